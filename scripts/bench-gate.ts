@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { createPublicClient, http } from 'viem'
-import { addApiKey, newApiKey } from '../src/db/auth/apiKeys.js'
+import { addApiKey, generateApiKey } from '../src/db/auth/apiKeys.js'
 import { createDatabase } from '../src/testing/processes/postgres.js'
 import { spawnChild } from '../src/testing/processes/processes.js'
 import { type Bench, machineMs, printTable, runBench, thousands } from './bench/bench.js'
@@ -95,7 +95,12 @@ function mixOf(chain: BenchChain, lookUps: readonly MakeRequests[]): LoadRequest
 /** Makes an API key with a rate limit that is never reached, as the server of a busy frontend has one. */
 async function makeApiKey(databaseUrl: string): Promise<string> {
   const RATE = 1_000_000
-  const { key, stored } = newApiKey({ wallet: null, name: 'gate', perSecond: RATE, burst: RATE })
+  const { key, stored } = generateApiKey({
+    wallet: null,
+    name: 'gate',
+    perSecond: RATE,
+    burst: RATE,
+  })
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
   try {
     await addApiKey(pool, stored)

@@ -3,7 +3,7 @@ import { dirname, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { CHAIN_FAMILY_FACTS } from '../src/registry/families.js'
+import { CHAIN_FAMILY_PROPERTIES } from '../src/registry/families.js'
 
 /**
  * Enforces the import directions of docs/build/architecture.md: imports point only downwards. A room is a folder of
@@ -42,7 +42,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ens',
     'ops',
     'chains/chain.ts',
-    ...CHAIN_FAMILY_FACTS.map(({ key }) => `chains/${key}/port.ts`),
+    ...CHAIN_FAMILY_PROPERTIES.map(({ key }) => `chains/${key}/port.ts`),
     'chains/requirementInputs.ts',
     'types:config',
   ],

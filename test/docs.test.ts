@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
 import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
-import { MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
+import { WEBHOOK_MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
 import { WALLET_KIND_NAMES } from '../src/registry/auth/kinds.js'
 import { INVALID_REASONS, PAYMENT_REFUSALS } from '../src/registry/invalidReasons.js'
 import { confirmationSchema } from '../src/registry/primitives/confirmation.js'
@@ -200,7 +200,7 @@ describe('docs/run/configuration.md', () => {
 })
 
 describe('docs/use/webhooks.md', () => {
-  it.each(MESSAGE_TYPES)('shows a message of the type %s', (type) => {
+  it.each(WEBHOOK_MESSAGE_TYPES)('shows a message of the type %s', (type) => {
     expect(read('docs/use/webhooks.md')).toContain(`- \`{ "type": "${type}", "webhook": 1,`)
   })
 })

@@ -1,9 +1,9 @@
 import { Agent } from 'node:http'
 import { createPublicClient, http } from 'viem'
 import {
+  createLocalWalletClient,
   localChainClients,
-  mineQuickly,
-  walletClientOf,
+  mineBlocksQuicklyDuring,
 } from '../../src/testing/chains/localClients.js'
 import { deployEns, setEnsGateway } from '../../src/testing/contracts/ens.js'
 import { testAccount, type WorldEns } from '../../src/testing/world.js'
@@ -18,13 +18,15 @@ const FLOOR = 'POST /v1/names'
 
 const placeOf = ({ rpcUrl }: BenchChain) => ({ rpcUrl, chainId: CHAIN_ID })
 const clientsOf = (chain: BenchChain) => ({
-  walletClient: walletClientOf(placeOf(chain), testAccount(0)),
+  walletClient: createLocalWalletClient(placeOf(chain), testAccount(0)),
   publicClient: localChainClients(placeOf(chain)).reader,
 })
 
 /** Deploys ENS on the benchmark's chain, and enters its resolver in the daemon's chains file. */
 export async function addEns(chain: BenchChain): Promise<WorldEns> {
-  const ens = await mineQuickly(placeOf(chain), () => deployEns(clientsOf(chain), 'bench.eth'))
+  const ens = await mineBlocksQuicklyDuring(placeOf(chain), () =>
+    deployEns(clientsOf(chain), 'bench.eth'),
+  )
   const mainnet = { parent: ens.parent, resolver: ens.resolver, chainId: CHAIN_ID }
   chain.chainsFile = { ...chain.chainsFile, ens: { mainnet } }
   return ens
@@ -40,7 +42,7 @@ export async function benchEns(
   chain: BenchChain,
   ens: WorldEns,
 ): Promise<void> {
-  await mineQuickly(placeOf(chain), () => setEnsGateway(clientsOf(chain), ens, api))
+  await mineBlocksQuicklyDuring(placeOf(chain), () => setEnsGateway(clientsOf(chain), ens, api))
   const names = Array.from({ length: count }, (_, n) => nameOf(n))
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const lookUp = (name: string) =>

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
 import pg from 'pg'
 import { NOTIFY_CHANNEL } from '../../src/db/pg/notify.js'
-import { DAEMON_NODE_FLAGS } from '../../src/testing/processes/daemonProcess.js'
+import { DAEMON_NODEJS_FLAGS } from '../../src/testing/processes/daemonProcess.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import {
   spawnChild,
@@ -99,7 +99,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   const child = await spawnChild({
     command: process.execPath,
     args: [
-      ...DAEMON_NODE_FLAGS,
+      ...DAEMON_NODEJS_FLAGS,
       ...profiling,
       ...nodeArgs(cli),
       'start',

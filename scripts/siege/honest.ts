@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { fundAddresses, walletClientOf } from '../../src/testing/chains/localClients.js'
+import { createLocalWalletClient, fundAddresses } from '../../src/testing/chains/localClients.js'
 import type { WorldHub } from '../../src/testing/index.js'
 import { type Call, type Client, createClient, signInBy } from './http.js'
 
@@ -130,14 +130,14 @@ async function buy(
   })
   if (status !== 200) throw new Error(`a quote for ${name}: ${status} ${quote}`)
   const { to, data, value } = JSON.parse(quote).transactionData
-  return walletClientOf(hub, account).sendTransaction({ to, data, value: BigInt(value) })
+  return createLocalWalletClient(hub, account).sendTransaction({ to, data, value: BigInt(value) })
 }
 
 /** Sends transactions that are not registrations. @returns their hashes */
 export async function transfers(hub: WorldHub, count: number): Promise<Hex[]> {
   const account = privateKeyToAccount(generatePrivateKey())
   await fundAddresses(hub, [account.address])
-  const wallet = walletClientOf(hub, account)
+  const wallet = createLocalWalletClient(hub, account)
   const hashes: Hex[] = []
   for (let nonce = 0; nonce < count; nonce++)
     hashes.push(await wallet.sendTransaction({ to: account.address, value: 1n, nonce }))

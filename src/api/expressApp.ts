@@ -1,7 +1,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { indexPage } from '../web/page.js'
 import { closeRefusedConnection } from './guard/socketLimits.js'
-import { type Answer, answerOfJsonBytes, responseMessage } from './http/answer.js'
+import { type Answer, answerOfJsonBytes, toHttpMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
@@ -9,7 +9,7 @@ import { openApiDocuments } from './routes.js'
 import type { HttpExchange } from './serving/exchange.js'
 import { decodePathPart } from './serving/router.js'
 import type { RouteServerOptions } from './serving/serve.js'
-import { fallbackAnswer } from './v0.1/fallbacks.js'
+import { fallbackLookupAnswer } from './v0.1/fallbacks.js'
 import { profileRoute } from './v1/lookups.js'
 import { assetAnswer, fileAnswer, guideAnswer, indexAnswer, pageAnswer } from './webPage.js'
 
@@ -40,10 +40,10 @@ export function createExpressApp(
     const meter = gate.ofAddress(exchange)
     try {
       meter.spend(1)
-      finish(exchange, responseMessage(answerOf()), meter.fields())
+      finish(exchange, toHttpMessage(answerOf()), meter.fields())
     } catch (thrown) {
       const error = toApiError(thrown)
-      finish(exchange, responseMessage(errorAnswer(error)), meter.fields(), error)
+      finish(exchange, toHttpMessage(errorAnswer(error)), meter.fields(), error)
     }
   }
   const add = (path: string, answerOf: (exchange: HttpExchange) => Answer) =>
@@ -84,7 +84,7 @@ export function createExpressApp(
       decodePathPart(req.url) === null ? NO_PATH : noRoute(req.method, methodsOf(req.url))
     serve(
       ofExpress(req, res, NONE),
-      () => pageAnswer(req) ?? fallbackAnswer(req) ?? errorAnswer(refusal()),
+      () => pageAnswer(req) ?? fallbackLookupAnswer(req) ?? errorAnswer(refusal()),
     )
   }
   app.use((req: Request, res: Response) => {

@@ -7,21 +7,21 @@ import { authRoutes as authRoutesV01 } from './v0.1/auth.js'
 import { communityRoutes as communityRoutesV01 } from './v0.1/community.js'
 import { eventRoutes as eventRoutesV01 } from './v0.1/events.js'
 import { lookupRoutes as lookupRoutesV01 } from './v0.1/lookups.js'
-import { registerRoutes as registerRoutesV01 } from './v0.1/register.js'
+import { registrationRoutes as registerRoutesV01 } from './v0.1/register.js'
 import { authRoutes } from './v1/auth.js'
 import { walletBundleRoutes } from './v1/bundle.js'
 import { clusterRoutes } from './v1/clusters.js'
 import { communityRoutes } from './v1/communities.js'
 import { eventRoutes } from './v1/events.js'
-import { generateRoutes } from './v1/generate.js'
-import { joinRoutes } from './v1/join.js'
-import { keyRoutes } from './v1/keys.js'
-import { logRoutes } from './v1/log.js'
-import { imageRoutes, lookupRoutes } from './v1/lookups.js'
+import { walletGenerationRoutes } from './v1/generate.js'
+import { bulkWalletLookupRoutes } from './v1/join.js'
+import { apiKeyRoutes } from './v1/keys.js'
+import { feedLogRoutes } from './v1/log.js'
+import { lookupRoutes, nameImageAndPageRoutes } from './v1/lookups.js'
 import { overviewRoutes } from './v1/overview.js'
-import { primaryRoutes } from './v1/primary.js'
+import { primaryNameRoutes } from './v1/primary.js'
 import { refundRoutes } from './v1/refunds.js'
-import { registerRoutes } from './v1/register.js'
+import { registrationRoutes } from './v1/register.js'
 import { walletRoutes } from './v1/wallets.js'
 
 /** Routes by the tag under which the OpenAPI documents list them. */
@@ -55,18 +55,21 @@ function onNetwork(routes: readonly Route[]): Route[] {
 }
 
 const V1: Tagged = {
-  'Look-ups': [...onNetwork(lookups([...lookupRoutes, ...joinRoutes])), ...overviewRoutes],
-  Clusters: onNetwork([...lookups(clusterRoutes), ...walletRoutes, ...generateRoutes]),
+  'Look-ups': [
+    ...onNetwork(lookups([...lookupRoutes, ...bulkWalletLookupRoutes])),
+    ...overviewRoutes,
+  ],
+  Clusters: onNetwork([...lookups(clusterRoutes), ...walletRoutes, ...walletGenerationRoutes]),
   Bundles: onNetwork(walletBundleRoutes),
   Communities: onNetwork(communityRoutes),
-  Registration: onNetwork(registerRoutes),
+  Registration: onNetwork(registrationRoutes),
   Refunds: onNetwork(refundRoutes),
   Events: onNetwork(eventRoutes),
-  Log: logRoutes,
+  Log: feedLogRoutes,
   Authentication: authRoutes,
-  'API keys': keyRoutes,
-  ENS: [...ensRoutes, ...onNetwork(lookups(primaryRoutes))],
-  Pictures: imageRoutes,
+  'API keys': apiKeyRoutes,
+  ENS: [...ensRoutes, ...onNetwork(lookups(primaryNameRoutes))],
+  Pictures: nameImageAndPageRoutes,
 }
 
 export const singleNetworkRoutes: ReadonlySet<Route> = OF_NETWORK

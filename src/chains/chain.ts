@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { ChainConfig } from '../config/index.js'
 import { errorSentence, isInternalError } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
-import type { ReleaseApproval } from '../registry/community/release.js'
+import type { PaymentReleaseApproval } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
 import { type AddressType, type ChainFamily, EVM } from '../registry/families.js'
 import type { CommunityNameTarget, StoredPayment } from '../registry/payment/payment.js'
@@ -169,7 +169,7 @@ export type CommunityPaymentTransaction = UnsignedTransaction & {
   approvalReset?: { to: Hex; data: Hex }
 }
 
-export type PaymentReleaseSigner = (word: ReleaseApproval) => Promise<Hex>
+export type PaymentReleaseSigner = (word: PaymentReleaseApproval) => Promise<Hex>
 
 /** Communities on a chain: balances for their requirements, and payments for their names. */
 export interface CommunityPaymentPort {

@@ -1,7 +1,7 @@
 import {
-  neededRequirementInputs,
   type RequirementInputs,
   requiredTokenKey,
+  requiredTokensAndClusters,
 } from '../registry/community/requirements.js'
 import type { CommunityRequirement } from '../registry/community/rules.js'
 import { familyOfLabel } from '../registry/families.js'
@@ -46,7 +46,7 @@ export async function readRequirementInputs(
   question: RequirementInputsQuery,
 ): Promise<RequirementInputs> {
   const address = decodeWallet(question.wallet)
-  const { tokens, clusters } = neededRequirementInputs(question.requirements)
+  const { tokens, clusters } = requiredTokensAndClusters(question.requirements)
   const [balances, verifiedIn] = await Promise.all([
     Promise.all(
       tokens.map(

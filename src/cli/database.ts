@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { ConfigError, readEnvironment } from '../config/index.js'
 import { DatabaseConnectionError } from '../db/pg/connecting.js'
 import { createPool } from '../db/pg/pool.js'
-import { runRecordedCommand } from './recorded.js'
+import { runAndRecordCommand } from './recorded.js'
 
 /**
  * Runs `work` on a command's database, and records the command in `operator_actions`. Every command opens its database
@@ -15,7 +15,7 @@ export async function withDatabaseUrl<T>(work: (url: string) => Promise<T>): Pro
     throw new ConfigError(
       `DATABASE_URL is not set, and no local world runs in ${home} (CLUSTERD_HOME): set either.`,
     )
-  return runRecordedCommand(databaseDirectUrl, () =>
+  return runAndRecordCommand(databaseDirectUrl, () =>
     work(databaseDirectUrl).catch(throwWithDatabaseAdvice(databaseDirectUrl)),
   )
 }

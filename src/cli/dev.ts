@@ -2,8 +2,8 @@ import {
   DEFAULT_OPS_PORT,
   DEFAULT_PORT,
   type Environment,
-  localDaemonEnv,
   readEnvironment,
+  selectLocalDaemonVariables,
 } from '../config/index.js'
 import { LABELLED_FAMILIES } from '../registry/families.js'
 import type { Stack } from '../testing/index.js'
@@ -27,7 +27,7 @@ export async function runDevCommand({ limits = false }: { limits?: boolean } = {
     ...(await choosePorts(env)),
     ...(env.databaseUrl !== undefined && { databaseUrl: env.databaseUrl }),
     ...(env.solanaRpcUrl !== undefined && { solanaRpcUrl: env.solanaRpcUrl }),
-    daemonEnv: localDaemonEnv(),
+    daemonEnv: selectLocalDaemonVariables(),
     limits,
     testWallet: true,
     log: (line) => console.log(colourText('dim', line)),

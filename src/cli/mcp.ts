@@ -6,7 +6,7 @@ import { SERVICE_VERSION } from '../api/http/version.js'
 import { Client, ClusterdError } from '../client/index.js'
 import { parseWallet } from '../registry/primitives/address.js'
 import { parseClusterName, parseFullName } from '../registry/primitives/name.js'
-import { NAME_RULE } from '../registry/primitives/nameRule.js'
+import { NAME_RULES_TEXT } from '../registry/primitives/nameRule.js'
 import { replaceBigintByText } from './output.js'
 
 const MAX_NAMES = 100
@@ -18,7 +18,7 @@ const INSTRUCTIONS =
   'Looks up names and bundles (clusters) of wallets in clusterd, quotes registrations and follows their transactions. Nothing here signs or pays: a quote is transaction data for the user’s wallet. Amounts are in the smallest unit, as text.'
 
 const bid = z.strictObject({
-  name: z.string().describe(`A name: ${NAME_RULE}`),
+  name: z.string().describe(`A name: ${NAME_RULES_TEXT}`),
   amountWei: z.string().optional().describe('The bid, wei of ETH; default 0.01 ETH'),
 })
 const nameOf = (element: string | z.output<typeof bid>): string =>
@@ -50,7 +50,7 @@ const ENS_FORM =
 
 /** Error message for a text that is not a name. */
 const nameProblem = (text: string): string =>
-  `"${text}" is no name: ${text.includes('.') ? ENS_FORM : NAME_RULE}`
+  `"${text}" is no name: ${text.includes('.') ? ENS_FORM : NAME_RULES_TEXT}`
 
 const addressProblem = (text: string): string =>
   parseWallet(text) === 'bad_checksum'

@@ -17,7 +17,7 @@ const FORBIDDEN = '42501'
  * command that is still running, or was killed. The command continues if the row can't be written: the database is
  * unavailable, read-only, or has no such table yet. A missing privilege is reported on stderr.
  */
-export async function runRecordedCommand<T>(url: string, work: () => Promise<T>): Promise<T> {
+export async function runAndRecordCommand<T>(url: string, work: () => Promise<T>): Promise<T> {
   const id = randomUUID()
   const startedMs = performance.now()
   /** Writes the command's row. @returns false where the database does not answer */

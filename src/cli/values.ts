@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { type ChainConfig, ConfigError, readChainsFile, readEnvironment } from '../config/index.js'
 import { parseAddress } from '../registry/primitives/address.js'
 import { parseClusterName } from '../registry/primitives/name.js'
-import { NAME_RULE } from '../registry/primitives/nameRule.js'
+import { NAME_RULES_TEXT } from '../registry/primitives/nameRule.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
 /** Parsers of command arguments and options. Each throws an Error with one sentence that names the option. */
@@ -10,7 +10,7 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 /** Parses a name. @param kind noun for the error message */
 export function parseNameArgument(text: string, kind: 'name' | 'community'): string {
   const name = parseClusterName(text)
-  if (name === null) throw new Error(`"${text}" is no ${kind}: ${NAME_RULE}.`)
+  if (name === null) throw new Error(`"${text}" is no ${kind}: ${NAME_RULES_TEXT}.`)
   return name
 }
 

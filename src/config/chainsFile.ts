@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { NETWORK_OF_CHAIN_LABEL, NETWORKS, type Network } from '../registry/primitives/network.js'
 import {
-  checkNodeClusters,
-  configuredNodeClusters,
+  checkNonEvmSections,
+  configuredNonEvmSections,
   findHubDraft,
-  missingNodeClusterSettings,
-  type NodeClusterSections,
-  nodeClusterSchemas,
+  missingNonEvmSettings,
+  type NonEvmSections,
+  nonEvmSectionSchemas,
   settingsPerNetwork,
-  withNodeClusterPresets,
+  withNonEvmPresets,
 } from './clusters.js'
 import { networkDeploymentSchema } from './deployment.js'
 import { ConfigError, combinedConfigError, parseInput } from './error.js'
-import { type DraftChain, evmChainSchema } from './evmChain.js'
+import { type DraftChainConfig, evmChainSchema } from './evmChain.js'
 import {
   chainIdRecord,
   evmAddress,
@@ -55,7 +55,7 @@ const ensParent = z.strictObject({
 /** Schema of the chains file. `since` in the metadata of a field names the release that added the field. */
 const sections = z.strictObject({
   chains: z.array(evmChainSchema).min(1).readonly(),
-  ...nodeClusterSchemas,
+  ...nonEvmSectionSchemas,
   ens: settingsPerNetwork(ensParent),
   deliveries: z
     .strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) })
@@ -87,7 +87,7 @@ const chainsFile = sections
       ctx.addIssue({ code: 'custom', path, message })
     checkChains(file, issue)
     checkNetworks(file, issue)
-    checkNodeClusters(file, issue)
+    checkNonEvmSections(file, issue)
     return file
   })
   .transform(withDefaults)
@@ -105,7 +105,7 @@ function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
     return { ...settings, spendCapWei, dailyCapWei, releaseAfterMs, refusalWorth }
   }
   return {
-    ...withNodeClusterPresets(file),
+    ...withNonEvmPresets(file),
     deliveries: {
       mainnet: settingsOf('mainnet', mainnet),
       testnet: settingsOf('testnet', testnet),
@@ -136,7 +136,7 @@ function checkNetworks(file: Sections, issue: Issue): void {
   for (const network of NETWORKS) {
     const ofNetwork = file.chains.filter((chain) => chain.network === network)
     const hubs = ofNetwork.filter(({ role }) => role === 'hub')
-    const isUsed = [...ofNetwork, ...configuredNodeClusters(file)].some(
+    const isUsed = [...ofNetwork, ...configuredNonEvmSections(file)].some(
       (one) => one.network === network,
     )
     if (isUsed && hubs.length !== 1)
@@ -151,12 +151,12 @@ function checkNetworks(file: Sections, issue: Issue): void {
 
 /** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
 export type DraftChainsFile = z.output<typeof chainsFile>
-export type ChainConfig = DraftChain & { readonly contract: `0x${string}` }
+export type ChainConfig = DraftChainConfig & { readonly contract: `0x${string}` }
 export type DraftEnsParent = z.output<typeof ensParent>
 export type EnsParent = DraftEnsParent & { readonly resolver: `0x${string}` }
 export interface ChainsFile
-  extends Omit<DraftChainsFile, 'chains' | 'ens' | keyof NodeClusterSections>,
-    NodeClusterSections {
+  extends Omit<DraftChainsFile, 'chains' | 'ens' | keyof NonEvmSections>,
+    NonEvmSections {
   readonly chains: readonly ChainConfig[]
   readonly ens: Readonly<Partial<Record<Network, EnsParent>>>
 }
@@ -177,7 +177,7 @@ export const readDraftChainsFile = (file: string): DraftChainsFile =>
   parseDraftChainsFile(readJson(file), file)
 
 /** New fields that a chains file does not set. @throws ConfigError */
-export const readMissingNewFields = (file: string): NewField[] =>
+export const listMissingNewFields = (file: string): NewField[] =>
   missingNewFields(chainsFileJsonSchema(), readJson(file))
 
 /** JSON schema of a chains file. */
@@ -235,7 +235,7 @@ function complete(draft: DraftChainsFile, file: string): ChainsFile {
         `ens.${network}.resolver is missing: \`clusterd contracts deploy --ens ${ens.parent}\` deploys it`,
       )
   }
-  faults.push(...missingNodeClusterSettings(draft))
+  faults.push(...missingNonEvmSettings(draft))
   if (faults.length > 0) throw combinedConfigError(faults, whereOf(file))
   return draft as ChainsFile
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { LabelledFamilyKey } from '../registry/families.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import type { CompleteNodeCluster, NodeClusterSection } from './clusterSection.js'
-import type { DraftChain } from './evmChain.js'
+import type { CompleteNonEvmSettings, NonEvmSection } from './clusterSection.js'
+import type { DraftChainConfig } from './evmChain.js'
 import { chainPresetOf } from './presets.js'
 import { solanaSection } from './solana.js'
 
@@ -13,7 +13,7 @@ export const settingsPerNetwork = <Settings extends z.ZodType>(settings: Setting
   z.strictObject({ mainnet: settings.optional(), testnet: settings.optional() }).prefault({})
 
 /** Sections of the chains file for clusters of nodes (such as Solana's), by their keys. */
-const SECTIONS = { solana: solanaSection } satisfies Record<LabelledFamilyKey, NodeClusterSection>
+const SECTIONS = { solana: solanaSection } satisfies Record<LabelledFamilyKey, NonEvmSection>
 type Sections = typeof SECTIONS
 type Key = keyof Sections
 const KEYS = Object.keys(SECTIONS) as Key[]
@@ -23,33 +23,31 @@ type Shape<Settings> = Settings extends z.ZodType
   : never
 
 /** Schemas of the chains file's sections for clusters of nodes, by section key. */
-export const nodeClusterSchemas = Object.fromEntries(
-  Object.entries<NodeClusterSection>(SECTIONS).map(([key, { cluster }]) => [
+export const nonEvmSectionSchemas = Object.fromEntries(
+  Object.entries<NonEvmSection>(SECTIONS).map(([key, { cluster }]) => [
     key,
     settingsPerNetwork(cluster),
   ]),
 ) as { [K in Key]: Shape<Sections[K]['cluster']> }
 
 /** Settings of all clusters of nodes in a complete chains file, by section key. */
-export type NodeClusterSections = {
-  readonly [K in Key]: PerNetwork<CompleteNodeCluster<Sections[K]>>
+export type NonEvmSections = {
+  readonly [K in Key]: PerNetwork<CompleteNonEvmSettings<Sections[K]>>
 }
 type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 
-export const emptyNodeClusterSections = z
-  .object(nodeClusterSchemas)
-  .parse({}) as NodeClusterSections
+export const emptyNonEvmSections = z.object(nonEvmSectionSchemas).parse({}) as NonEvmSections
 
 /** A network's configured cluster of nodes (such as Solana's), with its section of the chains file. */
 interface Found {
   readonly key: Key
   readonly network: Network
-  readonly section: NodeClusterSection
+  readonly section: NonEvmSection
   readonly own: object
 }
 
 /** The clusters of nodes that a chains file configures, in all sections and networks. */
-export const configuredNodeClusters = (drafts: Drafts): Found[] =>
+export const configuredNonEvmSections = (drafts: Drafts): Found[] =>
   KEYS.flatMap((key) =>
     NETWORKS.flatMap((network) => {
       const own = drafts[key][network]
@@ -59,17 +57,17 @@ export const configuredNodeClusters = (drafts: Drafts): Found[] =>
 
 /** The hub of a network in a draft of the chains file; undefined where the network has none. */
 export const findHubDraft = (
-  chains: readonly DraftChain[],
+  chains: readonly DraftChainConfig[],
   network: Network,
-): DraftChain | undefined =>
+): DraftChainConfig | undefined =>
   chains.find((chain) => chain.network === network && chain.role === 'hub')
 
 /** Fills in missing settings of clusters from the presets of their network's hub. A local hub has no presets. */
-export function withNodeClusterPresets<Sections extends Drafts & { chains: readonly DraftChain[] }>(
-  file: Sections,
-): Sections {
+export function withNonEvmPresets<
+  Sections extends Drafts & { chains: readonly DraftChainConfig[] },
+>(file: Sections): Sections {
   const known: Record<string, object> = {}
-  for (const { key, network, section, own } of configuredNodeClusters(file)) {
+  for (const { key, network, section, own } of configuredNonEvmSections(file)) {
     const hub = findHubDraft(file.chains, network)
     const isPublic =
       hub !== undefined && !hub.local && hub.chainId === chainPresetOf(hub.label)?.chainId
@@ -79,11 +77,11 @@ export function withNodeClusterPresets<Sections extends Drafts & { chains: reado
 }
 
 /** Reports clusters of nodes whose settings contradict the hub of their network. */
-export function checkNodeClusters(
-  file: Drafts & { chains: readonly DraftChain[] },
+export function checkNonEvmSections(
+  file: Drafts & { chains: readonly DraftChainConfig[] },
   issue: (path: string[], message: string) => void,
 ): void {
-  for (const { key, network, section, own } of configuredNodeClusters(file)) {
+  for (const { key, network, section, own } of configuredNonEvmSections(file)) {
     const hub = findHubDraft(file.chains, network)
     if (hub?.watchOnly) issue([key, network], 'can pay for nothing: the hub is watch-only')
     const refusal = section.refusal(own, hub?.local ?? false)
@@ -92,8 +90,8 @@ export function checkNodeClusters(
 }
 
 /** Sentences about the missing settings of clusters of nodes in a draft of the chains file. */
-export const missingNodeClusterSettings = (drafts: Drafts): string[] =>
-  configuredNodeClusters(drafts).flatMap(({ key, network, section, own }) =>
+export const missingNonEvmSettings = (drafts: Drafts): string[] =>
+  configuredNonEvmSections(drafts).flatMap(({ key, network, section, own }) =>
     Object.entries(section.missing)
       .filter(([field]) => Reflect.get(own, field) === undefined)
       .map(([field, advice]) => `${key}.${network}.${field} is missing: ${advice}`),

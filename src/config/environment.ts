@@ -303,7 +303,9 @@ export function loadEnvFile(): void {
 const PASSED_ON =
   /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|ERC6492|WEBHOOKS_PRIVATE|SQL_VIEWS|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
 
-export const localDaemonEnv = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
+export const selectLocalDaemonVariables = (
+  env: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name, value]) => value && PASSED_ON.test(name)))
 
 /** Environment variables of this process with further ones, for a program that a command starts. */

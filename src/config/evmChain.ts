@@ -108,4 +108,4 @@ function withPreset(chain: z.output<typeof fields>) {
 }
 
 /** Settings of an EVM chain whose contract may not be deployed yet. */
-export type DraftChain = z.output<typeof evmChainSchema>
+export type DraftChainConfig = z.output<typeof evmChainSchema>

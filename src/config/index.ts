@@ -2,34 +2,34 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type ChainsFile, emptyChainsFile, readChainsFile } from './chainsFile.js'
-import { configuredNodeClusters, emptyNodeClusterSections } from './clusters.js'
+import { configuredNonEvmSections, emptyNonEvmSections } from './clusters.js'
 import { type CommandFlags, type Environment, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
-import { addressOfSigningKey, readLogKeys, readRoleKey } from './relayerKey.js'
+import { addressOfSigningKey, readLogSigningKeys, readRelayerOrEnsKey } from './relayerKey.js'
 
 export {
   type ChainConfig,
   type ChainsFile,
   type DeliverySettings,
+  listMissingNewFields,
   parseChainsFile,
   parseDraftChainsFile,
   readChainsFile,
   readDraftChainsFile,
-  readMissingNewFields,
 } from './chainsFile.js'
 export {
   type CommandFlags,
   type Environment,
   environmentWithVariables,
   loadEnvFile,
-  localDaemonEnv,
   readEnvironment,
+  selectLocalDaemonVariables,
 } from './environment.js'
 export { ConfigError } from './error.js'
-export type { DraftChain } from './evmChain.js'
-export { sealKeystore } from './keystore.js'
+export type { DraftChainConfig } from './evmChain.js'
+export { encryptKeystore } from './keystore.js'
 export { chainPresetOf, evmChainLabelsOf } from './presets.js'
-export { readLogKeys } from './relayerKey.js'
+export { readLogSigningKeys } from './relayerKey.js'
 export type { SolanaConfig } from './solana.js'
 
 export const DEFAULT_PORT = 3000
@@ -102,7 +102,7 @@ export function readMirrorConfig(
     const hubs = chains.chains.filter(
       ({ role, network }) => role === 'hub' && networks.includes(network),
     )
-    return { ...chains, ...emptyNodeClusterSections, chains: hubs, ens: {} }
+    return { ...chains, ...emptyNonEvmSections, chains: hubs, ens: {} }
   })
   const { mirrorApiKey: apiKey, mirrorDomain: domain, mirrorAccept: accept } = base
   return Object.freeze({ ...config, mirror: { url, key, apiKey, domain, accept, networks } })
@@ -123,13 +123,13 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
   const chains = chainsOf(readFile, report)
   if (!base.tokenKey && base.roles.includes('api'))
     report(new ConfigError(missingKey('TOKEN_KEY', 'the API')))
-  const [quoting] = configuredNodeClusters(chains)
+  const [quoting] = configuredNonEvmSections(chains)
   if (base.quoteKeys.length === 0 && quoting)
     report(
       new ConfigError(missingKey('QUOTE_KEY', `a chains file with ${quoting.section.family.name}`)),
     )
-  const relayerKey = readRoleKey('RELAYER', base.relayerKeySources)
-  const ensKey = readRoleKey('ENS', base.ensKeySources)
+  const relayerKey = readRelayerOrEnsKey('RELAYER', base.relayerKeySources)
+  const ensKey = readRelayerOrEnsKey('ENS', base.ensKeySources)
   if (!ensKey && base.roles.includes('api') && NETWORKS.some((network) => chains.ens[network]))
     report(
       new ConfigError(
@@ -151,7 +151,7 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
     ...chains,
     /** Keys that sign the log of the feed; empty: the log is not signed. */
-    logKeys: readLogKeys(base.logKeySources),
+    logKeys: readLogSigningKeys(base.logKeySources),
     /** Signer of the relayer on EVM chains; undefined: none. */
     relayerKey,
     /** Signer of the ENS gateway's answers; undefined: none. */

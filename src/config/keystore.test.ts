@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { logKeysOfSeeds } from '../registry/log/signer.js'
 import { readEnvironment } from './environment.js'
-import { openKeystore, sealKeystore } from './keystore.js'
-import { readLogKeys, readRoleKey } from './relayerKey.js'
+import { decryptKeystore, encryptKeystore } from './keystore.js'
+import { readLogSigningKeys, readRelayerOrEnsKey } from './relayerKey.js'
 
 const SECRET = '7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
 const PASSWORD = 'testpassword'
@@ -48,7 +48,7 @@ const SCRYPT = {
 }
 
 const opened = (keystore: unknown, password = PASSWORD) =>
-  openKeystore(
+  decryptKeystore(
     typeof keystore === 'string' ? keystore : JSON.stringify(keystore),
     password,
   )?.toString('hex')
@@ -86,12 +86,12 @@ describe('a keystore file', () => {
 describe('a keystore file that clusterd writes', () => {
   it('can be opened only with its password, and shows the address but not the key', () => {
     const address = '0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b'
-    const text = sealKeystore(Buffer.from(SECRET, 'hex'), PASSWORD, address)
+    const text = encryptKeystore(Buffer.from(SECRET, 'hex'), PASSWORD, address)
     expect(opened(text)).toBe(SECRET)
     expect(opened(text, 'other')).toBeUndefined()
     expect(JSON.parse(text)).toMatchObject({ version: 3, address: address.slice(2).toLowerCase() })
     expect(text).not.toContain(SECRET)
-    expect(sealKeystore(Buffer.from(SECRET, 'hex'), PASSWORD, address)).not.toBe(text)
+    expect(encryptKeystore(Buffer.from(SECRET, 'hex'), PASSWORD, address)).not.toBe(text)
   })
 })
 
@@ -104,7 +104,7 @@ describe('the relayer’s keys', () => {
   const RELAYER_KEYSTORE = file('keystore', JSON.stringify(PBKDF2))
   const RELAYER_PASSWORD_FILE = file('password', `${PASSWORD}\n`)
   const keyOf = (env: Record<string, string>) =>
-    readRoleKey('RELAYER', readEnvironment(env).relayerKeySources)
+    readRelayerOrEnsKey('RELAYER', readEnvironment(env).relayerKeySources)
 
   it('come from the environment, a keystore, or an external signer, or are absent', () => {
     const RELAYER_PRIVATE_KEY = `0x${'01'.repeat(32)}`
@@ -134,7 +134,7 @@ describe('the relayer’s keys', () => {
 
   it('of the log come from a keystore, before those of the environment', () => {
     const keysOf = (env: Record<string, string>) =>
-      readLogKeys(readEnvironment(env).logKeySources).map(({ publicKey }) => publicKey)
+      readLogSigningKeys(readEnvironment(env).logKeySources).map(({ publicKey }) => publicKey)
     const [newest] = logKeysOfSeeds([Buffer.from(SECRET, 'hex')])
     const [former] = logKeysOfSeeds([Buffer.alloc(32, 1)])
     const LOG_KEY = `0x${'01'.repeat(32)}`

@@ -60,7 +60,7 @@ const file = z.object({
  * Storage, version 3; some programs write `Crypto` for the field `crypto`).
  * @returns 32 bytes; null for another file, and for a wrong password
  */
-export function openKeystore(text: string, password: string): Buffer | null {
+export function decryptKeystore(text: string, password: string): Buffer | null {
   const parsed = file.safeParse(keystoreJson(text))
   if (!parsed.success) return null
   const { crypto } = parsed.data
@@ -80,7 +80,7 @@ const NEW_SCRYPT = { n: 4_096, r: 8, p: 6, dklen: 32 } as const
  * @param address of the key, `0x` and 40 hex digits; the file shows it
  * @returns the file's content
  */
-export function sealKeystore(key: Buffer, password: string, address: string): string {
+export function encryptKeystore(key: Buffer, password: string, address: string): string {
   const salt = randomBytes(32)
   const iv = randomBytes(16)
   const derived = derive({ kdf: 'scrypt', kdfparams: { ...NEW_SCRYPT, salt } }, password)

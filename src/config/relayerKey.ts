@@ -4,7 +4,7 @@ import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { keccak256 } from '../registry/primitives/keccak.js'
 import type { Environment } from './environment.js'
 import { ConfigError } from './error.js'
-import { openKeystore } from './keystore.js'
+import { decryptKeystore } from './keystore.js'
 import { readSecretFile } from './secretFiles.js'
 
 type Hex = `0x${string}`
@@ -24,7 +24,7 @@ export interface KeySources {
 type SourceNames = Readonly<Record<keyof KeySources, string>>
 
 /** Reads the key of the relayer or of the ENS signer from its only source. @throws ConfigError for several sources */
-export function readRoleKey(
+export function readRelayerOrEnsKey(
   role: 'RELAYER' | 'ENS',
   { privateKey, ...rest }: Environment['ensKeySources'],
 ): EvmSigningKey | undefined {
@@ -46,7 +46,7 @@ export function readRoleKey(
 }
 
 /** Keys that sign the feed's log, newest first: the keystore's key, then the environment's keys. @throws ConfigError */
-export function readLogKeys({
+export function readLogSigningKeys({
   seeds,
   keystore,
   passwordFile,
@@ -93,7 +93,7 @@ function fromKeystore(
   if (!passwordFile)
     throw new ConfigError(`${names.passwordFile} is not set: ${names.keystore} needs its password.`)
   const password = readSecretFile(passwordFile, names.passwordFile).replace(/\r?\n$/, '')
-  const key = openKeystore(readSecretFile(file, names.keystore), password)
+  const key = decryptKeystore(readSecretFile(file, names.keystore), password)
   if (!key)
     throw new ConfigError(
       `${names.keystore} can not be opened: it is no keystore of version 3, or the password is another.`,

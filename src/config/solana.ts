@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { SOLANA } from '../registry/families.js'
 import { parseWalletOrNull } from '../registry/primitives/address.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { CompleteNodeCluster, NodeClusterSection } from './clusterSection.js'
+import type { CompleteNonEvmSettings, NonEvmSection } from './clusterSection.js'
 import { evmAddress, nonnegativeInt, positiveInt, rpcUrls, wsUrl } from './fields.js'
 
 /** Schema of 32 bytes in base58, as Solana writes keys and hashes. */
@@ -86,6 +86,6 @@ export const solanaSection = {
     programId: '`clusterd solana deploy` deploys the program',
     feeds: 'name the price feeds solUsd and ethUsd on the hub',
   },
-} satisfies NodeClusterSection<DraftCluster>
+} satisfies NonEvmSection<DraftCluster>
 
-export type SolanaConfig = CompleteNodeCluster<typeof solanaSection>
+export type SolanaConfig = CompleteNonEvmSettings<typeof solanaSection>

@@ -24,7 +24,7 @@ import { runWorkers } from '../ops/worker.js'
 import { ChangeNotifications } from '../push/changeNotifications.js'
 import { createWebhookMetrics } from '../push/webhooks/metrics.js'
 import { runWebhooks } from '../push/webhooks/run.js'
-import { releaseTypedData } from '../registry/community/release.js'
+import { paymentReleaseTypedData } from '../registry/community/release.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
@@ -32,9 +32,9 @@ import type { DaemonChainFamily, OpenedChain } from './families/family.js'
 import { CHAIN_FAMILIES, relayerTelemetriesOf } from './families/index.js'
 import { overviewPage } from './opsPage.js'
 import {
+  checkProcessHealth,
+  checkProcessReadiness,
   installationStatus,
-  processHealth,
-  processReadiness,
   type StatusSources,
 } from './status.js'
 
@@ -230,9 +230,9 @@ export class Daemon {
       )
     const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNameReader(ens)
     const { createApi } = await import('../api/server.js')
-    const { addTestWallet, setServiceFacts } = await import('../web/page.js')
+    const { addTestWallet, setPageServiceInfo } = await import('../web/page.js')
     const isLocal = this.#config.chains.every(({ local }) => local)
-    setServiceFacts({
+    setPageServiceInfo({
       isLocal,
       ens: gateway ? { mainnet: ens.mainnet?.parent, testnet: ens.testnet?.parent } : {},
       networks: NETWORKS.filter(
@@ -256,7 +256,7 @@ export class Daemon {
       permissionSigner: airdropOperatorKey ? createClaimPermissionSigner(airdropOperatorKey) : null,
       ens: gateway ?? null,
       primaryNames: primaryNames ?? null,
-      releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),
+      releaseSigner: relayer && ((word) => relayer.signTypedData(paymentReleaseTypedData(word))),
       // readConfig requires the key where the API runs
       config: { ...this.#config, tokenKey: this.#config.tokenKey! },
       limits: this.#config.limits,
@@ -326,8 +326,8 @@ export class Daemon {
   async #startOps(): Promise<void> {
     const { opsPort: port, opsHost: host, opsToken: secret } = this.#config
     const answers = {
-      '/health': () => processHealth({ loops: this.#loops }),
-      '/ready': () => processReadiness(this.#sources()),
+      '/health': () => checkProcessHealth({ loops: this.#loops }),
+      '/ready': () => checkProcessReadiness(this.#sources()),
       '/status': () => installationStatus(this.#sources()),
     }
     const page = overviewPage(() => this.#sources(), this.#metrics.rpc.nodes)

@@ -5,10 +5,15 @@ import { readChainStates, type StoredChainState } from '../db/deployment/chainSt
 import { type Leader, readLeaders } from '../db/deployment/leaders.js'
 import { type MirroredNetwork, readMirroredNetworks } from '../db/journal/copies.js'
 import type { LeaderRole } from '../db/pg/codes.js'
-import { isReachable } from '../db/pg/pool.js'
+import { isDatabaseReachable } from '../db/pg/pool.js'
 import type { NetworkIndexRun } from '../indexer/run.js'
 import type { NetworkMirrorRun } from '../mirror/run.js'
-import { type AlarmName, alarmLogFields, type Problem, STUCK_LOOP_ALARM_MS } from '../ops/alarms.js'
+import {
+  type AlarmName,
+  alarmLogFields,
+  type ProblemWithAlarm,
+  STUCK_LOOP_ALARM_MS,
+} from '../ops/alarms.js'
 import { type ChainState, chainProblem, headAgeMs, indexingLagMs } from '../ops/chainState.js'
 import type { FailedRequests } from '../ops/failedRequests.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
@@ -46,7 +51,7 @@ export interface StatusSources {
 }
 
 /** Answer of /health: whether no worker loop of this process is stuck. */
-export function processHealth({ loops }: Pick<StatusSources, 'loops'>) {
+export function checkProcessHealth({ loops }: Pick<StatusSources, 'loops'>) {
   const stuck = loops.states().filter(({ ageMs }) => ageMs > STUCK_LOOP_ALARM_MS)
   return {
     isGood: stuck.length === 0,
@@ -56,12 +61,12 @@ export function processHealth({ loops }: Pick<StatusSources, 'loops'>) {
 }
 
 /** Answer of /ready: whether this process can fulfil its roles. Ignores chains and other processes. */
-export async function processReadiness(sources: StatusSources) {
-  const isDatabaseUp = await probed(isReachable(sources.pool), false)
+export async function checkProcessReadiness(sources: StatusSources) {
+  const isDatabaseUp = await probed(isDatabaseReachable(sources.pool), false)
   const problems = [
     ...(sources.isStopping ? ['this process is stopping'] : []),
     ...(isDatabaseUp ? [] : [NO_ANSWER]),
-    ...processHealth(sources).stuck.map(
+    ...checkProcessHealth(sources).stuck.map(
       ({ name }) => `a loop has not turned for ${STUCK_LOOP_ALARM_MS / 1_000} s: ${name}`,
     ),
   ]
@@ -156,7 +161,10 @@ const FOLLOWING: ReadonlySet<AlarmName> = new Set<AlarmName>([
 ])
 
 /** Problems of nodes that serve another chain, or whose logs were refuted. */
-const wrongNodes = ({ chain, nodes }: ReturnType<StatusSources['nodes']>[number]): Problem[] =>
+const wrongNodes = ({
+  chain,
+  nodes,
+}: ReturnType<StatusSources['nodes']>[number]): ProblemWithAlarm[] =>
   nodes
     .filter(({ isWrong }) => isWrong)
     .map(({ host }) => ({
@@ -164,10 +172,10 @@ const wrongNodes = ({ chain, nodes }: ReturnType<StatusSources['nodes']>[number]
       text: `an RPC URL of chain "${chain}" at ${host} serves another chain, or false logs`,
     }))
 
-const textOf = ({ text }: Problem): string => text
+const textOf = ({ text }: ProblemWithAlarm): string => text
 
 /** A problem with its remedy and a link. */
-const alarmAnswer = ({ alarm, text }: Problem) => ({
+const alarmAnswer = ({ alarm, text }: ProblemWithAlarm) => ({
   text,
   remedy: REMEDIES[alarm],
   ...alarmLogFields(alarm),
@@ -220,7 +228,7 @@ const unindexed = ({ chains }: StatusSources, leaders: readonly Leader[]) =>
  * Why the names of a mirrored network are not proved, as far as this process knows. Null while the proof may still
  * come.
  */
-function unproved(network: Network, loops: WorkerLoops): Problem | null {
+function unproved(network: Network, loops: WorkerLoops): ProblemWithAlarm | null {
   const failed = loops
     .states()
     .find((loop) => loop.name === NAME_PROOF_LOOP && loop.network === network)
@@ -241,15 +249,18 @@ const unrelayed = (
   { relays, relayed }: StatusSources,
   leaders: readonly Leader[],
   isCopied: (network: Network) => boolean,
-): Problem[] => [
+): ProblemWithAlarm[] => [
   ...[...relayed]
     .filter((network) => !isCopied(network) && !isLed(leaders, network, 'relay'))
     .map(
-      (network): Problem => ({ alarm: 'ClusterdNotRelayed', text: `nobody relays for ${network}` }),
+      (network): ProblemWithAlarm => ({
+        alarm: 'ClusterdNotRelayed',
+        text: `nobody relays for ${network}`,
+      }),
     ),
   ...relays.flatMap(({ network, missingKeys, leads }) =>
     (leads() ? missingKeys : []).map(
-      (key): Problem => ({
+      (key): ProblemWithAlarm => ({
         alarm: 'ClusterdRelayKeyMissing',
         text: `this process relays for ${network} without ${key}`,
       }),

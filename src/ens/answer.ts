@@ -23,7 +23,7 @@ export interface EnsAnswer {
 }
 
 /** Typed data (EIP-712, in viem's form) of an answer, as EnsResolver.sol checks it. Remote signers get it as JSON. */
-export const answerTypedData = ({ under, request, result, expiresS }: EnsAnswer) => ({
+export const ensAnswerTypedData = ({ under, request, result, expiresS }: EnsAnswer) => ({
   domain: {
     name: 'EnsResolver',
     version: '1',
@@ -40,7 +40,7 @@ export const answerTypedData = ({ under, request, result, expiresS }: EnsAnswer)
   primaryType: 'Answer' as const,
   message: { request, result: keccak256(result), expires: expiresS },
 })
-export type SignEnsAnswer = (typedData: ReturnType<typeof answerTypedData>) => Promise<Hex>
+export type SignEnsAnswer = (typedData: ReturnType<typeof ensAnswerTypedData>) => Promise<Hex>
 
 const SIGNED = parseAbiParameters(
   'uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result',
@@ -55,7 +55,7 @@ export function encodeAnswer({ under, request, result, expiresS }: EnsAnswer, si
 export function createEnsAnswerSigner(sign: SignEnsAnswer, now: () => number) {
   const kept = new LRUCache<string, Hex, EnsAnswer>({
     max: KEPT_SIGNATURES,
-    fetchMethod: (_key, _stale, { context }) => sign(answerTypedData(context)),
+    fetchMethod: (_key, _stale, { context }) => sign(ensAnswerTypedData(context)),
   })
   return async (call: Hex, under: EnsParent, result: Hex): Promise<Hex> => {
     const expiresS = Math.floor(now() / 1_000 / STEP_S) * STEP_S + VALID_S

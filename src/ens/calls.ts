@@ -8,7 +8,7 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { EnsRequestError, readOrThrow } from './error.js'
+import { EnsRequestError, runOrThrowEnsRequestError } from './error.js'
 
 /** The call of a wildcard resolver (ENSIP-10), and the supported calls inside it. */
 const FUNCTIONS = new Map<string, AbiFunction>(
@@ -47,7 +47,7 @@ export function decodeResolverCall(data: Hex) {
   const { name, inputs, outputs } = fn
   return {
     name,
-    args: readOrThrow('The arguments of the call are malformed.', () =>
+    args: runOrThrowEnsRequestError('The arguments of the call are malformed.', () =>
       decodeAbiParameters(inputs, `0x${data.slice(10)}`),
     ),
     encode: (value: string | null): Hex =>

@@ -4,7 +4,7 @@ export class EnsRequestError extends Error {
 }
 
 /** Runs `read`. @throws EnsRequestError with `message` where `read` throws */
-export function readOrThrow<T>(message: string, read: () => T): T {
+export function runOrThrowEnsRequestError<T>(message: string, read: () => T): T {
   try {
     return read()
   } catch {

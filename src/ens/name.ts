@@ -2,7 +2,7 @@ import { normalize } from 'viem/ens'
 import type { ChainsFile } from '../config/chainsFile.js'
 import { type FullName, parseFullName } from '../registry/primitives/name.js'
 import { NETWORKS } from '../registry/primitives/network.js'
-import { EnsRequestError, readOrThrow } from './error.js'
+import { EnsRequestError, runOrThrowEnsRequestError } from './error.js'
 
 export type DecodedEnsName = ReturnType<typeof decodeEnsName>
 
@@ -18,7 +18,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * @throws EnsRequestError for a name that is malformed, can't be normalized, or is below no parent
  */
 export function decodeEnsName(bytes: Buffer, parents: ChainsFile['ens']) {
-  const given = readOrThrow('The name is not DNS-encoded.', () => labelsOf(bytes).join('.'))
+  const given = runOrThrowEnsRequestError('The name is not DNS-encoded.', () =>
+    labelsOf(bytes).join('.'),
+  )
   const text = normalized(given)
   for (const network of NETWORKS) {
     const under = parents[network]
@@ -31,7 +33,7 @@ export function decodeEnsName(bytes: Buffer, parents: ChainsFile['ens']) {
 
 /** @throws EnsRequestError */
 const normalized = (text: string): string =>
-  readOrThrow('ENS can not normalize the name (ENSIP-15).', () =>
+  runOrThrowEnsRequestError('ENS can not normalize the name (ENSIP-15).', () =>
     PLAIN.test(text) ? text : normalize(text),
   )
 

@@ -10,7 +10,7 @@ import { type EnsRecordLookups, ETH_COIN_TYPE, resolveAddressRecord } from './re
 const registrarAbi = parseAbi(['function setName(string name)'])
 
 /** Calldata by which the sender of a transaction sets its primary name. */
-export const setNameCalldata = (ensName: string): Hex =>
+export const encodeSetPrimaryNameCalldata = (ensName: string): Hex =>
   encodeFunctionData({ abi: registrarAbi, args: [ensName] })
 
 /** Transaction that an address sends on a chain; `value` in wei. */
@@ -60,7 +60,12 @@ export function createPrimaryNameReader(parents: ChainsFile['ens']) {
         const coinType = chainId === under.chainId ? ETH_COIN_TYPE : toCoinType(chainId)
         if ((await resolveAddressRecord(name, coinType, lookups)) !== address)
           return { chainId, registrar, transaction: null, reason: 'other_address' }
-        const transaction = { chainId, to: registrar, data: setNameCalldata(ensName), value: 0n }
+        const transaction = {
+          chainId,
+          to: registrar,
+          data: encodeSetPrimaryNameCalldata(ensName),
+          value: 0n,
+        }
         return { chainId, registrar, transaction, reason: null }
       },
     )

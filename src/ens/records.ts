@@ -1,4 +1,4 @@
-import type { NameAvailabilityState, NameHit } from '../db/registry/lookups.js'
+import type { NameAvailabilityState, NameLookupResult } from '../db/registry/lookups.js'
 import type { EnsCoinType } from '../registry/auth/kind.js'
 import { WALLET_KIND_NAMES, WALLET_KINDS } from '../registry/auth/kinds.js'
 import { decodeWallet } from '../registry/primitives/address.js'
@@ -9,12 +9,12 @@ import type { DecodedEnsName } from './name.js'
 
 /** Look-ups that the ENS records need. They find public wallets only. */
 export interface EnsRecordLookups {
-  walletOf(name: FullName): Promise<NameHit | null>
+  walletOf(name: FullName): Promise<NameLookupResult | null>
   /**
    * The verified wallet of one type that a cluster's name without a wallet part stands for. `stored` is the pattern
    * (regular expression) that the hex of the type's stored addresses matches.
    */
-  verifiedOf(asked: { cluster: string; stored: string }): Promise<NameHit | null>
+  verifiedOf(asked: { cluster: string; stored: string }): Promise<NameLookupResult | null>
   availabilityOf(cluster: string): Promise<NameAvailabilityState>
   /** URLs of a cluster's page and image. */
   pagesOf(cluster: string): { profileUrl: string; imageUrl: string }

@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type pg from 'pg'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { readRequirementInputs, type TokenBalancePort } from '../chains/requirementInputs.js'
-import { DisagreementError } from '../chains/rpc/nodes.js'
+import { NodesDisagreeError } from '../chains/rpc/nodes.js'
 import { appendEntries } from '../db/journal/append.js'
 import { lockJournalHead, readJournalHead } from '../db/journal/head.js'
 import { readCommunityRules } from '../db/journal/sliceCommunities.js'
@@ -33,7 +33,7 @@ const BATCH = 100
 /** Payers whose balances are read in parallel: each payer may take twenty calls. */
 const READS_AT_ONCE = 8
 
-export type JudgeStepOutcome =
+export type PaymentJudgeStepOutcome =
   /**
    * `payments`: number of payments appended to the journal, which decides them. `waiting`: number of payments that
    * can't be decided yet.
@@ -148,7 +148,7 @@ export class PaymentJudge {
    * step, without timers. A payment whose payer's balance can't be read does not delay the others.
    * @throws LostLeadershipError, or a database error; the next step continues
    */
-  async step(): Promise<JudgeStepOutcome> {
+  async step(): Promise<PaymentJudgeStepOutcome> {
     const { pool, network } = this.#options
     if (!(await readJournalHead(pool, network)).caughtUp) return { kind: 'catching_up' }
     const nowMs = this.#nowMs()
@@ -221,7 +221,7 @@ export class PaymentJudge {
     for (const key of this.#stuck.keys()) if (!known.has(key)) this.#stuck.delete(key)
   }
 
-  #outcome(payments: number): JudgeStepOutcome {
+  #outcome(payments: number): PaymentJudgeStepOutcome {
     const { waiting } = this.state
     if (payments > 0) return { kind: 'entered', payments, waiting }
     return waiting > 0 ? { kind: 'waiting', waiting } : { kind: 'idle' }
@@ -240,7 +240,7 @@ function untilAway({ label, tokenBalance }: TokenBalancePort): TokenBalancePort 
     async tokenBalance(token, wallet) {
       if (away) throw away
       return tokenBalance(token, wallet).catch((error: Error) => {
-        if (!(error instanceof DisagreementError)) away = error
+        if (!(error instanceof NodesDisagreeError)) away = error
         throw error
       })
     },

@@ -11,7 +11,7 @@ import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { type FeedLogWorkerOptions, LastSignedLog } from '../push/log.js'
+import { type FeedLogWorkerOptions, LastSignedFeedLog } from '../push/log.js'
 import { sqlFeedCopyWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
@@ -64,7 +64,7 @@ export function runIndexers(
   let leads = false
   const labels = sources.chains.map(({ label }) => label)
   const logNotify = createWakeUp()
-  const logMemory = new LastSignedLog()
+  const logMemory = new LastSignedFeedLog()
   at.listener.subscribe((payload) => {
     if (parseNotificationPayload(network, payload) === 'notify') logNotify.notify()
   })
@@ -134,7 +134,7 @@ function workersOf(
   sources: NetworkChainSources,
   on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & {
     logNotify: WakeUp
-    logMemory: LastSignedLog
+    logMemory: LastSignedFeedLog
   },
 ): Worker[] {
   const { chains } = sources

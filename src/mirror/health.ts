@@ -1,5 +1,5 @@
 import { ClusterdError } from '../client/error.js'
-import type { Problem } from '../ops/alarms.js'
+import type { ProblemWithAlarm } from '../ops/alarms.js'
 import { errorSentence } from '../ops/log/errors.js'
 
 /** Time without a successful step after which a mirror counts as behind its source, even without an error. */
@@ -33,7 +33,7 @@ export class MirrorHealth {
   }
 
   /** Why nothing is copied from the source. Null where there is no problem. */
-  problem(): Problem | null {
+  problem(): ProblemWithAlarm | null {
     if (this.#failure)
       return {
         alarm: alarmOf(this.#failure),

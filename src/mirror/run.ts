@@ -5,11 +5,11 @@ import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { expiredRowsWorker, type NetworkIndexRun } from '../indexer/run.js'
-import { alarmLogFields, type Problem } from '../ops/alarms.js'
+import { alarmLogFields, type ProblemWithAlarm } from '../ops/alarms.js'
 import type { NetworkContext } from '../ops/context.js'
 import { runWorkers } from '../ops/worker.js'
 import { sqlFeedCopyWorker } from '../push/sql.js'
-import { sha256Once } from '../registry/log/hash.js'
+import { sha256InOneCall } from '../registry/log/hash.js'
 import { MirrorHealth } from './health.js'
 import { createMirrorSourceClient, type MirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
@@ -20,7 +20,7 @@ import { mirrorWorker } from './worker.js'
  */
 export interface NetworkMirrorRun extends NetworkIndexRun {
   /** Why nothing is copied. Null where there is no problem, and where another process leads. */
-  problem(): Problem | null
+  problem(): ProblemWithAlarm | null
 }
 
 export interface MirrorSettings {
@@ -44,7 +44,7 @@ export async function runMirror(
   const client = createMirrorSourceClient(source)
   const { key, domain, accept } = source
   const openReader = () =>
-    new LogReader(client, { key, domain, accept, network, sha256: sha256Once })
+    new LogReader(client, { key, domain, accept, network, sha256: sha256InOneCall })
   openReader()
   await inTransaction(pool, (db) => lockMirrorHead(db, network))
   let leads = false

@@ -12,7 +12,7 @@ import type { Worker } from '../ops/worker.js'
 import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { generationInLogName, readBeginningLeaf } from '../registry/log/beginning.js'
 import { sha256TreeHasher } from '../registry/log/hash.js'
-import { type LeafEvent, readLeaf } from '../registry/log/leafReader.js'
+import { type LeafEvent, parseEventLeaf } from '../registry/log/leafReader.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** Name of the loop in the log and in `/status`. */
@@ -134,7 +134,7 @@ async function takeIn(
         try {
           const events: LeafEvent[] = []
           for (const text of texts) {
-            if (index > 0) events.push(readLeaf(text, index))
+            if (index > 0) events.push(parseEventLeaf(text, index))
             else await copy.follow(previousOf(text, head, network))
             index += 1
           }

@@ -26,7 +26,7 @@ export const LOW_BALANCE_LAMPORTS = 10_000_000n
 export type AlarmName = keyof typeof REMEDIES
 
 /** A problem, with the alarm that names its remedy. */
-export interface Problem {
+export interface ProblemWithAlarm {
   alarm: AlarmName
   /** Description of the problem, one sentence. */
   text: string

@@ -3,9 +3,9 @@ import { FINALITY_ALARM_MS } from './alarms.js'
 import {
   type ChainState,
   chainProblem,
-  confirmationMs,
   indexingLagMs,
   isHeadStale,
+  usualConfirmationDelayMs,
 } from './chainState.js'
 import { StageClock } from './stages.js'
 
@@ -110,5 +110,7 @@ describe('the usual time to a confirmation', () => {
     ['no usual time of blocks', { blockMs: null }, null],
     ['no head', { latest: null }, null],
     ['no confirmed block', { confirmed: null }, null],
-  ])('with %s', (_, state, ms) => expect(confirmationMs({ ...caughtUp, ...state })).toBe(ms))
+  ])('with %s', (_, state, ms) =>
+    expect(usualConfirmationDelayMs({ ...caughtUp, ...state })).toBe(ms),
+  )
 })

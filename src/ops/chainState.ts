@@ -1,5 +1,5 @@
 import type { Network } from '../registry/primitives/network.js'
-import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
+import { type AlarmName, FINALITY_ALARM_MS, type ProblemWithAlarm } from './alarms.js'
 import type { LoopStage } from './stages.js'
 
 /**
@@ -10,7 +10,7 @@ import type { LoopStage } from './stages.js'
 type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 
 /** Why the newest confirmed logs are trusted, and the number of nodes that returned equal logs. */
-export interface TrustBasis {
+export interface LogTrustBasis {
   trust: Trust
   nodes: number
 }
@@ -86,7 +86,7 @@ export function indexingLagMs(
 }
 
 /** Usual time from a transaction to the confirmation of its block, ms. Null while it is unknown. */
-export function confirmationMs({
+export function usualConfirmationDelayMs({
   headMs,
   confirmedMs,
   blockMs,
@@ -101,8 +101,8 @@ export function confirmationMs({
 }
 
 /** The problem of a chain that `/status` and alarms show. Null for a chain without a problem. */
-export function chainProblem(state: ChainState | null, nowMs: number): Problem | null {
-  const is = (alarm: AlarmName, text: string): Problem => ({ alarm, text })
+export function chainProblem(state: ChainState | null, nowMs: number): ProblemWithAlarm | null {
+  const is = (alarm: AlarmName, text: string): ProblemWithAlarm => ({ alarm, text })
   if (!state) return is('ClusterdNotLed', 'not indexed yet')
   if (state.halted) return is('ClusterdChainHalted', `halted: ${state.halted}`)
   if (state.latest === null || state.confirmed === null || state.tailBlock === null) {

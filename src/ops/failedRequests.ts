@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { Problem } from './alarms.js'
+import type { ProblemWithAlarm } from './alarms.js'
 import { LastMinuteSums } from './lastMinute.js'
 import { errorSentence } from './log/errors.js'
 
@@ -53,7 +53,7 @@ export class FailedRequests {
   }
 
   /** A problem for each method and route of which more than half of the requests failed, with the newest error. */
-  problems(): Problem[] {
+  problems(): ProblemWithAlarm[] {
     const failing = this.shares().filter(({ share }) => share > FAILED_REQUESTS_ALARM_SHARE)
     return failing.map(({ method, route, failed, all }) => {
       const why = this.#kinds.get(`${method} ${route}`)!.lastError

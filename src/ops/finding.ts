@@ -13,18 +13,18 @@ export interface DoctorFinding {
 }
 
 /** Result of a check without its title. */
-export type CheckResult = Omit<DoctorFinding, 'about'>
+export type DoctorCheckResult = Omit<DoctorFinding, 'about'>
 
 /** Timeout of one check of `clusterd doctor`. */
 const LIMIT_MS = 15_000
 
-export const okResult = (found: string): CheckResult => ({ level: 'ok', found })
-export const warningResult = (found: string, advice: string): CheckResult => ({
+export const okResult = (found: string): DoctorCheckResult => ({ level: 'ok', found })
+export const warningResult = (found: string, advice: string): DoctorCheckResult => ({
   level: 'warn',
   found,
   advice,
 })
-export const failureResult = (found: string, advice: string): CheckResult => ({
+export const failureResult = (found: string, advice: string): DoctorCheckResult => ({
   level: 'bad',
   found,
   advice,
@@ -34,7 +34,7 @@ export const failureResult = (found: string, advice: string): CheckResult => ({
 export async function runCheck(
   about: string,
   advice: string,
-  check: () => Promise<CheckResult>,
+  check: () => Promise<DoctorCheckResult>,
 ): Promise<DoctorFinding> {
   const late = failureResult(`no answer within ${LIMIT_MS / 1_000} s`, advice)
   const result = withTimeout(LIMIT_MS, check(), late).catch((error: Error) =>

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { Problem } from './alarms.js'
+import type { ProblemWithAlarm } from './alarms.js'
 import { type ErrorCause, errorCause } from './causes.js'
 import { errorSentence } from './log/errors.js'
 import { InternalErrors, type ProcessPartName } from './ownErrors.js'
@@ -28,7 +28,7 @@ export class WorkerLoops {
    * Logged alarms that no other state shows, by subject. `/status` shows an alarm until the code that raised the alarm
    * deletes it.
    */
-  readonly raised = new Map<string, Problem>()
+  readonly raised = new Map<string, ProblemWithAlarm>()
   readonly #nowMs: () => number
   readonly #running = new Set<Omit<LoopState, 'ageMs'> & { turnedMs: number }>()
 
@@ -71,8 +71,8 @@ export class WorkerLoops {
   }
 
   /** Problems of the database and of the clock that made loops fail. Each problem is listed once for all loops. */
-  problems(): Problem[] {
-    const problems = new Map<string, Problem>()
+  problems(): ProblemWithAlarm[] {
+    const problems = new Map<string, ProblemWithAlarm>()
     for (const { cause, lastError } of this.#running)
       if (lastError !== null && (cause === 'database' || cause === 'clock'))
         problems.set(`${cause} ${lastError.replace(/\d+ ms/, '')}`, {

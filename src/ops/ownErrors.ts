@@ -1,4 +1,4 @@
-import { alarmLogFields, INTERNAL_ERROR_ALARM_MS, type Problem } from './alarms.js'
+import { alarmLogFields, INTERNAL_ERROR_ALARM_MS, type ProblemWithAlarm } from './alarms.js'
 import { errorSentence } from './log/errors.js'
 import type { Logger } from './log/log.js'
 
@@ -80,7 +80,7 @@ export class InternalErrors {
   }
 
   /** A problem for each loop or part whose last error is recent enough for the alarm. */
-  problems(): Problem[] {
+  problems(): ProblemWithAlarm[] {
     const recent = this.counts().filter(({ ageMs }) => ageMs < INTERNAL_ERROR_ALARM_MS)
     return recent.map(({ name, network, chain, count, lastError }) => {
       const where = [name, network, chain].filter(Boolean).join(', ')

@@ -10,7 +10,7 @@ export interface SerializedEvent extends FeedItem {
 }
 
 /** Consecutive events of a network's feed. */
-export interface EventRange {
+export interface ConsecutiveEvents {
   /** Generation of the feed. */
   generation: number
   /** Number of the feed's newest event at the time of the read. */
@@ -19,7 +19,7 @@ export interface EventRange {
 }
 
 /** Consecutive events, before they are serialized. */
-interface Items extends Omit<EventRange, 'events'> {
+interface Items extends Omit<ConsecutiveEvents, 'events'> {
   items: FeedItem[]
   /** Public id (hex) of a cluster in the events, by its serial. */
   idOf(serial: number): string
@@ -54,11 +54,11 @@ export async function readFeedItems(
 }
 
 /** Reads events of a network's feed with their JSON. @returns as `readFeedItems` */
-export async function readEvents(
+export async function readSerializedEvents(
   db: Queryable,
   network: Network,
   range: { first: number; limit: number },
-): Promise<EventRange | null> {
+): Promise<ConsecutiveEvents | null> {
   const found = await readFeedItems(db, network, range)
   if (!found) return null
   const { generation, newest, items, idOf } = found

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { isInternalError } from '../ops/log/errors.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { ChangeNotifications } from './changeNotifications.js'
-import { readEvents, type SerializedEvent } from './feedReader.js'
+import { readSerializedEvents, type SerializedEvent } from './feedReader.js'
 
 const ENTRIES_AT_ONCE = 256
 /** Interval at which new events are read without a notification, in case one was lost, ms. */
@@ -25,7 +25,7 @@ interface TailOptions {
 }
 
 /** Reads the newest events for all streams at the end of the feed, so that each event is read and serialized once. */
-export class FeedTail {
+export class FeedTailReader {
   readonly #options: TailOptions
   readonly #followers = new Set<FeedFollower>()
   /** Position of the next read; null while there is no follower. */
@@ -86,7 +86,10 @@ export class FeedTail {
 
   async #read(place: { generation: number; next: number }): Promise<void> {
     const { pool, network } = this.#options
-    const found = await readEvents(pool, network, { first: place.next, limit: ENTRIES_AT_ONCE })
+    const found = await readSerializedEvents(pool, network, {
+      first: place.next,
+      limit: ENTRIES_AT_ONCE,
+    })
     if (this.#place !== place) return
     if (!found || found.generation !== place.generation || found.newest < place.next - 1)
       return this.#restart()

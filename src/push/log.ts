@@ -6,7 +6,7 @@ import {
   type StoredFeedLog,
   writeFeedLog,
 } from '../db/journal/log.js'
-import { resetOnceAfterRestore } from '../db/journal/restored.js'
+import { resetFeedOnceAfterRestore } from '../db/journal/restored.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import type { Worker } from '../ops/worker.js'
@@ -28,7 +28,7 @@ const PAUSE_MS = 100
 const IDLE_MS = 1_000
 
 /** The log that this process has signed last, remembered while other processes may lead its network. */
-export class LastSignedLog {
+export class LastSignedFeedLog {
   #log: StoredFeedLog | null = null
   #epoch = 0
 
@@ -56,7 +56,7 @@ export interface FeedLogWorkerOptions {
   /** Signing keys; without a key checkpoints are not signed. */
   keys: LogKeys
   notify?: WakeUp
-  memory?: LastSignedLog
+  memory?: LastSignedFeedLog
   /** Called when the feed restarts with a new generation, because signed events were lost. */
   onWentBack?(): void
   /** Called after each step, also a failed one, with the number of events that are not in the log yet. */
@@ -73,7 +73,7 @@ export function feedLogWorker(
   options: FeedLogWorkerOptions,
 ): Worker {
   const { pool, network, epoch } = ctx
-  const { keys, notify = createWakeUp(), memory = new LastSignedLog() } = options
+  const { keys, notify = createWakeUp(), memory = new LastSignedFeedLog() } = options
   let behind = 0
   const report = () => options.onBehind?.(behind)
   return {
@@ -94,7 +94,7 @@ export function feedLogWorker(
       const isHere = !log || log.server === server
       const signed = memory.lastSigned(generation, epoch)
       const beginAnew = async () => {
-        await resetOnceAfterRestore(pool, network, generation, epoch)
+        await resetFeedOnceAfterRestore(pool, network, generation, epoch)
         options.onWentBack?.()
         return 'idle' as const
       }

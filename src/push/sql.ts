@@ -1,7 +1,7 @@
 import { appendToSqlFeedCopy, readSqlFeedCopy } from '../db/journal/feed.js'
 import type { LeaderContext } from '../ops/context.js'
 import type { Worker } from '../ops/worker.js'
-import { readEvents } from './feedReader.js'
+import { readSerializedEvents } from './feedReader.js'
 
 /** Number of journal entries per step: some ten ms of work. */
 const ENTRIES_AT_ONCE = 256
@@ -27,7 +27,7 @@ export function sqlFeedCopyWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 
     async step() {
       const last = await readSqlFeedCopy(pool, network)
       if (!last.isComplete || (last.count >= last.newest && last.isShown)) return 'idle'
-      const found = await readEvents(pool, network, {
+      const found = await readSerializedEvents(pool, network, {
         first: last.count + 1,
         limit: ENTRIES_AT_ONCE,
       })

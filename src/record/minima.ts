@@ -9,7 +9,7 @@ import { bigIntToWord } from '../registry/primitives/bytes.js'
 export type ConfiguredMinimumBids = ReadonlyMap<number, bigint>
 
 /** Log index of the entry of a configured minimum bid: before every log of its block. */
-export const CONFIGURED_MINIMUM_LOG_INDEX = -1
+export const LOG_INDEX_OF_CONFIGURED_MINIMUM_BID = -1
 
 /**
  * The configured minimum bids, ordered by block. A minimum from before the chain's `startBlock` holds from
@@ -35,7 +35,7 @@ export function minimumBidEntries(
 ): DecodedEntry[] {
   const wei = configuredMinimumBids(config).get(block)
   if (wei === undefined) return []
-  const position = { chain, block, logIndex: CONFIGURED_MINIMUM_LOG_INDEX }
+  const position = { chain, block, logIndex: LOG_INDEX_OF_CONFIGURED_MINIMUM_BID }
   return [
     decodeEntry({
       kind: 'minimum',

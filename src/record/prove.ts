@@ -18,9 +18,9 @@ import {
   RpcError,
   transientError,
 } from '../chains/rpc/errors.js'
-import { type AgreedAnswer, DisagreementError, SilenceError } from '../chains/rpc/nodes.js'
+import { type AgreedAnswer, NodesDisagreeError, NodesSilentError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
-import type { TrustBasis } from '../ops/chainState.js'
+import type { LogTrustBasis } from '../ops/chainState.js'
 import { fallbackOnExpectedError } from '../ops/log/errors.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
@@ -43,7 +43,7 @@ export interface LastConfirmedHashes {
 
 /** Confirmed logs, with the block and the running hashes at their end, and how far they can be trusted (`ground`). */
 export type ProvedLogRange = ConfirmedLogRange &
-  LastConfirmedHashes & { lastHash: Buffer; ground: TrustBasis }
+  LastConfirmedHashes & { lastHash: Buffer; ground: LogTrustBasis }
 
 export const hasRunningHashes = ({ config }: EvmChain): boolean =>
   contractsWithRunningHash(config).length > 0
@@ -52,7 +52,7 @@ export const hasRunningHashes = ({ config }: EvmChain): boolean =>
  * How far a range of logs can be trusted: whether a record (running hash) covers the chain's logs, and how many nodes
  * agreed. If two nodes are configured, the answer of one node proves nothing.
  */
-export function trustBasisOfRange(chain: EvmChain, nodes: number): TrustBasis {
+export function trustBasisOfRange(chain: EvmChain, nodes: number): LogTrustBasis {
   const isEnough = nodes >= Math.min(2, chain.config.rpcUrls.length)
   if (isCoveredByRunningHash(chain) && isEnough) return { trust: 'proved', nodes }
   return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
@@ -65,7 +65,7 @@ export const runningHashMismatchText = ({ config }: EvmChain, block: number): st
 /**
  * Reads the record (running hashes of logs) that a chain's contracts keep, as of a block. Where two nodes are
  * configured, two have to return equal records.
- * @throws UndecidedError, ChainUnavailableError where the record is not known
+ * @throws NoQuorumError, ChainUnavailableError where the record is not known
  */
 export async function readAgreedRunningHashes(
   { rpc, config }: EvmChain,
@@ -78,7 +78,7 @@ export async function readAgreedRunningHashes(
     })
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
-    throw new SilenceError(
+    throw new NodesSilentError(
       `chain "${config.label}": its contracts' record at block ${number} can't be read: ${error.message}`,
       { cause: error },
     )
@@ -88,7 +88,7 @@ export async function readAgreedRunningHashes(
 /**
  * Like `readAgreedRunningHashes`, but null where nodes do not return the record of this block. They may return the
  * record of another block.
- * @throws DisagreementError
+ * @throws NodesDisagreeError
  */
 export const readAgreedRunningHashesOrNull = (
   chain: EvmChain,
@@ -98,19 +98,19 @@ export const readAgreedRunningHashesOrNull = (
   fallbackOnExpectedError(readAgreedRunningHashes(chain, block, nodes), isUnknown, null)
 
 const isUnknown = (error: unknown): boolean =>
-  error instanceof ChainUnavailableError && !(error instanceof DisagreementError)
+  error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
 
 /**
  * Last block and record (running hashes) at a chain's checkpoint, and how far nodes confirm the record: null where they
  * no longer return it. The record was stored with the checkpoint. A contract that was configured later starts with the
  * record that the nodes return. A hub's record is zero before its first block, so a hub with logs before `startBlock`
  * is detected.
- * @throws Error where the contracts contradict the stored record; DisagreementError, ChainUnavailableError
+ * @throws Error where the contracts contradict the stored record; NodesDisagreeError, ChainUnavailableError
  */
 export async function readLastConfirmedHashes(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<{ place: LastConfirmedHashes; ground: TrustBasis | null }> {
+): Promise<{ place: LastConfirmedHashes; ground: LogTrustBasis | null }> {
   const { config, rpc } = chain
   const contracts = contractsWithRunningHash(config)
   const number = nextBlock - 1

@@ -25,7 +25,7 @@ import {
   transientError,
 } from '../chains/rpc/errors.js'
 import { type EvmRpc, parseQuantity } from '../chains/rpc/evm.js'
-import { DisagreementError, type RpcCall } from '../chains/rpc/nodes.js'
+import { NodesDisagreeError, type RpcCall } from '../chains/rpc/nodes.js'
 import { errorSentence, fallbackOnExpectedError } from '../ops/log/errors.js'
 import type { DecodedEntry } from '../registry/journal/decode.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
@@ -63,13 +63,13 @@ const isTooMuch = (error: unknown): boolean =>
 
 /** True if a smaller range would not help: a node asked to wait, or nodes contradict each other. */
 const isOfNodes = (error: unknown): boolean =>
-  error instanceof DisagreementError ||
+  error instanceof NodesDisagreeError ||
   errorWithCauses(error).some((one) => one instanceof RpcError && one.fault === 'rate_limited')
 
 /**
  * Reads blocks `from` to `to`, from two nodes where two are configured. A range that is too large is halved.
  * @returns consecutive ranges, with the number of nodes that returned each
- * @throws Error whose cause is an UndecidedError, ChainUnavailableError or RpcError
+ * @throws Error whose cause is an NoQuorumError, ChainUnavailableError or RpcError
  */
 export async function readBlocksInRanges<Range>(
   source: BlockRangeSource<Range>,

@@ -46,15 +46,15 @@ export const SOLANA = {
 const BY_KEY = { evm: EVM, solana: SOLANA }
 export type ChainFamilyKey = keyof typeof BY_KEY
 type KnownFamily = (typeof BY_KEY)[ChainFamilyKey]
-export const CHAIN_FAMILY_FACTS: readonly KnownFamily[] = Object.values(BY_KEY)
+export const CHAIN_FAMILY_PROPERTIES: readonly KnownFamily[] = Object.values(BY_KEY)
 
 /** Families with one label for all chains. The label is also the key of the family's section in the chains file. */
-export const LABELLED_FAMILIES = CHAIN_FAMILY_FACTS.filter((family) => family.label !== null)
+export const LABELLED_FAMILIES = CHAIN_FAMILY_PROPERTIES.filter((family) => family.label !== null)
 export type LabelledFamilyKey = (typeof LABELLED_FAMILIES)[number]['key']
 
 /** Family of the chain with a network label. A label that is not the label of a family is an EIP-155 id. */
 export const familyOfLabel = (label: string): KnownFamily =>
-  CHAIN_FAMILY_FACTS.find((family) => family.label === label) ?? EVM
+  CHAIN_FAMILY_PROPERTIES.find((family) => family.label === label) ?? EVM
 
 /** True if a text is the label of a chain of the network. */
 export const isChainLabelOfNetwork = (network: Network, label: string): boolean =>

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import {
   type ChainTxState,
   type Confirmations,
+  DROPPED_TX_GRACE_MS,
   decideTxStatus,
   type JournalledBid,
-  MEMPOOL_MEMORY_MS,
   type PacketOutcome,
   type SentPacket,
   type StatusAnswer,
-  type TrackedTxFacts,
+  type TrackedTxState,
   type TxStatusInput,
   type UnconfirmedBid,
 } from './status.js'
@@ -51,7 +51,7 @@ const mined = (change: Partial<Extract<ChainTxState, { state: 'mined' }>>): Chai
   isConfirmed: false,
   ...change,
 })
-const tracked = (change: Partial<TrackedTxFacts> = {}): TrackedTxFacts => ({
+const tracked = (change: Partial<TrackedTxState> = {}): TrackedTxState => ({
   lastSeenMs: NOW,
   verdict: null,
   ...change,
@@ -68,10 +68,14 @@ describe('status of a hub transaction', () => {
     ['nobody knows the hash', {}, { status: 'not_found' }],
     [
       'was in a mempool, unseen for less than 30 min',
-      unseenFor(MEMPOOL_MEMORY_MS - 1),
+      unseenFor(DROPPED_TX_GRACE_MS - 1),
       { status: 'pending' },
     ],
-    ['was in a mempool, unseen for 30 min', unseenFor(MEMPOOL_MEMORY_MS), { status: 'not_found' }],
+    [
+      'was in a mempool, unseen for 30 min',
+      unseenFor(DROPPED_TX_GRACE_MS),
+      { status: 'not_found' },
+    ],
     ['in a mempool', { seen: { state: 'mempool' } }, { status: 'pending' }],
     [
       'in a mempool again after long',

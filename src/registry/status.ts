@@ -1,4 +1,4 @@
-import type { PaymentJudgement } from './community/payment.js'
+import type { CommunityPaymentDecision } from './community/payment.js'
 import type { InvalidReason } from './invalidReasons.js'
 import type { BidOutcome } from './journal/bid.js'
 
@@ -12,7 +12,7 @@ export type RegistrationStatus =
   | 'finalized'
 
 /** Time after which a mempool transaction that no node has any more counts as unknown, ms. */
-export const MEMPOOL_MEMORY_MS = 30 * 60_000
+export const DROPPED_TX_GRACE_MS = 30 * 60_000
 
 export interface JournalledBid {
   logIndex: number
@@ -62,7 +62,7 @@ export type ChainTxState =
     }
 
 /** Stored state of a transaction that a node has returned before. */
-export interface TrackedTxFacts {
+export interface TrackedTxState {
   lastSeenMs: number
   /** Confirmed reason why the transaction is `invalid`, stored because nodes forget transactions. */
   verdict: InvalidReason | null
@@ -129,7 +129,7 @@ export interface CommunityNamePayment {
   name: string
   source: { isConfirmed: boolean; confirmations: Confirmations | null }
   /** Outcome of the payment in the journal, null before it is decided. */
-  judgement: PaymentJudgement | null
+  judgement: CommunityPaymentDecision | null
   /** null where no refund is due or its state is unknown. */
   refund: RefundState | null
   /** Where the money of the payment went; null while it is held. */
@@ -151,7 +151,7 @@ export interface TxStatusInput {
   /** Payments for community names, on any chain. */
   paidNames?: readonly CommunityNamePayment[]
   seen: ChainTxState
-  tracked: TrackedTxFacts | null
+  tracked: TrackedTxState | null
 }
 
 interface NameStatus {
@@ -325,7 +325,7 @@ function paid(payments: readonly CommunityNamePayment[]): StatusAnswer {
   return answer
 }
 
-const outcomeOf = ({ outcome }: PaymentJudgement): BidOutcome =>
+const outcomeOf = ({ outcome }: CommunityPaymentDecision): BidOutcome =>
   outcome === 'registered' ? 'won' : outcome
 
 function unlogged({ seen, tracked, nowMs }: TxStatusInput): StatusAnswer {
@@ -339,7 +339,8 @@ function unlogged({ seen, tracked, nowMs }: TxStatusInput): StatusAnswer {
     case 'unknown':
       // a transaction that nodes dropped from the mempool may return for some time
       return {
-        status: tracked && nowMs - tracked.lastSeenMs < MEMPOOL_MEMORY_MS ? 'pending' : 'not_found',
+        status:
+          tracked && nowMs - tracked.lastSeenMs < DROPPED_TX_GRACE_MS ? 'pending' : 'not_found',
       }
   }
 }

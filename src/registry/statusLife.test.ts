@@ -4,13 +4,13 @@ import {
   type ChainTxState,
   type CommunityNamePayment,
   type Confirmations,
+  DROPPED_TX_GRACE_MS,
   decideTxStatus,
   isTerminalStatus,
-  MEMPOOL_MEMORY_MS,
   type PacketOutcome,
   type SentPacket,
   type StatusAnswer,
-  type TrackedTxFacts,
+  type TrackedTxState,
 } from './status.js'
 
 const NOW = 1_000_000_000
@@ -48,13 +48,13 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
   let isIndexed = false
   let isDecided = false
   let hub: 'none' | 'failed' | 'tail' | 'journal' = 'none'
-  let known: TrackedTxFacts | null = null
+  let known: TrackedTxState | null = null
   const bids = outcomes.map((outcome, i) => ({ logIndex: i, name: `n${i}`, outcome }))
   const isOurs = nature !== 'foreign' && nature !== 'reverted'
   const isSpoke = nature === 'spoke' || nature === 'withdrawal' || nature === 'refused'
 
   const act = (step: Step): void => {
-    if (step === 'wait') nowMs += MEMPOOL_MEMORY_MS / 2
+    if (step === 'wait') nowMs += DROPPED_TX_GRACE_MS / 2
     if (step === 'see' && seen === 'unknown' && !isConfirmed) seen = 'mempool'
     if (step === 'forget') seen = 'unknown'
     if (step === 'mine') seen = 'mined'

@@ -20,7 +20,7 @@ import type {
 } from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { fromHex } from '../registry/primitives/bytes.js'
-import { decideMessage, isDeliveryVoid, jobCallOf } from './calls.js'
+import { decideMessageExecution, isDeliveryVoid, jobCallOf } from './calls.js'
 import type { DeliveryPath } from './targets.js'
 
 const HUB: Hex = `0x${'aa'.repeat(20)}`
@@ -289,7 +289,7 @@ const decisionOf = (
     guid: packetGuid(at),
     message: encodeHubMessage(word(SPOKE), calldata),
   })
-  const decision = decideMessage(
+  const decision = decideMessageExecution(
     {
       chain,
       packet: fromHex(packet),

@@ -28,7 +28,7 @@ export function jobCallOf(
   if (!path) return 'foreign_packet'
   if (row.kind === 'deliver') return deliveryOf(row, path.lane.hub.contract, nowMs)
   const { lane, endpoint, messageLib } = path
-  const decision = row.message && decideMessage(row.message, lane)
+  const decision = row.message && decideMessageExecution(row.message, lane)
   if (!decision?.packet || !endpoint) return 'foreign_packet'
   const { packet } = decision
   if (row.kind === 'verify')
@@ -102,7 +102,7 @@ function endingOf(
   return { kind, payments, of }
 }
 
-export type MessageDecision =
+export type MessageExecutionDecision =
   | { packet: Packet; option: LzReceiveOption }
   /** The message is only verified, which moves no money but unblocks later packets. */
   | { packet: Packet; refusal: 'bad_options' | 'value_mismatch' }
@@ -113,10 +113,10 @@ export type MessageDecision =
  * message itself asks for it, and never for a packet that is not from our spoke to our hub. On local networks nobody
  * else executes messages, so messages that the hub refuses are executed too, and the hub credits their value.
  */
-export function decideMessage(
+export function decideMessageExecution(
   message: { chain: number; packet: Buffer; options: Buffer },
   lane: HubWithSpokes,
-): MessageDecision {
+): MessageExecutionDecision {
   const packet = decodePacket(toHex(message.packet))
   const spoke = lane.spokes.find(({ chain }) => chain === message.chain)
   if (!packet || !spoke || !isOnLane(packet, spoke, lane))

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { endJobBackoffs, hasLiveJobs } from '../db/outbox/due.js'
+import { endJobBackoffs, hasUnfinishedJobs } from '../db/outbox/due.js'
 import { countWronglyRefusedPayments } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { ChainRowKey } from '../db/pg/rows.js'
@@ -111,7 +111,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
     // statistics are read even while the chain is unavailable, since its jobs wait
     try {
       hasStored = (await this.queue()) > 0
-      isBusy = this.key !== null && (await hasLiveJobs(this.#pool, this.key))
+      isBusy = this.key !== null && (await hasUnfinishedJobs(this.#pool, this.key))
       if (this.key && (await this.advance(isBusy, alive))) hasStored = true
     } finally {
       if (hasStored || Math.abs(this.clock.nowMs() - this.#statsAtMs) >= STATS_EVERY_MS)

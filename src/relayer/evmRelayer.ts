@@ -4,11 +4,7 @@ import type { LocalAccount } from 'viem/accounts'
 import { GAS_PER_PAYMENT_REFUSAL } from '../chains/evm/community/ending.js'
 import { createDemandedTipMemory, createGasPriceCap, readGasFees } from '../chains/evm/gasPrice.js'
 import { accountWithoutKey } from '../chains/evm/relayerAccount.js'
-import {
-  createNonceJobSender,
-  createRpcCallCache,
-  type RpcCallCache,
-} from '../chains/evm/signer.js'
+import { createEvmJobSender, createRpcCallCache, type RpcCallCache } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import {
   findMessagesToQueue,
@@ -16,7 +12,7 @@ import {
   type StoredMessage,
   settleReceivedMessages,
 } from '../db/bridge/openMessages.js'
-import { findDueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
+import { findDueEvmJobs, findJobs, hasUnfinishedJobs } from '../db/outbox/due.js'
 import {
   inRelayerTransaction,
   insertJobs,
@@ -35,7 +31,7 @@ import { failpoint } from '../ops/failpoint.js'
 import { isInternalError } from '../ops/log/errors.js'
 import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
-import { decideMessage, isDeliveryVoid, jobCallOf } from './calls.js'
+import { decideMessageExecution, isDeliveryVoid, jobCallOf } from './calls.js'
 import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
 import { EVM_TELEMETRY, type EvmRelayerState } from './evmTelemetry.js'
 import { groupJobs } from './groups.js'
@@ -132,7 +128,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     this.state.nonceGaps = gaps
     this.state.nonceClaimed = claimed
     const nowMs = this.clock.nowMs()
-    const due = await findDueNonceJobs(this.#options.pool, this.key!, nowMs, this.setAside)
+    const due = await findDueEvmJobs(this.#options.pool, this.key!, nowMs, this.setAside)
     const held = due.filter(({ nonce }) => nonce !== null)
     const waiting = due.filter(({ nonce }) => nonce === null)
     const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
@@ -216,7 +212,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const nowMs = this.clock.nowMs()
     const isTime =
       Math.abs(nowMs - this.#releasesAtMs) >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
-    const weighs = refusalWorth > 0 && (isTime || (await hasLiveJobs(pool, key)))
+    const weighs = refusalWorth > 0 && (isTime || (await hasUnfinishedJobs(pool, key)))
     if (!isTime && !weighs) return 0
     const leastWei = weighs ? await this.#leastWei(refusalWorth) : 0n
     const changed = await inRelayerTransaction(pool, { network, epoch }, async (client) => {
@@ -251,7 +247,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
    */
   #jobsFor(message: StoredMessage, { lane, messageLib }: DeliveryPath): NewJob[] {
     const job = { chain: this.#options.at.chain, subject: message.guid }
-    const decision = decideMessage(message, lane)
+    const decision = decideMessageExecution(message, lane)
     const valueWei = 'refusal' in decision ? 0n : decision.option.value
     const execute: NewJob = { ...job, kind: 'execute', valueWei }
     const isVerifiedHere = messageLib !== null && decision.packet !== null
@@ -325,7 +321,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       return async () =>
         (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'
     const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
-    const sender = createNonceJobSender({ chain: at, account: by }, made, memo, this.#demand)
+    const sender = createEvmJobSender({ chain: at, account: by }, made, memo, this.#demand)
     const spendCapWei = settings.spendCapWei * BigInt(1 + row.others.length)
     const ports = {
       sender,

@@ -1,6 +1,6 @@
 import { formatEther, type Hex } from 'viem'
 import type { OpenJobCount, SignerStats } from '../db/outbox/stats.js'
-import { DAY_MS, LOW_RUNWAY_MS, type Problem } from '../ops/alarms.js'
+import { DAY_MS, LOW_RUNWAY_MS, type ProblemWithAlarm } from '../ops/alarms.js'
 import type { RelayerState, RelayerTelemetry } from './relayerTelemetry.js'
 
 export interface EvmRelayerState extends RelayerState {
@@ -67,7 +67,7 @@ export const EVM_TELEMETRY: RelayerTelemetry<EvmRelayerState> = {
   ],
   problems({ chain, stuck, nonceGaps, nonceClaimed, runwayMs, signer }) {
     const on = `on chain "${chain}"`
-    const problems: Problem[] = []
+    const problems: ProblemWithAlarm[] = []
     if (stuck && stuck.length > 0)
       problems.push({
         alarm: 'ClusterdPacketsStuck',

@@ -2,7 +2,7 @@ import { ComputeBudgetProgram, Keypair, SystemProgram, Transaction } from '@sola
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newJob } from '../../test/support/newJob.js'
-import { createCommunityProgram } from '../chains/solana/community/program.js'
+import { createCommunityPaymentInstructions } from '../chains/solana/community/program.js'
 import { createRegistrarClient } from '../chains/solana/registrar.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { JobKind, SolanaJobTx } from '../registry/outbox.js'
@@ -94,7 +94,7 @@ describe('jobs to start', () => {
       sequence: 1n,
     }))
     const paid = { number: 1n, sequence: 1n, recipient: key() }
-    const { refuse, release } = createCommunityProgram(registrar)
+    const { refuse, release } = createCommunityPaymentInstructions(registrar)
     const inSol = Array.from({ length: MOST[kind] })
     const inTokens = Array.from({ length: MOST_IN_TOKENS })
     const decide = kind === 'refuse' ? refuse : release

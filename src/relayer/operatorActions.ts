@@ -2,9 +2,9 @@ import type pg from 'pg'
 import { saveJobs } from '../db/outbox/jobs.js'
 import { findJobById, type JobRow } from '../db/outbox/rows.js'
 import { notifyNetwork } from '../db/pg/notify.js'
-import { parkJobOnceVoid, resumeJob, retryJob } from './machine/job.js'
+import { parkJobOnceUnmineable, resumeJob, retryJob } from './machine/job.js'
 
-const CHANGES = { retry: retryJob, park: parkJobOnceVoid, resume: resumeJob }
+const CHANGES = { retry: retryJob, park: parkJobOnceUnmineable, resume: resumeJob }
 /** Actions that an operator may request for a job. */
 export type OperatorJobAction = keyof typeof CHANGES
 

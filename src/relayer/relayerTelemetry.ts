@@ -1,5 +1,5 @@
 import type { OpenJobCount } from '../db/outbox/stats.js'
-import type { Problem } from '../ops/alarms.js'
+import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** State of one chain's relayer, as shown to the operator. */
@@ -41,7 +41,7 @@ interface PayingAccount {
 export interface RelayerTelemetry<State extends RelayerState = RelayerState> {
   readonly gauges: readonly RelayerGauge<State>[]
   /** Problems, with texts that do not name the network. */
-  problems(state: State): readonly Problem[]
+  problems(state: State): readonly ProblemWithAlarm[]
   /** @param balance in the smallest unit of the chain's coin */
   account(state: State, balance: bigint): PayingAccount
 }

@@ -3,7 +3,7 @@ import {
   alarmLogFields,
   OLD_JOB_ALARM_MS,
   PAYMENT_TIME_USED_ALARM_SHARE,
-  type Problem,
+  type ProblemWithAlarm,
 } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { JobKind } from '../registry/outbox.js'
@@ -19,9 +19,12 @@ export interface OutboxState {
 }
 
 /** Problems of an outbox. The alarms' rules detect the same problems from metrics. */
-export function outboxProblems({ network, relayers }: OutboxState, nowMs: number): Problem[] {
-  const problems: Problem[] = []
-  const found = (holds: boolean, alarm: Problem['alarm'], text: string) => {
+export function outboxProblems(
+  { network, relayers }: OutboxState,
+  nowMs: number,
+): ProblemWithAlarm[] {
+  const problems: ProblemWithAlarm[] = []
+  const found = (holds: boolean, alarm: ProblemWithAlarm['alarm'], text: string) => {
     if (holds) problems.push({ alarm, text: `${network}: ${text}` })
   }
   for (const relayer of relayers)
@@ -97,8 +100,8 @@ export function logJobOutcome(
 export function createAlarmLog(
   log: Logger,
   network: Network,
-): (problems: readonly Problem[]) => void {
-  let known: ReadonlySet<Problem['alarm']> = new Set()
+): (problems: readonly ProblemWithAlarm[]) => void {
+  let known: ReadonlySet<ProblemWithAlarm['alarm']> = new Set()
   return (problems) => {
     const alarms = new Set(problems.map(({ alarm }) => alarm))
     for (const alarm of alarms) {

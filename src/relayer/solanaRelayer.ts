@@ -14,10 +14,10 @@ import { type SolanaJobTx, WAITS_FOR_FUNDS } from '../registry/outbox.js'
 import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
 import { groupJobs } from './groups.js'
 import {
-  type JobPaymentView,
-  paymentViewOf,
+  type JobPaymentState,
+  paymentStateOfJob,
   planSolanaJobStep,
-  type SolanaClusterSnapshot,
+  type SolanaJobSnapshot,
 } from './machine/blockhash.js'
 import { applyJobEvent, type JobDecisionContext, type JobEvent } from './machine/index.js'
 import type { RelayerState } from './relayerTelemetry.js'
@@ -139,7 +139,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
   }
 
   /** Executes the plan of jobs that share a transaction. @returns false where the payments must be read first */
-  async #act(rows: Group, seen: SolanaClusterSnapshot): Promise<boolean> {
+  async #act(rows: Group, seen: SolanaJobSnapshot): Promise<boolean> {
     const action = planSolanaJobStep(rows[0]!, seen)
     if (action.do === 'look') return false
     if (action.do === 'record') await this.#save(rows, action.event)
@@ -173,9 +173,11 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     })
   }
 
-  async #viewsOf(rows: Group, minSlot: number): Promise<JobPaymentView[]> {
+  async #viewsOf(rows: Group, minSlot: number): Promise<JobPaymentState[]> {
     const areHeld = await this.#signer.areHeld(rows.map(paymentOf), minSlot)
-    return rows.map(({ kind, payment }, i) => paymentViewOf(kind, areHeld[i]!, payment!.outcome))
+    return rows.map(({ kind, payment }, i) =>
+      paymentStateOfJob(kind, areHeld[i]!, payment!.outcome),
+    )
   }
 
   /** Stores the signed transaction, then sends it. */
@@ -262,6 +264,6 @@ function sharingTx(rows: Group): Group[] {
 }
 
 const aboutJobs = (rows: Group) => ({ jobs: rows.map(jobLogFields) })
-const HELD: JobPaymentView = { is: 'held' }
+const HELD: JobPaymentState = { is: 'held' }
 const NOT_SIGNED = { height: 0, status: null }
 const paymentOf = ({ payment }: Row) => payment!

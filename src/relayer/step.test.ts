@@ -14,11 +14,11 @@ import { txOf } from '../../test/model/nonceJobs.js'
 import { newJob } from '../../test/support/newJob.js'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
-import type { NonceJobSender } from '../chains/evm/signer.js'
+import type { EvmJobSender } from '../chains/evm/signer.js'
 import type { EvmJobTx } from '../registry/outbox.js'
 import type { SpendPolicy } from './machine/index.js'
-import type { NonceJob } from './machine/job.js'
-import { parkJobOnceVoid, resumeJob } from './machine/job.js'
+import type { EvmJob } from './machine/job.js'
+import { parkJobOnceUnmineable, resumeJob } from './machine/job.js'
 import { decideJobStep, type JobStepOutcome } from './step.js'
 
 const IDS = ['a', 'b', 'c']
@@ -160,7 +160,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
         break
       case 'operator': {
         const row = model.rows.get(command.id)!
-        model.rows.set(command.id, command.isPark ? parkJobOnceVoid(row) : resumeJob(row))
+        model.rows.set(command.id, command.isPark ? parkJobOnceUnmineable(row) : resumeJob(row))
       }
     }
   }
@@ -224,7 +224,7 @@ describe('an error of our own code', () => {
   const fails = () => Promise.reject(mistake)
 
   /** Runs a step of a delivery with a sender whose method fails. */
-  const stepWith = async (sender: Partial<NonceJobSender>, job: Partial<NonceJob> = {}) => {
+  const stepWith = async (sender: Partial<EvmJobSender>, job: Partial<EvmJob> = {}) => {
     const model = emptyModel(false)
     const row = { ...newJob<EvmJobTx>('a', 'execute', 5n), ...job }
     model.rows.set('a', row)
@@ -235,9 +235,9 @@ describe('an error of our own code', () => {
     }
     return (await decideJobStep(row, ports, POLICY))()
   }
-  const signed: Partial<NonceJob> = { state: 'signed', nonce: 0, txs: [txOf(1)] }
+  const signed: Partial<EvmJob> = { state: 'signed', nonce: 0, txs: [txOf(1)] }
 
-  it.each<[where: string, sender: Partial<NonceJobSender>, job?: Partial<NonceJob>]>([
+  it.each<[where: string, sender: Partial<EvmJobSender>, job?: Partial<EvmJob>]>([
     ['reading the view', { look: fails }],
     ['preparing', { prepare: fails }],
     ['signing', { sign: fails }],
@@ -251,12 +251,7 @@ describe('an error of our own code', () => {
   })
 
   it.each<
-    [
-      where: string,
-      sender: Partial<NonceJobSender>,
-      outcome: JobStepOutcome,
-      job?: Partial<NonceJob>,
-    ]
+    [where: string, sender: Partial<EvmJobSender>, outcome: JobStepOutcome, job?: Partial<EvmJob>]
   >([
     ['reading the view', { look: () => Promise.reject(AWAY) }, 'unreachable'],
     ['preparing', { prepare: () => Promise.reject(AWAY) }, 'failed'],

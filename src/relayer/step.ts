@@ -1,7 +1,7 @@
 import { ChainUnavailableError } from '../chains/chain.js'
-import type { NonceJobState } from '../chains/evm/jobView.js'
+import type { EvmJobState } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
-import type { NonceJobSender, SimulatedTx } from '../chains/evm/signer.js'
+import type { EvmJobSender, SimulatedTx } from '../chains/evm/signer.js'
 import { classifyTxError } from '../chains/evm/txErrors.js'
 import { RpcError } from '../chains/rpc/errors.js'
 import { WrongChainError } from '../chains/rpc/nodes.js'
@@ -15,19 +15,19 @@ import {
 } from '../registry/outbox.js'
 import {
   applyJobEvent,
-  type ChainSnapshot,
+  type EvmJobAction,
+  type EvmJobSnapshot,
   type JobEvent,
-  type NonceJobAction,
   type SpendPolicy,
 } from './machine/index.js'
-import type { NonceJob } from './machine/job.js'
-import { MAX_HEAD_LEAD_BLOCKS, planNonceJob } from './machine/nonce.js'
+import type { EvmJob } from './machine/job.js'
+import { MAX_BLOCKS_NODE_IS_AHEAD, planEvmJob } from './machine/nonce.js'
 
 /** Stores changes of a job. Both methods compare the row's version, and return false when the row has changed. */
 export interface JobStore {
-  save(after: NonceJob): Promise<boolean>
+  save(after: EvmJob): Promise<boolean>
   /** Stores the job that `build` makes with the signer's next nonce, in one transaction. */
-  saveWithNonce(build: (nonce: number) => Promise<NonceJob>): Promise<boolean>
+  saveWithNonce(build: (nonce: number) => Promise<EvmJob>): Promise<boolean>
 }
 
 export interface RelayerClock {
@@ -36,8 +36,8 @@ export interface RelayerClock {
   random(): number
 }
 
-export interface JobStepPorts {
-  sender: NonceJobSender
+export interface JobStepDependencies {
+  sender: EvmJobSender
   store: JobStore
   clock: RelayerClock
   /** Called with the reason of an `unreachable` step. */
@@ -67,22 +67,22 @@ const isOfChain = (error: unknown): boolean =>
  * @throws errors of our own code, in both halves; errors of nodes and signers become outcomes
  */
 export async function decideJobStep(
-  job: NonceJob,
-  ports: JobStepPorts,
+  job: EvmJob,
+  ports: JobStepDependencies,
   policy: SpendPolicy,
 ): Promise<() => Promise<JobStepOutcome>> {
   const { sender, clock } = ports
   const view = await viewOf(job, ports)
   if (view === null) return async () => 'unreachable'
 
-  let seen: ChainSnapshot = {
+  let seen: EvmJobSnapshot = {
     ...view,
     nowMs: clock.nowMs(),
     random: clock.random(),
     prepared: null,
   }
   for (;;) {
-    const action = planNonceJob(job, seen, policy)
+    const action = planEvmJob(job, seen, policy)
     if (action.do !== 'prepare') return () => execute(job, action, seen, ports)
     seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
   }
@@ -90,9 +90,9 @@ export async function decideJobStep(
 
 /** Reads the state of a job on the chain. Null while no node answers. */
 async function viewOf(
-  job: NonceJob,
-  { sender, onUnreachable }: JobStepPorts,
-): Promise<NonceJobState | null> {
+  job: EvmJob,
+  { sender, onUnreachable }: JobStepDependencies,
+): Promise<EvmJobState | null> {
   try {
     return await sender.look(job)
   } catch (error) {
@@ -103,10 +103,10 @@ async function viewOf(
 }
 
 async function execute(
-  job: NonceJob,
-  action: Exclude<NonceJobAction, { do: 'prepare' }>,
-  seen: ChainSnapshot,
-  ports: JobStepPorts,
+  job: EvmJob,
+  action: Exclude<EvmJobAction, { do: 'prepare' }>,
+  seen: EvmJobSnapshot,
+  ports: JobStepDependencies,
 ): Promise<JobStepOutcome> {
   switch (action.do) {
     case 'wait':
@@ -122,8 +122,8 @@ async function execute(
 
 /** A failed call counts as a failed attempt, so that the pause grows. */
 async function prepare(
-  sender: NonceJobSender,
-  job: NonceJob,
+  sender: EvmJobSender,
+  job: EvmJob,
   purpose: TxPurpose,
 ): Promise<SimulatedTx> {
   try {
@@ -135,13 +135,13 @@ async function prepare(
 }
 
 async function sign(
-  job: NonceJob,
-  order: Extract<NonceJobAction, { do: 'sign' }>,
-  seen: ChainSnapshot,
-  ports: JobStepPorts,
+  job: EvmJob,
+  order: Extract<EvmJobAction, { do: 'sign' }>,
+  seen: EvmJobSnapshot,
+  ports: JobStepDependencies,
 ): Promise<JobStepOutcome> {
   const { purpose, gas, fees, valueWei } = order
-  const build = async (nonce: number): Promise<NonceJob> => {
+  const build = async (nonce: number): Promise<EvmJob> => {
     const { hash, raw } = await ports.sender.sign({ purpose, nonce, gas, fees, valueWei })
     const tx: EvmJobTx = {
       hash,
@@ -184,17 +184,17 @@ function reasonOf(error: unknown): string | null {
 }
 
 async function broadcast(
-  job: NonceJob,
+  job: EvmJob,
   tx: EvmJobTx,
-  seen: ChainSnapshot,
-  ports: JobStepPorts,
+  seen: EvmJobSnapshot,
+  ports: JobStepDependencies,
 ): Promise<JobStepOutcome> {
   let event: JobEvent<EvmJobTx> = { is: 'sent', hash: tx.hash }
   let { head } = seen
   try {
     // blocks that were mined since the observation are no reason to replace the transaction
     const newest = await ports.sender.broadcast(tx.raw)
-    if (newest !== null && newest <= head + MAX_HEAD_LEAD_BLOCKS) head = Math.max(head, newest)
+    if (newest !== null && newest <= head + MAX_BLOCKS_NODE_IS_AHEAD) head = Math.max(head, newest)
   } catch (error) {
     if (!isOfChain(error)) throw error
     event = { is: 'refused', hash: tx.hash, failure: classifyTxError(error) }
@@ -205,10 +205,10 @@ async function broadcast(
 }
 
 async function store(
-  job: NonceJob,
+  job: EvmJob,
   event: JobEvent<EvmJobTx>,
-  seen: ChainSnapshot,
-  ports: JobStepPorts,
+  seen: EvmJobSnapshot,
+  ports: JobStepDependencies,
 ): Promise<JobStepOutcome> {
   if (!(await ports.store.save(applyJobEvent(job, event, seen)))) return 'stale'
   failpoint(`relay.${event.is}`)

@@ -1,13 +1,13 @@
 import type { LabelledFamilyKey } from '../registry/families.js'
 import type { RunningChain } from './chains/localChains.js'
 import type { DaemonEnvironment } from './processes/daemonProcess.js'
-import type { SeedPrice } from './world.js'
+import type { SeedCommunityPrice } from './world.js'
 
 /**
  * A node cluster of a chain family other than EVM, such as a local Solana. It serves all networks of a local world.
  * `index` numbers the networks in the order of their hubs.
  */
-export interface LocalNodeCluster {
+export interface LocalNonEvmChain {
   /** Key of the cluster's settings in the chains file, and of its addresses in `WorldNetwork`. */
   readonly key: LabelledFamilyKey
   /** Environment variables with the cluster's keys for the daemon. */
@@ -17,5 +17,5 @@ export interface LocalNodeCluster {
   /** For clients of a network: the cluster's URLs, and the address of the network's program. */
   addresses(index: number): object
   /** Price, on this cluster, of a name in the seeded paid community. */
-  readonly price: SeedPrice
+  readonly price: SeedCommunityPrice
 }

@@ -2,12 +2,12 @@ import { parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { Client } from '../client/client.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { LocalNodeCluster } from './cluster.js'
+import type { LocalNonEvmChain } from './cluster.js'
 import {
   lowerCaseAddress,
   operatorAccount,
   type SeedCommunities,
-  type SeedPrice,
+  type SeedCommunityPrice,
   seededCommunityOwner,
   type WorldNetwork,
 } from './world.js'
@@ -31,7 +31,7 @@ export async function seedCommunities(
   at: { api: string },
   network: Network,
   chains: WorldNetwork,
-  clusters: readonly LocalNodeCluster[],
+  clusters: readonly LocalNonEvmChain[],
 ): Promise<SeedCommunities | undefined> {
   const admin = seededCommunityOwner()
   const recipient = lowerCaseAddress(operatorAccount('treasurer').address)
@@ -51,7 +51,7 @@ export async function seedCommunities(
   }
 }
 
-function pricesOf({ hub, spokes }: WorldNetwork, recipient: string): SeedPrice[] {
+function pricesOf({ hub, spokes }: WorldNetwork, recipient: string): SeedCommunityPrice[] {
   const inCoin = [hub, ...spokes].map(({ network }) =>
     price(network, 'native', COIN_AMOUNT, recipient),
   )

@@ -1,15 +1,15 @@
 import type { LabelledFamilyKey } from '../registry/families.js'
-import type { LocalNodeCluster } from './cluster.js'
+import type { LocalNonEvmChain } from './cluster.js'
 import { startLocalSolanaCluster } from './solana/worldCluster.js'
 
 /**
  * Starts a local world's node clusters of chain families other than EVM. @returns clusters by family; undefined for a
  * cluster that was not started
  */
-export const startLocalNodeClusters = async (
+export const startLocalNonEvmChains = async (
   ...world: Parameters<typeof startLocalSolanaCluster>
 ) =>
   ({ solana: await startLocalSolanaCluster(...world) }) satisfies Record<
     LabelledFamilyKey,
-    LocalNodeCluster | undefined
+    LocalNonEvmChain | undefined
   >

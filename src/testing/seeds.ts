@@ -4,12 +4,12 @@ import { encodePlaceBidsCalldata } from '../chains/evm/bridge/calls.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { nameToWord } from '../registry/primitives/name.js'
 import {
+  createLocalWalletClient,
   type LocalChain,
   localChainClients,
-  mineQuickly,
-  walletClientOf,
+  mineBlocksQuicklyDuring,
 } from './chains/localChain.js'
-import { LOCAL_SPEND_CAP_WEI } from './chains/localChains.js'
+import { LOCAL_RELAYER_SPEND_CAP_WEI } from './chains/localChains.js'
 import { waitForReceipt } from './chains/receipt.js'
 import { OPEN_COMMUNITY_NAME, PAID_COMMUNITY_NAME } from './communitySeeds.js'
 import { bridgeCall } from './contracts/bridgeCall.js'
@@ -92,7 +92,8 @@ const placeBid = (
   account: Account,
   names: readonly string[],
   feeWei: bigint,
-): Promise<Hex> => walletClientOf(chain, account).sendTransaction(bidsFor(chain, names, feeWei))
+): Promise<Hex> =>
+  createLocalWalletClient(chain, account).sendTransaction(bidsFor(chain, names, feeWei))
 
 function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
   const bids = names.map((name) => ({ name, amountWei: BID_WEI }))
@@ -152,14 +153,14 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
     ...sending,
   })
   if (found) return found.transactionHash
-  const amountWei = LOCAL_SPEND_CAP_WEI + BID_WEI
+  const amountWei = LOCAL_RELAYER_SPEND_CAP_WEI + BID_WEI
   const hubCalldata = encodePlaceBidsCalldata([{ name: TRAVELLING_NAME, amountWei }], null)
   const call = await bridgeCall(
     { rpcUrl, chainId, contracts: { spoke: config.contract } },
     { from: account.address, hubCalldata, valueWei: amountWei },
   )
   const [sent] = await confirmed(chain, async () => [
-    await walletClientOf(chain, account).sendTransaction(call),
+    await createLocalWalletClient(chain, account).sendTransaction(call),
   ])
   return sent!
 }
@@ -175,7 +176,7 @@ const ofContract = ({ config }: LocalChain) => ({
 /** Sends transactions and waits until they are confirmed. @throws Error where a transaction reverts */
 async function confirmed(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {
   const { reader, test } = localChainClients(chain)
-  const hashes = await mineQuickly(chain, async () => {
+  const hashes = await mineBlocksQuicklyDuring(chain, async () => {
     const sent = await send()
     for (const hash of sent)
       if ((await waitForReceipt(reader, hash)).status !== 'success')

@@ -10,11 +10,11 @@ import {
   type LocalChainDefinition,
   type NetworkOf,
 } from './chains/localChains.js'
-import type { LocalNodeCluster } from './cluster.js'
+import type { LocalNonEvmChain } from './cluster.js'
 import { seedCommunities } from './communitySeeds.js'
 import { setEnsGatewayOfHubs, writeLocalChainsFiles } from './contracts/localContracts.js'
 import { setPrice } from './contracts/priceFeed.js'
-import { startLocalNodeClusters } from './families.js'
+import { startLocalNonEvmChains } from './families.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
 import { type ChainSeed, seedNetwork } from './seeds.js'
@@ -158,7 +158,7 @@ async function build<N extends Network>(
   const [database, chains, started] = await allSettledOrThrow([
     startDatabase(sandbox, options.databaseUrl),
     startChains(sandbox, definitions, blockMs, options.attach),
-    startLocalNodeClusters(sandbox, { ...options, blockMs }, networks),
+    startLocalNonEvmChains(sandbox, { ...options, blockMs }, networks),
   ])
   const at = {
     api: `http://127.0.0.1:${port}`,
@@ -244,7 +244,7 @@ async function setPrices(
 async function settleSeeds<N extends Network>(
   world: World<N>,
   seeds: ReadonlyMap<Network, ChainSeed>,
-  clusters: readonly LocalNodeCluster[],
+  clusters: readonly LocalNonEvmChain[],
 ): Promise<Partial<Record<N, Seed>>> {
   const settled = [...seeds].map(async ([network, one]) => {
     const { finalized, lost, pending, bridging } = one.tx
@@ -276,7 +276,7 @@ const spokesOf = (chains: readonly LocalChain[], hub: LocalChain): LocalChain[] 
 function describeNetwork(
   chains: readonly LocalChain[],
   hub: LocalChain,
-  clusters: readonly LocalNodeCluster[],
+  clusters: readonly LocalNonEvmChain[],
   index: number,
 ): WorldNetwork {
   return {

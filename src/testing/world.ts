@@ -98,7 +98,7 @@ export interface SolanaAccount {
 }
 
 /** Price of a name of a community, in the form of `GET /v1/communities/:name`. */
-export interface SeedPrice {
+export interface SeedCommunityPrice {
   network: string
   token: string
   amount: string
@@ -111,7 +111,7 @@ export interface SeedCommunities {
   admin: Hex
   /** A community whose names are free for everybody. */
   open: { name: string }
-  paid: { name: string; prices: SeedPrice[] }
+  paid: { name: string; prices: SeedCommunityPrice[] }
 }
 
 /** A seeded name with its owner, and an example transaction for each lasting status. */
@@ -184,7 +184,7 @@ export function operatorAccount(operator: WorldOperatorRole): TestAccount {
   return testAccount(OPERATORS.indexOf(operator), OPERATOR_ACCOUNT_INDEX)
 }
 
-export const operatorAddresses = (): Hex[] =>
+export const worldOperatorAddresses = (): Hex[] =>
   OPERATORS.map((operator) => operatorAccount(operator).address)
 
 export const lowerCaseAddress = (address: string): Hex => address.toLowerCase() as Hex

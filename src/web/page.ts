@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import type { AddressType } from '../registry/families.js'
-import type { ServiceFacts } from './facts.js'
+import type { ServiceInfo } from './facts.js'
 import { build, files, guides, html } from './generated/assets.js'
 import { type EnsParents, isApiPath, pageOfPath } from './paths.js'
-import { PAGE_POLICY } from './policy.js'
+import { PAGE_CONTENT_SECURITY_POLICY } from './policy.js'
 
 /** The pages and their files, as served. */
 
@@ -19,11 +19,11 @@ export const indexPage: PageFile = {
   type: 'text/html; charset=utf-8',
   text: html,
   cacheControl: 'no-cache',
-  policy: PAGE_POLICY,
+  policy: PAGE_CONTENT_SECURITY_POLICY,
 }
 
 /** The chains of a chain family, as the test wallet of local worlds (test networks) uses them. */
-export interface WalletChains {
+export interface TestWalletChainFamily {
   /** Type of the family's accounts in the wallet. */
   readonly key: AddressType
   /** Settings that `src/web/page/testWallet` reads. */
@@ -34,7 +34,7 @@ export interface WalletChains {
 let ens: EnsParents = {}
 
 /** Writes the data about this service (`facts`) into its pages, which then need no request for it. */
-export function setServiceFacts(facts: ServiceFacts): void {
+export function setPageServiceInfo(facts: ServiceInfo): void {
   ens = facts.ens
   setHead('service', metaOf('service', facts))
 }
@@ -56,7 +56,7 @@ function setHead(source: string, markup: string): void {
  * @throws Error where a chain is not local
  */
 export async function addTestWallet(
-  families: readonly WalletChains[],
+  families: readonly TestWalletChainFamily[],
   isLocal: boolean,
 ): Promise<void> {
   if (!isLocal) throw new Error('The test wallet is for chains of local worlds alone.')
@@ -83,7 +83,7 @@ export function pageOfUrl(url: string): { file: PageFile; isFound: boolean } | n
 /** The page of a guide; null for an unknown guide. @param name file name in docs/use, such as `clusters.md` */
 export function guidePage(name: string): PageFile | null {
   const text = Object.hasOwn(guides, name) ? guides[name] : undefined
-  return text === undefined ? null : { ...indexPage, text, policy: PAGE_POLICY }
+  return text === undefined ? null : { ...indexPage, text, policy: PAGE_CONTENT_SECURITY_POLICY }
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -101,7 +101,7 @@ export function pageFile(ofBuild: string, name: string): PageFile | null {
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
   if (text === undefined || !type) return null
   const cacheControl = ofBuild === build ? 'public, max-age=31536000, immutable' : 'no-store'
-  return { type, text, cacheControl, policy: PAGE_POLICY }
+  return { type, text, cacheControl, policy: PAGE_CONTENT_SECURITY_POLICY }
 }
 
 const compressed = new Map<string, Buffer>()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { indexPage, pageOfUrl, setServiceFacts } from './page.js'
+import { indexPage, pageOfUrl, setPageServiceInfo } from './page.js'
 import { firstNameInText, pageOfPath, pathOfName, pathOfText } from './paths.js'
 
 describe('paths', () => {
@@ -173,13 +173,13 @@ describe('paths', () => {
 describe('facts of the service in the pages', () => {
   it('are the ones written last, and decide which ENS names have a page', () => {
     const networks = ['mainnet', 'testnet'] as const
-    setServiceFacts({ ens: { mainnet: 'first.eth' }, networks, isLocal: true })
+    setPageServiceInfo({ ens: { mainnet: 'first.eth' }, networks, isLocal: true })
     expect(pageOfUrl('/alice.first.eth')?.isFound).toBe(true)
-    setServiceFacts({ ens: { mainnet: 'second.eth' }, networks, isLocal: false })
+    setPageServiceInfo({ ens: { mainnet: 'second.eth' }, networks, isLocal: false })
     expect(pageOfUrl('/alice.first.eth')?.isFound).toBe(false)
     expect(pageOfUrl('/alice.second.eth')?.isFound).toBe(true)
     expect(indexPage.text).not.toContain('first.eth')
     expect(indexPage.text.match(/<meta name="service"/g)).toHaveLength(1)
-    setServiceFacts({ ens: {}, networks, isLocal: false })
+    setPageServiceInfo({ ens: {}, networks, isLocal: false })
   })
 })

@@ -14,4 +14,4 @@ const RULES = [
   "require-trusted-types-for 'script'",
 ]
 
-export const PAGE_POLICY = RULES.join(';')
+export const PAGE_CONTENT_SECURITY_POLICY = RULES.join(';')

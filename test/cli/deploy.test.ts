@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_OPS_PORT, DEFAULT_PORT, readEnvironment } from '../../src/config/index.js'
-import { DAEMON_NODE_FLAGS } from '../../src/testing/processes/daemonProcess.js'
+import { DAEMON_NODEJS_FLAGS } from '../../src/testing/processes/daemonProcess.js'
 
 const FOLDER = 'examples/deploy'
 const read = (file: string): string => readFileSync(`${FOLDER}/${file}`, 'utf8')
@@ -18,7 +18,7 @@ describe('the systemd unit', () => {
 
   it('starts the package as its own user, with the files of `clusterd init`', () => {
     expect(unit.get('ExecStart')).toBe(
-      `/usr/bin/node ${DAEMON_NODE_FLAGS.join(' ')} ${PROGRAM} start`,
+      `/usr/bin/node ${DAEMON_NODEJS_FLAGS.join(' ')} ${PROGRAM} start`,
     )
     expect(unit.get('EnvironmentFile')).toBe(`${unit.get('WorkingDirectory')}/.env`)
     expect(unit.get('User')).toBe('clusterd')
@@ -79,7 +79,7 @@ describe('the container file', () => {
   })
 
   it('starts Node with the same options as the local world', () => {
-    expect(of('ENV').at(-1)).toContain(` NODE_OPTIONS=${DAEMON_NODE_FLAGS.join(' ')}`)
+    expect(of('ENV').at(-1)).toContain(` NODE_OPTIONS=${DAEMON_NODEJS_FLAGS.join(' ')}`)
   })
 
   it.each(['.git', '.clusterd', '.env', '**/node_modules', 'dist', '**/generated'])(

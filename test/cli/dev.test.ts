@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { localDaemonEnv } from '../../src/config/index.js'
+import { selectLocalDaemonVariables } from '../../src/config/index.js'
 
 /** Values that differ from the defaults. */
 const SET = {
@@ -22,7 +22,7 @@ const SET = {
 
 it('the daemon of `clusterd dev` gets its settings from the environment', () => {
   expect(
-    localDaemonEnv({ ...SET, SITE_URL: '', RELAYER_PRIVATE_KEY: '0x', LIMITS: 'off' }),
+    selectLocalDaemonVariables({ ...SET, SITE_URL: '', RELAYER_PRIVATE_KEY: '0x', LIMITS: 'off' }),
   ).toEqual(Object.fromEntries(Object.entries(SET).filter(([name]) => name !== 'SITE_URL')))
-  expect(localDaemonEnv(SET)).toEqual(SET)
+  expect(selectLocalDaemonVariables(SET)).toEqual(SET)
 })

@@ -25,11 +25,11 @@ import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
 import {
-  type JudgeStepOutcome,
   PaymentJudge,
   type PaymentJudgeOptions,
+  type PaymentJudgeStepOutcome,
 } from '../../src/indexer/judge.js'
-import { releaseTypedData } from '../../src/registry/community/release.js'
+import { paymentReleaseTypedData } from '../../src/registry/community/release.js'
 import {
   type CommunityRules,
   communityRulesInputCodec,
@@ -71,7 +71,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const signedWords: string[] = []
   const releaseSigner: PaymentReleaseSigner = (word) => {
     signedWords.push(word.paymentIds.map((id) => id.toString('hex')).join())
-    return privateKeyToAccount(RELAYER_KEY).signTypedData(releaseTypedData(word))
+    return privateKeyToAccount(RELAYER_KEY).signTypedData(paymentReleaseTypedData(word))
   }
   const { mainnet: context } = createRequestContexts({ pool, chains, config, releaseSigner })
   const sideOf = (label: Label) => (label === '1' ? world.hub : world.spoke)
@@ -172,7 +172,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     })
 
   /** Runs the judge over confirmed payments, as the index leader does. */
-  async function judge(): Promise<JudgeStepOutcome> {
+  async function judge(): Promise<PaymentJudgeStepOutcome> {
     await confirm()
     return judgeOf().step()
   }

@@ -8,11 +8,11 @@ import {
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { refundsOfAddress } from '../../src/api/refunds/refunds.js'
-import { refundsView } from '../../src/api/v1/refunds.js'
+import { refundsJson } from '../../src/api/v1/refunds.js'
 import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { readFormerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'
-import { MAX_OWED_PER_ANSWER } from '../../src/db/outbox/owed.js'
+import { MAX_OWED_ITEMS_PER_RESPONSE } from '../../src/db/outbox/owed.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { deployPayments, SPOKE_EID } from '../support/bridgeContracts.js'
 import { MINIMUM_WEI, placeBids } from '../support/bridgeWorld.js'
@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 
 const refunds = async (by: number, to?: string) =>
-  refundsView(await refundsOfAddress(at.context, at.addressOf(by), to))
+  refundsJson(await refundsOfAddress(at.context, at.addressOf(by), to))
 type Shown = Awaited<ReturnType<typeof refunds>>['refunds'][number]
 
 /** Sends the offered transaction. @returns its sender's gain on that chain, without gas */
@@ -152,7 +152,7 @@ describe('a bid from a spoke that came too late', () => {
       SPOKE_EID,
     ])
     const ask = async (to?: string) =>
-      refundsView(await refundsOfAddress(at.context, address, to)).refunds
+      refundsJson(await refundsOfAddress(at.context, address, to)).refunds
     expect(await ask()).toEqual([
       {
         owedBy: 'hub',
@@ -174,7 +174,7 @@ describe('a bid from a spoke that came too late', () => {
     const sql = `INSERT INTO hub_credits (network, block, log_index, tx_hash, wallet, eid, amount_wei)
       VALUES (0, 1, 998, $1, $2, 77, 6)`
     await at.pool.query(sql, [Buffer.alloc(32), stored])
-    expect(refundsView(await refundsOfAddress(at.context, NOBODY, undefined)).refunds).toEqual([
+    expect(refundsJson(await refundsOfAddress(at.context, NOBODY, undefined)).refunds).toEqual([
       { owedBy: 'hub', network: null, token: 'native', amount: '6', eid: 77 },
     ])
   })
@@ -298,7 +298,7 @@ describe('a payer of very many payments', () => {
     await at.pool.query(
       `INSERT INTO payments (id, token, ${columns})
        SELECT sha256(i::text::bytea), '0x' || lpad(i::text, 40, '0'), ${columns} FROM payments, generate_series(1, $2::int) i WHERE id = $1`,
-      [fromHex(id!), 3 * MAX_OWED_PER_ANSWER],
+      [fromHex(id!), 3 * MAX_OWED_ITEMS_PER_RESPONSE],
     )
     const asked = await refundsOfAddress(at.context, at.addressOf(PAYER), undefined)
     expect(asked.isTruncated).toBe(true)
@@ -355,7 +355,7 @@ describe('a payments contract that another has replaced', () => {
     await keep(next)
     const changed = createEvmChain({ config: { ...config, communityPayments: next }, chain, rpc })
     const context = { ...at.context, chains: [changed, at.portOf('8453')] }
-    const { refunds: owed, unavailable } = refundsView(
+    const { refunds: owed, unavailable } = refundsJson(
       await refundsOfAddress(context, at.addressOf(PAYER), undefined),
     )
     expect({ owed, unavailable }).toEqual({ owed: before, unavailable: [] })

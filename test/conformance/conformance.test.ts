@@ -3,7 +3,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Network } from '../../src/registry/primitives/network.js'
-import { fundAddresses, walletClientOf } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient, fundAddresses } from '../../src/testing/chains/localChain.js'
 import { until } from '../../src/testing/index.js'
 import { startApi } from '../api/support.js'
 import { loadRows } from '../support/airdrop.js'
@@ -87,7 +87,7 @@ async function airdropFor(network: Network, { address }: PrivateKeyAccount): Pro
 /** A transaction that is not a registration. */
 async function withdrawal(network: Network, account: PrivateKeyAccount) {
   const { rpcUrl, chainId } = hubOf(network)
-  const tx = await walletClientOf({ rpcUrl, chainId }, account).sendTransaction({
+  const tx = await createLocalWalletClient({ rpcUrl, chainId }, account).sendTransaction({
     to: account.address,
     value: 1n,
   })

@@ -7,7 +7,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
 import { airdropDistributorAbi } from '../../src/chains/evm/contracts/index.js'
-import { walletClientOf } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { deployLocalToken } from '../../src/testing/contracts/deploy.js'
 import { deployDistributor } from '../../src/testing/contracts/distributor.js'
@@ -88,7 +88,9 @@ const call = ({ transaction }: Claim) => ({
 async function send(claim: Claim): Promise<void> {
   const { rpcUrl, chainId, reader } = hubOf()
   const account = wallets.find(({ address }) => address.toLowerCase() === claim.sender) ?? payer
-  const hash = await walletClientOf({ rpcUrl, chainId }, account).sendTransaction(call(claim))
+  const hash = await createLocalWalletClient({ rpcUrl, chainId }, account).sendTransaction(
+    call(claim),
+  )
   expect((await waitForReceipt(reader, hash)).status).toBe('success')
   await expect
     .poll(() => claimOf(claim.address, '?link=true'), { timeout: 30_000, interval: 200 })
@@ -182,7 +184,7 @@ describe('an airdrop', () => {
 
     const { rpcUrl, chainId, reader } = hubOf()
     const client = {
-      walletClient: walletClientOf({ rpcUrl, chainId }, payer),
+      walletClient: createLocalWalletClient({ rpcUrl, chainId }, payer),
       publicClient: reader,
     }
     token = await deployLocalToken(client)

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { walletClientOf } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
 import { bridgeCall, until } from '../../src/testing/index.js'
 import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { withdrawRefund } from '../contracts/support/hub.js'
@@ -240,5 +240,5 @@ async function withdrawOver(label: string, account: PrivateKeyAccount): Promise<
     hubCalldata: withdrawRefund(account.address),
     valueWei: 0n,
   })
-  await walletClientOf(spoke, account).sendTransaction(call)
+  await createLocalWalletClient(spoke, account).sendTransaction(call)
 }

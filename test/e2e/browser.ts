@@ -6,7 +6,7 @@ import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { walletClientOf } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
 import type { SolanaAccount } from '../api/wallets.js'
 import { freshWallet, hubOf } from '../support/world.js'
 
@@ -153,7 +153,7 @@ export async function addEvmWallet(
     ]) => {
       if (Number(chainId) !== chain.chainId)
         throw new Error(`the transaction is for chain ${Number(chainId)}`)
-      return walletClientOf(chain, wallet.account).sendTransaction({
+      return createLocalWalletClient(chain, wallet.account).sendTransaction({
         to,
         data,
         value: BigInt(value),

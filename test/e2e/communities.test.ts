@@ -5,7 +5,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
-import { walletClientOf } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
@@ -92,7 +92,7 @@ async function send(
 ) {
   const { rpcUrl, chainId, reader } = chainOf(label)
   const call = { to: tx.to, data: tx.data, value: BigInt(tx.value ?? 0) }
-  const hash = await walletClientOf({ rpcUrl, chainId }, account).sendTransaction(call)
+  const hash = await createLocalWalletClient({ rpcUrl, chainId }, account).sendTransaction(call)
   expect((await waitForReceipt(reader, hash)).status).toBe('success')
   return hash
 }
@@ -128,7 +128,7 @@ describe('a name paid for in a token', () => {
     const account = await freshWallet()
     const name = freshName('m')
     const { token } = hubOf().contracts
-    await walletClientOf(hubOf(), account).writeContract({
+    await createLocalWalletClient(hubOf(), account).writeContract({
       address: token,
       abi: localTokenAbi,
       functionName: 'mint',
@@ -247,7 +247,7 @@ async function creditOf(address: Hex, amount: bigint): Promise<void> {
 
 describe('a payment that buys nothing', () => {
   const pay = async (account: PrivateKeyAccount, name: string, amount: bigint, below = community) =>
-    walletClientOf(hubOf(), account).writeContract({
+    createLocalWalletClient(hubOf(), account).writeContract({
       address: hubOf().contracts.communityPayments,
       abi: communityPaymentsAbi,
       functionName: 'placeBid',
@@ -271,7 +271,7 @@ describe('a payment that buys nothing', () => {
     await creditOf(account.address, COIN - 1n)
     const { rpcUrl, chainId, reader, contracts } = hubOf()
     const before = await reader.getBalance({ address: RECIPIENT as Hex })
-    const hash = await walletClientOf({ rpcUrl, chainId }, account).writeContract({
+    const hash = await createLocalWalletClient({ rpcUrl, chainId }, account).writeContract({
       address: contracts.communityPayments,
       abi: communityPaymentsAbi,
       functionName: 'withdraw',
@@ -325,7 +325,7 @@ describe('a free community', () => {
     const name = freshName('m')
     const holder = await memberOf(apiOf(world()), account)
     expect(await register(holder, name)).toMatchObject({ error: 'requirements_not_met' })
-    const hash = await walletClientOf(hubOf(), account).writeContract({
+    const hash = await createLocalWalletClient(hubOf(), account).writeContract({
       address: token,
       abi: localTokenAbi,
       functionName: 'mint',

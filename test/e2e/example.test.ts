@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { keccak256 } from 'viem'
 import { build, type PreviewServer, preview } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { walletClientOf } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
 import { useFolder } from '../support/folder.js'
 import { callOf, freshName, freshWallet, quoteOn, spokeOf, world } from '../support/world.js'
 import { closeTabs, findChromium, launch, screenshot } from './browser.js'
@@ -71,7 +71,7 @@ describe('examples/react-status', () => {
     const account = await freshWallet()
     const spoke = spokeOf('8453')
     const quote = await quoteOn('8453', account.address, [{ name: freshName() }])
-    const wallet = walletClientOf(spoke, account)
+    const wallet = createLocalWalletClient(spoke, account)
     const signed = await wallet.signTransaction(
       await wallet.prepareTransactionRequest(callOf(quote)),
     )

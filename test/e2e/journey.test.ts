@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
-import { NAME_RULE } from '../../src/registry/primitives/nameRule.js'
-import { walletClientOf } from '../../src/testing/chains/localChain.js'
+import { NAME_RULES_TEXT } from '../../src/registry/primitives/nameRule.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
 import { LOCAL_SECRET_KEYS } from '../../src/testing/stackParts.js'
 import { until } from '../../src/testing/until.js'
 import { operatorAccount } from '../../src/testing/world.js'
@@ -160,7 +160,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await form.getByLabel('Address').fill(`0x${'cd'.repeat(20)}`)
     await form.getByRole('checkbox').uncheck()
     await form.getByRole('button', { name: 'Add' }).click()
-    expect(await page.locator('input:invalid:focus').getAttribute('title')).toBe(NAME_RULE)
+    expect(await page.locator('input:invalid:focus').getAttribute('title')).toBe(NAME_RULES_TEXT)
     await name.fill('cold')
     await form.getByRole('button', { name: 'Add' }).click()
     await expectMessage('Added; everybody sees it.')
@@ -188,7 +188,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     const pool = createPool({ url: world().databaseUrl, max: 1, applicationName: 'journey' })
     const { rpcUrl, chainId, reader } = hubOf()
     const client = {
-      walletClient: walletClientOf({ rpcUrl, chainId }, await freshWallet()),
+      walletClient: createLocalWalletClient({ rpcUrl, chainId }, await freshWallet()),
       publicClient: reader,
     }
     const rows = [

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { walletClientOf } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
 import {
@@ -56,7 +56,7 @@ async function contest(attempts = 10): Promise<Contest> {
   const name = freshName()
   const sign = async (account: PrivateKeyAccount): Promise<Hex> => {
     const quote = await quoteOn('1', account.address, [{ name }])
-    const wallet = walletClientOf({ rpcUrl, chainId }, account)
+    const wallet = createLocalWalletClient({ rpcUrl, chainId }, account)
     // a gas limit with a margin, as wallets set it: the estimate is for a winning bid, and crediting a lost bid costs
     // more
     const request = await wallet.prepareTransactionRequest({ ...callOf(quote), gas: 300_000n })

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { getAddress, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, inject, it } from 'vitest'
-import { walletClientOf } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
 import { waitForCondition } from '../../src/testing/processes/processes.js'
@@ -151,7 +151,7 @@ describe('the local world', () => {
     ])
     expect(await viem.getEnsName({ address: owner.address })).toBeNull()
     for (const account of [owner, stranger]) {
-      const hash = await walletClientOf(hub, account).sendTransaction({
+      const hash = await createLocalWalletClient(hub, account).sendTransaction({
         to,
         data,
         value: BigInt(value),

@@ -12,10 +12,10 @@ import {
 import type { ChainConfig } from '../../src/config/index.js'
 import { readChain, registerChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
-import { takeLeadIfFree } from '../../src/db/pg/leader.js'
+import { takeLeadershipIfFree } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { ChainIndexer, LOCAL_CHAIN_HALT_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
+import { ChainIndexer, LOCAL_CHECKS_BEFORE_HALT } from '../../src/indexer/evm/chainIndexer.js'
 import type { ChainIndexerOptions } from '../../src/indexer/evm/types.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createDatabase, dropDatabase } from '../../src/testing/processes/postgres.js'
@@ -60,7 +60,9 @@ export async function indexerOver(
   world: HubWorld,
   database: string,
   changes: Partial<ChainConfig>,
-  options: Pick<ChainIndexerOptions, 'haltPatience'> = { haltPatience: LOCAL_CHAIN_HALT_PATIENCE },
+  options: Pick<ChainIndexerOptions, 'haltPatience'> = {
+    haltPatience: LOCAL_CHECKS_BEFORE_HALT,
+  },
 ): Promise<LoneIndexer> {
   const server = world.postgres.url
   if (!migrated.has(world)) migrated.set(world, createDatabase(server, 'tables').then(migrate))
@@ -70,7 +72,7 @@ export async function indexerOver(
   await queryOn(server, `CREATE DATABASE "${database}" TEMPLATE tables STRATEGY file_copy`)
   const url = Object.assign(new URL(server), { pathname: database }).href
   const pool = createPool({ url, max: 4, applicationName: 'test' })
-  const leadership = await takeLeadIfFree(pool, 'mainnet', 'index')
+  const leadership = await takeLeadershipIfFree(pool, 'mainnet', 'index')
   if (!leadership) throw new Error('another leader holds the test network')
   const config = { ...world.config, ...changes }
   const { network, label, chainId, contract, startBlock } = config

@@ -2,8 +2,12 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
-import { createFoldSchema, foldStoredBatch, replayJournal } from '../../src/db/journal/replay.js'
-import { stateHash } from '../../src/db/journal/stateHash.js'
+import {
+  createSchemaWithEmptyTables,
+  foldStoredBatch,
+  replayJournal,
+} from '../../src/db/journal/replay.js'
+import { computeStateHash } from '../../src/db/journal/stateHash.js'
 import { STATE_TABLES } from '../../src/db/pg/partitions.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
@@ -46,7 +50,7 @@ describe.each(recordings)('the recorded journal $file', (golden) => {
       )
     }
     const { hash, rows } = await inTransaction(pool, async (client) => ({
-      hash: await stateHash(client, 'mainnet', 1),
+      hash: await computeStateHash(client, 'mainnet', 1),
       rows: await countRows(client, 'mainnet'),
     }))
     // the first journal was recorded before the table of moves existed
@@ -69,7 +73,7 @@ describe.each(recordings)('the recorded journal $file', (golden) => {
       tables: ['journal', ...STATE_TABLES],
     } as const
     await inTransaction(database.pool, async (client) => {
-      await createFoldSchema(client, 'mainnet', again)
+      await createSchemaWithEmptyTables(client, 'mainnet', again)
       await client.query('SET LOCAL search_path = again')
       await foldStoredBatch({ ...again, reader: client, writer: client, done: 0 })
       expect((await client.query(RULESETS)).rows).toEqual(rulesets)

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type pg from 'pg'
-import { stateHash } from '../../src/db/journal/stateHash.js'
+import { computeStateHash } from '../../src/db/journal/stateHash.js'
 import { partitionName, STATE_TABLES } from '../../src/db/pg/partitions.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { type Entry, entryKindOfCode } from '../../src/registry/journal/entry.js'
@@ -59,7 +59,7 @@ export async function recordGolden(pool: pg.Pool, network: Network, file: string
       values: [code, generation],
     })
     return {
-      hash: await stateHash(client, network, generation),
+      hash: await computeStateHash(client, network, generation),
       rows: await countRows(client, network),
       entries: rows,
     }

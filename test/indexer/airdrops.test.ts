@@ -7,7 +7,7 @@ import type { Airdrop } from '../../src/db/airdrop/airdrops.js'
 import { findClaimedAccount } from '../../src/db/airdrop/answers.js'
 import { removeAirdrop } from '../../src/db/airdrop/load.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { type Leadership, takeLeadIfFree } from '../../src/db/pg/leader.js'
+import { type Leadership, takeLeadershipIfFree } from '../../src/db/pg/leader.js'
 import { AirdropWatcher } from '../../src/indexer/airdrops.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import type { DeployerClients } from '../../src/testing/chains/send.js'
@@ -35,7 +35,7 @@ let watcher: ReturnType<typeof watcherOf>
 
 beforeAll(async () => {
   chain = (await world.open()).chain
-  leadership = (await takeLeadIfFree(world.pool, 'mainnet', 'index'))!
+  leadership = (await takeLeadershipIfFree(world.pool, 'mainnet', 'index'))!
   const account = world.wallet(9)
   const viemChain = { ...foundry, id: world.config.chainId }
   const walletClient = createWalletClient({
@@ -156,7 +156,7 @@ describe('claims of an airdrop', () => {
   it('are not stored by a process that no longer leads', async () => {
     await claim(1)
     await leadership.release()
-    const next = (await takeLeadIfFree(world.pool, 'mainnet', 'index'))!
+    const next = (await takeLeadershipIfFree(world.pool, 'mainnet', 'index'))!
     await expect(stepAll()).rejects.toThrow(LostLeadershipError)
     leadership = next
     watcher = watcherOf()

@@ -99,7 +99,7 @@ it('an unavailable node of two is reported, and new blocks are shown as unconfir
   await world.bid(1, [`waits-${made()}`])
   await world.test.mine({ blocks: 3 })
   const errors = await drive(lone, 3)
-  expect(errors[0]).toMatchObject({ name: 'SilenceError' })
+  expect(errors[0]).toMatchObject({ name: 'NodesSilentError' })
   expect(lone.indexer.state).toMatchObject({
     errorAlarm: 'ClusterdRpcSilent',
     lastError: expect.stringContaining(new URL(second).host),

@@ -34,7 +34,7 @@ it('while only one node answers, bids are indexed, and a bid that the hub has to
   await world.bid(1, [name])
   await world.test.mine({ blocks: 3 })
   const errors = await drive(lone, 8)
-  expect(errors.at(-1)).toMatchObject({ name: 'SilenceError' })
+  expect(errors.at(-1)).toMatchObject({ name: 'NodesSilentError' })
   expect(lone.indexer.state.lastError).toContain('wait for a second node')
   expect(await journalled(lone)).toEqual(await onChain(before))
 

@@ -8,7 +8,7 @@ import {
 import { readJournalHead } from '../../src/db/journal/head.js'
 import { readFeedLogState } from '../../src/db/journal/log.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
-import { stateHash } from '../../src/db/journal/stateHash.js'
+import { computeStateHash } from '../../src/db/journal/stateHash.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { readEntryBundle } from '../../src/push/leaves.js'
 import type { TreeHead } from '../../src/registry/log/note.js'
@@ -326,7 +326,8 @@ it('two mirrors of one source, of which one is behind, end with the same', async
   const late = await database()
   await mirrorFrom(early, serving(filesOf(honest().slice(0, 300))))
   await Promise.all([mirrorFrom(early, source), mirrorFrom(late, source)])
-  const statesOf = ({ pool }: Database) => inTransaction(pool, (db) => stateHash(db, 'mainnet', 1))
+  const statesOf = ({ pool }: Database) =>
+    inTransaction(pool, (db) => computeStateHash(db, 'mainnet', 1))
   expect(await statesOf(early)).toEqual(await statesOf(late))
 })
 

@@ -7,7 +7,7 @@ import { LogReader } from '../../src/client/verify.js'
 import { lockMirrorHead } from '../../src/db/journal/mirrorWriter.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { createMirrorSourceClient } from '../../src/mirror/source.js'
-import { sha256Once } from '../../src/registry/log/hash.js'
+import { sha256InOneCall } from '../../src/registry/log/hash.js'
 import { memberOf } from '../api/members.js'
 import { mirrorOf, readFeed } from '../api/mirror.js'
 import {
@@ -161,7 +161,7 @@ describe('a mirror', () => {
     expect([exported.code, exported.stderr]).toEqual([0, ''])
     const { pool } = await database('folder')
     const from = createMirrorSourceClient({ url: folder, key })
-    const head = await new LogReader(from, { key, sha256: sha256Once }).checkpoint()
+    const head = await new LogReader(from, { key, sha256: sha256InOneCall }).checkpoint()
     const { networks } = JSON.parse(exported.stdout)
     expect(networks).toEqual([{ network: 'mainnet', origin: head.origin, size: head.size }])
     await mirrorFrom({ pool }, from)

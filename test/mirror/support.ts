@@ -9,7 +9,7 @@ import type { Worker } from '../../src/ops/worker.js'
 import { feedLogWorker } from '../../src/push/log.js'
 import { GrowingTree } from '../../src/registry/log/append.js'
 import { beginningLeaf } from '../../src/registry/log/beginning.js'
-import { sha256Once, sha256TreeHasher } from '../../src/registry/log/hash.js'
+import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/log/hash.js'
 import type { TreeHead } from '../../src/registry/log/note.js'
 import { logKeysOfSeeds, signCheckpoint } from '../../src/registry/log/signer.js'
 import {
@@ -80,7 +80,11 @@ export async function mirrorOf(
     ...options
   }: { timeoutMs?: number; isExpected?: boolean } & Partial<LogOptions> = {},
 ): Promise<Worker> {
-  const reader = new LogReader(clientOf(from, timeoutMs), { key, sha256: sha256Once, ...options })
+  const reader = new LogReader(clientOf(from, timeoutMs), {
+    key,
+    sha256: sha256InOneCall,
+    ...options,
+  })
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   return mirrorWorker({ network: 'mainnet', pool, epoch, reader, isExpected })
 }

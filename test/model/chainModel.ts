@@ -1,10 +1,10 @@
 import type { Hex } from '../../src/chains/chain.js'
 import { estimateGasFees, type GasFees } from '../../src/chains/evm/gasFees.js'
-import type { MinedReceipt, NonceJobState } from '../../src/chains/evm/jobView.js'
-import type { NonceJobSender } from '../../src/chains/evm/signer.js'
+import type { EvmJobState, MinedReceipt } from '../../src/chains/evm/jobView.js'
+import type { EvmJobSender } from '../../src/chains/evm/signer.js'
 import { RpcError } from '../../src/chains/rpc/errors.js'
 import type { TxPurpose } from '../../src/registry/outbox.js'
-import type { NonceJob } from '../../src/relayer/machine/job.js'
+import type { EvmJob } from '../../src/relayer/machine/job.js'
 import type { JobStore } from '../../src/relayer/step.js'
 
 /**
@@ -40,7 +40,7 @@ export interface Model {
   refusesSecond: boolean
   /** Nodes answer as of this many blocks ago. */
   lag: number
-  rows: Map<string, NonceJob>
+  rows: Map<string, EvmJob>
   nextNonce: number
 }
 
@@ -117,12 +117,8 @@ export function reorg(model: Model, depth: number, isLost: boolean): void {
 }
 
 /** The chain as one job's step sees it. `fault` may throw at any call. */
-export function modelSender(
-  model: Model,
-  id: string,
-  fault: (call: string) => void,
-): NonceJobSender {
-  const receipt = (job: NonceJob, head: number): MinedReceipt | null => {
+export function modelSender(model: Model, id: string, fault: (call: string) => void): EvmJobSender {
+  const receipt = (job: EvmJob, head: number): MinedReceipt | null => {
     for (const { hash } of job.txs) {
       for (const [block, { txs }] of model.blocks.slice(0, head + 1).entries()) {
         const found = txs.find((mined) => mined.hash === hash)
@@ -176,7 +172,7 @@ export function modelSender(
   }
 }
 
-function nonceState(model: Model, nonce: number | null, head: number): NonceJobState['nonce'] {
+function nonceState(model: Model, nonce: number | null, head: number): EvmJobState['nonce'] {
   if (nonce === null) return 'later'
   if (countAt(model, head - MODEL_CONFIRMATIONS) > nonce) return 'confirmed'
   const count = countAt(model, head)

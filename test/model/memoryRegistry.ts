@@ -9,10 +9,10 @@ import {
   communityNameKey,
   type JournalHead,
   type JournalRow,
-  type JournalRowKeys,
+  type LoadedRegistryRows,
   type NameMoveRow,
   type NameRow,
-  type RegistrySlice,
+  type RegistryRowKeys,
   type WalletRow,
 } from '../../src/registry/fold/rows.js'
 import { decodeChange } from '../../src/registry/journal/change.js'
@@ -103,9 +103,9 @@ export function loadSlice(
   registry: MemoryRegistry,
   entries: readonly DecodedEntry[],
   rulesOf = rulesetOfVersion,
-): RegistrySlice {
+): LoadedRegistryRows {
   const keys = rowKeysOfEntries(entries, rulesOf)
-  const slice: RegistrySlice = {
+  const slice: LoadedRegistryRows = {
     network: registry.network,
     head: { ...registry.head },
     owners: new Map(),
@@ -157,8 +157,8 @@ export function loadSlice(
 
 function loadCommunities(
   registry: MemoryRegistry,
-  slice: RegistrySlice,
-  keys: JournalRowKeys,
+  slice: LoadedRegistryRows,
+  keys: RegistryRowKeys,
 ): void {
   for (const [community, sinceMs] of keys.communities) {
     const history = registry.communities
@@ -185,7 +185,7 @@ function loadCommunities(
 function wholeCluster(
   registry: MemoryRegistry,
   serial: number,
-  keys: JournalRowKeys,
+  keys: RegistryRowKeys,
 ): ClusterState {
   const rows = registry.wallets.filter((row) => row.cluster === serial)
   const held = registry.names.filter(

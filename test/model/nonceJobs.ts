@@ -1,6 +1,6 @@
 import type { EvmJobTx } from '../../src/registry/outbox.js'
-import type { ChainSnapshot, SpendPolicy } from '../../src/relayer/machine/index.js'
-import type { NonceJob } from '../../src/relayer/machine/job.js'
+import type { EvmJobSnapshot, SpendPolicy } from '../../src/relayer/machine/index.js'
+import type { EvmJob } from '../../src/relayer/machine/job.js'
 import { newJob } from '../support/newJob.js'
 
 /** Jobs of an EVM chain, and what it shows of them, for tests of the state machine. */
@@ -13,7 +13,7 @@ export const policy: SpendPolicy = {
 const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 /** What costs 100,007 wei with a job's value. */
 export const prepared = { gas: 1_000n, fees }
-export const seen = (change: Partial<ChainSnapshot> = {}): ChainSnapshot => ({
+export const seen = (change: Partial<EvmJobSnapshot> = {}): EvmJobSnapshot => ({
   nowMs: NOW,
   random: 0.5,
   head: 50,
@@ -35,10 +35,10 @@ export const txOf = (n: number, change: Partial<EvmJobTx> = {}): EvmJobTx => ({
   isRejected: false,
   ...change,
 })
-export const queued: NonceJob = newJob<EvmJobTx>('d', 'execute', 7n)
-export const signed: NonceJob = { ...queued, state: 'signed', nonce: 3, txs: [txOf(1)] }
-export const sent: NonceJob = { ...signed, state: 'sent', txs: [txOf(1, { sentBlock: 50 })] }
-export const cancelling: NonceJob = {
+export const queued: EvmJob = newJob<EvmJobTx>('d', 'execute', 7n)
+export const signed: EvmJob = { ...queued, state: 'signed', nonce: 3, txs: [txOf(1)] }
+export const sent: EvmJob = { ...signed, state: 'sent', txs: [txOf(1, { sentBlock: 50 })] }
+export const cancelling: EvmJob = {
   ...sent,
   release: 'queue',
   txs: [txOf(1, { sentBlock: 40 }), txOf(2, { purpose: 'cancel' })],

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Route } from '../../src/api/http/route.js'
 import type { SampleData } from '../../src/api/http/sampleRequests.js'
-import { MAX_LOOKUPS } from '../../src/api/http/schema.js'
+import { MAX_BULK_LOOKUP_ELEMENTS } from '../../src/api/http/schema.js'
 import { routes } from '../../src/api/routes.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { type ApiWorld, startApi } from '../api/support.js'
@@ -135,7 +135,7 @@ function declaredBodies({ method, costliest, example, bad, body }: Route): unkno
   const dear = addresses.map((_, first) => costliest.body?.(sceneFrom(first)))
   const all = [example?.body, bad?.body?.(sceneFrom(0)), ...dear]
   const sent = all.map((one) =>
-    JSON.stringify(Array.isArray(one) ? one.slice(0, MAX_LOOKUPS) : one),
+    JSON.stringify(Array.isArray(one) ? one.slice(0, MAX_BULK_LOOKUP_ELEMENTS) : one),
   )
   return [...new Set(sent)].flatMap((text) => (text === undefined ? [] : [JSON.parse(text)]))
 }

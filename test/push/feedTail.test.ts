@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { expect, it } from 'vitest'
 import { ChangeNotifications } from '../../src/push/changeNotifications.js'
-import { FeedTail } from '../../src/push/feedTail.js'
+import { FeedTailReader } from '../../src/push/feedTail.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { useWorld } from '../support/useWorld.js'
 
@@ -27,7 +27,7 @@ it.each([0, 1, 2, 3, 4])(
       return found
     }
     const pool = Object.assign(Object.create(world.pool), { query })
-    const tail: FeedTail = new FeedTail({
+    const tail: FeedTailReader = new FeedTailReader({
       pool,
       network: 'mainnet',
       news: new ChangeNotifications(),
@@ -57,7 +57,7 @@ it('an error of our own code is reported, and an unavailable database is not', a
   const reported: unknown[] = []
   const failures: unknown[] = [new Error('Connection terminated'), new TypeError('a mistake')]
   const query = () => Promise.reject(failures.shift())
-  const tail = new FeedTail({
+  const tail = new FeedTailReader({
     pool: Object.assign(Object.create(world.pool), { query }),
     network: 'mainnet',
     news: new ChangeNotifications(),

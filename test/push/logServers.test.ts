@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { readFeedLogState, type StoredFeedLog } from '../../src/db/journal/log.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { feedLogWorker, LastSignedLog } from '../../src/push/log.js'
+import { feedLogWorker, LastSignedFeedLog } from '../../src/push/log.js'
 import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { queryOn } from '../support/database.js'
@@ -28,7 +28,7 @@ const grow = (count: number) =>
   )
 
 /** Creates a worker like a process that leads. */
-async function workerOf(pool: pg.Pool, { memory = new LastSignedLog(), by = keys } = {}) {
+async function workerOf(pool: pg.Pool, { memory = new LastSignedFeedLog(), by = keys } = {}) {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const wentBack: number[] = []
   const worker = feedLogWorker(
@@ -54,7 +54,7 @@ async function begins(pool: pg.Pool, { origin, size, root }: StoredFeedLog): Pro
 }
 
 /** Signs the source's log, and returns a promoted standby of it. */
-async function promoted(name: string, memory = new LastSignedLog()) {
+async function promoted(name: string, memory = new LastSignedFeedLog()) {
   await grow(3)
   const source = await workerOf(world.pool, { memory })
   await source.catchUp()
@@ -80,7 +80,7 @@ describe('the log of a feed', () => {
   })
 
   it('continues on a standby for the process that signed last, and restarts in a copy', async () => {
-    const memory = new LastSignedLog()
+    const memory = new LastSignedFeedLog()
     const { pool, url, signed, stop } = await promoted('known', memory)
     const leader = await workerOf(pool, { memory })
     await leader.catchUp()
@@ -104,7 +104,7 @@ describe('the log of a feed', () => {
   })
 
   it('continues when the last signed log was not written, but its events are there', async () => {
-    const leader = await workerOf(world.pool, { memory: new LastSignedLog() })
+    const leader = await workerOf(world.pool, { memory: new LastSignedFeedLog() })
     await grow(2)
     await leader.catchUp()
     const { size, root, note } = (await logOf(world.pool))!
@@ -125,7 +125,7 @@ describe('the log of a feed', () => {
     ['others stand in its place', 1],
     ['fewer are there', 100],
   ])('restarts when signed events are missing: %s', async (_what, more) => {
-    const memory = new LastSignedLog()
+    const memory = new LastSignedFeedLog()
     const leader = await workerOf(world.pool, { memory })
     await grow(2)
     await leader.catchUp()
@@ -139,7 +139,7 @@ describe('the log of a feed', () => {
   })
 
   it('continues when other processes have signed since', async () => {
-    const memory = new LastSignedLog()
+    const memory = new LastSignedFeedLog()
     await grow(1)
     await (await workerOf(world.pool, { memory })).catchUp()
     const { origin } = (await logOf(world.pool))!

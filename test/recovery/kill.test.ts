@@ -7,9 +7,9 @@ import { createPool } from '../../src/db/pg/pool.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import {
+  createLocalWalletClient,
   localChainClients,
-  mineQuickly,
-  walletClientOf,
+  mineBlocksQuicklyDuring,
 } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { createDatabase, startStack, until } from '../../src/testing/index.js'
@@ -27,7 +27,7 @@ let baseline: { live: string; entries: number }
 beforeAll(async () => {
   await stack.daemon.kill('SIGTERM')
   const { hub } = stack.networks.mainnet
-  await mineQuickly(hub, sendBatches)
+  await mineBlocksQuicklyDuring(hub, sendBatches)
   baseline = await indexed('baseline', {})
 })
 
@@ -40,7 +40,10 @@ async function sendBatches(): Promise<void> {
     const names = Array.from({ length: NAMES_A_BATCH }, (_, i) =>
       toHex(nameToWord(`kill-${batch}-${i}`)),
     )
-    const hash = await walletClientOf(hub, accounts[batch % accounts.length]!).writeContract({
+    const hash = await createLocalWalletClient(
+      hub,
+      accounts[batch % accounts.length]!,
+    ).writeContract({
       address: hub.contracts.hub,
       abi: hubAbi,
       functionName: 'placeBids',
@@ -100,7 +103,10 @@ describe('a daemon that is killed in mid-backfill', () => {
 /** Bids for a name. @returns the transaction, in a block */
 async function bid(name: string): Promise<Hex> {
   const { hub } = stack.networks.mainnet
-  const wallet = walletClientOf(hub, privateKeyToAccount(stack.accounts.evm[0]!.privateKey))
+  const wallet = createLocalWalletClient(
+    hub,
+    privateKeyToAccount(stack.accounts.evm[0]!.privateKey),
+  )
   const tx = await wallet.writeContract({
     address: hub.contracts.hub,
     abi: hubAbi,

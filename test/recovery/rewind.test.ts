@@ -5,11 +5,14 @@ import type pg from 'pg'
 import { type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { type RewindCommand, rewindChain } from '../../src/cli/journal/rewind.js'
+import { type RewindOptions, rewindChain } from '../../src/cli/journal/rewind.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { CONFIRMATION_BLOCKS, walletClientOf } from '../../src/testing/chains/localChain.js'
+import {
+  CONFIRMATION_BLOCKS,
+  createLocalWalletClient,
+} from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { type EventItem, startStack, until } from '../../src/testing/index.js'
 import { readDaemonReadiness } from '../../src/testing/processes/daemonProcess.js'
@@ -88,7 +91,7 @@ async function rewindByHand(...args: string[]): Promise<RewindReport & { applied
 }
 
 /** Runs the command in this process, which starts sooner. */
-async function rewind(options: RewindCommand): Promise<RewindReport & { applied: boolean }> {
+async function rewind(options: RewindOptions): Promise<RewindReport & { applied: boolean }> {
   const env = { DATABASE_URL: stack.databaseUrl, CLUSTERD_HOME: stack.home }
   return JSON.parse(await printed(env, () => rewindChain({ ...options, json: true })))
 }
@@ -99,7 +102,7 @@ describe('a reorg of the hub above its confirmed blocks', () => {
     const account = await freshWallet('mainnet', stack)
     const name = freshName('shaken')
     const quote = await quoteOn('1', account.address, [{ name }], stack)
-    const wallet = walletClientOf({ rpcUrl, chainId }, account)
+    const wallet = createLocalWalletClient({ rpcUrl, chainId }, account)
     const raw = await wallet.signTransaction(await wallet.prepareTransactionRequest(callOf(quote)))
     const tx = keccak256(raw)
     const seen: { status: string; isOwned: boolean; isInFeed: boolean }[] = []

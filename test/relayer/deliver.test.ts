@@ -6,7 +6,7 @@ import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions
 import { writeMessages } from '../../src/db/bridge/messages.js'
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { takeLeadIfFree } from '../../src/db/pg/leader.js'
+import { takeLeadershipIfFree } from '../../src/db/pg/leader.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
@@ -299,6 +299,6 @@ describe('a deposed relayer', () => {
     await expect(old.step()).rejects.toThrow(LostLeadershipError)
     expect(await world.jobs()).toEqual(before)
     expect(await world.executions(guid)).toBe(0)
-    expect(await takeLeadIfFree(world.pool, 'mainnet', 'relay')).toBeNull()
+    expect(await takeLeadershipIfFree(world.pool, 'mainnet', 'relay')).toBeNull()
   })
 })

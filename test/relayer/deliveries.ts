@@ -2,7 +2,7 @@ import { createWalletClient, type Hex, http, pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { expect } from 'vitest'
-import { executePacketCall, verifyPacketCall } from '../../src/chains/evm/bridge/calls.js'
+import { buildExecutePacketCall, buildVerifyPacketCall } from '../../src/chains/evm/bridge/calls.js'
 import { decodePacket, type Packet } from '../../src/chains/evm/bridge/packet.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { addOutboxCommands } from '../../src/cli/outbox/commands.js'
@@ -91,14 +91,14 @@ export function deliveriesOf(at: () => BridgeWorld) {
       at()
         .hub.walletClient(index)
         .sendTransaction({
-          ...executePacketCall(at().contracts.hubEndpoint, await packetOf(guid)),
+          ...buildExecutePacketCall(at().contracts.hubEndpoint, await packetOf(guid)),
           value,
           gas: 1_000_000n,
           ...(maxFeePerGas ? { maxFeePerGas, maxPriorityFeePerGas: maxFeePerGas } : {}),
         }),
     /** Verifies a packet with the relayer's key, past the relayer. */
     asVerifier: async (guid: Hex) => {
-      const call = verifyPacketCall(at().contracts.hubLibrary, await packetOf(guid))
+      const call = buildVerifyPacketCall(at().contracts.hubLibrary, await packetOf(guid))
       return relayerClient(at()).sendTransaction(call)
     },
   }

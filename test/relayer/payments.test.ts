@@ -1,6 +1,6 @@
 import { type Hex, parseEther } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { deliverBidsCall } from '../../src/chains/evm/bridge/calls.js'
+import { buildDeliverBidsCall } from '../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import type { HubNameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
@@ -137,5 +137,8 @@ async function byHand(id: Hex) {
     from: payer.subarray(1),
     referral: referral ?? Buffer.alloc(32),
   }
-  return { from: world.relayer, ...deliverBidsCall(world.contracts.hub, [{ ...target, ...paid }]) }
+  return {
+    from: world.relayer,
+    ...buildDeliverBidsCall(world.contracts.hub, [{ ...target, ...paid }]),
+  }
 }

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Context, createRequestContexts } from '../../src/api/http/context.js'
 import { readTxStatus } from '../../src/api/status/status.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
-import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
+import { createCommunityPaymentInstructions } from '../../src/chains/solana/community/program.js'
 import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
 import {
   associatedTokenAddress,
@@ -15,7 +15,7 @@ import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js
 import { findChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
-import { refusedPaymentPositions } from '../../src/db/outbox/refusals.js'
+import { findRefusedPaymentPositions } from '../../src/db/outbox/refusals.js'
 import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
@@ -271,7 +271,7 @@ describe('a payment that bought its name', () => {
     expect((await world.balance(payerOf(4))) - before).toBeGreaterThanOrEqual(PRICE)
     // the recipient has no account for the token: it collects
     const { number } = await paymentOf(inTokens)
-    const program = createCommunityProgram(world.registrar)
+    const program = createCommunityPaymentInstructions(world.registrar)
     const key = { payer: payerOf(0).publicKey, number: BigInt(number) }
     const account = await world.connection.getAccountInfo(program.paymentAccount(key), 'confirmed')
     const payment = program.decodePayment(account!.data)
@@ -322,7 +322,7 @@ describe('a rewind', () => {
     expect(await outcomeOf(given)).toBe(BACK)
     // a refunded payment buys nothing in a new generation, whatever its entry is worth there
     const refused = await inTransaction(bridge.pool, (client) =>
-      refusedPaymentPositions(client, 'mainnet'),
+      findRefusedPaymentPositions(client, 'mainnet'),
     )
     expect([refused.has(await positionOf(given)), refused.has(await positionOf(queued))]).toEqual([
       true,
@@ -377,7 +377,7 @@ describe('a payment that bought its name, and that another process with the key 
   /** Refuses a payment in SOL by the key alone, and has the outcome indexed. */
   async function refuse(signature: string, by: number): Promise<void> {
     const { number, sequence } = await paymentOf(signature)
-    const program = createCommunityProgram(world.registrar)
+    const program = createCommunityPaymentInstructions(world.registrar)
     const counted = {
       payer: payerOf(by).publicKey,
       recipient,

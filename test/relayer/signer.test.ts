@@ -3,8 +3,8 @@ import type { TransactionSerializableEIP1559 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { relayerAccount, SignerUnavailableError } from '../../src/chains/evm/relayerAccount.js'
-import { answerTypedData } from '../../src/ens/answer.js'
-import { releaseTypedData } from '../../src/registry/community/release.js'
+import { ensAnswerTypedData } from '../../src/ens/answer.js'
+import { paymentReleaseTypedData } from '../../src/registry/community/release.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import {
   spawnChild,
@@ -68,7 +68,7 @@ describe('a signer elsewhere', () => {
   it('signs what a key here would have signed', async () => {
     const own = privateKeyToAccount(RELAYER_KEY)
     expect(await accountAt().signTransaction(TX)).toBe(await own.signTransaction(TX))
-    const word = releaseTypedData({
+    const word = paymentReleaseTypedData({
       chainId: HUB_CHAIN_ID,
       contract: address,
       paymentIds: [Buffer.alloc(32, 1)],
@@ -76,7 +76,7 @@ describe('a signer elsewhere', () => {
     expect(await accountAt().signTypedData(word)).toBe(await own.signTypedData(word))
     const under = parentsWith(address).mainnet
     const request = word.message.paymentIds[0]!
-    const answer = answerTypedData({ under, request, result: '0x12', expiresS: 1 })
+    const answer = ensAnswerTypedData({ under, request, result: '0x12', expiresS: 1 })
     expect(await accountAt().signTypedData(answer)).toBe(await own.signTypedData(answer))
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
-  createCommunityProgram,
+  createCommunityPaymentInstructions,
   derivePaymentNumber,
 } from '../../src/chains/solana/community/program.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -12,7 +12,7 @@ import { notFinalized, registerOrder, settle, without } from './support.js'
 const world = await useSolanaWorld()
 
 describe('payments for names of communities', () => {
-  const program = () => createCommunityProgram(world.registrar)
+  const program = () => createCommunityPaymentInstructions(world.registrar)
   const order = (name: string, index = 0) => ({
     payer: world.payer(index).publicKey,
     recipient: world.payer(1).publicKey,

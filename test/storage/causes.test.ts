@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { installationStatus, type StatusSources } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
-import { takeLeadIfFree } from '../../src/db/pg/leader.js'
+import { takeLeadershipIfFree } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { assertClocksAgree } from '../../src/db/pg/unavailable.js'
 import { initialChainState } from '../../src/indexer/evm/types.js'
@@ -87,7 +87,7 @@ describe('each fault has its own alarm, and no alarm of what follows from it', (
   })
 
   it('RPC URLs that are all away', async () => {
-    const lead = await takeLeadIfFree(database.pool, 'mainnet', 'index')
+    const lead = await takeLeadershipIfFree(database.pool, 'mainnet', 'index')
     // nothing renews it here
     await database.pool.query('UPDATE leaders SET until_ms = until_ms + 60000')
     // a state counts where it is younger than the lead, by ages that two statements read

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { installationStatus } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
-import { takeLeadIfFree } from '../../src/db/pg/leader.js'
+import { takeLeadershipIfFree } from '../../src/db/pg/leader.js'
 import type { ChainState } from '../../src/ops/chainState.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
@@ -49,7 +49,7 @@ const status = () =>
   })
 
 it('a chain counts as healthy only once its current leader has reported it', async () => {
-  const first = await takeLeadIfFree(database.pool, 'mainnet', 'index')
+  const first = await takeLeadershipIfFree(database.pool, 'mainnet', 'index')
   await writeChainStates(database.pool, 'mainnet', [stateNow()])
   expect(await status()).toMatchObject({
     ok: true,
@@ -60,7 +60,7 @@ it('a chain counts as healthy only once its current leader has reported it', asy
   expect((await status()).problems).toContain('nobody indexes mainnet')
 
   await sleep(5) // the ages are whole milliseconds
-  const second = await takeLeadIfFree(database.pool, 'mainnet', 'index')
+  const second = await takeLeadershipIfFree(database.pool, 'mainnet', 'index')
   expect((await status()).problems).toEqual(['mainnet chain "1": not indexed yet'])
   await writeChainStates(database.pool, 'mainnet', [stateNow()])
   await expect.poll(async () => (await status()).problems).toEqual([])

@@ -21,7 +21,7 @@ const UNMEASURED: Readonly<Record<string, string>> = {
     ...['findChain', 'readChainStates', 'readConfirmedBlocks', 'readFormerPaymentsContracts'],
   ]),
   readPageTokenKey: 'reads a table of one row',
-  newApiKey: 'asks no database',
+  generateApiKey: 'asks no database',
 }
 
 function asReason(reason: string, names: readonly string[]): Record<string, string> {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { readJournalRange } from '../../src/db/journal/feed.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
-import { stateHash } from '../../src/db/journal/stateHash.js'
+import { computeStateHash } from '../../src/db/journal/stateHash.js'
 import { STATE_TABLES } from '../../src/db/pg/partitions.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
@@ -48,7 +48,9 @@ test('a journal in batches of any size gives the same tables, replay and feed', 
   for (let done = 0, size = 1; done < total; done += size, size = (size * 7) % 101) {
     await append('mainnet', done, done + size)
   }
-  expect(await inTransaction(pool, (client) => stateHash(client, 'mainnet', 1))).toBe(golden.hash)
+  expect(await inTransaction(pool, (client) => computeStateHash(client, 'mainnet', 1))).toBe(
+    golden.hash,
+  )
   const { live, rebuilt } = await replayJournal(pool, 'mainnet')
   expect([live, rebuilt]).toEqual([golden.hash, golden.hash])
   const page = (

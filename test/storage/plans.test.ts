@@ -6,7 +6,7 @@ import {
   MAX_QUEUED_MESSAGES,
   MAX_STUCK_MESSAGES,
 } from '../../src/db/bridge/openMessages.js'
-import { findDueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
+import { findDueEvmJobs, MAX_EVM_JOBS_PER_STEP } from '../../src/db/outbox/due.js'
 import { readSignerStats } from '../../src/db/outbox/stats.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
@@ -91,8 +91,8 @@ describe(`among ${ROWS} rows, no table is scanned completely for`, () => {
   })
 
   it('the jobs of a step, the oldest first', async () => {
-    const { result, scanned } = await look((db) => findDueNonceJobs(db, CHAIN, Date.now()))
-    expect(result.length).toBe(NONCE_JOBS_AT_ONCE)
+    const { result, scanned } = await look((db) => findDueEvmJobs(db, CHAIN, Date.now()))
+    expect(result.length).toBe(MAX_EVM_JOBS_PER_STEP)
     expect(result[0]!.createdMs).toBe((ROWS * 0.9 + 1) * 60_000)
     expect(scanned.filter(isLarge)).toEqual([])
   })

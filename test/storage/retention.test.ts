@@ -4,9 +4,9 @@ import { findJobs } from '../../src/db/outbox/due.js'
 import { expiredRowsWorker } from '../../src/indexer/run.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createLog } from '../../src/ops/log/log.js'
-import type { ChainSnapshot } from '../../src/relayer/machine/index.js'
-import type { NonceJob } from '../../src/relayer/machine/job.js'
-import { planNonceJob } from '../../src/relayer/machine/nonce.js'
+import type { EvmJobSnapshot } from '../../src/relayer/machine/index.js'
+import type { EvmJob } from '../../src/relayer/machine/job.js'
+import { planEvmJob } from '../../src/relayer/machine/nonce.js'
 import { useDatabase } from '../support/database.js'
 
 const DAY_MS = 86_400_000
@@ -121,7 +121,7 @@ test('deletes rows without a result, and keeps rows that a response needs', asyn
 })
 
 test('a job without its bytes, which a rewind checks again, is signed again at its nonce', async () => {
-  const row = (await findJobs(database.pool, 'mainnet', ['1']))[0] as NonceJob
+  const row = (await findJobs(database.pool, 'mainnet', ['1']))[0] as EvmJob
   expect(row.txs.map(({ hash, raw }) => [hash, raw])).toEqual([
     ['first', ''],
     ['last', ''],
@@ -139,7 +139,7 @@ test('a job without its bytes, which a rewind checks again, is signed again at i
   }
   const reopened = { ...row, state: 'signed' as const }
   const policy = { spendCapWei: 10n ** 18n, gasPriceCapWei: 10n ** 9n }
-  expect(planNonceJob(reopened, seen as unknown as ChainSnapshot, policy)).toMatchObject({
+  expect(planEvmJob(reopened, seen as unknown as EvmJobSnapshot, policy)).toMatchObject({
     do: 'sign',
     nonce: 1,
   })

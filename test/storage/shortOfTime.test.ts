@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { findDueNonceJobs, findDueSolanaJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
+import {
+  findDueEvmJobs,
+  findDueSolanaJobs,
+  MAX_EVM_JOBS_PER_STEP,
+} from '../../src/db/outbox/due.js'
 import { RELEASE_HOLDING_TIME_SHARE } from '../../src/db/outbox/payouts.js'
 import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import { DAY_MS, OLD_JOB_ALARM_MS, PAYMENT_TIME_USED_ALARM_SHARE } from '../../src/ops/alarms.js'
@@ -51,12 +55,12 @@ const shown = (rows: readonly { kind: JobKind; payment: { paidMs: number } | nul
 
 describe('on an EVM chain', () => {
   it('a release comes after jobs that hold a nonce, and before all other jobs', async () => {
-    await store({ kind: 'refuse', share: 0.95, count: NONCE_JOBS_AT_ONCE })
+    await store({ kind: 'refuse', share: 0.95, count: MAX_EVM_JOBS_PER_STEP })
     await store({ kind: 'release', share: 0.79 })
     await store({ kind: 'release', share: 0.81 })
     await store({ kind: 'refuse', share: 0.5, state: 'sent', nonce: 4 })
-    const due = shown(await findDueNonceJobs(database.pool, CHAIN, NOW_MS))
-    expect(due).toHaveLength(NONCE_JOBS_AT_ONCE)
+    const due = shown(await findDueEvmJobs(database.pool, CHAIN, NOW_MS))
+    expect(due).toHaveLength(MAX_EVM_JOBS_PER_STEP)
     expect(due.slice(0, 3)).toEqual(['refuse 0.50', 'release 0.81', 'refuse 0.95'])
     expect(due).not.toContain('release 0.79')
   })
@@ -65,7 +69,7 @@ describe('on an EVM chain', () => {
     await store({ kind: 'deliver', share: 0.1 })
     await store({ kind: 'release', share: 0.9 })
     await database.pool.query('DELETE FROM payments')
-    const due = await findDueNonceJobs(database.pool, CHAIN, NOW_MS)
+    const due = await findDueEvmJobs(database.pool, CHAIN, NOW_MS)
     expect(due.map(({ kind }) => kind)).toEqual(['deliver', 'release'])
   })
 })

@@ -4,7 +4,7 @@ import {
   testBatchAbi,
   testBatchBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestBatch.js'
-import { localChainClients, walletClientOf } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient, localChainClients } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 
 interface At {
@@ -21,7 +21,7 @@ export interface BatchCall {
 /** Deploys a wallet that makes several calls in one transaction. */
 export async function deployBatch(at: At, account: PrivateKeyAccount): Promise<Address> {
   const { reader } = localChainClients(at)
-  const hash = await walletClientOf(at, account).deployContract({
+  const hash = await createLocalWalletClient(at, account).deployContract({
     abi: testBatchAbi,
     bytecode: testBatchBytecode,
   })
@@ -44,5 +44,5 @@ export function runBatch(
   batch: Address,
   calls: readonly BatchCall[],
 ): Promise<Hex> {
-  return walletClientOf(at, account).sendTransaction(batchOf(batch, calls))
+  return createLocalWalletClient(at, account).sendTransaction(batchOf(batch, calls))
 }

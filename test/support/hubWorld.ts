@@ -9,7 +9,7 @@ import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
 import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import type { Leadership } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { ChainIndexer, LOCAL_CHAIN_HALT_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
+import { ChainIndexer, LOCAL_CHECKS_BEFORE_HALT } from '../../src/indexer/evm/chainIndexer.js'
 import type { BackfillProgress } from '../../src/indexer/progress.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -151,7 +151,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
         ...opened,
         ...progress,
         epoch: leadership.epoch,
-        haltPatience: LOCAL_CHAIN_HALT_PATIENCE,
+        haltPatience: LOCAL_CHECKS_BEFORE_HALT,
         signal: new AbortController().signal,
       })
     },

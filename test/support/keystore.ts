@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
-import { sealKeystore } from '../../src/config/index.js'
+import { encryptKeystore } from '../../src/config/index.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 
 /** Writes a keystore file and that of its password. @returns options that name both */
@@ -13,7 +13,7 @@ export function writeKeystore(folder: string, name: string, privateKey: Hex): st
   const passwordFile = join(folder, `${name}.txt`)
   writeFileSync(
     file,
-    sealKeystore(fromHex(privateKey), password, privateKeyToAddress(privateKey)),
+    encryptKeystore(fromHex(privateKey), password, privateKeyToAddress(privateKey)),
     { mode: 0o600 },
   )
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 })

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { LEADER_ROLE, type LeaderRole } from '../../src/db/pg/codes.js'
-import { type Leadership, takeLeadIfFree } from '../../src/db/pg/leader.js'
+import { type Leadership, takeLeadershipIfFree } from '../../src/db/pg/leader.js'
 import { waitForCondition } from '../../src/testing/processes/processes.js'
 
 /** Takes mainnet's lead from a process that is gone, without waiting for the end of its lease. */
@@ -11,7 +11,7 @@ export async function takeLead(pool: pg.Pool, role: LeaderRole): Promise<Leaders
     await pool.query('UPDATE leaders SET until_ms = 0 WHERE network = 0 AND role = $1', [
       LEADER_ROLE[role],
     ])
-    taken = await takeLeadIfFree(pool, 'mainnet', role)
+    taken = await takeLeadershipIfFree(pool, 'mainnet', role)
     return taken !== null
   }, 10_000)
   return taken!

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { lockFile } from '../../src/testing/processes/files.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
-import { sharedPostgresSetup } from '../../src/testing/processes/prepared.js'
+import { getSharedPostgresSetup } from '../../src/testing/processes/prepared.js'
 
 const DEADLINE_MS = 60_000
 
@@ -13,7 +13,7 @@ const DEADLINE_MS = 60_000
  * tenth of making the tables. The first server of a run makes the template.
  */
 export async function startMigrated(dataDir: string): Promise<Postgres> {
-  const prepared = sharedPostgresSetup()
+  const prepared = getSharedPostgresSetup()
   if (!prepared) return make(dataDir)
   const shared = `${prepared.template}-migrated`
   const lock = await lockFile(`${shared}.lock`, DEADLINE_MS)

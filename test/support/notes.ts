@@ -1,11 +1,11 @@
-import { sha256Once } from '../../src/registry/log/hash.js'
+import { sha256InOneCall } from '../../src/registry/log/hash.js'
 import { keyIdOf, parseNote } from '../../src/registry/log/note.js'
 import { isSignedByEd25519 } from '../../src/registry/primitives/ed25519.js'
 
 /** Whether a public key has signed a note under this name. @param publicKey 32 bytes */
 export function isNoteSignedBy(note: string, name: string, publicKey: Uint8Array): boolean {
   const parsed = parseNote(note)
-  const keyId = keyIdOf(sha256Once, name, publicKey)
+  const keyId = keyIdOf(sha256InOneCall, name, publicKey)
   const signed = parsed?.signatures.find((one) => one.name === name && one.keyId === keyId)
   return (
     parsed !== null &&

@@ -7,7 +7,7 @@ import {
 } from '@solana/web3.js'
 import {
   type CommunityPaymentTerms,
-  createCommunityProgram,
+  createCommunityPaymentInstructions,
   derivePaymentNumber,
   type PaymentToken,
 } from '../../src/chains/solana/community/program.js'
@@ -115,6 +115,6 @@ export function payCommunity(
   return sendSolanaTransaction(
     connection,
     [payer],
-    createCommunityProgram(createRegistrarClient(programId)).pay(terms, token),
+    createCommunityPaymentInstructions(createRegistrarClient(programId)).pay(terms, token),
   )
 }

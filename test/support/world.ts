@@ -8,9 +8,9 @@ import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 import {
+  createLocalWalletClient,
   fundAddresses,
   localChainClients,
-  walletClientOf,
 } from '../../src/testing/chains/localChain.js'
 import { readWorld, type World, type WorldNetwork } from '../../src/testing/index.js'
 import { solanaAccountOf } from '../../src/testing/solana/accounts.js'
@@ -128,7 +128,7 @@ export function sendQuoted(
   at: SomeWorld = world(),
 ): Promise<Hex> {
   const chain = chainOf(label, at)
-  return walletClientOf(chain, account).sendTransaction(callOf(quote))
+  return createLocalWalletClient(chain, account).sendTransaction(callOf(quote))
 }
 
 /** A quote's transaction data as a wallet takes it. */

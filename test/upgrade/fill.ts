@@ -4,7 +4,7 @@ import bs58 from 'bs58'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
-import { walletClientOf } from '../../src/testing/chains/localClients.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localClients.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { deployDistributor } from '../../src/testing/contracts/distributor.js'
 import { payQuote } from '../../src/testing/solana/payQuote.js'
@@ -189,7 +189,7 @@ class Filling {
   /** Asks for a name below `vip`, with tokens and an allowance. */
   async #payInToken(member: Member, index: number, name: string) {
     const hub = hubOf('mainnet', this.#old.world)
-    const minted = await walletClientOf(hub, this.#accounts[index]!).writeContract({
+    const minted = await createLocalWalletClient(hub, this.#accounts[index]!).writeContract({
       address: hub.contracts.token,
       abi: localTokenAbi,
       functionName: 'mint',
@@ -220,7 +220,7 @@ class Filling {
     }
     const hub = hubOf('mainnet', world)
     const { distributor, block } = await deployDistributor({
-      walletClient: walletClientOf(hub, this.#accounts[9]!),
+      walletClient: createLocalWalletClient(hub, this.#accounts[9]!),
       publicClient: hub.reader,
       token: hub.contracts.token,
       operator: operatorAccount('airdropOperator').address,
@@ -270,7 +270,7 @@ class Filling {
   async #sendCall(label: string, index: number, { to, data, value = '0' }: Call): Promise<Hex> {
     const { world } = this.#old
     const chain = label === '1' ? hubOf('mainnet', world) : spokeOf(label, world)
-    const wallet = walletClientOf(chain, this.#accounts[index]!)
+    const wallet = createLocalWalletClient(chain, this.#accounts[index]!)
     const hash = await wallet.sendTransaction({ to, data, value: BigInt(value) })
     const { status } = await waitForReceipt(chain.reader, hash)
     if (status !== 'success') throw new Error(`${hash} on ${label} is ${status}`)

@@ -2,7 +2,7 @@ import { encodeFunctionData, type Hex, parseEther } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { encodePlaceBidsCalldata } from '../../src/chains/evm/bridge/calls.js'
 import { layerZeroEndpointAbi, localMessageLibAbi } from '../../src/chains/evm/contracts/index.js'
-import { walletClientOf } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
 import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { bridgeCall, startStack, until } from '../../src/testing/index.js'
 import { operatorAccount } from '../../src/testing/world.js'
@@ -70,7 +70,7 @@ describe('a message on its way', () => {
       hubCalldata: encodePlaceBidsCalldata(bids, null),
       valueWei: 2n * BID_WEI,
     })
-    const tx = await walletClientOf(spoke(), second).sendTransaction(call)
+    const tx = await createLocalWalletClient(spoke(), second).sendTransaction(call)
     const [packet] = await packetsIn(tx)
     await verify([packet!])
     await onHub(second, executing(packet!, 2n * BID_WEI))
@@ -176,16 +176,19 @@ function executing({ origin, receiver, guid, message }: Packet, value: bigint): 
   return { to: hubOf('mainnet', stack).contracts.endpoint, data, value }
 }
 
-async function onHub(account: Parameters<typeof walletClientOf>[1], call: BatchCall): Promise<Hex> {
+async function onHub(
+  account: Parameters<typeof createLocalWalletClient>[1],
+  call: BatchCall,
+): Promise<Hex> {
   const hub = hubOf('mainnet', stack)
-  const hash = await walletClientOf(hub, account).sendTransaction(call)
+  const hash = await createLocalWalletClient(hub, account).sendTransaction(call)
   const { status } = await waitForReceipt(hub.reader, hash)
   expect(status).toBe('success')
   return hash
 }
 
 async function setQuoteFails(fails: boolean): Promise<void> {
-  const hash = await walletClientOf(spoke(), operatorAccount('deployer')).sendTransaction({
+  const hash = await createLocalWalletClient(spoke(), operatorAccount('deployer')).sendTransaction({
     to: stack.anvils[SPOKE]!.config.messageLib,
     data: encodeFunctionData({
       abi: localMessageLibAbi,

@@ -1,5 +1,5 @@
 import {
-  type ClusterView,
+  type ClusterForViewer,
   findClusterById,
   findClusterByName,
   findClusterId,
@@ -63,7 +63,7 @@ export async function clusterIdOfAddress(
 }
 
 /** The cluster as the response shows it. @throws ApiError not_found */
-function answer({ network }: Context, cluster: ClusterView | null) {
+function answer({ network }: Context, cluster: ClusterForViewer | null) {
   if (!cluster) throw new ApiError('not_found', NO_CLUSTER)
   return {
     id: toHex(cluster.id),

@@ -7,7 +7,7 @@ import {
 import { withTimeout } from '../../ops/notify.js'
 import {
   areRequirementsMet,
-  neededRequirementInputs,
+  requiredTokensAndClusters,
 } from '../../registry/community/requirements.js'
 import type { CommunityRules } from '../../registry/community/rules.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
@@ -77,7 +77,7 @@ export async function callerMeetsRequirements(
   wallet: Buffer,
   ports: readonly TokenBalancePort[] = chainsOfNetwork(context),
 ): Promise<boolean> {
-  context.caller?.owe(neededRequirementInputs(requirements).tokens.length)
+  context.caller?.owe(requiredTokensAndClusters(requirements).tokens.length)
   const inputs = await readRequirementInputs({
     wallet,
     requirements,

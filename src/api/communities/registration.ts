@@ -186,7 +186,7 @@ async function paymentInfo(
  * True if a wallet meets the requirements of a community, or did some seconds ago.
  * @throws ApiError not_found; ChainUnavailableError
  */
-export async function areRequirementsMetBy(
+export async function walletMeetsCommunityRequirements(
   context: Context,
   community: string,
   wallet: Wallet,

@@ -83,7 +83,7 @@ export const quoteRoute = ({
     async handle({ body, isTestnet }, context) {
       const quote = await quoteRegistrationOnChain(
         context,
-        quoteRequest(body, isTestnet),
+        quoteRequestFromBody(body, isTestnet),
         form.isOf,
       )
       const referral = quote.referral && toHex(quote.referral)
@@ -117,7 +117,7 @@ export const RegistrationBody = z.object({
     .max(MAX_CHANGES_OF_REQUEST),
 })
 
-export const quoteRequest = <Body extends z.output<typeof RegistrationBody>>(
+export const quoteRequestFromBody = <Body extends z.output<typeof RegistrationBody>>(
   body: Body,
   isTestnet: boolean,
 ) => ({

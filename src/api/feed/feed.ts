@@ -2,9 +2,9 @@ import { type FeedOrder, findFirstEventSince, readJournalRange } from '../../db/
 import { mapWithoutBlocking } from '../../ops/turns.js'
 import { clustersOfEvent } from '../../registry/journal/eventForms.js'
 import {
+  type FeedCursor,
   type FeedItem,
   type FeedRow,
-  type FeedWalkPosition,
   feedItemsOf,
 } from '../../registry/journal/events.js'
 import type { PublicEvent } from '../../registry/journal/eventTypes.js'
@@ -85,7 +85,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
  * @param asked the walk before its time bound became an event number
  * @param last the last entry that was read
  */
-function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & FeedWalkPosition {
+function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & FeedCursor {
   if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
   return last ? { ...walk, first: after(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
@@ -220,7 +220,7 @@ function take(
   entries: readonly { publicFirst: number; own: readonly FeedItem[] }[],
   walk: Walk,
   { limit, shows }: FeedRequest,
-): FeedWalkPosition | null {
+): FeedCursor | null {
   for (const { publicFirst, own } of entries) {
     for (let i = publicFirst === walk.first ? walk.skip : 0; i < own.length; i++) {
       const item = own[walk.order === 'newest' ? own.length - 1 - i : i]!

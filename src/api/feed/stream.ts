@@ -4,7 +4,7 @@ import { waitForDrain } from '../../push/streams.js'
 import {
   createV1EventWriter,
   type FeedItem,
-  walkPositionAfter,
+  feedCursorAfter,
 } from '../../registry/journal/events.js'
 import { STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Context } from '../http/context.js'
@@ -85,7 +85,7 @@ function takePlace({ streams, caller }: Context): AbortSignal {
 const STREAM_LIMIT = { headers: { 'retry-after': '60' }, limit: 'streams' } as const
 
 /**
- * A reader of a stream. It gets pages while it is behind, and later the newest events, which `FeedTail` reads once for
+ * A reader of a stream. It gets pages while it is behind, and later the newest events, which `FeedTailReader` reads once for
  * all streams.
  */
 interface Reader {
@@ -206,7 +206,7 @@ function bytesFor(events: readonly SerializedEvent[], key: Buffer, walk: StreamW
 
 /** Token that continues after an event. */
 const tokenAfter = (key: Buffer, walk: StreamWalk, item: FeedItem): string =>
-  encryptPageToken(key, { ...walk, ...walkPositionAfter(item), sinceMs: null })
+  encryptPageToken(key, { ...walk, ...feedCursorAfter(item), sinceMs: null })
 
 /** A message of a stream (WHATWG HTML, 9.2). A client that reconnects with its id continues after it. */
 const frame = (token: string, json: string): string => `id: ${token}\ndata: ${json}\n\n`

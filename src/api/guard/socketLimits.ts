@@ -6,7 +6,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { responseMessage, sendResponse } from '../http/answer.js'
+import { sendResponse, toHttpMessage } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import type { HttpExchange } from '../serving/exchange.js'
 
@@ -94,7 +94,7 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
     else refuse()
   })
   server.on('checkExpectation', (_req, res) =>
-    sendResponse(res, responseMessage(errorAnswer(EXPECTATION)), ['connection', 'close']),
+    sendResponse(res, toHttpMessage(errorAnswer(EXPECTATION)), ['connection', 'close']),
   )
   return () => {
     for (const socket of unused) socket.destroy()
@@ -197,7 +197,7 @@ function dropBody(socket: Socket): void {
 const inParts = new WeakSet<IncomingMessage>()
 
 /** True if a body has more parts than its bytes allow. The rest of it is not parsed. */
-export const hasTooManyParts = (req: IncomingMessage): boolean => inParts.has(req)
+export const hasTooManyBodyParts = (req: IncomingMessage): boolean => inParts.has(req)
 
 /**
  * Ends a request at the first part of its body above the limit, whether the body is being read yet or not. One read of
@@ -233,7 +233,7 @@ function closeGently(socket: Socket): void {
 
 /** The response to a malformed request, as bytes of HTTP. */
 function rawAnswer(error: ApiError): string {
-  const { status, headers, text } = responseMessage(errorAnswer(error))
+  const { status, headers, text } = toHttpMessage(errorAnswer(error))
   const fields = headers.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields}connection: close\r\n\r\n${text}`
 }

@@ -68,7 +68,7 @@ export const eventStream = (stream: NonNullable<Answer['stream']>): Answer => ({
 const NOT_MODIFIED = 304
 
 /** A response as it is sent, without the headers that depend on its request. */
-export interface ResponseMessage extends Pick<Answer, 'status' | 'stream'> {
+export interface HttpMessage extends Pick<Answer, 'status' | 'stream'> {
   /** Names and values in alternation. */
   headers: readonly string[]
   text: string | Buffer
@@ -76,12 +76,7 @@ export interface ResponseMessage extends Pick<Answer, 'status' | 'stream'> {
   bytes: number
 }
 
-export function responseMessage({
-  status,
-  stream,
-  content,
-  headers: own = {},
-}: Answer): ResponseMessage {
+export function toHttpMessage({ status, stream, content, headers: own = {} }: Answer): HttpMessage {
   const { type, policy } = content
   const text = status === NOT_MODIFIED ? '' : content.text
   const bytes = Buffer.byteLength(text)
@@ -98,7 +93,7 @@ export function responseMessage({
  */
 export function sendResponse(
   res: ServerResponse,
-  message: ResponseMessage,
+  message: HttpMessage,
   own: readonly string[],
 ): void {
   if (res.headersSent || res.destroyed) return

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { mapWithoutBlocking, type WaitForEventLoopTurn } from '../../ops/turns.js'
-import { hasTooManyParts } from '../guard/socketLimits.js'
+import { hasTooManyBodyParts } from '../guard/socketLimits.js'
 import { ApiError } from './errors.js'
 import type { Route } from './route.js'
-import { MAX_JOIN_ELEMENTS, z } from './schema.js'
+import { MAX_BULK_WALLET_ADDRESSES, z } from './schema.js'
 
 /** Size limit of a list, as in a bulk look-up. */
 const LIST_LIMIT_BYTES = 128 * 1024
@@ -61,7 +61,7 @@ export const readBodyBytes = (
     }
     const take = (chunk: Buffer) => {
       left -= chunk.length
-      if (hasTooManyParts(req)) return refuse(tooManyParts())
+      if (hasTooManyBodyParts(req)) return refuse(tooManyParts())
       if (left < 0) return refuse(tooLarge(limit))
       try {
         arrived(chunk.length)
@@ -106,9 +106,12 @@ async function textsOf(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<strin
   const isArray = text.startsWith('[') && text.endsWith(']')
   const inside = isArray ? text.slice(1, -1) : text
   if (inside.trim() === '') return []
-  const parts = inside.split(isArray ? ',' : '\n', MAX_JOIN_ELEMENTS + 1)
-  if (parts.length > MAX_JOIN_ELEMENTS)
-    throw new ApiError('too_many', `At most ${MAX_JOIN_ELEMENTS} elements are taken at once.`)
+  const parts = inside.split(isArray ? ',' : '\n', MAX_BULK_WALLET_ADDRESSES + 1)
+  if (parts.length > MAX_BULK_WALLET_ADDRESSES)
+    throw new ApiError(
+      'too_many',
+      `At most ${MAX_BULK_WALLET_ADDRESSES} elements are taken at once.`,
+    )
   return mapWithoutBlocking(turn, parts, (part, i) => {
     const [, quote, found] = TEXT.exec(part.trim()) ?? []
     if (found !== undefined && (quote || !isArray)) return found

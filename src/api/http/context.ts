@@ -13,7 +13,7 @@ import type { PrimaryNameReader } from '../../ens/primary.js'
 import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
 import { type WaitForEventLoopTurn, waitForEventLoopTurn } from '../../ops/turns.js'
 import { ChangeNotifications } from '../../push/changeNotifications.js'
-import { FeedTail } from '../../push/feedTail.js'
+import { FeedTailReader } from '../../push/feedTail.js'
 import { LongPolls } from '../../push/longPolls.js'
 import { FeedStreams } from '../../push/streams.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -46,7 +46,7 @@ export interface Context {
   /** Long polls that wait for a transaction of the network. */
   longPolls: LongPolls
   /** Shared reader of the newest events of each network's feed. */
-  tails: Readonly<Record<Network, FeedTail>>
+  tails: Readonly<Record<Network, FeedTailReader>>
   streams: FeedStreams
   /** Caches of cluster ids for pages of the feed. */
   clusterIds: Readonly<Record<Network, ClusterIdLookup>>
@@ -150,7 +150,7 @@ export function createRequestContexts({
     turn: () => waitForEventLoopTurn(NOBODY),
     tails: ofEach((network) => {
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })
-      return new FeedTail({ pool: deps.pool, network, news, onOwnError })
+      return new FeedTailReader({ pool: deps.pool, network, news, onOwnError })
     }),
     streams: new FeedStreams(limits !== null),
     clusterIds: ofEach(createClusterIdCache),

@@ -67,7 +67,7 @@ export const makeSampleList = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
 /** Body that adds as many wallets as one change may. */
-export const maxWalletsToAdd = ({ evmAddress, freshName }: SampleData) =>
+export const addMaxWalletsBody = ({ evmAddress, freshName }: SampleData) =>
   makeSampleList(100, () => ({ address: evmAddress(), name: freshName() }))
 
 /** The longest rules that a community may have. */
@@ -76,7 +76,7 @@ export const longestCommunityRules = ({ solanaAddress }: SampleData) => ({
 })
 
 /** As many addresses as a bulk look-up may have. */
-export const maxLookupAddresses = ({ cosmosAddress }: SampleData) =>
+export const addressesOfLargestLookup = ({ cosmosAddress }: SampleData) =>
   makeSampleList(1_000, cosmosAddress)
 
 export type PickSampleAddress = (scene: SampleData) => string

@@ -12,9 +12,9 @@ const MAX_DETAILS = 20
 const MAX_TEXT = 200
 
 /** Maximum number of elements of a bulk look-up. */
-export const MAX_LOOKUPS = 1_000
+export const MAX_BULK_LOOKUP_ELEMENTS = 1_000
 /** Maximum number of elements of a join (`POST /v1/wallets`). */
-export const MAX_JOIN_ELEMENTS = 100_000
+export const MAX_BULK_WALLET_ADDRESSES = 100_000
 /** Maximum number of elements of a change. */
 export const MAX_CHANGES_OF_REQUEST = 100
 

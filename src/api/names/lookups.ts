@@ -1,5 +1,5 @@
 import {
-  type AddressHit,
+  type AddressLookupResult,
   findNamesOfAddresses,
   findWalletsByNames,
 } from '../../db/registry/lookups.js'
@@ -34,7 +34,11 @@ export async function namesOfAddresses(
   )
 }
 
-const record = ({ text, type }: Wallet, hit: AddressHit | null) => ({ address: text, type, hit })
+const record = ({ text, type }: Wallet, hit: AddressLookupResult | null) => ({
+  address: text,
+  type,
+  hit,
+})
 
 /** Record of an unreadable input. An address with a wrong checksum is still known to be an EVM address. */
 const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_address') => ({

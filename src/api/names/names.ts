@@ -1,12 +1,12 @@
 import { type NameAvailabilityState, readNameAvailability } from '../../db/registry/lookups.js'
 import { parseClusterName, withoutTrailingSlash } from '../../registry/primitives/name.js'
-import { NAME_RULE, parseNewName } from '../../registry/primitives/nameRule.js'
+import { NAME_RULES_TEXT, parseNewName } from '../../registry/primitives/nameRule.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
 
 const MAX_DETAILS = 20
-export const INVALID_NAME_MESSAGE = `A name is ${NAME_RULE}.`
+export const INVALID_NAME_MESSAGE = `A name is ${NAME_RULES_TEXT}.`
 
 /** Canonical form of a cluster's name. @throws ApiError invalid_name */
 export function requireName(input: string): string {

@@ -10,7 +10,7 @@ import { readFormerPaymentsContracts } from '../../db/outbox/contract.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../db/outbox/owed.js'
 import { withTimeout } from '../../ops/notify.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
-import { CHAIN_FAMILY_FACTS, EVM } from '../../registry/families.js'
+import { CHAIN_FAMILY_PROPERTIES, EVM } from '../../registry/families.js'
 import { parseAddress, type Wallet } from '../../registry/primitives/address.js'
 import { requireWallet } from '../http/address.js'
 import type { Context } from '../http/context.js'
@@ -54,7 +54,7 @@ export async function refundsOfAddress(
   const { type, text: address, bytes } = requireWallet(input, 'address')
   const receiver = to === undefined ? null : requireReceiver(type, to)
   const none = { address, type, refunds: [], unavailable: [], isTruncated: false }
-  if (!CHAIN_FAMILY_FACTS.some(({ addressType }) => addressType === type)) return none
+  if (!CHAIN_FAMILY_PROPERTIES.some(({ addressType }) => addressType === type)) return none
   const { pool, network } = context
   const [credits, payments, tokens, former] = await Promise.all([
     type === EVM.addressType ? findCreditsOfAddress(pool, network, bytes) : [],

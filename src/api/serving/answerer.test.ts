@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { serve } from '../../../test/support/httpServer.js'
 import { ChainUnavailableError } from '../../chains/chain.js'
-import { responseMessage } from '../http/answer.js'
+import { toHttpMessage } from '../http/answer.js'
 import { errorAnswer, toApiError } from '../http/errors.js'
 import { createResponseSender } from './answerer.js'
 
@@ -19,7 +19,7 @@ it.each<[what: string, thrown: Error, status: number, isReported: boolean]>([
     const error = toApiError(thrown)
     const caller = { ip: undefined, isByProxy: true, id: 'of-the-proxy', trace: undefined }
     const exchange = { req, res, route: '/v1/names', params: {}, startedMs: 0, ...caller }
-    finish(exchange, responseMessage(errorAnswer(error)), [], error)
+    finish(exchange, toHttpMessage(errorAnswer(error)), [], error)
   })
   const response = await fetch(server.url)
   await server.stop()

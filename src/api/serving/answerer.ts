@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { FailedRequests } from '../../ops/failedRequests.js'
 import { createFaultLog } from '../guard/faultLog.js'
-import { type ResponseMessage, sendResponse } from '../http/answer.js'
+import { type HttpMessage, sendResponse } from '../http/answer.js'
 import { ApiError, ERROR_STATUS } from '../http/errors.js'
 import type { HttpExchange } from './exchange.js'
 
@@ -11,7 +11,7 @@ import type { HttpExchange } from './exchange.js'
  */
 export type ResponseSender = (
   exchange: HttpExchange,
-  message: ResponseMessage,
+  message: HttpMessage,
   fields: readonly string[],
   error?: unknown,
 ) => void

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Answer, ResponseMessage } from '../http/answer.js'
+import type { Answer, HttpMessage } from '../http/answer.js'
 import type { BatchedLookups } from '../http/batches.js'
 import type { CacheSource } from '../http/route.js'
 
@@ -20,7 +20,7 @@ const KEPT_MS = { ttl: 60_000, ttlResolution: 1_000 }
 /** A response and the message that sends it. */
 export interface CachedResponse {
   answer: Answer
-  message: ResponseMessage
+  message: HttpMessage
   /** Units that a request costs that gets this response. */
   cost: number
 }

@@ -4,7 +4,7 @@ import { CapacityLimiter } from '../../push/capacityLimiter.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { authenticate, withCacheHeaders } from '../auth/session.js'
 import { closeRefusedConnection, isAfterLastResponse } from '../guard/socketLimits.js'
-import { type ResponseMessage, responseMessage } from '../http/answer.js'
+import { type HttpMessage, toHttpMessage } from '../http/answer.js'
 import { bodyLimitBytes, bodyTooSlowError, parseRequestBody, readBodyBytes } from '../http/body.js'
 import type { Context, createRequestContexts } from '../http/context.js'
 import { addDeprecationHeaders } from '../http/deprecation.js'
@@ -130,7 +130,7 @@ class RouteExchange {
     }
   }
 
-  #reply(message: ResponseMessage, error?: ApiError): void {
+  #reply(message: HttpMessage, error?: ApiError): void {
     const isFound = message.status < 400 || message.status === 404
     const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
     this.#shared.finish(this.#exchange, message, fields, error)
@@ -147,7 +147,7 @@ class RouteExchange {
       this.#exchange.params,
       withCacheHeaders(this.#route.auth, false, errorAnswer(error)),
     )
-    this.#reply(responseMessage(answer), error)
+    this.#reply(toHttpMessage(answer), error)
   }
 
   #expire(): void {
@@ -165,7 +165,7 @@ class RouteExchange {
     return true
   }
 
-  async #message(): Promise<ResponseMessage> {
+  async #message(): Promise<HttpMessage> {
     const { gate, routesNotOnMirror, singleNetworkRoutes, contexts } = this.#shared
     const route = this.#route
     const exchange = this.#exchange
@@ -306,7 +306,7 @@ const isExpensive = (units: number): boolean => units > CHEAP_UNITS
 async function messageFor(
   request: Request,
   { contexts, memory, deadlineMs }: Shared,
-): Promise<ResponseMessage> {
+): Promise<HttpMessage> {
   const { route, exchange, meter, caller, isCrowded, query, bytes, body, spent, mayLongPoll } =
     request
   const { req } = exchange
@@ -347,7 +347,7 @@ async function messageFor(
   const answer = route.method === 'get' && !route.auth ? withEntityTag(marked) : marked
   const unspent = answer.unspent ?? 0
   meter.giveBack(unspent)
-  const made = { answer, message: responseMessage(answer), cost: cost - unspent }
+  const made = { answer, message: toHttpMessage(answer), cost: cost - unspent }
   if (key !== null) memory.set(key, version, made)
   return withRequestHeaders(made, session, request, context)
 }
@@ -375,12 +375,12 @@ async function withRequestHeaders(
   session: Session | null,
   { route, exchange }: Request,
   context: Context,
-): Promise<ResponseMessage> {
+): Promise<HttpMessage> {
   const current = await withStalenessHeader(answer, context)
   const own = withCacheHeaders(
     route.auth,
     session === null,
     notModifiedIfMatching(current, exchange.req.headers['if-none-match']),
   )
-  return own === answer ? message : responseMessage(own)
+  return own === answer ? message : toHttpMessage(own)
 }

@@ -29,7 +29,10 @@ export interface TxStatusQuery {
 }
 
 /** Decides a transaction's status by the known inputs. Inputs that are left out count as empty or unknown. */
-export const decideStatus = (context: Context, known: Partial<TxStatusInput>): StatusAnswer =>
+export const decideTxStatusWithDefaults = (
+  context: Context,
+  known: Partial<TxStatusInput>,
+): StatusAnswer =>
   decideTxStatus({
     nowMs: context.now(),
     journal: [],

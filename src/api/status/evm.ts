@@ -17,7 +17,7 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { timestampToMillisecond } from '../http/timestamps.js'
 import { findTransactionOnChains } from './ask.js'
-import { decideStatus, type TxStatus, type TxStatusQuery } from './decide.js'
+import { decideTxStatusWithDefaults, type TxStatus, type TxStatusQuery } from './decide.js'
 import {
   creditOfDirectBids,
   findSentPackets,
@@ -25,7 +25,7 @@ import {
   statusOfPackets,
   statusOfPaidNames,
 } from './packets.js'
-import { storeSeenStatus } from './store.js'
+import { storeSeenTxStatus } from './store.js'
 
 /** Maximum length of a chain of replacements: a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4
@@ -72,7 +72,12 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
     const updatedAt = timestampToMillisecond(tracked.lastSeenMs)
     const { label } = tracked
-    return { ...decideStatus(context, { tracked }), network: label, ...replaced, updatedAt }
+    return {
+      ...decideTxStatusWithDefaults(context, { tracked }),
+      network: label,
+      ...replaced,
+      updatedAt,
+    }
   }
   if (paid) return statusOfPaidNames(context, paid)
   if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy, tracked.label)
@@ -83,7 +88,7 @@ async function ofJournal(query: TxStatusQuery, found: JournalledTx): Promise<TxS
   const { bids, block, winner } = found
   const hasWon = bids.every(({ outcome }) => outcome === 'won')
   const credit = hasWon ? null : await creditOfDirectBids(query)
-  const answer = decideStatus(query.context, { journal: bids, credit })
+  const answer = decideTxStatusWithDefaults(query.context, { journal: bids, credit })
   const sender = winner && { sender: decodeAddress(winner).text }
   return { ...answer, ...onHub(query, block, found), ...sender }
 }
@@ -105,7 +110,7 @@ const onHub = (
 function ofTail(query: TxStatusQuery, tail: UnconfirmedTx, tracked: TrackedTx | null): TxStatus {
   // remember sender and nonce: a reorg may remove the transaction from the unconfirmed logs (tail)
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
-  const answer = decideStatus(query.context, {
+  const answer = decideTxStatusWithDefaults(query.context, {
     tail: tail.bids,
     tailConfirmations: tail.confirmations,
   })
@@ -145,13 +150,13 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
       return ofReplacement(query, by, chain.label)
     }
     return {
-      ...decideStatus(context, { tracked, seen }),
+      ...decideTxStatusWithDefaults(context, { tracked, seen }),
       network: tracked.label,
       updatedAt: timestampToMillisecond(tracked.lastSeenMs),
     }
   }
-  const answer = decideStatus(context, { tracked, seen })
-  if (tracked || seen.isOurs) await storeSeenStatus(query, sightingOf(query, chain, seen), answer)
+  const answer = decideTxStatusWithDefaults(context, { tracked, seen })
+  if (tracked || seen.isOurs) await storeSeenTxStatus(query, sightingOf(query, chain, seen), answer)
   const isOnHub = chain.role === 'hub' && seen.state === 'mined'
   return { ...answer, network: chain.label, ...(isOnHub && { hubTx: toHex(tx) }) }
 }

@@ -19,7 +19,12 @@ import type {
 } from '../../registry/status.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { timestampToMillisecond } from '../http/timestamps.js'
-import { decideStatus, type TxDetails, type TxStatus, type TxStatusQuery } from './decide.js'
+import {
+  decideTxStatusWithDefaults,
+  type TxDetails,
+  type TxStatus,
+  type TxStatusQuery,
+} from './decide.js'
 
 /** Blocks in a response: of the transaction's own chain, and of the hub's transactions that received its messages. */
 interface Blocks {
@@ -54,7 +59,7 @@ export function statusOfPackets(
   sent: SentPackets,
   tracked: TrackedTx | null = null,
 ): TxStatus {
-  const answer = decideStatus(context, { packets: sent.packets, tracked })
+  const answer = decideTxStatusWithDefaults(context, { packets: sent.packets, tracked })
   const hubBlock = answer.hubTx === undefined ? undefined : sent.hubBlocks.get(answer.hubTx)
   const updatedAt = timestampToMillisecond(sent.sentMs)
   return {
@@ -193,7 +198,7 @@ export function statusOfPaidNames(
   context: Context,
   { paidNames, paidMs, block, origin }: PaidNames,
 ): TxStatus {
-  const answer = decideStatus(context, { paidNames })
+  const answer = decideTxStatusWithDefaults(context, { paidNames })
   return { ...answer, ...origin, block, updatedAt: timestampToMillisecond(paidMs) }
 }
 

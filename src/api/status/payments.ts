@@ -10,9 +10,9 @@ import type { Confirmations } from '../../registry/status.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { timestampToMillisecond } from '../http/timestamps.js'
 import { findTransactionOnChains } from './ask.js'
-import { decideStatus, type TxStatus } from './decide.js'
+import { decideTxStatusWithDefaults, type TxStatus } from './decide.js'
 import { findPaymentMessages, paidNamesOf, statusOfPackets, statusOfPaidNames } from './packets.js'
-import { storeSeenStatus } from './store.js'
+import { storeSeenTxStatus } from './store.js'
 
 /** Confirmations of a transaction that its chain has not reported. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
@@ -43,7 +43,7 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
   if (known) return known
   const tracked = await findTrackedTx(pool, network, tx)
   const remembered = {
-    ...decideStatus(context, { tracked }),
+    ...decideTxStatusWithDefaults(context, { tracked }),
     ...(tracked && { network: tracked.label }),
   }
   if (tracked?.verdict)
@@ -54,11 +54,11 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
   // the watcher may have stored the payment after the database was read and before the chain answered
   const late = await ofPayments()
   if (late) return late
-  const answer = decideStatus(context, { tracked, seen })
+  const answer = decideTxStatusWithDefaults(context, { tracked, seen })
   const number = tracked?.chain ?? chain.chain
   if (number !== null && (tracked || seen.isOurs)) {
     const sighting = { chain: number, sender: null, nonce: null, seenMs: context.now() }
-    await storeSeenStatus({ context, tx }, sighting, answer)
+    await storeSeenTxStatus({ context, tx }, sighting, answer)
   }
   return { ...answer, network: chain.label }
 }

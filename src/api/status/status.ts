@@ -24,7 +24,7 @@ export const isStatusInJournal = (tx: string, { status, hubTx, names = [] }: TxS
  * @returns also `reads`, the number of times the status was read
  * @throws ChainUnavailableError as readTxStatus
  */
-export async function awaitStatus(
+export async function awaitTxStatus(
   context: Context,
   tx: Buffer,
   { ms, since }: { ms: number; since: RegistrationStatus | undefined },

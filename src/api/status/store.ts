@@ -11,7 +11,7 @@ import type { TxStatusQuery } from './decide.js'
  * Stores that a chain has returned a transaction, with its status if that is final: a final status must be stored
  * before it is answered. A sighting alone is not essential, so an outage of the database is ignored.
  */
-export async function storeSeenStatus(
+export async function storeSeenTxStatus(
   { context, tx }: TxStatusQuery,
   sighting: TxSighting,
   { status, reason }: StatusAnswer,

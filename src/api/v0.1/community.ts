@@ -2,8 +2,11 @@ import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import { missingKeyError } from '../auth/session.js'
 import { availabilityOfCommunityName } from '../communities/availability.js'
 import { requireNameBelowCommunity } from '../communities/communities.js'
-import { areRequirementsMetBy, registerCommunityName } from '../communities/registration.js'
-import { EXAMPLE_OWNER, FREE_COMMUNITY } from '../examples.js'
+import {
+  registerCommunityName,
+  walletMeetsCommunityRequirements,
+} from '../communities/registration.js'
+import { COMMUNITY_WITHOUT_PRICE, EXAMPLE_OWNER } from '../examples.js'
 import { requireSigner } from '../http/address.js'
 import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
@@ -15,10 +18,10 @@ import { requireName } from '../names/names.js'
 import {
   REGISTRATION_ERRORS,
   TransactionInfoSchema,
-  transactionInfoView,
+  transactionInfoJson,
 } from '../v1/communities.js'
 import { addressSchema, nameSchema, walletNameSchema } from '../v1/schemas.js'
-import { statusAnswer, statusRoute } from './register.js'
+import { sharedTxStatusRouteFields, txStatusAnswer } from './register.js'
 
 /**
  * Refuses the mainnet, and puts the error code first, as v0.1 answers registration problems: `{ error, status, message }`.
@@ -51,7 +54,7 @@ const availability = route.get('/v0.1/community/check/availability/:clusterName/
   costliest: {},
   example: {
     query: { testnet: 'true' },
-    params: { clusterName: FREE_COMMUNITY, walletName: 'alice' },
+    params: { clusterName: COMMUNITY_WITHOUT_PRICE, walletName: 'alice' },
   },
   successor: '/v1/names/community/:clusterName/check/:walletName',
   summary: 'Whether a name below a community can be registered',
@@ -75,7 +78,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
   },
   example: {
     query: { testnet: 'true', walletAddress: EXAMPLE_OWNER },
-    params: { clusterName: FREE_COMMUNITY },
+    params: { clusterName: COMMUNITY_WITHOUT_PRICE },
   },
   successor: '/v1/communities/:clusterName',
   summary: 'Whether a wallet meets the requirements of a community',
@@ -103,7 +106,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
       throw new ApiError('no_walletAddress_found', message)
     }
     const wallet = requireSigner(walletAddress, 'walletAddress')
-    const isRequirementsMet = await areRequirementsMetBy(context, clusterName, wallet)
+    const isRequirementsMet = await walletMeetsCommunityRequirements(context, clusterName, wallet)
     return okAnswer({ clusterName, walletAddress: wallet.text, isRequirementsMet })
   }),
 })
@@ -125,7 +128,7 @@ const register = route.post('/v0.1/community/register', {
   },
   example: {
     query: { testnet: 'true' },
-    body: { clusterName: FREE_COMMUNITY, walletName: 'bob' },
+    body: { clusterName: COMMUNITY_WITHOUT_PRICE, walletName: 'bob' },
   },
   successor: '/v1/names/community/:clusterName/register',
   summary: 'Register a name below a community',
@@ -178,7 +181,7 @@ const register = route.post('/v0.1/community/register', {
       preference: { network, token: null },
     } as const
     const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
-    const info = made.kind === 'to_pay' ? transactionInfoView(made.info) : undefined
+    const info = made.kind === 'to_pay' ? transactionInfoJson(made.info) : undefined
     return okAnswer({ clusterName: community, walletName: name, transactionInfo: info })
   }),
 })
@@ -187,10 +190,10 @@ const status = route.get('/v0.1/community/tx/:tx', {
   bad: MAINNET,
   costliest: {},
   example: { query: { testnet: 'true' } },
-  ...statusRoute,
+  ...sharedTxStatusRouteFields,
   summary: 'The status of a payment for a name below a community',
   errors: ['testnet_only'],
-  handle: onTestnet(statusAnswer),
+  handle: onTestnet(txStatusAnswer),
 })
 
 export const communityRoutes = [availability, requirements, register, status]

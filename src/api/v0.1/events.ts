@@ -19,7 +19,7 @@ import {
   eventPageAnswer,
   eventPageQuery,
   eventPageRequest,
-  pageSchema,
+  eventPageSchema,
   sinceTimestampOf,
 } from '../v1/events.js'
 import { addressSchema, walletTypeSchema } from '../v1/schemas.js'
@@ -129,7 +129,7 @@ const events = route.get('/v0.1/events', {
   description: 'The same feed as /v1/events. Page tokens are valid in both.',
   query: eventPageQuery(LIMIT, 'Seconds'),
   price: feedPagePrice(LIMIT),
-  responses: okResponses('A page', pageSchema(EventSchema)),
+  responses: okResponses('A page', eventPageSchema(EventSchema)),
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const since = sinceTimestampOf(request.query)

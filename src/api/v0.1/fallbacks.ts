@@ -23,7 +23,7 @@ const ANSWERS: readonly { path: RegExp; successor: string; answer: (rest: string
 ]
 
 /** Answers a look-up of v0.1 that no route matches; null for any other request. */
-export function fallbackAnswer({
+export function fallbackLookupAnswer({
   method,
   url = '',
 }: Pick<IncomingMessage, 'method' | 'url'>): Answer | null {

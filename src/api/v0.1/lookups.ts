@@ -6,10 +6,10 @@ import { EXAMPLE_WALLET } from '../examples.js'
 import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { route } from '../http/route.js'
-import { maxLookupAddresses } from '../http/sampleRequests.js'
+import { addressesOfLargestLookup } from '../http/sampleRequests.js'
 import {
+  MAX_BULK_LOOKUP_ELEMENTS,
   MAX_CHANGES_OF_REQUEST,
-  MAX_LOOKUPS,
   namedObjectSchema,
   okResponses,
   z,
@@ -94,7 +94,7 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
     'In the order of the input, each name as in the request. Names that resolve to nothing are left out.',
   body: z
     .array(z.string().openapi({ description: '`foo/` or `foo/main`', example: 'seedling/main' }))
-    .max(MAX_LOOKUPS),
+    .max(MAX_BULK_LOOKUP_ELEMENTS),
   responses: okResponses('The wallets', z.array(WalletSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) =>
@@ -124,14 +124,14 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  costliest: { what: '1,000 addresses of Cosmos', body: maxLookupAddresses },
+  costliest: { what: '1,000 addresses of Cosmos', body: addressesOfLargestLookup },
   bounds: { '[]': 'asked: 1,000' },
   cacheSource: 'journal',
   successor: '/v1/names/address',
   summary: 'The names of many addresses',
   beyond: 'Addresses come back in lower case, in the order of the input.',
   description: 'One element per input, in its order.',
-  body: z.array(addressSchema).max(MAX_LOOKUPS),
+  body: z.array(addressSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
   responses: okResponses(
     'The addresses with their names',
     z.array(z.object({ address: addressSchema, name: fullName.nullable() })),
@@ -199,7 +199,7 @@ const clustersOfNames = route.post('/v0.1/cluster/names', {
   successor: '/v1/clusters/name/:name',
   summary: 'The clusters that hold names',
   description: 'In the order of the input; names that nobody holds are left out.',
-  body: z.array(nameSchema).max(MAX_LOOKUPS),
+  body: z.array(nameSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
   responses: okResponses('The clusters', z.array(MetadataSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) =>

@@ -3,7 +3,7 @@ import { EXAMPLE_NAME, EXAMPLE_OWNER, registrationExample } from '../examples.js
 import {
   commonQuoteJson,
   EVM_QUOTE_ERRORS,
-  quoteRequest,
+  quoteRequestFromBody,
   quoteRoute,
   RegistrationBody,
 } from '../families/family.js'
@@ -14,7 +14,7 @@ import type { Context } from '../http/context.js'
 import { isNetworkDeployed } from '../http/freshness.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { makeSampleList } from '../http/sampleRequests.js'
-import { MAX_LOOKUPS, namedObjectSchema, okResponses, z } from '../http/schema.js'
+import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
 import { quoteRegistrationOnChain } from '../names/quote.js'
@@ -68,7 +68,7 @@ const checkMany = route.post('/v0.1/register/check', {
   summary: 'Whether names can be registered',
   beyond: 'A text that is no name is not available.',
   description: 'One element per input, in order. A malformed name is not available.',
-  body: z.array(nameSchema).max(MAX_LOOKUPS),
+  body: z.array(nameSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
   responses: okResponses('Availability of each', z.array(AvailabilitySchema)),
   errors: ['too_many', 'catching_up'],
   handle: ({ body }, context) => checkAnswer(context, body),
@@ -106,7 +106,11 @@ const register = route.post('/v0.1/register', {
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
     const { isOf, v01 } = familyInterfaceOf(body.network)
-    const quote = await quoteRegistrationOnChain(context, quoteRequest(body, isTestnet), isOf)
+    const quote = await quoteRegistrationOnChain(
+      context,
+      quoteRequestFromBody(body, isTestnet),
+      isOf,
+    )
     const { names, ...prices } = commonQuoteJson(quote)
     const withoutWei = names.map(({ name, amount }) => ({ name, amount }))
     return okAnswer({ ...prices, names: withoutWei, ...v01.ownFields(quote) })
@@ -117,7 +121,7 @@ const register = route.post('/v0.1/register', {
 const networkIn = (body: unknown): string => String((body as { network?: unknown } | null)?.network)
 
 /** Declaration that both status routes of v0.1 share. */
-export const statusRoute = {
+export const sharedTxStatusRouteFields = {
   cacheSource: 'journal' as const,
   successor: '/v1/names/register/tx/:tx',
   description: 'A text that is neither a transaction hash nor a signature is not found.',
@@ -133,7 +137,7 @@ export const statusRoute = {
  * Response with only the status of a transaction: `not_found` for a text that is not a transaction id, and on a
  * network that is not deployed.
  */
-export async function statusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
+export async function txStatusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
   const tx = params.tx!
   const id = parseTxId(tx)
   const found = id && (await isNetworkDeployed(context)) ? await readTxStatus(context, id) : null
@@ -147,9 +151,9 @@ export async function statusAnswer({ params }: RouteRequest, context: Context): 
 const status = route.get('/v0.1/register/tx/:tx', {
   bad: null,
   costliest: {},
-  ...statusRoute,
+  ...sharedTxStatusRouteFields,
   summary: 'The status of a registration transaction',
-  handle: statusAnswer,
+  handle: txStatusAnswer,
 })
 
-export const registerRoutes = [checkOne, checkMany, register, status]
+export const registrationRoutes = [checkOne, checkMany, register, status]

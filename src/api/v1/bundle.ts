@@ -5,11 +5,11 @@ import { NO_TRANSACTION_REASONS } from '../airdrops/offer.js'
 import { addWalletsChange, appendChange } from '../clusters/changes.js'
 import { requireNameBelowCommunity } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
-import { EXAMPLE_SOLANA_WALLET, FREE_COMMUNITY } from '../examples.js'
+import { COMMUNITY_WITHOUT_PRICE, EXAMPLE_SOLANA_WALLET } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
 import { okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
-import { maxWalletsToAdd } from '../http/sampleRequests.js'
+import { addMaxWalletsBody } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { addressSchema, clusterIdSchema, nameSchema, walletNameSchema } from './schemas.js'
@@ -29,7 +29,7 @@ const add = route.post('/v1/bundle/wallets', {
     error: 'unsupported_address',
   },
   privateTo: 'caller',
-  costliest: { what: '100 wallets', as: 'other', body: maxWalletsToAdd },
+  costliest: { what: '100 wallets', as: 'other', body: addMaxWalletsBody },
   example: { body: [{ address: EXAMPLE_SOLANA_WALLET, name: 'sol', type: 'solana' }] },
   summary: 'Add wallets to the bundle of this wallet',
   description: 'As `POST /v1/clusters/wallets`.',
@@ -60,7 +60,7 @@ const assign = route.post('/v1/bundles/assign', {
     as: 'owner',
     body: ({ community, freshName }) => ({ community, name: freshName() }),
   },
-  example: { status: 403, body: { community: FREE_COMMUNITY, name: 'alice' } },
+  example: { status: 403, body: { community: COMMUNITY_WITHOUT_PRICE, name: 'alice' } },
   aliases: ['/bundles/assign'],
   summary: 'Register a name below a community for the bundle of this wallet, after a claim',
   description:
@@ -127,7 +127,7 @@ const claim = route.get('/v1/airdrop/claim/:community', {
   },
   privateTo: 'members',
   costliest: { what: 'of 1,000 wallets', as: 'owner' },
-  example: { status: 404, params: { community: FREE_COMMUNITY } },
+  example: { status: 404, params: { community: COMMUNITY_WITHOUT_PRICE } },
   bounds: {
     'addresses[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
     'claims[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',

@@ -21,7 +21,7 @@ import {
 } from '../communities/communities.js'
 import { communityPayouts } from '../communities/payouts.js'
 import { type RequestedPayment, registerCommunityName } from '../communities/registration.js'
-import { EXAMPLE_OWNER, FREE_COMMUNITY, PAID_COMMUNITY } from '../examples.js'
+import { COMMUNITY_WITH_PRICE, COMMUNITY_WITHOUT_PRICE, EXAMPLE_OWNER } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
 import { transactionJson } from '../families/family.js'
 import { FAMILY_INTERFACES } from '../families/index.js'
@@ -45,7 +45,7 @@ const get = route.get('/v1/communities/:name', {
     what: 'rules of 1,000 addresses',
     params: ({ community }) => ({ name: community }),
   },
-  example: { params: { name: PAID_COMMUNITY } },
+  example: { params: { name: COMMUNITY_WITH_PRICE } },
   bounds: {
     'prices[]': 'rule: 20, 20, and 1,000 of all requirements together',
     'requirements[]': 'rule: 20, 20, and 1,000 of all requirements together',
@@ -64,7 +64,7 @@ const put = route.put('/v1/communities/:name', {
   costliest: { what: 'rules of 1,000 addresses', as: 'owner', body: longestCommunityRules },
   example: {
     status: 403,
-    params: { name: FREE_COMMUNITY },
+    params: { name: COMMUNITY_WITHOUT_PRICE },
     body: {
       prices: [
         { network: '1', token: 'native', amount: '1000000000000000', recipient: EXAMPLE_OWNER },
@@ -153,7 +153,7 @@ async function communitiesNamed(
 const members = route.get('/v1/communities/:name/members', {
   bad: { what: 'a page of no names', query: { limit: '0' }, error: 'invalid_request' },
   costliest: { what: '100 names' },
-  example: { params: { name: FREE_COMMUNITY } },
+  example: { params: { name: COMMUNITY_WITHOUT_PRICE } },
   bounds: { '[]': 'page: limit, at most 100; after' },
   cacheSource: 'journal',
   summary: 'The names below a community',
@@ -178,7 +178,7 @@ const params = z.object({ communityName: nameSchema, name: walletNameSchema })
 const check = route.get('/v1/names/community/:communityName/check/:name', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   costliest: { what: 'rules of 1,000 addresses' },
-  example: { params: { communityName: FREE_COMMUNITY, name: 'alice' } },
+  example: { params: { communityName: COMMUNITY_WITHOUT_PRICE, name: 'alice' } },
   summary: 'Whether a name below a community can be registered',
   description: 'A name with a pending payment is not available, with `reason: "pending"`.',
   params,
@@ -213,7 +213,7 @@ export const TransactionInfoSchema = z
   )
   .openapi('TransactionInfo')
 
-export function transactionInfoView({ transaction }: RequestedPayment) {
+export function transactionInfoJson({ transaction }: RequestedPayment) {
   const { type, ...signed } = transactionJson(transaction)
   const approval = withoutValue(transaction.approval)
   const approvalReset = withoutValue(transaction.approvalReset)
@@ -230,7 +230,7 @@ const payouts = route.get('/v1/communities/:name/payouts', {
     as: 'owner',
     params: ({ community }) => ({ name: community }),
   },
-  example: { params: { name: PAID_COMMUNITY } },
+  example: { params: { name: COMMUNITY_WITH_PRICE } },
   bounds: { 'payouts[]': 'page: the oldest 500; those that are released make room' },
   summary: 'Payments to a community that were not withdrawn yet',
   description:
@@ -278,7 +278,7 @@ const register = route.post('/v1/names/community/:communityName/register', {
     as: 'other',
     body: ({ freshName }) => ({ name: freshName() }),
   },
-  example: { params: { communityName: FREE_COMMUNITY }, body: { name: 'bob' } },
+  example: { params: { communityName: COMMUNITY_WITHOUT_PRICE }, body: { name: 'bob' } },
   summary: 'Register a name below a community',
   beyond:
     '`transactionInfo.approval` and `approvalReset` at the price of a token: transactions that are sent before the payment. `not_verified` also where a key that is no owner’s names another wallet than its own.',
@@ -321,7 +321,7 @@ const register = route.post('/v1/names/community/:communityName/register', {
     return okAnswer({
       ...answer,
       price: z.encode(communityPriceSchema, price),
-      transactionInfo: transactionInfoView(made.info),
+      transactionInfo: transactionInfoJson(made.info),
     })
   },
 })

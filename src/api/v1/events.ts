@@ -77,7 +77,7 @@ const events = route.get('/v1/events', {
   }),
   price: feedPagePrice(LIMIT),
   cacheSource: 'journal',
-  responses: okResponses('A page', pageSchema(EventSchema)),
+  responses: okResponses('A page', eventPageSchema(EventSchema)),
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const page = await feedPage(context, {
@@ -118,7 +118,7 @@ export function eventPageQuery(limit: PageLimitBounds, unit: string) {
   })
 }
 
-export function pageSchema(item: z.ZodType) {
+export function eventPageSchema(item: z.ZodType) {
   return z.object({
     items: z.array(item),
     nextPage: z.string().optional().describe('Absent at the end'),

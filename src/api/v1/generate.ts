@@ -125,4 +125,4 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
     okAnswer(await recoverWallet(context, session, body), NO_STORE),
 })
 
-export const generateRoutes = [generate, confirm, recover]
+export const walletGenerationRoutes = [generate, confirm, recover]

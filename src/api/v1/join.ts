@@ -20,8 +20,8 @@ import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import type { RequestQuery } from '../http/query.js'
 import { route } from '../http/route.js'
-import { makeSampleList, maxLookupAddresses } from '../http/sampleRequests.js'
-import { MAX_JOIN_ELEMENTS, namedObjectSchema, z } from '../http/schema.js'
+import { addressesOfLargestLookup, makeSampleList } from '../http/sampleRequests.js'
+import { MAX_BULK_WALLET_ADDRESSES, namedObjectSchema, z } from '../http/schema.js'
 import { addressSchema, walletNameSchema, walletTypeSchema } from './schemas.js'
 
 /** Addresses per statement; their lines come from one database snapshot. Up to two statements' lines wait in memory. */
@@ -49,7 +49,7 @@ const join = route.post('/v1/wallets', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '100,000 addresses of Cosmos',
-    body: (scene) => makeSampleList(100, () => maxLookupAddresses(scene)).flat(),
+    body: (scene) => makeSampleList(100, () => addressesOfLargestLookup(scene)).flat(),
   },
   bounds: { 'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses' },
   isBulk: true,
@@ -66,7 +66,7 @@ const join = route.post('/v1/wallets', {
         example: WALLET_KIND_NAMES.slice(0, 2).join(','),
       }),
   }),
-  body: z.array(addressSchema).max(MAX_JOIN_ELEMENTS),
+  body: z.array(addressSchema).max(MAX_BULK_WALLET_ADDRESSES),
   responses: { 200: { description: 'Lines', schema: HolderSchema, type: LINES } },
   errors: ['too_many'],
   async handle({ body, query }, context) {
@@ -138,4 +138,4 @@ function walletOf(entry: string) {
   return { address: text, type, name }
 }
 
-export const joinRoutes = [join]
+export const bulkWalletLookupRoutes = [join]

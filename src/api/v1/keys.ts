@@ -1,8 +1,8 @@
 import {
   addApiKey,
+  generateApiKey,
   listApiKeys,
   MAX_API_KEYS,
-  newApiKey,
   removeApiKey,
   renameApiKey,
   type StoredApiKey,
@@ -59,7 +59,7 @@ const make = route.post('/v1/keys', {
   responses: okResponses('The key', ApiKeySchema.extend({ key: z.string() }).openapi('NewApiKey')),
   errors: ['key_limit'],
   async handle({ body, session }, context) {
-    const { key, stored } = newApiKey({ wallet: session.wallet, name: body.name })
+    const { key, stored } = generateApiKey({ wallet: session.wallet, name: body.name })
     if (await addApiKey(context.pool, stored)) return okAnswer({ ...view(stored), key }, NO_STORE)
     throw new ApiError(
       'key_limit',
@@ -124,4 +124,4 @@ async function requireKey({ pool }: Context, { wallet }: Session, { id }: RouteR
   return key
 }
 
-export const keyRoutes = [make, list, rename, revoke]
+export const apiKeyRoutes = [make, list, rename, revoke]

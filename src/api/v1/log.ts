@@ -235,4 +235,4 @@ const inclusion = route.get('/v1/events/:id/proof', {
   },
 })
 
-export const logRoutes = [newest, ofGeneration, tile, inclusion]
+export const feedLogRoutes = [newest, ofGeneration, tile, inclusion]

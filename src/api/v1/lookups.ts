@@ -1,7 +1,7 @@
 import { findClusterIdByName } from '../../db/registry/clusters.js'
 import { findNamesByPrefix } from '../../db/registry/lookups.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
-import { NAME_MAX_BYTES, NAME_RULE } from '../../registry/primitives/nameRule.js'
+import { NAME_MAX_BYTES, NAME_RULES_TEXT } from '../../registry/primitives/nameRule.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { indexPage } from '../../web/page.js'
@@ -9,8 +9,8 @@ import { answerOfType, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { pageLimitOf } from '../http/query.js'
 import { route } from '../http/route.js'
-import { maxLookupAddresses } from '../http/sampleRequests.js'
-import { MAX_LOOKUPS, namedObjectSchema, okResponses, z } from '../http/schema.js'
+import { addressesOfLargestLookup } from '../http/sampleRequests.js'
+import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { chargeForListItems, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import {
   type NameOfAddress,
@@ -62,13 +62,13 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
 
 const namesOfAddressesRoute = route.post('/v1/names/address', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  costliest: { what: '1,000 addresses of Cosmos', body: maxLookupAddresses },
+  costliest: { what: '1,000 addresses of Cosmos', body: addressesOfLargestLookup },
   bounds: { '[]': 'asked: 1,000' },
   cacheSource: 'journal',
   summary: 'The names of many addresses',
   beyond: 'Addresses come back in lower case, in the order of the input.',
   description: 'One element per input, in its order; an unknown address has clusterName null.',
-  body: z.array(addressSchema).max(MAX_LOOKUPS),
+  body: z.array(addressSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
   responses: okResponses('Name records', z.array(NameRecordSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) => okAnswer((await namesOfAddresses(context, body)).map(view)),
@@ -102,7 +102,7 @@ const addressesOfNamesRoute = route.post('/v1/names', {
           .openapi({ description: '`foo`, `foo/` or `foo/main`', example: 'seedling/main' }),
       }),
     )
-    .max(MAX_LOOKUPS),
+    .max(MAX_BULK_LOOKUP_ELEMENTS),
   responses: okResponses('Address records', z.array(AddressRecordSchema)),
   errors: ['too_many'],
   async handle({ body }, context) {
@@ -205,7 +205,7 @@ const search = route.get('/v1/names/search', {
     if (prefix === null || prefix.length < 2)
       throw new ApiError(
         'invalid_request',
-        `The parameter prefix is not the first 2 or more characters of a name (${NAME_RULE}).`,
+        `The parameter prefix is not the first 2 or more characters of a name (${NAME_RULES_TEXT}).`,
       )
     const names = await findNamesByPrefix(pool, network, prefix, FOUND_AT_MOST)
     return okAnswer(names.map((name) => ({ name })))
@@ -272,4 +272,4 @@ export const profileRoute = route.get('/:name', {
 })
 
 /** Pictures and pages of names. The page's path matches any one-part path, so it comes last. */
-export const imageRoutes = [image, profileRoute]
+export const nameImageAndPageRoutes = [image, profileRoute]

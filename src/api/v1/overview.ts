@@ -6,7 +6,7 @@ import {
 import { findChain } from '../../db/journal/chains.js'
 import { readJournalHead } from '../../db/journal/head.js'
 import { readFeedLogState, type StoredFeedLog } from '../../db/journal/log.js'
-import { chainProblem, confirmationMs, indexingLagMs } from '../../ops/chainState.js'
+import { chainProblem, indexingLagMs, usualConfirmationDelayMs } from '../../ops/chainState.js'
 import { toBase64 } from '../../registry/log/note.js'
 import { defaultAmountWei } from '../../registry/primitives/amount.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -88,7 +88,7 @@ function progressOf(
   const { state, ageMs } = stored
   // the lag is measured by the clock of the process that wrote the state, so that two clocks are never compared
   const ms = indexingLagMs(state, nowMs - ageMs)
-  const confirmMs = confirmationMs(state)
+  const confirmMs = usualConfirmationDelayMs(state)
   return {
     network: label,
     block: state.latest,

@@ -88,4 +88,4 @@ async function currentName(
   return withTimeout(CURRENT_NAME_MS, asked, null)
 }
 
-export const primaryRoutes = [primary]
+export const primaryNameRoutes = [primary]

@@ -95,12 +95,12 @@ const refunds = route.get('/v1/refunds/:address', {
   errors: ['unsupported_address'],
   handle: async ({ params, query }, context) =>
     okAnswer(
-      refundsView(await refundsOfAddress(context, params.address!, query.get('to'))),
+      refundsJson(await refundsOfAddress(context, params.address!, query.get('to'))),
       NO_STORE,
     ),
 })
 
-export const refundsView = ({
+export const refundsJson = ({
   address,
   type,
   refunds: owed,

@@ -9,11 +9,11 @@ import { ApiError } from '../http/errors.js'
 import { enumParameter, wholeNumberParameter } from '../http/query.js'
 import { MAX_LONG_POLL_MS, route } from '../http/route.js'
 import { makeSampleList } from '../http/sampleRequests.js'
-import { MAX_LOOKUPS, namedObjectSchema, okResponses, z } from '../http/schema.js'
+import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
 import type { TxStatus } from '../status/decide.js'
-import { awaitStatus, isStatusInJournal } from '../status/status.js'
+import { awaitTxStatus, isStatusInJournal } from '../status/status.js'
 import { addressSchema, nameSchema, txIdSchema } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
@@ -29,7 +29,7 @@ const check = route.post('/v1/names/register/check', {
   beyond: '`reason` where a name is not available: `pending` or `invalid_name`.',
   description:
     'One element per input, in its order. A name with an unconfirmed bid is not available, with `reason: "pending"`. A malformed name has `reason: "invalid_name"`.',
-  body: z.array(nameSchema).max(MAX_LOOKUPS),
+  body: z.array(nameSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
   responses: okResponses(
     'Availability of each name',
     z.array(
@@ -223,7 +223,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
         'invalid_request',
         'This is neither a transaction hash (0x and 64 hex digits) nor a signature of Solana (base58).',
       )
-    const { found, reads } = await awaitStatus(context, id, { ms, since })
+    const { found, reads } = await awaitTxStatus(context, id, { ms, since })
     // each further status of an unknown transaction asks the chains again
     const unspent =
       found.status === 'not_found' ? CHAIN_CALL_COST * (1 - reads) : unusedStatusUnits(found)
@@ -235,4 +235,4 @@ const status = route.get('/v1/names/register/tx/:tx', {
   },
 })
 
-export const registerRoutes = [check, ...quoteRoutes, networks, status]
+export const registrationRoutes = [check, ...quoteRoutes, networks, status]

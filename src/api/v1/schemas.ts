@@ -1,6 +1,6 @@
 import { WALLET_KIND_NAMES } from '../../registry/auth/kinds.js'
 import { ADDRESS_TYPE_NAMES, ADDRESS_TYPES } from '../../registry/families.js'
-import { NAME_RULE } from '../../registry/primitives/nameRule.js'
+import { NAME_RULES_TEXT } from '../../registry/primitives/nameRule.js'
 import { OTHER_CHAIN_ADDRESS_TYPES } from '../../registry/primitives/otherAddress.js'
 import { z } from '../http/schema.js'
 
@@ -12,12 +12,12 @@ export const addressSchema = z.string().openapi({
 })
 
 export const nameSchema = z.string().openapi({
-  description: `${NAME_RULE}; input may be in upper case and end with a slash`,
+  description: `${NAME_RULES_TEXT}; input may be in upper case and end with a slash`,
   example: 'seedling',
 })
 
 export const walletNameSchema = z.string().openapi({
-  description: `${NAME_RULE}; input may be in upper case. Unique within its cluster`,
+  description: `${NAME_RULES_TEXT}; input may be in upper case. Unique within its cluster`,
   example: 'cold',
 })
 

@@ -12,7 +12,7 @@ import { type Answer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, route } from '../http/route.js'
-import { makeSampleList, maxWalletsToAdd, REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
+import { addMaxWalletsBody, makeSampleList, REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { addressSchema, clusterIdSchema, walletNameSchema } from './schemas.js'
 
@@ -80,7 +80,7 @@ const add = route.post('/v1/clusters/wallets', {
     error: 'unsupported_address',
   },
   privateTo: null,
-  costliest: { what: '100 wallets', as: 'other', body: maxWalletsToAdd },
+  costliest: { what: '100 wallets', as: 'other', body: addMaxWalletsBody },
   example: { body: walletsExample },
   summary: 'Add wallets to the cluster of this wallet',
   description:

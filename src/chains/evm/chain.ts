@@ -16,8 +16,8 @@ import {
 } from '../chain.js'
 import { fallbackIfRefused, transientError } from '../rpc/errors.js'
 import { createEvmRpc, type EvmRpc, type RpcCall } from '../rpc/evm.js'
-import { fallbackIfUndecided, type NodeConsumer, type RpcPoolOptions } from '../rpc/nodes.js'
-import { cacheAnswersByKey, cacheForDuration } from '../rpc/served.js'
+import { fallbackIfNoQuorum, type NodeConsumer, type RpcPoolOptions } from '../rpc/nodes.js'
+import { cacheAnswerForDuration, cacheAnswersByKey } from '../rpc/served.js'
 import {
   BALANCE_CACHE_OPTIONS,
   readTxByTwoNodes,
@@ -103,7 +103,7 @@ export function createEvmChain({
       ),
     )
   }
-  const head = cacheForDuration(HEAD_CACHE_MS, async () => {
+  const head = cacheAnswerForDuration(HEAD_CACHE_MS, async () => {
     const { latest, confirmed } = await heads()
     return { latest: latest.number, confirmed }
   })
@@ -149,7 +149,7 @@ export function createEvmChain({
         const hash = await rpc.onOneNode((call) => findTransactionByNonce(call, question))
         if (hash === null) return null
         const isHeld = rpc.quorum((call) => hasTransactionUsedNonce(call, hash, question))
-        return (await fallbackIfUndecided(isHeld, false)) ? hash : null
+        return (await fallbackIfNoQuorum(isHeld, false)) ? hash : null
       }),
     namesOfPacket: (packet) => {
       const decoded = decodePacket(toHex(packet))

@@ -8,7 +8,7 @@ import { BID_REFUSAL, PAUSED_MARK } from '../../registry/journal/bid.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import type {
   CommunityNameTarget,
-  ConfirmedOutcome,
+  ConfirmedPaymentOutcome,
   Payment,
 } from '../../registry/payment/payment.js'
 import { addressOfWord } from '../../registry/primitives/address.js'
@@ -24,7 +24,12 @@ import {
   PAYMENT_EVENT_TOPIC,
 } from './community/logs.js'
 import { layerZeroEndpointAbi } from './contracts/index.js'
-import { CONTRACT_EVENTS, eventTopicsOf, isLogOfEvent, malformedLogError } from './events.js'
+import {
+  CONTRACT_EVENTS,
+  eventTopicsOf,
+  isWellFormedContractLog,
+  malformedLogError,
+} from './events.js'
 import {
   blockOfLogPosition,
   type LogFilter,
@@ -46,7 +51,7 @@ export interface DecodedLogs {
   sent: SentMessage[]
   payments: Payment<CommunityNameTarget>[]
   credits: HubCreditChange[]
-  ends: ConfirmedOutcome[]
+  ends: ConfirmedPaymentOutcome[]
   /** What the logs add to the running hashes of their contracts. */
   record: RunningHashInput[]
   /** Position of each log in its chain (`logPosition`), ascending. */
@@ -150,7 +155,7 @@ export async function decodeLogs(
   const hubLogs: RawLog[] = []
   for (const log of logs) {
     const isPayment = log.address !== contract && log.address.toLowerCase() === communityPayments
-    if (!isLogOfEvent(isPayment ? 'payments' : role, log) || !fitsBidCount(log)) {
+    if (!isWellFormedContractLog(isPayment ? 'payments' : role, log) || !fitsBidCount(log)) {
       if (!chain.watchOnly || isPayment) throw malformedLogError(log)
       continue
     }

@@ -95,7 +95,7 @@ const DIGITS = 64
  * True if a log has exactly the fields of its event, so that topics and data joined together are these fields. False
  * for a log that the contract can't have emitted: another topic, another number of words, or wrong padding.
  */
-export function isLogOfEvent(kind: ContractKind, { topics, data }: RawLog): boolean {
+export function isWellFormedContractLog(kind: ContractKind, { topics, data }: RawLog): boolean {
   const shape = SHAPES[kind].get(topics[0])
   return (
     shape !== undefined &&

@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../config/index.js'
 import { fallbackIfCallFails, transientError } from '../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../rpc/evm.js'
-import { cacheForDuration } from '../rpc/served.js'
+import { cacheAnswerForDuration } from '../rpc/served.js'
 import { defaultGasPriceCapWei, estimateGasFees, type GasFees } from './gasFees.js'
 
 const FEE_HISTORY_BLOCKS = '0x5'
@@ -92,5 +92,5 @@ export function createGasPriceCap(
     const caps = await rpc.onEveryNode(readCap)
     return caps.reduce((least, cap) => (cap < least ? cap : least))
   }
-  return cacheForDuration(HOUR_MS, ask)
+  return cacheAnswerForDuration(HOUR_MS, ask)
 }

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { sent } from '../../../test/model/nonceJobs.js'
 import type { RpcCall } from '../rpc/evm.js'
 import {
-  agreedNonceJobState,
-  type NonceJobStateOnNode,
-  readNonceJobState,
+  combineEvmJobStates,
+  type EvmJobStateOnNode,
+  readEvmJobState,
   type TransactionSigner,
 } from './jobView.js'
 
 const mined = { hash: '0xaa', block: 7, succeeded: true, isConfirmed: true, feeWei: 1n } as const
-const look = (change: Partial<NonceJobStateOnNode> = {}): NonceJobStateOnNode => ({
+const look = (change: Partial<EvmJobStateOnNode> = {}): EvmJobStateOnNode => ({
   head: 10,
   confirmedHead: 8,
   done: 'confirmed',
@@ -20,7 +20,7 @@ const look = (change: Partial<NonceJobStateOnNode> = {}): NonceJobStateOnNode =>
 
 describe('two nodes', () => {
   it('confirm each other', () => {
-    expect(agreedNonceJobState([look(), look()], false)).toMatchObject({
+    expect(combineEvmJobStates([look(), look()], false)).toMatchObject({
       done: 'confirmed',
       mined,
       isSure: true,
@@ -38,15 +38,15 @@ describe('two nodes', () => {
     ],
     ['success', look({ mined: { ...mined, succeeded: false } }), { mined: { isConfirmed: false } }],
   ])('one of which contradicts about %s', (_, second, expected) => {
-    expect(agreedNonceJobState([look(), second], false)).toMatchObject({
+    expect(combineEvmJobStates([look(), second], false)).toMatchObject({
       ...expected,
       isSure: true,
     })
-    expect(agreedNonceJobState([second, look()], false)).toMatchObject(expected)
+    expect(combineEvmJobStates([second, look()], false)).toMatchObject(expected)
   })
 
   it('of which one does not have the block yet count as one', () => {
-    expect(agreedNonceJobState([look(), look({ head: 7, done: 'no' })], false)).toMatchObject({
+    expect(combineEvmJobStates([look(), look({ head: 7, done: 'no' })], false)).toMatchObject({
       done: 'confirmed',
       isSure: false,
     })
@@ -57,7 +57,7 @@ describe('two nodes', () => {
  * A node's view of a job that was sent at nonce 3, offering 100 wei for each of 1,000 gas.
  * @param receipt what the node's receipt has
  */
-function seenWith(receipt: object): Promise<NonceJobStateOnNode> {
+function seenWith(receipt: object): Promise<EvmJobStateOnNode> {
   const hash = `0x${'aa'.repeat(32)}` as const
   const block = { number: '0x7', hash, parentHash: hash, timestamp: '0x1' }
   const answers: Record<string, unknown> = {
@@ -70,7 +70,7 @@ function seenWith(receipt: object): Promise<NonceJobStateOnNode> {
     chain: { config: { confirmation: { kind: 'depth', blocks: 0 } } },
     account: { address: `0x${'11'.repeat(20)}` },
   } as unknown as TransactionSigner
-  return readNonceJobState(call, signer, { kind: 'noop' }, sent)
+  return readEvmJobState(call, signer, { kind: 'noop' }, sent)
 }
 
 it.each([
@@ -93,6 +93,6 @@ it.each([
 )
 
 it('one node is enough for a local chain', () => {
-  expect(agreedNonceJobState([look()], true)).toMatchObject({ done: 'confirmed', isSure: true })
-  expect(agreedNonceJobState([look()], false)).toMatchObject({ done: 'confirmed', isSure: false })
+  expect(combineEvmJobStates([look()], true)).toMatchObject({ done: 'confirmed', isSure: true })
+  expect(combineEvmJobStates([look()], false)).toMatchObject({ done: 'confirmed', isSure: false })
 })

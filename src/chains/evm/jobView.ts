@@ -8,11 +8,11 @@ import { areBidsDelivered, type PaidBid, readPacketState } from './bridge/calls.
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
 import { type EvmChain, readChainHeads } from './chain.js'
-import { arePaymentsEnded, type PaymentToEnd } from './community/ending.js'
+import { areNoPaymentsHeld, type PaymentToRefuseOrRelease } from './community/ending.js'
 import { hasTransactionSucceeded, readTransactionReceipt } from './logs.js'
 
 /** A relayer's job, whose attempts are transactions with the same nonce. */
-export type NonceJob = JobProgress<EvmJobTx>
+export type EvmJob = JobProgress<EvmJobTx>
 
 export interface TransactionSigner {
   chain: EvmChain
@@ -24,7 +24,7 @@ export type JobCall =
   | { kind: 'verify'; endpoint: Hex; messageLib: Hex; packet: Packet }
   | { kind: 'execute'; endpoint: Hex; packet: Packet; option: LzReceiveOption }
   | { kind: 'deliver'; hub: Hex; bids: readonly PaidBid[] }
-  | { kind: 'refuse' | 'release'; payments: Hex; of: readonly PaymentToEnd[] }
+  | { kind: 'refuse' | 'release'; payments: Hex; of: readonly PaymentToRefuseOrRelease[] }
   | { kind: 'noop' }
 
 export interface MinedReceipt {
@@ -40,7 +40,7 @@ export interface MinedReceipt {
  * State of a job on the chain, from the nodes' answers. The nonce is read before the receipts: in the other order, a
  * transaction that is mined in between would have a used nonce but no receipt.
  */
-export interface NonceJobState {
+export interface EvmJobState {
   /** Number of the newest block. */
   head: number
   /** Whether the job's effect is on chain. Another sender may have caused the effect. */
@@ -56,7 +56,7 @@ export interface NonceJobState {
   isSure: boolean
 }
 
-export type NonceJobStateOnNode = Omit<NonceJobState, 'isSure'> & { confirmedHead: number }
+export type EvmJobStateOnNode = Omit<EvmJobState, 'isSure'> & { confirmedHead: number }
 
 /** States of a nonce, in the order in which a nonce passes through them. */
 const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const
@@ -71,10 +71,10 @@ type HeadNumbers = Awaited<ReturnType<EvmChain['head']>>
  * Combines several nodes' states of a job: the least advanced state that any node reports, and a receipt that two nodes
  * confirm. Ignores nodes that have not reached the first node's confirmed block.
  */
-export function agreedNonceJobState(
-  views: readonly NonceJobStateOnNode[],
+export function combineEvmJobStates(
+  views: readonly EvmJobStateOnNode[],
   isLocal: boolean,
-): NonceJobState {
+): EvmJobState {
   const { confirmedHead, ...view } = views[0]!
   const known = views.filter(({ head }, i) => i === 0 || head >= confirmedHead)
   const done = DONE_STATES.find((state) => known.some((one) => one.done === state))!
@@ -98,12 +98,12 @@ export function agreedNonceJobState(
 }
 
 /** Reads a job's state from one node. @param ask calls the node */
-export async function readNonceJobState(
+export async function readEvmJobState(
   ask: RpcCall,
   { chain, account }: TransactionSigner,
   call: JobCall,
-  job: NonceJob,
-): Promise<NonceJobStateOnNode> {
+  job: EvmJob,
+): Promise<EvmJobStateOnNode> {
   const { latest, confirmed } = await readChainHeads(ask, chain.config)
   const heads = { latest: latest.number, confirmed }
   const nonce = await readNonce(ask, account.address, job.nonce, heads)
@@ -124,7 +124,7 @@ async function readNonce(
   signer: Hex,
   nonce: number | null,
   { latest, confirmed }: HeadNumbers,
-): Promise<NonceJobState['nonce']> {
+): Promise<EvmJobState['nonce']> {
   if (nonce === null) return 'next'
   const countAt = async (block: number) =>
     Number(await ask<Hex>('eth_getTransactionCount', [signer, rpcQuantity(block)]))
@@ -137,14 +137,14 @@ async function readNonce(
 async function readDone(
   ask: RpcCall,
   call: JobCall,
-  { kind }: Pick<NonceJob, 'kind'>,
+  { kind }: Pick<EvmJob, 'kind'>,
   { latest, confirmed }: HeadNumbers,
-): Promise<NonceJobState['done']> {
+): Promise<EvmJobState['done']> {
   if (call.kind === 'noop') return kind === 'noop' ? 'confirmed' : 'no'
   const isDoneAt = async (block: number): Promise<boolean> => {
     if (call.kind === 'deliver')
       return areBidsDelivered(ask, call.hub, call.bids, rpcQuantity(block))
-    if ('payments' in call) return arePaymentsEnded(ask, call.payments, call.of, block)
+    if ('payments' in call) return areNoPaymentsHeld(ask, call.payments, call.of, block)
     const state = await readPacketState(ask, call.endpoint, call.packet, rpcQuantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
   }
@@ -166,7 +166,7 @@ const atConfirmed = async <T>(
 
 async function findReceipt(
   ask: RpcCall,
-  { txs }: NonceJob,
+  { txs }: EvmJob,
   confirmed: number,
 ): Promise<MinedReceipt | null> {
   for (const { hash, gas, maxFeePerGas } of [...txs].reverse()) {

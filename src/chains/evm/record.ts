@@ -105,7 +105,7 @@ export function decodeRunningHashes(
  * What logs of a chain add to its contracts' running hashes: block time and 32-byte words of each event, in the order
  * in which the contract hashes them.
  * @param logs all logs that `logFilterOfContracts` requests, in order, each with exactly the words of its event
- * (`isLogOfEvent`)
+ * (`isWellFormedContractLog`)
  * @param timeOf a log's block time, ms
  * @throws RpcError transient for a payment whose id is not the hash of its fields
  */

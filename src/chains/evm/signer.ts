@@ -10,23 +10,23 @@ import { addPriceMargin } from '../margins.js'
 import { type EvmRpc, type RpcCall, rpcQuantity } from '../rpc/evm.js'
 import {
   type BridgeCall,
+  buildDeliverBidsCall,
+  buildExecutePacketCall,
+  buildVerifyPacketCall,
   contractErrorOfRevert,
-  deliverBidsCall,
-  executePacketCall,
   readPacketState,
-  verifyPacketCall,
 } from './bridge/calls.js'
-import { refuseOrReleasePaymentsCall } from './community/ending.js'
+import { buildRefuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { createContractReader } from './contracts/read.js'
 import { capGasFees, type GasFees, maxTransactionCostWei } from './gasFees.js'
 import { createDemandedTipMemory, type DemandedTipMemory, readGasFees } from './gasPrice.js'
 import {
-  agreedNonceJobState,
+  combineEvmJobStates,
+  type EvmJob,
+  type EvmJobState,
   type JobCall,
-  type NonceJob,
-  type NonceJobState,
-  readNonceJobState,
+  readEvmJobState,
   type TransactionSigner,
 } from './jobView.js'
 import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
@@ -35,7 +35,7 @@ import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
 export type SimulatedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
 
 /** Prepares, signs and sends the transactions of one job. Each method throws the errors of the RPC calls. */
-export type NonceJobSender = ReturnType<typeof createNonceJobSender>
+export type EvmJobSender = ReturnType<typeof createEvmJobSender>
 
 /** Gas that LayerZero's endpoint uses besides the receiver's call, with a margin. Measured: 70,000. */
 const ENDPOINT_GAS = 100_000n
@@ -73,7 +73,7 @@ export function createRpcCallCache(): RpcCallCache {
  * @param memo cache shared by the batch's jobs, for calls before a transaction is sent
  * @param demand memory of the tip that mempools demanded for the signer's transactions
  */
-export function createNonceJobSender(
+export function createEvmJobSender(
   { chain, account }: TransactionSigner,
   call: JobCall,
   memo: RpcCallCache = (ask) => ask,
@@ -84,14 +84,14 @@ export function createNonceJobSender(
   const callFor = (purpose: TxPurpose) =>
     purpose === 'cancel' || call.kind === 'noop' ? null : call
   return {
-    async look(job: NonceJob): Promise<NonceJobState> {
+    async look(job: EvmJob): Promise<EvmJobState> {
       const views = await rpc.onEveryNode((ask) =>
-        readNonceJobState(memo(ask), { chain, account }, call, job),
+        readEvmJobState(memo(ask), { chain, account }, call, job),
       )
-      return agreedNonceJobState(views, config.local)
+      return combineEvmJobStates(views, config.local)
     },
     /** Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. */
-    prepare: (job: NonceJob, purpose: TxPurpose): Promise<SimulatedTx> =>
+    prepare: (job: EvmJob, purpose: TxPurpose): Promise<SimulatedTx> =>
       rpc.onOneNode(async (ask) => {
         const made = callFor(purpose)
         return made
@@ -161,11 +161,11 @@ async function signed(
 }
 
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
-  if (call.kind === 'deliver') return deliverBidsCall(call.hub, call.bids)
-  if ('payments' in call) return refuseOrReleasePaymentsCall(call.kind, call.payments, call.of)
+  if (call.kind === 'deliver') return buildDeliverBidsCall(call.hub, call.bids)
+  if ('payments' in call) return buildRefuseOrReleaseCall(call.kind, call.payments, call.of)
   return call.kind === 'verify'
-    ? verifyPacketCall(call.messageLib, call.packet)
-    : executePacketCall(call.endpoint, call.packet)
+    ? buildVerifyPacketCall(call.messageLib, call.packet)
+    : buildExecutePacketCall(call.endpoint, call.packet)
 }
 
 async function prepareTransfer(

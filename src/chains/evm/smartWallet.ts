@@ -9,7 +9,7 @@ import {
 } from '../chain.js'
 import { fallbackIfRefused } from '../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../rpc/evm.js'
-import { DisagreementError } from '../rpc/nodes.js'
+import { NodesDisagreeError } from '../rpc/nodes.js'
 import { cacheAnswersByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 import { encodeContractCall } from './contracts/read.js'
@@ -53,7 +53,7 @@ export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmChainPort['isVa
     try {
       // two nodes are asked, because a single lying node could confirm a signature for any address
       const isSigned = rpc.quorum((call) => probe(call, data))
-      const isDisputed = (error: unknown) => error instanceof DisagreementError
+      const isDisputed = (error: unknown) => error instanceof NodesDisagreeError
       return await fallbackOnExpectedError(fallbackIfRefused(isSigned, false), isDisputed, false)
     } finally {
       const left = underWay.get(of)! - 1

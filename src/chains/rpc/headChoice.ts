@@ -13,7 +13,7 @@ export type HeadVerdict = 'good' | 'behind' | 'doubtful' | 'unknown'
 
 /** Shortest block time of any public chain, ms. Limits how many blocks one head may be ahead of another. */
 export const MIN_BLOCK_TIME_MS = 100
-export interface HeadBounds {
+export interface HeadComparisonLimits {
   /** Number of blocks by which the heads of honest nodes may differ. */
   behindBlocks: number
   /**
@@ -33,7 +33,7 @@ const AHEAD_OF_US_MS = 300_000
  */
 export function classifyHeads(
   heads: readonly (NodeHead | null)[],
-  bounds: HeadBounds,
+  bounds: HeadComparisonLimits,
   nowMs: number,
 ): HeadVerdict[] {
   const { behindBlocks } = bounds
@@ -57,7 +57,7 @@ function medianOf(heads: readonly NodeHead[]): number {
 /** Height with which the other heads are compared, where one or two nodes answered. */
 function leaderOf(
   heads: readonly NodeHead[],
-  { behindBlocks, leastBlockMs }: HeadBounds,
+  { behindBlocks, leastBlockMs }: HeadComparisonLimits,
   nowMs: number,
 ): number | null {
   const [last, first] = [...heads].sort((a, b) => a.height - b.height)

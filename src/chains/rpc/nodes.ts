@@ -24,23 +24,23 @@ export { type RpcCall, WrongChainError } from './node.js'
 export type { NodeConsumer } from './shares.js'
 
 /** Too few nodes gave equal answers, so no answer is accepted. */
-export class UndecidedError extends ChainUnavailableError {
-  override name = 'UndecidedError'
+export class NoQuorumError extends ChainUnavailableError {
+  override name = 'NoQuorumError'
 }
 
 /** Nodes gave unequal answers to a call whose answer is accepted for good. */
-export class DisagreementError extends UndecidedError {
-  override name = 'DisagreementError'
+export class NodesDisagreeError extends NoQuorumError {
+  override name = 'NodesDisagreeError'
 }
 
 /** A second node is needed, and it did not answer. */
-export class SilenceError extends UndecidedError {
-  override name = 'SilenceError'
+export class NodesSilentError extends NoQuorumError {
+  override name = 'NodesSilentError'
 }
 
 /** Waits for equal answers of two nodes. Returns `fallback` while there are none. */
-export const fallbackIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
-  fallbackOnExpectedError(asked, (error) => error instanceof UndecidedError, fallback)
+export const fallbackIfNoQuorum = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
+  fallbackOnExpectedError(asked, (error) => error instanceof NoQuorumError, fallback)
 
 /** Conditions on which an answer of several nodes is accepted. */
 export interface AgreementOptions<T> {
@@ -234,7 +234,7 @@ export class RpcPool<Hash extends string> {
    * Asks for an answer that is accepted for good: two nodes have to give equal answers where two are configured. A node
    * that fails, rests or asked to wait does not count as an answer.
    * @param ask gets the first answer of another node, if there is one, and may then ask for less
-   * @throws DisagreementError; SilenceError where one node answered and another is needed; RpcError of fault too_much
+   * @throws NodesDisagreeError; NodesSilentError where one node answered and another is needed; RpcError of fault too_much
    * where that prevents an agreement, or of fault refused where two nodes refuse; ChainUnavailableError
    */
   async agreed<T>(
@@ -292,7 +292,7 @@ export class RpcPool<Hash extends string> {
       if (answered.length === 1 && contradicting.length > 1)
         only.setBehind(performance.now() + OUTVOTED_MS)
       const hosts = [...answered, ...contradicting].map(({ host }) => host)
-      return new DisagreementError(
+      return new NodesDisagreeError(
         `chain "${this.label}": its nodes contradict each other (${hosts.join(', ')})`,
       )
     }
@@ -304,7 +304,7 @@ export class RpcPool<Hash extends string> {
     const silent = this.#nodes
       .filter((node) => node !== only)
       .map((node) => `${node.host} (${failed.get(node)?.message ?? 'it asked to wait'})`)
-    return new SilenceError(
+    return new NodesSilentError(
       `chain "${this.label}": only ${only.host} answers, and two nodes have to: ${silent.join(', ')} did not`,
       { cause },
     )

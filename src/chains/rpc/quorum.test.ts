@@ -55,7 +55,7 @@ it.each([
     [silent, 1, silent],
   ])
     await expect(ask(...answers)).rejects.toMatchObject({
-      name: 'SilenceError',
+      name: 'NodesSilentError',
       message: expect.stringMatching(/only \S+ answers, and two nodes have to: .*did not$/),
     })
 })
@@ -67,7 +67,7 @@ it('a node with another item counts as contradicting, not as silent', async () =
     [other, 1],
     [other, 1, AWAY],
   ])
-    await expect(ask(...answers)).rejects.toMatchObject({ name: 'DisagreementError' })
+    await expect(ask(...answers)).rejects.toMatchObject({ name: 'NodesDisagreeError' })
 })
 
 it('answers of nodes that contradict each other are refused, and the error names the nodes', async () => {
@@ -87,7 +87,7 @@ it('beside a node that the chain refutes, one answer is enough only if no other 
     [REFUTED, 1, MUTED],
     [1, REFUTED, AWAY],
   ])
-    await expect(ask(...answers)).rejects.toMatchObject({ name: 'DisagreementError' })
+    await expect(ask(...answers)).rejects.toMatchObject({ name: 'NodesDisagreeError' })
 })
 
 it('a range that is too much for one of two nodes has to be smaller', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { cacheAnswersByKey, cacheForDuration } from './served.js'
+import { cacheAnswerForDuration, cacheAnswersByKey } from './served.js'
 
 let nowMs = 1
 beforeAll(() => vi.spyOn(performance, 'now').mockImplementation(() => nowMs))
@@ -40,13 +40,13 @@ describe('cached answers', () => {
 
   it('are shared by concurrent calls', async () => {
     let asked = 0
-    const serve = cacheForDuration(100, async () => ++asked)
+    const serve = cacheAnswerForDuration(100, async () => ++asked)
     expect(await Promise.all([serve(), serve(), serve()])).toEqual([1, 1, 1])
   })
 
   it('do not include failures', async () => {
     let isDown = true
-    const serve = cacheForDuration(1_000, async () => {
+    const serve = cacheAnswerForDuration(1_000, async () => {
       if (isDown) throw new Error('down')
       return 'up'
     })

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 /** Caches an answer for `forMs`. Failures are not cached. */
-export function cacheForDuration<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
+export function cacheAnswerForDuration<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
   return cacheAnswersByKey(ask, { forMs: () => forMs, most: 1 })
 }
 

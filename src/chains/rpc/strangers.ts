@@ -1,6 +1,6 @@
 import type { ChainTx, MinedTx, PaymentTx } from '../chain.js'
 import { MissingDataError } from './errors.js'
-import { fallbackIfUndecided, type RpcCall, type RpcNodes } from './nodes.js'
+import { fallbackIfNoQuorum, type RpcCall, type RpcNodes } from './nodes.js'
 
 /** How long the state of an unknown transaction is cached, ms. Short, since the transaction may be on its way. */
 const UNKNOWN_MS = 2_000
@@ -32,7 +32,7 @@ const isSame = <T extends ChainTx | PaymentTx>(a: T, b: T): boolean =>
  * Reads a transaction's state. A final state needs two nodes. Without agreement, a transaction that calls our contracts
  * is returned as unconfirmed: its final status is stored once two nodes agree. The status of any other transaction is
  * stored nowhere and may have been final before, so it counts as unknown.
- * @throws UndecidedError where two nodes do not agree about a transaction that is not ours
+ * @throws NoQuorumError where two nodes do not agree about a transaction that is not ours
  */
 export async function readTxByTwoNodes<T extends ChainTx | PaymentTx>(
   rpc: Pick<RpcNodes, 'onOneNode' | 'quorum'>,
@@ -48,7 +48,7 @@ export async function readTxByTwoNodes<T extends ChainTx | PaymentTx>(
     return other
   }
   const agreed = rpc.quorum(known, isSame)
-  return seen.isOurs ? fallbackIfUndecided(agreed, { ...seen, isConfirmed: false }) : agreed
+  return seen.isOurs ? fallbackIfNoQuorum(agreed, { ...seen, isConfirmed: false }) : agreed
 }
 
 /** Lifetime of entries in the cache of balances, and the cache's size. */

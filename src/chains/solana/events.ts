@@ -3,7 +3,7 @@ import bs58 from 'bs58'
 import type { Payment, PaymentOutcome } from '../../registry/payment/payment.js'
 import type { QuotedPaymentEvent } from '../../registry/payment/quote.js'
 import { transientError } from '../rpc/errors.js'
-import { type RegistrarClient, registrarCoder, toProjectFields } from './registrar.js'
+import { normalizeAnchorFields, type RegistrarClient, registrarCoder } from './registrar.js'
 
 /** A transaction as returned by `getTransaction` (encoding json). */
 export interface RawTransaction {
@@ -38,7 +38,7 @@ interface SeenEnd {
 }
 
 /** A payment for a community name, as the program's event reports it. Buffers have 32 bytes. */
-export interface SeenCommunityPayment {
+export interface CommunityPaymentEvent {
   sequence: bigint
   payer: Buffer
   /** Number that the payer chose. */
@@ -60,7 +60,7 @@ export interface DecodedTransaction {
   /** True if the program is among the transaction's accounts, even if the transaction failed. */
   isOurs: boolean
   payments: HubNamePayment[]
-  communityPayments: SeenCommunityPayment[]
+  communityPayments: CommunityPaymentEvent[]
   ends: SeenEnd[]
   /** Data of events that this version does not know, shortened for the log. */
   unknown: string[]
@@ -114,7 +114,7 @@ function readEvent(data: Buffer): { name: string; fields: Record<string, unknown
   try {
     const event = registrarCoder.events.decode(data.toString('base64'))
     if (!event) return null
-    const fields = Object.entries(toProjectFields(event.data)).map(([name, value]) => {
+    const fields = Object.entries(normalizeAnchorFields(event.data)).map(([name, value]) => {
       return [name, value instanceof PublicKey ? value.toBuffer() : value]
     })
     return { name: event.name, fields: Object.fromEntries(fields) }
@@ -142,7 +142,7 @@ function addEvent(data: Buffer, facts: DecodedTransaction): void {
   if (name === 'RegistrationPaid') facts.payments.push(fields as object as HubNamePayment)
   else if (name === 'CommunityPaid')
     facts.communityPayments.push({
-      ...(fields as object as SeenCommunityPayment),
+      ...(fields as object as CommunityPaymentEvent),
       token: token?.some((byte) => byte !== 0) ? token : null,
     })
   else if (end) facts.ends.push({ ...end, sequence })

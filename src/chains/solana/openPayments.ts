@@ -1,7 +1,10 @@
 import { PublicKey } from '@solana/web3.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import type { RpcCall } from '../rpc/nodes.js'
-import { type CommunityPaymentAccount, createCommunityProgram } from './community/program.js'
+import {
+  type CommunityPaymentAccount,
+  createCommunityPaymentInstructions,
+} from './community/program.js'
 import { type AccountReadOptions, readRegistrarAccounts } from './reads.js'
 import type { PaymentAccount, RegistrarClient } from './registrar.js'
 
@@ -18,7 +21,7 @@ export async function readOpenPayments(
   payments: readonly Pick<Payment, 'payer' | 'sequence' | 'target'>[],
   at: AccountReadOptions,
 ): Promise<(OpenPaymentAccount | null)[]> {
-  const program = createCommunityProgram(registrar)
+  const program = createCommunityPaymentInstructions(registrar)
   const addresses = payments.map(({ payer: stored, target }) => {
     const payer = new PublicKey(stored.subarray(1))
     return target.kind === 'name'

@@ -8,7 +8,7 @@ import {
 import { transientError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import type { SolanaRpc } from '../rpc/solana.js'
-import { createCommunityProgram } from './community/program.js'
+import { createCommunityPaymentInstructions } from './community/program.js'
 import { type OpenPaymentAccount, readOpenPayments } from './openPayments.js'
 import { encodeUnsignedTransaction } from './quote.js'
 import { readAccount, readLatestBlockhash } from './reads.js'
@@ -63,7 +63,7 @@ function fromMsOf(account: OpenPaymentAccount, nowMs: number): number | null {
 function takeOf(registrar: RegistrarClient, account: OpenPaymentAccount): TransactionInstruction[] {
   if (!('state' in account)) return [registrar.reclaim(account)]
   const { payer, token } = account
-  const claim = createCommunityProgram(registrar).claim(payer, account)
+  const claim = createCommunityPaymentInstructions(registrar).claim(payer, account)
   return [...(token ? [createTokenAccountInstruction(payer, payer, token)] : []), claim]
 }
 

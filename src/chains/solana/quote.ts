@@ -12,10 +12,10 @@ import type { Network } from '../../registry/primitives/network.js'
 import { AmountError, type RegistrationRequest } from '../chain.js'
 import { addPriceMargin } from '../margins.js'
 import type { RpcNodes } from '../rpc/nodes.js'
-import { cacheForDuration } from '../rpc/served.js'
+import { cacheAnswerForDuration } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import type { SolanaQuote } from './port.js'
-import { createRateReader, weiToLamports } from './rates.js'
+import { createHubPriceReader, weiToLamports } from './rates.js'
 import { readLatestBlockhash } from './reads.js'
 import type { RegistrarClient } from './registrar.js'
 
@@ -50,9 +50,9 @@ export function createSolanaQuoter(
   options: SolanaQuoterOptions,
 ): (request: RegistrationRequest) => Promise<SolanaQuote> {
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
-  const rates = createRateReader(options.hub, config.feeds, nowMs)
+  const rates = createHubPriceReader(options.hub, config.feeds, nowMs)
 
-  const blockhashes = cacheForDuration(BLOCKHASH_MS, () =>
+  const blockhashes = cacheAnswerForDuration(BLOCKHASH_MS, () =>
     readLatestBlockhash(rpc.call, 'confirmed'),
   )
 

@@ -2,7 +2,12 @@ import fc from 'fast-check'
 import { encodeAbiParameters, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type RpcCall, RpcPool } from '../rpc/nodes.js'
-import { createRateReader, type PriceFeedAnswer, priceFeedProblem, weiToLamports } from './rates.js'
+import {
+  createHubPriceReader,
+  type PriceFeedAnswer,
+  priceFeedProblem,
+  weiToLamports,
+} from './rates.js'
 
 const NOW_S = 1_800_000_000
 const feeds = {
@@ -51,19 +56,23 @@ describe('a price', () => {
     { name: 'another node shows about the same', others: [nodeOf(155)] },
     { name: 'there is no other node', others: [] },
   ])('is taken where $name', async ({ others }) => {
-    const rates = createRateReader(hubOf(nodeOf(150), ...others), feeds, () => NOW_S * 1_000)
+    const rates = createHubPriceReader(hubOf(nodeOf(150), ...others), feeds, () => NOW_S * 1_000)
     expect(await rates()).toMatchObject({ solUsd: { answer: 150n * 10n ** 8n } })
   })
 
   it('is refused where another node shows a different one', async () => {
-    const rates = createRateReader(hubOf(nodeOf(150_000), nodeOf(150)), feeds, () => NOW_S * 1_000)
+    const rates = createHubPriceReader(
+      hubOf(nodeOf(150_000), nodeOf(150)),
+      feeds,
+      () => NOW_S * 1_000,
+    )
     await expect(rates()).rejects.toThrow('contradict each other')
   })
 })
 
 it('is refused once it is older than its feed allows', async () => {
   const maxAgeSeconds = { solUsd: 600, ethUsd: 60 }
-  const rates = createRateReader(
+  const rates = createHubPriceReader(
     hubOf(nodeOf(150)),
     { ...feeds, maxAgeSeconds },
     () => (NOW_S + 61) * 1_000,
@@ -76,7 +85,7 @@ async function ratesAt(atFirstMs: number) {
   let nowMs = atFirstMs
   let solUsd = 150
   const hub = hubOf((...call) => nodeOf(solUsd)(...call))
-  const rates = createRateReader(hub, feeds, () => nowMs)
+  const rates = createHubPriceReader(hub, feeds, () => nowMs)
   await rates()
   const after = (laterMs: number) => {
     nowMs = nowMs + laterMs
@@ -100,7 +109,9 @@ it.each([
     nodeOf(150, () => second * GWEI),
   )
   // nothing else limits the gas price
-  expect((await createRateReader(hub, feeds, () => NOW_S * 1_000)()).gasPriceWei).toBe(3n * GWEI)
+  expect((await createHubPriceReader(hub, feeds, () => NOW_S * 1_000)()).gasPriceWei).toBe(
+    3n * GWEI,
+  )
 })
 
 it('compares no price with one from before the clock was set back', async () => {

@@ -3,7 +3,7 @@ import type { SolanaConfig } from '../../config/index.js'
 import { ChainUnavailableError, type Hex, rethrowAsUnavailable } from '../chain.js'
 import { createContractReader } from '../evm/contracts/read.js'
 import type { RpcCall, RpcNodes } from '../rpc/nodes.js'
-import { cacheForDuration } from '../rpc/served.js'
+import { cacheAnswerForDuration } from '../rpc/served.js'
 
 /** Functions of a Chainlink price feed (AggregatorV3Interface). */
 const AGGREGATOR = parseAbi([
@@ -17,7 +17,7 @@ const SERVES_MS = 2_000
 /** Period, ms, in which a price is compared with the previous price. A change over a longer time is accepted. */
 const REMEMBERED_MS = 10 * 60_000
 
-export interface HubRates {
+export interface HubPrices {
   ethUsd: PriceFeedAnswer
   solUsd: PriceFeedAnswer
   /** Gas price on the hub, wei. */
@@ -29,15 +29,15 @@ export interface HubRates {
  * or when it jumped since the last quotes.
  * @returns a function that throws ChainUnavailableError when the hub is unavailable or a price is refused
  */
-export function createRateReader(
+export function createHubPriceReader(
   hub: RpcNodes,
   feeds: SolanaConfig['feeds'],
   nowMs: () => number = Date.now,
-): () => Promise<HubRates> {
+): () => Promise<HubPrices> {
   const { maxMovePercent } = feeds
-  let last: { rates: HubRates; atMs: number } | null = null
+  let last: { rates: HubPrices; atMs: number } | null = null
 
-  const isNear = (a: HubRates, b: HubRates): boolean =>
+  const isNear = (a: HubPrices, b: HubPrices): boolean =>
     FEEDS.every(
       (feed) =>
         !priceFeedProblem(
@@ -48,10 +48,10 @@ export function createRateReader(
         ),
     )
 
-  const read = async (): Promise<HubRates> => {
+  const read = async (): Promise<HubPrices> => {
     // no feed bounds the gas price, so the lowest of the nodes' answers is used
     const gasPrices: bigint[] = []
-    const ask = async (call: RpcCall): Promise<HubRates> => {
+    const ask = async (call: RpcCall): Promise<HubPrices> => {
       const ratesOfNode = await readRates(call, feeds)
       gasPrices.push(ratesOfNode.gasPriceWei)
       return ratesOfNode
@@ -83,10 +83,10 @@ export function createRateReader(
     return rates
   }
 
-  return cacheForDuration(SERVES_MS, read)
+  return cacheAnswerForDuration(SERVES_MS, read)
 }
 
-async function readRates(call: RpcCall, feeds: SolanaConfig['feeds']): Promise<HubRates> {
+async function readRates(call: RpcCall, feeds: SolanaConfig['feeds']): Promise<HubPrices> {
   const [ethUsd, solUsd, gasPrice] = await Promise.all([
     readPrice(call, feeds.ethUsd),
     readPrice(call, feeds.solUsd),
@@ -150,7 +150,7 @@ const WEI_PER_LAMPORT_AT_PAR = 10n ** 9n
 /** Converts wei to lamports, rounded up. */
 export function weiToLamports(
   wei: bigint,
-  { ethUsd, solUsd }: Pick<HubRates, 'ethUsd' | 'solUsd'>,
+  { ethUsd, solUsd }: Pick<HubPrices, 'ethUsd' | 'solUsd'>,
 ): bigint {
   const value = wei * ethUsd.answer * 10n ** BigInt(solUsd.decimals)
   const unit = solUsd.answer * 10n ** BigInt(ethUsd.decimals) * WEI_PER_LAMPORT_AT_PAR

@@ -327,13 +327,13 @@ export async function readTransaction(
 }
 
 /** Decodes a signature of 64 bytes. @throws RpcError transient for anything else */
-export function signatureBytes(signature: string): Buffer {
+export function signatureFromBase58(signature: string): Buffer {
   const bytes = decodeBase58(signature, SIGNATURE_BYTES)
   if (!bytes)
     throw transientError(`getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
   return bytes
 }
 
-export const signatureText = (bytes: Uint8Array): string => bs58.encode(bytes)
+export const signatureToBase58 = (bytes: Uint8Array): string => bs58.encode(bytes)
 
 const SIGNATURE_BYTES = 64

@@ -165,7 +165,7 @@ export function createRegistrarClient(programIdText: string) {
  */
 export function decodeRegistrarAccount<T>(name: string, data: Buffer): T {
   try {
-    const { bump, treasuryBump, eventBump, reserved, ...fields } = toProjectFields(
+    const { bump, treasuryBump, eventBump, reserved, ...fields } = normalizeAnchorFields(
       registrarCoder.accounts.decode<object>(name, data),
     )
     return fields as T
@@ -178,7 +178,7 @@ export function decodeRegistrarAccount<T>(name: string, data: Buffer): T {
 }
 
 /** Converts decoded fields to this project's names and types: camelCase, bigint, Buffer. */
-export const toProjectFields = (raw: object): Record<string, unknown> =>
+export const normalizeAnchorFields = (raw: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {
       const given = Array.isArray(value) ? Buffer.from(value) : value
@@ -190,10 +190,10 @@ export const toProjectFields = (raw: object): Record<string, unknown> =>
 const accountMeta =
   (isSigner: boolean, isWritable: boolean) =>
   (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner, isWritable })
-export const signerAccount = accountMeta(true, true)
-export const authorityAccount = accountMeta(true, false)
+export const writableSignerAccount = accountMeta(true, true)
+export const readonlySignerAccount = accountMeta(true, false)
 export const writableAccount = accountMeta(false, true)
 export const readonlyAccount = accountMeta(false, false)
-export const SYSTEM_ACCOUNT: AccountMeta = readonlyAccount(SystemProgram.programId)
+export const SYSTEM_PROGRAM_ACCOUNT: AccountMeta = readonlyAccount(SystemProgram.programId)
 
 export const toAnchorNumber = (value: bigint) => new anchor.BN(value.toString())

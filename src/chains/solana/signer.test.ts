@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { createSolanaRpc } from '../rpc/solana.js'
 import { createRegistrarClient } from './registrar.js'
-import { computeUnitPrice, createSolanaSigner, transactionErrorName } from './signer.js'
+import { createSolanaSigner, priceOfComputeUnit, transactionErrorName } from './signer.js'
 
 describe('a transaction by a node that gives no advice', () => {
   const UNSUPPORTED = { code: -32_601, message: 'Method not found' }
@@ -73,14 +73,14 @@ describe('the price of a compute unit', () => {
   ])(
     'is the usual one at first, then twice that of the attempt before, from a thousandth of a lamport on: of %d, attempt %d',
     (usual, attempt, price) => {
-      expect(computeUnitPrice(usual, attempt, 10 ** 9)).toBe(price)
+      expect(priceOfComputeUnit(usual, attempt, 10 ** 9)).toBe(price)
     },
   )
 
   it('never exceeds the cap, at any number of attempts', () => {
     fc.assert(
       fc.property(fc.nat(10 ** 9), fc.nat(10_000), fc.nat(10 ** 6), (usual, attempt, max) => {
-        const price = computeUnitPrice(usual, attempt, max)
+        const price = priceOfComputeUnit(usual, attempt, max)
         expect(price).toBeLessThanOrEqual(max)
         expect(price).toBeGreaterThanOrEqual(Math.min(usual, max))
       }),

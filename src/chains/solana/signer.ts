@@ -13,13 +13,13 @@ import { addPriceMargin } from '../margins.js'
 import { errorWithCauses, fallbackIfCallFails, transientError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
-import { createCommunityProgram, type NumberedPayment } from './community/program.js'
+import { createCommunityPaymentInstructions, type NumberedPayment } from './community/program.js'
 import { readOpenPayments } from './openPayments.js'
 import {
   readLatestBlockhash,
   readRegistrarState,
   readSignatureStatuses,
-  signatureText,
+  signatureToBase58,
 } from './reads.js'
 import { type RegistrarClient, registrarIdl, type UndecidedPaymentKey } from './registrar.js'
 
@@ -136,7 +136,10 @@ function decisionInstruction(
 ): TransactionInstruction {
   if (decision === 'settle' || decision === 'refund')
     return registrar[decision](authority, payments.flatMap(nameKey))
-  return createCommunityProgram(registrar)[decision](authority, payments.flatMap(communityKey))
+  return createCommunityPaymentInstructions(registrar)[decision](
+    authority,
+    payments.flatMap(communityKey),
+  )
 }
 
 const nameKey = ({ payer, sequence, target }: Payment): UndecidedPaymentKey[] =>
@@ -198,7 +201,7 @@ async function signOn(
   }
   const tx = signed(await unitsOf(call, signed(MAX_UNITS), commitment))
   return {
-    hash: signatureText(tx.signature!),
+    hash: signatureToBase58(tx.signature!),
     raw: tx.serialize().toString('base64'),
     lastValidHeight: lastValidBlockHeight,
   }
@@ -255,10 +258,10 @@ async function readUnitPrice(
   )
   const prices = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => a - b)
   const usual = prices[Math.floor((prices.length * PERCENTILE) / 100)] ?? 0
-  return computeUnitPrice(usual, attempt, maxUnitPrice)
+  return priceOfComputeUnit(usual, attempt, maxUnitPrice)
 }
 
-export const computeUnitPrice = (usual: number, attempt: number, max: number): number =>
+export const priceOfComputeUnit = (usual: number, attempt: number, max: number): number =>
   Math.min(max, attempt === 0 ? usual : Math.max(usual, LEAST_RAISED) * 2 ** attempt)
 
 function statusOf(status: SignatureStatus | null, commitment: Commitment): SolanaTxStatus | null {

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import { NodeError, RpcError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import {
-  readMintDecimals,
   readMintDecimalsOrNull,
+  readSplTokenMintDecimals,
   readTokenBalance,
   TOKEN_PROGRAM,
 } from './tokens.js'
@@ -70,6 +70,6 @@ it.each([
   'decimals are those of mints, and those that can be paid in of one program: $name',
   async ({ program, decimals, paid }) => {
     expect(await readMintDecimalsOrNull(node(program), mint)).toBe(decimals)
-    expect(await readMintDecimals(node(program), mint)).toBe(paid)
+    expect(await readSplTokenMintDecimals(node(program), mint)).toBe(paid)
   },
 )

@@ -3,7 +3,7 @@ import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { NodeError, RpcError, transientError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import { readAccount, type UndecodedAccount } from './reads.js'
-import { readonlyAccount, signerAccount, writableAccount } from './registrar.js'
+import { readonlyAccount, writableAccount, writableSignerAccount } from './registrar.js'
 
 /** The SPL Token program, and the program of associated token accounts, of which each wallet has one per mint. */
 export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
@@ -33,7 +33,7 @@ export const createTokenAccountInstruction = (
   new TransactionInstruction({
     programId: ASSOCIATED_TOKEN_PROGRAM,
     keys: [
-      signerAccount(payer),
+      writableSignerAccount(payer),
       writableAccount(associatedTokenAddress(owner, mint)),
       ...[owner, mint, SystemProgram.programId, TOKEN_PROGRAM].map(readonlyAccount),
     ],
@@ -41,7 +41,10 @@ export const createTokenAccountInstruction = (
   })
 
 /** Reads the decimals of a mint of SPL Token. Null for any other address, also for a Token-2022 mint. */
-export async function readMintDecimals(call: RpcCall, mint: PublicKey): Promise<number | null> {
+export async function readSplTokenMintDecimals(
+  call: RpcCall,
+  mint: PublicKey,
+): Promise<number | null> {
   const [decimals, account] = await Promise.all([
     readMintDecimalsOrNull(call, mint),
     readAccount(call, mint, OWNER),

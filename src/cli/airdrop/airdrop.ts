@@ -30,19 +30,19 @@ export interface AirdropOptions extends NetworkOptions {
   json?: boolean
 }
 
-export interface LoadAirdropCommand extends AirdropOptions {
+export interface LoadAirdropOptions extends AirdropOptions {
   community: string
   chain: string
   replace?: boolean
 }
 
-export interface SetDistributorCommand extends AirdropOptions {
+export interface SetDistributorOptions extends AirdropOptions {
   distributor: Buffer
   fromBlock?: number
 }
 
 /** Options with the terms of an airdrop's distributor contract. */
-export type DistributorTermsCommand = AirdropOptions & {
+export type DistributorTermsOptions = AirdropOptions & {
   owner?: Buffer
   token?: Buffer
   endsAt?: number
@@ -55,7 +55,7 @@ const BAD_LINES_LIMIT = 100
  * `clusterd airdrop load`: loads the whole file of an airdrop's accounts and amounts, or nothing.
  * @throws Error with one sentence, after bad lines of the file were printed on stderr
  */
-export async function loadAirdropFile(file: string, command: LoadAirdropCommand): Promise<void> {
+export async function loadAirdropFile(file: string, command: LoadAirdropOptions): Promise<void> {
   const community = parseNameArgument(command.community, 'community')
   const network = networkOfChain(command.chain, command)
   await withDatabasePool(async (pool) => {
@@ -78,7 +78,7 @@ export async function loadAirdropFile(file: string, command: LoadAirdropCommand)
 
 export async function setDistributorCommand(
   name: string,
-  command: SetDistributorCommand,
+  command: SetDistributorOptions,
 ): Promise<void> {
   await withDatabasePool(async (pool) => {
     const airdrop = await requireAirdrop(pool, name, command)
@@ -121,7 +121,7 @@ export async function printAirdrops({ json, ...options }: AirdropOptions): Promi
  * deployed, or whose owner is given.
  * @throws Error where there is no airdrop
  */
-export async function showAirdrop(name: string, command: DistributorTermsCommand): Promise<void> {
+export async function showAirdrop(name: string, command: DistributorTermsOptions): Promise<void> {
   const airdrop = await withDatabasePool((pool) => requireAirdrop(pool, name, command))
   // the terms of a deployed distributor are on its chain, so they are not printed
   if (airdrop.distributor && !command.owner)
@@ -218,7 +218,7 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
  */
 export function distributorConstructorArguments(
   airdrop: Airdrop,
-  command: DistributorTermsCommand,
+  command: DistributorTermsOptions,
 ) {
   const { airdropOperatorKey } = readEnvironment()
   const { token = airdrop.token, endsAt = airdrop.endsAtS, owner } = command

@@ -18,14 +18,14 @@ import {
 } from '../signing/signing.js'
 import { requireConfiguredChain } from '../values.js'
 import {
-  type DistributorTermsCommand,
+  type DistributorTermsOptions,
   describeAirdrop,
   distributorConstructorArguments,
   requireAirdrop,
   storeAirdropDistributor,
 } from './airdrop.js'
 
-type DeployCommand = DistributorTermsCommand & SigningOptions & { fund?: boolean }
+type DeployCommand = DistributorTermsOptions & SigningOptions & { fund?: boolean }
 
 /**
  * `clusterd airdrop deploy`: deploys the distributor of a loaded airdrop at the address that its terms determine, and

@@ -1,7 +1,7 @@
 import { compareEnsDeployment, ensResolverChainOf } from '../../chains/evm/deployment/ens.js'
 import type { DraftChainsFile } from '../../config/chainsFile.js'
 import { ConfigError, readEnvironment } from '../../config/index.js'
-import { addressOfSigningKey, readRoleKey } from '../../config/relayerKey.js'
+import { addressOfSigningKey, readRelayerOrEnsKey } from '../../config/relayerKey.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
 /** Desired settings of the resolver of an ENS name (`parent`), and the chain to deploy it on. @throws ConfigError */
@@ -20,7 +20,7 @@ export function ensDeploymentSettings(
   if (!siteUrl)
     throw new ConfigError('SITE_URL is not set: clients of ENS ask for answers below it.')
   // the settings hold only the signer's address, so its key need not be on the machine that deploys
-  const key = ensKeySources.address ? null : readRoleKey('ENS', ensKeySources)
+  const key = ensKeySources.address ? null : readRelayerOrEnsKey('ENS', ensKeySources)
   const signer = key ? addressOfSigningKey(key) : ensKeySources.address
   if (!signer)
     throw new ConfigError(

@@ -8,7 +8,7 @@ import { countFreeConnections, withConnection } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/pooler.js'
 import { MAX_CLOCK_SKEW_MS } from '../../db/pg/unavailable.js'
 import {
-  type CheckResult,
+  type DoctorCheckResult,
   type DoctorFinding,
   failureResult,
   okResult,
@@ -41,7 +41,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
         await pool.end()
       }
     }
-  const explained = (ask: () => Promise<CheckResult>) => () =>
+  const explained = (ask: () => Promise<DoctorCheckResult>) => () =>
     ask().catch((error: unknown) => {
       const fault = databaseErrorAdvice(error, databaseUrl)
       if (fault === null) throw error
@@ -128,7 +128,7 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
 export function keySharesFinding(
   shares: Awaited<ReturnType<typeof countWalletSharesByKey>>,
   keys: readonly Uint8Array[],
-): CheckResult {
+): DoctorCheckResult {
   const ids = keys.map((key) => shareEncryptionKeyId(key).toString('hex'))
   const idOf = (keyId: Buffer | null) => keyId?.toString('hex') ?? null
   const lost = shares.filter(({ keyId }) => keyId !== null && !ids.includes(idOf(keyId)!))

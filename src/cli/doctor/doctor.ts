@@ -1,8 +1,8 @@
 import {
   type Config,
   ConfigError,
+  listMissingNewFields,
   readConfigWithProblems,
-  readMissingNewFields,
 } from '../../config/index.js'
 import type { DaemonChainFamily } from '../../daemon/families/family.js'
 import { CHAIN_FAMILIES } from '../../daemon/families/index.js'
@@ -73,7 +73,7 @@ const misconfigured = ({ message }: ConfigError): DoctorFinding => ({
 
 /** Finding that names new fields which the chains file does not set. The service works with their defaults. */
 function newFieldsFinding({ chainsFile }: Config): DoctorFinding {
-  const unset = readMissingNewFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
+  const unset = listMissingNewFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
   const found =
     unset.length === 0
       ? 'sets every new field'

@@ -16,9 +16,9 @@ import { fallbackIfRefused } from '../../chains/rpc/errors.js'
 import type { RpcCall } from '../../chains/rpc/evm.js'
 import type { EnsParent } from '../../config/chainsFile.js'
 import type { Config } from '../../config/index.js'
-import { setNameCalldata } from '../../ens/primary.js'
+import { encodeSetPrimaryNameCalldata } from '../../ens/primary.js'
 import {
-  type CheckResult,
+  type DoctorCheckResult,
   failureResult,
   okResult,
   runCheck,
@@ -57,7 +57,7 @@ async function examineRegistrar(
   parent: EnsParent,
   chainId: number,
   registrar: Hex,
-): Promise<CheckResult> {
+): Promise<DoctorCheckResult> {
   const isListed = chainId === parent.chainId || chains.some((chain) => chain.chainId === chainId)
   if (!isListed)
     return warningResult(
@@ -68,7 +68,7 @@ async function examineRegistrar(
   const correct = 'Correct `reverseRegistrars` in `ens` (docs/use/ens.md).'
   if (!(await isContract(call, registrar)))
     return failureResult(`${registrar} has no code`, correct)
-  const data = setNameCalldata(`doctor.${parent.parent}`)
+  const data = encodeSetPrimaryNameCalldata(`doctor.${parent.parent}`)
   const asked = call<Hex>('eth_call', [{ to: registrar, data }, 'latest'])
   return (await fallbackIfRefused(asked, null)) === null
     ? failureResult(`${registrar} refuses setName(string)`, correct)
@@ -78,7 +78,7 @@ async function examineRegistrar(
 async function walk(
   call: RpcCall,
   { parent, resolver, registry = ENS_REGISTRY }: EnsParent,
-): Promise<CheckResult> {
+): Promise<DoctorCheckResult> {
   const deploying = `run \`clusterd contracts deploy --ens ${parent}\`.`
   const correct = `Correct \`resolver\` in \`ens\`, or ${deploying}`
   const ofRegistry = createContractReader(call, registry, ensRegistryAbi)
@@ -88,7 +88,7 @@ async function walk(
   const ofResolver = createContractReader(call, resolver, ensResolverAbi)
   if (!(await ofResolver('supportsInterface', ['0x9061b923'])))
     return failureResult(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
-  const broken: CheckResult[] = []
+  const broken: DoctorCheckResult[] = []
   const requestOptions = { signal: AbortSignal.timeout(GATEWAY_LIMIT_MS) }
   const client = createPublicClient({
     transport: custom({ request: ({ method, params }) => call(method, params) }, { retryCount: 0 }),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { ConfigError, parseDraftChainsFile, sealKeystore } from '../../config/index.js'
+import { ConfigError, encryptKeystore, parseDraftChainsFile } from '../../config/index.js'
 import { LABELLED_FAMILIES, type LabelledFamilyKey } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
@@ -56,7 +56,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   const files: [name: string, content: string][] = [
     [CHAINS, `${JSON.stringify(content, null, 2)}\n`],
     ['.env', environmentOf(options, keys)],
-    [KEYSTORE, sealKeystore(fromHex(key), password, relayer)],
+    [KEYSTORE, encryptKeystore(fromHex(key), password, relayer)],
     [PASSWORD, `${password}\n`],
     ...keys.map(({ file, content }): [string, string] => [file, content]),
   ]

@@ -12,10 +12,10 @@ import {
   TILE_WIDTH,
   type Tile,
   tileAt,
+  tileCountsOfLevel,
   tileKey,
   tilePath,
   tilesForRanges,
-  tilesOfLevel,
 } from '../../registry/log/tiles.js'
 import { consistencyProofRanges, isConsistencyProofValid } from '../../registry/log/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -101,7 +101,7 @@ async function assertContinues(
 /** Every tile of a Merkle tree with `size` entries. */
 function* tilesOf(size: number): Generator<Tile> {
   for (let level = 0; size >= TILE_WIDTH ** level; level++) {
-    const { full, partial } = tilesOfLevel(level, size)
+    const { full, partial } = tileCountsOfLevel(level, size)
     const count = full + (partial > 0 ? 1 : 0)
     for (let index = 0; index < count; index++) yield tileAt(size, level, index)!
   }

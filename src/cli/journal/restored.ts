@@ -1,5 +1,5 @@
 import { readMirroredNetworks } from '../../db/journal/copies.js'
-import { type RestoreReport, resetAfterRestore } from '../../db/journal/restored.js'
+import { type RestoreReport, resetNetworkAfterRestore } from '../../db/journal/restored.js'
 import { inTransactionWithRetries } from '../../db/pg/tries.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withDatabasePool } from '../database.js'
@@ -24,7 +24,7 @@ export async function restartFeedsAfterRestore({
         const copies = await readMirroredNetworks(client)
         // mirrored networks are left out: a mirror continues from its own state
         for (const network of NETWORKS.filter((one) => !copies.has(one)))
-          begun[network] = await resetAfterRestore(client, network)
+          begun[network] = await resetNetworkAfterRestore(client, network)
         if (!yes) await client.query('ROLLBACK')
         return begun
       })

@@ -3,14 +3,14 @@ import { createEvmChain, createEvmChainRpc, type EvmChain } from '../../chains/e
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { type ChainRow, findChain, unhaltChain } from '../../db/journal/chains.js'
 import { rewindJournal } from '../../db/journal/rewind/index.js'
-import type { CountedSample, RewindReport } from '../../db/journal/rewind/report.js'
+import type { FirstRowsWithCount, RewindReport } from '../../db/journal/rewind/report.js'
 import { isCheckpointOnChain } from '../../indexer/evm/checkpoint.js'
 import { checkRewindTarget, suggestRewindBlock } from '../../indexer/evm/rewindPoint.js'
 import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 import { type NetworkOptions, networksOfOptions, requireConfiguredChain } from '../values.js'
 
-export interface RewindCommand extends NetworkOptions {
+export interface RewindOptions extends NetworkOptions {
   chain: string
   block?: number
   yes?: boolean
@@ -22,7 +22,7 @@ export interface RewindCommand extends NetworkOptions {
  * on. With `--yes` it leaves them out, in a new generation of the network.
  * @throws Error with one sentence for invalid options or an impossible block
  */
-export async function rewindChain(command: RewindCommand): Promise<void> {
+export async function rewindChain(command: RewindOptions): Promise<void> {
   const { block, chain: label, yes } = command
   const config = requireConfiguredChain(label)
   if (!networksOfOptions(command).includes(config.network))
@@ -113,7 +113,7 @@ function print(report: RewindReport, isApplied: boolean): void {
 
 function list<T>(
   title: string,
-  { count, first }: CountedSample<T>,
+  { count, first }: FirstRowsWithCount<T>,
   text: (item: T) => string,
 ): void {
   console.log(`  ${title}: ${count}`)

@@ -1,8 +1,8 @@
 import { isoTimestamp } from '../../api/http/timestamps.js'
 import {
   addApiKey,
+  generateApiKey,
   listApiKeys,
-  newApiKey,
   removeApiKey,
   type StoredApiKey,
 } from '../../db/auth/apiKeys.js'
@@ -40,7 +40,7 @@ export async function makeApiKeyCommand(
   if (perSecond === null && options.burst !== undefined)
     throw new Error('--burst needs --per-second.')
   const burst = options.burst ?? (perSecond && perSecond * DEFAULT_BURST_S)
-  const { key, stored } = newApiKey({ wallet: null, name, perSecond, burst })
+  const { key, stored } = generateApiKey({ wallet: null, name, perSecond, burst })
   await withDatabasePool((pool) => addApiKey(pool, stored))
   if (options.json) return printJson({ key, ...view(stored) })
   console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)

@@ -1,7 +1,7 @@
 import { Client } from '../../client/index.js'
 import { LogReader } from '../../client/verify.js'
-import { ConfigError, readEnvironment, readLogKeys } from '../../config/index.js'
-import { sha256Once } from '../../registry/log/hash.js'
+import { ConfigError, readEnvironment, readLogSigningKeys } from '../../config/index.js'
+import { sha256InOneCall } from '../../registry/log/hash.js'
 import { toBase64, verifierKey } from '../../registry/log/note.js'
 import { printJson } from '../output.js'
 
@@ -13,8 +13,8 @@ export async function printFeedLogKeys({
   origin?: string
   json?: boolean
 }): Promise<void> {
-  const keys = readLogKeys(readEnvironment().logKeySources).map(({ publicKey }) =>
-    origin ? verifierKey(sha256Once, origin, publicKey) : publicKey.toString('base64'),
+  const keys = readLogSigningKeys(readEnvironment().logKeySources).map(({ publicKey }) =>
+    origin ? verifierKey(sha256InOneCall, origin, publicKey) : publicKey.toString('base64'),
   )
   if (keys.length === 0)
     throw new ConfigError('LOG_KEY and LOG_KEYSTORE are not set: no key signs the log of the feed.')
@@ -38,7 +38,7 @@ export async function verifyFeedLog(
   { testnet, json, ...pinned }: VerifyOptions,
 ): Promise<void> {
   const network = testnet ? 'testnet' : 'mainnet'
-  const reader = new LogReader(new Client({ url }), { ...pinned, network, sha256: sha256Once })
+  const reader = new LogReader(new Client({ url }), { ...pinned, network, sha256: sha256InOneCall })
   const head = await reader.checkpoint()
   for await (const _entry of reader.entries(head));
   const root = toBase64(head.root)

@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import type { ChainFamilyCommands } from '../family.js'
 import { lazyCommandActions } from '../lazily.js'
 import { addNetworkOptions, wholeNumberParser } from '../values.js'
-import { generateSolanaKey } from './madeKey.js'
+import { generateSolanaRelayerKey } from './madeKey.js'
 
 const run = lazyCommandActions(() => import('./solana.js'))
 const runDeploy = lazyCommandActions(() => import('./deploy.js'))
 
 export const solanaCommands: ChainFamilyCommands = {
   add: addSolanaCommands,
-  makeKey: generateSolanaKey,
+  makeKey: generateSolanaRelayerKey,
 }
 
 export function addSolanaCommands(program: Command): void {

@@ -4,7 +4,7 @@ import { ed25519PublicKey } from '../../registry/primitives/ed25519.js'
 import type { GeneratedRelayerKey } from '../family.js'
 
 /** Generates a key for the relay authority, with which the relayer signs on Solana. */
-export function generateSolanaKey(): GeneratedRelayerKey {
+export function generateSolanaRelayerKey(): GeneratedRelayerKey {
   const seed = randomBytes(32)
   const publicKey = ed25519PublicKey(seed)
   const relay = bs58.encode(publicKey)

@@ -6,7 +6,7 @@ import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { EvmRpc } from '../../chains/rpc/evm.js'
 import type { ChainConfig, Config } from '../../config/index.js'
 import {
-  type CheckResult,
+  type DoctorCheckResult,
   type DoctorFinding,
   failureResult,
   okResult,
@@ -96,7 +96,7 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Doc
   })
 
 /** Result for fewer than three RPC URLs. Two nodes have to agree, so of three, one may be unavailable. */
-const fewUrls = (count: number): CheckResult =>
+const fewUrls = (count: number): DoctorCheckResult =>
   count === 1
     ? warningResult(
         'one node decides without a second',

@@ -10,7 +10,7 @@ import type { Worker } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { RelayerTelemetry } from '../../relayer/relayerTelemetry.js'
 import type { RelayerChain } from '../../relayer/run.js'
-import type { WalletChains } from '../../web/page.js'
+import type { TestWalletChainFamily } from '../../web/page.js'
 
 export type ChainOpeningContext = Pick<NetworkContext, 'pool' | 'log' | 'metrics'>
 
@@ -49,7 +49,7 @@ export interface DaemonChainFamily {
   /** Metrics, problems and balances of the relayers that `relay` creates. */
   readonly telemetry?: RelayerTelemetry
   /** What the test wallet in the pages of a local world (test network) needs to send transactions on these chains. */
-  testWallet?(config: Config): WalletChains
+  testWallet?(config: Config): TestWalletChainFamily
   /** Checks for `clusterd doctor`: everything that a start needs of the configured chains. Changes nothing. */
   examine(config: Config): Promise<readonly DoctorFinding[]>
   /** API routes that only this family has. */

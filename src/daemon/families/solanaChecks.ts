@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js'
 import { createEvmChainRpc } from '../../chains/evm/chain.js'
 import { createSolanaClusterRpc } from '../../chains/solana/chain.js'
-import { createRateReader } from '../../chains/solana/rates.js'
+import { createHubPriceReader } from '../../chains/solana/rates.js'
 import { createRegistrarClient } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
 import type { ChainConfig, Config, SolanaConfig } from '../../config/index.js'
@@ -41,7 +41,7 @@ const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorF
     `chain ${hub.label}, price feeds`,
     'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.',
     async () => {
-      await createRateReader(createEvmChainRpc(hub), feeds)()
+      await createHubPriceReader(createEvmChainRpc(hub), feeds)()
       return okResult('fresh')
     },
   )

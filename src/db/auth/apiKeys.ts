@@ -48,7 +48,7 @@ const INSERT = `INSERT INTO api_keys (${COLUMNS}, slot)
   ON CONFLICT (wallet, slot) DO NOTHING RETURNING slot`
 
 /** Makes a key. @returns its text, which is not stored, and the row to store */
-export function newApiKey(of: Pick<StoredApiKey, 'wallet' | 'name'> & Partial<StoredApiKey>): {
+export function generateApiKey(of: Pick<StoredApiKey, 'wallet' | 'name'> & Partial<StoredApiKey>): {
   key: string
   stored: StoredApiKey
 } {

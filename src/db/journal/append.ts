@@ -23,7 +23,7 @@ import { type PartitionedTable, partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { execute, type Queryable } from '../pg/rows.js'
 import { journalTimeMs, type LockedJournalHead, lockJournalHead, writeJournalHead } from './head.js'
-import { type FoundRows, findRowsOfKeys, loadRegistrySlice } from './slice.js'
+import { findRowsOfKeys, loadRegistryRowsOfBatch, type RowsFoundByKeys } from './slice.js'
 
 /** Result of an append: the fold's changes, and the writer's time, ms. */
 export interface AppendedChanges {
@@ -63,13 +63,13 @@ export const findRowsOfEntries = (
   db: Queryable,
   network: Network,
   entries: readonly DecodedEntry[],
-): Promise<FoundRows> => findRowsOfKeys(db, network, rowKeysOfEntries(entries))
+): Promise<RowsFoundByKeys> => findRowsOfKeys(db, network, rowKeysOfEntries(entries))
 
 /** Entries to fold under the head's lock, with the rows that `findRowsOfEntries` found there. */
 interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   entries: readonly DecodedEntry[]
   head: LockedJournalHead
-  probed: FoundRows
+  probed: RowsFoundByKeys
   /** Clock that measures the stages of the calling indexer's loop. */
   stages?: StageClock
 }
@@ -89,7 +89,7 @@ export async function foldEntries(
     stages = new StageClock(),
   }: Undecided,
 ): Promise<AppendedChanges> {
-  const slice = await loadRegistrySlice(client, { network, head }, probed)
+  const slice = await loadRegistryRowsOfBatch(client, { network, head }, probed)
   const changes = stages.work('fold', () => foldEntriesToRows(slice, entries, writerMs))
   return { changes, writerMs }
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { foldEntriesToRows, rowKeysOfEntries } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
-import type { RegistrySlice, RowChanges } from '../../registry/fold/rows.js'
+import type { LoadedRegistryRows, RowChanges } from '../../registry/fold/rows.js'
 import { encodeChange, type SignedChange } from '../../registry/journal/change.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
@@ -14,7 +14,7 @@ import { type Queryable, query } from '../pg/rows.js'
 import { isLockTimeoutError } from '../pg/unavailable.js'
 import { writeRowChanges } from './append.js'
 import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
-import { findRowsOfKeys, loadRegistrySlice } from './slice.js'
+import { findRowsOfKeys, loadRegistryRowsOfBatch } from './slice.js'
 
 export type AppendChangesResult =
   /**
@@ -98,7 +98,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
       // only the rules from now on are read: reading all former rules takes long under the head's lock
       for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
-      const slice = await loadRegistrySlice(
+      const slice = await loadRegistryRowsOfBatch(
         client,
         { network, head, isAlone: entries.length === 1 },
         probed,
@@ -123,7 +123,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
 }
 
 function decide(
-  slice: RegistrySlice,
+  slice: LoadedRegistryRows,
   entries: readonly DecodedEntry[],
   nowMs: number,
 ): RowChanges | Extract<AppendChangesResult, { kind: 'refused' }> {
@@ -142,7 +142,11 @@ const written = (db: Queryable, network: Network, changes: RowChanges): Promise<
     ? [...writeRowChanges(db, network, changes), notifyNetwork(db, network)]
     : []
 
-function isWithin(slice: RegistrySlice, changes: readonly SignedChange[], id: Buffer): boolean {
+function isWithin(
+  slice: LoadedRegistryRows,
+  changes: readonly SignedChange[],
+  id: Buffer,
+): boolean {
   const cluster = slice.clusterSerials.get(mapKey(id))
   return (
     cluster !== undefined &&

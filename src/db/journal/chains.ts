@@ -5,7 +5,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, type Queryable, query } from '../pg/rows.js'
-import { assertIndexingLeader, endLeaders, lockJournalHead } from './head.js'
+import { assertIndexingLeader, endLeaderships, lockJournalHead } from './head.js'
 
 /**
  * Number, label and checkpoint of a chain. The journal has all blocks before `nextBlock`. `parentHash` is the hash of
@@ -215,7 +215,7 @@ export function unhaltChain(
 ): Promise<boolean> {
   return inTransaction(pool, async (client) => {
     await lockJournalHead(client, network, null)
-    await endLeaders(client, network, ['index'])
+    await endLeaderships(client, network, ['index'])
     const sql =
       'UPDATE chains SET halted = NULL WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NOT NULL'
     return (await execute(client, network, sql, [chain, nextBlock])) === 1

@@ -3,14 +3,14 @@ import type pg from 'pg'
 import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
-import { takeLeadIfFree } from '../pg/leader.js'
+import { takeLeadershipIfFree } from '../pg/leader.js'
 import { inTransaction } from '../pg/pool.js'
 import { isDatabaseUnavailable } from '../pg/unavailable.js'
 import { appendSignedChanges } from './appendSignedChanges.js'
 import {
   assertIndexingLeader,
   assertRelayingLeader,
-  endLeaders,
+  endLeaderships,
   lockJournalHead,
   markCaughtUp,
   readJournalHead,
@@ -67,8 +67,8 @@ it.each([YEAR_MS, -YEAR_MS, 6_000])(
 )
 
 it('a write that only needs the leader’s row does not wait for the head’s lock', async () => {
-  const index = (await takeLeadIfFree(pool, 'mainnet', 'index'))!
-  const relay = (await takeLeadIfFree(pool, 'mainnet', 'relay'))!
+  const index = (await takeLeadershipIfFree(pool, 'mainnet', 'index'))!
+  const relay = (await takeLeadershipIfFree(pool, 'mainnet', 'relay'))!
   await inTransaction(pool, async (writer) => {
     await lockJournalHead(writer, 'mainnet', index.epoch)
     await inTransaction(pool, async (client) => {
@@ -78,7 +78,7 @@ it('a write that only needs the leader’s row does not wait for the head’s lo
     })
     // the next leader does not wait either
     await relay.release()
-    const next = (await takeLeadIfFree(pool, 'mainnet', 'relay'))!
+    const next = (await takeLeadershipIfFree(pool, 'mainnet', 'relay'))!
     expect(next.epoch).toBe(relay.epoch + 1)
     await next.release()
   })
@@ -89,7 +89,7 @@ it('a write that only needs the leader’s row does not wait for the head’s lo
 })
 
 it('a leader whose epoch ends while it waits for the head does not get it', async () => {
-  const index = (await takeLeadIfFree(pool, 'mainnet', 'index'))!
+  const index = (await takeLeadershipIfFree(pool, 'mainnet', 'index'))!
   let late: Promise<unknown> = Promise.resolve()
   await inTransaction(pool, async (rewinding) => {
     await lockJournalHead(rewinding, 'mainnet', null)
@@ -99,7 +99,7 @@ it('a leader whose epoch ends while it waits for the head does not get it', asyn
     const isWaiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
     await expect.poll(async () => (await pool.query(isWaiting)).rowCount).toBe(1)
     await sleep(HELD_MS)
-    await endLeaders(rewinding, 'mainnet', ['index'])
+    await endLeaderships(rewinding, 'mainnet', ['index'])
     await rewinding.query('UPDATE journal_heads SET caught_up = false WHERE network = 0')
   })
   expect(String(await late)).toMatch(/another process leads the indexing/)

@@ -140,7 +140,7 @@ export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: numbe
  * Ends a network's leaderships in these roles, so that the leaders start again. Prevents writes of all leaders until
  * the transaction ends.
  */
-export async function endLeaders(
+export async function endLeaderships(
   client: pg.ClientBase,
   network: Network,
   roles: readonly LeaderRole[] = ['index', 'relay'],

@@ -24,7 +24,7 @@ import {
   storeTiles,
   writeFeedLogRow,
 } from './log.js'
-import { findRowsOfKeys, loadRegistrySlice } from './slice.js'
+import { findRowsOfKeys, loadRegistryRowsOfBatch } from './slice.js'
 
 /** Events written in one batch. */
 const BATCH_EVENTS = 3_000
@@ -133,7 +133,7 @@ export class MirrorWriter {
     const client = this.#client
     await this.#writeTiles(({ width }) => width === TILE_WIDTH)
     const probed = await findRowsOfKeys(client, network, rowKeysOfMirrorEntries(entries))
-    const slice = await loadRegistrySlice(client, { network, head }, probed)
+    const slice = await loadRegistryRowsOfBatch(client, { network, head }, probed)
     const changes = foldMirrorEntries(slice, entries)
     this.#head = { ...head, ...changes.head }
     this.#added += entries.length

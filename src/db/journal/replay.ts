@@ -10,7 +10,7 @@ import { appendEntries } from './append.js'
 import { readMirroredNetworks } from './copies.js'
 import { withTemporarySchema } from './exclusiveSchema.js'
 import { readJournalHead } from './head.js'
-import { stateHash } from './stateHash.js'
+import { computeStateHash } from './stateHash.js'
 
 const BATCH_ENTRIES = 5_000
 /** Maximum number of `move_names` entries in a batch. Each reads and moves a thousand names. */
@@ -51,7 +51,7 @@ export async function replayJournal(pool: pg.Pool, network: Network): Promise<Re
     if ((await readMirroredNetworks(reader)).has(network)) throw new Error(NOT_FOLDED)
     return await withTemporarySchema(pool, network, 'replay', async (writer, schema) => {
       const { generation, seq } = await readJournalHead(reader, network)
-      await createFoldSchema(writer, network, {
+      await createSchemaWithEmptyTables(writer, network, {
         schema,
         generation,
         tables: ['journal', ...STATE_TABLES],
@@ -61,8 +61,8 @@ export async function replayJournal(pool: pg.Pool, network: Network): Promise<Re
       await rebuildUpTo(replayed, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
       await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
       await rebuildUpTo(replayed, (head) => head)
-      const live = await stateHash(reader, network, generation)
-      const rebuilt = await stateHash(writer, network, generation)
+      const live = await computeStateHash(reader, network, generation)
+      const rebuilt = await computeStateHash(writer, network, generation)
       return { network, generation, entries: replayed.done, live, rebuilt }
     })
   } finally {
@@ -72,7 +72,7 @@ export async function replayJournal(pool: pg.Pool, network: Network): Promise<Re
 }
 
 /** A replay of stored entries into separate tables. */
-export interface SeparateReplay {
+export interface ReplayIntoOtherSchema {
   reader: pg.ClientBase
   /** Its search path is the schema of the separate tables. */
   writer: pg.ClientBase
@@ -86,7 +86,7 @@ export interface SeparateReplay {
 
 /** Folds the next batch of entries, with the journalled times. */
 export async function foldStoredBatch(
-  replayed: SeparateReplay,
+  replayed: ReplayIntoOtherSchema,
   limit = BATCH_ENTRIES,
 ): Promise<void> {
   const { writer, network, done, keep = (entry) => entry } = replayed
@@ -100,7 +100,7 @@ export async function foldStoredBatch(
 }
 
 async function rebuildUpTo(
-  replayed: SeparateReplay,
+  replayed: ReplayIntoOtherSchema,
   endOf: (headSeq: number) => number,
 ): Promise<void> {
   const { reader, writer, network, generation } = replayed
@@ -129,7 +129,7 @@ interface NewSchema {
  * Creates the schema with empty tables, and the head row of a journal without entries. A journal's generation is a
  * number that a restart of the event feed raises.
  */
-export async function createFoldSchema(
+export async function createSchemaWithEmptyTables(
   writer: pg.ClientBase,
   network: Network,
   { schema, generation, tables, kind = 'UNLOGGED TABLE', check = '' }: NewSchema,
@@ -153,7 +153,7 @@ export async function createFoldSchema(
 
 /** Reads the journal's next entries. The search path of the connection has no effect on it. */
 async function readEntries(
-  { reader, network, generation, done }: SeparateReplay,
+  { reader, network, generation, done }: ReplayIntoOtherSchema,
   limit: number,
 ): Promise<Entry[]> {
   const rows = await query<Columns>(

@@ -6,7 +6,7 @@ import { codeListSql } from '../pg/codes.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, query, readRows } from '../pg/rows.js'
-import { endLeaders, lockJournalHead } from './head.js'
+import { endLeaderships, lockJournalHead } from './head.js'
 
 /** What was reset in a network whose database went back in time. */
 export interface RestoreReport {
@@ -29,12 +29,12 @@ const LIVE = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'included')
  * promoted. The feed gets a new generation, signed changes wait until the hub's head is folded again, leaders start
  * again, and every unfinished job is checked. The journal stays: its lost entries are read again from the chains.
  */
-export async function resetAfterRestore(
+export async function resetNetworkAfterRestore(
   client: pg.ClientBase,
   network: Network,
 ): Promise<RestoreReport> {
   const { seq: entries } = await lockJournalHead(client, network, null)
-  await endLeaders(client, network)
+  await endLeaderships(client, network)
   const sql = `UPDATE journal_heads h SET feed_generation = ${NEXT_FEED}, caught_up = false
     FROM (SELECT network, feed_generation AS was FROM journal_heads WHERE network = $1) old
     WHERE h.network = old.network RETURNING old.was AS "from", h.feed_generation AS "to"`
@@ -46,12 +46,12 @@ export async function resetAfterRestore(
 }
 
 /**
- * Calls `resetAfterRestore`, unless the feed's generation has changed from the given one meanwhile.
+ * Calls `resetNetworkAfterRestore`, unless the feed's generation has changed from the given one meanwhile.
  * @param epoch epoch of the indexing leader that detected the loss by comparing with its memory: if another process has
  * led since, that process may have made the difference. Null where the detection does not depend on a leader.
  * @throws LostLeadershipError when another process leads
  */
-export const resetOnceAfterRestore = (
+export const resetFeedOnceAfterRestore = (
   pool: pg.Pool,
   network: Network,
   feedGeneration: number,
@@ -61,7 +61,7 @@ export const resetOnceAfterRestore = (
     await lockJournalHead(client, network, epoch)
     const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1'
     const [locked] = await query<Seen>(client, network, feed)
-    if (locked!.feedGeneration === feedGeneration) await resetAfterRestore(client, network)
+    if (locked!.feedGeneration === feedGeneration) await resetNetworkAfterRestore(client, network)
   })
 
 /** The newest entry that this process has seen committed, with the feed's generation at that time. */
@@ -84,7 +84,7 @@ const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryO
 
 /**
  * Creates a process's memory of the newest entry of each network. If that entry differs or is missing later, a standby
- * without the last commits was promoted. Then `resetAfterRestore` runs automatically, once for all processes. A standby
+ * without the last commits was promoted. Then `resetNetworkAfterRestore` runs automatically, once for all processes. A standby
  * that lags is not compared.
  * @returns a function that compares, unless a comparison is running; a failed one is repeated with the next call
  */
@@ -101,7 +101,7 @@ export function createRestoreDetector(
       const seen = memory.find(({ network }) => network === head.network)
       if (!seen || !isBack(seen, head)) continue
       const { network } = head
-      await resetOnceAfterRestore(pool, network, head.feedGeneration, null)
+      await resetFeedOnceAfterRestore(pool, network, head.feedGeneration, null)
       onBack(network)
     }
     if (heads.length > 0) memory = heads

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
 import { loadSlice } from '../../../test/support/slice.js'
 import { rowKeysOfEntries } from '../../registry/fold/index.js'
-import type { JournalRowKeys, RegistrySlice } from '../../registry/fold/rows.js'
+import type { LoadedRegistryRows, RegistryRowKeys } from '../../registry/fold/rows.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import { deriveClusterId } from '../../registry/primitives/clusterId.js'
 import { inTransaction } from '../pg/pool.js'
@@ -19,7 +19,7 @@ beforeAll(() => {
   pool = database.pool
 })
 
-const load = (keys: JournalRowKeys): Promise<RegistrySlice> =>
+const load = (keys: RegistryRowKeys): Promise<LoadedRegistryRows> =>
   inTransaction(pool, async (client) =>
     loadSlice(client, 'testnet', await readJournalHead(client, 'testnet'), keys),
   )
@@ -48,7 +48,7 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   const seqs = { createdSeq: 1, updatedSeq: 1 }
   const flags = { isVerified: true, isPrivate: true, isBackedUp: false }
   const cold = { cluster: 7, address: wallet(1), name: 'cold', ...flags, ...seqs }
-  const keys: JournalRowKeys = {
+  const keys: RegistryRowKeys = {
     ...rowKeysOfEntries([]),
     names: new Set(['free', 'taken', 'lost']),
     wallets: new Set([1, 2, 3, 4].map((n) => mapKey(wallet(n)))),
@@ -89,7 +89,7 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
 
 test('a wallet’s next cluster has the next number, at any number of created clusters', async () => {
   const creator = wallet(9)
-  const keys: JournalRowKeys = {
+  const keys: RegistryRowKeys = {
     ...rowKeysOfEntries([]),
     wallets: new Set([mapKey(creator)]),
     actors: new Set([mapKey(creator)]),

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { JournalHead, JournalRowKeys, RegistrySlice } from '../../registry/fold/rows.js'
+import type { JournalHead, LoadedRegistryRows, RegistryRowKeys } from '../../registry/fold/rows.js'
 import { deriveClusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { byteaArray } from '../pg/arrays.js'
@@ -22,9 +22,9 @@ interface Found {
   private: boolean | null
 }
 
-/** Result of `findRowsOfKeys`, which is the first of the statements that load a `RegistrySlice`. */
-export interface FoundRows {
-  keys: JournalRowKeys
+/** Result of `findRowsOfKeys`, which is the first of the statements that load a `LoadedRegistryRows`. */
+export interface RowsFoundByKeys {
+  keys: RegistryRowKeys
   names: readonly string[]
   wallets: readonly string[]
   /** Keys of the clusters that were requested by id. */
@@ -36,8 +36,8 @@ export interface FoundRows {
 export async function findRowsOfKeys(
   db: Queryable,
   network: Network,
-  keys: JournalRowKeys,
-): Promise<FoundRows> {
+  keys: RegistryRowKeys,
+): Promise<RowsFoundByKeys> {
   const names = [...keys.names]
   const wallets = [...keys.wallets]
   const clusters = [...keys.clusterIds, ...keys.continuedMoves]
@@ -54,13 +54,13 @@ export async function findRowsOfKeys(
  * Loads all rows that a batch of entries reads, after `findRowsOfKeys`.
  * @param isAlone true if the batch is a single entry, which saves a query
  */
-export async function loadRegistrySlice(
+export async function loadRegistryRowsOfBatch(
   client: pg.ClientBase,
   { network, head, isAlone = false }: { network: Network; head: JournalHead; isAlone?: boolean },
-  { keys, names, wallets, clusters, found }: FoundRows,
-): Promise<RegistrySlice> {
+  { keys, names, wallets, clusters, found }: RowsFoundByKeys,
+): Promise<LoadedRegistryRows> {
   const owners = new Map<string, number>()
-  const slice: RegistrySlice = {
+  const slice: LoadedRegistryRows = {
     network,
     head,
     owners,
@@ -155,7 +155,7 @@ const PROBE_WIDTH = 16
 /** Finds the next free cluster id of wallets whose cluster id with number 0 is taken. Taken numbers have no gaps. */
 async function findFreeIds(
   db: Queryable,
-  { network, nextClusterNumber }: RegistrySlice,
+  { network, nextClusterNumber }: LoadedRegistryRows,
   creators: readonly string[],
 ): Promise<void> {
   let open = creators

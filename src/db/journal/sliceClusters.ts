@@ -1,8 +1,8 @@
 import type {
   ClusterName,
-  JournalRowKeys,
+  LoadedRegistryRows,
   NameMoveRow,
-  RegistrySlice,
+  RegistryRowKeys,
   WalletRow,
 } from '../../registry/fold/rows.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
@@ -17,8 +17,8 @@ import { type Queryable, query } from '../pg/rows.js'
  * privately verified wallets, because a bid makes them public. Batches of bids rarely need any cluster.
  */
 export function chooseClustersToLoad(
-  { clusters, clusterSerials, verified, owners }: RegistrySlice,
-  keys: JournalRowKeys,
+  { clusters, clusterSerials, verified, owners }: LoadedRegistryRows,
+  keys: RegistryRowKeys,
 ): void {
   const whole = new Set<number>()
   for (const [id, serial] of clusterSerials) if (keys.clusterIds.has(id)) whole.add(serial)
@@ -34,8 +34,8 @@ export function chooseClustersToLoad(
 /** Loads the chosen clusters: wallets and names. */
 export const loadClusters = (
   db: Queryable,
-  slice: RegistrySlice,
-  keys: JournalRowKeys,
+  slice: LoadedRegistryRows,
+  keys: RegistryRowKeys,
 ): Promise<void>[] =>
   slice.clusters.size > 0 ? [readWallets(db, slice, keys), readNames(db, slice, keys)] : []
 
@@ -43,12 +43,12 @@ export const loadClusters = (
  * Number of names to read of a cluster whose names are moving: the names that the batch moves, and one more that shows
  * whether any is left.
  */
-const readOfMoving = ({ movedNames }: JournalRowKeys): number => movedNames + 1
+const readOfMoving = ({ movedNames }: RegistryRowKeys): number => movedNames + 1
 
 /** Clusters whose names may move: clusters that a wallet of the batch leaves, or enters and then leaves. */
 function leftClusters(
-  { verified, clusterSerials }: RegistrySlice,
-  { movers }: JournalRowKeys,
+  { verified, clusterSerials }: LoadedRegistryRows,
+  { movers }: RegistryRowKeys,
 ): Set<number> {
   const left = new Set(movers.flatMap((key) => verified.get(key)?.cluster ?? []))
   if (movers.length > 1) for (const serial of clusterSerials.values()) left.add(serial)
@@ -62,8 +62,8 @@ function leftClusters(
  */
 async function readWallets(
   db: Queryable,
-  { network, clusters, verified }: RegistrySlice,
-  keys: JournalRowKeys,
+  { network, clusters, verified }: LoadedRegistryRows,
+  keys: RegistryRowKeys,
 ): Promise<void> {
   const homes = new Set([...keys.wallets].map((key) => verified.get(key)?.cluster))
   const [mover = '', ...others] = keys.movers
@@ -90,7 +90,11 @@ async function readWallets(
  * clusters whose names may move. Reading all other names is too slow under the head's lock: a cluster may hold a
  * hundred thousand names.
  */
-async function readNames(db: Queryable, slice: RegistrySlice, keys: JournalRowKeys): Promise<void> {
+async function readNames(
+  db: Queryable,
+  slice: LoadedRegistryRows,
+  keys: RegistryRowKeys,
+): Promise<void> {
   const { network, clusters } = slice
   const left = leftClusters(slice, keys)
   const serials = [...clusters.keys()]
@@ -123,8 +127,8 @@ async function readNames(db: Queryable, slice: RegistrySlice, keys: JournalRowKe
 
 export async function loadMovesInProgress(
   db: Queryable,
-  { network, clusters, clusterSerials, moves }: RegistrySlice,
-  keys: JournalRowKeys,
+  { network, clusters, clusterSerials, moves }: LoadedRegistryRows,
+  keys: RegistryRowKeys,
 ): Promise<void> {
   const sliced = new Set(keys.continuedMoves.flatMap((id) => clusterSerials.get(id) ?? []))
   const text = `SELECT m.source, m.target, m.seq, m.actor, n.name, n.seq AS name_seq FROM ${partitionName('moves', network)} m

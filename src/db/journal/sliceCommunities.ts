@@ -3,8 +3,8 @@ import {
   type CommunityNameRow,
   communityAssignmentKey,
   communityNameKey,
-  type JournalRowKeys,
-  type RegistrySlice,
+  type LoadedRegistryRows,
+  type RegistryRowKeys,
 } from '../../registry/fold/rows.js'
 import { communityRulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
@@ -15,8 +15,8 @@ import { type Queryable, query } from '../pg/rows.js'
 /** Loads communities, their rules and names. Runs after the clusters are loaded. Most batches have no communities. */
 export async function loadCommunities(
   db: Queryable,
-  slice: RegistrySlice,
-  keys: JournalRowKeys,
+  slice: LoadedRegistryRows,
+  keys: RegistryRowKeys,
 ): Promise<void> {
   if (keys.communities.size > 0) {
     slice.communities = await readCommunityRules(
@@ -68,7 +68,7 @@ type TakenName = Pick<CommunityNameRow, 'community' | 'name' | 'seq'>
 
 async function addTaken(
   db: Queryable,
-  slice: RegistrySlice,
+  slice: LoadedRegistryRows,
   text: string,
   values: readonly unknown[],
 ): Promise<void> {
@@ -79,7 +79,7 @@ async function addTaken(
 
 async function readTaken(
   db: Queryable,
-  slice: RegistrySlice,
+  slice: LoadedRegistryRows,
   pairs: readonly string[],
 ): Promise<void> {
   if (pairs.length === 0) return
@@ -96,8 +96,8 @@ async function readTaken(
 
 async function readAssigned(
   db: Queryable,
-  slice: RegistrySlice,
-  { assignments, claims }: JournalRowKeys,
+  slice: LoadedRegistryRows,
+  { assignments, claims }: RegistryRowKeys,
 ): Promise<void> {
   const below = `SELECT community, name, assigned, claim FROM ${partitionName('community_names', slice.network)}
     WHERE network = $1 AND community = ANY($2::text[])`
@@ -128,8 +128,8 @@ async function readAssigned(
  */
 async function readHiding(
   db: Queryable,
-  slice: RegistrySlice,
-  keys: JournalRowKeys,
+  slice: LoadedRegistryRows,
+  keys: RegistryRowKeys,
 ): Promise<void> {
   const owned = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
   if (owned.length === 0) return
@@ -150,8 +150,8 @@ async function readHiding(
 
 /** Wallet names that may become public: requested by the batch, or private names of its wallets. */
 function wantedNames(
-  { clusters }: RegistrySlice,
-  { wallets: asked, walletNames }: JournalRowKeys,
+  { clusters }: LoadedRegistryRows,
+  { wallets: asked, walletNames }: RegistryRowKeys,
 ): string[] {
   const wanted = new Set(walletNames)
   for (const { wallets } of clusters.values()) {
@@ -161,7 +161,7 @@ function wantedNames(
   return [...wanted]
 }
 
-/** Length of `-` and the digits that `numberedName` may append to a name. */
+/** Length of `-` and the digits that `firstFreeName` may append to a name. */
 const SUFFIX_BYTES = 5
 
 /**

@@ -19,7 +19,7 @@ const COLUMNS: Record<StateTable, readonly [key: string, ...others: string[]]> =
  * effects) in PostgreSQL's binary COPY format, which prefixes columns with their length. Concurrent writers require a
  * REPEATABLE READ transaction. The search path selects the tables.
  */
-export async function stateHash(
+export async function computeStateHash(
   client: pg.ClientBase,
   network: Network,
   generation: number,

@@ -77,7 +77,7 @@ export const KEPT_BLOCK_HASHES = 128
  * Deletes unconfirmed entries (table `facts`) of blocks that are confirmed now, and block hashes older than
  * `KEPT_BLOCK_HASHES`.
  */
-export async function deleteConfirmedFacts(
+export async function deleteUnconfirmedEntriesBefore(
   db: Queryable,
   network: Network,
   chain: number,

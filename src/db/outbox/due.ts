@@ -8,7 +8,7 @@ import {
 import type { Network } from '../../registry/primitives/network.js'
 import { codeListSql } from '../pg/codes.js'
 import { type ChainRowKey, execute, type Queryable, query } from '../pg/rows.js'
-import { isShortOfTimeSql } from './payouts.js'
+import { isPaymentDeadlineNearSql } from './payouts.js'
 import { type JobRow, type OnUnreadableJob, selectJobs } from './rows.js'
 
 const { execute: execution, verify } = JOB_KIND
@@ -17,7 +17,7 @@ const LIVE = `state < ${JOB_STATE.confirmed}`
 const BEFORE_INCLUSION = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
 
 /** Maximum number of jobs read in a step: first jobs with nonces, then the oldest. */
-export const NONCE_JOBS_AT_ONCE = 1_000
+export const MAX_EVM_JOBS_PER_STEP = 1_000
 
 /**
  * Jobs on an EVM chain that may need work. Jobs that hold a nonce of any signer come first, by nonce. Then come
@@ -25,7 +25,7 @@ export const NONCE_JOBS_AT_ONCE = 1_000
  * verification is in a block. A backed-off job waits until `next_ms`, unless the hub has received its message or
  * payment meanwhile.
  */
-export function findDueNonceJobs(
+export function findDueEvmJobs(
   db: Queryable,
   { network, chain }: ChainRowKey,
   nowMs: number,
@@ -38,7 +38,7 @@ export function findDueNonceJobs(
        AND (j.next_ms <= $3 OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.confirmed))
        AND NOT EXISTS (SELECT FROM jobs v WHERE j.kind = ${execution} AND v.network = j.network AND v.subject = j.subject
          AND v.kind = ${verify} AND v.state IN (${BEFORE_INCLUSION})))
-     ORDER BY j.nonce NULLS LAST, j.nonce IS NULL AND ${isShortOfTimeSql('$3')} DESC, j.id LIMIT ${NONCE_JOBS_AT_ONCE}`,
+     ORDER BY j.nonce NULLS LAST, j.nonce IS NULL AND ${isPaymentDeadlineNearSql('$3')} DESC, j.id LIMIT ${MAX_EVM_JOBS_PER_STEP}`,
     [chain, nowMs],
     onUnreadable,
   )
@@ -69,7 +69,7 @@ export async function findDueSolanaJobs(
       onUnreadable,
     )
   const isRefusal = `j.kind = ${JOB_KIND.refuse}`
-  const isUrgent = isShortOfTimeSql('$3')
+  const isUrgent = isPaymentDeadlineNearSql('$3')
   const urgent = await select(isUrgent)
   const refusals = await select(isRefusal)
   const others = await select(`NOT (${isRefusal} OR ${isUrgent})`)
@@ -94,7 +94,7 @@ export function endJobBackoffs(
   return execute(db, network, text, [chain, nowMs])
 }
 
-export async function hasLiveJobs(
+export async function hasUnfinishedJobs(
   db: Queryable,
   { network, chain }: ChainRowKey,
 ): Promise<boolean> {

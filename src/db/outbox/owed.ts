@@ -7,12 +7,12 @@ import {
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../payments/rows.js'
-import { IS_EVM_SQL } from '../pg/codes.js'
+import { IS_EVM_CHAIN_SQL } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { DUE_PAYOUTS_SQL } from './payouts.js'
 
 /** Maximum number of payments of each kind, and of tokens, in one response. */
-export const MAX_OWED_PER_ANSWER = 100
+export const MAX_OWED_ITEMS_PER_RESPONSE = 100
 
 /** A payment whose money belongs to its payer again, or may soon, with its chain's label. */
 export interface OwedPayment {
@@ -38,13 +38,13 @@ const HELD_COMMUNITY_NAMES = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
 /** Refused payments at a Solana program whose payer could not be paid. Their accounts still hold the money. */
-const REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN} AND NOT ${IS_EVM_SQL}
+const REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN} AND NOT ${IS_EVM_CHAIN_SQL}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused}
     AND p.kind = ${PAYMENT_KIND.communityName}
   ORDER BY p.reclaimable_ms DESC, p.id LIMIT $3`
 
 /**
- * Payments whose money belongs to the payer again, or may soon, at most `MAX_OWED_PER_ANSWER` of each kind: held
+ * Payments whose money belongs to the payer again, or may soon, at most `MAX_OWED_ITEMS_PER_RESPONSE` of each kind: held
  * payments that can be reclaimed first, and the newest of the payments that a Solana program refused.
  * @param payer stored address
  */
@@ -57,7 +57,7 @@ export async function findPaymentsOwedToPayer(
   const read = (text: string, ...more: number[]) =>
     query<PaymentRow & { label: string }>(db, network, text, [
       payer,
-      MAX_OWED_PER_ANSWER + 1,
+      MAX_OWED_ITEMS_PER_RESPONSE + 1,
       ...more,
     ])
   const kinds = await Promise.all([
@@ -68,10 +68,10 @@ export async function findPaymentsOwedToPayer(
   return {
     found: kinds.flatMap((rows) =>
       rows
-        .slice(0, MAX_OWED_PER_ANSWER)
+        .slice(0, MAX_OWED_ITEMS_PER_RESPONSE)
         .map((row) => ({ label: row.label, payment: paymentFromRow(row) })),
     ),
-    isTruncated: kinds.some((rows) => rows.length > MAX_OWED_PER_ANSWER),
+    isTruncated: kinds.some((rows) => rows.length > MAX_OWED_ITEMS_PER_RESPONSE),
   }
 }
 
@@ -91,7 +91,7 @@ const PAID_TOKENS = `WITH RECURSIVE paid AS (
     SELECT next.* FROM paid, LATERAL (
       SELECT p.chain, p.token ${PAID} AND (p.chain, p.token) > (paid.chain, paid.token)
       ORDER BY p.chain, p.token LIMIT 1) next)
-  SELECT p.chain, c.label, p.token FROM paid p JOIN chains c ON c.network = $1 AND c.chain = p.chain AND ${IS_EVM_SQL}
+  SELECT p.chain, c.label, p.token FROM paid p JOIN chains c ON c.network = $1 AND c.chain = p.chain AND ${IS_EVM_CHAIN_SQL}
   LIMIT $3`
 
 /** Tokens in which a payer paid on EVM chains, by chain. @param payer stored address */
@@ -100,9 +100,12 @@ export async function findPaidTokens(
   network: Network,
   payer: Buffer,
 ): Promise<{ found: PaidToken[]; isTruncated: boolean }> {
-  const rows = await query<PaidToken>(db, network, PAID_TOKENS, [payer, MAX_OWED_PER_ANSWER + 1])
+  const rows = await query<PaidToken>(db, network, PAID_TOKENS, [
+    payer,
+    MAX_OWED_ITEMS_PER_RESPONSE + 1,
+  ])
   return {
-    found: rows.slice(0, MAX_OWED_PER_ANSWER),
-    isTruncated: rows.length > MAX_OWED_PER_ANSWER,
+    found: rows.slice(0, MAX_OWED_ITEMS_PER_RESPONSE),
+    isTruncated: rows.length > MAX_OWED_ITEMS_PER_RESPONSE,
   }
 }

@@ -23,13 +23,13 @@ const KEEPS_MONEY = `j.kind IN (${codeListSql(JOB_KIND, 'settle', 'release')})`
  * payer can reclaim the payment. Null for other jobs, and for a payment that is not held.
  * @param nowMs expression or placeholder
  */
-export const holdingTimeShareSql = (nowMs: string): string => `(
+export const usedHoldingTimeFractionSql = (nowMs: string): string => `(
   SELECT (${nowMs}::int8 - p.paid_ms)::float8 / greatest(1, p.reclaimable_ms - p.paid_ms) FROM payments p
   WHERE ${KEEPS_MONEY} AND p.network = j.network AND p.id = j.subject AND p.outcome IS NULL)`
 
 /** SQL: true for a settlement or release `j` that is near its deadline, so that it comes before other waiting jobs. */
-export const isShortOfTimeSql = (nowMs: string): string =>
-  `coalesce(${holdingTimeShareSql(nowMs)} >= ${PAYMENT_TIME_USED_ALARM_SHARE}, false)`
+export const isPaymentDeadlineNearSql = (nowMs: string): string =>
+  `coalesce(${usedHoldingTimeFractionSql(nowMs)} >= ${PAYMENT_TIME_USED_ALARM_SHARE}, false)`
 
 /**
  * SQL: outcome, by the hub's confirmed logs, of the bid of a payment `p` for a name on the hub. Null while it is

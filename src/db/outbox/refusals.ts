@@ -7,7 +7,11 @@ import { decodePayment, encodePayment } from '../../registry/journal/payment.js'
 import { JOB_KIND, JOB_STATE, PARKED_BELOW_REFUSAL_COST } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { BELONGS_TO_PAYER_SQL, IS_LEFT_TO_PAYER_SQL, IS_UNSENT_SQL } from '../payments/refused.js'
+import {
+  BELONGS_TO_PAYER_SQL,
+  IS_JOB_UNSENT_SQL,
+  IS_LEFT_TO_PAYER_SQL,
+} from '../payments/refused.js'
 import { codeListSql } from '../pg/codes.js'
 import { partitionName } from '../pg/partitions.js'
 import { type ChainRowKey, execute, query } from '../pg/rows.js'
@@ -30,7 +34,7 @@ export async function queueRefusals(
   await execute(
     client,
     network,
-    `UPDATE jobs j SET state = ${REOPENED_STATE_SQL}, next_ms = 0, version = j.version + 1
+    `UPDATE jobs j SET state = ${REOPENED_JOB_STATE_SQL}, next_ms = 0, version = j.version + 1
      WHERE j.network = $1 AND j.subject = ANY ($2::bytea[]) AND j.kind = ${JOB_KIND.refuse} AND j.state = ${JOB_STATE.confirmed}`,
     [payments.map(({ id }) => id)],
   )
@@ -77,12 +81,12 @@ export function endParkedRefusals(
  * State in which an ended job `j` is checked again: `included` where it holds a nonce, so that its receipt is read,
  * otherwise `queued`.
  */
-export const REOPENED_STATE_SQL = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
+export const REOPENED_JOB_STATE_SQL = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
 
 const refusalOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
 
 /** Journal positions (`chain/block/log index`) of payments that are refunded or being refunded. */
-export async function refusedPaymentPositions(
+export async function findRefusedPaymentPositions(
   client: pg.ClientBase,
   network: Network,
 ): Promise<Set<string>> {
@@ -99,7 +103,7 @@ export async function refusedPaymentPositions(
  * The entry as a new generation folds it: a refused payment buys nothing. `freed` is removed, because it is the
  * sequence number of a payment in the old generation.
  */
-export function entryWithoutPurchase(entry: Entry, refused: ReadonlySet<string>): Entry {
+export function removeRefusedPurchase(entry: Entry, refused: ReadonlySet<string>): Entry {
   const { kind, position } = entry
   if (kind !== 'pay_community_name' || !position) return entry
   const { freed, ...payment } = decodePayment(entry.body).payment
@@ -120,7 +124,7 @@ export async function requeueRefusals(
   nowMs: number,
 ): Promise<void> {
   // keeps jobs of payments that were left to the payer at a replaced contract
-  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeListSql(JOB_KIND, 'refuse', 'release')}) AND ${IS_UNSENT_SQL} AND j.release IS NULL
+  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeListSql(JOB_KIND, 'refuse', 'release')}) AND ${IS_JOB_UNSENT_SQL} AND j.release IS NULL
     AND ${IS_LEFT_TO_PAYER_SQL} IS NOT TRUE`
   await execute(client, network, unsent)
   const refused = await query<PaymentKey>(

@@ -7,7 +7,7 @@ import {
 } from '../../registry/outbox.js'
 import { nameOfCode } from '../pg/codes.js'
 import { type ChainRowKey, type Queryable, query } from '../pg/rows.js'
-import { holdingTimeShareSql } from './payouts.js'
+import { usedHoldingTimeFractionSql } from './payouts.js'
 
 const DAY_MS = 86_400_000
 
@@ -32,7 +32,7 @@ export async function countOpenJobs(
   const rows = await query<Omit<OpenJobCount, 'kind' | 'state'> & { kind: number; state: number }>(
     db,
     network,
-    `SELECT j.kind, j.state, count(*)::int AS count, min(j.created_ms) AS oldest_ms, max(${holdingTimeShareSql('$3')}) AS held_share FROM jobs j
+    `SELECT j.kind, j.state, count(*)::int AS count, min(j.created_ms) AS oldest_ms, max(${usedHoldingTimeFractionSql('$3')}) AS held_share FROM jobs j
      WHERE j.network = $1 AND j.chain = $2
        AND (j.state < ${JOB_STATE.confirmed} OR j.state = ${JOB_STATE.parked} AND j.reason IS DISTINCT FROM '${PARKED_BELOW_REFUSAL_COST}')
      GROUP BY j.kind, j.state`,

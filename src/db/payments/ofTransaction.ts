@@ -1,4 +1,4 @@
-import type { PaymentJudgement } from '../../registry/community/payment.js'
+import type { CommunityPaymentDecision } from '../../registry/community/payment.js'
 import { decodeCommunityEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE, PARKED_BELOW_REFUSAL_COST } from '../../registry/outbox.js'
@@ -11,7 +11,7 @@ import {
 import type { Network } from '../../registry/primitives/network.js'
 import type { RefundState } from '../../registry/status.js'
 import type { Payment } from '../generated/client.js'
-import { IS_EVM_SQL, nameOfCode } from '../pg/codes.js'
+import { IS_EVM_CHAIN_SQL, nameOfCode } from '../pg/codes.js'
 import { prepareStatement } from '../pg/prepared.js'
 import {
   blockConfirmations,
@@ -95,7 +95,7 @@ const paidNamesByTx = prepareStatement<PaidNameColumns>(
   (
     l,
   ) => `SELECT c.label, p.sequence, p.block, p.token, p.amount, p.community_word AS community, p.name_word AS name, p.paid_ms,
-      p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, ${IS_EVM_SQL} AS is_evm, c.next_block,
+      p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, ${IS_EVM_CHAIN_SQL} AS is_evm, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = p.chain) AS latest,
       p.reclaimable_ms, p.outcome, e.effects, j.state AS job_state, j.reason AS job_reason
     FROM payments p
@@ -112,7 +112,7 @@ const paidNamesByTx = prepareStatement<PaidNameColumns>(
 
 /**
  * Payments for community names of a transaction (hash or signature), in order. Empty when none is known.
- * @returns `confirmations`: null where the chain has to be asked (not `IS_EVM_SQL`); `judgement`: null until the payment
+ * @returns `confirmations`: null where the chain has to be asked (not `IS_EVM_CHAIN_SQL`); `judgement`: null until the payment
  * is in the journal; `refund`: null for a payment that bought its name, or is undecided
  */
 export async function findCommunityPaymentsOfTransaction(
@@ -137,7 +137,7 @@ export async function findCommunityPaymentsOfTransaction(
   })
 }
 
-function judgementOf(effects: Buffer): PaymentJudgement {
+function judgementOf(effects: Buffer): CommunityPaymentDecision {
   const decoded = decodeCommunityEffects(effects)
   return decoded.outcome === 'registered' ? { outcome: 'registered' } : decoded
 }

@@ -8,7 +8,7 @@ import {
   type StoredPayment,
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { IS_EVM_SQL } from '../pg/codes.js'
+import { IS_EVM_CHAIN_SQL } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { BELONGS_TO_PAYER_SQL } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'
@@ -96,7 +96,7 @@ export async function findHeldCommunityPayments(
     db,
     network,
     `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
-     WHERE p.network = $1 AND p.community = $2 AND ${IS_EVM_SQL}
+     WHERE p.network = $1 AND p.community = $2 AND ${IS_EVM_CHAIN_SQL}
        AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND p.outcome IS NULL
        AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse})
      ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${PAYOUTS_LIMIT}`,

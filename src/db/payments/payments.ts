@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import {
   type CommunityNameTarget,
-  type ConfirmedOutcome,
+  type ConfirmedPaymentOutcome,
   type HubNameTarget,
   PAYMENT_KIND,
   PAYMENT_OUTCOME,
@@ -83,7 +83,7 @@ export const writePayments = (
 export async function writePaymentOutcomes(
   db: Queryable,
   { network, chain }: ChainRowKey,
-  outcomes: readonly ConfirmedOutcome[],
+  outcomes: readonly ConfirmedPaymentOutcome[],
 ): Promise<Buffer[]> {
   if (outcomes.length === 0) return []
   const text = `UPDATE payments p SET outcome = o.outcome, outcome_block = o.block,

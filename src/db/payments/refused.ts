@@ -3,7 +3,7 @@ import { PAYMENT_OUTCOME } from '../../registry/payment/payment.js'
 import { codeListSql } from '../pg/codes.js'
 
 /** SQL condition on a job `j`: no transaction was signed, and the job has not ended. */
-export const IS_UNSENT_SQL = `j.state IN (${codeListSql(JOB_STATE, 'queued', 'parked')}) AND j.nonce IS NULL`
+export const IS_JOB_UNSENT_SQL = `j.state IN (${codeListSql(JOB_STATE, 'queued', 'parked')}) AND j.nonce IS NULL`
 
 /**
  * SQL condition on a job `j`: its payment stays at a payments contract that was replaced. The relayer no longer sends
@@ -17,4 +17,4 @@ export const IS_LEFT_TO_PAYER_SQL = `(j.alone AND j.state = ${JOB_STATE.parked} 
  */
 export const BELONGS_TO_PAYER_SQL = `(p.outcome IN (${codeListSql(PAYMENT_OUTCOME, 'refused', 'reclaimed')})
   OR EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}
-    AND (NOT (${IS_UNSENT_SQL}) OR ${IS_LEFT_TO_PAYER_SQL})))`
+    AND (NOT (${IS_JOB_UNSENT_SQL}) OR ${IS_LEFT_TO_PAYER_SQL})))`

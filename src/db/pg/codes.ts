@@ -38,7 +38,7 @@ export function nameOfCode<Word extends string>(codes: DatabaseCodes<Word>, code
  * SQL: true for an EVM chain `c`. Its contract keeps one credit per payer, and its blocks are in the database. A Solana
  * program keeps one account per payment, and its state is read from the chain.
  */
-export const IS_EVM_SQL = `c.family = '${EVM.key}'`
+export const IS_EVM_CHAIN_SQL = `c.family = '${EVM.key}'`
 
 /** Numbers for an SQL list: `state IN (${codeListSql(STATE, 'queued', 'parked')})`. */
 export function codeListSql<Word extends string>(

@@ -11,9 +11,9 @@ import { assertIndexingLeader } from '../journal/head.js'
 import {
   createLeasePool,
   LEASE_MS,
-  RENEW_MS,
+  LEASE_RENEWAL_INTERVAL_MS,
   STANDBY_POLL_MS,
-  takeLeadIfFree,
+  takeLeadershipIfFree,
   whileLeading,
 } from './leader.js'
 import { createListener, notifyNetwork } from './notify.js'
@@ -44,7 +44,7 @@ function throughProxy(): string {
   return url.href
 }
 
-const lead = (pool = leases) => takeLeadIfFree(pool, 'mainnet', 'index')
+const lead = (pool = leases) => takeLeadershipIfFree(pool, 'mainnet', 'index')
 
 async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
   const late = new AbortController()
@@ -100,7 +100,7 @@ it('a lead outlasts a broken connection and its leader’s transactions', async 
   await inTransaction(leases, async (client) => {
     await assertIndexingLeader(client, 'mainnet', leader.epoch)
     proxy.forget()
-    await sleep(LEASE_MS + RENEW_MS)
+    await sleep(LEASE_MS + LEASE_RENEWAL_INTERVAL_MS)
   })
   expect([isLost, await lead()]).toEqual([false, null])
   await leader.release()
@@ -145,7 +145,7 @@ it('a leader ends a writer of any role that froze while it sent a statement with
   await assertIndexingLeader(writer, 'mainnet', frozen.epoch)
   const copy = finished(writer.query(copyFrom('COPY deployment FROM STDIN')))
   copy.catch(() => {})
-  await within(ended, FROZEN_CLIENT_MS + 2 * RENEW_MS)
+  await within(ended, FROZEN_CLIENT_MS + 2 * LEASE_RENEWAL_INTERVAL_MS)
   await expect(copy).rejects.toThrow()
   await frozen.release()
 })
@@ -161,7 +161,7 @@ it.each([-YEAR_MS, 2 * MAX_CLOCK_SKEW_MS])(
       clock.mockImplementation(now)
       const leader = (await lead())!
       clock.mockImplementation(() => now() + skewMs)
-      await within(leader.lost, 2 * RENEW_MS)
+      await within(leader.lost, 2 * LEASE_RENEWAL_INTERVAL_MS)
       await leader.release()
     } finally {
       clock.mockRestore()

@@ -7,7 +7,7 @@ import { reportOncePerMinute } from '../../ops/reportOncePerMinute.js'
 import { LeadershipEndedError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from './codes.js'
-import { type Listener, leadEndNotification } from './notify.js'
+import { type Listener, leadershipEndNotification } from './notify.js'
 import { createPool, FROZEN_CLIENT_MS } from './pool.js'
 import { query, readRows } from './rows.js'
 import { assertClocksAgree, isLockTimeoutError, NOW_MS_SQL } from './unavailable.js'
@@ -18,7 +18,7 @@ import { assertClocksAgree, isLockTimeoutError, NOW_MS_SQL } from './unavailable
  */
 export const LEASE_MS = 3_500
 /** Pause between two renewals of a lease. */
-export const RENEW_MS = 1_000
+export const LEASE_RENEWAL_INTERVAL_MS = 1_000
 /** Pause between two polls of a standby. */
 export const STANDBY_POLL_MS = 500
 /** Timeout of a statement about leases, of a new connection for it, and of a lock that it waits for. */
@@ -82,7 +82,7 @@ export const createLeasePool = (url: string): pg.Pool =>
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay jobs, also under other
  * leaders
  */
-export async function takeLeadIfFree(
+export async function takeLeadershipIfFree(
   pool: pg.Pool,
   network: Network,
   role: LeaderRole,
@@ -113,7 +113,9 @@ export async function takeLeadIfFree(
     released.abort()
     // waits for a running renewal, which would take the lease again
     await lost
-    await query(pool, network, FREE, [...held, ...leadEndNotification(network)]).catch(() => {})
+    await query(pool, network, FREE, [...held, ...leadershipEndNotification(network)]).catch(
+      () => {},
+    )
   }
   return { epoch, lost, release }
 }
@@ -129,20 +131,20 @@ async function renewed(
   signal: AbortSignal,
 ): Promise<void> {
   for (let lastMs = sinceMs; ; ) {
-    await pauseUntilSignal(RENEW_MS, signal)
+    await pauseUntilSignal(LEASE_RENEWAL_INTERVAL_MS, signal)
     if (signal.aborted) return
     const askedMs = performance.now()
     try {
       if (!(await renew())) return
       lastMs = askedMs
     } catch (error) {
-      const isOver = performance.now() - lastMs > LEASE_MS - RENEW_MS
+      const isOver = performance.now() - lastMs > LEASE_MS - LEASE_RENEWAL_INTERVAL_MS
       if (isOver || (error as Error).name === 'ClockError') return
     }
   }
 }
 
-export interface LeadOptions {
+export interface LeadershipOptions {
   /** Pool that is used only for leases. */
   leases: pg.Pool
   /** Reports when another process gives up its leadership. */
@@ -162,13 +164,13 @@ export interface LeadOptions {
 type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 
 /** Runs `work` whenever this process leads, until the signal. The signal of `work` fires when the leadership ends. */
-export async function whileLeading(options: LeadOptions, work: Work): Promise<void> {
+export async function whileLeading(options: LeadershipOptions, work: Work): Promise<void> {
   const { signal, network, role, listener } = options
   const onError = reportOncePerMinute(options.onError)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
   const freed = createWakeUp()
   const unhear = listener.subscribe(
-    (payload) => payload === leadEndNotification(network)[1] && freed.notify(),
+    (payload) => payload === leadershipEndNotification(network)[1] && freed.notify(),
   )
   let failures = 0
   const failed = (error: Error) => {
@@ -191,11 +193,11 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
 
 /** Runs the work for as long as this process leads. Does nothing while another process leads. */
 async function leadOnce(
-  { leases, network, role, signal }: LeadOptions,
+  { leases, network, role, signal }: LeadershipOptions,
   loop: WorkerLoop,
   work: Work,
 ): Promise<void> {
-  const leadership = await takeLeadIfFree(leases, network, role, loop.turned)
+  const leadership = await takeLeadershipIfFree(leases, network, role, loop.turned)
   loop.succeeded()
   if (!leadership) return
   const { epoch } = leadership

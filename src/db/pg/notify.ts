@@ -37,7 +37,7 @@ export function parseNotificationPayload(
  * Notification that a leader of the network has ended its leadership, for the processes that wait to lead. @returns
  * channel and payload
  */
-export const leadEndNotification = (network: Network): [string, string] => [
+export const leadershipEndNotification = (network: Network): [string, string] => [
   NOTIFY_CHANNEL,
   `${network} lead`,
 ]

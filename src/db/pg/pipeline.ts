@@ -5,7 +5,7 @@ import type pg from 'pg'
 export type Queryable = Pick<pg.Pool, 'query'>
 
 /** Pools and connections that go through a pooler. */
-export const pooledConnections = new WeakSet<object>()
+export const connectionsThroughPooler = new WeakSet<object>()
 
 /** Socket of a connection, which the driver's types do not declare. */
 export const socketOf = (client: pg.ClientBase): Socket =>
@@ -30,7 +30,7 @@ export async function inPipeline<T extends readonly unknown[]>(
       throw error
     })
   const db = { query } as Queryable
-  if (pooledConnections.has(client)) pooledConnections.add(db)
+  if (connectionsThroughPooler.has(client)) connectionsThroughPooler.add(db)
   const socket = socketOf(client)
   // COPY does not work in pipeline mode
   const driver = client as pg.ClientBase & { pipeline: boolean }

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { withTimeout } from '../../ops/notify.js'
 import { connectionError, PoolWithClearErrors } from './connecting.js'
-import { inPipeline, pooledConnections, socketOf } from './pipeline.js'
+import { connectionsThroughPooler, inPipeline, socketOf } from './pipeline.js'
 import {
   BEGIN_STATEMENT,
   directSessionConfig,
   pinSchema,
-  pooledSessionConfig,
+  poolerSessionConfig,
   type SessionLimits,
   transactionSettingsSql,
 } from './session.js'
@@ -94,7 +94,7 @@ export function poolWithQuery(
     },
   })
   viewed.set(view, pool)
-  if (pooledConnections.has(pool)) pooledConnections.add(view)
+  if (connectionsThroughPooler.has(pool)) connectionsThroughPooler.add(view)
   return view
 }
 
@@ -139,7 +139,7 @@ export function createPool(
   }
   const config = {
     ...(isPooled
-      ? pooledSessionConfig(url, applicationName)
+      ? poolerSessionConfig(url, applicationName)
       : directSessionConfig(url, applicationName, limits)),
     max: options.max,
     connectionTimeoutMillis: answerMs ?? CONNECT_TIMEOUT_MS,
@@ -155,7 +155,7 @@ export function createPool(
       client.on('error', () => {})
       open.add(client)
       if (isPooled) {
-        pooledConnections.add(client)
+        connectionsThroughPooler.add(client)
         return
       }
       await pinSchema(client)
@@ -163,7 +163,7 @@ export function createPool(
     },
   }
   const pool = new PoolWithClearErrors(config)
-  if (isPooled) pooledConnections.add(pool)
+  if (isPooled) connectionsThroughPooler.add(pool)
   begins.set(pool, isPooled ? [BEGIN_STATEMENT, transactionSettingsSql(limits)] : [BEGIN_STATEMENT])
   connections.set(pool, open)
   pool.on('remove', (client) => open.delete(client))
@@ -200,7 +200,7 @@ export async function withConnection<T>(
   const statementTimeoutMs = answerMs === undefined ? undefined : answerMs + LATE_MS
   const config = {
     ...(isProbe
-      ? pooledSessionConfig(url, applicationName)
+      ? poolerSessionConfig(url, applicationName)
       : directSessionConfig(url, applicationName, { statementTimeoutMs })),
     connectionTimeoutMillis: answerMs ?? CONNECT_TIMEOUT_MS,
     query_timeout: answerMs,
@@ -221,7 +221,7 @@ export async function withConnection<T>(
   }
 }
 
-export async function isReachable(pool: pg.Pool): Promise<boolean> {
+export async function isDatabaseReachable(pool: pg.Pool): Promise<boolean> {
   return pool.query('SELECT 1').then(
     () => true,
     () => false,

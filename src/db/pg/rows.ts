@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Prisma } from '../generated/client.js'
 import { nameOfCode } from './codes.js'
-import { pooledConnections, type Queryable } from './pipeline.js'
+import { connectionsThroughPooler, type Queryable } from './pipeline.js'
 
 export type { Queryable }
 
@@ -47,7 +47,7 @@ async function run(
   values: readonly unknown[],
 ): Promise<pg.QueryArrayResult> {
   const { name, text } = typeof statement === 'string' ? { text: statement } : statement
-  const isNamed = name !== undefined && !pooledConnections.has(db)
+  const isNamed = name !== undefined && !connectionsThroughPooler.has(db)
   return db.query({ values: values as unknown[], rowMode: 'array', text, ...(isNamed && { name }) })
 }
 

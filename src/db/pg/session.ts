@@ -65,7 +65,7 @@ function withoutStated(text: string): { connectionString: string; options: strin
  * Configuration of a session behind a pooler, which refuses start-up options. Its transactions set the settings
  * instead.
  */
-export function pooledSessionConfig(url: string, applicationName: string): pg.ClientConfig {
+export function poolerSessionConfig(url: string, applicationName: string): pg.ClientConfig {
   const { connectionString } = withoutStated(url)
   return { connectionString, application_name: applicationName }
 }

@@ -1,6 +1,6 @@
 import {
   actorOfChange,
-  BODY_BYTES_WITH_ACTOR,
+  BODY_PREFIX_BYTES_WITH_ACTOR,
   isClusterChangeKind,
 } from '../../registry/journal/change.js'
 import { entryKindOfCode } from '../../registry/journal/entry.js'
@@ -17,7 +17,7 @@ import type { Queryable } from '../pg/rows.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /** A cluster as shown to a caller. Times in ms. Actors are stored addresses, null where private. */
-export interface ClusterView {
+export interface ClusterForViewer {
   id: Buffer
   createdMs: number
   createdBy: Buffer | null
@@ -67,7 +67,7 @@ const clusterFor = (l: PartitionNames, serial: string, viewer: string): string =
     SELECT w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up, w.created_seq,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
       CASE WHEN m.is_member THEN updated.kind END AS updated_kind,
-      CASE WHEN m.is_member THEN substring(updated.body FROM 1 FOR ${BODY_BYTES_WITH_ACTOR}) END AS updated_body
+      CASE WHEN m.is_member THEN substring(updated.body FROM 1 FOR ${BODY_PREFIX_BYTES_WITH_ACTOR}) END AS updated_body
     FROM (
       SELECT w.* FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = c.serial AND NOT w.private
       UNION ALL
@@ -87,7 +87,7 @@ function clusterBy<Key>(name: string, serial: (l: PartitionNames) => string) {
     network: Network,
     key: Key,
     viewer: Buffer | null = null,
-  ): Promise<ClusterView | null> => view(await read(db, network, [key, viewer]))
+  ): Promise<ClusterForViewer | null> => view(await read(db, network, [key, viewer]))
 }
 
 export const findClusterById = clusterBy<Buffer>(
@@ -152,7 +152,7 @@ export const clusterExists = async (
   id: Buffer,
 ): Promise<boolean> => (await clusterRowById(db, network, id)) !== null
 
-function view(rows: readonly Row[]): ClusterView | null {
+function view(rows: readonly Row[]): ClusterForViewer | null {
   const [first] = rows
   if (!first) return null
   return {

@@ -30,7 +30,7 @@ async function readOnce<Input, Row extends { ord: number }>(
 }
 
 /** Result of a look-up by address: a wallet entry, or a name below a community. */
-export interface AddressHit {
+export interface AddressLookupResult {
   /** Default name of its cluster (the oldest it holds), or the community. */
   clusterName: string | null
   walletName: string
@@ -65,7 +65,7 @@ const oldestName = (l: PartitionNames, cluster: string): string => `
     SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
   ) n ORDER BY n.seq LIMIT 1`
 
-const byAddresses = prepareStatement<AddressHit & { ord: number }>(
+const byAddresses = prepareStatement<AddressLookupResult & { ord: number }>(
   'by_addresses',
   (l) => `SELECT i.ord, e.* FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
     CROSS JOIN LATERAL (${publicName(l, 'i.address')}) e`,
@@ -76,11 +76,11 @@ export async function findNamesOfAddresses(
   db: Queryable,
   network: Network,
   addresses: readonly Buffer[],
-): Promise<(AddressHit | null)[]> {
+): Promise<(AddressLookupResult | null)[]> {
   return readOnce(addresses, mapKey, (asked) => byAddresses(db, network, [asked]))
 }
 
-export interface NameHit {
+export interface NameLookupResult {
   address: Buffer
   walletName: string
   isVerified: boolean
@@ -93,7 +93,7 @@ const holderNamed = (
   WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1`
 
 // reads the holder of each name without a wallet once: a cluster's name may come with a thousand wallets
-const byNames = prepareStatement<NameHit & { ord: number }>('by_names', (l) => {
+const byNames = prepareStatement<NameLookupResult & { ord: number }>('by_names', (l) => {
   const asked = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
   const holder = holderNamed(l)
   const ofCluster = `w.address, w.name, w.verified FROM ${l.wallets} w
@@ -129,7 +129,7 @@ export async function findWalletsByNames(
   db: Queryable,
   network: Network,
   names: readonly { cluster: string; wallet: string | null }[],
-): Promise<(NameHit | null)[]> {
+): Promise<(NameLookupResult | null)[]> {
   return readOnce(
     names,
     ({ cluster, wallet }) => `${cluster}/${wallet ?? ''}`,
@@ -139,7 +139,7 @@ export async function findWalletsByNames(
 }
 
 // scans all wallets of each cluster, at most a thousand
-const byTypes = prepareStatement<NameHit & { ord: number }>(
+const byTypes = prepareStatement<NameLookupResult & { ord: number }>(
   'by_types',
   (
     l,

@@ -3,12 +3,12 @@ import { mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
 import { encodeRunningHashes } from '../../chains/evm/record.js'
 import { transientError } from '../../chains/rpc/errors.js'
-import { DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
+import { NodesDisagreeError, NodesSilentError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertIndexingLeader, markCaughtUp, readJournalHead } from '../../db/journal/head.js'
 import { BackgroundWork } from '../../ops/background.js'
 import { chainErrorSentence } from '../../ops/causes.js'
-import { type ChainState, isHeadStale, type TrustBasis } from '../../ops/chainState.js'
+import { type ChainState, isHeadStale, type LogTrustBasis } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
   hasRunningHashes,
@@ -24,7 +24,7 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { BlockTimeEstimator } from '../headClock.js'
 import { measureBackfillProgress } from '../progress.js'
 import { assertCheckpointOnChain, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
-import { proveBlocks, type RequestedRecord, readRecordAtNewestBlock } from './proveBlocks.js'
+import { proveBlocks, type RequestedRunningHashes, readNewestRunningHashes } from './proveBlocks.js'
 import { type FetchedRange, RangeFetcher } from './rangeFetcher.js'
 import { type NewBlocks, readNewBlocks } from './tail.js'
 import {
@@ -34,7 +34,7 @@ import {
   logCountOfBlocks,
   type UnconfirmedBlock,
 } from './types.js'
-import { alarmOfUndecidedError, assertLogsMoveNoMoney, findUndecidedError } from './undecided.js'
+import { alarmOfNoQuorumError, assertLogsMoveNoMoney, findNoQuorumError } from './undecided.js'
 import { firstWritableBlocks, writeBlocks } from './write.js'
 
 /**
@@ -52,7 +52,7 @@ const MOST_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
  */
 const HALT_PATIENCE = { failures: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
-export const LOCAL_CHAIN_HALT_PATIENCE = { failures: 1, ms: 0 }
+export const LOCAL_CHECKS_BEFORE_HALT = { failures: 1, ms: 0 }
 
 /**
  * Indexes one chain. A hub's logs are stored as unconfirmed entries (the tail), and once confirmed in the journal. A
@@ -131,7 +131,7 @@ export class ChainIndexer {
   }
 
   #fail(error: unknown): never {
-    const errorAlarm = alarmOfUndecidedError(findUndecidedError(error))
+    const errorAlarm = alarmOfNoQuorumError(findNoQuorumError(error))
     const lastError = chainErrorSentence(error)
     Object.assign(this.state, { lastError, errorAlarm, lastStepMs: Date.now() })
     throw error
@@ -142,8 +142,8 @@ export class ChainIndexer {
    * that time.
    */
   #mayGoOnAlone(error: unknown): boolean {
-    if (findUndecidedError(error) instanceof DisagreementError) this.#silentSinceMs = null
-    if (!(findUndecidedError(error) instanceof SilenceError)) return false
+    if (findNoQuorumError(error) instanceof NodesDisagreeError) this.#silentSinceMs = null
+    if (!(findNoQuorumError(error) instanceof NodesSilentError)) return false
     this.#silentSinceMs ??= performance.now()
     const { singleNodeAfter = null } = this.#options.chain.config
     return singleNodeAfter !== null && performance.now() - this.#silentSinceMs >= singleNodeAfter
@@ -151,7 +151,7 @@ export class ChainIndexer {
 
   /** Counts a check that found the checkpoint's block replaced. True once indexing of the chain has to halt. */
   #isOutOfPatience(): boolean {
-    const { chain, haltPatience = chain.config.local ? LOCAL_CHAIN_HALT_PATIENCE : HALT_PATIENCE } =
+    const { chain, haltPatience = chain.config.local ? LOCAL_CHECKS_BEFORE_HALT : HALT_PATIENCE } =
       this.#options
     this.#doubt ??= { failures: 0, sinceMs: performance.now() }
     this.#doubt.failures += 1
@@ -178,7 +178,7 @@ export class ChainIndexer {
     const heads = await chain.heads()
     const { latest, confirmed: reported, confirmedMs } = heads
     const confirmed = await this.#confirmedBy(heads).catch((error: unknown) => {
-      if (!findUndecidedError(error)) throw error
+      if (!findNoQuorumError(error)) throw error
       this.#unproved = error as Error
       return row.nextBlock - 1
     })
@@ -215,7 +215,7 @@ export class ChainIndexer {
     return header?.hash === toHex(last.hash)
   }
 
-  #showTrust({ trust, nodes }: TrustBasis): void {
+  #showTrust({ trust, nodes }: LogTrustBasis): void {
     Object.assign(this.state, { trust, trustNodes: nodes })
   }
 
@@ -314,18 +314,18 @@ export class ChainIndexer {
       })
     } catch (error) {
       // until nodes agree, new blocks are shown as unconfirmed
-      if (!findUndecidedError(error)) throw error
+      if (!findNoQuorumError(error)) throw error
       this.#unproved = error as Error
       confirming = []
     }
     if (extension || proved.length > 0) await this.#write('follow', proved, extension)
     // where nodes contradict each other about a block, a node may have invented it: all unconfirmed blocks are read
     // again
-    const why = findUndecidedError(this.#unproved)
+    const why = findNoQuorumError(this.#unproved)
     // if there are too many unproved blocks, and nodes no longer return their running hashes, the blocks are dropped
     // too: a catch-up reads them again and proves them by the running hashes at the newest block
-    const isPast = isFull && why instanceof SilenceError
-    this.#tail = isPast || why instanceof DisagreementError ? [] : tail.slice(confirming.length)
+    const isPast = isFull && why instanceof NodesSilentError
+    this.#tail = isPast || why instanceof NodesDisagreeError ? [] : tail.slice(confirming.length)
     return {
       kind: 'followed',
       blocks: extension?.blocks.length ?? 0,
@@ -337,7 +337,7 @@ export class ChainIndexer {
   }
 
   /** Requests a confirmed block's record (running hashes) while logs are read. Null after a failed step. */
-  #askRecord(latest: BlockHeader, confirmed: number): RequestedRecord | null {
+  #askRecord(latest: BlockHeader, confirmed: number): RequestedRunningHashes | null {
     const { chain, row } = this.#options
     const hash =
       confirmed === latest.number
@@ -422,7 +422,7 @@ export class ChainIndexer {
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
     if (hasRunningHashes(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
       const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
-      const { nodes } = await readRecordAtNewestBlock(chain, row, known)
+      const { nodes } = await readNewestRunningHashes(chain, row, known)
       this.#showTrust(trustBasisOfRange(chain, nodes))
     }
     if ((this.state.trustNodes ?? 0) < this.state.nodesWanted) return false

@@ -33,7 +33,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { logsOfBlocks, type UnconfirmedBlock } from './types.js'
 
 /** The contracts' record (running hashes) as of the block `hash`, requested while logs are still read. */
-export interface RequestedRecord {
+export interface RequestedRunningHashes {
   hash: Buffer
   record: ReturnType<typeof readAgreedRunningHashesOrNull>
 }
@@ -60,12 +60,12 @@ const rangeOf = (blocks: readonly UnconfirmedBlock[]): ConfirmedLogRange => ({
  * they produce the contracts' record (running hash). The record does not cover which block a log is in, so a second
  * node has to confirm the blocks. Where no record covers a chain's logs, the blocks are read again. If nodes return
  * only the newest block's record, it proves the whole tail.
- * @throws UndecidedError, ChainUnavailableError, RpcError; Error whose cause is one of these
+ * @throws NoQuorumError, ChainUnavailableError, RpcError; Error whose cause is one of these
  */
 export async function proveBlocks(
   chain: EvmChain,
   row: ChainRow,
-  known: KnownTail & { blocks: readonly UnconfirmedBlock[]; asked: RequestedRecord | null },
+  known: KnownTail & { blocks: readonly UnconfirmedBlock[]; asked: RequestedRunningHashes | null },
 ): Promise<ProvedLogRange[]> {
   const { blocks, tail, place, asked, nodes: least } = known
   if (blocks.length === 0) return []
@@ -76,7 +76,7 @@ export async function proveBlocks(
   const own = keeps
     ? await (isAsked ? asked!.record : readAgreedRunningHashesOrNull(chain, end, least))
     : null
-  const top = keeps && !own ? await readRecordAtNewestBlock(chain, row, known) : null
+  const top = keeps && !own ? await readNewestRunningHashes(chain, row, known) : null
   const answer = runningHashesAfterLogs(chain, place.record, seen.decoded)
   const record = top ? { answer, nodes: top.nodes } : own
   const source = checkedLogRangeSource(chain, createLogRangeWidth(), {
@@ -132,9 +132,9 @@ async function readAnew(
 /**
  * Record (running hashes) as of the newest known block. All logs above the checkpoint have to produce this record.
  * Nodes keep the state of the newest block longest.
- * @throws Error where the logs do not produce the record; UndecidedError, ChainUnavailableError
+ * @throws Error where the logs do not produce the record; NoQuorumError, ChainUnavailableError
  */
-export async function readRecordAtNewestBlock(
+export async function readNewestRunningHashes(
   chain: EvmChain,
   row: ChainRow,
   { tail, place, nodes }: KnownTail,

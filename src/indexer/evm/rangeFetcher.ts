@@ -55,7 +55,7 @@ export class RangeFetcher {
   /**
    * Reads all logs of a catch-up once, to calculate the records (running hashes) at blocks whose state nodes have
    * pruned. The logs are checked against the record of block `confirmed`, or else of the block `latest`.
-   * @throws UndecidedError or ChainUnavailableError that says why nodes return neither record
+   * @throws NoQuorumError or ChainUnavailableError that says why nodes return neither record
    */
   async foldAhead(
     before: LastConfirmedHashes,

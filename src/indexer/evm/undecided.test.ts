@@ -15,7 +15,7 @@ it.each([
 ] as const)('%s waits for a second node', (_, kind) => {
   expect(() => assertLogsMoveNoMoney(logsWith(kind))).toThrow(
     expect.objectContaining({
-      name: 'SilenceError',
+      name: 'NodesSilentError',
       message: expect.stringContaining('wait for a second node'),
     }),
   )

@@ -7,7 +7,7 @@ import { chainErrorSentence } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
-import { CONFIGURED_MINIMUM_LOG_INDEX, configuredMinimumBids } from '../../record/minima.js'
+import { configuredMinimumBids, LOG_INDEX_OF_CONFIGURED_MINIMUM_BID } from '../../record/minima.js'
 import { bigIntToWord } from '../../registry/primitives/bytes.js'
 import type { IndexerCallbacks } from '../progress.js'
 import { ChainIndexer } from './chainIndexer.js'
@@ -125,7 +125,7 @@ export async function findUnappliedMinimumBids(
   const past = [...configuredMinimumBids(config)].filter(([block]) => block < row.nextBlock)
   if (past.length === 0) return []
   const blocks = past.map(([block]) => block)
-  const journalled = await readEntryBodies(pool, row, blocks, CONFIGURED_MINIMUM_LOG_INDEX)
+  const journalled = await readEntryBodies(pool, row, blocks, LOG_INDEX_OF_CONFIGURED_MINIMUM_BID)
   return past
     .filter(([block, wei]) => !journalled.get(block)?.equals(bigIntToWord(wei)))
     .map(([block]) => block)

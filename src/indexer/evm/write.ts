@@ -4,7 +4,7 @@ import { writeMessageReceipts, writeMessages } from '../../db/bridge/messages.js
 import { findRowsOfEntries, foldEntries, writeFoldedBatch } from '../../db/journal/append.js'
 import { type ChainCheckpoint, moveChainCheckpoint } from '../../db/journal/chains.js'
 import { lockJournalHead } from '../../db/journal/head.js'
-import { deleteConfirmedFacts, writeUnconfirmedBlocks } from '../../db/journal/tail.js'
+import { deleteUnconfirmedEntriesBefore, writeUnconfirmedBlocks } from '../../db/journal/tail.js'
 import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notifyBlock, notifyNetwork } from '../../db/pg/notify.js'
 import { inPipeline, type Queryable } from '../../db/pg/pipeline.js'
@@ -17,7 +17,7 @@ import { type ChainIndexerOptions, logsOfBlocks, type UnconfirmedBlock } from '.
  * Maximum number of entries in a transaction while there are other writers: signed changes of users wait for the
  * transaction's lock, about 50 ms.
  */
-export const MAX_ENTRIES_PER_LIVE_TRANSACTION = 1_000
+export const MAX_ENTRIES_PER_TRANSACTION_AFTER_CATCH_UP = 1_000
 
 /** The first of `blocks`: as many as one transaction may write, but at least one. */
 export function firstWritableBlocks(
@@ -26,7 +26,7 @@ export function firstWritableBlocks(
   let logs = 0
   const end = blocks.findIndex(({ decoded }, i) => {
     logs += decodedLogCount(decoded)
-    return i > 0 && logs > MAX_ENTRIES_PER_LIVE_TRANSACTION
+    return i > 0 && logs > MAX_ENTRIES_PER_TRANSACTION_AFTER_CATCH_UP
   })
   return end === -1 ? blocks : blocks.slice(0, end)
 }
@@ -50,12 +50,12 @@ function writeConfirmed(
       : writeMessages(db, row, blocks, sent),
     writePayments(db, row, blocks, payments),
     writePaymentOutcomes(db, row, ends),
-    deleteConfirmedFacts(db, network, chain, to.nextBlock),
+    deleteUnconfirmedEntriesBefore(db, network, chain, to.nextBlock),
     ...(decodedLogCount(logs) + received.length > 0 ? [notifyNetwork(db, network)] : []),
   ]
 }
 
-export interface BlockWrite {
+export interface BlocksToWrite {
   /** Kind of step. The fail points' names begin with it. */
   at: 'backfill' | 'follow'
   extension: NewBlocks | null
@@ -71,7 +71,7 @@ export interface BlockWrite {
  * @returns the minimum bid in force afterwards, wei
  * @throws LostLeadershipError
  */
-export function writeBlocks(options: ChainIndexerOptions, write: BlockWrite): Promise<bigint> {
+export function writeBlocks(options: ChainIndexerOptions, write: BlocksToWrite): Promise<bigint> {
   const { pool, row, epoch, chain } = options
   const { stages } = chain
   const { at, to, confirmed: logs, extension } = write
@@ -102,7 +102,7 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlockWrite): Pr
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
-  { at, extension, minimumWei, to }: BlockWrite & { extension: NewBlocks },
+  { at, extension, minimumWei, to }: BlocksToWrite & { extension: NewBlocks },
 ): Promise<void>[] {
   const { network, chain } = row
   const { dropFrom } = extension

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MissingDataError } from '../../chains/rpc/errors.js'
-import { DisagreementError, type RpcCall } from '../../chains/rpc/nodes.js'
+import { NodesDisagreeError, type RpcCall } from '../../chains/rpc/nodes.js'
 import {
   assertNodeHasSlot,
   type ListedDecodedTransaction,
@@ -28,7 +28,7 @@ const RETRY_MS = 500
 /**
  * Reads listed transactions in order, chunk by chunk. Stops between two chunks when the signal fires.
  * @param write takes the transactions of a chunk
- * @throws DisagreementError where nodes contradict each other, once all earlier transactions are written
+ * @throws NodesDisagreeError where nodes contradict each other, once all earlier transactions are written
  */
 export async function readTransactionsInChunks(
   options: PaymentWatcherOptions,
@@ -113,9 +113,9 @@ async function agreedOn(
         onUnknown?.(signature, unshown)
         return null
       }
-      if (!(error instanceof DisagreementError)) throw error
+      if (!(error instanceof NodesDisagreeError)) throw error
       if (attempt === MAX_ATTEMPTS)
-        throw new DisagreementError(`${error.message} about transaction ${signature}`)
+        throw new NodesDisagreeError(`${error.message} about transaction ${signature}`)
     }
     await sleep(RETRY_MS)
   }

@@ -1,10 +1,10 @@
 import bs58 from 'bs58'
-import type { HubNamePayment, SeenCommunityPayment } from '../../chains/solana/events.js'
-import { type ListedDecodedTransaction, signatureBytes } from '../../chains/solana/reads.js'
+import type { CommunityPaymentEvent, HubNamePayment } from '../../chains/solana/events.js'
+import { type ListedDecodedTransaction, signatureFromBase58 } from '../../chains/solana/reads.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
 import type {
   CommunityNameTarget,
-  ConfirmedOutcome,
+  ConfirmedPaymentOutcome,
   HubNameTarget,
   Payment,
 } from '../../registry/payment/payment.js'
@@ -34,7 +34,7 @@ const originOf = (
   { payer, referral, reclaimableAt }: Pick<HubNamePayment, 'payer' | 'referral' | 'reclaimableAt'>,
   { heldMs }: ProgramWithHoldingTime,
 ) => ({
-  tx: signatureBytes(tx.signature),
+  tx: signatureFromBase58(tx.signature),
   block: tx.slot,
   blockHash: null,
   payer: storedAddress('solana', payer),
@@ -86,7 +86,7 @@ function withinNumber(value: bigint): number {
 function communityPayment(
   program: ProgramWithHoldingTime,
   tx: ListedDecodedTransaction,
-  seen: SeenCommunityPayment,
+  seen: CommunityPaymentEvent,
 ): Payment<CommunityNameTarget> {
   const { sequence, token, amount, community, name, number } = seen
   return {
@@ -118,7 +118,7 @@ export const storedPaymentsOf = (
 export const paymentOutcomesOf = (
   program: PaymentProgramIdentity,
   { slot, ends }: ListedDecodedTransaction,
-): ConfirmedOutcome[] =>
+): ConfirmedPaymentOutcome[] =>
   ends.map(({ of, outcome, sequence }) => ({
     id: idOf(program, of, sequence),
     outcome,

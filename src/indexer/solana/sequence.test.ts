@@ -2,8 +2,8 @@ import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
 import {
+  type CommunityPaymentEvent,
   type HubNamePayment,
-  type SeenCommunityPayment,
   transactionWithoutEvents,
 } from '../../chains/solana/events.js'
 import type { ListedDecodedTransaction } from '../../chains/solana/reads.js'
@@ -48,8 +48,8 @@ function paid(sequence: bigint): HubNamePayment {
 }
 const forCommunity = (
   sequence: bigint,
-  changes: Partial<SeenCommunityPayment> = {},
-): SeenCommunityPayment => ({
+  changes: Partial<CommunityPaymentEvent> = {},
+): CommunityPaymentEvent => ({
   sequence,
   payer,
   number: 2n ** 64n - 1n,

@@ -3,7 +3,7 @@ import type {
   ListedTransaction,
   PaymentCounts,
 } from '../../chains/solana/reads.js'
-import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
+import type { ConfirmedPaymentOutcome, Payment } from '../../registry/payment/payment.js'
 import { lastContiguousSequence } from '../../registry/payment/quote.js'
 import { type ProgramWithHoldingTime, paymentOutcomesOf, storedPaymentsOf } from './row.js'
 
@@ -11,7 +11,7 @@ import { type ProgramWithHoldingTime, paymentOutcomesOf, storedPaymentsOf } from
 export interface PaymentRows {
   payments: Payment[]
   /** Includes outcomes of earlier transactions whose payment was read only now. */
-  outcomes: ConfirmedOutcome[]
+  outcomes: ConfirmedPaymentOutcome[]
 }
 
 /** Counts payment numbers: every payment up to number `known` was read. `beyond`: numbers read after the first gap. */
@@ -27,7 +27,7 @@ export class PaymentSequenceTracker {
   /** Read transactions, by signature. */
   readonly #read = new Map<string, { slot: number; hasEvents: boolean }>()
   /** Outcomes of payments that are not stored yet, by the payment's id in hex. */
-  readonly #early = new Map<string, ConfirmedOutcome>()
+  readonly #early = new Map<string, ConfirmedPaymentOutcome>()
 
   /** @param known payment numbers up to which every payment is stored */
   constructor(program: ProgramWithHoldingTime, known: PaymentCounts) {

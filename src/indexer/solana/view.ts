@@ -14,7 +14,7 @@ export interface NodeProgramAnswers extends PaymentCountsAtSlot {
 }
 
 /** True if the program's counters have more payments than `known`. */
-export const countsMorePayments = (counted: PaymentCounts, known: PaymentCounts): boolean =>
+export const hasMorePaymentsThan = (counted: PaymentCounts, known: PaymentCounts): boolean =>
   known.names < counted.names || known.communityNames < counted.communityNames
 
 /**
@@ -25,7 +25,7 @@ export const arePaymentCountsConsistent = (
   a: PaymentCountsAtSlot,
   b: PaymentCountsAtSlot,
 ): boolean =>
-  !(a.slot < b.slot && countsMorePayments(a, b)) && !(b.slot < a.slot && countsMorePayments(b, a))
+  !(a.slot < b.slot && hasMorePaymentsThan(a, b)) && !(b.slot < a.slot && hasMorePaymentsThan(b, a))
 
 /** All transactions that any node lists, oldest first: one node can't hide a transaction that another node lists. */
 export function mergeTransactionLists(views: readonly NodeProgramAnswers[]): ListedTransaction[] {

@@ -9,8 +9,8 @@ import {
   type PaymentCounts,
   readMaxPaymentHoldingMs,
   readPaymentCounts,
-  signatureBytes,
-  signatureText,
+  signatureFromBase58,
+  signatureToBase58,
 } from '../../chains/solana/reads.js'
 import { assertIndexingLeader } from '../../db/journal/head.js'
 import {
@@ -25,14 +25,14 @@ import { chainErrorSentence } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { initialChainState } from '../evm/types.js'
-import { alarmOfUndecidedError, findUndecidedError } from '../evm/undecided.js'
+import { alarmOfNoQuorumError, findNoQuorumError } from '../evm/undecided.js'
 import { readTransactionsInChunks } from './chunks.js'
 import { PaymentSequenceTracker } from './sequence.js'
 import { createUnconfirmedPaymentWriter } from './tail.js'
 import type { PaymentWatcherOptions, PaymentWatchOutcome } from './types.js'
 import {
   arePaymentCountsConsistent,
-  countsMorePayments,
+  hasMorePaymentsThan,
   mergeTransactionLists,
   type NodeProgramAnswers,
 } from './view.js'
@@ -94,7 +94,7 @@ export class PaymentWatcher {
     } catch (error) {
       // the database transaction may have been committed, so the cursor is read again
       this.#memory = null
-      const errorAlarm = alarmOfUndecidedError(findUndecidedError(error))
+      const errorAlarm = alarmOfNoQuorumError(findNoQuorumError(error))
       Object.assign(state, {
         lastError: chainErrorSentence(error),
         errorAlarm,
@@ -191,19 +191,19 @@ export class PaymentWatcher {
       commitment === 'confirmed' ? 0 : getSlot(call, 'confirmed'),
     ])
     const { slot: known, sequence: names, communitySequence: communityNames } = cursor
-    if (counts.slot > known && countsMorePayments({ names, communityNames }, counts))
+    if (counts.slot > known && hasMorePaymentsThan({ names, communityNames }, counts))
       throw new RefutedAnswerError(
         `getAccountInfo: slot ${counts.slot} has fewer payments than are known at slot ${known}`,
       )
     const view = { host, ...counts, headSlot, list: null }
-    if (!isDue && !countsMorePayments(counts, tracker.known)) return view
+    if (!isDue && !hasMorePaymentsThan(counts, tracker.known)) return view
     // a wrong slot in the cursor must not exclude newer slots
     const downToSlot = Math.max(startSlot, Math.min(counts.slot, known) - lateSlots)
     const until = isSearch ? null : memory.listedTo
     const options = { commitment, until, downToSlot, signal }
     const list = await listTransactions(call, registrar, options)
     // checked while this node answers, so that the error is counted as this node's
-    for (const { signature } of list.listed) signatureBytes(signature)
+    for (const { signature } of list.listed) signatureFromBase58(signature)
     return { ...view, list: { ...list, downToSlot } }
   }
 
@@ -256,7 +256,7 @@ export class PaymentWatcher {
 
   #missing(memory: Memory, views: readonly NodeProgramAnswers[]): PaymentWatchOutcome | null {
     const { known, isWhole } = memory.tracker
-    if (isWhole && !views.some((view) => countsMorePayments(view, known))) {
+    if (isWhole && !views.some((view) => hasMorePaymentsThan(view, known))) {
       Object.assign(memory, {
         missingSinceMs: null,
         lateSlots: LATE_SLOTS,
@@ -308,7 +308,7 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
       communityNames: cursor.communitySequence,
     }),
     /** Signature up to which all transactions have been listed, except those that a node lists late. */
-    listedTo: cursor.signature && signatureText(cursor.signature),
+    listedTo: cursor.signature && signatureToBase58(cursor.signature),
     /** Time when the program's transactions were last listed, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
     writeTail: createUnconfirmedPaymentWriter(options, program),
@@ -325,7 +325,7 @@ type Memory = Awaited<ReturnType<typeof load>>
 /** The cursor after transaction `last`. Slots ascend, except for a transaction that a node listed late. */
 function cursorBehind({ cursor, tracker }: Memory, last: ListedTransaction): PaymentCursor {
   return {
-    signature: last.slot >= cursor.slot ? signatureBytes(last.signature) : cursor.signature,
+    signature: last.slot >= cursor.slot ? signatureFromBase58(last.signature) : cursor.signature,
     slot: Math.max(cursor.slot, last.slot),
     sequence: tracker.known.names,
     communitySequence: tracker.known.communityNames,

@@ -1,7 +1,7 @@
 import type { LeasedWebhook, WebhookChange } from '../../db/webhooks/webhooks.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { postMessage } from './post.js'
+import { postWebhookMessage } from './post.js'
 import { signedHeaders } from './signature.js'
 import { TargetRefusedError } from './target.js'
 
@@ -13,11 +13,11 @@ const PARK_AFTER_MS = 5 * 86_400_000
 const GONE = 'HTTP 410'
 
 /** Types of messages to webhooks. docs/use/webhooks.md shows a message of each type. */
-export const MESSAGE_TYPES = ['events', 'feed_restarted'] as const
+export const WEBHOOK_MESSAGE_TYPES = ['events', 'feed_restarted'] as const
 
 /** Body of a message to a webhook. @param fields JSON of the fields that only messages of this type have */
 const messageOf = (
-  type: (typeof MESSAGE_TYPES)[number],
+  type: (typeof WEBHOOK_MESSAGE_TYPES)[number],
   { id, network }: Pick<LeasedWebhook, 'id' | 'network'>,
   fields: string,
 ): string => `{"type":"${type}","webhook":${id},"network":"${network}",${fields}}`
@@ -46,7 +46,7 @@ export interface FeedQuery {
 /** Reads a page of a network's feed; null where the feed has restarted since the page token was issued. */
 export type ReadFeedPage = (network: Network, query: FeedQuery) => Promise<FeedPage | null>
 
-export interface WebhookDeliveryPorts {
+export interface WebhookDeliveryDependencies {
   readFeed: ReadFeedPage
   allowsPrivate: boolean
   nowMs(): number
@@ -66,7 +66,7 @@ export type DeliveryOutcome = {
  */
 export async function deliverNextMessage(
   hook: LeasedWebhook,
-  ports: WebhookDeliveryPorts,
+  ports: WebhookDeliveryDependencies,
 ): Promise<DeliveryOutcome> {
   const page = await ports.readFeed(hook.network, {
     cursor: hook.cursor,
@@ -106,12 +106,12 @@ async function send(
   message: string,
   body: string,
   after: WebhookChange,
-  { allowsPrivate, nowMs, signal }: WebhookDeliveryPorts,
+  { allowsPrivate, nowMs, signal }: WebhookDeliveryDependencies,
 ): Promise<DeliveryOutcome> {
   const headers = signedHeaders(hook.key, message, nowMs(), body)
   let reason: string
   try {
-    const status = await postMessage({ url: hook.url, headers, body, allowsPrivate, signal })
+    const status = await postWebhookMessage({ url: hook.url, headers, body, allowsPrivate, signal })
     if (status >= 200 && status < 300) return { after }
     reason = `HTTP ${status}`
   } catch (error) {

@@ -20,7 +20,7 @@ export interface PostOptions {
  * @returns the response's status
  * @throws TargetRefusedError, a timeout, or the connection's error
  */
-export function postMessage({
+export function postWebhookMessage({
   url: text,
   headers,
   body,

@@ -14,7 +14,7 @@ import {
   saveWebhook,
 } from '../../db/webhooks/webhooks.js'
 import { WorkerLoops } from '../../ops/loops.js'
-import { deliverNextMessage, type FeedPage, type MESSAGE_TYPES } from './deliver.js'
+import { deliverNextMessage, type FeedPage, type WEBHOOK_MESSAGE_TYPES } from './deliver.js'
 import { createWebhookMetrics } from './metrics.js'
 import { runWebhooks } from './run.js'
 
@@ -104,7 +104,7 @@ it('a delivery that a process stopped is sent at once by the next process', asyn
 
 /** For each type of message, a page of the feed after which it is sent, and its fields. */
 const MESSAGES: Record<
-  (typeof MESSAGE_TYPES)[number],
+  (typeof WEBHOOK_MESSAGE_TYPES)[number],
   { page: FeedPage | null; fields: Record<string, unknown> }
 > = {
   events: { page: PAGE, fields: { items: [{}], resume: 'next' } },

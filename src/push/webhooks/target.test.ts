@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
-import { postMessage } from './post.js'
+import { postWebhookMessage } from './post.js'
 import {
   isPrivateAddress,
   lookupPublicAddress,
@@ -89,7 +89,7 @@ describe('a target', () => {
       allowsPrivate: false,
       signal,
     }
-    await expect(postMessage(options)).rejects.toThrow(TargetRefusedError)
+    await expect(postWebhookMessage(options)).rejects.toThrow(TargetRefusedError)
   })
 
   it('is refused where one of several addresses is private, because a connection tries each', () => {
@@ -113,7 +113,7 @@ it('a response that changes the protocol is a failure, not a delivery that never
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const { signal } = new AbortController()
   await expect(
-    postMessage({ url, headers: {}, body: '{}', allowsPrivate: true, signal }),
+    postWebhookMessage({ url, headers: {}, body: '{}', allowsPrivate: true, signal }),
   ).rejects.toThrow('without an answer')
   server.close()
   server.closeAllConnections()

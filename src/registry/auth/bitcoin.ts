@@ -3,7 +3,7 @@ import { base58, bech32 } from '@scure/base'
 import type { Wallet } from '../primitives/address.js'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
+import { hexAndBase64Decodings, openSignatureEnvelope } from './envelope.js'
 import {
   combineSignatureChecks,
   isSignedByEcdsa,
@@ -201,10 +201,13 @@ export const bitcoinWalletKind: WalletKind = {
     const { encoded } = openSignatureEnvelope(text)
     if (encoded.startsWith(SIMPLE))
       return combineSignatureChecks(
-        possibleDecodings(encoded.slice(SIMPLE.length)).map(witnessCheck),
+        hexAndBase64Decodings(encoded.slice(SIMPLE.length)).map(witnessCheck),
       )
     return combineSignatureChecks(
-      possibleDecodings(encoded).flatMap((bytes) => [witnessCheck(bytes), recoveredCheck(bytes)]),
+      hexAndBase64Decodings(encoded).flatMap((bytes) => [
+        witnessCheck(bytes),
+        recoveredCheck(bytes),
+      ]),
     )
   },
 }

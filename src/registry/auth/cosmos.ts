@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bech32 } from '@scure/base'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
+import { hexAndBase64Decodings, openSignatureEnvelope } from './envelope.js'
 import {
   combineSignatureChecks,
   isSignedByEcdsa,
@@ -24,7 +24,7 @@ function keysOf(publicKey: unknown): Buffer[] {
   const { type, value, '@type': protoType, key } = Object(publicKey) as Record<string, unknown>
   const isSecp256k1 = KEY_TYPES.includes(String(type ?? protoType))
   return isSecp256k1
-    ? possibleDecodings(String(value ?? key)).filter(({ length }) => length === 33)
+    ? hexAndBase64Decodings(String(value ?? key)).filter(({ length }) => length === 33)
     : []
 }
 /** Pattern of the hex of one bech32 character. */
@@ -50,7 +50,7 @@ export const cosmosWalletKind: WalletKind = {
     'Accounts of several keys (multisig), and chains whose addresses are hashes of Ethereum (Evmos, Injective), are not verified here.',
   read(text) {
     const { encoded, fields } = openSignatureEnvelope(text)
-    const signatures = possibleDecodings(encoded).filter(({ length }) => length === 64)
+    const signatures = hexAndBase64Decodings(encoded).filter(({ length }) => length === 64)
     return combineSignatureChecks(
       keysOf(fields.pub_key).flatMap((key) =>
         signatures.map((signature) => checkOf(key, signature)),

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
+import { hexAndBase64Decodings, openSignatureEnvelope } from './envelope.js'
 
 /** Envelopes that web pages, wallets and shells put around a signature. */
 
 const BYTES = Buffer.from(Array.from({ length: 65 }, (_, i) => (i * 37) % 256))
 const HEX = `0x${BYTES.toString('hex')}`
 const BASE64 = BYTES.toString('base64')
-const read = (text: string) => possibleDecodings(openSignatureEnvelope(text).encoded)
+const read = (text: string) => hexAndBase64Decodings(openSignatureEnvelope(text).encoded)
 
 describe('a signature is found', () => {
   it.each([

@@ -86,5 +86,5 @@ function decodeBase64(encoded: string): Buffer | null {
 }
 
 /** Decodings of a text as hex and as base64: hex digits are valid base64 too. The caller selects by length. */
-export const possibleDecodings = (encoded: string): Buffer[] =>
+export const hexAndBase64Decodings = (encoded: string): Buffer[] =>
   [decodeHex(encoded), decodeBase64(encoded)].filter((bytes) => bytes !== null)

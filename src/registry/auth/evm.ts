@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { getAddress } from 'viem'
 import { toHex } from '../primitives/bytes.js'
 import { keccak256 } from '../primitives/keccak.js'
-import { decodeHex, openSignatureEnvelope, possibleDecodings } from './envelope.js'
+import { decodeHex, hexAndBase64Decodings, openSignatureEnvelope } from './envelope.js'
 import type { WalletKind } from './kind.js'
 
 /** Signatures of EVM accounts over text messages (EIP-191, version 0x45: personal_sign), checked offline. */
@@ -73,7 +73,7 @@ export const evmWalletKind: WalletKind = {
   coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
   form: `the 65 bytes of personal_sign, or 1 to ${LIMIT_BYTES} of a contract in hex`,
   read(text) {
-    const signatures = possibleDecodings(openSignatureEnvelope(text).encoded)
+    const signatures = hexAndBase64Decodings(openSignatureEnvelope(text).encoded)
       .map(parseEvmSignature)
       .filter((bytes) => bytes !== null)
     if (signatures.length === 0 && !parseContractSignature(text)) return null

@@ -1,6 +1,6 @@
 import { decodeBase58 } from '../primitives/base58.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
-import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
+import { hexAndBase64Decodings, openSignatureEnvelope } from './envelope.js'
 import { combineSignatureChecks, type WalletKind } from './kind.js'
 import { offchainEnvelopes } from './offchainMessage.js'
 
@@ -11,7 +11,7 @@ const SIGNATURE_BYTES = 64
 /** Decodings of a text that have 64 bytes. A text without padding may be valid base64 and base58 at once. */
 export function parseSolanaSignature(text: string): Buffer[] {
   const { encoded } = openSignatureEnvelope(text)
-  return [...possibleDecodings(encoded), decodeBase58(encoded, SIGNATURE_BYTES)].filter(
+  return [...hexAndBase64Decodings(encoded), decodeBase58(encoded, SIGNATURE_BYTES)].filter(
     (bytes) => bytes?.length === SIGNATURE_BYTES,
   ) as Buffer[]
 }

@@ -4,7 +4,7 @@ import { blake2b } from '@noble/hashes/blake2.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { sha256 } from '../primitives/sha256.js'
-import { openSignatureEnvelope, possibleDecodings } from './envelope.js'
+import { hexAndBase64Decodings, openSignatureEnvelope } from './envelope.js'
 import {
   combineSignatureChecks,
   isSignedByEcdsa,
@@ -45,7 +45,7 @@ export const suiWalletKind: WalletKind = {
   refused:
     'Signatures of several keys (multisig), of zkLogin and of passkeys are not verified here.',
   read: (text) =>
-    combineSignatureChecks(possibleDecodings(openSignatureEnvelope(text).encoded).map(checkOf)),
+    combineSignatureChecks(hexAndBase64Decodings(openSignatureEnvelope(text).encoded).map(checkOf)),
 }
 
 /** Signature check of the bytes flag ‖ signature ‖ public key. Null for other bytes. */

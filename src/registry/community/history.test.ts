@@ -7,12 +7,12 @@ import {
   RECIPIENT,
 } from '../../../test/model/communityFold.js'
 import {
-  lowestPrice,
+  lowestPriceWithinGrace,
   PRICE_GRACE_MS,
   type RulesVersion,
   rulesAtBlock,
   rulesAtTime,
-  rulesWithinGrace,
+  rulesWithinPriceGrace,
 } from './history.js'
 import type { CommunityRules } from './rules.js'
 
@@ -25,7 +25,7 @@ const at = (minutes: number, rules: CommunityRules): RulesVersion => ({
   rules,
 })
 const lowest = (history: RulesVersion[], minutes: number) =>
-  lowestPrice(history, ASKED, T0 + minutes * MINUTE_MS)
+  lowestPriceWithinGrace(history, ASKED, T0 + minutes * MINUTE_MS)
 
 describe('the rules at a time', () => {
   const history = [at(0, costing(1n)), at(10, costing(2n)), at(10, costing(3n))]
@@ -48,8 +48,8 @@ describe('the rules at a time', () => {
     const late = [{ atMs: T0 + 999, rules: costing(1n) }]
     expect(rulesAtBlock(late, T0)).not.toBeNull()
     expect(rulesAtBlock([{ atMs: T0 + 1_000, rules: costing(1n) }], T0)).toBeNull()
-    expect(lowestPrice(late, ASKED, T0)).toBe(1n)
-    expect(lowestPrice([{ atMs: T0 + 1_000, rules: costing(1n) }], ASKED, T0)).toBeNull()
+    expect(lowestPriceWithinGrace(late, ASKED, T0)).toBe(1n)
+    expect(lowestPriceWithinGrace([{ atMs: T0 + 1_000, rules: costing(1n) }], ASKED, T0)).toBeNull()
   })
 })
 
@@ -100,10 +100,14 @@ describe('the price that counts for a block', () => {
       at(60, costing(5n, '0x00000000000000000000000000000000000000b2')),
     ]
     const blockMs = T0 + 60 * MINUTE_MS
-    expect(lowestPrice(history, { ...ASKED, token: RECIPIENT }, blockMs)).toBeNull()
-    expect(lowestPrice(history, { ...ASKED, network: '8453' }, blockMs)).toBeNull()
+    expect(lowestPriceWithinGrace(history, { ...ASKED, token: RECIPIENT }, blockMs)).toBeNull()
+    expect(lowestPriceWithinGrace(history, { ...ASKED, network: '8453' }, blockMs)).toBeNull()
     expect(
-      lowestPrice(history, { ...ASKED, recipient: RECIPIENT.replace('a1', 'c3') }, blockMs),
+      lowestPriceWithinGrace(
+        history,
+        { ...ASKED, recipient: RECIPIENT.replace('a1', 'c3') },
+        blockMs,
+      ),
     ).toBeNull()
     // the former recipient is accepted as long as the former price
     expect([lowest(history, 89), lowest(history, 90)]).toEqual([5n, null])
@@ -128,10 +132,10 @@ describe('the price that counts for a block', () => {
           (_, i) => blockMs - PRICE_GRACE_MS + i * MINUTE_MS,
         )
         const inForce = [...new Set(moments.flatMap((ms) => rulesAtTime(history, ms) ?? []))]
-        expect(rulesWithinGrace(history, blockMs)).toEqual(inForce)
+        expect(rulesWithinPriceGrace(history, blockMs)).toEqual(inForce)
         const amounts = inForce.flatMap(({ prices }) => prices).map(({ amount }) => Number(amount))
         const least = amounts.length === 0 ? null : BigInt(Math.min(...amounts))
-        expect(lowestPrice(history, ASKED, blockMs)).toBe(least)
+        expect(lowestPriceWithinGrace(history, ASKED, blockMs)).toBe(least)
       }),
     )
   })

@@ -24,7 +24,7 @@ export const rulesAtBlock = (
 ): CommunityRules | null => rulesAtTime(history, blockMs + BLOCK_TIME_PRECISION_MS - 1)
 
 /** Rules in force at any moment from 30 min before a block until the block. */
-export function rulesWithinGrace(
+export function rulesWithinPriceGrace(
   history: readonly RulesVersion[],
   blockMs: number,
 ): CommunityRules[] {
@@ -45,12 +45,12 @@ export function rulesWithinGrace(
  * @param blockMs time of the block, ms
  * @returns base units, null without such a price
  */
-export function lowestPrice(
+export function lowestPriceWithinGrace(
   history: readonly RulesVersion[],
   asked: Pick<CommunityPrice, 'network' | 'token' | 'recipient'>,
   blockMs: number,
 ): bigint | null {
-  const amounts = rulesWithinGrace(history, blockMs)
+  const amounts = rulesWithinPriceGrace(history, blockMs)
     .flatMap(({ prices }) => prices)
     .filter(({ network, token, recipient }) => {
       return network === asked.network && token === asked.token && recipient === asked.recipient

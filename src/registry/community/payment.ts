@@ -2,7 +2,7 @@ import type { PAYMENT_REFUSALS } from '../invalidReasons.js'
 import { addressOfWord, decodeAddress } from '../primitives/address.js'
 import { toHex, wordToBigInt } from '../primitives/bytes.js'
 import { wordToName } from '../primitives/name.js'
-import { lowestPrice, type RulesVersion, rulesAtBlock } from './history.js'
+import { lowestPriceWithinGrace, type RulesVersion, rulesAtBlock } from './history.js'
 import { NATIVE_COIN } from './rules.js'
 
 /** Payment for a community name, as input of the decision whether it registers the name. */
@@ -63,7 +63,7 @@ export function decodePaymentLog(data: Buffer) {
 /** Reason why a payment buys nothing. */
 type PaymentRefusal = 'malformed_name' | keyof typeof PAYMENT_REFUSALS
 
-export type PaymentJudgement =
+export type CommunityPaymentDecision =
   | { outcome: 'registered' }
   /** The name was taken already. */
   | { outcome: 'lost' }
@@ -86,13 +86,13 @@ export interface PaymentDecisionInputs {
 export function decideCommunityPayment(
   payment: CommunityPayment,
   inputs: PaymentDecisionInputs,
-): PaymentJudgement {
+): CommunityPaymentDecision {
   const refused = (reason: PaymentRefusal) => ({ outcome: 'refused', reason }) as const
   if (payment.community === null || payment.name === null) return refused('malformed_name')
   const rules = rulesAtBlock(inputs.history, payment.blockMs)
   if (!rules) return refused('not_found')
   if (payment.blockMs < (rules.startsAtMs ?? 0)) return refused('not_active')
-  const price = lowestPrice(inputs.history, payment, payment.blockMs)
+  const price = lowestPriceWithinGrace(inputs.history, payment, payment.blockMs)
   if (price === null) return refused('no_price')
   if (payment.amount < price) return refused('underpaid')
   if (inputs.isTaken) return { outcome: 'lost' }

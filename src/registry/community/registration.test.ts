@@ -10,9 +10,9 @@ import {
 } from './registration.js'
 import {
   areRequirementsMet,
-  neededRequirementInputs,
   type RequirementInputs,
   requiredTokenKey,
+  requiredTokensAndClusters,
 } from './requirements.js'
 import type { CommunityRequirement, CommunityRules } from './rules.js'
 
@@ -251,7 +251,7 @@ describe('requirements', () => {
       REQUIREMENT,
       { ...token, network: '8453' },
     ]
-    expect(neededRequirementInputs(all)).toEqual({
+    expect(requiredTokensAndClusters(all)).toEqual({
       tokens: [
         { network: '1', token: WALLET },
         { network: '8453', token: WALLET },

@@ -1,7 +1,7 @@
 import { toHex } from '../primitives/bytes.js'
 
 /** Statement that payments for community names go to their recipients. The relayer's key signs it. */
-export interface ReleaseApproval {
+export interface PaymentReleaseApproval {
   /** EIP-155 id of the payments contract's chain. */
   chainId: number
   contract: `0x${string}`
@@ -10,7 +10,11 @@ export interface ReleaseApproval {
 }
 
 /** Typed data (EIP-712, viem's form) to sign for `releaseFor` of the payments contract. */
-export const releaseTypedData = ({ chainId, contract, paymentIds }: ReleaseApproval) =>
+export const paymentReleaseTypedData = ({
+  chainId,
+  contract,
+  paymentIds,
+}: PaymentReleaseApproval) =>
   ({
     domain: { name: 'CommunityPayments', version: '1', chainId, verifyingContract: contract },
     types: { Release: [{ name: 'paymentIds', type: 'bytes32[]' }] },

@@ -33,7 +33,7 @@ export const requiredTokenKey = ({
   token,
 }: Pick<TokenRequirement, 'network' | 'token'>): string => `${network}/${token}`
 
-export const neededRequirementInputs = (requirements: readonly CommunityRequirement[]) => ({
+export const requiredTokensAndClusters = (requirements: readonly CommunityRequirement[]) => ({
   tokens: [
     ...new Map(
       requirements

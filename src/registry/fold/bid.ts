@@ -1,7 +1,7 @@
 import { type Bid, decideBid } from '../journal/bid.js'
 import { type BidEffects, encodeBidEffects } from '../journal/effects.js'
 import { mapKey } from '../primitives/bytes.js'
-import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
+import { DEFAULT_WALLET_NAME, firstFreeName } from '../primitives/name.js'
 import type { JournalRow, NameRow, WalletRow } from './rows.js'
 import {
   createCluster,
@@ -69,7 +69,7 @@ function publish(
   const taken = new Set(
     [...wallets.values()].filter((other) => !other.isPrivate).map((other) => other.name),
   )
-  const name = numberedName(
+  const name = firstFreeName(
     entry.name,
     (candidate) => taken.has(candidate) || isNameTakenBelowCommunity(work, state, candidate),
   )

@@ -1,7 +1,7 @@
 import type { ClusterChange } from '../journal/change.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
 import { mapKey } from '../primitives/bytes.js'
-import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
+import { DEFAULT_WALLET_NAME, firstFreeName } from '../primitives/name.js'
 import { publicWalletRow } from './bid.js'
 import { beginNameMove, isBlockedByNameMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
@@ -104,7 +104,7 @@ function addToNew(work: FoldState, seq: number, change: Of<'add_wallets'>, key: 
   const given = new Set(
     change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name),
   )
-  const name = own?.name ?? numberedName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
+  const name = own?.name ?? firstFreeName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
   // the creator's wallet is always public, because the cluster's id reveals it
   const wallets = new Map([[key, { ...NEW, cluster: 0, address: change.actor, name }]])
   const refusal = decideAdd(work, seq, change, 0, { wallets, names: [] })

@@ -1,5 +1,5 @@
 import { rulesAtBlock, rulesAtTime } from '../community/history.js'
-import { decideCommunityPayment, type PaymentJudgement } from '../community/payment.js'
+import { type CommunityPaymentDecision, decideCommunityPayment } from '../community/payment.js'
 import { ANY_PAYMENT_PREFERENCE, decideRegistration } from '../community/registration.js'
 import { requirementsHash } from '../community/requirements.js'
 import { type CommunityRules, communityRulesJson } from '../community/rules.js'
@@ -68,7 +68,7 @@ export function applyCommunityNameRegistration(
   const cluster = work.verified.get(mapKey(actor))?.cluster ?? null
   const rules = rulesAtTime(work.communities.get(community) ?? [], row.atMs)
   const assigned = isAssigned ? cluster : null
-  const claim = assignmentClaimOf(change)
+  const claim = claimAccountOfAssignment(change)
   const asked = { ...change, nowMs: row.atMs, rules, cluster, claim }
   // a repeated request has no effect
   if (assigned !== null && work.assigned.get(communityAssignmentKey(community, assigned)) === name)
@@ -112,8 +112,10 @@ export const storedAddressOfClaimAccount = (account: Buffer): Buffer =>
  * Stored address of the account whose claim an assignment uses. Null for other registrations, and where the account was
  * not stored.
  */
-export const assignmentClaimOf = ({ isAssigned, met }: CommunityNameRegistration): Buffer | null =>
-  isAssigned && met ? addressOfWord(met) : null
+export const claimAccountOfAssignment = ({
+  isAssigned,
+  met,
+}: CommunityNameRegistration): Buffer | null => (isAssigned && met ? addressOfWord(met) : null)
 
 /**
  * Refusal of a name that is assigned after a claim. A cluster gets one such name, and a claim gives one such name,
@@ -207,7 +209,7 @@ export function applyCommunityNamePayment(
 function decidePayment(
   work: FoldState,
   { payment, community, name }: PaymentContent,
-): PaymentJudgement {
+): CommunityPaymentDecision {
   const history = (community !== null && work.communities.get(community)) || []
   const rules = rulesAtBlock(history, payment.blockMs)
   const inputs = {

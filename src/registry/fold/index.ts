@@ -11,7 +11,7 @@ import {
   applyCommunityNamePayment,
   applyCommunityNameRegistration,
   applyConfiguration,
-  assignmentClaimOf,
+  claimAccountOfAssignment,
 } from './community.js'
 import { continueNameMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
@@ -19,23 +19,23 @@ import {
   type AcceptedChange,
   communityNameKey,
   type JournalRow,
-  type JournalRowKeys,
-  type RegistrySlice,
+  type LoadedRegistryRows,
+  type RegistryRowKeys,
   type RowChanges,
 } from './rows.js'
 import { beginFold, type FoldState, finishFold } from './work.js'
 
 /**
  * The registry's state as a pure fold of the journal. `rowKeysOfEntries` lists the keys of the rows that a batch reads,
- * the writer loads these rows into a `RegistrySlice`, and the fold returns the rows to write.
+ * the writer loads these rows into a `LoadedRegistryRows`, and the fold returns the rows to write.
  */
 
 /** Keys of the rows that a batch of entries reads. */
 export function rowKeysOfEntries(
   entries: readonly DecodedEntry[],
   rulesOf = rulesetOfVersion,
-): JournalRowKeys {
-  const keys: JournalRowKeys = {
+): RegistryRowKeys {
+  const keys: RegistryRowKeys = {
     names: new Set(),
     wallets: new Set(),
     actors: new Set(),
@@ -59,7 +59,7 @@ export function rowKeysOfEntries(
   return keys
 }
 
-function addKeys(keys: JournalRowKeys, { content, causeMs }: DecodedEntry): void {
+function addKeys(keys: RegistryRowKeys, { content, causeMs }: DecodedEntry): void {
   if ('actor' in content && content.actor)
     for (const known of [keys.wallets, keys.actors]) known.add(mapKey(content.actor))
   switch (content.kind) {
@@ -86,7 +86,8 @@ function addKeys(keys: JournalRowKeys, { content, causeMs }: DecodedEntry): void
     case 'register_community_name':
       addCommunityName(keys, content, content.wallet, causeMs)
       if (content.isAssigned) keys.assignments.add(content.community)
-      if (assignmentClaimOf(content)) keys.claims.add(mapKey(assignmentClaimOf(content)!))
+      if (claimAccountOfAssignment(content))
+        keys.claims.add(mapKey(claimAccountOfAssignment(content)!))
       return
     case 'pay_community_name':
       addCommunityName(
@@ -101,7 +102,7 @@ function addKeys(keys: JournalRowKeys, { content, causeMs }: DecodedEntry): void
 type Named = Pick<PaymentContent, 'community' | 'name'>
 
 function addCommunityName(
-  keys: JournalRowKeys,
+  keys: RegistryRowKeys,
   { community, name }: Named,
   wallet: Buffer,
   sinceMs: number,
@@ -112,12 +113,12 @@ function addCommunityName(
   keys.communityNames.add(communityNameKey(community, name))
 }
 
-function addCommunity(keys: JournalRowKeys, community: string, sinceMs: number): void {
+function addCommunity(keys: RegistryRowKeys, community: string, sinceMs: number): void {
   keys.names.add(community)
   keys.communities.set(community, Math.min(sinceMs, keys.communities.get(community) ?? sinceMs))
 }
 
-function addCommunityBidders(keys: JournalRowKeys, entries: readonly DecodedEntry[]): void {
+function addCommunityBidders(keys: RegistryRowKeys, entries: readonly DecodedEntry[]): void {
   for (const { content } of entries) {
     if (content.kind === 'bid' && content.name !== null && keys.communities.has(content.name))
       keys.actors.add(mapKey(content.wallet))
@@ -134,7 +135,7 @@ function addCommunityBidders(keys: JournalRowKeys, entries: readonly DecodedEntr
  * @throws Error for a slice without a key of `rowKeysOfEntries`
  */
 export function foldEntriesToRows(
-  before: RegistrySlice,
+  before: LoadedRegistryRows,
   entries: readonly DecodedEntry[],
   writerMs: number,
   rulesOf = rulesetOfVersion,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readLeaf } from '../log/leafReader.js'
+import { parseEventLeaf } from '../log/leafReader.js'
 import { groupEventsIntoEntries } from './replica.js'
 
 const WALLET = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
@@ -28,6 +28,6 @@ it.each([
   ['wallets of two times', [added(WALLET), added(OTHER, { at: 1_795_161_600_124 })], [1, 1]],
   ['wallets of two actors', [added(WALLET), added(OTHER, { from: OTHER })], [1, 1]],
 ])('groups %s into the entries of their changes', (_case, leaves, sizes) => {
-  const events = leaves.map((text, i) => readLeaf(text, i + 1))
+  const events = leaves.map((text, i) => parseEventLeaf(text, i + 1))
   expect(groupEventsIntoEntries(events).map((entry) => entry.length)).toEqual(sizes)
 })

@@ -6,7 +6,7 @@ import {
   type PublicEvent,
   type PublicWallet,
 } from '../journal/eventTypes.js'
-import { MAX_WALLETS_OF_ANY_RULESET, RULESET_VERSION } from '../journal/ruleset.js'
+import { MAX_CLUSTER_WALLETS_OF_ANY_RULESET, RULESET_VERSION } from '../journal/ruleset.js'
 import type { LeafEvent } from '../log/leafReader.js'
 import { addressOfWord, addressToWord, STORED_ZERO_ADDRESS } from '../primitives/address.js'
 import { bigIntToWord, fromHex, mapKey } from '../primitives/bytes.js'
@@ -16,8 +16,8 @@ import { rowKeysOfEntries } from './index.js'
 import {
   communityNameKey,
   type JournalRow,
-  type JournalRowKeys,
-  type RegistrySlice,
+  type LoadedRegistryRows,
+  type RegistryRowKeys,
   type RowChanges,
 } from './rows.js'
 import {
@@ -58,7 +58,7 @@ const isListedWith = (last: LeafEvent, { event, actor, atMs }: LeafEvent): boole
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
 
 /** Keys of the rows that entries read. */
-export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): JournalRowKeys {
+export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): RegistryRowKeys {
   const keys = rowKeysOfEntries([])
   const made = new Set<string>()
   for (const { event, actor } of entries.flat()) {
@@ -77,7 +77,7 @@ export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): Journal
 
 /** Folds entries, in order. @throws RangeError for an event that does not fit the state */
 export function foldMirrorEntries(
-  before: RegistrySlice,
+  before: LoadedRegistryRows,
   entries: readonly LeafEvent[][],
 ): RowChanges {
   const work = beginFold(before, [])
@@ -146,7 +146,7 @@ class CopyState implements MirrorState {
 
   addWallet({ cluster, wallet: address, name, isVerified, isBackedUp }: On<'addWallet'>) {
     const wallets = this.#walletsOf(cluster)
-    if (wallets.has(mapKey(address)) || wallets.size >= MAX_WALLETS_OF_ANY_RULESET)
+    if (wallets.has(mapKey(address)) || wallets.size >= MAX_CLUSTER_WALLETS_OF_ANY_RULESET)
       throw this.#misfit()
     const { seq } = this.#work.changes.head
     setWallet(this.#work, {

@@ -1,5 +1,5 @@
 import type { RulesVersion } from '../community/history.js'
-import type { PaymentJudgement } from '../community/payment.js'
+import type { CommunityPaymentDecision } from '../community/payment.js'
 import type { Entry } from '../journal/entry.js'
 import type { Network } from '../primitives/network.js'
 import type { ChangeRefusal } from './refusal.js'
@@ -16,7 +16,7 @@ export interface JournalHead {
 }
 
 /** Keys of the rows that a batch may read. Byte strings are texts made by `mapKey`. */
-export interface JournalRowKeys {
+export interface RegistryRowKeys {
   names: Set<string>
   /** Wallets whose verified entry is needed. Each may also create a cluster. */
   wallets: Set<string>
@@ -77,7 +77,7 @@ export interface ClusterState {
  * Rows that a batch of entries reads, in their state before the batch. The fold works on copies, so the same rows can
  * be folded again.
  */
-export interface RegistrySlice {
+export interface LoadedRegistryRows {
   network: Network
   head: JournalHead
   /** Owned names, with the serial of the cluster that holds them. For moving names it is the target. */
@@ -218,7 +218,7 @@ interface ChangeOutcome extends AcceptedChange {
 /** Outcome of a payment for a community name. */
 interface PaymentOutcome {
   seq: number
-  judgement: PaymentJudgement
+  judgement: CommunityPaymentDecision
 }
 
 /** Rows changed by a batch, written in this order: removals, inserts, updates, moves. */

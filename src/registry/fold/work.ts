@@ -9,13 +9,13 @@ import {
   type ClusterState,
   communityNameKey,
   type JournalRow,
-  type RegistrySlice,
+  type LoadedRegistryRows,
   type RowChanges,
   type WalletRow,
 } from './rows.js'
 
 /** State of a running fold: the loaded rows as the entries so far have changed them, and the rows to write. */
-export interface FoldState extends Omit<RegistrySlice, 'head' | 'clusters'> {
+export interface FoldState extends Omit<LoadedRegistryRows, 'head' | 'clusters'> {
   /** null in a batch that loads no cluster in full; new clusters are then only added to the changes. */
   clusters: Map<number, ClusterState> | null
   /** Rules of the current entry. */
@@ -29,7 +29,7 @@ export function setPublicEvents(row: JournalRow, cluster: number, events: Public
   row.publicCount = events.length
 }
 
-export function beginFold(before: RegistrySlice, entries: readonly Entry[]): FoldState {
+export function beginFold(before: LoadedRegistryRows, entries: readonly Entry[]): FoldState {
   const { generation, seq, publicSeq, atMs, serial, minimumWei } = before.head
   // Stryker disable next-line all: a batch of bids gives the same result with whole clusters, only slower
   const isWhole =
@@ -67,7 +67,7 @@ export function beginFold(before: RegistrySlice, entries: readonly Entry[]): Fol
   }
 }
 
-const copyClusters = (clusters: RegistrySlice['clusters']): Map<number, ClusterState> =>
+const copyClusters = (clusters: LoadedRegistryRows['clusters']): Map<number, ClusterState> =>
   new Map(
     [...clusters].map(([serial, { wallets, names }]) => [
       serial,
@@ -76,7 +76,7 @@ const copyClusters = (clusters: RegistrySlice['clusters']): Map<number, ClusterS
   )
 
 /** Ends a fold. The wallet and move rows to write are the differences from the rows that were loaded. */
-export function finishFold(work: FoldState, before: RegistrySlice): RowChanges {
+export function finishFold(work: FoldState, before: LoadedRegistryRows): RowChanges {
   const { changes } = work
   for (const [serial, { wallets }] of work.clusters ?? []) {
     const old = before.clusters.get(serial)?.wallets

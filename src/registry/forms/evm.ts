@@ -1,12 +1,12 @@
 import { getAddress } from 'viem'
 import { fromHex, toHex } from '../primitives/bytes.js'
-import type { IdForms } from './form.js'
+import type { AddressAndTxIdForms } from './form.js'
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const HASH = /^0x[0-9a-fA-F]{64}$/
 
 /** Forms of EVM chains: addresses are 20 bytes in hex, transaction ids are hashes in hex. */
-export const evmIdForms: IdForms = {
+export const evmAddressAndTxIdForms: AddressAndTxIdForms = {
   code: 1,
   bytes: 20,
   read(text) {

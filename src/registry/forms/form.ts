@@ -1,5 +1,5 @@
 /** How a type of addresses that can pay, and the ids of the transactions on its chains, are written and stored. */
-export interface IdForms {
+export interface AddressAndTxIdForms {
   /** Type byte of a stored address, which precedes the raw address. Never renumber. */
   code: number
   /** Length of a raw address. In a 32-byte word a shorter address is padded with zeros on the left. */

@@ -1,10 +1,10 @@
 import type { AddressType } from '../families.js'
-import { evmIdForms } from './evm.js'
-import type { IdForms } from './form.js'
-import { solanaIdForms } from './solana.js'
+import { evmAddressAndTxIdForms } from './evm.js'
+import type { AddressAndTxIdForms } from './form.js'
+import { solanaAddressAndTxIdForms } from './solana.js'
 
 /** Forms of addresses and transaction ids by address type, in ascending length of the addresses. */
-export const ID_FORMS: Readonly<Record<AddressType, IdForms>> = {
-  evm: evmIdForms,
-  solana: solanaIdForms,
+export const ADDRESS_AND_TX_ID_FORMS: Readonly<Record<AddressType, AddressAndTxIdForms>> = {
+  evm: evmAddressAndTxIdForms,
+  solana: solanaAddressAndTxIdForms,
 }

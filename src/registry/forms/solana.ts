@@ -1,10 +1,10 @@
 import bs58 from 'bs58'
 import { decodeBase58 } from '../primitives/base58.js'
 import { isBech32 } from '../primitives/otherAddress.js'
-import type { IdForms } from './form.js'
+import type { AddressAndTxIdForms } from './form.js'
 
 /** Forms of Solana: addresses are 32 bytes in base58, transaction ids are signatures of 64 bytes in base58. */
-export const solanaIdForms: IdForms = {
+export const solanaAddressAndTxIdForms: AddressAndTxIdForms = {
   code: 2,
   bytes: 32,
   read(text) {

@@ -52,7 +52,7 @@ export const clusterOfEvent = <Cluster>(event: V1Event<Cluster>): NonNullable<Cl
   clustersOfEvent(event)[0] ?? null
 
 /** Writes the `data` of an event in the API's v1 form, as JSON. @param idOf public id of a cluster, hex */
-export function eventData<Cluster>(
+export function eventDataJson<Cluster>(
   event: V1Event<Cluster>,
   idOf: (cluster: Cluster) => string,
 ): string {

@@ -10,13 +10,13 @@ import {
   encodeCommunityEffects,
   NO_EFFECTS,
 } from './effects.js'
-import { clustersOfEvent, eventData } from './eventForms.js'
+import { clustersOfEvent, eventDataJson } from './eventForms.js'
 import {
   actorText,
+  decodeRegisteredName,
   eventId,
   type FeedRow,
   publicEvents,
-  registeredName,
   ZERO_ADDRESS,
 } from './events.js'
 import type { PublicEvent } from './eventTypes.js'
@@ -44,7 +44,10 @@ function bidRow(
   }
 }
 const dataOf = (row: FeedRow) =>
-  publicEvents(row).map((event) => ({ type: event.type, data: JSON.parse(eventData(event, id)) }))
+  publicEvents(row).map((event) => ({
+    type: event.type,
+    data: JSON.parse(eventDataJson(event, id)),
+  }))
 const cluster_id = `0x${'07'.repeat(32)}`
 const registered = { type: 'REGISTER_NAME', data: { name: 'foo', wei_amount: '5', cluster_id } }
 
@@ -185,12 +188,12 @@ describe('the name that an entry registered', () => {
 
   it('belongs to its wallet, whoever signed, or to its payer', () => {
     const body = encodeChange({ kind: 'register_community_name', ...change })
-    expect(registeredName('register_community_name', body)).toEqual({
+    expect(decodeRegisteredName('register_community_name', body)).toEqual({
       community: 'foo',
       name: 'a',
       wallet,
     })
-    expect(registeredName('pay_community_name', paid(nameToWord('a')))).toEqual({
+    expect(decodeRegisteredName('pay_community_name', paid(nameToWord('a')))).toEqual({
       community: 'foo',
       name: 'a',
       wallet,
@@ -238,21 +241,21 @@ describe('the name that an entry registered', () => {
   })
 
   it('throws where the words are no names or the body is of another kind', () => {
-    const nameless = () => registeredName('pay_community_name', paid(Buffer.alloc(32, 65)))
+    const nameless = () => decodeRegisteredName('pay_community_name', paid(Buffer.alloc(32, 65)))
     expect(nameless).toThrow('a payment for no name has registered none')
     const elsewhere = encodePayment({
       ...decodePayment(paid(nameToWord('a'))).payment,
       community: Buffer.alloc(32, 65),
     })
-    expect(() => registeredName('pay_community_name', elsewhere)).toThrow(
+    expect(() => decodeRegisteredName('pay_community_name', elsewhere)).toThrow(
       'a payment for no name has registered none',
     )
-    expect(() => registeredName('pay_community_name', paid(Buffer.alloc(32, 65)))).toThrow(
+    expect(() => decodeRegisteredName('pay_community_name', paid(Buffer.alloc(32, 65)))).toThrow(
       RangeError,
     )
     const body = encodeChange({ kind: 'register_community_name', ...change })
-    expect(() => registeredName('pay_community_name', body)).toThrow(RangeError)
-    expect(() => registeredName('register_community_name', paid(nameToWord('a')))).toThrow(
+    expect(() => decodeRegisteredName('pay_community_name', body)).toThrow(RangeError)
+    expect(() => decodeRegisteredName('register_community_name', paid(nameToWord('a')))).toThrow(
       RangeError,
     )
   })

@@ -5,7 +5,7 @@ import { decodeBid } from './bid.js'
 import { decodeChange } from './change.js'
 import { decodeBidEffects, decodeChangeEffects, decodeCommunityEffects } from './effects.js'
 import type { EntryKind } from './entry.js'
-import { eventData } from './eventForms.js'
+import { eventDataJson } from './eventForms.js'
 import type { PublicEvent } from './eventTypes.js'
 import { decodePayment } from './payment.js'
 
@@ -38,13 +38,13 @@ export interface FeedItem extends NumberedEvent<PublicEvent> {
  * Position of a client that pages through the feed: first event of an entry, and how many events of the entry were
  * returned already.
  */
-export interface FeedWalkPosition {
+export interface FeedCursor {
   first: number
   skip: number
 }
 
 /** Position at which a client that pages through the feed continues after an event. */
-export const walkPositionAfter = ({ number, place, count }: FeedItem): FeedWalkPosition =>
+export const feedCursorAfter = ({ number, place, count }: FeedItem): FeedCursor =>
   place + 1 < count ? { first: number - place, skip: place + 1 } : { first: number + 1, skip: 0 }
 
 /** Events of an entry with their positions, in order. */
@@ -71,14 +71,18 @@ function communityEvents(
   const effects = decodeCommunityEffects(stored)
   if (effects.outcome !== 'registered') return []
   return [
-    { type: 'REGISTER_COMMUNITY_NAME', cluster: effects.cluster, ...registeredName(kind, body) },
+    {
+      type: 'REGISTER_COMMUNITY_NAME',
+      cluster: effects.cluster,
+      ...decodeRegisteredName(kind, body),
+    },
   ]
 }
 
 type RegistrationKind = 'register_community_name' | 'pay_community_name'
 
 /** Name registered by an entry, with its owner. @throws RangeError for an entry that registered none */
-export function registeredName(kind: RegistrationKind, body: Buffer) {
+export function decodeRegisteredName(kind: RegistrationKind, body: Buffer) {
   if (kind === 'register_community_name') {
     const { community, name, wallet } = decodeChange(kind, body)
     return { community, name, wallet }
@@ -145,6 +149,6 @@ export function createV1EventWriter(
   return ({ number, event, actor, atMs }: NumberedEvent<PublicEvent>): string => {
     if (actor !== last) from = actorText(actor)
     last = actor
-    return `{"id":"${eventId(network, generation, number)}","type":"${event.type}","from":"${from}","data":${eventData(event, idOf)},"isTestnet":${isTestnet},"timestamp":${atMs}}`
+    return `{"id":"${eventId(network, generation, number)}","type":"${event.type}","from":"${from}","data":${eventDataJson(event, idOf)},"isTestnet":${isTestnet},"timestamp":${atMs}}`
   }
 }

@@ -15,7 +15,7 @@ const FIRST: Ruleset = { maxClusterWallets: 1_000, namesPerEntry: 1_000 }
 const RULESETS: readonly Ruleset[] = [FIRST, FIRST, FIRST]
 
 /** Largest maximum of wallets per cluster in any ruleset. */
-export const MAX_WALLETS_OF_ANY_RULESET = Math.max(
+export const MAX_CLUSTER_WALLETS_OF_ANY_RULESET = Math.max(
   ...RULESETS.map((rules) => rules.maxClusterWallets),
 )
 

@@ -1,4 +1,4 @@
-import { eventData } from '../journal/eventForms.js'
+import { eventDataJson } from '../journal/eventForms.js'
 import { actorText, type NumberedEvent } from '../journal/events.js'
 import type { V1Event } from '../journal/eventTypes.js'
 import { LEAF_VERSION } from './beginning.js'
@@ -12,4 +12,4 @@ import { LEAF_VERSION } from './beginning.js'
 export const leafWriter =
   <Cluster = number>(idOf: (cluster: Cluster) => string) =>
   ({ event, actor, atMs }: Omit<NumberedEvent<V1Event<Cluster>>, 'number'>): string =>
-    `{"v":${LEAF_VERSION},"type":"${event.type}","at":${atMs},"from":"${actorText(actor)}","data":${eventData(event, idOf)}}`
+    `{"v":${LEAF_VERSION},"type":"${event.type}","at":${atMs},"from":"${actorText(actor)}","data":${eventDataJson(event, idOf)}}`

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesOf, publicEvent } from '../../../test/support/arbitraries.js'
-import { eventData } from '../journal/eventForms.js'
+import { eventDataJson } from '../journal/eventForms.js'
 import { toHex } from '../primitives/bytes.js'
 import { beginningLeaf, readBeginningLeaf } from './beginning.js'
 import { leafWriter } from './leaf.js'
-import { readLeaf } from './leafReader.js'
+import { parseEventLeaf } from './leafReader.js'
 
 const ORIGIN = 'names.example/mainnet/2'
 const WALLET = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
@@ -27,10 +27,10 @@ describe('the leaf of an event', () => {
     const place = { number: 7, actor: null, atMs: 5 }
     fc.assert(
       fc.property(publicEvent(bytesOf(32).map((raw): string => toHex(raw))), (given) => {
-        const one = readLeaf(write({ event: given, ...place }), 7)
+        const one = parseEventLeaf(write({ event: given, ...place }), 7)
         expect(one).toEqual({ event: one.event, ...place })
         expect(given).toMatchObject(one.event)
-        expect(eventData(one.event, String)).toBe(eventData(given, String))
+        expect(eventDataJson(one.event, String)).toBe(eventDataJson(given, String))
       }),
     )
   })
@@ -57,7 +57,7 @@ describe('the leaf of an event', () => {
     ['null', 'null', 'not written as events are'],
     ['nothing', '', 'not written as events are'],
   ])('is not %s', (_what, text, why) => {
-    expect(() => readLeaf(text, 7)).toThrow(why)
+    expect(() => parseEventLeaf(text, 7)).toThrow(why)
   })
 })
 

@@ -21,7 +21,7 @@ const write = leafWriter<string>(String)
  * @param number of the event, which is the leaf's index
  * @throws RangeError with the unknown or malformed part
  */
-export function readLeaf(text: string, number: number): LeafEvent {
+export function parseEventLeaf(text: string, number: number): LeafEvent {
   const { v, type, at, from, data } = Object(parseJson(text)) as Readonly<Record<string, unknown>>
   const isKnown = typeof type === 'string' && Object.hasOwn(EVENTS, type)
   const event = isKnown && parseEventData(type as EventType, data)

@@ -1,7 +1,7 @@
 import { type KeyObject, sign } from 'node:crypto'
 import { ed25519PrivateKey, ed25519PublicKey } from '../primitives/ed25519.js'
 import type { Network } from '../primitives/network.js'
-import { sha256Once } from './hash.js'
+import { sha256InOneCall } from './hash.js'
 import { checkpointText, formatNote, keyIdOf, parseNote, type TreeHead } from './note.js'
 
 /** An Ed25519 key of a service's logs (RFC 8032). */
@@ -28,7 +28,7 @@ export function signCheckpoint(head: TreeHead, keys: LogKeys): string | null {
   const text = checkpointText(head)
   const signatures = keys.map(({ privateKey, publicKey }) => ({
     name: head.origin,
-    keyId: keyIdOf(sha256Once, head.origin, publicKey),
+    keyId: keyIdOf(sha256InOneCall, head.origin, publicKey),
     signature: sign(null, Buffer.from(text), privateKey),
   }))
   return formatNote({ text, signatures })
@@ -40,6 +40,6 @@ export function isLogSignedBy(
   keys: LogKeys,
 ): boolean {
   const signed = note === null ? [] : (parseNote(note)?.signatures.map(({ keyId }) => keyId) ?? [])
-  const wanted = keys.map(({ publicKey }) => keyIdOf(sha256Once, origin, publicKey))
+  const wanted = keys.map(({ publicKey }) => keyIdOf(sha256InOneCall, origin, publicKey))
   return signed.length === wanted.length && wanted.every((keyId) => signed.includes(keyId))
 }

@@ -31,14 +31,14 @@ export interface Tile {
 export type EntryBundle = Omit<Tile, 'level'>
 
 /** Number of full tiles of a level in a tree of `size` leaves, and width of the partial tile after them (0: none). */
-export function tilesOfLevel(level: number, size: number): { full: number; partial: number } {
+export function tileCountsOfLevel(level: number, size: number): { full: number; partial: number } {
   const hashes = Math.floor(size / TILE_WIDTH ** level)
   return { full: Math.floor(hashes / TILE_WIDTH), partial: hashes % TILE_WIDTH }
 }
 
 /** The tile of a level and index in a tree of `size` leaves. Null where the tree has no such tile. */
 export function tileAt(size: number, level: number, index: number): Tile | null {
-  const { full, partial } = tilesOfLevel(level, size)
+  const { full, partial } = tileCountsOfLevel(level, size)
   if (index < full) return { level, index, width: TILE_WIDTH }
   return index === full && partial > 0 ? { level, index, width: partial } : null
 }

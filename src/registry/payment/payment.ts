@@ -27,7 +27,7 @@ type PaymentState = keyof typeof PAYMENT_STATE
 export const PAYMENT_OUTCOME = { refused: 1, released: 2, reclaimed: 3 } as const
 export type PaymentOutcome = keyof typeof PAYMENT_OUTCOME
 
-export interface ConfirmedOutcome {
+export interface ConfirmedPaymentOutcome {
   id: Buffer
   outcome: PaymentOutcome
   block: number

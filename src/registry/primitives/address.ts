@@ -1,11 +1,11 @@
 import type { AddressType } from '../families.js'
-import type { IdForms } from '../forms/form.js'
-import { ID_FORMS } from '../forms/index.js'
+import type { AddressAndTxIdForms } from '../forms/form.js'
+import { ADDRESS_AND_TX_ID_FORMS } from '../forms/index.js'
 import { toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
 import { type OtherChainAddressType, parseOtherChainAddress } from './otherAddress.js'
 
-const BY_LENGTH = Object.entries(ID_FORMS) as [AddressType, IdForms][]
+const BY_LENGTH = Object.entries(ADDRESS_AND_TX_ID_FORMS) as [AddressType, AddressAndTxIdForms][]
 
 /** Type byte before the canonical text in a stored address of a chain that is neither EVM nor Solana. */
 const OTHER_CODE = 3
@@ -26,7 +26,7 @@ export interface Wallet extends Omit<Address, 'type'> {
 /** Stored form of a raw address. */
 export function storedAddress(type: AddressType, raw: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(raw.length + 1)
-  bytes[0] = ID_FORMS[type].code
+  bytes[0] = ADDRESS_AND_TX_ID_FORMS[type].code
   bytes.set(raw, 1)
   return bytes
 }

@@ -12,17 +12,17 @@ import {
   wellFormed,
 } from '../../../test/support/names.js'
 import {
+  firstFreeName,
   nameToWord,
   nameWordText,
-  numberedName,
   parseClusterName,
   parseFullName,
   wordToName,
 } from './name.js'
 import {
   NAME_PATTERN,
-  NAME_RULE,
   NAME_RULES,
+  NAME_RULES_TEXT,
   NEW_NAME_PATTERN,
   parseName,
   parseNewName,
@@ -150,7 +150,7 @@ describe('the word of a name', () => {
     'is refused for %j',
     (text) => {
       expect(() => nameToWord(text)).toThrow(
-        new RangeError(`"${text}" is not a name of ${NAME_RULE}`),
+        new RangeError(`"${text}" is not a name of ${NAME_RULES_TEXT}`),
       )
     },
   )
@@ -200,13 +200,13 @@ describe('a name that is taken', () => {
     ['x'.repeat(32), ['x'.repeat(32)], `${'x'.repeat(30)}-2`],
     ['x'.repeat(31), ['x'.repeat(31)], `${'x'.repeat(30)}-2`],
   ])('%s, beside %j, becomes %s', (text, taken, free) => {
-    expect(numberedName(text, (candidate) => taken.includes(candidate))).toBe(free)
+    expect(firstFreeName(text, (candidate) => taken.includes(candidate))).toBe(free)
   })
 
   it('becomes a name that the rule accepts', () => {
     fc.assert(
       fc.property(name, (text) => {
-        const numbered = numberedName(text, (candidate) => candidate === text)
+        const numbered = firstFreeName(text, (candidate) => candidate === text)
         expect(parseNewName(numbered)).toBe(numbered)
       }),
     )

@@ -1,5 +1,5 @@
 import { toHex } from './bytes.js'
-import { isCanonicalName, NAME_MAX_BYTES, NAME_RULE, parseName } from './nameRule.js'
+import { isCanonicalName, NAME_MAX_BYTES, NAME_RULES_TEXT, parseName } from './nameRule.js'
 
 export const DEFAULT_WALLET_NAME = 'main'
 
@@ -31,7 +31,7 @@ export function parseFullName(input: string): FullName | null {
 
 /** Word (bytes32) of a canonical name. @throws RangeError for any other text */
 export function nameToWord(name: string): Buffer {
-  if (!isCanonicalName(name)) throw new RangeError(`"${name}" is not a name of ${NAME_RULE}`)
+  if (!isCanonicalName(name)) throw new RangeError(`"${name}" is not a name of ${NAME_RULES_TEXT}`)
   const word = Buffer.alloc(NAME_MAX_BYTES)
   word.write(name)
   return word
@@ -51,7 +51,7 @@ export function wordToName(word: Buffer): string | null {
 export const nameWordText = (word: Buffer): string => wordToName(word) ?? toHex(word)
 
 /** First free name of `name`, `name-2`, `name-3`, …, cut to the maximum length. */
-export function numberedName(name: string, isTaken: (candidate: string) => boolean): string {
+export function firstFreeName(name: string, isTaken: (candidate: string) => boolean): string {
   let candidate = name
   for (let n = 2; isTaken(candidate); n++) {
     const suffix = `-${n}`

@@ -29,7 +29,7 @@ export const NAME_RULES: readonly NameRule[] = [
   { pattern: '[A-Za-z0-9_\\-]*', text: 'of a-z, 0-9, _ and -', isOfAllNames: true },
 ]
 /** All rules in words, as one phrase. */
-export const NAME_RULE = NAME_RULES.map(({ text }) => text).join(' ')
+export const NAME_RULES_TEXT = NAME_RULES.map(({ text }) => text).join(' ')
 
 const OF_ALL_NAMES = NAME_RULES.filter((rule) => rule.isOfAllNames)
 

@@ -1,9 +1,9 @@
 import type { AddressType } from '../families.js'
-import { ID_FORMS } from '../forms/index.js'
+import { ADDRESS_AND_TX_ID_FORMS } from '../forms/index.js'
 
 /** Raw bytes of a transaction id. Null for any other text. */
 export function parseTxId(input: string): Buffer | null {
-  for (const { tx } of Object.values(ID_FORMS)) {
+  for (const { tx } of Object.values(ADDRESS_AND_TX_ID_FORMS)) {
     const id = tx?.parse(input)
     if (id) return id
   }
@@ -12,8 +12,10 @@ export function parseTxId(input: string): Buffer | null {
 
 /** Type of addresses whose chains have ids of this form. Bytes of a length that no form has are shown as a hash. */
 export const txIdFormOf = (id: Uint8Array): AddressType =>
-  (Object.keys(ID_FORMS) as AddressType[]).find((type) => ID_FORMS[type].tx?.bytes === id.length) ??
-  'evm'
+  (Object.keys(ADDRESS_AND_TX_ID_FORMS) as AddressType[]).find(
+    (type) => ADDRESS_AND_TX_ID_FORMS[type].tx?.bytes === id.length,
+  ) ?? 'evm'
 
 /** Id of a transaction as responses show it. */
-export const txIdText = (id: Uint8Array): string => ID_FORMS[txIdFormOf(id)].tx!.text(id)
+export const txIdText = (id: Uint8Array): string =>
+  ADDRESS_AND_TX_ID_FORMS[txIdFormOf(id)].tx!.text(id)

@@ -4,14 +4,14 @@ import { newJob } from '../../../test/support/newJob.js'
 import type { JobKind, SolanaJobTx } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import {
-  type JobPaymentView,
-  paymentViewOf,
+  type JobPaymentState,
+  paymentStateOfJob,
   planSolanaJobStep,
-  type SolanaClusterSnapshot,
   type SolanaJobAction,
+  type SolanaJobSnapshot,
 } from './blockhash.js'
 import { applyJobEvent, type JobEvent } from './index.js'
-import { parkJobOnceVoid, type SolanaJob } from './job.js'
+import { parkJobOnceUnmineable, type SolanaJob } from './job.js'
 
 const tx: SolanaJobTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
 const now = { nowMs: 1_000_000, random: 0.5 }
@@ -21,20 +21,20 @@ const queued = (kind: JobKind = 'refund'): SolanaJob => newJob<SolanaJobTx>('j',
 const signed = step(queued(), { is: 'signed', nonce: null, tx })
 const sent = step(signed, { is: 'sent', hash: 'sig' })
 const failure = (reason: string) => ({ class: 'transient' as const, reason })
-const seen = (change: Partial<SolanaClusterSnapshot>): SolanaClusterSnapshot => ({
+const seen = (change: Partial<SolanaJobSnapshot>): SolanaJobSnapshot => ({
   height: 500,
   status: null,
   payment: null,
   ...change,
 })
-const HELD: JobPaymentView = { is: 'held' }
-const GONE: JobPaymentView = { is: 'unknown' }
+const HELD: JobPaymentState = { is: 'held' }
+const GONE: JobPaymentState = { is: 'unknown' }
 const DONE = { isConfirmed: true, error: null }
 const record = (event: JobEvent<SolanaJobTx>): SolanaJobAction => ({ do: 'record', event })
 const expired = (reason = 'expired') => record({ is: 'expired', feeWei: 0n, reason })
 
 describe('a signed transaction', () => {
-  it.each<[string, Partial<SolanaClusterSnapshot>, SolanaJobAction]>([
+  it.each<[string, Partial<SolanaJobSnapshot>, SolanaJobAction]>([
     ['in no block yet', {}, { do: 'broadcast', tx }],
     ['that can land no more', { height: 501 }, { do: 'look' }],
     [
@@ -87,7 +87,7 @@ describe('a signed transaction', () => {
   })
 
   it('that expired without inclusion is signed again only where its payment is still held', () => {
-    const late = (view: JobPaymentView) =>
+    const late = (view: JobPaymentState) =>
       planSolanaJobStep(sent, seen({ height: 501, payment: view }))
     expect(late(HELD)).toEqual(expired())
     expect(late({ is: 'unknown' })).toEqual(expired('closed_unseen'))
@@ -106,7 +106,7 @@ describe('a queued job', () => {
   })
 
   it('ends with the outcome of its payment', () => {
-    const view = (payment: JobPaymentView) => planSolanaJobStep(queued(), seen({ payment }))
+    const view = (payment: JobPaymentState) => planSolanaJobStep(queued(), seen({ payment }))
     expect(view({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
     expect(view({ is: 'lost', reason: 'settled_elsewhere' })).toEqual(
       record({ is: 'parked', reason: 'settled_elsewhere' }),
@@ -117,7 +117,7 @@ describe('a queued job', () => {
   })
 
   it('waits once it has ended', () => {
-    expect(planSolanaJobStep(parkJobOnceVoid(queued()), seen({ payment: HELD }))).toEqual({
+    expect(planSolanaJobStep(parkJobOnceUnmineable(queued()), seen({ payment: HELD }))).toEqual({
       do: 'wait',
     })
   })
@@ -169,7 +169,7 @@ describe('apply', () => {
   })
 
   it('parks on the operator’s request once its sent transaction has expired', () => {
-    const parking = parkJobOnceVoid(sent)
+    const parking = parkJobOnceUnmineable(sent)
     expect(parking).toMatchObject({ state: 'sent', release: 'operator', txs: [tx] })
     expect(step(parking, { is: 'expired', feeWei: 0n, reason: 'expired' })).toMatchObject({
       state: 'parked',
@@ -204,6 +204,6 @@ describe('a payment with a job', () => {
       ),
     ),
   ])('%s, held: %s, decided: %s', (kind, isHeld, outcome, view) => {
-    expect(paymentViewOf(kind, isHeld, outcome)).toEqual(view)
+    expect(paymentStateOfJob(kind, isHeld, outcome)).toEqual(view)
   })
 })

@@ -5,7 +5,7 @@ import type { JobEvent } from './index.js'
 import { hasJobEnded, type SolanaJob } from './job.js'
 
 /** State of a job's payment, as the nodes of the Solana cluster show it. */
-export type JobPaymentView =
+export type JobPaymentState =
   /** The job can be executed. */
   | { is: 'held' }
   /** The job's effect is on chain. Another sender may have caused it. */
@@ -21,11 +21,11 @@ export type JobPaymentView =
  * @param outcome outcome of the payment that the watcher read, from two nodes where two answer. Only an outcome ends a
  * job.
  */
-export function paymentViewOf(
+export function paymentStateOfJob(
   kind: JobKind,
   isHeld: boolean,
   outcome: PaymentOutcome | null,
-): JobPaymentView {
+): JobPaymentState {
   if (outcome === null) return { is: isHeld ? 'held' : 'unknown' }
   // a refusal or release of a payment for a community name is done with any outcome
   const isBack = outcome !== 'released'
@@ -39,13 +39,13 @@ export function paymentViewOf(
  * State of a job's signed transaction and payment on the Solana cluster. The height is read before the status, so that
  * a transaction included in between is not taken for expired.
  */
-export interface SolanaClusterSnapshot {
+export interface SolanaJobSnapshot {
   /** Height of the newest confirmed block. */
   height: number
   /** Null: no block that the node knows contains the transaction. */
   status: SolanaTxStatus | null
   /** The payment, read at a slot after the newest confirmed block. Null while the payment has not been read. */
-  payment: JobPaymentView | null
+  payment: JobPaymentState | null
 }
 
 export type SolanaJobAction =
@@ -59,7 +59,7 @@ export type SolanaJobAction =
 
 export function planSolanaJobStep(
   job: SolanaJob,
-  { height, status, payment }: SolanaClusterSnapshot,
+  { height, status, payment }: SolanaJobSnapshot,
 ): SolanaJobAction {
   if (hasJobEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }
@@ -77,7 +77,7 @@ export function planSolanaJobStep(
  * Action for a job whose transaction succeeded and is confirmed. Only the outcome of the payment that the watcher read
  * ends the job, never one node's answer.
  */
-function planDone(payment: JobPaymentView | null, isTooLate: boolean): SolanaJobAction {
+function planDone(payment: JobPaymentState | null, isTooLate: boolean): SolanaJobAction {
   if (payment === null) return { do: 'look' }
   if (payment.is === 'held' && isTooLate) return expire('expired')
   return payment.is === 'held' || payment.is === 'unknown'
@@ -89,7 +89,7 @@ function planDone(payment: JobPaymentView | null, isTooLate: boolean): SolanaJob
  * Action for a job of which no signed transaction can be included any more: the payment's state shows whether the job
  * is done, or may be signed again.
  */
-function planByPayment(job: SolanaJob, payment: JobPaymentView): SolanaJobAction {
+function planByPayment(job: SolanaJob, payment: JobPaymentState): SolanaJobAction {
   switch (payment.is) {
     case 'held':
       // a node's refusal is the reason why the transaction was not included

@@ -5,8 +5,8 @@ import { estimateGasFees, maxTransactionCostWei } from '../../chains/evm/gasFees
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import type { EvmJobTx } from '../../registry/outbox.js'
 import { applyJobEvent, REPRICE_AFTER_FAILURES, type SpendPolicy } from './index.js'
-import type { NonceJob } from './job.js'
-import { planNonceJob } from './nonce.js'
+import type { EvmJob } from './job.js'
+import { planEvmJob } from './nonce.js'
 
 const GWEI = 10n ** 9n
 const GAS = 100_000n
@@ -25,13 +25,13 @@ function offerUntilTaken(
   pool: Pool,
   within: SpendPolicy,
   most: number,
-): { job: NonceJob; sent: number } {
+): { job: EvmJob; sent: number } {
   const fresh = estimateGasFees(pool.baseFeeWei, [GWEI])
   let job = queued
   let sent = 0
   for (let step = 0; step < 3 * most; step++) {
     const view = seen({ nowMs: job.nextMs, prepared: { gas: GAS, fees: fresh } })
-    const action = planNonceJob(job, view, within)
+    const action = planEvmJob(job, view, within)
     if (action.do === 'sign') {
       const { fees, gas, purpose, valueWei } = action
       const hash = `0x${job.txs.length}` as const
@@ -51,7 +51,7 @@ function offerUntilTaken(
   return { job, sent }
 }
 
-const isWithin = (job: NonceJob, { gasPriceCapWei, spendCapWei }: SpendPolicy): boolean =>
+const isWithin = (job: EvmJob, { gasPriceCapWei, spendCapWei }: SpendPolicy): boolean =>
   job.txs.every(
     (tx) =>
       tx.maxFeePerGas <= gasPriceCapWei &&

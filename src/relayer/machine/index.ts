@@ -1,5 +1,5 @@
 import type { GasFees } from '../../chains/evm/gasFees.js'
-import type { MinedReceipt, NonceJobState } from '../../chains/evm/jobView.js'
+import type { EvmJobState, MinedReceipt } from '../../chains/evm/jobView.js'
 import type { SimulatedTx } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
@@ -14,7 +14,7 @@ import {
 import { toParkedJob } from './job.js'
 
 /**
- * State machine of jobs, pure. `planNonceJob` (nonce.ts) and `planSolanaJobStep` (blockhash.ts) choose the next action
+ * State machine of jobs, pure. `planEvmJob` (nonce.ts) and `planSolanaJobStep` (blockhash.ts) choose the next action
  * from the stored job and its state on the chain. `applyJobEvent` changes the job by an event. A job gets another nonce
  * or blockhash only after a confirmed transaction used its nonce without executing the job, or its blockhash expired.
  */
@@ -25,7 +25,7 @@ export interface JobDecisionContext {
 }
 
 /** State of a job on its EVM chain, with the time and randomness for the decision about the job's next action. */
-export interface ChainSnapshot extends NonceJobState, JobDecisionContext {
+export interface EvmJobSnapshot extends EvmJobState, JobDecisionContext {
   prepared: SimulatedTx | null
 }
 
@@ -41,7 +41,7 @@ export const REPLACE_AFTER_BLOCKS = 2
 /** Blocks after which a transaction is cancelled that is below the base fee and may not be replaced. */
 export const CANCEL_AFTER_BLOCKS = 10
 
-export type NonceJobAction =
+export type EvmJobAction =
   | { do: 'wait' }
   /** Simulate, and estimate gas and fees. */
   | { do: 'prepare'; purpose: TxPurpose }

@@ -16,11 +16,11 @@ import {
  * paid again with the same account. So a new transaction requires that the last blockhash has expired in confirmed
  * blocks, and that the account, read in a later slot, still has the payment of the job's sequence.
  */
-export type NonceJob = JobProgress<EvmJobTx>
+export type EvmJob = JobProgress<EvmJobTx>
 export type SolanaJob = JobProgress<SolanaJobTx>
 
 /** Parks a job once no signed transaction can be mined any more. A cancel first uses up the job's nonce. */
-export function parkJobOnceVoid<Job extends JobProgress>(job: Job): Job {
+export function parkJobOnceUnmineable<Job extends JobProgress>(job: Job): Job {
   if (hasJobEnded(job)) return job
   return job.state === 'queued'
     ? toParkedJob(job, 'operator')

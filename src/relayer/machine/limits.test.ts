@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { NOW, policy, prepared, queued, seen, signed, txOf } from '../../../test/model/nonceJobs.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
-import { applyJobEvent, backoffMs, CANCEL_AFTER_BLOCKS, type ChainSnapshot } from './index.js'
-import type { NonceJob } from './job.js'
-import { planNonceJob } from './nonce.js'
+import { applyJobEvent, backoffMs, CANCEL_AFTER_BLOCKS, type EvmJobSnapshot } from './index.js'
+import type { EvmJob } from './job.js'
+import { planEvmJob } from './nonce.js'
 
 /** Cost of a job, its value included. */
 const CAP = 100_007n
-const old: NonceJob = { ...signed, state: 'sent', txs: [txOf(1, { sentBlock: 40 })] }
-const cancelling: NonceJob = {
+const old: EvmJob = { ...signed, state: 'sent', txs: [txOf(1, { sentBlock: 40 })] }
+const cancelling: EvmJob = {
   ...old,
   txs: [txOf(1, { sentBlock: 40 }), txOf(2, { purpose: 'cancel' })],
 }
-const plan = (job: NonceJob, change: Partial<ChainSnapshot> = {}, cap = CAP) =>
-  planNonceJob(job, seen(change), { ...policy, spendCapWei: cap })
+const plan = (job: EvmJob, change: Partial<EvmJobSnapshot> = {}, cap = CAP) =>
+  planEvmJob(job, seen(change), { ...policy, spendCapWei: cap })
 
 describe('a pause', () => {
   it('ends at its time', () => {
@@ -40,7 +40,7 @@ describe('a nonce that a single node reports as used', () => {
 describe('a transaction below the base fee', () => {
   // fees for a base fee of 60 and a tip of 2
   const dear = { gas: 1_000n, fees: { maxFeePerGas: 122n, maxPriorityFeePerGas: 2n } }
-  const cheap: NonceJob = {
+  const cheap: EvmJob = {
     ...old,
     txs: [txOf(1, { maxFeePerGas: 50n, maxPriorityFeePerGas: 30n, sentBlock: 40 })],
   }
@@ -69,11 +69,11 @@ describe('a transaction below the base fee', () => {
 
   it('is sent again, and nothing is signed, where gas costs more than the cap', () => {
     const capped = { ...policy, spendCapWei: CAP, gasPriceCapWei: 59n }
-    expect(planNonceJob(cancelling, seen({ prepared: dear, head: 60 }), capped)).toMatchObject({
+    expect(planEvmJob(cancelling, seen({ prepared: dear, head: 60 }), capped)).toMatchObject({
       do: 'broadcast',
     })
     const failure = { class: 'transient', reason: 'gas_price_above_cap' }
-    expect(planNonceJob(queued, seen({ prepared: dear }), capped)).toEqual({
+    expect(planEvmJob(queued, seen({ prepared: dear }), capped)).toEqual({
       do: 'record',
       event: { is: 'failed', failure },
     })
@@ -114,19 +114,19 @@ it('a cancel is signed even while an earlier nonce is unused', () => {
 })
 
 it('a transaction refused for its fees is replaced even while an earlier nonce is unused', () => {
-  const refused: NonceJob = { ...old, txs: [txOf(1, { isRejected: true })] }
+  const refused: EvmJob = { ...old, txs: [txOf(1, { isRejected: true })] }
   expect(plan(refused, { nonce: 'later' })).toEqual({ do: 'prepare', purpose: 'deliver' })
 })
 
 describe('a failure', () => {
   const failure = (kind: TxFailure['class'], reason = 'x'): TxFailure => ({ class: kind, reason })
-  const refused = (job: NonceJob, kind: TxFailure['class']) =>
+  const refused = (job: EvmJob, kind: TxFailure['class']) =>
     applyJobEvent(
       job,
       { is: 'refused', hash: job.txs.at(-1)!.hash, failure: failure(kind) },
       seen(),
     )
-  const failed = (job: NonceJob, kind: TxFailure['class'], reason?: string) =>
+  const failed = (job: EvmJob, kind: TxFailure['class'], reason?: string) =>
     applyJobEvent(job, { is: 'failed', failure: failure(kind, reason) }, seen())
 
   it('that is transient frees no nonce', () => {
@@ -143,7 +143,7 @@ describe('a failure', () => {
   it('by a revert frees the nonce, and keeps an earlier decision', () => {
     expect(refused(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW + 5_000 })
     expect(failed(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW })
-    const parking: NonceJob = { ...signed, release: 'operator' }
+    const parking: EvmJob = { ...signed, release: 'operator' }
     for (const job of [
       refused(parking, 'revert'),
       failed(parking, 'revert'),
@@ -164,7 +164,7 @@ describe('a failure', () => {
   })
 
   it('of a cancel is recognized by the last transaction, however many it replaces', () => {
-    const third: NonceJob = { ...old, txs: [txOf(1), txOf(2), txOf(3, { purpose: 'cancel' })] }
+    const third: EvmJob = { ...old, txs: [txOf(1), txOf(2), txOf(3, { purpose: 'cancel' })] }
     for (const job of [refused(third, 'revert'), failed(third, 'permanent')])
       expect(job.release).toBeNull()
   })
@@ -172,7 +172,7 @@ describe('a failure', () => {
 
 describe('an event', () => {
   it('of one transaction does not change the others with its nonce', () => {
-    const both: NonceJob = { ...signed, txs: [txOf(1, { sentBlock: 40 }), txOf(2)] }
+    const both: EvmJob = { ...signed, txs: [txOf(1, { sentBlock: 40 }), txOf(2)] }
     expect(applyJobEvent(both, { is: 'sent', hash: '0x2' }, seen()).txs).toEqual([
       both.txs[0],
       txOf(2, { sentBlock: 50 }),

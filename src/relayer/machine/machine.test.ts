@@ -14,16 +14,16 @@ import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { EvmJobTx } from '../../registry/outbox.js'
 import {
   applyJobEvent,
-  type ChainSnapshot,
+  type EvmJobAction,
+  type EvmJobSnapshot,
   type JobEvent,
-  type NonceJobAction,
   REPLACE_AFTER_BLOCKS,
 } from './index.js'
-import type { NonceJob } from './job.js'
-import { planNonceJob } from './nonce.js'
+import type { EvmJob } from './job.js'
+import { planEvmJob } from './nonce.js'
 
-const old: NonceJob = { ...sent, txs: [txOf(1, { sentBlock: 48 })] }
-const included: NonceJob = { ...sent, state: 'included', included: { hash: '0x1', block: 50 } }
+const old: EvmJob = { ...sent, txs: [txOf(1, { sentBlock: 48 })] }
+const included: EvmJob = { ...sent, state: 'included', included: { hash: '0x1', block: 50 } }
 const mined = (change: Partial<MinedReceipt> = {}): MinedReceipt => ({
   hash: '0x1',
   block: 50,
@@ -58,7 +58,7 @@ const bound = txOf(1, { sentBlock: 48, maxFeePerGas: 9_999n })
 const stopped = [txOf(1), txOf(2, { purpose: 'cancel', sentBlock: 40 })]
 
 describe('plan', () => {
-  it.each<[string, NonceJob, Partial<ChainSnapshot>, unknown]>([
+  it.each<[string, EvmJob, Partial<EvmJobSnapshot>, unknown]>([
     ['queued: looks whether it would go through', queued, {}, prepare('deliver')],
     [
       'queued: signs at the next nonce',
@@ -194,7 +194,7 @@ describe('plan', () => {
     ['confirmed', { ...sent, state: 'confirmed' }, { done: 'confirmed' }, wait],
     ['parked', { ...queued, state: 'parked' }, { prepared }, wait],
   ])('%s', (_, delivery, change, action) => {
-    expect(planNonceJob(delivery, seen(change), policy)).toEqual(action as NonceJobAction)
+    expect(planEvmJob(delivery, seen(change), policy)).toEqual(action as EvmJobAction)
   })
 })
 
@@ -203,7 +203,7 @@ describe('apply', () => {
 
   it('is sent alone from the chain’s first refusal on, but not because of an unavailable node', () => {
     const away = { class: 'transient', reason: 'timeout' } as const
-    const goesAlone = (job: NonceJob, event: JobEvent<EvmJobTx>) =>
+    const goesAlone = (job: EvmJob, event: JobEvent<EvmJobTx>) =>
       applyJobEvent(job, event, at).alone
     expect(goesAlone(queued, { is: 'failed', failure: away })).toBe(false)
     expect(goesAlone(queued, { is: 'failed', failure })).toBe(true)
@@ -251,7 +251,7 @@ describe('apply', () => {
   it('sends a transaction again that a reorg removed', () => {
     const back = applyJobEvent(included, { is: 'reorged' }, at)
     expect(back).toEqual(signed)
-    expect(planNonceJob(back, seen(), policy)).toMatchObject({ do: 'broadcast' })
+    expect(planEvmJob(back, seen(), policy)).toMatchObject({ do: 'broadcast' })
   })
 
   it('queues a job again, after a pause, whose nonce was used without delivering', () => {

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
 import { cancelling, NOW, seen, sent, signed, txOf } from '../../../test/model/nonceJobs.js'
-import { type ChainSnapshot, REPLACE_AFTER_BLOCKS } from './index.js'
-import type { NonceJob } from './job.js'
-import { UNUSED_NONCE_DECISIONS, unusedNonceDecision, unusedNonceOf } from './nonce.js'
+import { type EvmJobSnapshot, REPLACE_AFTER_BLOCKS } from './index.js'
+import type { EvmJob } from './job.js'
+import { describeUnusedNonce, UNUSED_NONCE_DECISIONS, unusedNonceDecision } from './nonce.js'
 
 const HEAD = 50
-const sentAt = (sentBlock: number | null): NonceJob => ({ ...sent, txs: [txOf(1, { sentBlock })] })
+const sentAt = (sentBlock: number | null): EvmJob => ({ ...sent, txs: [txOf(1, { sentBlock })] })
 const old = sentAt(HEAD - REPLACE_AFTER_BLOCKS)
 const paused = NOW + 1
 
 /** A row of the table, a job for which it is the first row that holds, and what the chain shows. */
-const CASES: [row: string, job: NonceJob, seen?: Partial<ChainSnapshot>][] = [
+const CASES: [row: string, job: EvmJob, seen?: Partial<EvmJobSnapshot>][] = [
   ['its block was replaced', { ...old, state: 'included', nextMs: paused }],
   ['somebody else did the job', { ...old, nextMs: paused }, { done: 'unconfirmed' }],
   ['somebody else did the job', old, { done: 'confirmed', isSure: false }],
@@ -31,12 +31,11 @@ const CASES: [row: string, job: NonceJob, seen?: Partial<ChainSnapshot>][] = [
   ['no block took it', old],
 ]
 
-it.each(CASES.map(([row, job, change]) => ({ row, nonce: unusedNonceOf(job, seen(change)) })))(
-  'an unused nonce: $row ($#)',
-  ({ row, nonce }) => {
-    expect(unusedNonceDecision(nonce).name).toBe(row)
-  },
-)
+it.each(
+  CASES.map(([row, job, change]) => ({ row, nonce: describeUnusedNonce(job, seen(change)) })),
+)('an unused nonce: $row ($#)', ({ row, nonce }) => {
+  expect(unusedNonceDecision(nonce).name).toBe(row)
+})
 
 it('every row has a case', () => {
   const tried = new Set(CASES.map(([row]) => row))

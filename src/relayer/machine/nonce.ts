@@ -10,21 +10,17 @@ import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { EvmJobTx, TxPurpose } from '../../registry/outbox.js'
 import {
   CANCEL_AFTER_BLOCKS,
-  type ChainSnapshot,
+  type EvmJobAction,
+  type EvmJobSnapshot,
   type JobEvent,
-  type NonceJobAction,
   REPLACE_AFTER_BLOCKS,
   type SpendPolicy,
 } from './index.js'
-import { hasJobEnded, type NonceJob } from './job.js'
+import { type EvmJob, hasJobEnded } from './job.js'
 
-const WAIT: NonceJobAction = { do: 'wait' }
+const WAIT: EvmJobAction = { do: 'wait' }
 
-export function planNonceJob(
-  job: NonceJob,
-  seen: ChainSnapshot,
-  policy: SpendPolicy,
-): NonceJobAction {
+export function planEvmJob(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
   if (hasJobEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
   if (seen.mined) return planMined(job, seen, seen.mined)
@@ -32,7 +28,7 @@ export function planNonceJob(
   return planUnused(job, seen, policy)
 }
 
-function planQueued(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): NonceJobAction {
+function planQueued(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   if (seen.nowMs < job.nextMs) return WAIT
@@ -57,7 +53,7 @@ function planQueued(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): No
 }
 
 /** Action for a job with a mined transaction. */
-function planMined(job: NonceJob, seen: ChainSnapshot, mined: MinedReceipt): NonceJobAction {
+function planMined(job: EvmJob, seen: EvmJobSnapshot, mined: MinedReceipt): EvmJobAction {
   const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
     return record({ is: 'included', hash: mined.hash, block: mined.block })
@@ -75,7 +71,7 @@ function planMined(job: NonceJob, seen: ChainSnapshot, mined: MinedReceipt): Non
 }
 
 /** Action for a job with a used nonce and no receipt: wait or end, but never take another nonce. */
-function planUsed(job: NonceJob, seen: ChainSnapshot): NonceJobAction {
+function planUsed(job: EvmJob, seen: EvmJobSnapshot): EvmJobAction {
   if (seen.nonce === 'unconfirmed') return WAIT
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
@@ -90,7 +86,7 @@ function planUsed(job: NonceJob, seen: ChainSnapshot): NonceJobAction {
 const REPORTED_DONE = 'said_to_be_done'
 
 /** Ends a job that is done. A single node has to report the job as done twice, with a pause between. */
-function end({ reason, nextMs }: NonceJob, seen: ChainSnapshot, feeWei: bigint): NonceJobAction {
+function end({ reason, nextMs }: EvmJob, seen: EvmJobSnapshot, feeWei: bigint): EvmJobAction {
   if (!seen.isSure && reason !== REPORTED_DONE)
     return record({ is: 'failed', failure: { class: 'transient', reason: REPORTED_DONE } })
   if (!seen.isSure && seen.nowMs < nextMs) return WAIT
@@ -99,23 +95,23 @@ function end({ reason, nextMs }: NonceJob, seen: ChainSnapshot, feeWei: bigint):
 
 /** Reason of a job whose nonce a single node has reported as used, one time so far. */
 const NONCE_USED = 'nonce_used'
-const isReportedUsed = ({ reason }: NonceJob): boolean =>
+const isReportedUsed = ({ reason }: EvmJob): boolean =>
   reason === NONCE_USED || reason === 'nonce_too_low'
 
 /** Blocks by which the node that accepted a transaction may have been ahead of another. */
-export const MAX_HEAD_LEAD_BLOCKS = 100
+export const MAX_BLOCKS_NODE_IS_AHEAD = 100
 
 /**
  * True if the transaction was sent. Ignores a `sentBlock` far above the head, which a node's wrong answer caused: the
  * job would wait until that block.
  */
-const wasSent = ({ sentBlock }: EvmJobTx, { head }: ChainSnapshot): boolean =>
-  sentBlock !== null && sentBlock <= head + MAX_HEAD_LEAD_BLOCKS
+const wasSent = ({ sentBlock }: EvmJobTx, { head }: EvmJobSnapshot): boolean =>
+  sentBlock !== null && sentBlock <= head + MAX_BLOCKS_NODE_IS_AHEAD
 
 /** A job whose nonce no transaction has used, with the values that the rows of `UNUSED_NONCE_DECISIONS` test. */
 interface UnusedNonce {
-  job: NonceJob
-  seen: ChainSnapshot
+  job: EvmJob
+  seen: EvmJobSnapshot
   /** The job's newest transaction. */
   tx: EvmJobTx
   isSent: boolean
@@ -187,7 +183,7 @@ export function unusedNonceDecision(nonce: UnusedNonce): UnusedRow {
   return UNUSED_NONCE_DECISIONS.find(({ holds }) => holds(nonce))!
 }
 
-export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
+export function describeUnusedNonce(job: EvmJob, seen: EvmJobSnapshot): UnusedNonce {
   const tx = job.txs.at(-1)!
   const isSent = wasSent(tx, seen)
 
@@ -199,7 +195,7 @@ export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
 
   // one node's answer that the job is done is not enough to cancel. The wait for a second node's answer is limited,
   // because later nonces wait too.
-  const isLong = !isSent || seen.head - tx.sentBlock! > MAX_HEAD_LEAD_BLOCKS
+  const isLong = !isSent || seen.head - tx.sentBlock! > MAX_BLOCKS_NODE_IS_AHEAD
   const mayBeDone = seen.done === 'unconfirmed' || (seen.done === 'confirmed' && !isLong)
 
   return {
@@ -213,8 +209,8 @@ export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
 }
 
 /** Action for an unused nonce: send again, or replace. */
-function planUnused(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): NonceJobAction {
-  const nonce = unusedNonceOf(job, seen)
+function planUnused(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
+  const nonce = describeUnusedNonce(job, seen)
   switch (unusedNonceDecision(nonce).action) {
     case 'reorged':
       return record({ is: 'reorged' })
@@ -229,11 +225,11 @@ function planUnused(job: NonceJob, seen: ChainSnapshot, policy: SpendPolicy): No
 
 /** A replacement with higher fees, or else the last transaction again. If that can't be mined, a cancel. */
 function replace(
-  job: NonceJob,
-  seen: ChainSnapshot,
+  job: EvmJob,
+  seen: EvmJobSnapshot,
   policy: SpendPolicy,
   purpose: TxPurpose,
-): NonceJobAction {
+): EvmJobAction {
   if (!seen.prepared) return { do: 'prepare', purpose }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const tx = job.txs.at(-1)!
@@ -260,7 +256,7 @@ interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
  * replacement: by 10 %, or to a fresh estimate. After the second refusal, the price doubles. Null above a cap.
  */
 function raisedFees(
-  { txs }: NonceJob,
+  { txs }: EvmJob,
   fresh: GasFees,
   { capWei, gasPriceCapWei }: FeeBounds,
 ): GasFees | null {
@@ -271,9 +267,9 @@ function raisedFees(
   return tx.isRejected ? doubledGasFees(tx, fresh, capWei) : null
 }
 
-function planStuck(tx: EvmJobTx, seen: ChainSnapshot): NonceJobAction {
+function planStuck(tx: EvmJobTx, seen: EvmJobSnapshot): EvmJobAction {
   if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
   return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })
 }
 
-const record = (event: JobEvent<EvmJobTx>): NonceJobAction => ({ do: 'record', event })
+const record = (event: JobEvent<EvmJobTx>): EvmJobAction => ({ do: 'record', event })

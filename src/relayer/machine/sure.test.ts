@@ -11,12 +11,12 @@ import {
 import { newJob } from '../../../test/support/newJob.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { EvmJobTx } from '../../registry/outbox.js'
-import { applyJobEvent, type ChainSnapshot } from './index.js'
-import { type NonceJob, parkJobOnceVoid } from './job.js'
-import { planNonceJob } from './nonce.js'
+import { applyJobEvent, type EvmJobSnapshot } from './index.js'
+import { type EvmJob, parkJobOnceUnmineable } from './job.js'
+import { planEvmJob } from './nonce.js'
 
 /** What a chain's only node reports. */
-const said = (change: Partial<ChainSnapshot>): ChainSnapshot =>
+const said = (change: Partial<EvmJobSnapshot>): EvmJobSnapshot =>
   seen({ isSure: false, prepared, ...change })
 const mined: MinedReceipt = {
   hash: '0x1',
@@ -26,8 +26,8 @@ const mined: MinedReceipt = {
   feeWei: 500n,
 }
 /** The job after the next step. */
-function after(job: NonceJob, seen: ChainSnapshot): NonceJob {
-  const action = planNonceJob(job, seen, policy)
+function after(job: EvmJob, seen: EvmJobSnapshot): EvmJob {
+  const action = planEvmJob(job, seen, policy)
   if (action.do !== 'record') throw new Error(action.do)
   return applyJobEvent(job, action.event, seen)
 }
@@ -46,7 +46,7 @@ it.each([
   if (once.state === 'included') once = after(once, seen)
   expect(once).toMatchObject({ reason: 'said_to_be_done', nextMs: expect.any(Number) })
   expect(once.state).not.toBe('confirmed')
-  expect(planNonceJob(once, seen, policy)).toMatchObject({ do: 'wait' })
+  expect(planEvmJob(once, seen, policy)).toMatchObject({ do: 'wait' })
   expect(after(once, { ...seen, nowMs: once.nextMs })).toMatchObject({
     state: 'confirmed',
     reason: null,
@@ -55,14 +55,14 @@ it.each([
 
 it('a wrong answer that is not repeated ends no job', () => {
   const once = after(queued, said({ done: 'confirmed' }))
-  expect(planNonceJob(once, said({ nowMs: once.nextMs }), policy)).toMatchObject({
+  expect(planEvmJob(once, said({ nowMs: once.nextMs }), policy)).toMatchObject({
     do: 'sign',
     purpose: 'deliver',
   })
 })
 
 it('no transaction is cancelled because of a single report', () => {
-  expect(planNonceJob(sent, said({ done: 'confirmed', head: 90 }), policy)).toMatchObject({
+  expect(planEvmJob(sent, said({ done: 'confirmed', head: 90 }), policy)).toMatchObject({
     do: 'wait',
   })
 })
@@ -70,11 +70,11 @@ it('no transaction is cancelled because of a single report', () => {
 it('a signed transaction does not delay later nonces while only one node reports the job as done', () => {
   const done = said({ done: 'confirmed', nonce: 'next' })
   // the process stopped between signing and sending, and somebody else did the job meanwhile
-  expect(planNonceJob(signed, done, policy)).toEqual({ do: 'broadcast', tx: signed.txs[0] })
+  expect(planEvmJob(signed, done, policy)).toEqual({ do: 'broadcast', tx: signed.txs[0] })
   // the node dropped the transaction, or its fee is below the base fee
-  expect(planNonceJob(sent, { ...done, head: 150 }, policy)).toMatchObject({ do: 'wait' })
+  expect(planEvmJob(sent, { ...done, head: 150 }, policy)).toMatchObject({ do: 'wait' })
   const late = { ...done, head: 151 }
-  expect(planNonceJob(sent, late, policy)).toMatchObject({
+  expect(planEvmJob(sent, late, policy)).toMatchObject({
     do: 'sign',
     purpose: 'deliver',
     nonce: 3,
@@ -83,7 +83,7 @@ it('a signed transaction does not delay later nonces while only one node reports
     ...late,
     prepared: { failure: { class: 'revert', reason: 'reverted' } },
   })
-  expect(planNonceJob(failed, late, policy)).toMatchObject({
+  expect(planEvmJob(failed, late, policy)).toMatchObject({
     do: 'sign',
     purpose: 'cancel',
     nonce: 3,
@@ -92,18 +92,18 @@ it('a signed transaction does not delay later nonces while only one node reports
 
 it('a noop is sent and replaced after a single report, since a wrong one does no harm', () => {
   const cancel = txOf(1, { purpose: 'cancel', valueWei: 0n })
-  const noop: NonceJob = {
+  const noop: EvmJob = {
     ...newJob<EvmJobTx>('n', 'noop'),
     state: 'signed',
     nonce: 3,
     txs: [cancel],
   }
-  expect(planNonceJob(noop, said({ done: 'confirmed' }), policy)).toEqual({
+  expect(planEvmJob(noop, said({ done: 'confirmed' }), policy)).toEqual({
     do: 'broadcast',
     tx: cancel,
   })
-  const old: NonceJob = { ...noop, state: 'sent', txs: [{ ...cancel, sentBlock: 47 }] }
-  expect(planNonceJob(old, said({ done: 'confirmed' }), policy)).toMatchObject({
+  const old: EvmJob = { ...noop, state: 'sent', txs: [{ ...cancel, sentBlock: 47 }] }
+  expect(planEvmJob(old, said({ done: 'confirmed' }), policy)).toMatchObject({
     do: 'sign',
     purpose: 'cancel',
   })
@@ -125,15 +125,15 @@ const later = seen({ head: 200_000, prepared })
 const absurd = applyJobEvent(signed, { is: 'sent', hash: '0x1' }, { ...later, head: ABSURD })
 
 it('one absurd head at the time of sending does not make a job wait endlessly', () => {
-  expect(planNonceJob(absurd, later, policy).do).not.toBe('wait')
+  expect(planEvmJob(absurd, later, policy).do).not.toBe('wait')
   const resent = applyJobEvent(absurd, { is: 'sent', hash: '0x1' }, later)
-  expect(planNonceJob(resent, { ...later, head: later.head + 2 }, policy)).toMatchObject({
+  expect(planEvmJob(resent, { ...later, head: later.head + 2 }, policy)).toMatchObject({
     do: 'sign',
   })
 })
 
 it('one absurd head does not prevent a cancel on the operator’s request', () => {
-  expect(planNonceJob(parkJobOnceVoid(absurd), later, policy)).toMatchObject({
+  expect(planEvmJob(parkJobOnceUnmineable(absurd), later, policy)).toMatchObject({
     do: 'sign',
     purpose: 'cancel',
   })
@@ -146,14 +146,14 @@ it('one absurd head does no harm where the transaction is refused for its fees w
     later,
   )
   const after = { ...later, nowMs: refused.nextMs }
-  expect(planNonceJob(refused, after, policy)).toMatchObject({ do: 'sign', purpose: 'deliver' })
+  expect(planEvmJob(refused, after, policy)).toMatchObject({ do: 'sign', purpose: 'deliver' })
   // below the base fee, and a replacement is above the cap
   const dear = {
     ...after,
     prepared: { gas: 1_000n, fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n } },
   }
   const event = { is: 'failed', failure: { reason: 'fees_above_cap' } }
-  expect(planNonceJob(refused, dear, { ...policy, spendCapWei: 500_000n })).toMatchObject({
+  expect(planEvmJob(refused, dear, { ...policy, spendCapWei: 500_000n })).toMatchObject({
     do: 'record',
     event,
   })
@@ -165,8 +165,8 @@ it('a node may have been ahead by some blocks when it took a transaction', () =>
     { is: 'sent', hash: '0x1' },
     { ...later, head: later.head + 100 },
   )
-  expect(planNonceJob(ahead, later, policy)).toMatchObject({ do: 'wait' })
-  expect(planNonceJob(ahead, { ...later, head: later.head - 1 }, policy)).toMatchObject({
+  expect(planEvmJob(ahead, later, policy)).toMatchObject({ do: 'wait' })
+  expect(planEvmJob(ahead, { ...later, head: later.head - 1 }, policy)).toMatchObject({
     do: 'broadcast',
   })
 })

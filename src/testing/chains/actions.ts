@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { type ChainAddress, type LocalClients, localChainClients } from './localClients.js'
+import { type LocalClients, localChainClients, type RpcUrlAndChainId } from './localClients.js'
 import { type Miner, replaceNewestBlocks, takeOverMining } from './miner.js'
 
 /** Error of a local world. Its message says what to do. */
@@ -33,7 +33,7 @@ export interface ChainActions {
   advance(seconds: number): Promise<void>
 }
 
-export interface ChainActionsOptions extends ChainAddress {
+export interface ChainActionsOptions extends RpcUrlAndChainId {
   label: string
   /** Time between blocks, ms. Null for an attached chain, whose mining its owner controls. */
   blockMs: number | null

@@ -2,7 +2,7 @@ import { deployMissingContracts } from '../contracts/localContracts.js'
 import { createUpstream } from '../faultProxy/upstream.js'
 import { worldEvmAccounts } from '../world.js'
 import { createChainActions, WorldError } from './actions.js'
-import { chainsFileEntry, type LocalChain } from './localChain.js'
+import { type LocalChain, toChainsFileEntry } from './localChain.js'
 import type { LocalChainDefinition } from './localChains.js'
 import { fundAddresses } from './localClients.js'
 
@@ -39,7 +39,7 @@ export async function attachChain(
     ...extras,
     ...verbs,
     wsUrl,
-    config: chainsFileEntry({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
+    config: toChainsFileEntry({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
     get pid() {
       return notOurs()
     },

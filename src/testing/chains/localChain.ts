@@ -13,11 +13,11 @@ import type {
 } from './localChains.js'
 
 export {
+  createLocalWalletClient,
   fundAddresses,
   type LocalClients,
   localChainClients,
-  mineQuickly,
-  walletClientOf,
+  mineBlocksQuicklyDuring,
 } from './localClients.js'
 
 export const CONFIRMATION_BLOCKS = 2
@@ -84,7 +84,7 @@ export async function startLocalChain(
     hubEid,
     previous,
   )
-  const config = chainsFileEntry(definition, contracts, anvil, blockMs)
+  const config = toChainsFileEntry(definition, contracts, anvil, blockMs)
   const actions = createChainActions({
     label,
     ...anvil,
@@ -122,7 +122,7 @@ export async function startLocalChain(
   }
 }
 
-export function chainsFileEntry(
+export function toChainsFileEntry(
   { price: _, ...identity }: LocalChainDefinition,
   contracts: ChainContractAddresses,
   { rpcUrl, wsUrl }: { rpcUrl: string; wsUrl: string },

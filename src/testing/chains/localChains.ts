@@ -24,7 +24,7 @@ interface Definition {
  * Maximum that the local relayer spends on a message, wei, value included. A more expensive message is parked: it is
  * not delivered.
  */
-export const LOCAL_SPEND_CAP_WEI = parseEther('100')
+export const LOCAL_RELAYER_SPEND_CAP_WEI = parseEther('100')
 
 const IN_ETH = {
   gasToken: { symbol: 'ETH', decimals: 18 },

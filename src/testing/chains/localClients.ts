@@ -18,7 +18,7 @@ const FUNDS_WEI = parseEther('10000')
 const MINE_QUICKLY_MS = 40
 
 /** RPC URL and id of a local chain. */
-export interface ChainAddress {
+export interface RpcUrlAndChainId {
   rpcUrl: string
   chainId: number
 }
@@ -30,7 +30,7 @@ export interface LocalClients {
   test: TestClient<'anvil', HttpTransport, Chain>
 }
 
-function connectionTo({ rpcUrl, chainId }: ChainAddress) {
+function connectionTo({ rpcUrl, chainId }: RpcUrlAndChainId) {
   const chain: Chain = {
     id: chainId,
     name: `local ${chainId}`,
@@ -40,7 +40,7 @@ function connectionTo({ rpcUrl, chainId }: ChainAddress) {
   return { chain, transport: http(rpcUrl) }
 }
 
-export function localChainClients(at: ChainAddress): LocalClients {
+export function localChainClients(at: RpcUrlAndChainId): LocalClients {
   const connection = connectionTo(at)
   const polling = { pollingInterval: MINE_QUICKLY_MS, cacheTime: 0 }
   return {
@@ -49,14 +49,17 @@ export function localChainClients(at: ChainAddress): LocalClients {
   }
 }
 
-export const walletClientOf = (
-  at: ChainAddress,
+export const createLocalWalletClient = (
+  at: RpcUrlAndChainId,
   account: Account,
 ): WalletClient<HttpTransport, Chain, Account> =>
   createWalletClient({ ...connectionTo(at), account })
 
 /** Gives addresses 10,000 ETH each. */
-export async function fundAddresses(at: ChainAddress, addresses: readonly Hex[]): Promise<void> {
+export async function fundAddresses(
+  at: RpcUrlAndChainId,
+  addresses: readonly Hex[],
+): Promise<void> {
   const { test } = localChainClients(at)
   // the method by Hardhat's name, which anvil supports too
   const setBalance = (address: Hex) =>
@@ -68,7 +71,10 @@ export async function fundAddresses(at: ChainAddress, addresses: readonly Hex[])
  * Mines blocks in quick succession during `work`, so that the setup of a local world does not wait for the chain's
  * block time.
  */
-export async function mineQuickly<T>(at: ChainAddress, work: () => Promise<T>): Promise<T> {
+export async function mineBlocksQuicklyDuring<T>(
+  at: RpcUrlAndChainId,
+  work: () => Promise<T>,
+): Promise<T> {
   const { test } = localChainClients(at)
   let isDone = false
   const mining = (async () => {

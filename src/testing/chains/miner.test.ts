@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest'
 import { sleep } from '../processes/processes.js'
 import { testAccount } from '../world.js'
 import { startAnvil } from './anvil.js'
-import { localChainClients, walletClientOf } from './localClients.js'
+import { createLocalWalletClient, localChainClients } from './localClients.js'
 import { takeOverMining } from './miner.js'
 
 const CHAIN_ID = 31_337
@@ -18,7 +18,7 @@ it('mines seldom while nobody sends a transaction, and a transaction at once', a
   expect(idle).toBeGreaterThan(2n)
   await sleep(500)
   expect(await height()).toBe(idle)
-  const wallet = walletClientOf(anvil, testAccount(0))
+  const wallet = createLocalWalletClient(anvil, testAccount(0))
   const hash = await wallet.sendTransaction({ to: wallet.account.address, value: 1n })
   await clients.reader.waitForTransactionReceipt({ hash, confirmations: 3, timeout: 5_000 })
   await miner.stop()

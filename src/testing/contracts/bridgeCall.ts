@@ -3,14 +3,14 @@ import { encodeHubMessage } from '../../chains/evm/bridge/hubMessage.js'
 import { encodeLzReceiveOption } from '../../chains/evm/bridge/packetOptions.js'
 import { spokeAbi } from '../../chains/evm/contracts/index.js'
 import { encodeContractCall } from '../../chains/evm/contracts/read.js'
-import { type ChainAddress, localChainClients } from '../chains/localClients.js'
+import { localChainClients, type RpcUrlAndChainId } from '../chains/localClients.js'
 import { addressAsBytes32 } from '../world.js'
 
 /** Gas on the hub for a withdrawal, or for bids on a few names. */
 const DEFAULT_GAS = 400_000n
 
 /** A chain of the local world, with its spoke. */
-export interface SpokeAt extends ChainAddress {
+export interface SpokeAt extends RpcUrlAndChainId {
   contracts: { spoke: Address }
 }
 

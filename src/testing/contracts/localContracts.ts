@@ -4,22 +4,22 @@ import { parseEther } from 'viem'
 import {
   type ChainContractAddresses,
   type HubOnlyContracts,
-  LOCAL_SPEND_CAP_WEI,
+  LOCAL_RELAYER_SPEND_CAP_WEI,
   type LocalChainDefinition,
   type RunningChain,
   type StoredLocalChain,
 } from '../chains/localChains.js'
 import {
-  type ChainAddress,
+  createLocalWalletClient,
   fundAddresses,
   localChainClients,
-  mineQuickly,
-  walletClientOf,
+  mineBlocksQuicklyDuring,
+  type RpcUrlAndChainId,
 } from '../chains/localClients.js'
 import type { DeployerClients } from '../chains/send.js'
-import type { LocalNodeCluster } from '../cluster.js'
+import type { LocalNonEvmChain } from '../cluster.js'
 import { writeAtomically } from '../processes/files.js'
-import { lowerCaseAddress, operatorAccount, operatorAddresses } from '../world.js'
+import { lowerCaseAddress, operatorAccount, worldOperatorAddresses } from '../world.js'
 import {
   type BridgeEnd,
   type BridgeMessagePrice,
@@ -46,7 +46,7 @@ interface LocalContracts extends HubOnlyContracts {
 
 /** Deploys the contracts of a chain, unless an earlier start of the local world deployed them. */
 export async function deployMissingContracts(
-  chain: LocalChainDefinition & ChainAddress,
+  chain: LocalChainDefinition & RpcUrlAndChainId,
   hubEid: number,
   previous: StoredLocalChain | undefined,
 ): Promise<LocalContracts> {
@@ -62,12 +62,12 @@ export async function deployMissingContracts(
       const known = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
       // a local world made before ENS support has no ENS, and one made soon after has no reverse registrar
       const isWhole = !token || ens?.reverseRegistrar
-      const own = isWhole ? ens : await mineQuickly(chain, makeEns)
+      const own = isWhole ? ens : await mineBlocksQuicklyDuring(chain, makeEns)
       return { contracts: known, feeds, token, ens: own }
     }
   }
-  await fundAddresses(chain, operatorAddresses())
-  return mineQuickly(chain, async () => {
+  await fundAddresses(chain, worldOperatorAddresses())
+  return mineBlocksQuicklyDuring(chain, async () => {
     const contracts = { ...(await deploy(chain, deployer, hubEid)), genesisHash }
     if (chain.role === 'spoke') return { contracts }
     return {
@@ -79,8 +79,8 @@ export async function deployMissingContracts(
   })
 }
 
-const deployerOf = (at: ChainAddress): DeployerClients => ({
-  walletClient: walletClientOf(at, operatorAccount('deployer')),
+const deployerOf = (at: RpcUrlAndChainId): DeployerClients => ({
+  walletClient: createLocalWalletClient(at, operatorAccount('deployer')),
   publicClient: localChainClients(at).reader,
 })
 
@@ -117,7 +117,7 @@ export async function connectHubsAndSpokes(chains: readonly RunningChain[]): Pro
       if (others.length === 0) return
       const end: BridgeEnd = {
         ...deployerOf(near),
-        owner: walletClientOf(near, operatorAccount('owner')),
+        owner: createLocalWalletClient(near, operatorAccount('owner')),
         endpoint: near.config.endpoint,
         library: near.config.messageLib,
         app: near.config.contract,
@@ -127,7 +127,7 @@ export async function connectHubsAndSpokes(chains: readonly RunningChain[]): Pro
         app: far.config.contract,
         price: priceOf(near, far),
       }))
-      await mineQuickly(near, () => connectBridgeEnd(end, targets))
+      await mineBlocksQuicklyDuring(near, () => connectBridgeEnd(end, targets))
     }),
   )
 }
@@ -138,7 +138,9 @@ export async function setEnsGatewayOfHubs(
   api: string,
 ): Promise<void> {
   await Promise.all(
-    hubs.map((hub) => mineQuickly(hub, () => setEnsGateway(deployerOf(hub), hub.ens!, api))),
+    hubs.map((hub) =>
+      mineBlocksQuicklyDuring(hub, () => setEnsGateway(deployerOf(hub), hub.ens!, api)),
+    ),
   )
 }
 
@@ -171,21 +173,21 @@ export function readPreviousLocalChains(home: string): Map<string, StoredLocalCh
 export function writeLocalChainsFiles(
   home: string,
   chains: readonly RunningChain[],
-  clusters: readonly LocalNodeCluster[],
+  clusters: readonly LocalNonEvmChain[],
   pollMs: number,
 ): void {
   const known = readPreviousLocalChains(home)
   for (const { label, config, feeds, token, ens } of chains)
     known.set(label, { ...config, feeds, token, ens })
   const hubs = chains.filter(({ role }) => role === 'hub')
-  const sectionOf = (cluster: LocalNodeCluster) =>
+  const sectionOf = (cluster: LocalNonEvmChain) =>
     Object.fromEntries(hubs.map((hub, i) => [hub.network, cluster.settings(i, hub, pollMs)]))
   const parents = hubs.map(({ network, chainId, ens }) => {
     const { parent, resolver, registry, reverseRegistrar } = ens!
     const reverseRegistrars = { [chainId]: reverseRegistrar }
     return [network, { parent, resolver, registry, chainId, reverseRegistrars }]
   })
-  const deliveries = { spendCapWei: String(LOCAL_SPEND_CAP_WEI) }
+  const deliveries = { spendCapWei: String(LOCAL_RELAYER_SPEND_CAP_WEI) }
   writeJson(knownFile(home), { chains: [...known.values()] })
   writeJson(chainsFilePath(home), {
     chains: chains.map(({ config }) => config),

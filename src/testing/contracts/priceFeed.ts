@@ -3,7 +3,11 @@ import {
   priceFeedAbi,
   priceFeedBytecode,
 } from '../../../contracts/evm/artifacts/local/PriceFeed.js'
-import { type ChainAddress, localChainClients, walletClientOf } from '../chains/localClients.js'
+import {
+  createLocalWalletClient,
+  localChainClients,
+  type RpcUrlAndChainId,
+} from '../chains/localClients.js'
 import { waitForReceipt } from '../chains/receipt.js'
 import {
   contractCreationTransaction,
@@ -47,14 +51,14 @@ export interface PriceChange {
 }
 
 /** Sets the price of a feed and waits until the transaction is mined. @returns the transaction's hash */
-export async function setPrice(at: ChainAddress, { feed, answer }: PriceChange): Promise<Hex> {
+export async function setPrice(at: RpcUrlAndChainId, { feed, answer }: PriceChange): Promise<Hex> {
   const write = {
     address: feed,
     abi: priceFeedAbi,
     functionName: 'setAnswer',
     args: [answer],
   } as const
-  const hash = await walletClientOf(at, operatorAccount('deployer')).writeContract(write)
+  const hash = await createLocalWalletClient(at, operatorAccount('deployer')).writeContract(write)
   await waitForReceipt(localChainClients(at).reader, hash)
   return hash
 }

@@ -10,7 +10,7 @@ const STOP_GRACE_MS = 12_000
  * Node's flags for a daemon: they set the size that Node 20 and 22 give the heap's young generation. Node 24 allows
  * four times as much, which makes a catch-up no faster and takes 100 MiB more.
  */
-export const DAEMON_NODE_FLAGS: readonly string[] = ['--max-semi-space-size=16']
+export const DAEMON_NODEJS_FLAGS: readonly string[] = ['--max-semi-space-size=16']
 
 export type DaemonEnvironment = Readonly<Record<string, string | undefined>>
 
@@ -55,7 +55,7 @@ export async function startDaemonProcess(options: DaemonProcessOptions): Promise
   const spawn = async (env: DaemonEnvironment = {}) => {
     child = await spawnChild({
       command,
-      args: [...DAEMON_NODE_FLAGS, ...args, 'start'],
+      args: [...DAEMON_NODEJS_FLAGS, ...args, 'start'],
       logFile: options.logFile,
       env: { ...options.env, ...env, CLUSTERD_CHILD: 'true' },
       ipc: true, // the closed channel notifies the daemon when this process ends

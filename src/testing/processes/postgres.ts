@@ -7,7 +7,7 @@ import { doesProcessExist } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
 import { locateNativeProgram } from './platform.js'
 import { withPostgresClient } from './postgresClient.js'
-import { sharedPostgresSetup } from './prepared.js'
+import { getSharedPostgresSetup } from './prepared.js'
 import { identifyProcess, type ProcessHandle, waitForCondition } from './processes.js'
 import { startServerProgram } from './server.js'
 
@@ -49,7 +49,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const user = choosePostgresUser()
   await clearPidFile(dataDir)
   if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
-  const settings = settingArgs({ ...sharedPostgresSetup()?.settings, ...options.settings })
+  const settings = settingArgs({ ...getSharedPostgresSetup()?.settings, ...options.settings })
   const { port, ...server } = await startServerProgram({
     name: `PostgreSQL in ${dataDir}`,
     port: options.port,
@@ -81,7 +81,7 @@ const databaseUrl = (url: string, name: string): string =>
 /** Creates a database unless it exists. @returns its URL */
 export async function createDatabase(url: string, name: string): Promise<string> {
   // servers with a shared setup run without fsync, where a file copy takes a quarter of the default strategy's time
-  const how = sharedPostgresSetup() ? ' STRATEGY file_copy' : ''
+  const how = getSharedPostgresSetup() ? ' STRATEGY file_copy' : ''
   await withPostgresClient(url, async (client) => {
     try {
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${how}`)
@@ -158,7 +158,7 @@ function hydrateSymlinks(native: string): void {
 }
 
 async function makeDataDir(native: string, user: PostgresUser, dataDir: string): Promise<void> {
-  const prepared = sharedPostgresSetup()
+  const prepared = getSharedPostgresSetup()
   if (!prepared) return initDataDir(native, user, dataDir)
   const { template } = prepared
   const lock = await lockFile(`${template}.lock`, PATIENCE_MS)

@@ -19,4 +19,4 @@ export function setSharedPostgresSetup(common: SharedPostgresSetup): void {
   prepared = common
 }
 
-export const sharedPostgresSetup = (): SharedPostgresSetup | undefined => prepared
+export const getSharedPostgresSetup = (): SharedPostgresSetup | undefined => prepared

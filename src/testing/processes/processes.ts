@@ -71,7 +71,7 @@ export interface ProcessHandle {
  * Creates the handle of a child process.
  * @param stopSignal signal that ends the child gracefully. SIGKILL follows after `graceMs`.
  */
-export function processHandle(
+export function createProcessHandle(
   child: WatchedChild,
   stopSignal: NodeJS.Signals,
   graceMs: number,

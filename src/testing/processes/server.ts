@@ -1,7 +1,7 @@
 import { chooseFreePort } from './ports.js'
 import {
+  createProcessHandle,
   type ProcessHandle,
-  processHandle,
   type SpawnOptions,
   spawnChild,
   type WatchedChild,
@@ -35,7 +35,7 @@ export async function startServerProgram(
     const child = await spawnChild({ ...commandFor(port), exitSignal: 'SIGINT' })
     await waitForCondition(() => child.hasExited() || isReady(child, port), READY_DEADLINE_MS)
     if (!child.hasExited() && isReady(child, port))
-      return { port, ...processHandle(child, 'SIGINT', STOP_GRACE_MS) }
+      return { port, ...createProcessHandle(child, 'SIGINT', STOP_GRACE_MS) }
 
     const log = child.logTail()
     await child.end('SIGINT', STOP_GRACE_MS)

@@ -1,5 +1,5 @@
 import { locateNativeProgram } from '../processes/platform.js'
-import type { ReadySolana, SolanaSetUpOptions } from './setUpSolana.js'
+import type { SolanaSetUpOptions, SolanaWithRegistrars } from './setUpSolana.js'
 import { type Surfpool, startSurfpool } from './surfpool.js'
 
 export interface LocalSolanaOptions extends SolanaSetUpOptions {
@@ -13,7 +13,7 @@ export interface LocalSolanaOptions extends SolanaSetUpOptions {
 }
 
 /** A local Solana cluster with the registrar (the program that takes payments) deployed and initialized. */
-export interface LocalSolana extends ReadySolana {
+export interface LocalSolana extends SolanaWithRegistrars {
   /** Undefined if `rpcUrl` gave a running cluster instead. */
   surfpool: Surfpool | undefined
   /** Ends Surfpool, if this start has started it. */

@@ -16,7 +16,7 @@ export interface SolanaSetUpOptions {
   rpcUrl?: string
 }
 
-export type ReadySolana = Awaited<ReturnType<typeof setUpSolana>>
+export type SolanaWithRegistrars = Awaited<ReturnType<typeof setUpSolana>>
 
 export async function setUpSolana(
   options: SolanaSetUpOptions,

@@ -3,8 +3,8 @@ import path from 'node:path'
 import { createUpstream } from '../faultProxy/upstream.js'
 import { locateNativeProgram } from '../processes/platform.js'
 import {
+  createProcessHandle,
   type ProcessHandle,
-  processHandle,
   spawnChild,
   type WatchedChild,
 } from '../processes/processes.js'
@@ -49,7 +49,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
     return {
       rpcUrl,
       wsUrl,
-      ...processHandle(child, 'SIGTERM', STOP_GRACE_MS),
+      ...createProcessHandle(child, 'SIGTERM', STOP_GRACE_MS),
     }
   } catch (error) {
     await child.end('SIGKILL', 0)

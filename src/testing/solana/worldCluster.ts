@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { LocalNodeCluster } from '../cluster.js'
+import type { LocalNonEvmChain } from '../cluster.js'
 import type { Sandbox } from '../processes/sandbox.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
 
@@ -43,7 +43,7 @@ export async function startLocalSolanaCluster(
 }
 
 /** Describes a running local Solana cluster. Each network has a registrar there, and the price feeds on its hub. */
-function clusterOf(solana: LocalSolana): LocalNodeCluster {
+function clusterOf(solana: LocalSolana): LocalNonEvmChain {
   const { rpcUrl, wsUrl, genesisHash, programs, relayAuthority, accounts } = solana
   return {
     key: 'solana',

@@ -2,7 +2,7 @@ import { type ComponentType, render } from 'preact'
 import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
 import { pageOfPath } from '../paths.js'
-import { serviceFacts } from './lib/service.js'
+import { serviceInfo } from './lib/service.js'
 import { PageFrame } from './parts/frame.js'
 import { AddressPage, NameBelowCommunityPage, NamePage } from './views/cluster.js'
 import { Home } from './views/home.js'
@@ -25,7 +25,7 @@ const PAGES = {
 
 function Pages() {
   const { path, query } = useLocation()
-  const { page, ...about } = pageOfPath(path, query.q, serviceFacts.ens)
+  const { page, ...about } = pageOfPath(path, query.q, serviceInfo.ens)
   // all account pages share one component, so that its state survives
   const key = page === 'account' ? page : JSON.stringify(about)
   return (

@@ -12,7 +12,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { encodePlaceBidsCalldata } from '../../../src/chains/evm/bridge/calls.js'
 import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
-import { walletClientOf } from '../../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../../src/testing/chains/localChain.js'
 import { until } from '../../../src/testing/index.js'
 import { signIn } from '../../../src/testing/signIn.js'
 import { operatorAccount } from '../../../src/testing/world.js'
@@ -31,7 +31,7 @@ export async function setUpCommunity(
   privateKey: Hex,
   owner: PrivateKeyAccount,
 ) {
-  const tx = await walletClientOf(hub, owner).sendTransaction({
+  const tx = await createLocalWalletClient(hub, owner).sendTransaction({
     to: hub.contract,
     data: encodePlaceBidsCalldata([{ name: COMMUNITY, amountWei: BID_WEI }], null),
     value: BID_WEI,

@@ -7,7 +7,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { createCommunityProgram } from '../../../src/chains/solana/community/program.js'
+import { createCommunityPaymentInstructions } from '../../../src/chains/solana/community/program.js'
 import { createRegistrarClient, readonlyAccount } from '../../../src/chains/solana/registrar.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
 import {
@@ -80,7 +80,7 @@ export async function runSolanaStranger(
 /** Instructions of each kind of worthless transaction. */
 function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => number) {
   const registrar = createRegistrarClient(programId)
-  const community = createCommunityProgram(registrar)
+  const community = createCommunityPaymentInstructions(registrar)
   const someBytes = (): Buffer => createHash('sha256').update(next().toString()).digest()
   const register = () =>
     registrar.register(

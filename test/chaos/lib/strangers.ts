@@ -16,7 +16,10 @@ import {
   testTokenAbi,
   testTokenBytecode,
 } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { encodePlaceBidsCalldata, executePacketCall } from '../../../src/chains/evm/bridge/calls.js'
+import {
+  buildExecutePacketCall,
+  encodePlaceBidsCalldata,
+} from '../../../src/chains/evm/bridge/calls.js'
 import { encodeHubMessage } from '../../../src/chains/evm/bridge/hubMessage.js'
 import { decodePacket } from '../../../src/chains/evm/bridge/packet.js'
 import {
@@ -27,7 +30,7 @@ import {
   communityPaymentsAbi,
   layerZeroEndpointAbi,
 } from '../../../src/chains/evm/contracts/index.js'
-import { fundAddresses, walletClientOf } from '../../../src/testing/chains/localChain.js'
+import { createLocalWalletClient, fundAddresses } from '../../../src/testing/chains/localChain.js'
 import {
   integerBetween,
   pickElement,
@@ -96,7 +99,7 @@ async function send(
   account: PrivateKeyAccount,
   tx: { to?: Hex; data: Hex; value?: bigint },
 ): Promise<void> {
-  await walletClientOf(chain, account).sendTransaction({
+  await createLocalWalletClient(chain, account).sendTransaction({
     gas: tx.to ? GAS : 5n * GAS,
     ...tx,
   })
@@ -179,7 +182,7 @@ const MESSAGE_ACTIONS = {
     const packet = decodePacket(args.encodedPayload)!
     const { value } = decodeLzReceiveOption(args.options)!
     await send(chain, account, {
-      ...executePacketCall(chain.endpoint, packet),
+      ...buildExecutePacketCall(chain.endpoint, packet),
       value: value + pickElement(next(), [0n, 0n, 1n]),
     })
   },

@@ -2,7 +2,7 @@ import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { expect } from 'vitest'
 import {
   type CommunityPaymentTerms,
-  createCommunityProgram,
+  createCommunityPaymentInstructions,
   type NumberedPayment,
 } from '../../../src/chains/solana/community/program.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../../src/chains/solana/tokens.js'
@@ -50,7 +50,7 @@ export function stockTokens(
  */
 export function communityOf(world: SolanaWorld) {
   const { keys, registrar } = world
-  const program = createCommunityProgram(registrar)
+  const program = createCommunityPaymentInstructions(registrar)
 
   const termsOf = (
     number: bigint,

@@ -1,6 +1,6 @@
 import {
   commonQuoteJson,
-  quoteRequest,
+  quoteRequestFromBody,
   RegistrationBody,
 } from '../../../src/api/families/family.js'
 import { okAnswer } from '../../../src/api/http/answer.js'
@@ -29,7 +29,7 @@ const quote = route.post('/v1/names/register/ledger', {
   async handle({ body, isTestnet }, context) {
     const quoted = await quoteRegistrationOnChain(
       context,
-      quoteRequest(body, isTestnet),
+      quoteRequestFromBody(body, isTestnet),
       isLedgerPort,
     )
     return okAnswer({ type: LEDGER.key, ...commonQuoteJson(quoted), orders: quoted.orders })

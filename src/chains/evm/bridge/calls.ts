@@ -22,7 +22,7 @@ export interface BridgeCall {
 }
 
 /** `EndpointV2.lzReceive`: executes a verified packet, only once. Anybody may call it. Emits `PacketDelivered`. */
-export const executePacketCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
+export const buildExecutePacketCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
   to: endpoint,
   data: encodeContractCall(layerZeroEndpointAbi, 'lzReceive', [
     originOf(packet),
@@ -34,7 +34,7 @@ export const executePacketCall = (endpoint: Hex, packet: Packet): BridgeCall => 
 })
 
 /** `LocalMessageLib.validatePacket`: verifies a packet on a local chain. Restricted to the library's verifier. */
-export const verifyPacketCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
+export const buildVerifyPacketCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
   data: encodeContractCall(localMessageLibAbi, 'validatePacket', [encodePacket(packet)]),
 })
@@ -94,7 +94,7 @@ export interface PaidBid {
  * `Hub.deliver`: places paid bids, but skips bids placed before. Restricted to the relayer. Emits `Received` for each
  * placed bid.
  */
-export const deliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
+export const buildDeliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,
   data: encodeContractCall(hubAbi, 'deliver', [bids.map(deliveryOf)]),
 })

@@ -11,7 +11,7 @@ import {
 import { addPriceMargin } from '../../margins.js'
 import { fallbackIfRefused, RpcError } from '../../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../../rpc/evm.js'
-import { cacheAnswersByKey, cacheForDuration } from '../../rpc/served.js'
+import { cacheAnswerForDuration, cacheAnswersByKey } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
 import { createContractReader, encodeContractCall, isContract } from '../contracts/read.js'
 import { encodePlaceBidsCalldata } from './calls.js'
@@ -46,7 +46,9 @@ export function createSpokeQuoter(
 ): (request: RegistrationRequest) => Promise<EvmQuote> {
   const { contract, gasToken } = config
   const isEth = gasToken.symbol === 'ETH'
-  const needs = cacheForDuration(NEEDS_MS, () => rpc.onOneNode((call) => gasNeeds(call, contract)))
+  const needs = cacheAnswerForDuration(NEEDS_MS, () =>
+    rpc.onOneNode((call) => gasNeeds(call, contract)),
+  )
   const fees = cacheAnswersByKey(
     ({ message, gas, value: sum }: Delivery) => {
       const quote = (call: RpcCall, value: bigint) =>

@@ -10,7 +10,7 @@ import { communityPaymentsAbi } from '../contracts/index.js'
 import { createContractReader, encodeContractCall } from '../contracts/read.js'
 
 /** A payment for a community name that the relayer refuses or releases. */
-export interface PaymentToEnd {
+export interface PaymentToRefuseOrRelease {
   /** Id in the payments contract. */
   paymentId: Buffer
   /** Null where a rewind of the network has removed the payment from the database. */
@@ -29,10 +29,10 @@ export const HELD_PAYMENT_OUTCOME = 1
  * Call of `refuse` or `release` of the payments contract, sent by the account with the relayer role. The contract skips
  * payments that are not held.
  */
-export const refuseOrReleasePaymentsCall = (
+export const buildRefuseOrReleaseCall = (
   kind: 'refuse' | 'release',
   payments: Hex,
-  of: readonly PaymentToEnd[],
+  of: readonly PaymentToRefuseOrRelease[],
 ): BridgeCall => ({
   to: payments,
   data: encodeContractCall(abi, kind, [structs(of)]),
@@ -55,7 +55,7 @@ export function releaseAndWithdrawCalldata(
   ])
 }
 
-const structs = (of: readonly PaymentToEnd[]) =>
+const structs = (of: readonly PaymentToRefuseOrRelease[]) =>
   of.flatMap(({ payment }) => (payment ? [contractPaymentStruct(payment)] : []))
 
 /** The contract's struct `ICommunityPayments.Payment` for a payment. */
@@ -91,10 +91,10 @@ export const readPaymentOutcomes = (
  * True if the contract no longer holds any of the payments as of a block. Anybody may have ended the payments.
  * @throws RpcError transient where the block is older than one of the payments
  */
-export async function arePaymentsEnded(
+export async function areNoPaymentsHeld(
   call: RpcCall,
   payments: Hex,
-  of: readonly PaymentToEnd[],
+  of: readonly PaymentToRefuseOrRelease[],
   block: number,
 ): Promise<boolean> {
   const ids = of.map(({ paymentId }) => paymentId)

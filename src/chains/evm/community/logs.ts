@@ -1,7 +1,7 @@
 import { decodePaymentLog } from '../../../registry/community/payment.js'
 import type {
   CommunityNameTarget,
-  ConfirmedOutcome,
+  ConfirmedPaymentOutcome,
   Payment,
   PaymentOutcome,
 } from '../../../registry/payment/payment.js'
@@ -24,7 +24,7 @@ const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
 type CommunityPayment = Payment<CommunityNameTarget>
 
 /** Decodes the events that end payments, in order. Skips logs without a payment id. */
-export const decodePaymentOutcomes = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
+export const decodePaymentOutcomes = (logs: readonly RawLog[]): ConfirmedPaymentOutcome[] =>
   logs.flatMap(({ topics: [first, id], blockNumber }) => {
     const outcome = first && END_TOPICS[first]
     return outcome && id ? [{ id: fromHex(id), outcome, block: Number(blockNumber) }] : []

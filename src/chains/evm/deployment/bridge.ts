@@ -21,10 +21,10 @@ import {
 } from '../contracts/index.js'
 import { createContractReader } from '../contracts/read.js'
 import {
-  type BridgeContract,
   type ComparedSetting,
   compareSetting,
   DEPLOYMENT_STEP_ORDER,
+  type HubOrSpokeContract,
   ownerCallStep,
 } from './item.js'
 
@@ -42,8 +42,8 @@ const NOBODY = pad(zeroAddress)
  */
 export async function compareBridgeSettings(
   ask: RpcCall,
-  end: BridgeContract,
-  ends: readonly BridgeContract[],
+  end: HubOrSpokeContract,
+  ends: readonly HubOrSpokeContract[],
   strangeEids: readonly number[],
 ): Promise<ComparedSetting[]> {
   const { at, desired, isDeployed } = end
@@ -70,8 +70,8 @@ export async function compareBridgeSettings(
 
 async function pathItems(
   ask: RpcCall,
-  end: BridgeContract,
-  far: BridgeContract,
+  end: HubOrSpokeContract,
+  far: HubOrSpokeContract,
 ): Promise<ComparedSetting[]> {
   const { at, desired } = end
   const { bridge, endpoint: to } = desired
@@ -145,7 +145,7 @@ async function pathItems(
 /** Reads the message library for a remote chain. The endpoint reverts where none is set, not even a default. */
 async function readLibrary(
   ask: RpcCall,
-  { at, desired: { endpoint, role } }: BridgeContract,
+  { at, desired: { endpoint, role } }: HubOrSpokeContract,
   eid: number,
 ): Promise<string> {
   const ofEndpoint = createContractReader(ask, endpoint, layerZeroLibraryManagerAbi)

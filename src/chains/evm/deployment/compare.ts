@@ -12,10 +12,10 @@ import {
   matchesContractCreation,
 } from './creation.js'
 import {
-  type BridgeContract,
   type ComparedSetting,
   compareSetting,
   DEPLOYMENT_STEP_ORDER,
+  type HubOrSpokeContract,
   type OwnedContract,
   ownerCallStep,
 } from './item.js'
@@ -54,7 +54,7 @@ export async function compareNetworkDeployment(
         desired: one,
         contracts: [app],
         areDeployed: [isDeployed = false],
-      }): Promise<BridgeContract> => {
+      }): Promise<HubOrSpokeContract> => {
         const { label, role } = one
         const { address: at } = app!
         const owner = isDeployed

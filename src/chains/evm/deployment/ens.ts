@@ -1,6 +1,6 @@
 import { type Abi, encodeDeployData, type Hex, namehash, parseAbi, zeroAddress } from 'viem'
 import type { DraftEnsParent } from '../../../config/chainsFile.js'
-import type { DraftChain } from '../../../config/evmChain.js'
+import type { DraftChainConfig } from '../../../config/evmChain.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import { createEvmRpc, type RpcCall } from '../../rpc/evm.js'
 import { createEvmChainRpc } from '../chain.js'
@@ -39,7 +39,7 @@ type DesiredEns = DraftEnsParent &
  * @throws Error with one sentence
  */
 export function ensResolverChainOf(
-  chains: readonly DraftChain[],
+  chains: readonly DraftChainConfig[],
   { chainId, rpcUrls: urls }: DraftEnsParent,
 ): DeploymentChain {
   const config = chains.find((chain) => chain.chainId === chainId)

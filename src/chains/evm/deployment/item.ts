@@ -53,7 +53,7 @@ export interface OwnedContract {
 }
 
 /** A hub or spoke, which sends or receives over the bridge, with the desired state of its chain. */
-export interface BridgeContract extends OwnedContract {
+export interface HubOrSpokeContract extends OwnedContract {
   desired: DesiredChainDeployment
   isDeployed: boolean
 }

@@ -15,13 +15,17 @@ import { readLatestBlockhash } from '../reads.js'
 import type { RegistrarClient } from '../registrar.js'
 import {
   associatedTokenAddress,
-  readMintDecimals,
   readMintDecimalsOrNull,
+  readSplTokenMintDecimals,
   readTokenAccounts,
   readTokenBalance,
   WALLET_COMMITMENT,
 } from '../tokens.js'
-import { createCommunityProgram, derivePaymentNumber, type PaymentToken } from './program.js'
+import {
+  createCommunityPaymentInstructions,
+  derivePaymentNumber,
+  type PaymentToken,
+} from './program.js'
 
 const NOBODY = new Uint8Array(32)
 
@@ -29,7 +33,7 @@ export function createSolanaCommunityPaymentPort(
   rpc: SolanaRpc,
   registrar: RegistrarClient,
 ): CommunityPaymentPort {
-  const program = createCommunityProgram(registrar)
+  const program = createCommunityPaymentInstructions(registrar)
   const onOneNode = <T>(work: (call: RpcCall) => Promise<T>): Promise<T> =>
     rethrowAsUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode(work))
 
@@ -90,7 +94,7 @@ async function paidToken(
   amount: bigint,
 ): Promise<PaymentToken> {
   const [decimals, accounts] = await Promise.all([
-    readMintDecimals(call, mint),
+    readSplTokenMintDecimals(call, mint),
     readTokenAccounts(call, payer, mint),
   ])
   if (decimals === null)

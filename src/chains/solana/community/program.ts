@@ -68,7 +68,11 @@ export const derivePaymentNumber = (community: Uint8Array, name: Uint8Array): bi
 /**
  * Creates the registrar program's instructions for payments for community names, with the addresses of their accounts.
  */
-export function createCommunityProgram({ address, instruction, decide }: RegistrarClient) {
+export function createCommunityPaymentInstructions({
+  address,
+  instruction,
+  decide,
+}: RegistrarClient) {
   /** The program's token account, which holds all payments in tokens of a mint. */
   const vault = (mint: PublicKey) => address('vault', mint.toBytes())
   const paymentAccount = ({ payer, number }: CommunityPaymentKey) =>

@@ -10,12 +10,12 @@ import {
 } from '@solana/web3.js'
 import { programDataAddress, UPGRADEABLE_LOADER_PROGRAM } from '../admin.js'
 import {
-  authorityAccount,
   readonlyAccount,
-  SYSTEM_ACCOUNT,
-  signerAccount,
+  readonlySignerAccount,
+  SYSTEM_PROGRAM_ACCOUNT,
   toAnchorNumber,
   writableAccount,
+  writableSignerAccount,
 } from '../registrar.js'
 
 /** Tags of the upgradeable loader's instructions (solana-loader-v3-interface): u32, followed by fields in bincode. */
@@ -77,7 +77,7 @@ export const writeBufferInstruction = (
   piece: Uint8Array,
 ) =>
   loaderInstruction(
-    [writableAccount(buffer), authorityAccount(by)],
+    [writableAccount(buffer), readonlySignerAccount(by)],
     INSTRUCTION.WRITE,
     u32(offset),
     u64(piece.length),
@@ -100,7 +100,7 @@ export function deployBufferInstructions(
   }
   const keys = [
     ...[
-      signerAccount(payer),
+      writableSignerAccount(payer),
       writableAccount(programDataAddress(program)),
       writableAccount(program),
       writableAccount(buffer),
@@ -108,8 +108,8 @@ export function deployBufferInstructions(
     ...[
       readonlyAccount(SYSVAR_RENT_PUBKEY),
       readonlyAccount(SYSVAR_CLOCK_PUBKEY),
-      SYSTEM_ACCOUNT,
-      authorityAccount(payer),
+      SYSTEM_PROGRAM_ACCOUNT,
+      readonlySignerAccount(payer),
     ],
   ]
   return [

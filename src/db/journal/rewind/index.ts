@@ -2,8 +2,8 @@ import type pg from 'pg'
 import type { Entry } from '../../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import {
-  entryWithoutPurchase,
-  refusedPaymentPositions,
+  findRefusedPaymentPositions,
+  removeRefusedPurchase,
   requeueRefusals,
 } from '../../outbox/refusals.js'
 import { notifyNetwork } from '../../pg/notify.js'
@@ -12,9 +12,13 @@ import { execute } from '../../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchemaName } from '../../pg/session.js'
 import { inTransactionWithRetries } from '../../pg/tries.js'
 import { withTemporarySchema } from '../exclusiveSchema.js'
-import { endLeaders, readJournalHead } from '../head.js'
-import { createFoldSchema, foldStoredBatch, type SeparateReplay } from '../replay.js'
-import { compareWithRebuilt, type RewindReport } from './report.js'
+import { endLeaderships, readJournalHead } from '../head.js'
+import {
+  createSchemaWithEmptyTables,
+  foldStoredBatch,
+  type ReplayIntoOtherSchema,
+} from '../replay.js'
+import { compareLiveWithRebuiltTables, type RewindReport } from './report.js'
 import { lockStateTables, type RewindTarget, replaceLiveTables, rewindChainRows } from './rows.js'
 
 /**
@@ -45,9 +49,9 @@ export async function rewindJournal(
   const { network } = target.row
   return withTemporarySchema(pool, network, 'rewind', async (writer, schema) => {
     const { generation } = await readJournalHead(writer, network)
-    const refused = await refusedPaymentPositions(writer, network)
+    const refused = await findRefusedPaymentPositions(writer, network)
     const keep = (entry: Entry) =>
-      isDropped(entry, target) ? [] : entryWithoutPurchase(entry, refused)
+      isDropped(entry, target) ? [] : removeRefusedPurchase(entry, refused)
     const folded = { reader: writer, writer, network, generation, done: 0, keep }
     const rebuild: Rebuild = { ...folded, schema, target, apply, refused }
     // rows that a killed rewind left, of a generation that never began
@@ -62,7 +66,7 @@ export async function rewindJournal(
     for (const table of STATE_TABLES)
       await writer.query(`ANALYZE ${schema}.${partitionName(table, network)}`)
     // the comparison takes long, so it holds no lock: changes that come meanwhile are not in the report
-    const report = await compareWithRebuilt(writer, target, {
+    const report = await compareLiveWithRebuiltTables(writer, target, {
       schema,
       generation,
       journal: apply ? liveSchemaName(writer) : schema,
@@ -76,7 +80,7 @@ export async function rewindJournal(
   })
 }
 
-interface Rebuild extends SeparateReplay {
+interface Rebuild extends ReplayIntoOtherSchema {
   schema: string
   target: RewindTarget
   /** False for a dry run. */
@@ -100,7 +104,7 @@ async function createTables({
   apply,
 }: Rebuild): Promise<void> {
   const tables = apply ? STATE_TABLES : [...STATE_TABLES, 'journal' as const]
-  await createFoldSchema(writer, network, {
+  await createSchemaWithEmptyTables(writer, network, {
     schema,
     tables,
     generation: generation + 1,
@@ -136,11 +140,11 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   await writer.query(`LOCK TABLE ONLY ${tables.join(', ONLY ')} IN SHARE UPDATE EXCLUSIVE MODE`)
   await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
   const end = await liveSeq(writer, network, 'FOR UPDATE')
-  await endLeaders(writer, network, ['index'])
+  await endLeaderships(writer, network, ['index'])
   await lockStateTables(writer, network)
   while (rebuild.done < end) await foldStoredBatch(rebuild)
   // under this lock no relayer begins a refusal
-  for (const place of await refusedPaymentPositions(writer, network))
+  for (const place of await findRefusedPaymentPositions(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')
   await rewindChainRows(writer, target)

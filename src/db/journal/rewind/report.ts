@@ -8,7 +8,7 @@ import { liveSchemaName } from '../../pg/session.js'
 import { RETAINED_MESSAGES_SQL, type RewindTarget } from './rows.js'
 
 /** First rows of an ordered list, with the count of all. */
-export interface CountedSample<T> {
+export interface FirstRowsWithCount<T> {
   count: number
   first: readonly T[]
 }
@@ -22,11 +22,11 @@ export interface RewindReport {
   entries: { before: number; after: number }
   events: { before: number; after: number }
   /** Names that another cluster holds after the rewind, with cluster ids in hex. Null: no cluster. */
-  names: CountedSample<{ name: string; from: string | null; to: string | null }>
+  names: FirstRowsWithCount<{ name: string; from: string | null; to: string | null }>
   /** Signed changes that lost their effect, by seq in the old generation. */
-  withoutEffect: CountedSample<{ seq: number; kind: EntryKind }>
+  withoutEffect: FirstRowsWithCount<{ seq: number; kind: EntryKind }>
   /** Guids of messages in dropped blocks of a spoke that are kept, since the hub has or may have received them. */
-  keptMessages: CountedSample<{ guid: string }>
+  keptMessages: FirstRowsWithCount<{ guid: string }>
 }
 
 const SAMPLE = 50
@@ -40,7 +40,7 @@ interface Tables {
 }
 
 /** Compares the live tables with the rebuilt ones. */
-export async function compareWithRebuilt(
+export async function compareLiveWithRebuiltTables(
   client: pg.ClientBase,
   target: RewindTarget,
   tables: Tables,
@@ -49,7 +49,7 @@ export async function compareWithRebuilt(
   const { network, chain, label } = row
   const { generation } = tables
   const sql = sqlOf(network, liveSchemaName(client), tables)
-  const sample = async <T>(text: string, ...values: unknown[]): Promise<CountedSample<T>> => {
+  const sample = async <T>(text: string, ...values: unknown[]): Promise<FirstRowsWithCount<T>> => {
     const counted = `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`
     const rows = await query<T & { n: number }>(client, network, counted, values)
     return { count: rows[0]?.n ?? 0, first: rows.map(({ n: _, ...one }) => one as T) }

@@ -2,8 +2,8 @@ import type pg from 'pg'
 import { JOB_STATE } from '../../../registry/outbox.js'
 import { PAYMENT_STATE } from '../../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
-import { REOPENED_STATE_SQL } from '../../outbox/refusals.js'
-import { IS_UNSENT_SQL } from '../../payments/refused.js'
+import { REOPENED_JOB_STATE_SQL } from '../../outbox/refusals.js'
+import { IS_JOB_UNSENT_SQL } from '../../payments/refused.js'
 import { notifyNetwork } from '../../pg/notify.js'
 import { partitionName, STATE_TABLES } from '../../pg/partitions.js'
 import { execute, type Queryable, query } from '../../pg/rows.js'
@@ -98,7 +98,7 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
   } else {
     const jobs =
       'DELETE FROM jobs j USING messages m WHERE j.network = m.network AND j.subject = m.guid'
-    await run(`${jobs} AND ${IS_UNSENT_SQL} AND ${vanishing}`, chain, block)
+    await run(`${jobs} AND ${IS_JOB_UNSENT_SQL} AND ${vanishing}`, chain, block)
     await run(`DELETE FROM messages m WHERE ${vanishing}`, chain, block)
   }
 }
@@ -116,7 +116,7 @@ const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR re
  */
 const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
-  AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_UNSENT_SQL}))`
+  AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_JOB_UNSENT_SQL}))`
 
 /** Condition on messages that a spoke sent in dropped blocks, and that are kept. Parameters: network, chain, block. */
 export const RETAINED_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
@@ -136,7 +136,7 @@ async function reopenDeliveries(
   { row, isHub, block, parentMs }: RewindTarget,
 ): Promise<void> {
   const { network, chain } = row
-  const reopened = `UPDATE jobs j SET state = ${REOPENED_STATE_SQL}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
+  const reopened = `UPDATE jobs j SET state = ${REOPENED_JOB_STATE_SQL}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
   await execute(client, network, reopened, [chain, block, parentMs - CLOCK_MARGIN_MS])
   if (!isHub) return
   const settled = `UPDATE messages m SET settled = false FROM received r

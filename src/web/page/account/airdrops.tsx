@@ -5,7 +5,7 @@ import { usePolled } from '../lib/net.js'
 import type { Airdrop, AirdropClaim, AirdropClaims } from '../lib/types.js'
 import { Badge, Card, CopyableAddress, LoadedContent, NameLabel } from '../parts/basics.js'
 import { followPayment } from './followed.js'
-import { ActionButton, chainText, Form, type FormValues, Input } from './pieces.js'
+import { ActionButton, chainNameWithGasToken, Form, type FormValues, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -116,7 +116,7 @@ async function take(
   if (!chain) throw new Error('This chain is not served here.')
   if (claim.sender && claim.sender !== account.session?.address)
     throw new Error(`The wallet ${claim.sender} has to claim it: sign in with that one.`)
-  const text = `${claim.amount} base units go to ${claim.receiver ?? claim.address}. Your wallet pays the gas on ${chainText(chain)}.`
+  const text = `${claim.amount} base units go to ${claim.receiver ?? claim.address}. Your wallet pays the gas on ${chainNameWithGasToken(chain)}.`
   if (
     !(await account.confirmed({ title: `Claim the airdrop of ${community}?`, text, yes: 'Claim' }))
   )

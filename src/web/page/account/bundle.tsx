@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
+import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { shortText } from '../lib/format.js'
-import { TYPED_INPUT_ATTRIBUTES, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
+import { NO_AUTOCORRECT_INPUT_ATTRIBUTES, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import type { Cluster, Wallet } from '../lib/types.js'
 import {
   Badge,
@@ -200,8 +200,8 @@ function Add() {
   }
   return (
     <Form label="Add a wallet" work={add} submit="Add">
-      <Input label="Address" {...TYPED_INPUT_ATTRIBUTES} name="address" maxLength={128} />
-      <Input label="Name" hint={NAME_RULE} {...WALLET_NAME_INPUT_ATTRIBUTES} name="name" />
+      <Input label="Address" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="address" maxLength={128} />
+      <Input label="Name" hint={NAME_RULES_TEXT} {...WALLET_NAME_INPUT_ATTRIBUTES} name="name" />
       <CheckBox name="private" defaultChecked>
         Private: only members of the cluster see it. A public entry cannot be made private later.
       </CheckBox>
@@ -232,7 +232,7 @@ function Invitation() {
       <Input
         label="Id of the cluster"
         hint="Another cluster lists your wallet? Verify it there."
-        {...TYPED_INPUT_ATTRIBUTES}
+        {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
         name="id"
         pattern="0x[0-9a-fA-F]{64}"
         title="0x and 64 hex digits"

@@ -5,7 +5,7 @@ import { findCommunity } from '../lib/lists.js'
 import {
   CLUSTER_NAME_INPUT_ATTRIBUTES,
   canonicalName,
-  TYPED_INPUT_ATTRIBUTES,
+  NO_AUTOCORRECT_INPUT_ATTRIBUTES,
 } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type {
@@ -19,7 +19,7 @@ import { Card, LoadedContent } from '../parts/basics.js'
 import { earlierPaymentWarning, followPayment } from './followed.js'
 import {
   ActionButton,
-  chainText,
+  chainNameWithGasToken,
   FollowedPaymentList,
   Form,
   type FormValues,
@@ -127,7 +127,7 @@ async function payName(
   if (!chain || !info || account.session?.type !== info.type)
     throw new Error('This community takes no payment from your wallet.')
   const text = () =>
-    `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${shortText(price.recipient)}.${earlierPaymentWarning(account, clusterName)} What buys nothing can be taken back.`
+    `It costs ${priceText(price, chain)} and gas, paid on ${chainNameWithGasToken(chain)} to ${shortText(price.recipient)}.${earlierPaymentWarning(account, clusterName)} What buys nothing can be taken back.`
   if (!(await account.confirmed({ title: `Register ${clusterName}?`, text, yes: 'Pay' })))
     return false
   const payment =
@@ -171,7 +171,7 @@ function Own({ name }: { name: string }) {
                     {...CLUSTER_NAME_INPUT_ATTRIBUTES}
                     name="name"
                   />
-                  <Input label="Wallet" {...TYPED_INPUT_ATTRIBUTES} name="wallet" />
+                  <Input label="Wallet" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="wallet" />
                 </Form>
                 <Payouts name={name} />
               </div>

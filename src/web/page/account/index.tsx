@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AccountPageName } from '../../paths.js'
-import { TYPED_INPUT_ATTRIBUTES } from '../lib/names.js'
+import { NO_AUTOCORRECT_INPUT_ATTRIBUTES } from '../lib/names.js'
 import { useTitle } from '../lib/net.js'
 import type { SigningWalletKind } from '../lib/types.js'
 import { Card, CopyableAddress, Link } from '../parts/basics.js'
@@ -175,7 +175,12 @@ function Elsewhere() {
     <details>
       <summary>A wallet that signs elsewhere</summary>
       <Form label="A wallet that signs elsewhere" work={begin} submit="Get the message" isPlain>
-        <Input label="Its address" {...TYPED_INPUT_ATTRIBUTES} name="address" maxLength={128} />
+        <Input
+          label="Its address"
+          {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
+          name="address"
+          maxLength={128}
+        />
         <Select
           label="Its kind"
           name="kind"
@@ -186,7 +191,7 @@ function Elsewhere() {
         <Form label="Its signature" work={end} submit="Sign in">
           <p>Sign this there, to the letter:</p>
           <pre id="to-sign">{asked.message}</pre>
-          <Input label="The signature" {...TYPED_INPUT_ATTRIBUTES} name="signature" />
+          <Input label="The signature" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="signature" />
         </Form>
       )}
     </details>

@@ -173,7 +173,7 @@ interface SelectProps {
 }
 
 /** `Ethereum (ETH)` */
-export const chainText = ({ network, gasToken }: Chain): string =>
+export const chainNameWithGasToken = ({ network, gasToken }: Chain): string =>
   `${chainName(network)} (${gasToken.symbol})`
 
 /** Dialog with the current question of the page. */

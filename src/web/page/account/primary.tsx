@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { chainName } from '../lib/format.js'
 import { usePolled } from '../lib/net.js'
-import { serviceFacts } from '../lib/service.js'
+import { serviceInfo } from '../lib/service.js'
 import type { PrimaryNameTransactions } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
 import { followPayment } from './followed.js'
@@ -37,7 +37,7 @@ export function PrimaryNameCard() {
   const [chosen, choose] = useState('')
   const names = namesOf(account)
   const name = names.includes(chosen) ? chosen : (names[0] ?? '')
-  const parent = isTestnet ? serviceFacts.ens.testnet : serviceFacts.ens.mainnet
+  const parent = isTestnet ? serviceInfo.ens.testnet : serviceInfo.ens.mainnet
   const isServed = Boolean(parent) && session?.type === 'evm'
   const [setNames, countSetNames] = useState(0)
   const key = `${name} ${isTestnet} ${setNames}`

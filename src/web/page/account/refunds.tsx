@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import { amountText, findChain, momentText, priceText } from '../lib/format.js'
-import { TYPED_INPUT_ATTRIBUTES } from '../lib/names.js'
+import { amountText, findChain, priceText, utcMinuteText } from '../lib/format.js'
+import { NO_AUTOCORRECT_INPUT_ATTRIBUTES } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
 import { followPayment } from './followed.js'
-import { ActionButton, chainText, Form, type FormValues, Input } from './pieces.js'
+import { ActionButton, chainNameWithGasToken, Form, type FormValues, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 const ETHER_DECIMALS = 18
@@ -56,11 +56,13 @@ function reasonText(
   { owedBy, payments, reclaimAfter, transaction }: Refund,
   chain: Chain | undefined,
 ): string {
-  const where = chain ? ` on ${chainText(chain)}` : ''
+  const where = chain ? ` on ${chainNameWithGasToken(chain)}` : ''
   if (owedBy === 'hub') return `for bids that came too late, taken${where}`
   const what = payments ? ` for ${payments.map(({ name }) => name).join(', ')}` : ''
   const isHeld = reclaimAfter && !transaction
-  const until = isHeld ? `; not decided yet, yours again from ${momentText(reclaimAfter)} on` : ''
+  const until = isHeld
+    ? `; not decided yet, yours again from ${utcMinuteText(reclaimAfter)} on`
+    : ''
   return `paid${what}${where}${until}`
 }
 
@@ -91,7 +93,7 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
           <Input
             label="Receiver on the hub"
             hint="Your wallet is a contract, which may not exist there"
-            {...TYPED_INPUT_ATTRIBUTES}
+            {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
             name="to"
           />
         </Form>

@@ -1,14 +1,18 @@
 import { useState } from 'preact/hooks'
-import { NAME_RULE, parseNewName } from '../../../registry/primitives/nameRule.js'
+import { NAME_RULES_TEXT, parseNewName } from '../../../registry/primitives/nameRule.js'
 import { pathOfName } from '../../paths.js'
 import { findChain, moneyText, quoteCostText } from '../lib/format.js'
 import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName, ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, usePolled } from '../lib/net.js'
-import { registrationTimeText, useNameOffer, waitUntilTypingPauses } from '../lib/offer.js'
+import {
+  registrationTimeText,
+  useNameAvailabilityAndPrice,
+  waitUntilTypingPauses,
+} from '../lib/offer.js'
 import type { Chain, Overview, Quote } from '../lib/types.js'
 import { Card, CopyableText, Link } from '../parts/basics.js'
 import { earlierPaymentWarning } from './followed.js'
-import { chainText, FollowedPaymentList, Form, Input, Select } from './pieces.js'
+import { chainNameWithGasToken, FollowedPaymentList, Form, Input, Select } from './pieces.js'
 import { type Account, payableChains, useAccount, walletOfSession } from './state.js'
 
 /** What is shown before the wallet signs: whether the name is free, and its price. */
@@ -51,7 +55,7 @@ function NameInput() {
   return (
     <Input
       label="Name"
-      hint={NAME_RULE}
+      hint={NAME_RULES_TEXT}
       {...CLUSTER_NAME_INPUT_ATTRIBUTES}
       name="name"
       value={wanted}
@@ -63,7 +67,7 @@ function NameInput() {
 /** Price and duration of a registration, shown before the visitor signs in. */
 export function RegistrationTerms() {
   const typed = canonicalName(useAccount().wanted)
-  const { data, error } = useNameOffer(parseNewName(typed))
+  const { data, error } = useNameAvailabilityAndPrice(parseNewName(typed))
   const free = data?.isFree ? `${typed}/ is free. ` : ''
   const text = data?.name === typed ? `${free}${data.text}` : ''
   return (
@@ -152,7 +156,7 @@ export function RegisterPage() {
             <Select
               label="Pay on"
               name="chain"
-              options={chains.map((one) => [one.network, chainText(one)])}
+              options={chains.map((one) => [one.network, chainNameWithGasToken(one)])}
               chosen={chain?.network}
               onChange={(event) => setLabel(event.currentTarget.value)}
             />
@@ -193,7 +197,7 @@ async function register(account: Account, name: string, chain: Chain): Promise<b
   const offer = await offerOf(account, name, chain)
   if (walletOfSession(account)?.isPrivate && !(await confirmed(REVEALS))) return false
   const text = () =>
-    `${priceText(offer)} Your wallet asks you to sign that payment on ${chainText(chain)}.${earlierPaymentWarning(account, name)} The first valid bid wins; what a later one paid can be taken back.`
+    `${priceText(offer)} Your wallet asks you to sign that payment on ${chainNameWithGasToken(chain)}.${earlierPaymentWarning(account, name)} The first valid bid wins; what a later one paid can be taken back.`
   if (!(await confirmed({ title: `Register ${name}?`, text, yes: 'Pay' }))) return false
   const data = offer.quote.transactionData
   await account.follow(name, account.pay(chain, Array.isArray(data) ? data[0]! : data))

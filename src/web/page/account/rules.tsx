@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { amountText, findChain, parseAmount, priceText } from '../lib/format.js'
 import type { Chain, Community } from '../lib/types.js'
-import { chainText, Form, type FormValues, Input, Select } from './pieces.js'
+import { chainNameWithGasToken, Form, type FormValues, Input, Select } from './pieces.js'
 import { type Account, payableChains, useAccount } from './state.js'
 
 /** Value of the form field "who may register". */
@@ -65,7 +65,7 @@ export function RulesForm({ name, rules, onSet }: RulesFormProps) {
           <Select
             label="Paid on"
             name="chain"
-            options={chains.map((one) => [one.network, chainText(one)])}
+            options={chains.map((one) => [one.network, chainNameWithGasToken(one)])}
             chosen={chain?.network}
           />
         </>

@@ -12,9 +12,9 @@ import type { Chain, Cluster, OwnedName, SigningWalletKind } from '../lib/types.
 import { forgetFollowedPayments, useFollowedPayments } from './followed.js'
 import type {
   BrowserWallet,
+  ChainToSendOn,
   ConnectedAccount,
   EvmTransaction,
-  SendingChain,
 } from './wallets/kind.js'
 import { discoverWallets } from './wallets/kinds.js'
 
@@ -341,7 +341,7 @@ function walletActions(
     },
     /** Pays on a chain. @returns the transaction's hash or signature */
     async pay(
-      chain: SendingChain,
+      chain: ChainToSendOn,
       transaction: EvmTransaction | string,
       ...approvals: (EvmTransaction | undefined)[]
     ) {

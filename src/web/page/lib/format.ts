@@ -1,5 +1,5 @@
 import { familyOfLabel } from '../../../registry/families.js'
-import { serviceFacts } from './service.js'
+import { serviceInfo } from './service.js'
 import type { Chain, Quote } from './types.js'
 
 /** `0x1234…cdef` */
@@ -71,7 +71,7 @@ export const findChain = <C extends { network: string }>(
 export function chainName(network: string): string {
   const { label, name } = familyOfLabel(network)
   const known = label === null ? (CHAIN_NAMES[network] ?? `Chain ${network}`) : name
-  return serviceFacts.isLocal ? `local ${known}` : known
+  return serviceInfo.isLocal ? `local ${known}` : known
 }
 
 const UNITS = [
@@ -95,7 +95,7 @@ export function agoText(ms: number, nowMs = Date.now()): string {
 }
 
 /** `2026-11-28 14:33 UTC`, of a time in ISO form */
-export const momentText = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
+export const utcMinuteText = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
 
 /** `12,345` */
 export const groupedDigits = (value: number): string => value.toLocaleString('en-US')

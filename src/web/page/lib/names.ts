@@ -1,10 +1,10 @@
 import {
   NAME_MAX_BYTES,
   NAME_PATTERN,
-  NAME_RULE,
+  NAME_RULES_TEXT,
   NEW_NAME_PATTERN,
 } from '../../../registry/primitives/nameRule.js'
-import { serviceFacts } from './service.js'
+import { serviceInfo } from './service.js'
 
 /** A typed name in canonical form, without its slash. */
 export const canonicalName = (text: string): string => text.trim().replace(/\/$/, '').toLowerCase()
@@ -16,7 +16,7 @@ const NOT_OF_ENS = /[^_]_|^..--/
 
 /** The ENS name of `alice` or `club/alice`, such as `alice.club.bundles.eth`; null where there is none. */
 export function ensNameOf(name: string, isTestnet: boolean): string | null {
-  const parent = isTestnet ? serviceFacts.ens.testnet : serviceFacts.ens.mainnet
+  const parent = isTestnet ? serviceInfo.ens.testnet : serviceInfo.ens.mainnet
   const labels = name.split('/').reverse()
   if (!parent || labels.some((label) => NOT_OF_ENS.test(label))) return null
   return [...labels, parent].join('.')
@@ -25,7 +25,7 @@ export function ensNameOf(name: string, isTestnet: boolean): string | null {
 /**
  * Attributes of a required input whose text is no ordinary word, so that the browser neither completes nor corrects it.
  */
-export const TYPED_INPUT_ATTRIBUTES = {
+export const NO_AUTOCORRECT_INPUT_ATTRIBUTES = {
   required: true,
   autocomplete: 'off',
   spellcheck: false,
@@ -33,9 +33,9 @@ export const TYPED_INPUT_ATTRIBUTES = {
 
 /** Attributes of an input for a wallet's new name. Browsers add the title to their own message about the pattern. */
 export const WALLET_NAME_INPUT_ATTRIBUTES = {
-  ...TYPED_INPUT_ATTRIBUTES,
+  ...NO_AUTOCORRECT_INPUT_ATTRIBUTES,
   pattern: NEW_NAME_PATTERN,
-  title: NAME_RULE,
+  title: NAME_RULES_TEXT,
   maxLength: NAME_MAX_BYTES,
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { pause } from '../../../client/time.js'
 import { callApi, outagePauseMs } from './api.js'
-import { serviceFacts } from './service.js'
+import { serviceInfo } from './service.js'
 
 /**
  * The network (mainnet or testnet) in the address bar, with functions for its paths and requests. It is the testnet
@@ -10,7 +10,7 @@ import { serviceFacts } from './service.js'
  */
 export function useNetwork() {
   const { query, route } = useLocation()
-  const isTestnet = query.testnet === 'true' || !serviceFacts.networks.includes('mainnet')
+  const isTestnet = query.testnet === 'true' || !serviceInfo.networks.includes('mainnet')
   const href = (path: string, testnet = isTestnet) =>
     testnet ? `${path}${path.includes('?') ? '&' : '?'}testnet=true` : path
   return {

@@ -2,10 +2,10 @@ import { pause } from '../../../client/time.js'
 import { type ApiCallOptions, callApi } from './api.js'
 import { chainName, durationText, findChain, moneyText } from './format.js'
 import { useNetwork, usePolled } from './net.js'
-import type { Availability, Cluster, Overview } from './types.js'
+import type { Cluster, NameAvailabilityResponse, Overview } from './types.js'
 
 /** Availability and price of a name, shown before the visitor signs in. */
-export interface NameOffer {
+export interface NameAvailabilityAndPrice {
   name: string
   isFree: boolean
   /** `0.01 ETH`: cost on the hub, without gas. */
@@ -15,12 +15,12 @@ export interface NameOffer {
 }
 
 /** Availability and price of a name. @throws ClusterdError */
-export async function readNameOffer(
+export async function readNameAvailabilityAndPrice(
   name: string,
   asked: { isTestnet: boolean; signal: AbortSignal },
-): Promise<NameOffer> {
+): Promise<NameAvailabilityAndPrice> {
   const [[found], overview] = await Promise.all([
-    callApi<Availability[]>('/v1/names/register/check', { ...asked, body: [name] }),
+    callApi<NameAvailabilityResponse[]>('/v1/names/register/check', { ...asked, body: [name] }),
     callApi<Overview>('/v1/overview', asked),
   ])
   const price = moneyText(overview.bidWei)
@@ -57,11 +57,11 @@ const TYPING_MS = 200
 export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_MS, signal)
 
 /** Reads availability and price of a name while it is typed. @param name null while no name is typed */
-export function useNameOffer(name: string | null) {
+export function useNameAvailabilityAndPrice(name: string | null) {
   const { isTestnet } = useNetwork()
-  return usePolled<NameOffer>(name && `${name} ${isTestnet}`, async (signal) => {
+  return usePolled<NameAvailabilityAndPrice>(name && `${name} ${isTestnet}`, async (signal) => {
     await waitUntilTypingPauses(signal)
-    return readNameOffer(name!, { isTestnet, signal })
+    return readNameAvailabilityAndPrice(name!, { isTestnet, signal })
   })
 }
 
@@ -72,7 +72,7 @@ type Asked = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
  * 404.
  */
 export async function isNameTaken(name: string, asked: Asked): Promise<boolean> {
-  const [found] = await callApi<Availability[]>('/v1/names/register/check', {
+  const [found] = await callApi<NameAvailabilityResponse[]>('/v1/names/register/check', {
     ...asked,
     body: [name],
   })

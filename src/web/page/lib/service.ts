@@ -1,11 +1,11 @@
-import type { ServiceFacts } from '../../facts.js'
+import type { ServiceInfo } from '../../facts.js'
 
 const stated = document.querySelector<HTMLMetaElement>('meta[name=service]')?.content
 
 /** Data about the service, which the service wrote into this page. */
-export const serviceFacts: ServiceFacts = {
+export const serviceInfo: ServiceInfo = {
   ens: {},
   networks: ['mainnet', 'testnet'],
   isLocal: false,
-  ...(JSON.parse(stated ?? '{}') as Partial<ServiceFacts>),
+  ...(JSON.parse(stated ?? '{}') as Partial<ServiceInfo>),
 }

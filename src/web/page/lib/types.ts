@@ -11,7 +11,7 @@ export type Cluster = Schemas['Cluster']
 /** A chain, and whether names can be registered on it. */
 export type Chain = Schemas['Network']
 export type Overview = Answer<'GET', '/v1/overview'>
-export type Availability = Schemas['Availability']
+export type NameAvailabilityResponse = Schemas['Availability']
 export type NameRecord = Schemas['NameRecord']
 export type OwnedName = Schemas['OwnerRecord']
 export type TxStatus = Schemas['TransactionStatus']

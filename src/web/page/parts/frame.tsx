@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useNetwork } from '../lib/net.js'
-import { serviceFacts } from '../lib/service.js'
+import { serviceInfo } from '../lib/service.js'
 import { Link } from './basics.js'
-import { Search } from './search.js'
+import { SearchBox } from './search.js'
 
 /** Header and footer around every page. */
 export function PageFrame({ children }: { children: ComponentChildren }) {
@@ -23,13 +23,13 @@ export function PageFrame({ children }: { children: ComponentChildren }) {
           </svg>
           <span>clusterd</span>
         </Link>
-        {(path !== '/' || query.q) && <Search />}
+        {(path !== '/' || query.q) && <SearchBox />}
         <nav aria-label="Pages">
           <Link to="/@account">My bundle</Link>
           <Link to="/@register" class="button">
             Register
           </Link>
-          {serviceFacts.networks.length > 1 && (
+          {serviceInfo.networks.length > 1 && (
             <select
               aria-label="Network"
               value={isTestnet ? 'testnet' : 'mainnet'}

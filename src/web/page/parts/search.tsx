@@ -2,7 +2,7 @@ import { useId, useRef, useState } from 'preact/hooks'
 import { pageOfPath, pathOfText } from '../../paths.js'
 import { callApi } from '../lib/api.js'
 import { useNetwork, usePolled } from '../lib/net.js'
-import { readNameOffer, waitUntilTypingPauses } from '../lib/offer.js'
+import { readNameAvailabilityAndPrice, waitUntilTypingPauses } from '../lib/offer.js'
 import { NameLabel } from './basics.js'
 
 /** A suggestion below the search box: a registered name, or a free name with its price. */
@@ -30,7 +30,7 @@ function useSuggestions(prefix: string | null): readonly Suggestion[] {
     const [found, offer] = await Promise.all([
       callApi<Suggestion[]>(`/v1/names/search?prefix=${prefix}`, asking),
       // suggest registered names even if the price can't be read
-      readNameOffer(prefix!, asking).catch(() => null),
+      readNameAvailabilityAndPrice(prefix!, asking).catch(() => null),
     ])
     return offer?.isFree ? [...found, { name: prefix!, price: offer.price }] : found
   })
@@ -47,7 +47,7 @@ function prefixOf(text: string): string | null {
 }
 
 /** Search box for names, addresses and transactions: a combobox with a list (ARIA 1.2). */
-export function Search({ isLarge = false }: { isLarge?: boolean }) {
+export function SearchBox({ isLarge = false }: { isLarge?: boolean }) {
   const { go } = useNetwork()
   const id = useId()
   const [text, setText] = useState('')

@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso/router'
 import { usePolled, useTitle } from '../lib/net.js'
 import { Card, Link, LoadedContent } from '../parts/basics.js'
 import { routesByTag } from './document.js'
-import { RouteView } from './route.js'
+import { RouteDetails } from './route.js'
 
 /** `/docs`: the routes of the service, from its own OpenAPI documents. */
 
@@ -107,7 +107,7 @@ function Routes({ document: described, path }: { document: OpenAPIObject; path: 
             <section key={tag} aria-label={tag} class="routes">
               <h2>{tag}</h2>
               {routes.map((route) => (
-                <RouteView key={route.id} document={described} route={route} token={token} />
+                <RouteDetails key={route.id} document={described} route={route} token={token} />
               ))}
             </section>
           ),

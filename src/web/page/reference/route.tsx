@@ -22,7 +22,7 @@ interface RouteProps {
 }
 
 /** A route, collapsed until the visitor opens it. */
-export function RouteView(props: RouteProps) {
+export function RouteDetails(props: RouteProps) {
   const { id, method, path, summary, deprecated } = props.route
   const [isOpen, setOpen] = useState(location.hash === `#${id}`)
   return (

@@ -32,8 +32,8 @@ export const testWalletAccounts = <Account>(type: AddressType): readonly Account
   ACCOUNTS[type] as readonly Account[]
 
 /**
- * Settings of a chain family's chains (`WalletChains` in src/web/page.ts), which the daemon writes into the page.
+ * Settings of a chain family's chains (`TestWalletChainFamily` in src/web/page.ts), which the daemon writes into the page.
  * Undefined for a family without settings.
  */
-export const testWalletChains = (type: AddressType): unknown =>
+export const testWalletChainSettings = (type: AddressType): unknown =>
   JSON.parse(document.querySelector<HTMLMetaElement>('meta[name=test-wallet]')!.content)[type]

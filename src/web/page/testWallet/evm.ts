@@ -6,11 +6,11 @@ import {
   TEST_WALLET_NAME,
   type TestWalletAccounts,
   testWalletAccounts,
-  testWalletChains,
+  testWalletChainSettings,
 } from './accounts.js'
 
 const ACCOUNTS = testWalletAccounts<{ address: string; privateKey: Hex }>('evm')
-const chains = testWalletChains('evm') as { chainId: number; rpcUrl: string }[]
+const chains = testWalletChainSettings('evm') as { chainId: number; rpcUrl: string }[]
 const addresses = ACCOUNTS.map(({ address }) => address)
 const chosen = storedTabSetting('evm', addresses[1] ?? '')
 const chosenChain = storedTabSetting('chain', String(chains[0]?.chainId ?? 0))

@@ -6,7 +6,7 @@ import {
   TEST_WALLET_NAME,
   type TestWalletAccounts,
   testWalletAccounts,
-  testWalletChains,
+  testWalletChainSettings,
 } from './accounts.js'
 
 const KEY_BYTES = 32
@@ -14,7 +14,7 @@ const SIGNATURE_BYTES = 64
 
 const ACCOUNTS = testWalletAccounts<{ address: string; secretKey: string }>('solana')
 /** RPC URL of the local cluster, used for all of Solana's networks; null where none runs. */
-const rpcUrl = testWalletChains('solana') as string | null
+const rpcUrl = testWalletChainSettings('solana') as string | null
 const addresses = rpcUrl ? ACCOUNTS.map(({ address }) => address) : []
 const chosen = storedTabSetting('solana', addresses[0] ?? '')
 

@@ -13,7 +13,7 @@ import {
 import { eventNumber } from '../lib/live.js'
 import { ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, useNetwork, usePolled, useTitle } from '../lib/net.js'
-import { findCluster, isNameTaken, useNameOffer } from '../lib/offer.js'
+import { findCluster, isNameTaken, useNameAvailabilityAndPrice } from '../lib/offer.js'
 import type {
   Airdrop,
   Chain,
@@ -123,7 +123,7 @@ function FreeName({ name }: { name: string }) {
 /** Terms of a free name on the hub, or the reason why it can't be registered now. */
 function Terms({ name }: { name: string }) {
   return (
-    <LoadedContent asked={useNameOffer(name)} lines={1}>
+    <LoadedContent asked={useNameAvailabilityAndPrice(name)} lines={1}>
       {({ text }) => <p class="soft">{text}</p>}
     </LoadedContent>
   )

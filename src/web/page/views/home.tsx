@@ -5,7 +5,7 @@ import type { Overview } from '../lib/types.js'
 import { Badge, Card, Link, LoadedContent } from '../parts/basics.js'
 import { CommunityList } from '../parts/communities.js'
 import { EventList, isInformativeEvent } from '../parts/feed.js'
-import { Search } from '../parts/search.js'
+import { SearchBox } from '../parts/search.js'
 
 /** Number of newest events that are requested. Not all of them are informative enough to be shown. */
 const ASKED = 40
@@ -62,7 +62,7 @@ export function Home() {
           Look up who is behind a name, what an address is called, and where a transaction has got
           to.
         </p>
-        <Search isLarge />
+        <SearchBox isLarge />
         <p class="soft">
           Looking up is free, and needs no account. To <Link to="/@register">register a name</Link>,
           sign in with your wallet.

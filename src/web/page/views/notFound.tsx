@@ -1,9 +1,9 @@
-import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
+import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { firstNameInText, type PageLocation, pathOfName, pathOfText } from '../../paths.js'
 import { type ApiGet, useNetwork, usePolled, useTitle } from '../lib/net.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 import { Link, LoadedContent } from '../parts/basics.js'
-import { Search } from '../parts/search.js'
+import { SearchBox } from '../parts/search.js'
 
 type SearchPlace = Extract<PageLocation, { page: 'search' }>
 
@@ -16,14 +16,14 @@ export function NotFound({ text }: { text: string }) {
       <h1>There is no such page</h1>
       <p class="soft">
         “{text}” is no address that is known here, no transaction, and no name: a name has{' '}
-        {NAME_RULE}.
+        {NAME_RULES_TEXT}.
       </p>
       {name && (
         <p>
           <Link to={pathOfText(name)}>Look up {name}/</Link>
         </p>
       )}
-      <Search isLarge />
+      <SearchBox isLarge />
     </div>
   )
 }

@@ -6,9 +6,9 @@ import {
   durationText,
   findChain,
   groupedDigits,
-  momentText,
   moneyText,
   priceText,
+  utcMinuteText,
 } from '../lib/format.js'
 import { isFinalStatus, useTxStatus } from '../lib/live.js'
 import { useApi, useNetwork, useTitle } from '../lib/net.js'
@@ -224,7 +224,7 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
         </p>
       )}
       {refund && <p>{REFUNDS[refund]}</p>}
-      {reclaimAfter && <p>The payer may take it back from {momentText(reclaimAfter)} on.</p>}
+      {reclaimAfter && <p>The payer may take it back from {utcMinuteText(reclaimAfter)} on.</p>}
       <p>
         <Link to="/@refunds" class="button">
           Sign in with that wallet to take it

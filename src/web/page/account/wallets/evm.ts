@@ -5,7 +5,7 @@ import {
   type PageWalletKind,
   unpayableChainError,
   utf8Bytes,
-  withAnswerLimit,
+  withWalletTimeout,
 } from './kind.js'
 
 /** EVM wallets. They announce themselves by EIP-6963. */
@@ -33,7 +33,7 @@ interface Announced {
 }
 
 function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provider): BrowserWallet {
-  const provider: Provider = { request: (asked) => withAnswerLimit(source.request(asked)) }
+  const provider: Provider = { request: (asked) => withWalletTimeout(source.request(asked)) }
   return {
     id: `evm:${rdns}`,
     name,
@@ -71,7 +71,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
               throw new Error(`${name} has not sent the transaction.`)
             return hash
           })
-          return withAnswerLimit(sent, sent)
+          return withWalletTimeout(sent, sent)
         },
         async isExecuted(tx) {
           const asked = { method: 'eth_getTransactionReceipt', params: [tx] }

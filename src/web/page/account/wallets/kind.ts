@@ -14,7 +14,7 @@ export interface PageWalletKind {
 }
 
 /** Chain that a wallet sends on. */
-export type SendingChain = Pick<Chain, 'chainId' | 'isTestnet'>
+export type ChainToSendOn = Pick<Chain, 'chainId' | 'isTestnet'>
 
 /** An EVM transaction; `value` in wei. */
 export interface EvmTransaction {
@@ -41,7 +41,7 @@ export class UnansweredError extends Error {
  * @param sent the transaction id that the wallet may return after the time limit
  * @throws UnansweredError
  */
-export async function withAnswerLimit<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
+export async function withWalletTimeout<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new UnansweredError(sent)), ANSWER_LIMIT_MS)
@@ -61,7 +61,7 @@ export interface ConnectedAccount {
    * @param transaction on Solana: serialized, in base64
    * @returns the transaction's hash, or its signature in base58
    */
-  send(chain: SendingChain, transaction: EvmTransaction | string): Promise<string>
+  send(chain: ChainToSendOn, transaction: EvmTransaction | string): Promise<string>
   /** Whether the chain that the wallet has chosen has executed a transaction. Only of EVM wallets. */
   isExecuted?(tx: string): Promise<boolean>
 }
@@ -90,7 +90,7 @@ export const createSignOnlyWallet = (
   wallet: Pick<BrowserWallet, 'name' | 'icon' | 'type' | 'source'>,
   connect: () => Promise<string | undefined>,
   sign: (message: string, address: string) => Promise<string>,
-  wait = withAnswerLimit,
+  wait = withWalletTimeout,
 ): BrowserWallet => ({
   ...wallet,
   id: `${wallet.type}:${wallet.name}`,

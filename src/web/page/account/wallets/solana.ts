@@ -13,7 +13,7 @@ import {
   type PageWalletKind,
   unpayableChainError,
   utf8Bytes,
-  withAnswerLimit,
+  withWalletTimeout,
 } from './kind.js'
 
 const SIGN: keyof SolanaSignMessageFeature = 'solana:signMessage'
@@ -43,14 +43,14 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
     type: 'solana',
     source,
     async connect() {
-      const { accounts } = await withAnswerLimit(features[StandardConnect].connect())
+      const { accounts } = await withWalletTimeout(features[StandardConnect].connect())
       const account = accounts[0]
       if (!account) throw new Error(`${name} gave no account.`)
       return {
         type: 'solana',
         address: account.address,
         async sign(message) {
-          const [signed] = await withAnswerLimit(
+          const [signed] = await withWalletTimeout(
             features[SIGN].signMessage({ account, message: utf8Bytes(message) }),
           )
           if (!signed) throw new Error(`${name} gave no signature.`)
@@ -69,7 +69,7 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
               if (!first) throw new Error(`${name} has not sent the transaction.`)
               return bs58.encode(first.signature)
             })
-          return withAnswerLimit(sent, sent)
+          return withWalletTimeout(sent, sent)
         },
       }
     },
