@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Gauge } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMetrics } from '../metrics.js'
 import { html } from './html.js'
@@ -119,3 +120,34 @@ it.skipIf(systemLimit() < BURST)(
   },
   20_000,
 )
+
+it('answers other requests during a scrape, however long it takes', async () => {
+  const metrics = createMetrics()
+  const busyUntil = (ms: number) => {
+    while (performance.now() < ms);
+  }
+  const order: string[] = []
+  for (const i of [1, 2, 3]) {
+    const name = `slow_${i}`
+    new Gauge({
+      name,
+      help: 'A gauge that takes 5 ms to collect.',
+      registers: [metrics.registry],
+      collect() {
+        order.push(name)
+        busyUntil(performance.now() + 5)
+        // other work that waits for the event loop
+        setImmediate(() => order.push(`after ${name}`))
+        this.set(i)
+      },
+    })
+  }
+  const server = await startOpsServer({ port: 0, host: '127.0.0.1', metrics, answers: {} })
+  const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text()
+  await server.close()
+  expect(text).toContain('\nslow_1 1\n')
+  // values differ from moment to moment, names and order don't
+  const namesIn = (all: string) => all.match(/^# TYPE .*$/gm)
+  expect(namesIn(text)).toEqual(namesIn(await metrics.registry.metrics()))
+  expect(order.slice(0, 5)).toEqual(['slow_1', 'after slow_1', 'slow_2', 'after slow_2', 'slow_3'])
+})

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { errorSentence } from '../log/errors.js'
 import type { Metrics } from '../metrics.js'
 import { type Html, html, htmlPage, OPS_CONTENT_SECURITY_POLICY } from './html.js'
@@ -48,7 +49,7 @@ export async function startOpsServer(
       }
       if (page && path === '/') return servePage(page, request, response, options)
       if (path === '/metrics') {
-        const text = await metrics.registry.metrics()
+        const text = await metricsText(metrics.registry)
         response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text)
         return
       }
@@ -68,6 +69,22 @@ export async function startOpsServer(
         server.closeAllConnections()
       }),
   }
+}
+
+/** Maximum time for which a scrape occupies the event loop without a pause, ms. */
+const SCRAPE_PART_MS = 2
+
+/** All metrics in Prometheus's text format. The event loop serves other requests between parts of them. */
+async function metricsText(registry: Metrics['registry']): Promise<string> {
+  const texts: string[] = []
+  let sinceMs = performance.now()
+  for (const { name } of registry.getMetricsAsArray()) {
+    texts.push(await registry.getSingleMetricAsString(name))
+    if (performance.now() - sinceMs < SCRAPE_PART_MS) continue
+    await setImmediate()
+    sinceMs = performance.now()
+  }
+  return `${texts.join('\n\n')}\n`
 }
 
 /** Serves the operator's page: on loopback to anybody, elsewhere to requests with the secret. */
