@@ -84,10 +84,8 @@ describe('a mirror', () => {
       await expect.poll(async () => (await nameOf(mirror, from)).status, DEADLINE).toBe(200)
       lags.push(performance.now() - startedMs)
     }
-    lags.sort((a, b) => a - b)
-    console.log(`lag of a mirror, ms: ${lags.map(Math.round)}`)
-    // the median: other tests may take the processor during a single one
-    expect(lags[lags.length / 2]).toBeLessThan(2_000)
+    console.log(`lag of a mirror, ms: ${lags.map(Math.round).sort((a, b) => a - b)}`)
+    expect(Math.max(...lags)).toBeLessThan(2_000)
     const read = async (sql: string) => (await pool.query<{ found: number }>(sql)).rows[0]!.found
     const untilViewed = async () => {
       const events = await read('SELECT public_seq AS found FROM journal_heads WHERE network = 0')
