@@ -11,7 +11,7 @@ import { decodePathPart } from './serving/router.js'
 import type { RouteServerOptions } from './serving/serve.js'
 import { fallbackLookupAnswer } from './v0.1/fallbacks.js'
 import { profileRoute } from './v1/lookups.js'
-import { assetAnswer, fileAnswer, guideAnswer, indexAnswer, pageAnswer } from './webPage.js'
+import { assetAnswer, fileAnswer, guidePageAnswer, indexAnswer, pageAnswer } from './webPage.js'
 
 /** Route label of requests that match no route. */
 const NONE = 'none'
@@ -58,7 +58,7 @@ export function createExpressApp(
   add('/', ({ req }) => indexAnswer(req))
   add('/assets/:build/:file', ({ req, params }) => assetAnswer(req, params))
   add('/docs', ({ req }) => fileAnswer(indexPage, req))
-  add('/docs/guides/:file', ({ req, params }) => guideAnswer(req, params))
+  add('/docs/guides/:file', ({ req, params }) => guidePageAnswer(req, params))
   app.get(profileRoute.path, (req, res) => {
     const exchange = ofExpress(req, res, profileRoute.path)
     const page = pageAnswer(req)

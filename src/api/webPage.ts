@@ -42,7 +42,7 @@ export function assetAnswer(
 const GUIDES = new URL('../../docs/use/', import.meta.url)
 
 /** Answer with a guide: for browsers a page, for any other client its Markdown. */
-export function guideAnswer(req: Asked, { file }: Readonly<Record<string, unknown>>): Answer {
+export function guidePageAnswer(req: Asked, { file }: Readonly<Record<string, unknown>>): Answer {
   const name = String(file)
   const page = guidePage(name)
   if (isBrowser(req)) return browserAnswer(page ?? indexPage, req, page !== null)

@@ -15,11 +15,11 @@ import { networkDeploymentSchema } from './deployment.js'
 import { ConfigError, combinedConfigError, parseInput } from './error.js'
 import { type DraftChainConfig, evmChainSchema } from './evmChain.js'
 import {
-  chainIdRecord,
   evmAddress,
   httpUrl,
   nonnegativeInt,
   positiveInt,
+  recordByChainId,
   weiText,
 } from './fields.js'
 import { type JsonSchema, missingNewFields, type NewField } from './newFields.js'
@@ -49,7 +49,7 @@ const ensParent = z.strictObject({
   /** Address of ENS's registry, for commands. Needed only on a local chain. */
   registry: evmAddress.optional(),
   /** Reverse registrars by the ids of their chains, where wallets set their primary names (ENSIP-19). */
-  reverseRegistrars: chainIdRecord(evmAddress).optional().meta({ since: '1.0.0-rc.1' }),
+  reverseRegistrars: recordByChainId(evmAddress).optional().meta({ since: '1.0.0-rc.1' }),
 })
 
 /** Schema of the chains file. `since` in the metadata of a field names the release that added the field. */

@@ -44,7 +44,7 @@ export const durationMsOrNull = z.union([duration, positiveInt, z.null()]).defau
 export const weiText = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')
 
 /** Schema of values by the id of their EVM chain. Ids have up to nine digits here. */
-export const chainIdRecord = <Value extends z.ZodType>(value: Value) =>
+export const recordByChainId = <Value extends z.ZodType>(value: Value) =>
   z.record(z.string().regex(/^[1-9][0-9]{0,8}$/), value, {
     error: ({ code }) => (code === 'invalid_key' ? 'is not the id of a chain' : undefined),
   })

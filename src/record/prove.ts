@@ -201,7 +201,7 @@ const RECORDS_KEPT = 64
 /** Start of a series of ranges, and the records (running hashes) that are already known. */
 interface RangesStart {
   from: number
-  /** Last block and record before block `from`. */
+  /** Last block before `from`, and the contracts' running hashes as of that block. */
   before: LastConfirmedHashes
   /** Records that need not be read from nodes. */
   known: KnownRunningHashes

@@ -2,7 +2,10 @@ import type { CommunityPaymentDecision } from './community/payment.js'
 import type { InvalidReason } from './invalidReasons.js'
 import type { BidOutcome } from './journal/bid.js'
 
-/** Status of a registration transaction. finalized, lost_bid and invalid never change within a generation. */
+/**
+ * Status of a registration transaction. finalized, lost_bid and invalid never change, unless an operator begins a new
+ * generation of the journal by `journal rewind` or `journal restored`.
+ */
 export type RegistrationStatus =
   | 'not_found'
   | 'pending'

@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { GAS_PER_PAYMENT_REFUSAL } from '../chains/evm/community/ending.js'
-import { createDemandedTipMemory, createGasPriceCap, readGasFees } from '../chains/evm/gasPrice.js'
+import { createGasPriceCap, createRequiredTipCache, readGasFees } from '../chains/evm/gasPrice.js'
 import { accountWithoutKey } from '../chains/evm/relayerAccount.js'
 import { createEvmJobSender, createRpcCallCache, type RpcCallCache } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
@@ -69,7 +69,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   protected readonly key: SignerRowKey | null
   readonly #options: EvmRelayerOptions
   readonly #gasPriceCapWei: () => Promise<bigint>
-  readonly #demand = createDemandedTipMemory()
+  readonly #demand = createRequiredTipCache()
   readonly #nonces: NonceKeeper | null
   readonly #isLocal: boolean
   #releasesAtMs = Number.NEGATIVE_INFINITY

@@ -22,7 +22,10 @@ export interface EvmRelayerState extends RelayerState {
   runwayMs: number | null
 }
 
-/** Gauges, problems and account of relayers on EVM chains, whose transactions are valid until their nonce is used. */
+/**
+ * Metrics, problems and paying account of relayers on EVM chains, whose transactions are valid until their nonce is
+ * used.
+ */
 export const EVM_TELEMETRY: RelayerTelemetry<EvmRelayerState> = {
   gauges: [
     {

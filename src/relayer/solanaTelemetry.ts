@@ -4,7 +4,10 @@ import type { RelayerTelemetry } from './relayerTelemetry.js'
 
 const SOL_DECIMALS = 9
 
-/** Gauges, problems and account of relayers on Solana, whose transactions are valid until their blockhash expires. */
+/**
+ * Metrics, problems and paying account of relayers on Solana, whose transactions are valid until their blockhash
+ * expires.
+ */
 export const SOLANA_TELEMETRY: RelayerTelemetry = {
   gauges: [
     {

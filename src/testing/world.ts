@@ -234,8 +234,8 @@ const upperSnake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
 /**
- * Reads the description of a home folder's local world. Undefined for a folder without a description.
- * The world may have ended since.
+ * Reads the file that describes the chains and services started with a home folder. They may have ended since.
+ * Undefined for a folder without this file.
  */
 export function readWorld(home: string): World | undefined {
   try {

@@ -11,7 +11,7 @@ const UNMEASURED: Readonly<Record<string, string>> = {
       'revokeSession',
       'revokeSessions',
       'openSession',
-      'storeWalletShare',
+      'storeEncryptedKeyShare',
       'markRecoverySignatureUsed',
     ],
     ...['storeInvalidVerdict', 'storeTxSighting', 'storeReplacement', 'appendSignedChanges'],

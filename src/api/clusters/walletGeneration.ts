@@ -1,7 +1,7 @@
 import {
   findWalletShare,
   markRecoverySignatureUsed,
-  storeWalletShare,
+  storeEncryptedKeyShare,
 } from '../../db/auth/shares.js'
 import type { AddressType } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -52,7 +52,7 @@ export async function generateWallet(
   await appendChange(context, {
     changes: [added],
     alongside: (db, clusterId) =>
-      storeWalletShare(db, network, {
+      storeEncryptedKeyShare(db, network, {
         address: address.bytes,
         clusterId,
         createdBy: author.wallet,

@@ -6,5 +6,8 @@ export const timestampToMillisecond = (ms: number): string => `${stamp(ms).slice
 
 const stamp = (ms: number): string => isoTimestamp(ms).replace('T', ' ')
 
-/** Timestamp of everything else (ISO 8601): `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+/**
+ * Timestamp (ISO 8601) in all other responses than those of clusters, wallets, owner records and statuses:
+ * `YYYY-MM-DDTHH:MM:SS.mmmZ`.
+ */
 export const isoTimestamp = (ms: number): string => new Date(ms).toISOString()

@@ -8,8 +8,8 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type BucketRate, ratePerDay, ratePerMinute } from './bucket.js'
 import {
+  assertSharedLimitsAllow,
   bucketNamesOf,
-  requireSharedUnits,
   type SharedCharge,
   spendFromLockedBuckets,
 } from './shared.js'
@@ -129,7 +129,7 @@ export async function changeLimitFor(
   }
   const least = chargesOf(limits, changer, LEAST)
   if (notedOf(least).some((bucket) => refused.has(bucket)))
-    await requireSharedUnits(pool, least.filter(isAsked))
+    await assertSharedLimitsAllow(pool, least.filter(isAsked))
   return { limit: bucketLimit(limits, changer, least) }
 }
 

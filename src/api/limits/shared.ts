@@ -34,7 +34,7 @@ function withdrawn(charges: readonly SharedCharge[], { nowMs, fullMs }: BucketFu
 }
 
 /** Checks the buckets without a withdrawal. @throws ApiError rate_limited where they do not hold the units */
-export async function requireSharedUnits(
+export async function assertSharedLimitsAllow(
   db: Queryable,
   charges: readonly SharedCharge[],
 ): Promise<void> {

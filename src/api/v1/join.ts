@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import {
   findWalletBundles,
-  MAX_BUNDLE_WALLETS,
+  MAX_WALLETS_PER_LOOKUP,
   type WalletBundlesSnapshot,
 } from '../../db/registry/lookups.js'
 import { mapWithoutBlocking } from '../../ops/turns.js'
@@ -38,7 +38,7 @@ const HolderSchema = namedObjectSchema('Holder', {
     .array(z.object({ address: addressSchema, type: walletTypeSchema, name: walletNameSchema }))
     .nullable()
     .describe(
-      `At most ${MAX_BUNDLE_WALLETS}; null where the address is not publicly verified in a cluster`,
+      `At most ${MAX_WALLETS_PER_LOOKUP}; null where the address is not publicly verified in a cluster`,
     ),
   asOf: z
     .string()

@@ -70,7 +70,10 @@ const primary = route.get('/v1/names/:name/primary/:address', {
   },
 })
 
-/** Time limit for reading an address's present name from a chain. A late answer does not delay the transactions. */
+/**
+ * Time limit for reading an address's present name from a chain. Without an answer by then, the response gives the
+ * transactions and no present name.
+ */
 const CURRENT_NAME_MS = 3_000
 
 async function currentName(

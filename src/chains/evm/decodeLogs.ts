@@ -4,7 +4,7 @@ import type {
   ReceivedMessage,
   SentMessage,
 } from '../../registry/bridge/message.js'
-import { BID_REFUSAL, PAUSED_MARK } from '../../registry/journal/bid.js'
+import { BID_REFUSAL, PAUSED_HUB_MARK } from '../../registry/journal/bid.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import type {
   CommunityNameTarget,
@@ -185,7 +185,7 @@ function decodeHubLogs(
     if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
     // the log of a refused bid directly follows the log of the bid
     else if (first === BID_REFUSED_TOPIC && bid && isPaused(log))
-      entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED_MARK))
+      entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED_HUB_MARK))
     else if (first === MINIMUM_TOPIC) entries.push(minimumEntry(chain, log, timeOf(log)))
     else if (first === CREDITED_TOPIC || first === WITHDRAWN_TOPIC) credits.push(creditMove(log))
     else if (first === RECEIVED_EVENT_TOPIC) received.push(receivedMessage(log))

@@ -24,7 +24,7 @@ const DEMAND_MS = 600_000
  * Remembers, in memory, the tip that a mempool demanded when it refused a transaction, wei. 0 if no mempool demanded a
  * tip within `DEMAND_MS`.
  */
-export function createDemandedTipMemory() {
+export function createRequiredTipCache() {
   let demandWei = 0n
   let untilMs = Number.NEGATIVE_INFINITY
   return {
@@ -40,7 +40,7 @@ export function createDemandedTipMemory() {
   }
 }
 
-export type DemandedTipMemory = ReturnType<typeof createDemandedTipMemory>
+export type RequiredTipCache = ReturnType<typeof createRequiredTipCache>
 
 /** The tip that a node suggests (eth_maxPriorityFeePerGas), wei; 0 where it suggests none. */
 const readDemand = async (ask: RpcCall): Promise<bigint> =>

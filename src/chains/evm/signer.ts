@@ -20,7 +20,7 @@ import { buildRefuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { createContractReader } from './contracts/read.js'
 import { capGasFees, type GasFees, maxTransactionCostWei } from './gasFees.js'
-import { createDemandedTipMemory, type DemandedTipMemory, readGasFees } from './gasPrice.js'
+import { createRequiredTipCache, type RequiredTipCache, readGasFees } from './gasPrice.js'
 import {
   combineEvmJobStates,
   type EvmJob,
@@ -77,7 +77,7 @@ export function createEvmJobSender(
   { chain, account }: TransactionSigner,
   call: JobCall,
   memo: RpcCallCache = (ask) => ask,
-  demand: DemandedTipMemory = createDemandedTipMemory(),
+  demand: RequiredTipCache = createRequiredTipCache(),
 ) {
   const { rpc, config } = chain
   const from = account.address

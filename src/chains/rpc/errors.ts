@@ -111,7 +111,7 @@ export interface ClientErrorFields {
 export interface RpcErrorSource {
   /** HTTP response, if any. An error in a JSON-RPC body does not carry the HTTP status itself. */
   response?: { status: number; headers: Pick<Headers, 'get'> } | undefined
-  /** Reactions to JSON-RPC codes in this family of chains. */
+  /** The fault that each JSON-RPC error code means in this family of chains. */
   faults?: ReadonlyMap<number, RpcFault> | undefined
 }
 

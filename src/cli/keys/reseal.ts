@@ -8,7 +8,7 @@ import {
 import { ConfigError, readEnvironment } from '../../config/index.js'
 import {
   listSharesUnderOtherKeys,
-  replaceShare,
+  replaceEncryptedKeyShare,
   type ShareWithRowKey,
 } from '../../db/auth/shares.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
@@ -50,7 +50,12 @@ async function resealNetwork(
     const rows = await listSharesUnderOtherKeys(pool, network, { keyId, after, limit: AT_ONCE })
     for (const row of rows) {
       const share = openedShare(keys, row)
-      if (share) await replaceShare(pool, row, encryptKeyShare(keys, network, row.address, share))
+      if (share)
+        await replaceEncryptedKeyShare(
+          pool,
+          row,
+          encryptKeyShare(keys, network, row.address, share),
+        )
       counts[share ? 'resealed' : 'unreadable'] += 1
     }
     const last = rows.at(-1)

@@ -13,7 +13,7 @@ export type EncryptedWalletShare = Pick<DecodedRow<WalletShare>, 'share' | 'keyI
 export type ServerShare = Omit<DecodedRow<WalletShare>, 'network' | 'recoveredMs'>
 
 /** Stores a share in the transaction that journals its wallet. */
-export async function storeWalletShare(
+export async function storeEncryptedKeyShare(
   db: Queryable,
   network: Network,
   kept: ServerShare,
@@ -88,7 +88,7 @@ export function listSharesUnderOtherKeys(
 }
 
 /** Replaces a share by the same share encrypted with another key, unless it was replaced meanwhile. */
-export async function replaceShare(
+export async function replaceEncryptedKeyShare(
   db: Queryable,
   { network, address, share }: ShareWithRowKey,
   sealed: EncryptedWalletShare,

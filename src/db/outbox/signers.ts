@@ -5,7 +5,10 @@ import { nameOfCode } from '../pg/codes.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 import type { SignerRowKey } from './jobs.js'
 
-/** Bounds the rows that a step reads because of a wrong nonce count. */
+/**
+ * Maximum number of jobs with a nonce that one step reads. Without it, a node's wrong transaction count could make a
+ * step read all of them.
+ */
 const HOLDERS_AT_ONCE = 1_000
 
 export interface SignerNonces {

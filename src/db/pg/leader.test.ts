@@ -172,17 +172,21 @@ it.each([-YEAR_MS, 2 * MAX_CLOCK_SKEW_MS])(
 it('a listener whose connection falls silent listens on a new connection', async () => {
   const stop = new AbortController()
   const heard: string[] = []
+  const order: string[] = []
   const loops = new WorkerLoops()
   const listener = createListener({
     url: throughProxy(),
     signal: stop.signal,
     loops,
-    onError: () => {},
+    onError: () => setTimeout(() => order.push('after a while'), 400),
+    onRenewed: () => order.push('renewed'),
   })
   listener.subscribe((payload) => heard.push(payload))
   await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual([''])
   proxy.forget()
   await expect.poll(() => heard, { timeout: 5_000 + MARGIN_MS }).toEqual(['', ''])
+  // the connection was silent for seconds: the next attempt does not wait too
+  await expect.poll(() => order).toEqual(['renewed', 'after a while'])
   expect(loops.states()).toMatchObject([{ name: 'the listener' }])
   const pool = createPool({ url: server.url, max: 1, applicationName: 'test' })
   await notifyNetwork(pool, 'mainnet')

@@ -47,7 +47,7 @@ const LEAST_MS = 50
 const BEAT_MS = 1_000
 /** Timeout of answers on the listener's connection. */
 const ANSWER_LIMIT_MS = 3_000
-/** Pause before a new connection. */
+/** Least time between the beginnings of two attempts to listen. */
 const RETRY_MS = 500
 
 export interface ListenerOptions {
@@ -105,11 +105,12 @@ export function createListener({
   const run = async (): Promise<void> => {
     const loop = loops.start({ name: 'the listener' })
     while (!signal.aborted) {
+      const beganMs = performance.now()
       await listen(loop).catch((error: Error) => {
         loop.failed(error)
         onError(error)
       })
-      await pauseUntilSignal(RETRY_MS, signal)
+      await pauseUntilSignal(Math.max(0, beganMs + RETRY_MS - performance.now()), signal)
     }
     loop.end()
   }

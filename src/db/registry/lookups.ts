@@ -182,7 +182,7 @@ export interface WalletBundlesSnapshot {
 }
 
 /** Maximum number of wallets in a bundle: `main`, and the oldest. */
-export const MAX_BUNDLE_WALLETS = 20
+export const MAX_WALLETS_PER_LOOKUP = 20
 
 // reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the
 // driver parses arrays slowly.
@@ -199,7 +199,7 @@ const bundles = prepareStatement<WalletBundlesSnapshot & { ord: number }>(
       SELECT w.address, w.name FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = c.cluster AND NOT w.private AND w.verified
         AND ($2::text IS NULL OR encode(w.address, 'hex') ~ $2)
-      ORDER BY w.name <> 'main', w.created_seq, w.address LIMIT ${MAX_BUNDLE_WALLETS}
+      ORDER BY w.name <> 'main', w.created_seq, w.address LIMIT ${MAX_WALLETS_PER_LOOKUP}
     ) w) w
     WHERE h.network = ${l.network}`,
 )

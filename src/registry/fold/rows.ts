@@ -34,7 +34,7 @@ export interface RegistryRowKeys {
    * Communities, each with the time (ms) from which its rules are needed. Their owners' clusters are loaded in full.
    */
   communities: Map<string, number>
-  /** Community names that may be registered, by `communityNameKey`. */
+  /** Community names that the batch possibly registers, by `communityNameKey`. */
   communityNames: Set<string>
   /** Communities in which the batch assigns a name after a claim. */
   assignments: Set<string>
