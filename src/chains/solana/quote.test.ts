@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import { Keypair, Transaction } from '@solana/web3.js'
+import { Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
+import fc from 'fast-check'
 import { encodeAbiParameters } from 'viem'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { SolanaConfig } from '../../config/index.js'
 import type { RpcCall, RpcNodes } from '../rpc/nodes.js'
-import { createSolanaQuoter } from './quote.js'
+import { createSolanaQuoter, encodeUnsignedTransaction } from './quote.js'
 import { createRegistrarClient } from './registrar.js'
 
 /**
@@ -104,3 +105,50 @@ it.each(['', 'no hash', '1'.repeat(31), '2'.repeat(50)])(
     )
   },
 )
+
+describe('an unsigned transaction', () => {
+  const keys = Array.from({ length: 6 }, () => new PublicKey(key()))
+  const account = fc.record({
+    pubkey: fc.constantFrom(...keys),
+    isSigner: fc.boolean(),
+    isWritable: fc.boolean(),
+  })
+  const instruction = fc
+    .record({
+      programId: fc.constantFrom(...keys),
+      keys: fc.array(account, { maxLength: 8 }),
+      data: fc.uint8Array({ maxLength: 150 }).map((bytes) => Buffer.from(bytes)),
+    })
+    .map((fields) => new TransactionInstruction(fields))
+  const instructions = fc.array(instruction, { minLength: 1, maxLength: 3 })
+
+  it('has the payer, accounts and data of the legacy transaction that the library makes', () => {
+    const [payer] = keys as [PublicKey]
+    fc.assert(
+      fc.property(instructions, (of) => {
+        const read = Transaction.from(
+          Buffer.from(encodeUnsignedTransaction(payer, blockhash, ...of), 'base64'),
+        )
+        const legacy = new Transaction({ feePayer: payer, recentBlockhash: blockhash }).add(...of)
+        const bytes = legacy.serialize({ requireAllSignatures: false, verifySignatures: false })
+        const expected = Transaction.from(bytes)
+        expect(read.feePayer).toEqual(payer)
+        expect(read.recentBlockhash).toBe(blockhash)
+        expect(read.instructions).toEqual(expected.instructions)
+        expect(new Set(read.signatures)).toEqual(new Set(expected.signatures))
+      }),
+    )
+  })
+
+  it('that is larger than a packet is refused', () => {
+    const [payer, programId] = keys as [PublicKey, PublicKey]
+    const data = Buffer.alloc(1_100)
+    expect(() =>
+      encodeUnsignedTransaction(
+        payer,
+        blockhash,
+        new TransactionInstruction({ programId, keys: [], data }),
+      ),
+    ).toThrow(RangeError)
+  })
+})

@@ -1,4 +1,11 @@
-import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
+import {
+  PACKET_DATA_SIZE,
+  PublicKey,
+  SIGNATURE_LENGTH_IN_BYTES,
+  Transaction,
+  type TransactionInstruction,
+  TransactionMessage,
+} from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { SolanaConfig } from '../../config/index.js'
 import { mapWithoutBlocking, waitForEventLoopTurn } from '../../ops/turns.js'
@@ -115,8 +122,24 @@ const legacy = (
   ...instructions: readonly TransactionInstruction[]
 ) => new Transaction({ feePayer, recentBlockhash }).add(...instructions)
 
-/** A legacy transaction without signatures, in base64. */
-export const encodeUnsignedTransaction = (...of: Parameters<typeof legacy>): string =>
-  legacy(...of)
-    .serialize({ requireAllSignatures: false, verifySignatures: false })
-    .toString('base64')
+/**
+ * A legacy transaction without signatures, in base64. It is cut out of a message of version 0, which the library
+ * compiles in a quarter of the time that a legacy message takes: a byte for the version, the legacy message, and a byte
+ * for the number of lookup tables.
+ * @throws RangeError if the transaction is larger than a packet of the network
+ */
+export function encodeUnsignedTransaction(
+  payerKey: PublicKey,
+  recentBlockhash: string,
+  ...instructions: TransactionInstruction[]
+): string {
+  const message = new TransactionMessage({ payerKey, recentBlockhash, instructions })
+  const compiled = message.compileToV0Message()
+  const { numRequiredSignatures } = compiled.header
+  const signatures = Buffer.alloc(1 + numRequiredSignatures * SIGNATURE_LENGTH_IN_BYTES)
+  signatures[0] = numRequiredSignatures
+  const bytes = Buffer.concat([signatures, compiled.serialize().subarray(1, -1)])
+  if (bytes.length > PACKET_DATA_SIZE)
+    throw new RangeError(`a transaction of ${bytes.length} bytes; a packet has ${PACKET_DATA_SIZE}`)
+  return bytes.toString('base64')
+}
