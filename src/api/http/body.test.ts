@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { routes } from '../routes.js'
 import { parseRequestBody } from './body.js'
 
@@ -15,6 +15,45 @@ it('the elements of a join are read in turns', async () => {
   const bytes = Buffer.from(Array.from({ length: 1_000 }, (_, i) => `0x${i}`).join('\n'))
   expect(await parseRequestBody(REQUEST, bytes, routeOf('/v1/wallets'), turn)).toHaveLength(1_000)
   expect(turns).toBe(10)
+})
+
+describe('a join', () => {
+  const readJoin = async (body: string) => {
+    let turns = 0
+    const turn = async () => {
+      turns += 1
+    }
+    const read = parseRequestBody(REQUEST, Buffer.from(body), routeOf('/v1/wallets'), turn)
+    const result = await read.catch((error: Error) => error.message)
+    return { result, turns }
+  }
+
+  it.each([
+    [' \r\n a \n\tb\u00a0\r\nc\n\n', ['a', 'b', 'c']],
+    ['\ufeffa\n\nb', ['a', '', 'b']],
+    ['\ufeff [ "a" ,"b", "é" ] ', ['a', 'b', 'é']],
+    ['[ \n ]', []],
+    ['[]', []],
+    ['[', 'Line 1 is no text of an address.'],
+    ['["a",]', 'Element 2 is no text of an address.'],
+    ['["a", b]', 'Element 2 is no text of an address.'],
+    ['a\nb"\nc', 'Line 2 is no text of an address.'],
+    [' \v\f', 'The request has no body.'],
+    ['', 'The request has no body.'],
+  ])('of %j is read', async (body, expected) => {
+    expect(await readJoin(body)).toMatchObject({ result: expected })
+  })
+
+  it.each([
+    ['blank', ' '.repeat(8_000_000), 'The request has no body.', 16],
+    ['with blanks at its end', `a${' '.repeat(8_000_000)}`, ['a'], 16],
+    ['with too many elements', `[${',1'.repeat(4e6)}]`, 'At most 100000 elements', 20],
+  ])('that is %s lets other requests run', async (_, body, expected, turns) => {
+    const read = await readJoin(body)
+    expect(read.turns).toBe(turns)
+    if (typeof expected === 'string') expect(read.result).toContain(expected)
+    else expect(read.result).toEqual(expected)
+  })
 })
 
 it('another body is read at once', async () => {
