@@ -8,9 +8,9 @@ export const solanaAddressAndTxIdForms: AddressAndTxIdForms = {
   code: 2,
   bytes: 32,
   read(text) {
+    const raw = decodeBase58(text, 32)
     // a valid bech32 checksum shows that it is no Solana key; base58 of 32 bytes has no checksum
-    const raw = isBech32(text) ? null : decodeBase58(text, 32)
-    return raw && { raw, text }
+    return raw && !isBech32(text) ? { raw, text } : null
   },
   text: (raw) => bs58.encode(raw),
   tx: {
