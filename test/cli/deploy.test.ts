@@ -67,7 +67,7 @@ describe('the container file', () => {
     const flags = '--ignore-scripts --omit=dev --omit=optional'
     expect(of('RUN')[2]).toMatch(new RegExp(`^npm install ${flags} .*/tmp/${name}-\\*\\.tgz`))
     expect(of('COPY')[1]).toContain(`/tmp/${name}-*.tgz`)
-    expect(JSON.parse(of('ENTRYPOINT')[0]!)).toEqual(['node', PROGRAM])
+    expect(JSON.parse(of('ENTRYPOINT')[0]!)).toEqual(['node', ...DAEMON_NODEJS_FLAGS, PROGRAM])
     for (const image of of('FROM'))
       expect(engines.node, image).toContain(`^${/^node:(\d+)-slim/.exec(image)![1]}.`)
   })
@@ -76,10 +76,6 @@ describe('the container file', () => {
     expect(of('USER')).toEqual(['node'])
     expect(of('EXPOSE')).toEqual([`${DEFAULT_PORT} ${DEFAULT_OPS_PORT}`])
     expect(of('HEALTHCHECK')[0]).toContain(`http://127.0.0.1:${DEFAULT_OPS_PORT}/health`)
-  })
-
-  it('starts Node with the same options as the local world', () => {
-    expect(of('ENV').at(-1)).toContain(` NODE_OPTIONS=${DAEMON_NODEJS_FLAGS.join(' ')}`)
   })
 
   it.each(['.git', '.clusterd', '.env', '**/node_modules', 'dist', '**/generated'])(
