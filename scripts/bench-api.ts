@@ -40,9 +40,9 @@ const WARM_UP_S = 1
 const USAGE = `usage: npm run bench:api -- [options]
   --registrations <n>  in the database (default 100000)
   --connections <n>    kept open by the driver (default 16)
-  --seconds <n>        of each measurement (default 5)
-  --runs <n>           rounds of which the median counts (default 3)
-  --tokens <n>         token exchanges, and changes, of each type of wallet, and names of ENS (default 1000)
+  --seconds <n>        of each measurement (default 2)
+  --runs <n>           rounds of which the median counts (default 5)
+  --tokens <n>         token exchanges, and changes, of each type of wallet, and names of ENS (default 1500)
   --profile <dir>      a CPU profile of the daemon
   --cli <file>         another build's command line (.js or .ts) instead of a fresh build`
 
@@ -50,9 +50,9 @@ const { values } = parseArgs({
   options: {
     registrations: { type: 'string', default: '100000' },
     connections: { type: 'string', default: '16' },
-    seconds: { type: 'string', default: '5' },
-    runs: { type: 'string', default: '3' },
-    tokens: { type: 'string', default: '1000' },
+    seconds: { type: 'string', default: '2' },
+    runs: { type: 'string', default: '5' },
+    tokens: { type: 'string', default: '1500' },
     profile: { type: 'string' },
     cli: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -94,6 +94,14 @@ interface Result {
   /** Processor time of the answering process per request, µs. */
   cpuUs: number
 }
+
+/** A measurement of a target, and of bare Express right before it. */
+interface Measured extends Result {
+  floor: Result
+}
+
+/** Index of bare Express in the list of targets. */
+const FLOOR = 1
 
 async function main(bench: Bench): Promise<void> {
   const { home, onEnd } = bench
@@ -151,11 +159,13 @@ async function main(bench: Bench): Promise<void> {
     },
   ]
   for (const target of targets) await checkAnswer(target)
-  const results = targets.map((): Result[] => [])
+  for (const target of targets) await drive(target, WARM_UP_S)
+  const results = targets.map((): Measured[] => [])
   for (let run = 1; run <= runs; run++) {
     for (const [i, target] of targets.entries()) {
-      await drive(target, WARM_UP_S)
-      results[i]!.push(await drive(target, seconds))
+      // the floor is measured right before, since the machine's speed changes within seconds
+      const floor = await drive(targets[FLOOR]!, seconds)
+      results[i]!.push({ ...(await drive(target, seconds)), floor })
     }
   }
   report(targets, results)
@@ -230,12 +240,11 @@ async function benchJoin(url: string, pid: number, countMs: () => number): Promi
 /** Latency in ms as text; autocannon counts whole milliseconds. */
 const ms = (value: number): string => (value < 1 ? '<1' : String(value))
 
-function report(targets: readonly Target[], results: readonly (readonly Result[])[]): void {
-  const costs = (i: number) => results[i]!.map(({ cpuUs }) => cpuUs)
-  const floor = targets[1]!.title
+function report(targets: readonly Target[], results: readonly (readonly Measured[])[]): void {
+  const floor = targets[FLOOR]!.title
   for (const [i, { title }] of targets.entries()) {
-    const ratios = byRun(costs(i), costs(1))
-    if (i > 1) recordFigure({ title, floor, measure: 'processor', ratios })
+    const ratios = results[i]!.map(({ cpuUs, floor }) => cpuUs / floor.cpuUs)
+    if (i > FLOOR) recordFigure({ title, floor, measure: 'processor', ratios })
   }
   const of = (i: number, key: keyof Result) => median(results[i]!.map((result) => result[key]))
   console.log(`\nmedian of ${runs}`)

@@ -35,13 +35,13 @@ const POLL_MS = 1
 const GIVE_UP_MS = 60_000
 const USAGE = `usage: npm run bench:live -- [options]
   --blocks <n>  of each measurement (default 40)
-  --runs <n>    of each program, in turn, of which the median counts (default 3)
+  --runs <n>    of each program, in turn, of which the median counts (default 5)
   --cli <file>  another build's command line (.js or .ts) instead of a fresh build`
 
 const { values } = parseArgs({
   options: {
     blocks: { type: 'string', default: '40' },
-    runs: { type: 'string', default: '3' },
+    runs: { type: 'string', default: '5' },
     cli: { type: 'string' },
     help: { type: 'boolean', default: false },
   },

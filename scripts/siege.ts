@@ -26,7 +26,13 @@ import { REACH } from './siege/floods.js'
 import { type Answered, buyerOf, lookUps, type Met, memberOf, transfers } from './siege/honest.js'
 import { measureReach } from './siege/reach.js'
 
-startBuiltPrograms('siege')
+const USAGE = `usage: npm run siege -- [options]
+  --seconds <n>    of the siege, at least 10 (default 180), or of each flood of a reach (default 5)
+  --reach          one flood after the other, with look-ups before and during each
+  --attack <name>  of a reach, may be repeated (default all): ${REACH.join(', ')}
+  --attackers <n>  of a reach, 1 to 16 addresses (default 1)
+  --proxy          through HAProxy in a reach, too
+  --direct         without HAProxy in a siege, too`
 
 const { values } = parseArgs({
   options: {
@@ -36,6 +42,7 @@ const { values } = parseArgs({
     attackers: { type: 'string', default: '1' },
     proxy: { type: 'boolean', default: false },
     direct: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 })
 const isReach = values.reach || values.attack.length > 0
@@ -45,15 +52,15 @@ const count = Number(values.attackers)
 const isProxied = values.proxy || (HAPROXY.isInstalled && !isReach && !values.direct)
 const isCount = Number.isInteger(count) && count >= 1 && count <= 16
 if (
+  values.help ||
   !(seconds >= (isReach ? 0.5 : 10)) ||
   !isCount ||
   attacks.some((name) => !REACH.includes(name))
 ) {
-  console.log(
-    `usage: npm run siege [-- --seconds <n>] [--reach] [--attackers <n>] [--attack <name>]... [--proxy | --direct]   at least 10 s, default 180; of a reach 0.5 s an attack, default 5, by 1 to 16 attackers. Attacks: ${REACH.join(', ')}`,
-  )
-  process.exit(2)
+  console.log(USAGE)
+  process.exit(values.help ? 0 : 2)
 }
+startBuiltPrograms('siege')
 
 const ATTACKERS = ['127.0.1.1', '127.0.1.2', '127.0.1.3', '127.0.1.4']
 const VISITOR = '127.0.2.1'
