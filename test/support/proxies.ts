@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chooseFreePort, isPortFree } from '../../src/testing/processes/ports.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { spawnChild, waitForCondition } from '../../src/testing/processes/processes.js'
 import { placed, read } from './topologyFiles.js'
 
@@ -44,8 +45,8 @@ function proxyProgram(
       writeFileSync(file, configOf(port, folder))
       const logFile = join(folder, 'proxy.log')
       const child = await spawnChild({ command, args: argsOf(file, folder), logFile })
-      const isUp = async () => !(await isPortFree(port))
-      if (!(await waitForCondition(isUp, START_LIMIT_MS)))
+      const isOver = async () => child.hasExited() || (await isConnectable(port))
+      if (!(await waitForCondition(isOver, START_LIMIT_MS)) || child.hasExited())
         throw new Error(`starting ${name}: ${child.logTail()}`)
       return {
         url: `http://127.0.0.1:${port}`,
@@ -58,6 +59,17 @@ function proxyProgram(
     },
   }
 }
+
+/** True if a port of this machine accepts a connection. A check that bound it would be in the program's way. */
+const isConnectable = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = net.connect({ host: '127.0.0.1', port })
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+  })
 
 export const NGINX = proxyProgram('nginx', 'nginx.conf', (file, folder) => [
   '-p',

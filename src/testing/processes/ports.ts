@@ -23,7 +23,8 @@ export async function chooseFreePort(): Promise<number> {
   for (;;) {
     next = (next + 1) % count
     const port = FREE_PORTS.from + next
-    if ((await isPortFree(port)) && claim(port)) return port
+    // claimed first: the check binds the port for a moment, in which the process that claimed it could not bind it
+    if (claim(port) && (await isPortFree(port))) return port
   }
 }
 
