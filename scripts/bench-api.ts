@@ -172,7 +172,7 @@ async function main(bench: Bench): Promise<void> {
   const countMs = () => cpuMs([daemon.child.pid]) + treeCpuMs(postgres.pid)
   const asked = { api: daemon.api, count: tokens, runs, countMs }
   await benchJoin(daemon.api, daemon.child.pid, countMs)
-  await benchTokens(asked, databaseUrl)
+  await benchTokens(asked)
   await benchEns(asked, chain, ens)
 }
 
