@@ -95,11 +95,6 @@ interface Result {
   cpuUs: number
 }
 
-/** A measurement of a target, and of bare Express right before it. */
-interface Measured extends Result {
-  floor: Result
-}
-
 /** Index of bare Express in the list of targets. */
 const FLOOR = 1
 
@@ -160,15 +155,16 @@ async function main(bench: Bench): Promise<void> {
   ]
   for (const target of targets) await checkAnswer(target)
   for (const target of targets) await drive(target, WARM_UP_S)
-  const results = targets.map((): Measured[] => [])
+  const results = targets.map((): Result[] => [])
+  const floors = targets.map((): Result[] => [])
   for (let run = 1; run <= runs; run++) {
     for (const [i, target] of targets.entries()) {
       // the floor is measured right before, since the machine's speed changes within seconds
-      const floor = await drive(targets[FLOOR]!, seconds)
-      results[i]!.push({ ...(await drive(target, seconds)), floor })
+      if (i > FLOOR) floors[i]!.push(await drive(targets[FLOOR]!, seconds))
+      results[i]!.push(await drive(target, seconds))
     }
   }
-  report(targets, results)
+  report(targets, results, floors)
   const countMs = () => cpuMs([daemon.child.pid]) + treeCpuMs(postgres.pid)
   const asked = { api: daemon.api, count: tokens, runs, countMs }
   await benchJoin(daemon.api, daemon.child.pid, countMs)
@@ -240,10 +236,16 @@ async function benchJoin(url: string, pid: number, countMs: () => number): Promi
 /** Latency in ms as text; autocannon counts whole milliseconds. */
 const ms = (value: number): string => (value < 1 ? '<1' : String(value))
 
-function report(targets: readonly Target[], results: readonly (readonly Measured[])[]): void {
+/** Prints the results of each target, and records those that have a floor. Both lists are by target, then by run. */
+function report(
+  targets: readonly Target[],
+  results: readonly (readonly Result[])[],
+  floors: readonly (readonly Result[])[],
+): void {
+  const costs = (runs: readonly Result[]) => runs.map(({ cpuUs }) => cpuUs)
   const floor = targets[FLOOR]!.title
   for (const [i, { title }] of targets.entries()) {
-    const ratios = results[i]!.map(({ cpuUs, floor }) => cpuUs / floor.cpuUs)
+    const ratios = byRun(costs(results[i]!), costs(floors[i]!))
     if (i > FLOOR) recordFigure({ title, floor, measure: 'processor', ratios })
   }
   const of = (i: number, key: keyof Result) => median(results[i]!.map((result) => result[key]))

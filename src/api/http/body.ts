@@ -127,30 +127,21 @@ const TRIMMED_AT_ONCE = 500_000
 const isBlank = (byte: number | undefined): boolean =>
   byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d)
 
-/** Index of the first byte from `from` on that is not blank, and at most `TRIMMED_AT_ONCE` bytes further. */
-function skipBlanks(bytes: Buffer, from: number): number {
-  const limit = Math.min(bytes.length, from + TRIMMED_AT_ONCE)
+/** Index of the first byte that is not blank, from `from` on in steps of 1 or -1, and at most `TRIMMED_AT_ONCE` away. */
+function skipBlanks(bytes: Buffer, from: number, step: 1 | -1): number {
   let at = from
-  while (at < limit && isBlank(bytes[at])) at += 1
-  return at
-}
-
-/** Index after the last byte before `to` that is not blank, and at most `TRIMMED_AT_ONCE` bytes before it. */
-function skipBlanksBefore(bytes: Buffer, to: number): number {
-  const limit = Math.max(0, to - TRIMMED_AT_ONCE)
-  let at = to
-  while (at > limit && isBlank(bytes[at - 1])) at -= 1
+  for (let left = TRIMMED_AT_ONCE; left > 0 && isBlank(bytes[at]); left--) at += step
   return at
 }
 
 /** The bytes without a byte order mark before them, and without whitespace around them. */
 async function trimmed(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<Buffer> {
   const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
-  let from = hasMark ? BYTE_ORDER_MARK.length : 0
-  for (; isBlank(bytes[from]); from = skipBlanks(bytes, from)) await turn()
-  let to = bytes.length
-  for (; to > from && isBlank(bytes[to - 1]); to = skipBlanksBefore(bytes, to)) await turn()
-  return bytes.subarray(from, to)
+  let first = hasMark ? BYTE_ORDER_MARK.length : 0
+  for (; isBlank(bytes[first]); first = skipBlanks(bytes, first, 1)) await turn()
+  let last = bytes.length - 1
+  for (; last > first && isBlank(bytes[last]); last = skipBlanks(bytes, last, -1)) await turn()
+  return bytes.subarray(first, last + 1)
 }
 
 /** Number of elements whose ends are searched without a break for other requests: about a millisecond. */

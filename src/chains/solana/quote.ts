@@ -32,7 +32,7 @@ export const HUB_DELIVERY_GAS = 150_000n
 const QUOTE_LIFETIME_S = 600
 /** How long a blockhash is cached, ms. It is valid for a minute at least. */
 const BLOCKHASH_MS = 2_000
-/** Names quoted before other requests get their turn: two names take a few ms. */
+/** Names quoted before other requests get their turn: two names take about a millisecond. */
 const AT_ONCE = 2
 
 export interface SolanaQuoterOptions {
@@ -98,7 +98,10 @@ export function createSolanaQuoter(
       const instruction = registrar.register(terms, deriveQuoteId(quoteKey, program, terms))
       return {
         base64: encodeUnsignedTransaction(payer, blockhash, instruction),
-        json: () => JSON.parse(JSON.stringify(legacy(payer, blockhash, instruction))),
+        json: () => {
+          const legacy = new Transaction({ feePayer: payer, recentBlockhash: blockhash })
+          return JSON.parse(JSON.stringify(legacy.add(instruction)))
+        },
       }
     }
     const transactions = await mapWithoutBlocking(turn, all, transactionOf, AT_ONCE)
@@ -115,12 +118,6 @@ export function createSolanaQuoter(
 
 const NOBODY = new Uint8Array(32)
 const NO_ASKER = { address: '' }
-
-const legacy = (
-  feePayer: PublicKey,
-  recentBlockhash: string,
-  ...instructions: readonly TransactionInstruction[]
-) => new Transaction({ feePayer, recentBlockhash }).add(...instructions)
 
 /**
  * A legacy transaction without signatures, in base64. It is cut out of a message of version 0, which the library
