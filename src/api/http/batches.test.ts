@@ -6,6 +6,7 @@ import { createBatchedLookups } from './batches.js'
 const database = useDatabase()
 
 const ROUNDS = 20
+const LONG_TURN_MS = 10
 
 /** Number of statements that the look-ups of `run` need. */
 async function statementsOf(
@@ -39,4 +40,17 @@ it('shares statements among many look-ups that arrive one after another', async 
     }
   })
   expect(count).toBeLessThan(3 * ROUNDS)
+})
+
+it('begins a statement at the end of a long turn of the event loop', async () => {
+  const query = vi.spyOn(database.pool, 'query')
+  const found = createBatchedLookups(database.pool, 'mainnet').nameOf(address())
+  await Promise.resolve()
+  const startMs = performance.now()
+  while (performance.now() - startMs < LONG_TURN_MS);
+  await setImmediate()
+  const count = query.mock.calls.length
+  query.mockRestore()
+  await found
+  expect(count).toBe(1)
 })

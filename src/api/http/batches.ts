@@ -57,8 +57,20 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
 }
 
 /**
- * Batches reads of one kind. One batch runs at a time; later reads join the next batch, which starts one turn of
- * the event loop after the running batch has ended.
+ * Calls `begin` once the current turn of the event loop has ended, and a further turn later if the current one was
+ * short: a long turn, as under a flood, has brought enough look-ups together, and each further one delays them all.
+ */
+function afterShortTurns(begin: () => void): void {
+  const startMs = performance.now()
+  setImmediate(() => {
+    if (performance.now() - startMs > GATHER_MS) begin()
+    else setImmediate(begin)
+  })
+}
+
+/**
+ * Batches reads of one kind. One batch runs at a time; later reads join the next batch, which starts one or two turns
+ * of the event loop after the running batch has ended.
  */
 function together<Key, Value>(
   read: (keys: readonly Key[]) => Promise<Value[]>,
@@ -74,7 +86,7 @@ function together<Key, Value>(
     {
       cache: false,
       maxBatchSize: MAX_TOGETHER,
-      batchScheduleFn: (begin) => void underWay.then(() => setImmediate(setImmediate, begin)),
+      batchScheduleFn: (begin) => void underWay.then(() => afterShortTurns(begin)),
     },
   )
   return (key) => loader.load(key)

@@ -46,6 +46,8 @@ const UNKNOWN: Freshness = {
 }
 /** Lifetime of a cached freshness: the end and the beginning of a catch-up are noticed within this time. */
 const SERVED_FOR_MS = 250
+/** Age from which a cached freshness is read anew, while requests still get the cached one and do not wait. */
+const READ_AGAIN_AFTER_MS = 125
 
 /** Creates a reader of a network's freshness. One read runs at a time, and its result is cached for `SERVED_FOR_MS`. */
 export function createFreshnessReader(
@@ -53,26 +55,34 @@ export function createFreshnessReader(
   { pool, chains }: Sources,
 ): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
-  let answer = Promise.resolve(UNKNOWN)
-  let untilMs = 0
-  return () => {
-    if (performance.now() < untilMs) return answer
-    untilMs = Number.POSITIVE_INFINITY
+  let served = Promise.resolve(UNKNOWN)
+  let readMs = Number.NEGATIVE_INFINITY
+  let underWay: Promise<Freshness> | null = null
+  const read = (): Promise<Freshness> => {
     // a mirror never counts as current, even without a configured hub
-    answer = readHubState(pool, network, hub?.label ?? '').then((state) => ({
+    const answer = readHubState(pool, network, hub?.label ?? '').then((state) => ({
       ...(hub || state.isMirror ? lagOf(state) : NO_LAG),
       isDeployed: hub !== undefined || state.isMirror || state.caughtUp,
       asOf: asOf(network, state),
     }))
+    const startMs = performance.now()
     answer.then(
       () => {
-        untilMs = performance.now() + SERVED_FOR_MS
+        served = answer
+        readMs = startMs
+        underWay = null
       },
       () => {
-        untilMs = 0
+        underWay = null
       },
     )
     return answer
+  }
+  return () => {
+    const ageMs = performance.now() - readMs
+    if (ageMs < READ_AGAIN_AFTER_MS) return served
+    underWay ??= read()
+    return ageMs < SERVED_FOR_MS ? served : underWay
   }
 }
 
