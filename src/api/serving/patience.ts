@@ -43,53 +43,72 @@ const isGone = ({ req, res }: Pick<HttpExchange, 'req' | 'res'>): boolean =>
 /** Time for the response after a long poll or stream has ended. A connection without a byte for longer is closed. */
 const ANSWER_MS = 15_000
 
-export type WaitingCaller = ReturnType<typeof createWaitingCaller>
+/**
+ * The caller that waits for the response of a request. A class: an object literal with a getter would have a hidden
+ * class of its own for each request, which keeps the whole request in memory until a full garbage collection.
+ */
+export class WaitingCaller {
+  /** The client's address, as rate limits count it. */
+  readonly address: string
+  /** True if the operator gave the caller's key limits of its own. */
+  readonly isRaised: boolean
+  readonly #exchange: HttpExchange
+  readonly #meter: RequestMeter
+  #signal: AbortSignal | undefined
 
-/** The caller that waits for the response of a request. */
-export function createWaitingCaller(exchange: HttpExchange, meter: RequestMeter) {
-  const address = rateLimitAddress(exchange.ip)
-  /** Runs a function once the response is complete or its connection closed. */
-  const whenGone = (act: () => void): void =>
-    isGone(exchange) ? act() : void exchange.res.once('close', act)
-  let ended: AbortController | undefined
-  const caller = {
-    /** The client's address, as rate limits count it. */
-    address,
-    /** Fires once nobody waits for the response. */
-    get signal(): AbortSignal {
-      if (!ended) {
-        const leaving = new AbortController()
-        whenGone(() => leaving.abort(new CallerDisconnectedError()))
-        ended = leaving
-      }
-      return ended.signal
-    },
-    /**
-     * Waits for the caller's turn before a part of long work. @throws CallerDisconnectedError once nobody waits for the
-     * response
-     */
-    turn: (): Promise<void> => waitForEventLoopTurn(caller),
-    /**
-     * Waits for the turn of a cheap request. Does not create `signal`, which would cost more than the request's work.
-     */
-    async cheapTurn(): Promise<void> {
-      await waitForTurnOfCheapRequest({ address })
-      if (isGone(exchange)) throw new CallerDisconnectedError()
-    },
-    /** True if the operator gave the caller's key limits of its own. */
-    isRaised: meter.isRaised,
-    /** Charges the caller for work that only the handler knows. The debt delays later requests. */
-    owe: (units: number): void => meter.giveBack(-units),
-    /** Id of the last message that the client got of an interrupted stream. */
-    lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
-    /** Allows a long poll of `ms`. @returns signal that fires after that time, and when the caller disconnects */
-    allowLongPoll(ms: number): AbortSignal {
-      // the timeout holds for this response only: Node resets it before the next request
-      exchange.req.socket.setTimeout(ms + ANSWER_MS)
-      return requestDeadline(exchange, ms).signal
-    },
-    hasLeft: (): boolean => isGone(exchange),
-    whenGone,
+  constructor(exchange: HttpExchange, meter: RequestMeter) {
+    this.#exchange = exchange
+    this.#meter = meter
+    this.address = rateLimitAddress(exchange.ip)
+    this.isRaised = meter.isRaised
   }
-  return caller
+
+  /** Fires once nobody waits for the response. */
+  get signal(): AbortSignal {
+    if (!this.#signal) {
+      const leaving = new AbortController()
+      this.whenGone(() => leaving.abort(new CallerDisconnectedError()))
+      this.#signal = leaving.signal
+    }
+    return this.#signal
+  }
+
+  /** Id of the last message that the client got of an interrupted stream. */
+  get lastEventId(): string | undefined {
+    return String(this.#exchange.req.headers['last-event-id'] ?? '') || undefined
+  }
+
+  /**
+   * Waits for the caller's turn before a part of long work. @throws CallerDisconnectedError once nobody waits for the
+   * response
+   */
+  readonly turn = (): Promise<void> => waitForEventLoopTurn(this)
+
+  /** Waits for the turn of a cheap request. Does not create `signal`, which would cost more than the request's work. */
+  async cheapTurn(): Promise<void> {
+    await waitForTurnOfCheapRequest({ address: this.address })
+    if (this.hasLeft()) throw new CallerDisconnectedError()
+  }
+
+  /** Charges the caller for work that only the handler knows. The debt delays later requests. */
+  owe(units: number): void {
+    this.#meter.giveBack(-units)
+  }
+
+  /** Allows a long poll of `ms`. @returns signal that fires after that time, and when the caller disconnects */
+  allowLongPoll(ms: number): AbortSignal {
+    // the timeout holds for this response only: Node resets it before the next request
+    this.#exchange.req.socket.setTimeout(ms + ANSWER_MS)
+    return requestDeadline(this.#exchange, ms).signal
+  }
+
+  hasLeft(): boolean {
+    return isGone(this.#exchange)
+  }
+
+  /** Runs a function once the response is complete or its connection closed. */
+  whenGone(act: () => void): void {
+    if (this.hasLeft()) act()
+    else this.#exchange.res.once('close', act)
+  }
 }

@@ -32,10 +32,9 @@ import { notModifiedIfMatching, withEntityTag } from './etag.js'
 import type { HttpExchange } from './exchange.js'
 import {
   CallerDisconnectedError,
-  createWaitingCaller,
   requestDeadline,
   requestTimeoutError,
-  type WaitingCaller,
+  WaitingCaller,
 } from './patience.js'
 import { type CachedResponse, cacheKeyOf, createResponseCache } from './responseCache.js'
 
@@ -174,7 +173,7 @@ class RouteExchange {
     this.#take(() => this.#meter.spend(1))
     if (route.isBulk) this.#meter = meterThatMayOverspend(this.#meter)
     const meter = this.#meter
-    const caller = createWaitingCaller(exchange, meter)
+    const caller = new WaitingCaller(exchange, meter)
     const isCrowded = !this.#isImmediate(caller)
     if (isCrowded) await caller.cheapTurn()
 
@@ -244,24 +243,26 @@ class RouteExchange {
    * requests wait for turns, like expensive requests. Otherwise the requests of many connections would all come before
    * the next look-up of another client.
    */
-  #isImmediate({ address, isRaised, whenGone }: WaitingCaller): boolean {
+  #isImmediate(caller: WaitingCaller): boolean {
     const { immediate } = this.#shared
-    if (isRaised) return true
+    const { address } = caller
+    if (caller.isRaised) return true
     if (immediate.has(address)) return false
     immediate.add(address)
-    whenGone(() => immediate.delete(address))
+    caller.whenGone(() => immediate.delete(address))
     return true
   }
 
   /** Reserves memory for the body of a join until the caller is gone. @throws ApiError if no memory is free */
-  #takeJoin(bytes: number, { address, hasLeft, whenGone }: WaitingCaller): void {
+  #takeJoin(bytes: number, caller: WaitingCaller): void {
     const { joins } = this.#shared
-    if (hasLeft()) throw new CallerDisconnectedError()
+    const { address } = caller
+    if (caller.hasLeft()) throw new CallerDisconnectedError()
     const taken = joins.take(address, bytes)
     if (taken === 'perClient') throw rateLimitedError('joins', JOIN_AGAIN_MS)
     if (taken === 'total')
       throw new ApiError('unavailable', 'This process makes as many joins as it can.')
-    if (this.#joined === 0) whenGone(() => joins.free(address, this.#joined))
+    if (this.#joined === 0) caller.whenGone(() => joins.free(address, this.#joined))
     this.#joined += bytes
   }
 }

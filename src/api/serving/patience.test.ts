@@ -1,0 +1,28 @@
+import { getHeapSpaceStatistics } from 'node:v8'
+import { expect, it } from 'vitest'
+import { UNLIMITED_METER } from '../limits/gate.js'
+import type { HttpExchange } from './exchange.js'
+import { WaitingCaller } from './patience.js'
+
+const REQUESTS = 50_000
+/** Elements of eight bytes that each request holds. */
+const HELD = 100
+const MAX_GROWTH_MIB = 8
+
+/** Memory that only a full garbage collection frees, MiB. */
+const oldMib = (): number => {
+  const old = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')!
+  return old.space_used_size / 2 ** 20
+}
+
+it('keeps nothing of a request in memory that only a full garbage collection frees', () => {
+  const beforeMib = oldMib()
+  let mostMib = 0
+  for (let n = 0; n < REQUESTS; n++) {
+    const exchange = { ip: '127.0.0.1', req: { headers: {}, held: new Array(HELD).fill(n) } }
+    const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER)
+    if (!caller.isRaised) throw new Error('limited')
+    if (n % 1_000 === 0) mostMib = Math.max(mostMib, oldMib() - beforeMib)
+  }
+  expect(mostMib).toBeLessThan(MAX_GROWTH_MIB)
+})
