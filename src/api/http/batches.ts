@@ -57,8 +57,8 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
 }
 
 /**
- * Calls `begin` once the current turn of the event loop has ended, and a further turn later if the current one was
- * short: a long turn, as under a flood, has brought enough look-ups together, and each further one delays them all.
+ * Calls `begin` at the end of the current turn of the event loop if that is more than `GATHER_MS` away, as under a
+ * flood: enough look-ups have come together then, and a further turn would delay them all. Otherwise a turn later.
  */
 function afterShortTurns(begin: () => void): void {
   const startMs = performance.now()

@@ -59,13 +59,13 @@ export function createFreshnessReader(
   let readMs = Number.NEGATIVE_INFINITY
   let underWay: Promise<Freshness> | null = null
   const read = (): Promise<Freshness> => {
+    const startMs = performance.now()
     // a mirror never counts as current, even without a configured hub
     const answer = readHubState(pool, network, hub?.label ?? '').then((state) => ({
       ...(hub || state.isMirror ? lagOf(state) : NO_LAG),
       isDeployed: hub !== undefined || state.isMirror || state.caughtUp,
       asOf: asOf(network, state),
     }))
-    const startMs = performance.now()
     answer.then(
       () => {
         served = answer
