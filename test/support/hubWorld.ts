@@ -69,7 +69,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
     startAnvil({
       chainId: HUB_CHAIN_ID,
       slotsInAnEpoch,
-      extraArgs: ['--timestamp', String(Math.floor(Date.now() / 1_000) - ageS)],
+      behindS: ageS,
     }),
   ])
   const { public: client, test, walletClient } = chainAt(anvil.rpcUrl, HUB_CHAIN_ID)

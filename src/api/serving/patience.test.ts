@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { expect, it } from 'vitest'
 import { UNLIMITED_METER } from '../limits/gate.js'
@@ -25,4 +26,18 @@ it('keeps nothing of a request in memory that only a full garbage collection fre
     if (n % 1_000 === 0) mostMib = Math.max(mostMib, oldMib() - beforeMib)
   }
   expect(mostMib).toBeLessThan(MAX_GROWTH_MIB)
+})
+
+it('runs everything that waits for the end of a response, by one listener', () => {
+  const res = Object.assign(new EventEmitter(), { closed: false })
+  const exchange = { ip: '127.0.0.1', req: { headers: {}, socket: { destroyed: false } }, res }
+  const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER)
+  const ran: number[] = []
+  for (const i of [0, 1, 2]) caller.whenGone(() => ran.push(i))
+  const { signal } = caller
+  expect([res.listenerCount('close'), ran, signal.aborted]).toEqual([1, [], false])
+  res.closed = true
+  res.emit('close')
+  caller.whenGone(() => ran.push(3))
+  expect([ran, signal.aborted]).toEqual([[0, 1, 2, 3], true])
 })

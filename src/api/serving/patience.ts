@@ -55,6 +55,7 @@ export class WaitingCaller {
   readonly #exchange: HttpExchange
   readonly #meter: RequestMeter
   #signal: AbortSignal | undefined
+  #acts: (() => void)[] | undefined
 
   constructor(exchange: HttpExchange, meter: RequestMeter) {
     this.#exchange = exchange
@@ -106,9 +107,19 @@ export class WaitingCaller {
     return isGone(this.#exchange)
   }
 
-  /** Runs a function once the response is complete or its connection closed. */
+  /**
+   * Runs a function once the response is complete or its connection closed. Adds one listener to the response, however
+   * often it is called: Node warns of more than ten, and a streamed response has seven of its own.
+   */
   whenGone(act: () => void): void {
     if (this.hasLeft()) act()
-    else this.#exchange.res.once('close', act)
+    else if (this.#acts) this.#acts.push(act)
+    else {
+      const acts = [act]
+      this.#acts = acts
+      this.#exchange.res.once('close', () => {
+        for (const next of acts) next()
+      })
+    }
   }
 }

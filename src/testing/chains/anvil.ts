@@ -5,6 +5,8 @@ import { locateNativeProgram } from '../processes/platform.js'
 import type { ProcessHandle } from '../processes/processes.js'
 import { startServerProgram } from '../processes/server.js'
 import { repairAnvilStateFile } from './anvilState.js'
+import { advanceClockTo } from './clock.js'
+import { localChainClients } from './localClients.js'
 
 const HOST = '127.0.0.1'
 /**
@@ -34,6 +36,8 @@ export interface AnvilOptions {
   statePath?: string
   /** Half the distance, in blocks, of the `finalized` block from the latest one. Anvil's default is 32. */
   slotsInAnEpoch?: number
+  /** Seconds that the clock of a new chain is behind this host's. Default: 0. */
+  behindS?: number
   extraArgs?: readonly string[]
   /**
    * File for anvil's output (errors only). Default: beside the state file, or else in the system's temporary folder.
@@ -83,8 +87,15 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     takenText: 'Address already in use',
   })
   fs.rmSync(boundFileFor(bound), { force: true })
+  const rpcUrl = `http://${HOST}:${bound}`
+  try {
+    await advanceClockTo(localChainClients({ rpcUrl, chainId }), -(options.behindS ?? 0))
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
   return {
-    rpcUrl: `http://${HOST}:${bound}`,
+    rpcUrl,
     wsUrl: `ws://${HOST}:${bound}`,
     port: bound,
     chainId,
@@ -111,6 +122,9 @@ function argsOf(options: AnvilOptions, port: number, boundFile: string): string[
     ...['--accounts', '10', '--mnemonic', TEST_MNEMONIC],
     ...(options.blockTimeS === 0 ? ['--no-mining'] : []),
     ...(options.blockTimeS ? ['--block-time', String(options.blockTimeS)] : []),
+    ...(options.behindS === undefined
+      ? []
+      : ['--timestamp', String(Math.floor(Date.now() / 1_000) - options.behindS)]),
     ...(options.slotsInAnEpoch === undefined
       ? []
       : ['--slots-in-an-epoch', String(options.slotsInAnEpoch)]),

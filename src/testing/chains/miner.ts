@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { advanceClockTo, clockLeadS } from './clock.js'
 import type { LocalClients } from './localClients.js'
 
 /** Control of the mining of a chain by this process. A test can stop the mining where it needs a fixed head. */
@@ -56,10 +57,12 @@ export async function takeOverMining(
   }
 }
 
-/** Replaces the newest blocks by empty ones. Their transactions are dropped. */
+/** Replaces the newest blocks by empty ones. Their transactions are dropped. The chain's clock goes on. */
 export async function replaceNewestBlocks(
   { test }: Pick<LocalClients, 'test'>,
   depth: number,
 ): Promise<void> {
+  const leadS = await clockLeadS({ test })
   await test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
+  await advanceClockTo({ test }, leadS)
 }
