@@ -64,6 +64,10 @@ export function lookUps(
   return ask(createClient(api, localAddress, 8), everyMs, (n) => ({ path: paths[n % 2]! }), signal)
 }
 
+/** Requests the constant answer of a bare server (scripts/bench/server.ts) until the signal, as often as `lookUps`. */
+export const constants = (url: string, localAddress: string, signal: AbortSignal): Promise<Met> =>
+  ask(createClient(url, localAddress, 8), LOOK_UP_MS, () => ({ path: '/constant' }), signal)
+
 /** Signs a wallet in. @returns function that renames the wallet's entries as often as allowed, until the signal */
 export async function memberOf(
   api: string,
