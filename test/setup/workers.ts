@@ -1,5 +1,7 @@
 /** Processor time of the work below, ms, under which a core counts as quick. */
 const QUICK_MS = 32
+/** Processor time of the work below, ms, at which one test file at once is enough. */
+const FILES_MS = 80
 const TRIES = 4
 
 /** A piece of work such as a fold's: texts, a Map, integers. @returns processor time that it took, ms */
@@ -14,11 +16,13 @@ function workMs(): number {
   return (user + system) / 1_000
 }
 
+const coreMs = Math.min(...Array.from({ length: TRIES }, workMs))
+
 /** Whether this machine's cores are quick, measured once a run. */
-export const isQuick = Math.min(...Array.from({ length: TRIES }, workMs)) < QUICK_MS
+export const isQuick = coreMs < QUICK_MS
 
 /**
  * Test files of a project that run at once. Most of their time goes to waiting for blocks and for time limits, the more
- * of it the quicker the cores are: files more keep quick ones busy, and would make slow ones miss those limits.
+ * of it the quicker the cores are: files more keep quick ones busy, and make slow ones miss those limits.
  */
-export const filesAtOnce = isQuick ? 4 : 3
+export const filesAtOnce = Math.min(4, Math.max(2, Math.round(FILES_MS / coreMs)))
