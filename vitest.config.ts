@@ -74,8 +74,17 @@ const shared = filesIn(FOLDERS.shared)
 const worlds = filesIn(FOLDERS.worlds)
 const chains = filesIn(FOLDERS.chains)
 
-/** Measurements, one after the other at the end: of prices, and on slow cores of how fast an outage is noticed. */
-const ALONE = ['test/api/costs.test.ts', ...(isQuick ? [] : ['test/recovery/outage.test.ts'])]
+/**
+ * On slow cores, files that run alone too: what notices an outage within seconds takes a busy machine for one, as
+ * Patroni and HAProxy do.
+ */
+const ALONE_ON_SLOW = [
+  'test/recovery/outage.test.ts',
+  'test/failover/failover.test.ts',
+  'test/chaos/chaos.test.ts',
+]
+/** One after the other at the end: measurements of prices, and what slow cores can't run beside others. */
+const ALONE = ['test/api/costs.test.ts', ...(isQuick ? [] : ALONE_ON_SLOW)]
 const alone = files.filter((path) => ALONE.includes(path))
 
 const others = [...shared, ...worlds, ...chains, ...alone]

@@ -1,7 +1,5 @@
-/** Processor time of the work below, ms, under which a core counts as quick. */
-const QUICK_MS = 32
-/** Processor time of the work below, ms, at which one test file at once is enough. */
-const FILES_MS = 80
+/** Processor time of the work below, ms, at which one test file at once would be enough. */
+const FILES_MS = 64
 const TRIES = 4
 
 /** A piece of work such as a fold's: texts, a Map, integers. @returns processor time that it took, ms */
@@ -18,11 +16,11 @@ function workMs(): number {
 
 const coreMs = Math.min(...Array.from({ length: TRIES }, workMs))
 
-/** Whether this machine's cores are quick, measured once a run. */
-export const isQuick = coreMs < QUICK_MS
-
 /**
  * Test files of a project that run at once. Most of their time goes to waiting for blocks and for time limits, the more
  * of it the quicker the cores are: files more keep quick ones busy, and make slow ones miss those limits.
  */
 export const filesAtOnce = Math.min(4, Math.max(2, Math.round(FILES_MS / coreMs)))
+
+/** Whether this machine's cores are quick. */
+export const isQuick = filesAtOnce === 4
