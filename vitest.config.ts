@@ -76,12 +76,13 @@ const chains = filesIn(FOLDERS.chains)
 
 /**
  * On slow cores, files that run alone too: what notices an outage within seconds takes a busy machine for one, as
- * Patroni and HAProxy do.
+ * Patroni and HAProxy do, and a generator of load that waits for a processor measures that wait.
  */
 const ALONE_ON_SLOW = [
   'test/recovery/outage.test.ts',
   'test/failover/failover.test.ts',
   'test/chaos/chaos.test.ts',
+  'test/bench/gate.test.ts',
 ]
 /** One after the other at the end: measurements of prices, and what slow cores can't run beside others. */
 const ALONE = ['test/api/costs.test.ts', ...(isQuick ? [] : ALONE_ON_SLOW)]

@@ -5,7 +5,7 @@ import { locateNativeProgram } from '../processes/platform.js'
 import type { ProcessHandle } from '../processes/processes.js'
 import { startServerProgram } from '../processes/server.js'
 import { repairAnvilStateFile } from './anvilState.js'
-import { advanceClockTo } from './clock.js'
+import { advanceClockTo, hostSeconds } from './clock.js'
 import { localChainClients } from './localClients.js'
 
 const HOST = '127.0.0.1'
@@ -122,9 +122,7 @@ function argsOf(options: AnvilOptions, port: number, boundFile: string): string[
     ...['--accounts', '10', '--mnemonic', TEST_MNEMONIC],
     ...(options.blockTimeS === 0 ? ['--no-mining'] : []),
     ...(options.blockTimeS ? ['--block-time', String(options.blockTimeS)] : []),
-    ...(options.behindS === undefined
-      ? []
-      : ['--timestamp', String(Math.floor(Date.now() / 1_000) - options.behindS)]),
+    ...(options.behindS ? ['--timestamp', String(hostSeconds() - options.behindS)] : []),
     ...(options.slotsInAnEpoch === undefined
       ? []
       : ['--slots-in-an-epoch', String(options.slotsInAnEpoch)]),

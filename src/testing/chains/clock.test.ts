@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { type Anvil, startAnvil } from './anvil.js'
-import { advanceClockTo, clockLeadS } from './clock.js'
+import { advanceClockTo, clockLeadS, hostSeconds } from './clock.js'
 import { localChainClients } from './localClients.js'
 import { replaceNewestBlocks } from './miner.js'
 
@@ -20,7 +20,7 @@ afterEach(async () => {
 it('agrees with this host, also after a start that took seconds', async () => {
   // as anvil's clock is where the start paused after it had read the time
   const clients = await start({
-    extraArgs: ['--timestamp', String(Math.floor(Date.now() / 1_000) - 10)],
+    extraArgs: ['--timestamp', String(hostSeconds() - 10)],
   })
   expect(await clockLeadS(clients)).toBe(0)
 })
