@@ -96,6 +96,11 @@ describe('a chain', () => {
     expect(indexingLagMs({ ...caughtUp, headMs: null }, NOW_MS)).toBeNull()
   })
 
+  it('is behind by its head’s age at least before a new leader has read it', () => {
+    const known = { ...caughtUp, headMs: NOW_MS - 5_000, tailBlock: null }
+    expect(indexingLagMs({ ...known, latest: null }, NOW_MS)).toBe(5_000)
+  })
+
   it('whose clock runs ahead of ours is not behind', () => {
     expect(indexingLagMs({ ...caughtUp, headMs: NOW_MS + 60_000 }, NOW_MS)).toBe(0)
   })

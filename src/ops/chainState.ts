@@ -74,13 +74,16 @@ export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs
   return ageMs === null || ageMs > staleHeadAgeMs(state.blockMs)
 }
 
-/** How far the registry's tables are behind a chain, ms: age of the head, plus time of the blocks not read yet. */
+/**
+ * How far the registry's tables are behind a chain, ms: age of the head, plus time of the blocks not read yet. Null
+ * before a node has answered. Before a new leader has read the head's number, the age alone: the least lag.
+ */
 export function indexingLagMs(
   state: Pick<ChainState, 'headMs' | 'blockMs' | 'latest' | 'tailBlock' | 'nextBlock'>,
   nowMs: number,
 ): number | null {
   const ageMs = headAgeMs(state, nowMs)
-  if (ageMs === null || state.latest === null) return null
+  if (ageMs === null || state.latest === null) return ageMs
   const blocks = Math.max(0, state.latest - (state.tailBlock ?? state.nextBlock - 1))
   return ageMs + blocks * (state.blockMs ?? UNKNOWN_BLOCK_MS)
 }

@@ -278,12 +278,16 @@ describe('GET /v1/clusters', () => {
   })
 })
 
-/** Breaks the checksum of an address. */
+/**
+ * Breaks the checksum of an address by the case of one letter. The result has letters of both cases, because an address
+ * in a single case has no checksum (EIP-55).
+ */
 function flipCase(address: string): string {
-  const i = address.slice(2).search(/[a-fA-F]/) + 2
-  const flipped =
-    address[i]! === address[i]!.toLowerCase()
-      ? address[i]!.toUpperCase()
-      : address[i]!.toLowerCase()
-  return address.slice(0, i) + flipped + address.slice(i + 1)
+  const digits = address.slice(2)
+  for (const [i, digit] of [...digits].entries()) {
+    const other = digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase()
+    const flipped = digits.slice(0, i) + other + digits.slice(i + 1)
+    if (other !== digit && /[a-f]/.test(flipped) && /[A-F]/.test(flipped)) return `0x${flipped}`
+  }
+  throw new Error(`${address} has too few letters.`)
 }

@@ -73,9 +73,12 @@ beforeAll(async () => {
   changed = []
   // the stored head is as old as the record until a leader reads the hub, and each look-up says so
   const lookup = `${now.api}/v1/names/address/0x70997970c51812dc3a010c7d01b50e0d17dc79c8`
-  const isStale = async (url: string) => (await fetch(url)).headers.has('x-clusterd-stale')
+  const isCurrent = async (url: string) => {
+    const { status, headers } = await fetch(url)
+    return status === 200 && !headers.has('x-clusterd-stale')
+  }
   for (const url of [lookup, `${lookup}?testnet=true`])
-    await vi.waitUntil(async () => !(await isStale(url)), DEADLINE)
+    await vi.waitUntil(() => isCurrent(url), DEADLINE)
   for (const request of answers)
     changed.push(...compare(request, await ask(now.api, request, scene.sessions)))
 })
