@@ -14,6 +14,7 @@ import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js
 import { parseChainsFile } from '../../src/config/index.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { startAnvil } from '../../src/testing/chains/anvil.js'
+import { breakChecksum } from '../support/checksum.js'
 import { useWorld } from '../support/useWorld.js'
 import { type ApiWorld, type Reply, startApi } from './support.js'
 import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
@@ -167,7 +168,7 @@ describe('an invalid proof', () => {
   })
   const movedMs = (ms: number) => new Date(Date.now() + ms).toISOString()
   const atOtherTime = () => new Date(Date.parse(evm.signingDate) + 1).toISOString()
-  const inCapitals = account.address.replace(/[a-f]/, (letter) => letter.toUpperCase())
+  const ofWrongChecksum = breakChecksum(account.address)
 
   it.each<[name: string, proof: () => Proof]>([
     ["another's wallet", () => ({ ...evm, wallet: stranger.address })],
@@ -192,7 +193,7 @@ describe('an invalid proof', () => {
     ['a Solana wallet as EVM', () => ({ ...sol, type: 'evm' })],
     ['an EVM wallet as Bitcoin', () => ({ ...evm, type: 'bitcoin' })],
     ['an EVM proof of a Solana wallet', () => ({ ...evm, wallet: sol.wallet })],
-    ['a wrong checksum', () => ({ ...evm, wallet: inCapitals })],
+    ['a wrong checksum', () => ({ ...evm, wallet: ofWrongChecksum })],
     ['60,000 characters', () => ({ ...evm, wallet: '0'.repeat(60_000) })],
     ['60,000 characters on Solana', () => ({ ...sol, wallet: 'z'.repeat(60_000) })],
   ])('has an unsupported address with %s, and changes nothing', async (_, proof) => {

@@ -1,6 +1,7 @@
 import bs58 from 'bs58'
 import { getAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { breakChecksum } from '../support/checksum.js'
 import { listWallet, plantPrivate } from './plant.js'
 import { bid, freshName, MINIMUM_WEI, randomAddress, START_MS, useApi } from './support.js'
 
@@ -56,7 +57,7 @@ describe('GET /v1/names/address/:address', () => {
 
   it.each([
     ['unknown', randomAddress()],
-    ['of a wrong checksum', flipCase(getAddress(alice))],
+    ['of a wrong checksum', breakChecksum(getAddress(alice))],
   ])('answers 404 with the record of an address that is %s', async (_, address) => {
     const { status, body } = await world.get(`/v1/names/address/${address}`)
     const record = { address, type: 'evm', clusterName: null, walletName: null }
@@ -271,23 +272,9 @@ describe('GET /v1/clusters', () => {
   it.each([
     ['unknown', randomAddress()],
     ['junk', 'junk'],
-    ['of a wrong checksum', flipCase(getAddress(alice))],
+    ['of a wrong checksum', breakChecksum(getAddress(alice))],
   ])('answers 404 for an address that is %s', async (_, address) => {
     const reply = await world.get(`/v1/clusters/address/${address}`)
     expect(reply).toMatchObject({ status: 404, body: { clusterId: null } })
   })
 })
-
-/**
- * Breaks the checksum of an address by the case of one letter. The result has letters of both cases, because an address
- * in a single case has no checksum (EIP-55).
- */
-function flipCase(address: string): string {
-  const digits = address.slice(2)
-  for (const [i, digit] of [...digits].entries()) {
-    const other = digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase()
-    const flipped = digits.slice(0, i) + other + digits.slice(i + 1)
-    if (other !== digit && /[a-f]/.test(flipped) && /[A-F]/.test(flipped)) return `0x${flipped}`
-  }
-  throw new Error(`${address} has too few letters.`)
-}
