@@ -27,24 +27,29 @@ export interface FeedLogState {
 }
 
 const LOG = 'generation, origin, size, root, note, server'
-const HEAD = {
-  name: 'log_head',
-  text: `SELECT feed_generation AS generation, public_seq AS newest, caught_up AS is_caught_up
-    FROM journal_heads WHERE network = $1`,
-}
-const UP_TO = {
-  name: 'logs_up_to',
-  text: `SELECT ${LOG} FROM logs WHERE network = $1 AND generation <= $2 ORDER BY generation DESC LIMIT 2`,
+const STATE = {
+  name: 'feed_log_state',
+  text: `SELECT h.feed_generation AS current, h.public_seq AS newest, h.caught_up AS is_caught_up, l.*
+    FROM journal_heads h LEFT JOIN LATERAL (SELECT ${LOG} FROM logs
+      WHERE network = h.network AND generation <= h.feed_generation ORDER BY generation DESC LIMIT 2) l ON true
+    WHERE h.network = $1`,
 }
 
 export async function readFeedLogState(db: Queryable, network: Network): Promise<FeedLogState> {
-  const [head] = await query<Omit<FeedLogState, 'log' | 'previous'>>(db, network, HEAD)
-  if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
-  const logs = await query<StoredFeedLog>(db, network, UP_TO, [head.generation])
+  type Head = Pick<FeedLogState, 'newest' | 'isCaughtUp'> & { current: number }
+  // one row for each log; without any log, one row without a generation
+  const rows = await query<Head & (StoredFeedLog | { generation: null })>(db, network, STATE)
+  if (!rows[0]) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
+  const { current, newest, isCaughtUp } = rows[0]
+  const logs = rows.flatMap(({ current: _, newest: __, isCaughtUp: ___, ...log }) =>
+    log.generation === null ? [] : [log],
+  )
   return {
-    ...head,
-    log: logs.find(({ generation }) => generation === head.generation) ?? null,
-    previous: logs.find(({ generation }) => generation < head.generation) ?? null,
+    generation: current,
+    newest,
+    isCaughtUp,
+    log: logs.find(({ generation }) => generation === current) ?? null,
+    previous: logs.find(({ generation }) => generation < current) ?? null,
   }
 }
 

@@ -104,7 +104,7 @@ export async function takeLeadershipIfFree(
   const renew = async () => {
     const [renewed] = await query<{ nowMs: number }>(pool, network, RENEW, held)
     if (renewed) assertClocksAgree(renewed.nowMs)
-    void readRows(pool, END_FROZEN).catch(() => {})
+    endFrozenWritersOnceForAll(pool)
     if (renewed) alive()
     return renewed !== undefined
   }
@@ -118,6 +118,18 @@ export async function takeLeadershipIfFree(
     )
   }
   return { epoch, lost, release }
+}
+
+/** For each pool, when its last `END_FROZEN` was sent, ms of the monotonic clock. */
+const endedFrozenMs = new WeakMap<pg.Pool, number>()
+
+/** Ends frozen writers, once for all leases of a pool that are renewed within half a second. Never throws. */
+function endFrozenWritersOnceForAll(pool: pg.Pool): void {
+  const nowMs = performance.now()
+  const sinceMs = nowMs - (endedFrozenMs.get(pool) ?? Number.NEGATIVE_INFINITY)
+  if (sinceMs < LEASE_RENEWAL_INTERVAL_MS / 2) return
+  endedFrozenMs.set(pool, nowMs)
+  void readRows(pool, END_FROZEN).catch(() => {})
 }
 
 /**
