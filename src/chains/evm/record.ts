@@ -167,7 +167,7 @@ function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
 export type BlockNumberAndHash = Pick<BlockHeader, 'number' | 'hash'>
 
 /**
- * Reads the running hashes (record) of a chain's contracts as of a block.
+ * Reads the running hashes (record) of a chain's contracts as of a block, all at once.
  * @param number block number, for nodes that accept no block hash; if null, such nodes can't answer
  * @throws RpcError, also where the node has no state of the block, or a contract keeps no running hash
  */
@@ -178,8 +178,7 @@ export async function readRunningHashes(
   number: number | null = null,
 ): Promise<RunningHashes> {
   const block = { number, hash: toHex(blockHash) }
-  const hashes: Buffer[] = []
-  for (const { address } of contractsWithRunningHash(contracts)) {
+  const read = async ({ address }: RecordingContract): Promise<Buffer> => {
     const answer = await readAt<Hex>(call, 'eth_call', { to: address, data: RECORD_HASH }, block)
     // a contract that is not deployed yet has no code and has logged nothing
     const isUndeployed =
@@ -187,9 +186,9 @@ export async function readRunningHashes(
     const hash = isUndeployed ? Buffer.alloc(WORD) : fromHex(answer)
     if (hash.length !== WORD)
       throw transientError(`eth_call: recordHash() of ${address} answers in another form`)
-    hashes.push(hash)
+    return hash
   }
-  return hashes
+  return Promise.all(contractsWithRunningHash(contracts).map(read))
 }
 
 /**

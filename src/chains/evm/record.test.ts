@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import type { RpcCall } from '../rpc/evm.js'
+import { readRunningHashes } from './record.js'
+
+const HUB = `0x${'11'.repeat(20)}` as const
+const PAYMENTS = `0x${'22'.repeat(20)}` as const
+
+it('the running hashes of a hub and of its payments contract are read at once, in their order', async () => {
+  const asked: { address: string; answer(): void }[] = []
+  const call = ((_: string, [{ to }]: [{ to: string }]) =>
+    new Promise((resolve) => {
+      const answer = () => resolve(`0x${to.slice(2, 4).repeat(32)}`)
+      asked.push({ address: to, answer })
+    })) as unknown as RpcCall
+  const contracts = { role: 'hub', chainId: 1, contract: HUB, communityPayments: PAYMENTS } as const
+  const hashes = readRunningHashes(call, contracts, Buffer.alloc(32))
+  expect(asked.map(({ address }) => address)).toEqual([HUB, PAYMENTS])
+  for (const { answer } of asked.toReversed()) answer()
+  expect(await hashes).toEqual([Buffer.alloc(32, 0x11), Buffer.alloc(32, 0x22)])
+})
