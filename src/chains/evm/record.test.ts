@@ -7,11 +7,12 @@ const PAYMENTS = `0x${'22'.repeat(20)}` as const
 
 it('the running hashes of a hub and of its payments contract are read at once, in their order', async () => {
   const asked: { address: string; answer(): void }[] = []
-  const call = ((_: string, [{ to }]: [{ to: string }]) =>
-    new Promise((resolve) => {
-      const answer = () => resolve(`0x${to.slice(2, 4).repeat(32)}`)
+  const call: RpcCall = <T>(_: string, [what]: readonly unknown[]) =>
+    new Promise<T>((resolve) => {
+      const { to } = what as { to: string }
+      const answer = () => resolve(`0x${to.slice(2, 4).repeat(32)}` as T)
       asked.push({ address: to, answer })
-    })) as unknown as RpcCall
+    })
   const contracts = { role: 'hub', chainId: 1, contract: HUB, communityPayments: PAYMENTS } as const
   const hashes = readRunningHashes(call, contracts, Buffer.alloc(32))
   expect(asked.map(({ address }) => address)).toEqual([HUB, PAYMENTS])
