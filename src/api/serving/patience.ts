@@ -18,6 +18,9 @@ export class CallerDisconnectedError extends ApiError {
   }
 }
 
+/** One error for all callers, because the signal of each expensive request fires at its end. */
+const CALLER_LEFT = new CallerDisconnectedError()
+
 /** Deadline of a request: some time after it began, or when the caller disconnects. */
 export function requestDeadline(
   exchange: Pick<HttpExchange, 'req' | 'res' | 'startedMs'>,
@@ -28,7 +31,7 @@ export function requestDeadline(
   const ended = new AbortController()
   const leave = () => {
     clearTimeout(timer)
-    if (!res.writableFinished) ended.abort(new CallerDisconnectedError())
+    if (!res.writableFinished) ended.abort(CALLER_LEFT)
   }
   const timer = setTimeout(() => ended.abort(requestTimeoutError()), Math.max(0, leftMs()))
   if (isGone(exchange)) leave()
@@ -68,7 +71,7 @@ export class WaitingCaller {
   get signal(): AbortSignal {
     if (!this.#signal) {
       const leaving = new AbortController()
-      this.whenGone(() => leaving.abort(new CallerDisconnectedError()))
+      this.whenGone(() => leaving.abort(CALLER_LEFT))
       this.#signal = leaving.signal
     }
     return this.#signal
@@ -88,7 +91,7 @@ export class WaitingCaller {
   /** Waits for the turn of a cheap request. Does not create `signal`, which would cost more than the request's work. */
   async cheapTurn(): Promise<void> {
     await waitForTurnOfCheapRequest({ address: this.address })
-    if (this.hasLeft()) throw new CallerDisconnectedError()
+    if (this.hasLeft()) throw CALLER_LEFT
   }
 
   /** Charges the caller for work that only the handler knows. The debt delays later requests. */

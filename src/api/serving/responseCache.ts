@@ -38,6 +38,22 @@ export function cacheKeyOf(
   return body === undefined ? `${method} ${url}` : `${method} ${url} ${body.toString('latin1')}`
 }
 
+/** A response of a key at a version of the data, as a client at an address requests it. */
+export interface CacheQuery {
+  key: string
+  version: string
+  address: string
+}
+
+/** A response that is being made. */
+interface ResponseInProgress {
+  version: string
+  /** Address whose other requests it waits for; null where it waits for none. */
+  waitsFor: string | null
+  /** Null where it fails or is transient: each request makes its own. */
+  made: Promise<CachedResponse | null>
+}
+
 /**
  * Creates the response cache. Each response is stored with the version of the data that it depends on. Concurrent
  * requests share one read of the version, which starts after they arrived, so no response is older than the last
@@ -50,6 +66,8 @@ export function createResponseCache(batches: Readonly<Record<Network, BatchedLoo
     sizeCalculation: ({ message }) => Math.max(1, message.bytes),
     ...KEPT_MS,
   })
+  /** Responses that are being made, by key. */
+  const responses = new Map<string, ResponseInProgress>()
   return {
     /**
      * The current version of the data that a response depends on; null for a key without a cached response, so that a
@@ -61,9 +79,41 @@ export function createResponseCache(batches: Readonly<Record<Network, BatchedLoo
       return by === 'journal' ? version : `${version} ${factsVersion}`
     },
     /** The cached response that was made at a version of the data. */
-    get(key: string, version: string): CachedResponse | null {
+    get({ key, version }: CacheQuery): CachedResponse | null {
       const entry = entries.get(key)
       return entry?.version === version ? entry : null
+    },
+    /**
+     * The response that another request is making from the same version of the data, so that many requests of a key
+     * after a change make one response. Null where there is none; it resolves to null where it cannot be shared.
+     */
+    inProgress({ key, version, address }: CacheQuery): Promise<CachedResponse | null> | null {
+      const other = responses.get(key)
+      // a client must not wait for the other requests of a stranger
+      const mayWait = other?.version === version && (other.waitsFor ?? address) === address
+      return mayWait ? other.made : null
+    },
+    /**
+     * Shares a response with the requests that arrive while it is made.
+     * @param isInLine whether it waits for other requests of its client
+     */
+    share(
+      { key, version, address }: CacheQuery,
+      isInLine: boolean,
+      making: Promise<CachedResponse>,
+    ): void {
+      const own: ResponseInProgress = {
+        version,
+        waitsFor: isInLine ? address : null,
+        made: making.then(
+          (response) => (response.answer.isTransient ? null : response),
+          () => null,
+        ),
+      }
+      responses.set(key, own)
+      void own.made.then(() => {
+        if (responses.get(key) === own) responses.delete(key)
+      })
     },
     /** Stores a response that was made after its version was read. */
     set(key: string, version: string | null, made: CachedResponse): void {

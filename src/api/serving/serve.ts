@@ -304,18 +304,17 @@ const CHEAP_UNITS = 1.1
 const isExpensive = (units: number): boolean => units > CHEAP_UNITS
 
 /** The response, from the cache or from the handler. @throws ApiError, and what the handler throws */
-async function messageFor(
-  request: Request,
-  { contexts, memory, deadlineMs }: Shared,
-): Promise<HttpMessage> {
+async function messageFor(request: Request, server: Shared): Promise<HttpMessage> {
   const { route, exchange, meter, caller, isCrowded, query, bytes, body, spent, mayLongPoll } =
     request
-  const { req } = exchange
+  const { contexts, memory } = server
   const network = networkOf(query)
   const context = contexts[network]
-  const key = route.cacheSource && !mayLongPoll ? cacheKeyOf(req, bytes) : null
+  const key = route.cacheSource && !mayLongPoll ? cacheKeyOf(exchange.req, bytes) : null
   const version = key === null ? null : await memory.version(key, network, route.cacheSource!)
-  const known = key !== null && version !== null ? memory.get(key, version) : null
+  const cached = key !== null && version !== null ? { key, version, address: caller.address } : null
+  const shared = cached && (memory.get(cached) ?? memory.inProgress(cached))
+  const known = shared instanceof Promise ? await shared : shared
   if (known) {
     if (route.cacheSource === 'facts') await requireCaughtUp(context)
     meter.spend(Math.max(0, known.cost - spent))
@@ -323,13 +322,26 @@ async function messageFor(
   }
   const cost = Math.max(spent, priceOfRoute(route).of(query, requireListBounds(route.body, body)))
   meter.spend(cost - spent)
+  const isInLine = isCrowded || isExpensive(cost)
+  const making = makeResponse(request, server, { cost, isInLine })
+  if (cached) memory.share(cached, isInLine, making)
+  const { session, ...made } = await making
+  if (key !== null) memory.set(key, version, made)
+  return withRequestHeaders(made, session, request, context)
+}
+
+/** Makes the response by the handler. @param cost units already charged @throws as `messageFor` */
+async function makeResponse(
+  request: Request,
+  { contexts, deadlineMs }: Shared,
+  { cost, isInLine }: { cost: number; isInLine: boolean },
+): Promise<CachedResponse & { session: Session | null }> {
+  const { route, exchange, meter, caller, query, body } = request
+  const network = networkOf(query)
   if (isExpensive(cost)) await caller.turn()
-  const limits = {
-    isInLine: isCrowded || isExpensive(cost),
-    changeMs: deadlineMs - CHANGE_MARGIN_MS,
-  }
-  const own = ownContext(request, context, limits)
-  const session = route.auth ? await authenticate(req, route.auth, own) : null
+  const limits = { isInLine, changeMs: deadlineMs - CHANGE_MARGIN_MS }
+  const own = ownContext(request, contexts[network], limits)
+  const session = route.auth ? await authenticate(exchange.req, route.auth, own) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const { params } = exchange
   const given = await route.handle(
@@ -348,9 +360,7 @@ async function messageFor(
   const answer = route.method === 'get' && !route.auth ? withEntityTag(marked) : marked
   const unspent = answer.unspent ?? 0
   meter.giveBack(unspent)
-  const made = { answer, message: toHttpMessage(answer), cost: cost - unspent }
-  if (key !== null) memory.set(key, version, made)
-  return withRequestHeaders(made, session, request, context)
+  return { answer, message: toHttpMessage(answer), cost: cost - unspent, session }
 }
 
 /** The context of one request. Reads have no deadline of their own, because they change nothing. */
