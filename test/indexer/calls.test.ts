@@ -1,9 +1,13 @@
+import pg from 'pg'
 import { toHex } from 'viem'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { ChainConfig } from '../../src/config/index.js'
 import { useSilentNodes } from './silentNodes.js'
 
-/** JSON-RPC calls, for which an operator pays, of an indexer on a quiet chain with two nodes. */
+/**
+ * JSON-RPC calls, for which an operator pays, of an indexer on a quiet chain with two nodes, and its statements to the
+ * database.
+ */
 
 const { world, node, open, drive, head } = useSilentNodes()
 
@@ -51,4 +55,21 @@ it.each<
 
   expect(lone.indexer.state.nextBlock).toBe(from + BLOCKS)
   expect(calls / BLOCKS).toBeLessThanOrEqual(most)
+})
+
+it('a quiet block costs few statements, and none that deletes what no row is there for', async () => {
+  const lone = await open({ confirmation: DEPTH, rpcUrls: [world.anvil.rpcUrl] })
+  await world.test.mine({ blocks: 3 })
+  while (!lone.indexer.isAtHead) await lone.indexer.step()
+  await world.test.mine({ blocks: 1 })
+  const query = vi.spyOn(pg.Client.prototype, 'query')
+  onTestFinished(() => query.mockRestore())
+  await lone.indexer.step()
+  const statements = query.mock.calls.map(
+    ([config]) => (config as unknown as { name?: string }).name ?? String(config),
+  )
+  expect(statements).toEqual([
+    ...['BEGIN ISOLATION LEVEL READ COMMITTED', 'lead_head', 'lock_checkpoint'],
+    ...['move_checkpoint', 'forget_tail_of_tail_blocks', 'insert_tail_blocks', 'notify', 'COMMIT'],
+  ])
 })

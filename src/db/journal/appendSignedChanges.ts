@@ -9,7 +9,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
-import { type Deadline, inTransaction } from '../pg/pool.js'
+import { type Deadline, inPipelinedTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { isLockTimeoutError } from '../pg/unavailable.js'
 import { writeRowChanges } from './append.js'
@@ -85,14 +85,14 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
   )
   const keys = rowKeysOfEntries(undated)
   if (within) keys.clusterIds.add(mapKey(within))
-  return inTransaction(
-    pool,
-    async (client) => {
-      const [head, probed] = await inPipeline(client, (db) => [
-        lockJournalHeadIfCaughtUp(db, network),
-        findRowsOfKeys(db, network, keys),
-        limit?.read(db) ?? Promise.resolve(),
-      ])
+  return inPipelinedTransaction(pool, {
+    patience,
+    reads: (db) => [
+      lockJournalHeadIfCaughtUp(db, network),
+      findRowsOfKeys(db, network, keys),
+      limit?.read(db) ?? Promise.resolve(),
+    ],
+    work: async (client, [head, probed], commit): Promise<AppendChangesResult> => {
       if (!head) return { kind: 'catching_up' }
       const nowMs = journalTimeMs(head)
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
@@ -115,11 +115,11 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
         limit?.write(db) ?? Promise.resolve(),
         Promise.all(written(db, network, decided)),
         (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),
+        commit(db),
       ])
       return { kind: 'made', clusterId }
     },
-    patience,
-  )
+  })
 }
 
 function decide(

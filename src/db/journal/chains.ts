@@ -166,26 +166,34 @@ export async function readGenesisHash(
 /** Position of a chain in the journal: the journal has all blocks before `nextBlock`. */
 export type ChainCheckpoint = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
 
-const MOVE = {
-  name: 'move_checkpoint',
-  text: `UPDATE chains SET next_block = $4, parent_hash = $5, record = $6
-    WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NULL`,
+const LOCK_CHECKPOINT = {
+  name: 'lock_checkpoint',
+  text: `SELECT FROM chains WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NULL FOR NO KEY UPDATE`,
 }
 
 /**
- * Moves a checkpoint by compare-and-set, in the transaction that writes the rows of its blocks.
+ * Locks a chain's checkpoint for the transaction that writes the rows of its next blocks.
  * @throws Error when another process has moved the checkpoint, or the chain is halted
  */
-export async function moveChainCheckpoint(
-  db: Queryable,
-  row: ChainRow,
-  to: ChainCheckpoint,
-): Promise<void> {
-  const values = [row.chain, row.nextBlock, to.nextBlock, to.parentHash, to.record]
-  if ((await execute(db, row.network, MOVE, values)) !== 1)
+export async function lockChainCheckpoint(db: Queryable, row: ChainRow): Promise<void> {
+  if ((await execute(db, row.network, LOCK_CHECKPOINT, [row.chain, row.nextBlock])) !== 1)
     throw new Error(
       `moving the checkpoint of chain "${row.label}" from block ${row.nextBlock}: it is not there any more`,
     )
+}
+
+const MOVE = {
+  name: 'move_checkpoint',
+  text: 'UPDATE chains SET next_block = $3, parent_hash = $4, record = $5 WHERE network = $1 AND chain = $2',
+}
+
+/** Moves a checkpoint that the transaction has locked. */
+export async function moveChainCheckpoint(
+  db: Queryable,
+  { network, chain }: ChainRow,
+  { nextBlock, parentHash, record }: ChainCheckpoint,
+): Promise<void> {
+  await execute(db, network, MOVE, [chain, nextBlock, parentHash, record])
 }
 
 /**

@@ -54,7 +54,7 @@ const LEAD_HEAD = locked('lead_head', LEAD)
 
 /** Reads a network's head without a lock. */
 export async function readJournalHead(db: Queryable, network: Network): Promise<StoredJournalHead> {
-  return only(await query(db, network, SELECT_HEAD), network)
+  return only(await query(db, network, { name: 'read_head', text: SELECT_HEAD }), network)
 }
 
 /** Versions of public responses: a version changes whenever a response that depends on it may change. */

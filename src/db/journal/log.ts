@@ -4,7 +4,8 @@ import { HASH_BYTES } from '../../registry/log/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Log } from '../generated/client.js'
 import { byteaArray } from '../pg/arrays.js'
-import { inTransaction } from '../pg/pool.js'
+import { inPipeline } from '../pg/pipeline.js'
+import { inPipelinedTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertIndexingLeader, type LeaderScope } from './head.js'
 
@@ -104,19 +105,28 @@ export async function readTiles(
   return new Map(rows.map((row) => [tileKey(row), row.hashes]))
 }
 
-const WRITE_LOG = `INSERT INTO logs (network, generation, origin, size, root, note, server)
+const WRITE_LOG = {
+  name: 'write_log',
+  text: `INSERT INTO logs (network, generation, origin, size, root, note, server)
   SELECT $1, $2, $3, $4, $5, $6, $7::text WHERE $7 IS NULL OR $7 = ${SERVER}
-  ON CONFLICT (network, generation) DO UPDATE SET size = $4, root = $5, note = $6, server = $7`
-const WRITE_TILES = `INSERT INTO log_tiles AS t (network, generation, level, index, hashes)
+  ON CONFLICT (network, generation) DO UPDATE SET size = $4, root = $5, note = $6, server = $7`,
+}
+const WRITE_TILES = {
+  name: 'write_tiles',
+  text: `INSERT INTO log_tiles AS t (network, generation, level, index, hashes)
   SELECT $1, $2, * FROM unnest($3::int2[], $4::int8[], $5::bytea[])
   ON CONFLICT (network, generation, level, index) DO UPDATE SET hashes = excluded.hashes
-  WHERE length(t.hashes) < length(excluded.hashes)`
+  WHERE length(t.hashes) < length(excluded.hashes)`,
+}
 /**
  * Deletes the tiles of generations before the previous one. With the tree of the previous generation, a client that has
  * an older checkpoint can verify that the log continued from there.
  */
-const FORGET_TILES = `DELETE FROM log_tiles WHERE network = $1
-  AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`
+const FORGET_TILES = {
+  name: 'forget_tiles',
+  text: `DELETE FROM log_tiles WHERE network = $1
+    AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`,
+}
 
 /**
  * Writes a log that has grown from `size`, and its tiles, in one transaction.
@@ -127,15 +137,21 @@ export async function writeFeedLog(
   log: StoredFeedLog,
   { size, tiles }: { size: number; tiles: readonly FilledTile[] },
 ): Promise<void> {
-  await inTransaction(pool, async (client) => {
-    await assertIndexingLeader(client, network, epoch)
-    const now = await findStoredFeedLog(client, network, log.generation)
-    if ((now?.size ?? 0) !== size)
-      throw new Error(
-        `the log ${log.origin} has ${now?.size} entries, and ${size} when it was read`,
-      )
-    await storeTiles(client, network, log.generation, tiles)
-    await writeFeedLogRow(client, network, log)
+  await inPipelinedTransaction(pool, {
+    reads: (db) => [
+      assertIndexingLeader(db, network, epoch),
+      findStoredFeedLog(db, network, log.generation),
+    ],
+    work: async (client, [, now]) => {
+      if ((now?.size ?? 0) !== size)
+        throw new Error(
+          `the log ${log.origin} has ${now?.size} entries, and ${size} when it was read`,
+        )
+      await inPipeline(client, (db) => [
+        storeTiles(db, network, log.generation, tiles),
+        writeFeedLogRow(db, network, log),
+      ])
+    },
   })
 }
 
@@ -149,9 +165,12 @@ export async function writeFeedLogRow(
   { generation, origin, size, root, note, server }: StoredFeedLog,
 ): Promise<void> {
   const row = [generation, origin, size, root, note, server]
-  if ((await execute(db, network, WRITE_LOG, row)) !== 1)
+  const [written] = await Promise.all([
+    execute(db, network, WRITE_LOG, row),
+    execute(db, network, FORGET_TILES, [generation]),
+  ])
+  if (written !== 1)
     throw new Error(`another server than ${server} took over while the log ${origin} was signed`)
-  await execute(db, network, FORGET_TILES, [generation])
 }
 
 /** Writes tiles that are new, or longer than the stored ones. */

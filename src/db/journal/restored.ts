@@ -96,7 +96,7 @@ export function createRestoreDetector(
   let isLooking = false
   const check = async (): Promise<void> => {
     const asked = [memory.map(({ network }) => NETWORK_CODE[network]), memory.map(({ seq }) => seq)]
-    const heads = await readRows<Found>(pool, LOOK, asked)
+    const heads = await readRows<Found>(pool, { name: 'newest_entries', text: LOOK }, asked)
     for (const head of heads) {
       const seen = memory.find(({ network }) => network === head.network)
       if (!seen || !isBack(seen, head)) continue

@@ -44,27 +44,31 @@ const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
   text: `DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3`,
 })
 
+export interface UnconfirmedBlocksToWrite {
+  dropFrom: number
+  blocks: readonly StoredUnconfirmedBlock[]
+  /** Current minimum bid, which a bid has to reach to win its name. */
+  minimumWei: bigint
+  /** True where the caller knows that no block from `dropFrom` on is stored: nothing is deleted. */
+  isKnownEmpty?: boolean
+}
+
 /**
  * Drops the unconfirmed blocks of a chain from `dropFrom` on (reorged, or unknown since a restart), then adds the new
  * ones.
- * @param minimumWei current minimum bid, which a bid has to reach to win its name
  */
 export async function writeUnconfirmedBlocks(
   db: Queryable,
   network: Network,
   chain: number,
-  {
-    dropFrom,
-    blocks,
-    minimumWei,
-  }: { dropFrom: number; blocks: readonly StoredUnconfirmedBlock[]; minimumWei: bigint },
+  { dropFrom, blocks, minimumWei, isKnownEmpty = false }: UnconfirmedBlocksToWrite,
 ): Promise<void> {
   const facts = blocks.flatMap(({ block, hash, entries }) =>
     entries.map((entry) => ({ block, hash, entry })),
   )
+  const tables = isKnownEmpty ? [] : (['facts', 'tail_blocks'] as const)
   await Promise.all([
-    execute(db, network, removal('facts', '>='), [chain, dropFrom]),
-    execute(db, network, removal('tail_blocks', '>='), [chain, dropFrom]),
+    ...tables.map((table) => execute(db, network, removal(table, '>='), [chain, dropFrom])),
     insertRows(db, network, { table: 'tail_blocks', columns: tailBlocks(chain), items: blocks }),
     insertRows(db, network, { table: 'facts', columns: factsOf(chain, minimumWei), items: facts }),
   ])
@@ -76,16 +80,17 @@ export const KEPT_BLOCK_HASHES = 128
 /**
  * Deletes unconfirmed entries (table `facts`) of blocks that are confirmed now, and block hashes older than
  * `KEPT_BLOCK_HASHES`.
+ * @param isKnownEmpty whether the caller knows that those blocks have no entries
  */
 export async function deleteUnconfirmedEntriesBefore(
   db: Queryable,
   network: Network,
   chain: number,
   below: number,
+  isKnownEmpty: boolean,
 ): Promise<void> {
-  const facts = execute(db, network, removal('facts', '<'), [chain, below])
   await Promise.all([
-    facts,
+    isKnownEmpty || execute(db, network, removal('facts', '<'), [chain, below]),
     execute(db, network, removal('tail_blocks', '<'), [chain, below - KEPT_BLOCK_HASHES]),
   ])
 }

@@ -99,6 +99,8 @@ export async function insertRows<Item>(
 export interface RewrittenBlocks {
   isConfirmed: boolean
   block: number
+  /** True where the caller knows that the table has no unconfirmed row of these blocks: nothing is deleted. */
+  isKnownEmpty?: boolean
 }
 
 /** Rows from logs. `replaced` is a condition on the unconfirmed rows `t` to replace, with its values from `$3` on. */
@@ -111,13 +113,13 @@ interface LogRows<Item> extends RowsToInsert<Item> {
 export async function writeLogRows<Item>(
   db: Queryable,
   network: Network,
-  { isConfirmed, block }: RewrittenBlocks,
+  { isConfirmed, block, isKnownEmpty = false }: RewrittenBlocks,
   { replaced, values, ...rows }: LogRows<Item>,
 ): Promise<void> {
   const name = `${isConfirmed ? 'forget' : 'drop'}_${rows.table}`
   const text = `DELETE FROM ${rows.table} t WHERE network = $1 AND block ${isConfirmed ? '<' : '>='} $2 AND ${replaced}`
   await Promise.all([
-    execute(db, network, { name, text }, [block, ...values]),
+    isKnownEmpty || execute(db, network, { name, text }, [block, ...values]),
     insertRows(db, network, rows),
   ])
 }

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { startTcpProxy } from '../../testing/faultProxy/tcpProxy.js'
-import { inPipeline } from './pipeline.js'
+import { inPipeline, socketOf } from './pipeline.js'
 import {
   createPool,
+  type Deadline,
   dropConnections,
+  inPipelinedTransaction,
   inTransaction,
   type PoolOptions,
   poolWithQuery,
@@ -130,6 +132,74 @@ it('connections that are dropped fail the work that waits on them, and new ones 
   )
   expect(held.map(({ rows }) => rows)).toEqual([1, 2, 3].map(() => [{ held: null }]))
   await proxy.stop()
+})
+
+describe('a pipelined transaction', () => {
+  let pool: pg.Pool
+  let client: pg.PoolClient
+  beforeEach(async () => {
+    pool = open()
+    // the pool's only connection, which its transactions get
+    client = await pool.connect()
+    client.release()
+    await pool.query('DROP TABLE IF EXISTS piped; CREATE TABLE piped (x int CHECK (x > 0))')
+  })
+  const count = async () => (await open().query('SELECT count(*)::int AS n FROM piped')).rows[0].n
+  const insert = (values: readonly number[], patience?: Deadline) =>
+    inPipelinedTransaction(pool, {
+      patience,
+      reads: (db) => [db.query('SELECT 7 AS read')],
+      work: async (connection, [{ rows }], commit) => {
+        await inPipeline(connection, (db) => [
+          ...values.map((value) => db.query(`INSERT INTO piped VALUES (${value})`)),
+          commit(db),
+        ])
+        return rows
+      },
+    })
+
+  it('takes two round trips', async () => {
+    const socket = socketOf(client)
+    const write = vi.spyOn(socket, '_write')
+    const writeMany = vi.spyOn(socket, '_writev' as '_write')
+    expect(await insert([1, 2])).toEqual([{ read: 7 }])
+    expect(write.mock.calls.length + writeMany.mock.calls.length).toBe(2)
+    expect(await count()).toBe(2)
+  })
+
+  it('commits nothing when a statement before its COMMIT fails', async () => {
+    await expect(insert([1, -1, 2])).rejects.toMatchObject({ code: '23514' })
+    expect(await count()).toBe(0)
+    await insert([3])
+    expect(await count()).toBe(1)
+  })
+
+  it('does no work when only its BEGIN fails', async () => {
+    const query = client.query.bind(client) as (config: unknown) => Promise<unknown>
+    const failBegin = (config: unknown) =>
+      query(String(config).startsWith('BEGIN') ? 'SELECT 1 / 0' : config)
+    Object.assign(client, { query: failBegin })
+    await expect(insert([1])).rejects.toMatchObject({ code: '22012' })
+    expect(await count()).toBe(0)
+  })
+
+  it('commits nothing after the end of its patience', async () => {
+    const ended = new AbortController()
+    const patience = { signal: ended.signal, leftMs: () => 1_000 }
+    const aborted = inPipelinedTransaction(pool, {
+      patience,
+      reads: () => [],
+      work: (connection, _, commit) => {
+        ended.abort(new Error('nobody waits'))
+        return inPipeline(connection, (db) => [
+          db.query('INSERT INTO piped VALUES (1)'),
+          commit(db),
+        ])
+      },
+    })
+    await expect(aborted).rejects.toThrow('nobody waits')
+    expect(await count()).toBe(0)
+  })
 })
 
 describe('a commit that waits for a standby', () => {

@@ -23,9 +23,15 @@ import { isCoveredByRunningHash } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { BlockTimeEstimator } from '../headClock.js'
 import { measureBackfillProgress } from '../progress.js'
-import { assertCheckpointOnChain, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
+import {
+  assertCheckpointOnChain,
+  assertFollowsCheckpoint,
+  DeepReorgError,
+  HALT_PATIENCE,
+  LOCAL_CHECKS_BEFORE_HALT,
+} from './checkpoint.js'
 import { proveBlocks, type RequestedRunningHashes, readNewestRunningHashes } from './proveBlocks.js'
-import { type FetchedRange, RangeFetcher } from './rangeFetcher.js'
+import { RangeFetcher } from './rangeFetcher.js'
 import { type NewBlocks, readNewBlocks } from './tail.js'
 import {
   type ChainIndexerOptions,
@@ -35,7 +41,14 @@ import {
   type UnconfirmedBlock,
 } from './types.js'
 import { alarmOfNoQuorumError, assertLogsMoveNoMoney, findNoQuorumError } from './undecided.js'
-import { firstWritableBlocks, writeBlocks } from './write.js'
+import {
+  ANY_ROWS,
+  blockAfterBackfill,
+  firstWritableBlocks,
+  type ReplacedRows,
+  rowsToReplace,
+  writeBlocks,
+} from './write.js'
 
 /**
  * Largest gap to the head at which blocks are read one by one, and their logs stored before they are confirmed. A
@@ -45,14 +58,6 @@ export const MAX_BLOCKS_FOLLOWED_SINGLY = 64
 
 /** Maximum number of confirmed blocks that are kept unproved. Further blocks are read once these can be proved. */
 const MOST_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
-
-/**
- * How many checks in a row, and for how long, must find the checkpoint's block replaced before indexing of the chain
- * halts: a few wrong answers may be transient.
- */
-const HALT_PATIENCE = { failures: 3, ms: 60_000 }
-/** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
-export const LOCAL_CHECKS_BEFORE_HALT = { failures: 1, ms: 0 }
 
 /**
  * Indexes one chain. A hub's logs are stored as unconfirmed entries (the tail), and once confirmed in the journal. A
@@ -67,8 +72,11 @@ export class ChainIndexer {
   #background = new BackgroundWork()
   /** Minimum bid in force, wei. Null before the first step. */
   #minimumWei: bigint | null = null
-  /** Unconfirmed blocks above the checkpoint. The tables have a copy. After a restart the tail is read again. */
-  #tail: UnconfirmedBlock[] = []
+  /**
+   * Unconfirmed blocks above the checkpoint, which are those in the tables. Null where the tables may have others:
+   * after a restart or a failed step, and in a backfill.
+   */
+  #stored: readonly UnconfirmedBlock[] | null = null
   /** The checkpoint's block and the running hashes after it. Null before they are verified, and after a failed step. */
   #place: LastConfirmedHashes | null = null
   /** How many checks in a row found the checkpoint's block replaced, and since when. Null after any other check. */
@@ -124,7 +132,7 @@ export class ChainIndexer {
         )
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
       // the database transaction may have been committed, so unconfirmed blocks and checkpoint are read again
-      this.#tail = []
+      this.#stored = null
       this.#place = null
       return this.#fail(error)
     }
@@ -231,7 +239,7 @@ export class ChainIndexer {
     const startedMs = Date.now()
     let entries = 0
     let foldedFrom = -1
-    this.#tail = []
+    this.#stored = null
     this.#background = new BackgroundWork()
     const show = (): void => {
       const { nextBlock } = row
@@ -246,7 +254,7 @@ export class ChainIndexer {
     while (row.nextBlock <= to && !signal.aborted) {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
         if (signal.aborted) break
-        await this.#assertContinues(fetched)
+        await assertFollowsCheckpoint(chain, row, this.#place!, fetched)
         if (!fetched.record && hasRunningHashes(chain)) {
           if (foldedFrom === row.nextBlock)
             throw transientError(`the contracts' record of block ${fetched.to} is not known`)
@@ -256,27 +264,13 @@ export class ChainIndexer {
           break
         }
         const range = provedRangeOf(chain, fetched)
-        await this.#write('backfill', [range], behind(range))
+        await this.#write('backfill', [range], blockAfterBackfill(range), ANY_ROWS)
         entries += range.decoded.entries.length
         show()
         await this.#background.pause(signal)
       }
     }
     return { kind: 'backfilled', blocks: row.nextBlock - first, entries }
-  }
-
-  /**
-   * Checks that a range's first block follows the checkpoint.
-   * @throws DeepReorgError where the checkpoint's block was replaced on the chain; Error where only one node has
-   * another block
-   */
-  async #assertContinues({ from, to, parentHash }: FetchedRange): Promise<void> {
-    const { chain, row } = this.#options
-    const { lastHash } = this.#place!
-    if (!lastHash || parentHash.equals(lastHash)) return
-    if (await isCheckpointReplaced(chain, row))
-      throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
-    throw new Error(`getting logs of blocks ${from}-${to}: a node answered from another fork`)
   }
 
   /** The highest block that enough nodes report as confirmed. A confirmed block never becomes unconfirmed. */
@@ -318,14 +312,16 @@ export class ChainIndexer {
       this.#unproved = error as Error
       confirming = []
     }
-    if (extension || proved.length > 0) await this.#write('follow', proved, extension)
+    const replaced = rowsToReplace(this.#stored, kept, confirming.length)
+    if (extension || proved.length > 0) await this.#write('follow', proved, extension, replaced)
     // where nodes contradict each other about a block, a node may have invented it: all unconfirmed blocks are read
     // again
     const why = findNoQuorumError(this.#unproved)
     // if there are too many unproved blocks, and nodes no longer return their running hashes, the blocks are dropped
     // too: a catch-up reads them again and proves them by the running hashes at the newest block
     const isPast = isFull && why instanceof NodesSilentError
-    this.#tail = isPast || why instanceof NodesDisagreeError ? [] : tail.slice(confirming.length)
+    const isDropped = isPast || why instanceof NodesDisagreeError
+    this.#stored = isDropped ? null : tail.slice(confirming.length)
     return {
       kind: 'followed',
       blocks: extension?.blocks.length ?? 0,
@@ -360,6 +356,7 @@ export class ChainIndexer {
     at: 'backfill' | 'follow',
     proved: readonly ProvedLogRange[],
     extension: NewBlocks | null,
+    replaced: ReplacedRows,
   ): Promise<void> {
     const { chain, row } = this.#options
     const last = proved.at(-1)
@@ -376,7 +373,7 @@ export class ChainIndexer {
     if (proved.some((range) => range.ground.nodes < this.state.nodesWanted))
       assertLogsMoveNoMoney(confirmed)
     failpoint(`${at}.before_transaction`)
-    const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed }
+    const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed, replaced }
     this.#minimumWei = await this.#inDatabase(() => writeBlocks(this.#options, write))
     if (last) {
       Object.assign(row, to)
@@ -385,6 +382,10 @@ export class ChainIndexer {
       if (last.ground.nodes >= this.state.nodesWanted) this.#silentSinceMs = null
     }
     failpoint(`${at}.after_commit`)
+  }
+
+  get #tail(): readonly UnconfirmedBlock[] {
+    return this.#stored ?? []
   }
 
   get isAtHead(): boolean {
@@ -438,13 +439,3 @@ export class ChainIndexer {
     return { kind: 'halted', reason }
   }
 }
-
-/**
- * What to store after a catch-up's range: its last block's hash, because a local chain may restart from an older state.
- */
-const behind = ({ to: block, lastHash: hash }: ProvedLogRange): NewBlocks => ({
-  dropFrom: block,
-  blocks: [
-    { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeDecodedLogs([]) },
-  ],
-})

@@ -5,7 +5,17 @@ import type { ChainRow } from '../../db/journal/chains.js'
 import { removeNewestChainRows } from '../../db/journal/rewind/rows.js'
 import { readBlockHashes } from '../../db/journal/tail.js'
 import { inTransaction } from '../../db/pg/pool.js'
+import type { LastConfirmedHashes } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import type { FetchedRange } from './rangeFetcher.js'
+
+/**
+ * How many checks in a row, and for how long, must find the checkpoint's block replaced before indexing of the chain
+ * halts: a few wrong answers may be transient.
+ */
+export const HALT_PATIENCE = { failures: 3, ms: 60_000 }
+/** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
+export const LOCAL_CHECKS_BEFORE_HALT = { failures: 1, ms: 0 }
 
 /** The checkpoint's block is no longer on the chain. */
 export class DeepReorgError extends Error {
@@ -23,6 +33,23 @@ export async function isCheckpointReplaced(
 ): Promise<boolean> {
   if (!parentHash) return false
   return isReplaced(chain, await hashesAt(chain, nextBlock - 1), parentHash)
+}
+
+/**
+ * Checks that a range's first block follows the checkpoint.
+ * @throws DeepReorgError where the checkpoint's block was replaced on the chain; Error where only one node has another
+ * block
+ */
+export async function assertFollowsCheckpoint(
+  chain: EvmChain,
+  row: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
+  { lastHash }: LastConfirmedHashes,
+  { from, to, parentHash }: FetchedRange,
+): Promise<void> {
+  if (!lastHash || parentHash.equals(lastHash)) return
+  if (await isCheckpointReplaced(chain, row))
+    throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
+  throw new Error(`getting logs of blocks ${from}-${to}: a node answered from another fork`)
 }
 
 const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash: Buffer): boolean =>

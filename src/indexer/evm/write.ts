@@ -1,15 +1,20 @@
-import { type DecodedLogs, decodedLogCount } from '../../chains/evm/decodeLogs.js'
+import { type DecodedLogs, decodedLogCount, mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { insertConfirmedCredits } from '../../db/bridge/credits.js'
 import { writeMessageReceipts, writeMessages } from '../../db/bridge/messages.js'
 import { findRowsOfEntries, foldEntries, writeFoldedBatch } from '../../db/journal/append.js'
-import { type ChainCheckpoint, moveChainCheckpoint } from '../../db/journal/chains.js'
+import {
+  type ChainCheckpoint,
+  lockChainCheckpoint,
+  moveChainCheckpoint,
+} from '../../db/journal/chains.js'
 import { lockJournalHead } from '../../db/journal/head.js'
 import { deleteUnconfirmedEntriesBefore, writeUnconfirmedBlocks } from '../../db/journal/tail.js'
 import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notifyBlock, notifyNetwork } from '../../db/pg/notify.js'
 import { inPipeline, type Queryable } from '../../db/pg/pipeline.js'
-import { inTransaction } from '../../db/pg/pool.js'
+import { inPipelinedTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
+import type { ProvedLogRange } from '../../record/prove.js'
 import type { NewBlocks } from './tail.js'
 import { type ChainIndexerOptions, logsOfBlocks, type UnconfirmedBlock } from './types.js'
 
@@ -38,11 +43,11 @@ export function firstWritableBlocks(
 function writeConfirmed(
   db: Queryable,
   { row, chain: { role } }: ChainIndexerOptions,
-  { to, logs }: { to: ChainCheckpoint; logs: DecodedLogs },
+  { to, logs, isKnownEmpty }: { to: ChainCheckpoint; logs: DecodedLogs; isKnownEmpty: boolean },
 ): Promise<unknown>[] {
   const { network, chain } = row
   const { received, sent, payments, credits, ends } = logs
-  const blocks = { isConfirmed: true, block: to.nextBlock }
+  const blocks = { isConfirmed: true, block: to.nextBlock, isKnownEmpty }
   return [
     insertConfirmedCredits(db, network, credits),
     role === 'hub'
@@ -50,7 +55,7 @@ function writeConfirmed(
       : writeMessages(db, row, blocks, sent),
     writePayments(db, row, blocks, payments),
     writePaymentOutcomes(db, row, ends),
-    deleteUnconfirmedEntriesBefore(db, network, chain, to.nextBlock),
+    deleteUnconfirmedEntriesBefore(db, network, chain, to.nextBlock, isKnownEmpty),
     ...(decodedLogCount(logs) + received.length > 0 ? [notifyNetwork(db, network)] : []),
   ]
 }
@@ -64,7 +69,40 @@ export interface BlocksToWrite {
   to: ChainCheckpoint | null
   /** Logs of the blocks that are confirmed now. */
   confirmed: DecodedLogs
+  replaced: ReplacedRows
 }
+
+/** Which unconfirmed rows of a chain the tables may have, and a write deletes. */
+export interface ReplacedRows {
+  /** Rows of the blocks that are confirmed now. */
+  ofConfirmed: boolean
+  /** Rows of blocks from the extension's `dropFrom` on. */
+  ofDropped: boolean
+}
+
+/** After a restart, a failure or a backfill, the tables may have any rows. */
+export const ANY_ROWS: ReplacedRows = { ofConfirmed: true, ofDropped: true }
+
+/**
+ * Which rows a write has to delete.
+ * @param stored unconfirmed blocks in the tables; null where they are not known
+ * @param kept the first blocks of `stored`, which are still on the chain
+ * @param confirmed number of blocks that are confirmed now, the first of the tail
+ */
+export const rowsToReplace = (
+  stored: readonly UnconfirmedBlock[] | null,
+  kept: readonly UnconfirmedBlock[],
+  confirmed: number,
+): ReplacedRows =>
+  stored
+    ? {
+        ofConfirmed: kept.slice(0, confirmed).some(hasRows),
+        ofDropped: kept.length < stored.length,
+      }
+    : ANY_ROWS
+
+const hasRows = ({ decoded: { entries, received, sent, payments } }: UnconfirmedBlock): boolean =>
+  entries.length + received.length + sent.length + payments.length > 0
 
 /**
  * Writes in one transaction the confirmed blocks with their checkpoint, and the new unconfirmed blocks (the tail).
@@ -74,27 +112,33 @@ export interface BlocksToWrite {
 export function writeBlocks(options: ChainIndexerOptions, write: BlocksToWrite): Promise<bigint> {
   const { pool, row, epoch, chain } = options
   const { stages } = chain
-  const { at, to, confirmed: logs, extension } = write
-  return inTransaction(pool, async (client) => {
+  const { at, to, confirmed: logs, extension, replaced } = write
+  return inPipelinedTransaction(pool, {
     // reads the rows under the journal's lock, which the writer of unconfirmed bids takes too: so signed changes that
     // were committed before a bid was stored are included
-    const [head, , probed] = await inPipeline(client, (db) => [
+    reads: (db) => [
       lockJournalHead(db, row.network, epoch),
-      to ? moveChainCheckpoint(db, row, to) : Promise.resolve(),
       to ? findRowsOfEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
-    ])
-    const undecided = probed && { entries: logs.entries, head, probed, stages }
-    const decided = undecided && (await foldEntries(client, row.network, undecided))
-    const { minimumWei } = decided?.changes.head ?? write
-    failpoint(`${at}.before_commit`)
-    const others = (db: Queryable): Promise<unknown>[] => [
-      ...(to && decided ? writeConfirmed(db, options, { to, logs }) : []),
-      ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
-      notifyBlock(db, row.network),
-    ]
-    if (decided) await writeFoldedBatch(client, row.network, decided.changes, others)
-    else await inPipeline(client, others)
-    return minimumWei
+      to ? lockChainCheckpoint(db, row) : Promise.resolve(),
+    ],
+    work: async (client, [head, probed], commit) => {
+      const undecided = probed && { entries: logs.entries, head, probed, stages }
+      const decided = undecided && (await foldEntries(client, row.network, undecided))
+      const { minimumWei } = decided?.changes.head ?? write
+      failpoint(`${at}.before_commit`)
+      const others = (db: Queryable): Promise<unknown>[] => [
+        ...(to ? [moveChainCheckpoint(db, row, to)] : []),
+        ...(to && decided
+          ? writeConfirmed(db, options, { to, logs, isKnownEmpty: !replaced.ofConfirmed })
+          : []),
+        ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
+        notifyBlock(db, row.network),
+        commit(db),
+      ]
+      if (decided) await writeFoldedBatch(client, row.network, decided.changes, others)
+      else await inPipeline(client, others)
+      return minimumWei
+    },
   })
 }
 
@@ -102,7 +146,7 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlocksToWrite):
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
-  { at, extension, minimumWei, to }: BlocksToWrite & { extension: NewBlocks },
+  { at, extension, minimumWei, to, replaced }: BlocksToWrite & { extension: NewBlocks },
 ): Promise<void>[] {
   const { network, chain } = row
   const { dropFrom } = extension
@@ -112,11 +156,13 @@ function writeExtension(
     ...block,
     entries: isTail(block) ? decoded.entries : [],
   }))
-  const written = writeUnconfirmedBlocks(db, network, chain, { dropFrom, blocks, minimumWei })
+  const isKnownEmpty = !replaced.ofDropped
+  const tail = { dropFrom, blocks, minimumWei, isKnownEmpty }
+  const written = writeUnconfirmedBlocks(db, network, chain, tail)
   // in a backfill, the next step reads the messages and payments of later blocks
   if (at === 'backfill') return [written]
   const { received, sent, payments } = logsOfBlocks(extension.blocks.filter(isTail))
-  const unconfirmed = { isConfirmed: false, block: dropFrom }
+  const unconfirmed = { isConfirmed: false, block: dropFrom, isKnownEmpty }
   return [
     written,
     role === 'hub'
@@ -125,3 +171,13 @@ function writeExtension(
     ...(config.communityPayments ? [writePayments(db, row, unconfirmed, payments)] : []),
   ]
 }
+
+/**
+ * What to store after a catch-up's range: its last block's hash, because a local chain may restart from an older state.
+ */
+export const blockAfterBackfill = ({ to: block, lastHash: hash }: ProvedLogRange): NewBlocks => ({
+  dropFrom: block,
+  blocks: [
+    { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeDecodedLogs([]) },
+  ],
+})
