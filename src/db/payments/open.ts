@@ -48,6 +48,13 @@ export interface OpenCommunityPayment extends StoredPayment<CommunityNameTarget>
 /** Share of its holding time within which a payment can still buy its name. */
 const BOUGHT_BY = 0.9
 
+const OPEN_COMMUNITY_PAYMENTS = `SELECT ${PAYMENT_COLUMNS}, p.community, c.label,
+    ${BELONGS_TO_PAYER_SQL} OR p.outcome IS NULL AND ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS is_payers
+  FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
+  WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.confirmed}
+    AND p.id <> ALL ($3::bytea[])
+  ORDER BY p.paid_ms, p.chain, p.block, p.sequence LIMIT $2`
+
 /** Confirmed payments for community names that are not in the journal, oldest first. @param except ids to leave out */
 export async function findOpenCommunityPayments(
   db: Queryable,
@@ -58,17 +65,11 @@ export async function findOpenCommunityPayments(
 ): Promise<OpenCommunityPayment[]> {
   const rows = await query<
     PaymentRow & Pick<OpenCommunityPayment, 'label' | 'isPayers'> & { community: string | null }
-  >(
-    db,
-    network,
-    `SELECT ${PAYMENT_COLUMNS}, p.community, c.label,
-       ${BELONGS_TO_PAYER_SQL} OR p.outcome IS NULL AND ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS is_payers
-     FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
-     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.confirmed}
-       AND p.id <> ALL ($3::bytea[])
-     ORDER BY p.paid_ms, p.chain, p.block, p.sequence LIMIT $2`,
-    [limit, except, nowMs],
-  )
+  >(db, network, { name: 'open_community_payments', text: OPEN_COMMUNITY_PAYMENTS }, [
+    limit,
+    except,
+    nowMs,
+  ])
   return rows.map((row) => {
     const { label, isPayers, community: communityName } = row
     return {

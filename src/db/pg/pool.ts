@@ -257,7 +257,7 @@ export const inTransaction = <T>(
 ): Promise<T> => inPipelinedTransaction(pool, { reads: () => [], work, patience })
 
 /** Commits in the last pipeline of a transaction, after statements whose results nothing has to check. */
-export type Commit = (db: Queryable) => Promise<void>
+type Commit = (db: Queryable) => Promise<void>
 
 /** A transaction that may take two round trips, where `inTransaction` takes at least four. */
 export interface PipelinedTransaction<Reads extends readonly unknown[], T> {
