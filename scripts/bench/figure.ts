@@ -46,6 +46,16 @@ export const unheld = (figures: readonly Figure[], held: Held): string[] =>
     .filter((figure) => held[nameOf(figure)] === undefined)
     .map((figure) => `${nameOf(figure)}: no ratio is held for it`)
 
+/** The ratios to hold after a run: a better one is held from now on, and a worse one, as of a slower machine, is not. */
+export const lowered = (figures: readonly Figure[], held: Held): Held =>
+  Object.fromEntries(
+    figures.map((figure) => {
+      const name = nameOf(figure)
+      const now = Number(median(figure.ratios).toFixed(2))
+      return [name, Math.min(now, held[name] ?? now)]
+    }),
+  )
+
 /** Sentences about processor times whose ratio is worse than recorded. Wall-clock times are not compared. */
 export function regressions(figures: readonly Figure[], held: Held): string[] {
   return figures
