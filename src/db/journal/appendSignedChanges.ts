@@ -92,7 +92,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
       findRowsOfKeys(db, network, keys),
       limit?.read(db) ?? Promise.resolve(),
     ],
-    work: async (client, [head, probed], commit): Promise<AppendChangesResult> => {
+    work: async (client, [head, probed]): Promise<AppendChangesResult> => {
       if (!head) return { kind: 'catching_up' }
       const nowMs = journalTimeMs(head)
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
@@ -115,7 +115,6 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
         limit?.write(db) ?? Promise.resolve(),
         Promise.all(written(db, network, decided)),
         (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),
-        commit(db),
       ])
       return { kind: 'made', clusterId }
     },

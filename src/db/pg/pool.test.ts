@@ -6,7 +6,6 @@ import { startTcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { inPipeline, socketOf } from './pipeline.js'
 import {
   createPool,
-  type Deadline,
   dropConnections,
   inPipelinedTransaction,
   inTransaction,
@@ -145,9 +144,8 @@ describe('a pipelined transaction', () => {
     await pool.query('DROP TABLE IF EXISTS piped; CREATE TABLE piped (x int CHECK (x > 0))')
   })
   const count = async () => (await open().query('SELECT count(*)::int AS n FROM piped')).rows[0].n
-  const insert = (values: readonly number[], patience?: Deadline) =>
+  const insert = (values: readonly number[]) =>
     inPipelinedTransaction(pool, {
-      patience,
       reads: (db) => [db.query('SELECT 7 AS read')],
       work: async (connection, [{ rows }], commit) => {
         await inPipeline(connection, (db) => [
@@ -183,18 +181,19 @@ describe('a pipelined transaction', () => {
     expect(await count()).toBe(0)
   })
 
-  it('commits nothing after the end of its patience', async () => {
+  it('commits nothing where its patience ends while its last statements run', async () => {
     const ended = new AbortController()
     const patience = { signal: ended.signal, leftMs: () => 1_000 }
     const aborted = inPipelinedTransaction(pool, {
       patience,
       reads: () => [],
-      work: (connection, _, commit) => {
-        ended.abort(new Error('nobody waits'))
-        return inPipeline(connection, (db) => [
+      work: async (connection, _, commit) => {
+        const written = inPipeline(connection, (db) => [
           db.query('INSERT INTO piped VALUES (1)'),
           commit(db),
         ])
+        ended.abort(new Error('nobody waits'))
+        await written
       },
     })
     await expect(aborted).rejects.toThrow('nobody waits')

@@ -266,7 +266,10 @@ export interface PipelinedTransaction<Reads extends readonly unknown[], T> {
    * in a transaction of its own.
    */
   reads: (db: Queryable) => readonly [...{ [Key in keyof Reads]: Promise<Reads[Key]> }]
-  /** `commit` is optional: without it, COMMIT follows. */
+  /**
+   * `commit` is optional: without it, COMMIT follows once the work is done. With patience it does nothing, because the
+   * last statements may take longer than the caller waits, and then nothing may be committed.
+   */
   work: (client: pg.PoolClient, read: Reads, commit: Commit) => Promise<T>
   patience?: Deadline | undefined
 }
@@ -279,8 +282,8 @@ export async function inPipelinedTransaction<Reads extends readonly unknown[], T
   const client = await pool.connect()
   let broken: Error | undefined
   let isCommitSent = false
-  const commitOnce = async (db: Queryable): Promise<void> => {
-    patience?.signal.throwIfAborted()
+  const commitEarly = async (db: Queryable): Promise<void> => {
+    if (patience) return
     isCommitSent = true
     await commit(client, db)
   }
@@ -294,8 +297,9 @@ export async function inPipelinedTransaction<Reads extends readonly unknown[], T
       Promise.all(begin.map((text) => db.query(text))),
       ...reads(db),
     ])
-    const result = await work(client, read, commitOnce)
-    if (!isCommitSent) await commitOnce(client)
+    const result = await work(client, read, commitEarly)
+    patience?.signal.throwIfAborted()
+    if (!isCommitSent) await commit(client, client)
     return result
   } catch (error) {
     // a connection that did not answer will not answer ROLLBACK either
