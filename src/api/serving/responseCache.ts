@@ -85,7 +85,8 @@ export function createResponseCache(batches: Readonly<Record<Network, BatchedLoo
     },
     /**
      * The response that another request is making from the same version of the data, so that many requests of a key
-     * after a change make one response. Null where there is none; it resolves to null where it cannot be shared.
+     * after a change make one response.
+     * @returns null if no such response is being made. The promise is null if the response must not be shared.
      */
     inProgress({ key, version, address }: CacheQuery): Promise<CachedResponse | null> | null {
       const other = responses.get(key)
