@@ -10,7 +10,7 @@ import { notifyNetwork } from '../pg/notify.js'
 import { partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inPipelinedTransaction } from '../pg/pool.js'
-import { type Queryable, query } from '../pg/rows.js'
+import { prepared, type Queryable, query } from '../pg/rows.js'
 import { isLockTimeoutError } from '../pg/unavailable.js'
 import { writeRowChanges } from './append.js'
 import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
@@ -162,8 +162,6 @@ async function idOf(
   const created = changes.clusters.find((row) => row.serial === serial)
   if (created) return created.id
   const text = `SELECT id FROM ${partitionName('clusters', network)} WHERE network = $1 AND serial = $2`
-  const [row] = await query<{ id: Buffer }>(db, network, { name: `cluster_id_${network}`, text }, [
-    serial,
-  ])
+  const [row] = await query<{ id: Buffer }>(db, network, prepared(text), [serial])
   return row!.id
 }
