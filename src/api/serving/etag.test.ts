@@ -16,10 +16,8 @@ describe('entity tags', () => {
   })
 
   it('keep a response’s own cache-control', () => {
-    expect(answer.headers!['cache-control']).toBe('no-cache')
-    expect(
-      withEntityTag(okAnswer(1, { 'cache-control': 'no-store' })).headers!['cache-control'],
-    ).toBe('no-store')
+    const own = withEntityTag(okAnswer(1, { 'cache-control': 'no-store' }))
+    expect(own.headers!['cache-control']).toBe('no-store')
   })
 
   it.each([

@@ -6,7 +6,7 @@ export function withEntityTag(answer: Answer): Answer {
   const { status, content, headers } = answer
   if (status !== 200 || content.type !== JSON_CONTENT_TYPE) return answer
   const etag = `W/"${hash('sha1', content.text, 'base64url')}"`
-  return { ...answer, headers: { 'cache-control': 'no-cache', ...headers, etag } }
+  return { ...answer, headers: { ...headers, etag } }
 }
 
 /** Longest list of entity tags that is read, characters. A longer one counts as absent. */
