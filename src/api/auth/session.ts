@@ -59,10 +59,12 @@ export async function authenticate(
   const key = keyOf(request)
   const session = key === undefined ? null : await sessionOf(key, context)
   if (session || rule === 'optional') return session
-  throw key === undefined
-    ? missingKeyError()
-    : new ApiError('unauthorized', 'The key is not valid, or not any more: sign in again.')
+  throw key === undefined ? missingKeyError() : invalidKeyError()
 }
+
+/** Error of a request whose key is wrong, expired or revoked. */
+export const invalidKeyError = (): ApiError =>
+  new ApiError('unauthorized', 'The key is not valid, or not any more: sign in again.')
 
 /** Error of a request without the key that its route requires. */
 export const missingKeyError = (): ApiError =>

@@ -69,6 +69,16 @@ export async function findSession(db: Queryable, keyHash: Buffer): Promise<Store
   return (await readRows<StoredSession>(db, FIND, [keyHash]))[0] ?? null
 }
 
+const LOCK = prepared(`${FIND.text} FOR SHARE`)
+
+/**
+ * Whether a session is live, for a transaction that writes on its behalf: the session can't be revoked before the
+ * transaction ends.
+ */
+export async function lockLiveSession(db: Queryable, keyHash: Buffer): Promise<boolean> {
+  return (await readRows(db, LOCK, [keyHash])).length > 0
+}
+
 const revocation = (of: 'wallet' | 'key_hash') =>
   prepared(`UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE ${of} = $1 AND revoked_ms IS NULL`)
 
