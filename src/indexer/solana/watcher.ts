@@ -135,7 +135,7 @@ export class PaymentWatcher {
     const lists = agreed.filter(({ list }) => list)
     // transactions that were not written because of the abort signal are listed again
     if (signal.aborted && took.transactions < fresh.length) this.#memory = null
-    else memory.listedTo = lists[0]?.list?.newest ?? memory.listedTo
+    else if (lists[0]?.list) memory.listedTo = lists[0].list.newest
     // slot that all agreeing nodes have reached
     const confirmed = Math.min(...agreed.map(({ slot }) => slot))
     const latest = Math.max(confirmed, Math.min(...agreed.map(({ headSlot }) => headSlot)))
