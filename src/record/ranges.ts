@@ -47,8 +47,6 @@ export interface BlockRangeSource<Range> {
   width: LogRangeWidth
   /** @param first answer of another node, if there is one @throws RpcError */
   read(call: RpcCall, from: number, to: number, first?: Range, host?: string): Promise<Range>
-  /** Number of nodes that have to return the range; default two. */
-  nodes?: number
   /** True if the contracts' running hashes (their record) prove the range after it was read. */
   isProved?: boolean
   /** Number of logs in a range. */
@@ -76,11 +74,11 @@ export async function readBlocksInRanges<Range>(
   from: number,
   to: number,
 ): Promise<(Range & { nodes: number })[]> {
-  const { rpc, width, read, nodes: least = 2, isProved = false, sizeOf } = source
+  const { rpc, width, read, isProved, sizeOf } = source
   try {
     const { answer, nodes } = await rpc.agreed<Range>(
       (call, first, host) => read(call, from, to, first, host),
-      { isProved, least },
+      { isProved },
     )
     const logs = sizeOf(answer)
     if (logs > MOST_LOGS && from < to) throw new RpcError('too_much', `${logs} logs`)
@@ -157,11 +155,10 @@ export const isCoveredByRunningHash = ({ config }: EvmChain): boolean =>
 export const logRangeSource = (
   chain: EvmChain,
   width: LogRangeWidth,
-  { nodes = 2, isHinted = isCoveredByRunningHash(chain) } = {},
+  isHinted = isCoveredByRunningHash(chain),
 ): BlockRangeSource<ConfirmedLogRange> => ({
   rpc: chain.rpc,
   width,
-  nodes,
   isProved: isCoveredByRunningHash(chain),
   async read(call, from, to, first) {
     const readOwn = () => readRange(call, chain, { from, to, isHinted })

@@ -201,16 +201,15 @@ export async function readChainHeads(
 }
 
 /**
- * Number of the highest block that at least `nodes` nodes report as confirmed, or all nodes where fewer are configured.
+ * Number of the highest block that two nodes report as confirmed, where two are configured.
  * @param first heads of one of the nodes
  * @throws ChainUnavailableError
  */
 export async function readConfirmedBlock(
   { rpc, config }: Pick<EvmChain, 'rpc' | 'config'>,
   first: ChainHeads,
-  nodes = 2,
 ): Promise<number> {
-  const needed = Math.min(nodes, rpc.size)
+  const needed = Math.min(2, rpc.size)
   if (needed === 1) return first.confirmed
   const read = async (call: RpcCall) => (call === first.node ? first : readChainHeads(call, config))
   const heads = await rpc.onEveryNode(read, needed)

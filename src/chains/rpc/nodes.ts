@@ -45,10 +45,8 @@ export const fallbackIfNoQuorum = <T>(asked: Promise<T>, fallback: T): Promise<T
 /** Conditions on which an answer of several nodes is accepted. */
 export interface AgreementOptions<T> {
   isSame?: (a: T, b: T) => boolean
-  /** Number of nodes that have to give equal answers. Default 2. One answer is enough where one node is configured. */
-  least?: number
   /** True if `ask` checks answers against agreed data. A node that fails the check has answered, but has no vote. */
-  isProved?: boolean
+  isProved?: boolean | undefined
 }
 
 /** An answer, and the number of nodes that gave it. */
@@ -239,11 +237,11 @@ export class RpcPool<Hash extends string> {
    */
   async agreed<T>(
     ask: (call: RpcCall, first: T | undefined, host: string) => Promise<T>,
-    { isSame = isDeepStrictEqual, least = 2, isProved = false }: AgreementOptions<T> = {},
+    { isSame = isDeepStrictEqual, isProved = false }: AgreementOptions<T> = {},
   ): Promise<AgreedAnswer<T>> {
     const answers: { node: RpcNode; result: T }[] = []
     const failed = new Map<RpcNode, RpcError | WrongChainError>()
-    const needed = Math.min(least, this.size)
+    const needed = Math.min(2, this.size)
     const nodes = this.#inOrder()
     for (let i = 0; i < nodes.length; i++) {
       const node = nodes[i]!

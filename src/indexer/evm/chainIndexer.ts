@@ -40,7 +40,7 @@ import {
   logCountOfBlocks,
   type UnconfirmedBlock,
 } from './types.js'
-import { alarmOfNoQuorumError, assertLogsMoveNoMoney, findNoQuorumError } from './undecided.js'
+import { alarmOfNoQuorumError, findNoQuorumError } from './undecided.js'
 import {
   ANY_ROWS,
   blockAfterBackfill,
@@ -81,10 +81,6 @@ export class ChainIndexer {
   #place: LastConfirmedHashes | null = null
   /** How many checks in a row found the checkpoint's block replaced, and since when. Null after any other check. */
   #doubt: { failures: number; sinceMs: number } | null = null
-  /** Number of nodes that have to return equal answers in this step. */
-  #nodes = 2
-  /** Time since which a second node has not answered. Null while two nodes answer. */
-  #silentSinceMs: number | null = null
   /** Why confirmed blocks could not be proved in this step, which still wrote new blocks. Null: no error. */
   #unproved: Error | null = null
   /** Maximum number of blocks followed in one step. A failed step halves it: one bad answer fails all its blocks. */
@@ -94,27 +90,18 @@ export class ChainIndexer {
     this.#options = options
     this.#fetcher = new RangeFetcher(options.chain, () => this.#background.isShared)
     const { row, chain } = options
-    this.state = initialChainState(row, chain.config.rpcUrls.length, chain.stages)
+    this.state = initialChainState(row, chain.stages)
   }
 
   /**
    * Does the next piece of work towards the chain's head, without timers.
    * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
-  async step(): Promise<IndexerStepOutcome> {
-    return this.#options.chain.stages.during('node', async () => {
-      try {
-        return await this.#stepBy(2)
-      } catch (error) {
-        if (!this.#mayGoOnAlone(error)) throw error
-        return await this.#stepBy(1)
-      }
-    })
+  step(): Promise<IndexerStepOutcome> {
+    return this.#options.chain.stages.during('node', () => this.#step())
   }
 
-  /** Does one step. @param nodes number of nodes that have to give equal answers; all where fewer are configured */
-  async #stepBy(nodes: number): Promise<IndexerStepOutcome> {
-    this.#nodes = nodes
+  async #step(): Promise<IndexerStepOutcome> {
     this.#unproved = null
     try {
       const outcome = await this.#advance()
@@ -143,18 +130,6 @@ export class ChainIndexer {
     const lastError = chainErrorSentence(error)
     Object.assign(this.state, { lastError, errorAlarm, lastStepMs: Date.now() })
     throw error
-  }
-
-  /**
-   * True where the chains file allows indexing by one node (`singleNodeAfter`), and no second node has answered for
-   * that time.
-   */
-  #mayGoOnAlone(error: unknown): boolean {
-    if (findNoQuorumError(error) instanceof NodesDisagreeError) this.#silentSinceMs = null
-    if (!(findNoQuorumError(error) instanceof NodesSilentError)) return false
-    this.#silentSinceMs ??= performance.now()
-    const { singleNodeAfter = null } = this.#options.chain.config
-    return singleNodeAfter !== null && performance.now() - this.#silentSinceMs >= singleNodeAfter
   }
 
   /** Counts a check that found the checkpoint's block replaced. True once indexing of the chain has to halt. */
@@ -235,7 +210,6 @@ export class ChainIndexer {
   async #backfill(to: number, latest: BlockHeader): Promise<IndexerStepOutcome> {
     const { chain, row, signal, onProgress } = this.#options
     const { network, label, nextBlock: first } = row
-    const nodes = this.#nodes
     const startedMs = Date.now()
     let entries = 0
     let foldedFrom = -1
@@ -252,7 +226,7 @@ export class ChainIndexer {
       onProgress?.(measureBackfillProgress({ network, label, ...counts }, startedMs))
     }
     while (row.nextBlock <= to && !signal.aborted) {
-      for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
+      for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to)) {
         if (signal.aborted) break
         await assertFollowsCheckpoint(chain, row, this.#place!, fetched)
         if (!fetched.record && hasRunningHashes(chain)) {
@@ -260,7 +234,7 @@ export class ChainIndexer {
             throw transientError(`the contracts' record of block ${fetched.to} is not known`)
           foldedFrom = row.nextBlock
           const blocks = { from: row.nextBlock, confirmed: to, latest }
-          await this.#fetcher.foldAhead(this.#place!, blocks, nodes, show)
+          await this.#fetcher.foldAhead(this.#place!, blocks, show)
           break
         }
         const range = provedRangeOf(chain, fetched)
@@ -273,11 +247,11 @@ export class ChainIndexer {
     return { kind: 'backfilled', blocks: row.nextBlock - first, entries }
   }
 
-  /** The highest block that enough nodes report as confirmed. A confirmed block never becomes unconfirmed. */
+  /** The highest block that two nodes report as confirmed. A confirmed block never becomes unconfirmed. */
   async #confirmedBy(first: ChainHeads): Promise<number> {
     const { chain, row } = this.#options
     if (first.confirmed < row.nextBlock) return first.confirmed
-    return readConfirmedBlock(chain, first, this.#nodes)
+    return readConfirmedBlock(chain, first)
   }
 
   async #follow(
@@ -304,7 +278,6 @@ export class ChainIndexer {
         tail,
         place,
         asked,
-        nodes: this.#nodes,
       })
     } catch (error) {
       // until nodes agree, new blocks are shown as unconfirmed
@@ -342,7 +315,7 @@ export class ChainIndexer {
     if (!hash || confirmed < row.nextBlock || !hasRunningHashes(chain) || this.state.lastError)
       return null
     const block = { number: confirmed, hash: toHex(hash) }
-    const record = readAgreedRunningHashesOrNull(chain, block, this.#nodes)
+    const record = readAgreedRunningHashesOrNull(chain, block)
     record.catch(() => {})
     return { hash, record }
   }
@@ -370,8 +343,6 @@ export class ChainIndexer {
         }
       : null
     const confirmed = mergeDecodedLogs(proved.map(({ decoded }) => decoded))
-    if (proved.some((range) => range.ground.nodes < this.state.nodesWanted))
-      assertLogsMoveNoMoney(confirmed)
     failpoint(`${at}.before_transaction`)
     const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed, replaced }
     this.#minimumWei = await this.#inDatabase(() => writeBlocks(this.#options, write))
@@ -379,7 +350,6 @@ export class ChainIndexer {
       Object.assign(row, to)
       this.#place = last
       this.#showTrust(last.ground)
-      if (last.ground.nodes >= this.state.nodesWanted) this.#silentSinceMs = null
     }
     failpoint(`${at}.after_commit`)
   }
@@ -421,12 +391,12 @@ export class ChainIndexer {
       return false
     // a node that is still syncing shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
-    if (hasRunningHashes(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
-      const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
+    if (hasRunningHashes(chain) && this.state.trust === null) {
+      const known = { tail: this.#tail, place: this.#place! }
       const { nodes } = await readNewestRunningHashes(chain, row, known)
       this.#showTrust(trustBasisOfRange(chain, nodes))
     }
-    if ((this.state.trustNodes ?? 0) < this.state.nodesWanted) return false
+    if (this.state.trust === null) return false
     const heads = await chain.rpc.onEveryNode((call) => readChainHeads(call, chain.config), 2)
     return heads.every(({ confirmed }) => row.nextBlock > confirmed - MAX_BLOCKS_FOLLOWED_SINGLY)
   }

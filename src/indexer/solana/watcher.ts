@@ -73,7 +73,7 @@ export class PaymentWatcher {
     this.#nowMs = options.nowMs ?? Date.now
     const { identity, rpc, chain, startSlot: nextBlock } = options
     const named = { network: identity.network, label: rpc.label, chain, nextBlock }
-    this.state = initialChainState(named, rpc.size, options.stages)
+    this.state = initialChainState(named, options.stages)
   }
 
   /**
