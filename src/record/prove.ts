@@ -72,7 +72,9 @@ export async function readAgreedRunningHashes(
   { hash, number }: BlockNumberAndHash,
 ): Promise<AgreedAnswer<RunningHashes>> {
   try {
-    return await rpc.agreed((call) => readRunningHashes(call, config, fromHex(hash), number))
+    return await rpc.agreed((call) => readRunningHashes(call, config, fromHex(hash), number), {
+      about: `the running hash of block ${number}`,
+    })
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
     throw new NodesSilentError(
@@ -271,9 +273,9 @@ export async function proveLogsUpTo(
   const known = new Map<number, { hash: Buffer; record: AgreedAnswer<RunningHashes> }>()
   const hosts = new Set<string>()
   const { from, confirmed, width, isHinted } = blocks
-  const { answer: agreed, nodes } = top.record
+  const { answer: agreed } = top.record
   let { lastHash } = before
-  let running: AgreedAnswer<RunningHashes> = { answer: before.record, nodes }
+  let running = top.record.map(() => before.record)
 
   const source = logRangeSource(chain, width, isHinted)
   const noted: typeof source = {
@@ -294,7 +296,7 @@ export async function proveLogsUpTo(
       )
     // consecutive ranges without logs, up to some 100,000, share one record object
     if (range.decoded.record.length > 0)
-      running = { answer: runningHashesAfterLogs(chain, running.answer, range.decoded), nodes }
+      running = running.map((hashes) => runningHashesAfterLogs(chain, hashes, range.decoded))
     lastHash = range.lastHash
     known.set(range.to, { hash: lastHash, record: running })
   }

@@ -76,7 +76,7 @@ export async function proveBlocks(
     : null
   const top = keeps && !own ? await readNewestRunningHashes(chain, row, known) : null
   const answer = runningHashesAfterLogs(chain, place.record, seen.decoded)
-  const record = top ? { answer, nodes: top.nodes } : own
+  const record = top ? top.map(() => answer) : own
   const source = checkedLogRangeSource(chain, createLogRangeWidth(), {
     from: seen.from,
     before: place,
