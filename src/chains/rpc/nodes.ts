@@ -91,6 +91,7 @@ export class RpcPool<Hash extends string> {
   readonly #options: RpcNodesOptions<Hash>
   readonly #nodes: readonly RpcNode[]
   readonly #family: Family<Hash>
+  #turns = 0
 
   constructor(
     options: RpcNodesOptions<Hash>,
@@ -146,9 +147,12 @@ export class RpcPool<Hash extends string> {
    * @param work also gets the node's host
    * @throws as `call`
    */
-  async onOneNode<T>(work: (call: RpcCall, host: string) => Promise<T>): Promise<T> {
+  async onOneNode<T>(
+    work: (call: RpcCall, host: string) => Promise<T>,
+    nodes = this.#inOrder(),
+  ): Promise<T> {
     let last: Error | null = null
-    for (const node of this.#inOrder()) {
+    for (const node of nodes) {
       const answer = await this.#ask(node, (call) => work(call, node.host))
       if ('result' in answer) return answer.result
       if (answer.error instanceof RpcError && !isFaultOfNode(answer.error)) throw answer.error
@@ -159,28 +163,27 @@ export class RpcPool<Hash extends string> {
     throw this.#unavailable(last)
   }
 
+  /** Like `onOneNode`, but begins with another healthy node each time, so that none of them hides what others know. */
+  inTurn<T>(work: (call: RpcCall) => Promise<T>): Promise<T> {
+    const nodes = this.#inOrder()
+    const nowMs = performance.now()
+    const healthy = nodes.filter((node) => node.rank(nowMs) === 0)
+    this.#turns += 1
+    const next = healthy[this.#turns % healthy.length]
+    return this.onOneNode(work, next ? [next, ...nodes.filter((node) => node !== next)] : nodes)
+  }
+
   /**
    * Runs the work on every node that answers. Failing nodes are asked only if too few others are left.
    * @param least minimum number of answers, or the number of configured nodes if that is smaller
    * @throws ChainUnavailableError when fewer nodes answer
    */
   async onEveryNode<T>(work: (call: RpcCall) => Promise<T>, least = 1): Promise<T[]> {
-    return (await this.#answersOfAll(work, least)).answers
+    return (await this.answersOfAll(work, least)).answers
   }
 
-  /**
-   * The answer with the greatest height that two nodes have reached, where two are configured.
-   * @throws ChainUnavailableError when fewer nodes answer
-   */
-  async reached<T>(
-    read: (call: RpcCall) => Promise<T>,
-    heightOf: (answer: T) => number,
-  ): Promise<AgreedAnswer<T>> {
-    const answers = await this.#answersOfAll(read, 2)
-    return answers.reached(this.#needed, heightOf)!
-  }
-
-  async #answersOfAll<T>(
+  /** Like `onEveryNode`, and returns which node gave which answer. */
+  async answersOfAll<T>(
     work: (call: RpcCall) => Promise<T>,
     least: number,
   ): Promise<NodeAnswers<RpcNode, T>> {
@@ -201,8 +204,8 @@ export class RpcPool<Hash extends string> {
     throw this.#undecided(nodes, failed)
   }
 
-  /** Number of nodes that have to give equal answers. */
-  get #needed(): number {
+  /** Number of nodes that have to give equal answers: two where two are configured. */
+  get needed(): number {
     return Math.min(2, this.size)
   }
 
@@ -261,7 +264,7 @@ export class RpcPool<Hash extends string> {
       }
       failed.delete(node)
       answers.set(node, answer.result)
-      const agreed = answers.agreement(this.#needed, isSame)
+      const agreed = answers.agreement(this.needed, isSame)
       if (agreed) return agreed
       // after a first answer `ask` may request less: nodes that refused the whole range as too large are asked again
       if (answers.nodes.length === 1)

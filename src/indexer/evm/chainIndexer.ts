@@ -1,4 +1,9 @@
-import { type ChainHeads, readChainHeads, readConfirmedBlock } from '../../chains/evm/chain.js'
+import {
+  type ChainHeads,
+  type ConfirmedHead,
+  readConfirmedBlock,
+  readConfirmedHead,
+} from '../../chains/evm/chain.js'
 import { mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
 import { encodeRunningHashes } from '../../chains/evm/record.js'
@@ -159,12 +164,13 @@ export class ChainIndexer {
       state.isCaughtUp = head.caughtUp
     }
     const heads = await chain.heads()
-    const { latest, confirmed: reported, confirmedMs } = heads
-    const confirmed = await this.#confirmedBy(heads).catch((error: unknown) => {
+    const { latest, confirmed: reported } = heads
+    const agreed = await this.#confirmedBy(heads).catch((error: unknown) => {
       if (!findNoQuorumError(error)) throw error
       this.#unproved = error as Error
-      return row.nextBlock - 1
+      return this.#confirmedBefore(heads)
     })
+    const { confirmed, confirmedMs } = agreed
     this.#clock.see(latest)
     const { blockMs } = this.#clock
     Object.assign(state, { latest: latest.number, confirmed, confirmedMs, blockMs })
@@ -183,7 +189,7 @@ export class ChainIndexer {
     if (isFar && !isSeen) return this.#backfill(Math.min(confirmed, latest.number), latest)
     const unproved = this.#tail.filter(({ block }) => block <= reported).length
     const isFull = isFar || unproved >= MOST_UNPROVED
-    return this.#follow(latest, confirmed, { place: this.#place, isFull })
+    return this.#follow(latest, agreed, { place: this.#place, isFull })
   }
 
   /**
@@ -247,20 +253,29 @@ export class ChainIndexer {
     return { kind: 'backfilled', blocks: row.nextBlock - first, entries }
   }
 
-  /** The highest block that two nodes report as confirmed. A confirmed block never becomes unconfirmed. */
-  async #confirmedBy(first: ChainHeads): Promise<number> {
+  /** The highest block that two nodes report as confirmed. All nodes are asked once one of them reports a new block. */
+  async #confirmedBy(first: ChainHeads): Promise<ConfirmedHead> {
     const { chain, row } = this.#options
-    if (first.confirmed < row.nextBlock) return first.confirmed
+    if (first.confirmed < row.nextBlock) return this.#confirmedBefore(first)
     return readConfirmedBlock(chain, first)
+  }
+
+  /** The last block that two nodes reported as confirmed before. A confirmed block never becomes unconfirmed. */
+  #confirmedBefore(first: ConfirmedHead): ConfirmedHead {
+    const { nextBlock, parentHash } = this.#options.row
+    const confirmed = parentHash ? nextBlock - 1 : Math.min(first.confirmed, nextBlock - 1)
+    const confirmedMs = this.state.confirmedMs ?? first.confirmedMs
+    return { confirmed, confirmedHash: null, confirmedMs }
   }
 
   async #follow(
     latest: BlockHeader,
-    confirmedBlock: number,
+    agreed: ConfirmedHead,
     { place, isFull }: { place: LastConfirmedHashes; isFull: boolean },
   ): Promise<IndexerStepOutcome> {
     const { chain, row } = this.#options
     const before = this.#tail
+    const { confirmed: confirmedBlock } = agreed
     const asked = this.#askRecord(latest, confirmedBlock)
     const known = { chain, row, tail: before }
     const extension = isFull ? null : await readNewBlocks(known, latest, this.#maxBlocks)
@@ -278,6 +293,7 @@ export class ChainIndexer {
         tail,
         place,
         asked,
+        agreed,
       })
     } catch (error) {
       // until nodes agree, new blocks are shown as unconfirmed
@@ -397,7 +413,7 @@ export class ChainIndexer {
       this.#showTrust(trustBasisOfRange(chain, nodes))
     }
     if (this.state.trust === null) return false
-    const heads = await chain.rpc.onEveryNode((call) => readChainHeads(call, chain.config), 2)
+    const heads = await chain.rpc.onEveryNode((call) => readConfirmedHead(call, chain.config), 2)
     return heads.every(({ confirmed }) => row.nextBlock > confirmed - MAX_BLOCKS_FOLLOWED_SINGLY)
   }
 

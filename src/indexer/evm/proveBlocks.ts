@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { EvmChain } from '../../chains/evm/chain.js'
+import type { ConfirmedHead, EvmChain } from '../../chains/evm/chain.js'
 import { blockOfLogPosition } from '../../chains/evm/logs.js'
 import type { RunningHashes } from '../../chains/evm/record.js'
 import {
@@ -22,6 +22,7 @@ import {
   runningHashMismatchText,
 } from '../../record/prove.js'
 import {
+  assertCanonical,
   type BlockRangeSource,
   type ConfirmedLogRange,
   hasSameLogs,
@@ -63,9 +64,14 @@ const rangeOf = (blocks: readonly UnconfirmedBlock[]): ConfirmedLogRange => ({
 export async function proveBlocks(
   chain: EvmChain,
   row: ChainRow,
-  known: KnownTail & { blocks: readonly UnconfirmedBlock[]; asked: RequestedRunningHashes | null },
+  known: KnownTail & {
+    blocks: readonly UnconfirmedBlock[]
+    asked: RequestedRunningHashes | null
+    /** The highest block that two nodes call confirmed. */
+    agreed: ConfirmedHead
+  },
 ): Promise<ProvedLogRange[]> {
-  const { blocks, tail, place, asked } = known
+  const { blocks, tail, place, asked, agreed } = known
   if (blocks.length === 0) return []
   const seen = rangeOf(blocks)
   const keeps = hasRunningHashes(chain)
@@ -87,8 +93,11 @@ export async function proveBlocks(
 
   const proved = { ...seen, record }
   const isAlone = chain.rpc.size === 1
-  if (isAlone || (!top && seen.decoded.places.length === 0))
+  if (isAlone || (!top && seen.decoded.places.length === 0)) {
+    const isAgreed = agreed.confirmed === end.number && agreed.confirmedHash === end.hash
+    if (!isAgreed) await assertCanonical(chain, end)
     return [provedRangeOf(chain, { ...proved, nodes: 1 })]
+  }
   // the running hashes at the newest block prove the logs of the whole tail, so the second node has to confirm the
   // blocks of all these logs
   const logs = { ...seen, decoded: logsOfBlocks(top ? tail : blocks) }
@@ -97,8 +106,10 @@ export async function proveBlocks(
     if (!top) return source.read(call, seen.from, seen.to)
     throw new ContradictingNodeError(`a node has other logs in blocks ${seen.from}-${seen.to}`)
   }
-  const agreed = await chain.rpc.agreed(ask, { isProved: !top })
-  return [provedRangeOf(chain, { ...agreed.answer, nodes: agreed.nodes })]
+  const confirmed = await chain.rpc.agreed(ask, { isProved: !top })
+  // other nodes' logs were refuted, but two nodes have to have the block
+  if (confirmed.nodes < chain.rpc.needed) await assertCanonical(chain, end)
+  return [provedRangeOf(chain, { ...confirmed.answer, nodes: confirmed.nodes })]
 }
 
 /**
