@@ -66,13 +66,12 @@ const ROWS: Record<string, PanelOf[]> = {
   ],
   'Trust and faults': [
     [
-      'Nodes that agree on what is confirmed, and nodes wanted',
+      'Nodes that agree on what is confirmed',
       'none',
       by(
         'max by (network, chain, trust) (clusterd_chain_trust)',
         '{{network}} {{chain}} {{trust}}',
       ),
-      by('max by (network, chain) (clusterd_chain_nodes_wanted)', '{{network}} {{chain}} wanted'),
       by(
         'max by (network, chain, why) (clusterd_chain_undecided) > 0',
         '{{network}} {{chain}} undecided: {{why}}',

@@ -48,7 +48,6 @@ const chain: ChainState = {
   isCaughtUp: true,
   trust: 'proved',
   trustNodes: 2,
-  nodesWanted: 2,
   errorAlarm: null,
   halted: null,
   lastStepMs: NOW_MS,
@@ -187,7 +186,6 @@ const REHEARSALS: Record<AlarmName, State> = {
   ClusterdRpcContradiction: {
     chain: { lastError: 'a contradicts b', errorAlarm: 'ClusterdRpcContradiction' },
   },
-  ClusterdTrustFell: { chain: { trust: 'trusted', trustNodes: 1 } },
   ClusterdChainBehind: { chain: { tailBlock: 90 } },
   ClusterdLoopHangs: { process: { loops: [{ ...loop, ageMs: STUCK_LOOP_ALARM_MS + 1_000 }] } },
   ClusterdLoopFails: { process: { loops: [{ ...loop, failures: 21 }] } },

@@ -47,6 +47,10 @@ describe('the chains file', () => {
       /chains\[0\]\.communityPayments: does not go with watchOnly/,
     ],
     [{ unknownField: 1 }, /chains\[0\]/],
+    [
+      { singleNodeAfter: '30m' },
+      /^In the chains file \S+, chains\[0\]: has "singleNodeAfter".*remove the field.*remove its URL/,
+    ],
   ])('with %o stops with one sentence that names the field', (changes, sentence) => {
     expect(withChain(changes)).toThrow(sentence)
   })

@@ -6,7 +6,6 @@ import {
 import { NETWORK_OF_CHAIN_LABEL, NETWORKS } from '../registry/primitives/network.js'
 import { bridgeSettingsSchema, chainDeploymentSchema } from './deployment.js'
 import {
-  durationMsOrNull,
   evmAddress,
   hexBytes,
   httpUrl,
@@ -20,7 +19,11 @@ import { chainPresetOf } from './presets.js'
 
 const IN_ETHER = { symbol: 'ETH', decimals: 18 } as const
 
-const fields = z.strictObject({
+/** Explains a field of earlier builds, whose files `clusterd start` refuses. */
+const REMOVED_FIELD =
+  'has "singleNodeAfter", by which one node of two could decide alone: remove the field, and if a node is gone for good, remove its URL from rpcUrls'
+
+const settings = {
   kind: z.literal('evm').default('evm'),
   network: z.enum(NETWORKS).optional(),
   label: z
@@ -69,8 +72,6 @@ const fields = z.strictObject({
    * deployer's contract, or an older version).
    */
   trust: z.enum(['compared', 'trusted']).optional().meta({ since: '1.0.0-rc.1' }),
-  /** Time after which indexing continues with one node if the others do not answer, ms; null for never. */
-  singleNodeAfter: durationMsOrNull.meta({ since: '1.0.0-rc.1' }),
   /**
    * Set for contracts of another deployer. They are indexed under our rules, so the result may differ from that
    * deployer's registry.
@@ -81,6 +82,11 @@ const fields = z.strictObject({
       quotes: z.boolean().default(false),
     })
     .optional(),
+}
+
+const fields = z.strictObject(settings, {
+  error: ({ code, keys }) =>
+    code === 'unrecognized_keys' && keys.includes('singleNodeAfter') ? REMOVED_FIELD : undefined,
 })
 
 export const evmChainSchema = fields.transform(withPreset).readonly()

@@ -26,20 +26,6 @@ export const rpcUrls = z
     error: 'has the same URL twice: each has to be another node',
   })
 
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-const duration = z
-  .string()
-  .regex(/^(never|[1-9][0-9]{0,5}[smhd])$/, 'must be "never", or a time such as "30m" or "2h"')
-  .transform((text) =>
-    text === 'never'
-      ? null
-      : Number(text.slice(0, -1)) * UNIT_MS[text.slice(-1) as keyof typeof UNIT_MS],
-  )
-
-/** Schema of a duration, ms: "30s", "10m", "2h", "1d" or milliseconds. "never", which is the default, gives null. */
-export const durationMsOrNull = z.union([duration, positiveInt, z.null()]).default(null)
-
 /** Schema of an amount of wei as a decimal text; uint256 has at most 78 digits. */
 export const weiText = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { EvmChain } from '../chains/evm/chain.js'
+import { type EvmChain, readConfirmedBlock } from '../chains/evm/chain.js'
 import { getBlockHeader } from '../chains/evm/logs.js'
 import { transientError } from '../chains/rpc/errors.js'
 import {
@@ -27,7 +27,7 @@ async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Prom
   const { seq, generation } = await readJournalHead(pool, network)
   const copy = (await readMirroredNetworks(pool)).get(network)
   if (!copy || copy.provedSeq >= seq) return
-  const { confirmed } = await hub.heads()
+  const { confirmed } = await readConfirmedBlock(hub, await hub.heads())
   const block = await hub.rpc.onOneNode((call) => getBlockHeader(call, Math.max(0, confirmed)))
   if (!block) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
   for (let after = copy.provedSeq; ; alive()) {

@@ -66,7 +66,7 @@ export class AirdropWatcher {
     const heads = await chain.heads()
     const { latest } = heads
     const isDue = airdrops.some(({ nextBlock }) => nextBlock <= heads.confirmed)
-    const confirmed = isDue ? await readConfirmedBlock(chain, heads) : heads.confirmed
+    const { confirmed } = isDue ? await readConfirmedBlock(chain, heads) : heads
     let result: StepResult = 'waiting'
     const errors: unknown[] = []
     for (const watched of airdrops) {

@@ -25,7 +25,6 @@ const caughtUp: ChainState = {
   isCaughtUp: true,
   trust: 'proved',
   trustNodes: 2,
-  nodesWanted: 2,
   errorAlarm: null,
   halted: null,
   lastStepMs: NOW_MS,

@@ -37,8 +37,6 @@ export interface ChainState {
   trust: Trust | null
   /** Number of nodes that returned the equal answers on which `trust` is based. */
   trustNodes: number | null
-  /** Required number of nodes with equal answers. */
-  nodesWanted: number
   halted: string | null
   /** Time at which the newest step ended, successful or not. */
   lastStepMs: number | null
@@ -128,11 +126,6 @@ export function chainProblem(state: ChainState | null, nowMs: number): ProblemWi
     )
   if (state.lastStepMs === null || nowMs - state.lastStepMs > STALE_MS)
     return is('ClusterdLoopHangs', `no step for ${STALE_MS / 1_000} s: it hangs`)
-  if (state.trustNodes !== null && state.trustNodes < state.nodesWanted)
-    return is(
-      'ClusterdTrustFell',
-      `its newest logs rest on ${state.trustNodes} of the ${state.nodesWanted} nodes that have to agree`,
-    )
   const lag = state.latest - state.tailBlock
   if (lag > LAG_BLOCKS) return is('ClusterdChainBehind', `${lag} blocks behind its head`)
   const finalityMs = state.confirmedMs === null ? 0 : nowMs - state.confirmedMs

@@ -137,13 +137,6 @@ function addTrustMetrics(registry: Registry, states: () => readonly ChainState[]
       ),
   )
   gauge(
-    'clusterd_chain_nodes_wanted',
-    'Nodes whose equal answers confirmed logs should rest on',
-    ['network', 'chain'],
-    () =>
-      states().map(({ network, label, nodesWanted }) => [{ network, chain: label }, nodesWanted]),
-  )
-  gauge(
     'clusterd_chain_undecided',
     '1 while too few nodes agree on confirmed logs: a node is silent, or they contradict each other',
     ['network', 'chain', 'why'],

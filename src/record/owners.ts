@@ -2,6 +2,7 @@ import { encodeDeployData, type Hex } from 'viem'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { ownersProbeAbi, ownersProbeBytecode } from '../chains/evm/contracts/index.js'
 import type { BlockHeader } from '../chains/evm/logs.js'
+import { readAt } from '../chains/evm/record.js'
 import { BID_OFFSETS, bidNameWord, decodeBid } from '../registry/journal/bid.js'
 import { actorText } from '../registry/journal/events.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
@@ -16,13 +17,13 @@ export const MAX_OWNERS_PER_CALL = 700
 const NOBODYS = Buffer.alloc(32)
 
 /**
- * Compares registrations with `ownerOf` on the hub as of a block (EIP-1898), read from two nodes where two answer.
+ * Compares registrations with `ownerOf` on the hub as of a block, read from two nodes where two answer.
  * @param bodies entry bodies of the bids that won the names, at most `MAX_OWNERS_PER_CALL`
  * @throws Error that names the first name whose owner on the hub is not the bidder that won it; ChainUnavailableError
  */
 export async function assertOwnersOnHub(
   hub: EvmChain,
-  { hash, number }: BlockHeader,
+  block: BlockHeader,
   bodies: readonly Buffer[],
 ): Promise<void> {
   const names = bodies.map((body) => toHex(bidNameWord(body)))
@@ -32,9 +33,7 @@ export async function assertOwnersOnHub(
     args: [hub.config.contract, names] as const,
   }
   const data = encodeDeployData(question)
-  const answer = await hub.rpc.quorum((call) =>
-    call<Hex>('eth_call', [{ data }, { blockHash: hash }]),
-  )
+  const answer = await hub.rpc.quorum((call) => readAt<Hex>(call, 'eth_call', { data }, block))
   const owners = fromHex(answer).subarray(1)
   for (const [i, body] of bodies.entries()) {
     const owner = owners.subarray(32 * i, 32 * i + 32)
@@ -42,7 +41,7 @@ export async function assertOwnersOnHub(
       continue
     const { wallet, name } = decodeBid(body)
     throw new Error(
-      `the hub did not give "${name}" to ${actorText(wallet)}, as of its block ${number}`,
+      `the hub did not give "${name}" to ${actorText(wallet)}, as of its block ${block.number}`,
     )
   }
 }

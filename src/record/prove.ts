@@ -70,11 +70,10 @@ export const runningHashMismatchText = ({ config }: EvmChain, block: number): st
 export async function readAgreedRunningHashes(
   { rpc, config }: EvmChain,
   { hash, number }: BlockNumberAndHash,
-  least = 2,
 ): Promise<AgreedAnswer<RunningHashes>> {
   try {
     return await rpc.agreed((call) => readRunningHashes(call, config, fromHex(hash), number), {
-      least,
+      about: `the running hash of block ${number}`,
     })
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
@@ -93,9 +92,8 @@ export async function readAgreedRunningHashes(
 export const readAgreedRunningHashesOrNull = (
   chain: EvmChain,
   block: BlockNumberAndHash,
-  nodes?: number,
 ): Promise<AgreedAnswer<RunningHashes> | null> =>
-  fallbackOnExpectedError(readAgreedRunningHashes(chain, block, nodes), isUnknown, null)
+  fallbackOnExpectedError(readAgreedRunningHashes(chain, block), isUnknown, null)
 
 const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
@@ -207,8 +205,6 @@ interface RangesStart {
   before: LastConfirmedHashes
   /** Records that need not be read from nodes. */
   known: KnownRunningHashes
-  /** Number of nodes whose answers have to be equal. */
-  nodes: number
 }
 
 /**
@@ -218,10 +214,10 @@ interface RangesStart {
 export function checkedLogRangeSource(
   chain: EvmChain,
   width: LogRangeWidth,
-  { from: start, before, known, nodes }: RangesStart,
+  { from: start, before, known }: RangesStart,
 ): BlockRangeSource<RangeWithCheckedHashes> {
-  const source = logRangeSource(chain, width, { nodes })
-  const timed = logRangeSource(chain, width, { nodes, isHinted: false })
+  const source = logRangeSource(chain, width)
+  const timed = logRangeSource(chain, width, false)
   const asked = new LRUCache<string, ReturnType<typeof readAgreedRunningHashesOrNull>>({
     max: RECORDS_KEPT,
   })
@@ -231,7 +227,7 @@ export function checkedLogRangeSource(
     const one = known.get(number)
     if (one?.hash.equals(lastHash)) return one.record
     const hash = toHex(lastHash)
-    const record = asked.get(hash) ?? readAgreedRunningHashesOrNull(chain, { number, hash }, nodes)
+    const record = asked.get(hash) ?? readAgreedRunningHashesOrNull(chain, { number, hash })
     asked.set(hash, record)
     return record
   }
@@ -267,7 +263,6 @@ export function checkedLogRangeSource(
  * Reads a chain's logs from a block on without storing them, up to a block whose record was agreed on. It is for
  * nodes that have pruned old state: they return only the contract's newest running hash of its logs (its record), which
  * proves all logs up to its block at once. Afterwards the running hash of each block with logs is known.
- * @param least number of nodes that have to return the blocks that have logs
  * @throws RefutedAnswerError where the logs do not match the record; the nodes that returned them are then asked last
  */
 export async function proveLogsUpTo(
@@ -275,17 +270,16 @@ export async function proveLogsUpTo(
   before: LastConfirmedHashes,
   blocks: { from: number; confirmed: number; width: LogRangeWidth; isHinted: boolean },
   top: BlockNumberAndHash & { record: AgreedAnswer<RunningHashes> },
-  least: number,
   onRange: () => void,
 ): Promise<KnownRunningHashes> {
   const known = new Map<number, { hash: Buffer; record: AgreedAnswer<RunningHashes> }>()
   const hosts = new Set<string>()
   const { from, confirmed, width, isHinted } = blocks
-  const { answer: agreed, nodes } = top.record
+  const { answer: agreed } = top.record
   let { lastHash } = before
-  let running: AgreedAnswer<RunningHashes> = { answer: before.record, nodes }
+  let running = top.record.map(() => before.record)
 
-  const source = logRangeSource(chain, width, { nodes: least, isHinted })
+  const source = logRangeSource(chain, width, isHinted)
   const noted: typeof source = {
     ...source,
     read: async (call, first, last, other, host) => {
@@ -304,7 +298,7 @@ export async function proveLogsUpTo(
       )
     // consecutive ranges without logs, up to some 100,000, share one record object
     if (range.decoded.record.length > 0)
-      running = { answer: runningHashesAfterLogs(chain, running.answer, range.decoded), nodes }
+      running = running.map((hashes) => runningHashesAfterLogs(chain, hashes, range.decoded))
     lastHash = range.lastHash
     known.set(range.to, { hash: lastHash, record: running })
   }

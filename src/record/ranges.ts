@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Hex } from '../chains/chain.js'
 import type { EvmChain } from '../chains/evm/chain.js'
 import {
   blockNumbersOfLogs,
@@ -16,7 +17,7 @@ import {
   type RawLog,
   readLogsOfRange,
 } from '../chains/evm/logs.js'
-import { contractsWithRunningHash } from '../chains/evm/record.js'
+import { type BlockNumberAndHash, contractsWithRunningHash } from '../chains/evm/record.js'
 import { mapInBatches } from '../chains/rpc/batches.js'
 import {
   errorWithCauses,
@@ -47,12 +48,30 @@ export interface BlockRangeSource<Range> {
   width: LogRangeWidth
   /** @param first answer of another node, if there is one @throws RpcError */
   read(call: RpcCall, from: number, to: number, first?: Range, host?: string): Promise<Range>
-  /** Number of nodes that have to return the range; default two. */
-  nodes?: number
   /** True if the contracts' running hashes (their record) prove the range after it was read. */
   isProved?: boolean
+  /** Last block of a range. Needed where `isProved` lets one node's range be accepted. */
+  endOf?(range: Range): BlockNumberAndHash
   /** Number of logs in a range. */
   sizeOf(range: Range): number
+}
+
+/**
+ * Checks that a block is on the chain: two nodes return its hash for its number, where two are configured.
+ * @throws NodesDisagreeError, ChainUnavailableError; RpcError transient where two nodes have another block there
+ */
+export async function assertCanonical(
+  { rpc }: Pick<EvmChain, 'rpc'>,
+  { number, hash }: BlockNumberAndHash,
+): Promise<void> {
+  const read = async (call: RpcCall): Promise<Hex> => {
+    const header = await getBlockHeader(call, number)
+    if (!header)
+      throw new MissingDataError(`eth_getBlockByNumber: the node does not have block ${number}`)
+    return header.hash
+  }
+  const { answer } = await rpc.agreed(read, { about: `the hash of block ${number}` })
+  if (answer !== hash) throw transientError(`block ${number} is ${answer}, and no longer ${hash}`)
 }
 
 /** Maximum number of logs in a range. One transaction writes a range. */
@@ -76,12 +95,14 @@ export async function readBlocksInRanges<Range>(
   from: number,
   to: number,
 ): Promise<(Range & { nodes: number })[]> {
-  const { rpc, width, read, nodes: least = 2, isProved = false, sizeOf } = source
+  const { rpc, width, read, isProved, sizeOf } = source
   try {
     const { answer, nodes } = await rpc.agreed<Range>(
       (call, first, host) => read(call, from, to, first, host),
-      { isProved, least },
+      { isProved },
     )
+    // the other nodes' ranges were refuted, but two nodes have to have the last block
+    if (nodes < rpc.needed && source.endOf) await assertCanonical({ rpc }, source.endOf(answer))
     const logs = sizeOf(answer)
     if (logs > MOST_LOGS && from < to) throw new RpcError('too_much', `${logs} logs`)
     width.answered(to - from + 1, logs)
@@ -157,11 +178,10 @@ export const isCoveredByRunningHash = ({ config }: EvmChain): boolean =>
 export const logRangeSource = (
   chain: EvmChain,
   width: LogRangeWidth,
-  { nodes = 2, isHinted = isCoveredByRunningHash(chain) } = {},
+  isHinted = isCoveredByRunningHash(chain),
 ): BlockRangeSource<ConfirmedLogRange> => ({
   rpc: chain.rpc,
   width,
-  nodes,
   isProved: isCoveredByRunningHash(chain),
   async read(call, from, to, first) {
     const readOwn = () => readRange(call, chain, { from, to, isHinted })
@@ -172,6 +192,7 @@ export const logRangeSource = (
     if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
     return (await hasSameLogs(call, chain, first)) ? first : (whole ?? readOwn())
   },
+  endOf: ({ to, lastHash }) => ({ number: to, hash: toHex(lastHash) }),
   sizeOf: ({ decoded }) => decodedLogCount(decoded),
 })
 

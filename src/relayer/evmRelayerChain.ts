@@ -8,7 +8,6 @@ export const evmRelayerChain = (
 ): RelayerChain => ({
   label: target.at.label,
   followsOthers: false,
-  allowsOneNode: Boolean(target.at.config.singleNodeAfter),
   worker({ network, optionsAt, show }) {
     const { label: chain, config } = target.at
     const name = 'the relayer'

@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import { readChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import { alarmLogFields } from '../ops/alarms.js'
@@ -30,8 +29,6 @@ export interface RelayerChain {
    * True if the chain's jobs only follow from deliveries. A network without deliveries then has no jobs on the chain.
    */
   readonly followsOthers: boolean
-  /** True if the chain may be indexed on the answers of one of two nodes (`singleNodeAfter`). */
-  readonly allowsOneNode: boolean
   /** Creates the worker for one term as leader. */
   worker(led: RelayerWorkerContext): Pick<Worker, 'name' | 'fields' | 'pollMs' | 'step'>
 }
@@ -129,25 +126,8 @@ class LedOutbox {
     }
     this.workers = chains.map((source) => {
       const worker = source.worker(led)
-      return {
-        ...worker,
-        ...this.#workerOptions(),
-        step: async (signal, alive) =>
-          (await this.#isByOneNode()) ? 'waiting' : worker.step(signal, alive),
-      }
+      return { ...worker, ...this.#workerOptions() }
     })
-  }
-
-  /**
-   * True while a chain is indexed on the answers of one of two nodes (`singleNodeAfter`). The relayer then pauses, so
-   * that no money is moved on one node's answers alone.
-   */
-  async #isByOneNode(): Promise<boolean> {
-    const { pool, network, chains } = this.#options
-    if (chains.every(({ allowsOneNode }) => !allowsOneNode)) return false
-    return (await readChainStates(pool)).some(
-      ({ state }) => state.network === network && (state.trustNodes ?? 2) < state.nodesWanted,
-    )
   }
 
   wake(heard: 'notify' | 'block'): void {

@@ -16,7 +16,6 @@ interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'rele
 export const solanaRelayerChain = ({ pollMs, ...options }: SolanaPayerOptions): RelayerChain => ({
   label: SOLANA.label,
   followsOthers: true,
-  allowsOneNode: false,
   worker(led) {
     const { network, optionsAt, show } = led
     const name = 'the payer'

@@ -14,10 +14,8 @@ const BLOCK_MS = 2_000
 beforeAll(async () => {
   await world.append('mainnet', [bid({ from: owner, name })])
   await world.pool.query('UPDATE chains SET next_block = $1', [BLOCK + 1])
-  const state = initialChainState(
-    { network: 'mainnet', label: '1', chain: 0, nextBlock: BLOCK + 1 },
-    1,
-  )
+  const named = { network: 'mainnet', label: '1', chain: 0, nextBlock: BLOCK + 1 } as const
+  const state = initialChainState(named)
   const heads = { latest: 60, headMs: Date.now(), confirmed: 43, confirmedMs: CONFIRMED_MS }
   await writeChainStates(world.pool, 'mainnet', [
     Object.assign(state, heads, { blockMs: BLOCK_MS, tailBlock: 60 }),

@@ -24,11 +24,12 @@ const TAG = { kind: 'tag', tag: 'finalized' } as const
 it.each<
   [blocks: string, policy: string, blockMs: number, ChainConfig['confirmation'], most: number]
 >([
-  ['quick', 'depth', 0, DEPTH, 5],
-  ['slow', 'depth', 12_000, DEPTH, 7],
-  // four more calls in an epoch: the second node's heads, and the record from two nodes
-  ['quick', 'tag', 0, TAG, 3 + 4 / EPOCH],
-  ['slow', 'tag', 12_000, TAG, 5 + 4 / EPOCH],
+  // the newest block of both nodes, its logs, and the running hash and the hash of the confirmed block of both
+  ['quick', 'depth', 0, DEPTH, 7],
+  ['slow', 'depth', 12_000, DEPTH, 9],
+  // three more calls in an epoch: the second node's finalized block, and the running hash of both
+  ['quick', 'tag', 0, TAG, 3 + 3 / EPOCH],
+  ['slow', 'tag', 12_000, TAG, 5 + 3 / EPOCH],
 ])('%s blocks that are confirmed by %s cost few calls', async (_, __, blockMs, policy, most) => {
   let calls = 0
   const counted = async (_method: string, body: string) => {

@@ -41,7 +41,7 @@ describe('a first node that is on another fork', () => {
   ])('decides nothing beside a node that contradicts it, however long, %s', async (_, blocks) => {
     const lie: { hash: string | null } = { hash: null }
     const url = await node(forked(lie))
-    const lone = await open({ rpcUrls: [url, world.anvil.rpcUrl], singleNodeAfter: 1 })
+    const lone = await open({ rpcUrls: [url, world.anvil.rpcUrl] })
     await drive(lone, 40)
     await world.bid(0, [`fork-${made()}`])
     await world.test.mine({ blocks })

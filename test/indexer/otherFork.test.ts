@@ -53,7 +53,7 @@ it('does not date a log by a header of another fork', async () => {
   const first = Number(await world.public.getBlockNumber())
   await world.bid(1, ['bob'])
   await world.test.mine({ blocks: 20 })
-  const source = logRangeSource(chain, createLogRangeWidth(), { isHinted: false })
+  const source = logRangeSource(chain, createLogRangeWidth(), false)
   const read = () => chain.rpc.onOneNode((call) => source.read(call, first, first + 10))
   expect((await read()).decoded.places).toHaveLength(1)
   const ofBlock = `"0x${(first + 1).toString(16)}",false`

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { RawLog } from '../../src/chains/evm/logs.js'
-import { initialRunningHashes } from '../../src/chains/evm/record.js'
-import { RangeFetcher } from '../../src/indexer/evm/rangeFetcher.js'
 import {
   integerBetween,
   pickElement,
@@ -122,19 +120,6 @@ it('two of three nodes suffice', async () => {
   expect(lone.indexer.state).toMatchObject({ trust: 'proved', trustNodes: 2, isCaughtUp: true })
 })
 
-it('the operator can set a time of silence after which one node suffices, but it never ends the first catch-up', async () => {
-  let isAway = true
-  const second = await node(async () => (isAway ? 'lost' : undefined))
-  const lone = await open({ rpcUrls: [world.anvil.rpcUrl, second], singleNodeAfter: 1 })
-  await drive(lone, 40)
-  expect(lone.indexer.state).toMatchObject({ trust: 'trusted', trustNodes: 1, isCaughtUp: false })
-  isAway = false
-  await world.test.mine({ blocks: 3 })
-  await expect.poll(() => drive(lone, 3), { timeout: 10_000 }).toEqual([])
-  await lone.indexer.step()
-  expect(lone.indexer.state).toMatchObject({ trust: 'proved', trustNodes: 2, isCaughtUp: true })
-})
-
 describe('nodes with limitations', () => {
   it.each([
     ['128 blocks', 128],
@@ -172,30 +157,6 @@ describe('nodes with limitations', () => {
     // which node is asked first decides how the gap is found: by the record, or by the other node
     expect(errors[0]!.message).toMatch(/do not make its contracts' record|contradict each other/)
     expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
-  })
-
-  it('a record that only one node returned does not refute a second node that answers later', async () => {
-    const lie = { block: -1, name: `gift-${made()}`, isOn: true }
-    await world.bid(0, [`true-${made()}`])
-    lie.block = await head()
-    await world.test.mine({ blocks: GAP })
-    const keeps = pruned(20)
-    const forge = forger(lie)
-    let isSilent = true
-    const first = await node(async (...asked) => (await keeps(...asked)) ?? forge(...asked))
-    const second = await node(async (...asked) => (isSilent ? 'lost' : keeps(...asked)))
-    const { chain } = await world.open({ rpcUrls: [first, second] })
-    const from = world.config.startBlock
-    const to = await confirmed()
-    const before = { lastHash: null, record: initialRunningHashes(world.config) }
-    const { latest } = await chain.heads()
-    const fetcher = new RangeFetcher(chain, () => false)
-    await fetcher.foldAhead(before, { from, confirmed: to, latest }, 1, () => {})
-    isSilent = false
-    const read = async () => {
-      for await (const _ of fetcher.ranges(before, from, to, 2));
-    }
-    await expect(read()).rejects.toThrow('its nodes contradict each other')
   })
 
   it('a node without EIP-1898 is asked by number', async () => {

@@ -10,39 +10,11 @@ import { useSilentNodes } from './silentNodes.js'
 
 /** What needs more trust than one node provides, and the settings that accept less. */
 
-const { world, node, open, drive, journalled, onChain, confirmed, made } = useSilentNodes()
+const { world } = useSilentNodes()
 
 /** Code of a contract that has no function `recordHash()`. */
 const OLDER_CODE = '0x00'
 const OLDER = pad('0x0a', { size: 20 })
-
-it('while only one node answers, bids are indexed, and a bid that the hub has to refund waits', async () => {
-  let isAway = false
-  const second = await node(async () => (isAway ? 'lost' : undefined))
-  const lone = await open({ rpcUrls: [world.anvil.rpcUrl, second], singleNodeAfter: 1 })
-  await drive(lone, 40)
-  isAway = true
-  const name = `single-${made()}`
-  await world.bid(0, [name])
-  await world.test.mine({ blocks: 3 })
-  await drive(lone, 8)
-  expect(lone.indexer.state).toMatchObject({ trust: 'trusted', trustNodes: 1 })
-  expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
-
-  const before = await confirmed()
-  // the later of two bids for a name is credited to its bidder
-  await world.bid(1, [name])
-  await world.test.mine({ blocks: 3 })
-  const errors = await drive(lone, 8)
-  expect(errors.at(-1)).toMatchObject({ name: 'NodesSilentError' })
-  expect(lone.indexer.state.lastError).toContain('wait for a second node')
-  expect(await journalled(lone)).toEqual(await onChain(before))
-
-  isAway = false
-  await expect.poll(() => drive(lone, 3), { timeout: 10_000 }).toEqual([])
-  expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
-  expect(lone.indexer.state).toMatchObject({ trust: 'proved', trustNodes: 2 })
-})
 
 describe('a chain whose contracts keep no record', () => {
   let databases = 0

@@ -93,7 +93,7 @@ describe('each fault has its own alarm, and no alarm of what follows from it', (
     // a state counts where it is younger than the lead, by ages that two statements read
     await sleep(500)
     const state = {
-      ...initialChainState({ network: 'mainnet', label: '1', chain: 0, nextBlock: 10 }, 1),
+      ...initialChainState({ network: 'mainnet', label: '1', chain: 0, nextBlock: 10 }),
     }
     const head = { latest: 9, confirmed: 9, tailBlock: 9, headMs: Date.now() - 600_000 }
     const failing = { lastError: 'chain "1": no RPC URL answers', lastStepMs: Date.now() }
@@ -113,7 +113,7 @@ it('a chain has the time of its indexer by stage, as the process that leads wrot
   })
   clock.ms = 5_000
   const named = { network: 'mainnet', label: '1', chain: 0, nextBlock: 10 } as const
-  await writeChainStates(database.pool, 'mainnet', [initialChainState(named, 1, stages)])
+  await writeChainStates(database.pool, 'mainnet', [initialChainState(named, stages)])
   const { chains } = await installationStatus(sources({}))
   const stagesMs = { node: 4_000, decode: 0, fold: 0, database: 0, idle: 1_000 }
   expect(chains).toEqual([expect.objectContaining({ label: '1', stagesMs })])

@@ -26,7 +26,6 @@ const stateNow = (): ChainState => ({
   isCaughtUp: true,
   trust: 'proved',
   trustNodes: 2,
-  nodesWanted: 2,
   errorAlarm: null,
   halted: null,
   lastError: null,

@@ -3,12 +3,14 @@ import { bodyOf, serve } from './httpServer.js'
 /**
  * Called with each JSON-RPC method, and the whole question, before it is passed on. `lost`: passed on, but the answer
  * never comes back; a function: the answer is what it makes of the node's; a body: the question that is passed on,
- * with the function that makes the answer, if any.
+ * with the function that makes the answer, if any; a status: the answer is an HTTP error.
  */
 export type OnCall = (
   method: string,
   body: string,
-) => Promise<'lost' | MakeAnswer | { body: string; answer?: MakeAnswer } | undefined>
+) => Promise<
+  'lost' | MakeAnswer | { body: string; answer?: MakeAnswer } | { status: number } | undefined
+>
 
 type MakeAnswer = (answer: string) => string
 
@@ -21,6 +23,10 @@ export async function startRpcProxy(
     const answer = async (): Promise<void> => {
       const asked = await bodyOf(request)
       const verdict = await onCall((JSON.parse(asked) as { method: string }).method, asked)
+      if (typeof verdict === 'object' && 'status' in verdict) {
+        response.writeHead(verdict.status).end('an error of a proxy')
+        return
+      }
       const body = typeof verdict === 'object' ? verdict.body : asked
       const passed = await fetch(target, {
         method: 'POST',

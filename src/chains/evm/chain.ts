@@ -44,14 +44,20 @@ import {
   type TransactionQuery,
 } from './transactions.js'
 
-export interface ChainHeads {
-  latest: BlockHeader
-  /** Number of the last confirmed block. Negative while no block is confirmed. */
+/** The last block that is confirmed. */
+export interface ConfirmedHead {
+  /** Number of the block. Negative while no block is confirmed. */
   confirmed: number
+  /** Hash of the finalized or safe block. Null where it is not known, as where blocks are confirmed by their depth. */
+  confirmedHash: Hex | null
   /** Time of the finalized or safe block, ms. Null where blocks are confirmed by their depth. */
   confirmedMs: number | null
-  /** Calls the node that returned these heads. */
-  node: RpcCall
+}
+
+export interface ChainHeads extends ConfirmedHead {
+  latest: BlockHeader
+  /** Calls the node that returned the confirmed block. */
+  confirmedBy: RpcCall
 }
 
 /** An EVM chain: the API's port plus the indexer's reads. */
@@ -70,7 +76,10 @@ export interface EvmChain extends EvmChainPort {
    * states and balances are cached.
    */
   forStrangers(): EvmChainPort
-  /** Reads the newest and the last confirmed block. @throws ChainUnavailableError */
+  /**
+   * Reads the newest block, and the last block that one node calls confirmed: a finalized or safe block is read from the
+   * nodes in turn. @throws ChainUnavailableError
+   */
   heads(): Promise<ChainHeads>
   /** Numbers of the newest and the last confirmed block, cached for `HEAD_CACHE_MS`. */
   head: TransactionQuery['head']
@@ -96,12 +105,7 @@ export function createEvmChain({
   const heads = () => {
     // not awaited, so that a hanging node delays nothing
     void rpc.checkHeads()
-    return asking(() =>
-      rpc.newestHead(
-        (call) => readChainHeads(call, config),
-        ({ latest }) => latest.number,
-      ),
-    )
+    return asking(() => readHeadsInTurn(rpc, config))
   }
   const head = cacheAnswerForDuration(HEAD_CACHE_MS, async () => {
     const { latest, confirmed } = await heads()
@@ -182,40 +186,73 @@ export const createEvmChainRpc = (
 ): EvmRpc =>
   createEvmRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
 
-export async function readChainHeads(
-  call: RpcCall,
-  { confirmation }: Pick<ChainConfig, 'confirmation'>,
-): Promise<ChainHeads> {
-  const { tag, confirmedOf } = confirmationRulesOf(confirmation)
-  const [latest, tagged] = await Promise.all([
-    getBlockHeader(call, 'latest'),
-    tag && getBlockHeader(call, tag),
-  ])
+type Policy = Pick<ChainConfig, 'confirmation'>
+
+async function readLatestHeader(call: RpcCall): Promise<BlockHeader> {
+  const latest = await getBlockHeader(call, 'latest')
   if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
-  return {
-    latest,
-    confirmed: confirmedOf(latest.number, tagged?.number),
-    confirmedMs: tagged?.timestampMs ?? null,
-    node: call,
-  }
+  return latest
+}
+
+/** @param header the block of the policy's tag, or the latest block where blocks are confirmed by their depth */
+function confirmedHeadBy({ confirmation }: Policy, header: BlockHeader | null): ConfirmedHead {
+  const { tag, confirmedOf } = confirmationRulesOf(confirmation)
+  const confirmed = confirmedOf(header?.number ?? -1, header?.number)
+  if (!tag || !header) return { confirmed, confirmedHash: null, confirmedMs: null }
+  return { confirmed, confirmedHash: header.hash, confirmedMs: header.timestampMs }
+}
+
+/** Reads the last block that a node calls confirmed. */
+export async function readConfirmedHead(call: RpcCall, policy: Policy): Promise<ConfirmedHead> {
+  const { tag } = confirmationRulesOf(policy.confirmation)
+  return confirmedHeadBy(policy, await getBlockHeader(call, tag ?? 'latest'))
+}
+
+/** Reads the newest and the last confirmed block from one node. */
+export async function readChainHeads(call: RpcCall, policy: Policy): Promise<ChainHeads> {
+  const { tag } = confirmationRulesOf(policy.confirmation)
+  const [latest, tagged] = await Promise.all([
+    readLatestHeader(call),
+    tag ? readConfirmedHead(call, policy) : null,
+  ])
+  return { latest, ...(tagged ?? confirmedHeadBy(policy, latest)), confirmedBy: call }
+}
+
+async function readHeadsInTurn(rpc: EvmRpc, policy: Policy): Promise<ChainHeads> {
+  const newest = <T>(read: (call: RpcCall) => Promise<T & { latest: BlockHeader }>) =>
+    rpc.newestHead(read, ({ latest }) => latest.number)
+  if (!confirmationRulesOf(policy.confirmation).tag)
+    return newest((call) => readChainHeads(call, policy))
+  const [{ latest }, confirmed] = await Promise.all([
+    newest(async (call) => ({ latest: await readLatestHeader(call) })),
+    rpc.inTurn(async (call) => ({
+      ...(await readConfirmedHead(call, policy)),
+      confirmedBy: call,
+    })),
+  ])
+  return { latest, ...confirmed }
 }
 
 /**
- * Number of the highest block that at least `nodes` nodes report as confirmed, or all nodes where fewer are configured.
+ * The highest block that two nodes call confirmed, where two are configured, so that a node whose finality stands still
+ * holds up nothing beside two others. Its hash is known where two nodes call the same block their last confirmed one.
  * @param first heads of one of the nodes
  * @throws ChainUnavailableError
  */
 export async function readConfirmedBlock(
   { rpc, config }: Pick<EvmChain, 'rpc' | 'config'>,
   first: ChainHeads,
-  nodes = 2,
-): Promise<number> {
-  const needed = Math.min(nodes, rpc.size)
-  if (needed === 1) return first.confirmed
-  const read = async (call: RpcCall) => (call === first.node ? first : readChainHeads(call, config))
-  const heads = await rpc.onEveryNode(read, needed)
-  const heights = heads.map(({ confirmed }) => confirmed).sort((a, b) => b - a)
-  return heights[needed - 1]!
+): Promise<ConfirmedHead> {
+  if (rpc.size === 1) return first
+  const answers = await rpc.answersOfAll<ConfirmedHead>(
+    async (call) => (call === first.confirmedBy ? first : readConfirmedHead(call, config)),
+    rpc.needed,
+  )
+  const { confirmed, confirmedMs } = answers.reached(rpc.needed, (head) => head.confirmed)!.answer
+  const isSame = (a: ConfirmedHead, b: ConfirmedHead) =>
+    a.confirmed === confirmed && b.confirmed === confirmed && a.confirmedHash === b.confirmedHash
+  const same = answers.agreement(rpc.needed, isSame)
+  return { confirmed, confirmedMs, confirmedHash: same?.answer.confirmedHash ?? null }
 }
 
 async function owedOn(

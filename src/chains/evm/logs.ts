@@ -79,6 +79,8 @@ export async function getBlockHeader(
   }
   if (typeof block === 'number' && header.number !== block)
     throw transientError(`eth_getBlockByNumber: asked for block ${block}, got ${header.number}`)
+  if (method === 'eth_getBlockByHash' && hash !== block)
+    throw transientError(`eth_getBlockByHash: asked for block ${block}, got ${hash}`)
   return header
 }
 

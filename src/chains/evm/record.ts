@@ -192,17 +192,19 @@ export async function readRunningHashes(
 }
 
 /**
- * Calls `eth_call` or `eth_getCode` as of a block hash, so that a node on another fork can't answer (EIP-1898). A node
- * that refuses block hashes is asked by number, between two reads of the block's header that must give the hash.
+ * Calls `eth_call` or `eth_getCode` as of a block of the node's canonical chain, named by its hash (EIP-1898): a node that
+ * only knows the block from another fork must not answer. A node that refuses block hashes is asked by number, between
+ * two reads of the block's header that must give the hash.
+ * @param block number null for a number that is not known: such nodes can't answer then
  */
-async function readAt<T>(
+export async function readAt<T>(
   call: RpcCall,
   method: 'eth_call' | 'eth_getCode',
   what: unknown,
   { number, hash }: { number: number | null; hash: Hex },
 ): Promise<T> {
   try {
-    return await call<T>(method, [what, { blockHash: hash }])
+    return await call<T>(method, [what, { blockHash: hash, requireCanonical: true }])
   } catch (error) {
     const isAnswer = error instanceof RpcError && error.cause instanceof NodeError
     if (!isAnswer || error.fault === 'rate_limited' || number === null) throw error

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import type { NodeCounters } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
+import {
+  type AgreedAnswer,
+  type AgreementOptions,
+  NodeAnswers,
+  NodesDisagreeError,
+  NodesSilentError,
+} from './agreement.js'
 import {
   isContradictionError,
   isRetryableRpcError,
@@ -20,42 +26,15 @@ import {
 } from './node.js'
 import { NODE_CALL_LIMITS_BY_CONSUMER, type NodeConsumer } from './shares.js'
 
+export {
+  type AgreedAnswer,
+  fallbackIfNoQuorum,
+  NodesDisagreeError,
+  NodesSilentError,
+  NoQuorumError,
+} from './agreement.js'
 export { type RpcCall, WrongChainError } from './node.js'
 export type { NodeConsumer } from './shares.js'
-
-/** Too few nodes gave equal answers, so no answer is accepted. */
-export class NoQuorumError extends ChainUnavailableError {
-  override name = 'NoQuorumError'
-}
-
-/** Nodes gave unequal answers to a call whose answer is accepted for good. */
-export class NodesDisagreeError extends NoQuorumError {
-  override name = 'NodesDisagreeError'
-}
-
-/** A second node is needed, and it did not answer. */
-export class NodesSilentError extends NoQuorumError {
-  override name = 'NodesSilentError'
-}
-
-/** Waits for equal answers of two nodes. Returns `fallback` while there are none. */
-export const fallbackIfNoQuorum = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
-  fallbackOnExpectedError(asked, (error) => error instanceof NoQuorumError, fallback)
-
-/** Conditions on which an answer of several nodes is accepted. */
-export interface AgreementOptions<T> {
-  isSame?: (a: T, b: T) => boolean
-  /** Number of nodes that have to give equal answers. Default 2. One answer is enough where one node is configured. */
-  least?: number
-  /** True if `ask` checks answers against agreed data. A node that fails the check has answered, but has no vote. */
-  isProved?: boolean
-}
-
-/** An answer, and the number of nodes that gave it. */
-export interface AgreedAnswer<T> {
-  answer: T
-  nodes: number
-}
 
 /** Options of a pool that do not depend on the chain family. */
 export interface RpcPoolOptions<Hash extends string> {
@@ -112,6 +91,7 @@ export class RpcPool<Hash extends string> {
   readonly #options: RpcNodesOptions<Hash>
   readonly #nodes: readonly RpcNode[]
   readonly #family: Family<Hash>
+  #turns = 0
 
   constructor(
     options: RpcNodesOptions<Hash>,
@@ -167,9 +147,12 @@ export class RpcPool<Hash extends string> {
    * @param work also gets the node's host
    * @throws as `call`
    */
-  async onOneNode<T>(work: (call: RpcCall, host: string) => Promise<T>): Promise<T> {
+  async onOneNode<T>(
+    work: (call: RpcCall, host: string) => Promise<T>,
+    nodes = this.#inOrder(),
+  ): Promise<T> {
     let last: Error | null = null
-    for (const node of this.#inOrder()) {
+    for (const node of nodes) {
       const answer = await this.#ask(node, (call) => work(call, node.host))
       if ('result' in answer) return answer.result
       if (answer.error instanceof RpcError && !isFaultOfNode(answer.error)) throw answer.error
@@ -180,26 +163,50 @@ export class RpcPool<Hash extends string> {
     throw this.#unavailable(last)
   }
 
+  /** Like `onOneNode`, but begins with another healthy node each time, so that none of them hides what others know. */
+  inTurn<T>(work: (call: RpcCall) => Promise<T>): Promise<T> {
+    const nodes = this.#inOrder()
+    const nowMs = performance.now()
+    const healthy = nodes.filter((node) => node.rank(nowMs) === 0)
+    this.#turns += 1
+    const next = healthy[this.#turns % healthy.length]
+    return this.onOneNode(work, next ? [next, ...nodes.filter((node) => node !== next)] : nodes)
+  }
+
   /**
    * Runs the work on every node that answers. Failing nodes are asked only if too few others are left.
    * @param least minimum number of answers, or the number of configured nodes if that is smaller
    * @throws ChainUnavailableError when fewer nodes answer
    */
   async onEveryNode<T>(work: (call: RpcCall) => Promise<T>, least = 1): Promise<T[]> {
+    return (await this.answersOfAll(work, least)).answers
+  }
+
+  /** Like `onEveryNode`, and returns which node gave which answer. */
+  async answersOfAll<T>(
+    work: (call: RpcCall) => Promise<T>,
+    least: number,
+  ): Promise<NodeAnswers<RpcNode, T>> {
     const all = this.#inOrder()
     const awake = all.filter((node) => !node.isFailing())
     const needed = Math.min(least, this.size)
     const asked = awake.length >= needed ? awake : all
-    const answers = await Promise.all(asked.map((node) => this.#ask(node, work)))
-    const results = answers.flatMap((answer) => ('result' in answer ? [answer.result] : []))
-    if (results.length > 0 && results.length >= needed) return results
-    const failed = new Map(
-      asked.flatMap((node, i) => ('error' in answers[i]! ? [[node, answers[i].error]] : [])),
-    )
-    throw this.#undecided(
-      asked.filter((node) => !failed.has(node)),
-      failed,
-    )
+    const answered = await Promise.all(asked.map((node) => this.#ask(node, work)))
+    const answers = new NodeAnswers<RpcNode, T>()
+    const failed = new Map<RpcNode, RpcError | WrongChainError>()
+    for (const [i, node] of asked.entries()) {
+      const answer = answered[i]!
+      if ('result' in answer) answers.set(node, answer.result)
+      else failed.set(node, answer.error)
+    }
+    const { nodes } = answers
+    if (nodes.length > 0 && nodes.length >= needed) return answers
+    throw this.#undecided(nodes, failed)
+  }
+
+  /** Number of nodes that have to give equal answers: two where two are configured. */
+  get needed(): number {
+    return Math.min(2, this.size)
   }
 
   /**
@@ -232,55 +239,49 @@ export class RpcPool<Hash extends string> {
 
   /**
    * Asks for an answer that is accepted for good: two nodes have to give equal answers where two are configured. A node
-   * that fails, rests or asked to wait does not count as an answer.
-   * @param ask gets the first answer of another node, if there is one, and may then ask for less
+   * that fails, rests or asked to wait does not count as an answer, and no node counts twice, however often it was asked.
+   * @param ask gets the first answer of another node, if there is one. It may then ask for less, and returns that answer
+   * itself where the node has the same
    * @throws NodesDisagreeError; NodesSilentError where one node answered and another is needed; RpcError of fault too_much
    * where that prevents an agreement, or of fault refused where two nodes refuse; ChainUnavailableError
    */
   async agreed<T>(
     ask: (call: RpcCall, first: T | undefined, host: string) => Promise<T>,
-    { isSame = isDeepStrictEqual, least = 2, isProved = false }: AgreementOptions<T> = {},
+    { isSame = isDeepStrictEqual, isProved = false, about }: AgreementOptions<T> = {},
   ): Promise<AgreedAnswer<T>> {
-    const answers: { node: RpcNode; result: T }[] = []
+    const answers = new NodeAnswers<RpcNode, T>()
     const failed = new Map<RpcNode, RpcError | WrongChainError>()
-    const needed = Math.min(least, this.size)
-    const nodes = this.#inOrder()
-    for (let i = 0; i < nodes.length; i++) {
-      const node = nodes[i]!
-      const answer = await this.#ask(node, (call) => ask(call, answers[0]?.result, node.host))
+    const queue = this.#inOrder()
+    for (const node of queue) {
+      const [first] = answers.answers
+      const answer = await this.#ask(node, (call) => ask(call, first, node.host))
       if ('error' in answer) {
         // a single fault may be momentary, so the node is asked once more
         const isNew = !failed.has(node) && !node.isFailing() && isRetryableRpcError(answer.error)
-        if (isNew) nodes.push(node)
+        if (isNew) queue.push(node)
         failed.set(node, answer.error)
         continue
       }
-      const { result } = answer
       failed.delete(node)
-      const same = answers.filter((one) => isSame(one.result, result))
-      if (same.length + 1 >= needed)
-        return { answer: same[0]?.result ?? result, nodes: same.length + 1 }
-      answers.push({ node, result })
+      answers.set(node, answer.result)
+      const agreed = answers.agreement(this.needed, isSame)
+      if (agreed) return agreed
       // after a first answer `ask` may request less: nodes that refused the whole range as too large are asked again
-      if (answers.length === 1)
-        nodes.push(...nodes.slice(0, i).filter((one) => isTooMuch(failed.get(one))))
+      if (answers.nodes.length === 1)
+        queue.push(...[...failed.keys()].filter((one) => isTooMuch(failed.get(one))))
     }
-    const [only] = answers
-    const refuted = [...failed.values()].filter(
-      (error) => error instanceof RefutedAnswerError,
-    ).length
-    if (isProved && only && refuted > 0 && answers.length === 1 && refuted + 1 === this.size)
-      return { answer: only.result, nodes: 1 }
-    throw this.#undecided(
-      answers.map(({ node }) => node),
-      failed,
-    )
+    const refuted = [...failed.values()].filter((error) => error instanceof RefutedAnswerError)
+    const isOnly = answers.nodes.length === 1 && refuted.length + 1 === this.size
+    const only = isProved && isOnly ? answers.agreement(1, isSame) : null
+    if (only) return only
+    throw this.#undecided(answers.nodes, failed, about)
   }
 
   /** The error that explains why no answer was accepted. */
   #undecided(
     answered: readonly RpcNode[],
     failed: ReadonlyMap<RpcNode, RpcError | WrongChainError>,
+    about?: string,
   ): Error {
     const errors = [...failed.values()]
     const tooMuch = errors.find(isTooMuch)
@@ -293,7 +294,7 @@ export class RpcPool<Hash extends string> {
         only.setBehind(performance.now() + OUTVOTED_MS)
       const hosts = [...answered, ...contradicting].map(({ host }) => host)
       return new NodesDisagreeError(
-        `chain "${this.label}": its nodes contradict each other (${hosts.join(', ')})`,
+        `chain "${this.label}": its nodes contradict each other (${hosts.join(', ')})${about ? ` about ${about}` : ''}`,
       )
     }
     const refusals = errors.filter((error) => error instanceof RpcError && !isFaultOfNode(error))

@@ -5,23 +5,28 @@ import { type RpcCall, RpcPool } from './nodes.js'
 /** Asks a pool of nodes that give these answers, in their order. A node whose answer is an error throws it. */
 const ask = (...answers: unknown[]): Promise<unknown> =>
   agreedOn(...answers).then(({ answer }) => answer)
-const agreedOn = (...answers: unknown[]) => {
-  const pool = new RpcPool<string>({
+const agreedOn = (...answers: unknown[]) =>
+  poolOf(answers.map((answer) => [answer])).agreed((call) => call('eth_call', []), {
+    isProved: answers.includes(REFUTED),
+  })
+
+/** Nodes that give these answers to one call after the other, and repeat the last one. */
+const poolOf = (scripts: readonly (readonly unknown[])[]) =>
+  new RpcPool<string>({
     label: '1',
-    urls: answers.map((_, i) => `http://${i}`),
+    urls: scripts.map((_, i) => `http://${i}`),
     behindBlocks: 3,
     readGenesis: async () => 'genesis',
     connect: (url): RpcCall => {
-      const answer = answers[Number(url.at(-1))]
+      const left = [...scripts[Number(url.at(-1))]!]
       return async <T>() => {
+        const answer = left.length > 1 ? left.shift() : left[0]
         if (answer instanceof Error) throw answer
         return answer as T
       }
     },
     headOf: async () => ({ height: 1, timeMs: null }),
   })
-  return pool.agreed((call) => call('eth_call', []), { isProved: answers.includes(REFUTED) })
-}
 const AWAY = new RpcError('transient', 'away')
 const REFUSED = new RpcError('refused', 'refused')
 const TOO_MUCH = new RpcError('too_much', 'too much')
@@ -40,7 +45,58 @@ it.each([
   ['of two of three, where it is too much for the first', [TOO_MUCH, 1, 1], 1, 2],
   ['of the other one, where the chain refutes the first', [REFUTED, 1], 1, 1],
 ])('the answer %s is accepted, with the number of nodes', async (_, answers, answer, nodes) => {
-  expect(await agreedOn(...answers)).toEqual({ answer, nodes })
+  expect(await agreedOn(...answers)).toMatchObject({ answer, nodes })
+})
+
+it.each([
+  [
+    'of two',
+    [
+      [AWAY, TOO_MUCH, 2],
+      [AWAY, 1],
+    ],
+  ],
+  ['of three, beside one that asked to wait', [[AWAY, TOO_MUCH, 2], [AWAY, 1], [MUTED]]],
+  [
+    'of two, that gives two different ones',
+    [
+      [AWAY, TOO_MUCH, 2, 2],
+      [AWAY, 1, 2],
+    ],
+  ],
+])('a node %s that is asked several times has one vote', async (_, scripts) => {
+  await expect(poolOf(scripts).quorum((call) => call('eth_call', []))).rejects.toMatchObject({
+    name: 'NodesDisagreeError',
+  })
+})
+
+it('a node that is asked again for less still has one vote, beside another that confirms the smaller answer', async () => {
+  const pool = poolOf([
+    [TOO_MUCH, 'first'],
+    [AWAY, 'first'],
+  ])
+  const agreed = await pool.agreed((call) => call('eth_getLogs', []))
+  expect(agreed).toMatchObject({ answer: 'first', nodes: 2 })
+  expect(agreed.givers.map(({ host }) => host)).toEqual(['0.0.0.1', '0.0.0.0'])
+})
+
+it('an error says what its nodes contradict each other about', async () => {
+  const about = 'the running hash of block 7'
+  await expect(
+    poolOf([[1], [2]]).agreed((call) => call('eth_call', []), { about }),
+  ).rejects.toThrow(
+    /contradict each other \(0\.0\.0\.0, 0\.0\.0\.1\) about the running hash of block 7$/,
+  )
+})
+
+it.each([
+  ['of two, the lower one', [[5], [9]], 5],
+  ['of three, the second', [[3], [9], [7]], 7],
+  ['of one, its own', [[4]], 4],
+])('the height that two nodes have reached is, %s', async (_, scripts, height) => {
+  const pool = poolOf(scripts)
+  const answers = await pool.answersOfAll((call) => call<number>('eth_blockNumber', []), 2)
+  expect(answers.reached(pool.needed, (answer) => answer)?.answer).toBe(height)
 })
 
 it.each([

@@ -1,4 +1,9 @@
-import { type ChainHeads, readChainHeads, readConfirmedBlock } from '../../chains/evm/chain.js'
+import {
+  type ChainHeads,
+  type ConfirmedHead,
+  readConfirmedBlock,
+  readConfirmedHead,
+} from '../../chains/evm/chain.js'
 import { mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
 import { encodeRunningHashes } from '../../chains/evm/record.js'
@@ -40,7 +45,7 @@ import {
   logCountOfBlocks,
   type UnconfirmedBlock,
 } from './types.js'
-import { alarmOfNoQuorumError, assertLogsMoveNoMoney, findNoQuorumError } from './undecided.js'
+import { alarmOfNoQuorumError, findNoQuorumError } from './undecided.js'
 import {
   ANY_ROWS,
   blockAfterBackfill,
@@ -81,10 +86,6 @@ export class ChainIndexer {
   #place: LastConfirmedHashes | null = null
   /** How many checks in a row found the checkpoint's block replaced, and since when. Null after any other check. */
   #doubt: { failures: number; sinceMs: number } | null = null
-  /** Number of nodes that have to return equal answers in this step. */
-  #nodes = 2
-  /** Time since which a second node has not answered. Null while two nodes answer. */
-  #silentSinceMs: number | null = null
   /** Why confirmed blocks could not be proved in this step, which still wrote new blocks. Null: no error. */
   #unproved: Error | null = null
   /** Maximum number of blocks followed in one step. A failed step halves it: one bad answer fails all its blocks. */
@@ -94,27 +95,18 @@ export class ChainIndexer {
     this.#options = options
     this.#fetcher = new RangeFetcher(options.chain, () => this.#background.isShared)
     const { row, chain } = options
-    this.state = initialChainState(row, chain.config.rpcUrls.length, chain.stages)
+    this.state = initialChainState(row, chain.stages)
   }
 
   /**
    * Does the next piece of work towards the chain's head, without timers.
    * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
-  async step(): Promise<IndexerStepOutcome> {
-    return this.#options.chain.stages.during('node', async () => {
-      try {
-        return await this.#stepBy(2)
-      } catch (error) {
-        if (!this.#mayGoOnAlone(error)) throw error
-        return await this.#stepBy(1)
-      }
-    })
+  step(): Promise<IndexerStepOutcome> {
+    return this.#options.chain.stages.during('node', () => this.#step())
   }
 
-  /** Does one step. @param nodes number of nodes that have to give equal answers; all where fewer are configured */
-  async #stepBy(nodes: number): Promise<IndexerStepOutcome> {
-    this.#nodes = nodes
+  async #step(): Promise<IndexerStepOutcome> {
     this.#unproved = null
     try {
       const outcome = await this.#advance()
@@ -145,18 +137,6 @@ export class ChainIndexer {
     throw error
   }
 
-  /**
-   * True where the chains file allows indexing by one node (`singleNodeAfter`), and no second node has answered for
-   * that time.
-   */
-  #mayGoOnAlone(error: unknown): boolean {
-    if (findNoQuorumError(error) instanceof NodesDisagreeError) this.#silentSinceMs = null
-    if (!(findNoQuorumError(error) instanceof NodesSilentError)) return false
-    this.#silentSinceMs ??= performance.now()
-    const { singleNodeAfter = null } = this.#options.chain.config
-    return singleNodeAfter !== null && performance.now() - this.#silentSinceMs >= singleNodeAfter
-  }
-
   /** Counts a check that found the checkpoint's block replaced. True once indexing of the chain has to halt. */
   #isOutOfPatience(): boolean {
     const { chain, haltPatience = chain.config.local ? LOCAL_CHECKS_BEFORE_HALT : HALT_PATIENCE } =
@@ -184,12 +164,13 @@ export class ChainIndexer {
       state.isCaughtUp = head.caughtUp
     }
     const heads = await chain.heads()
-    const { latest, confirmed: reported, confirmedMs } = heads
-    const confirmed = await this.#confirmedBy(heads).catch((error: unknown) => {
+    const { latest, confirmed: reported } = heads
+    const agreed = await this.#confirmedBy(heads).catch((error: unknown) => {
       if (!findNoQuorumError(error)) throw error
       this.#unproved = error as Error
-      return row.nextBlock - 1
+      return this.#confirmedBefore(heads)
     })
+    const { confirmed, confirmedMs } = agreed
     this.#clock.see(latest)
     const { blockMs } = this.#clock
     Object.assign(state, { latest: latest.number, confirmed, confirmedMs, blockMs })
@@ -209,7 +190,7 @@ export class ChainIndexer {
     if (isFar && !isSeen) return this.#backfill(Math.min(confirmed, latest.number), latest)
     const unproved = this.#tail.filter(({ block }) => block <= reported).length
     const isFull = isFar || unproved >= MOST_UNPROVED
-    return this.#follow(latest, confirmed, { place: this.#place, isFull })
+    return this.#follow(latest, agreed, { place: this.#place, isFull })
   }
 
   /**
@@ -236,7 +217,6 @@ export class ChainIndexer {
   async #backfill(to: number, latest: BlockHeader): Promise<IndexerStepOutcome> {
     const { chain, row, signal } = this.#options
     const first = row.nextBlock
-    const nodes = this.#nodes
     const startedMs = Date.now()
     let entries = 0
     let foldedFrom = -1
@@ -244,7 +224,7 @@ export class ChainIndexer {
     this.#background = new BackgroundWork()
     const show = () => this.#showProgress(first, to, entries, startedMs)
     while (row.nextBlock <= to && !signal.aborted) {
-      for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
+      for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to)) {
         if (signal.aborted) break
         await assertFollowsCheckpoint(chain, row, this.#place!, fetched)
         if (!fetched.record && hasRunningHashes(chain)) {
@@ -252,7 +232,7 @@ export class ChainIndexer {
             throw transientError(`the contracts' record of block ${fetched.to} is not known`)
           foldedFrom = row.nextBlock
           const blocks = { from: row.nextBlock, confirmed: to, latest }
-          await this.#fetcher.foldAhead(this.#place!, blocks, nodes, show)
+          await this.#fetcher.foldAhead(this.#place!, blocks, show)
           break
         }
         const range = provedRangeOf(chain, fetched)
@@ -274,20 +254,29 @@ export class ChainIndexer {
     onProgress?.(measureBackfillProgress({ network, label, ...counts }, startedMs))
   }
 
-  /** The highest block that enough nodes report as confirmed. A confirmed block never becomes unconfirmed. */
-  async #confirmedBy(first: ChainHeads): Promise<number> {
+  /** The highest block that two nodes report as confirmed. All nodes are asked once one of them reports a new block. */
+  async #confirmedBy(first: ChainHeads): Promise<ConfirmedHead> {
     const { chain, row } = this.#options
-    if (first.confirmed < row.nextBlock) return first.confirmed
-    return readConfirmedBlock(chain, first, this.#nodes)
+    if (first.confirmed < row.nextBlock) return this.#confirmedBefore(first)
+    return readConfirmedBlock(chain, first)
+  }
+
+  /** The last block that two nodes reported as confirmed before. A confirmed block never becomes unconfirmed. */
+  #confirmedBefore(first: ConfirmedHead): ConfirmedHead {
+    const { nextBlock, parentHash } = this.#options.row
+    const confirmed = parentHash ? nextBlock - 1 : Math.min(first.confirmed, nextBlock - 1)
+    const confirmedMs = this.state.confirmedMs ?? first.confirmedMs
+    return { confirmed, confirmedHash: null, confirmedMs }
   }
 
   async #follow(
     latest: BlockHeader,
-    confirmedBlock: number,
+    agreed: ConfirmedHead,
     { place, isFull }: { place: LastConfirmedHashes; isFull: boolean },
   ): Promise<IndexerStepOutcome> {
     const { chain, row } = this.#options
     const before = this.#tail
+    const { confirmed: confirmedBlock } = agreed
     const asked = this.#askRecord(latest, confirmedBlock)
     const known = { chain, row, tail: before }
     const extension = isFull ? null : await readNewBlocks(known, latest, this.#maxBlocks)
@@ -305,7 +294,7 @@ export class ChainIndexer {
         tail,
         place,
         asked,
-        nodes: this.#nodes,
+        agreed,
       })
     } catch (error) {
       // until nodes agree, new blocks are shown as unconfirmed
@@ -343,7 +332,7 @@ export class ChainIndexer {
     if (!hash || confirmed < row.nextBlock || !hasRunningHashes(chain) || this.state.lastError)
       return null
     const block = { number: confirmed, hash: toHex(hash) }
-    const record = readAgreedRunningHashesOrNull(chain, block, this.#nodes)
+    const record = readAgreedRunningHashesOrNull(chain, block)
     record.catch(() => {})
     return { hash, record }
   }
@@ -371,8 +360,6 @@ export class ChainIndexer {
         }
       : null
     const confirmed = mergeDecodedLogs(proved.map(({ decoded }) => decoded))
-    if (proved.some((range) => range.ground.nodes < this.state.nodesWanted))
-      assertLogsMoveNoMoney(confirmed)
     failpoint(`${at}.before_transaction`)
     const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed, replaced }
     this.#minimumWei = await this.#inDatabase(() => writeBlocks(this.#options, write))
@@ -380,7 +367,6 @@ export class ChainIndexer {
       Object.assign(row, to)
       this.#place = last
       this.#showTrust(last.ground)
-      if (last.ground.nodes >= this.state.nodesWanted) this.#silentSinceMs = null
     }
     failpoint(`${at}.after_commit`)
   }
@@ -422,13 +408,13 @@ export class ChainIndexer {
       return false
     // a node that is still syncing shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
-    if (hasRunningHashes(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
-      const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
+    if (hasRunningHashes(chain) && this.state.trust === null) {
+      const known = { tail: this.#tail, place: this.#place! }
       const { nodes } = await readNewestRunningHashes(chain, row, known)
       this.#showTrust(trustBasisOfRange(chain, nodes))
     }
-    if ((this.state.trustNodes ?? 0) < this.state.nodesWanted) return false
-    const heads = await chain.rpc.onEveryNode((call) => readChainHeads(call, chain.config), 2)
+    if (this.state.trust === null) return false
+    const heads = await chain.rpc.onEveryNode((call) => readConfirmedHead(call, chain.config), 2)
     return heads.every(({ confirmed }) => row.nextBlock > confirmed - MAX_BLOCKS_FOLLOWED_SINGLY)
   }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { EvmChain } from '../../chains/evm/chain.js'
+import type { ConfirmedHead, EvmChain } from '../../chains/evm/chain.js'
 import { blockOfLogPosition } from '../../chains/evm/logs.js'
 import type { RunningHashes } from '../../chains/evm/record.js'
 import {
@@ -22,6 +22,7 @@ import {
   runningHashMismatchText,
 } from '../../record/prove.js'
 import {
+  assertCanonical,
   type BlockRangeSource,
   type ConfirmedLogRange,
   hasSameLogs,
@@ -43,8 +44,6 @@ interface KnownTail {
   tail: readonly UnconfirmedBlock[]
   /** Last confirmed block (checkpoint), and the contracts' record after it. */
   place: LastConfirmedHashes
-  /** Number of nodes that have to return equal answers. */
-  nodes: number
 }
 
 const rangeOf = (blocks: readonly UnconfirmedBlock[]): ConfirmedLogRange => ({
@@ -65,33 +64,40 @@ const rangeOf = (blocks: readonly UnconfirmedBlock[]): ConfirmedLogRange => ({
 export async function proveBlocks(
   chain: EvmChain,
   row: ChainRow,
-  known: KnownTail & { blocks: readonly UnconfirmedBlock[]; asked: RequestedRunningHashes | null },
+  known: KnownTail & {
+    blocks: readonly UnconfirmedBlock[]
+    asked: RequestedRunningHashes | null
+    /** The highest block that two nodes call confirmed. */
+    agreed: ConfirmedHead
+  },
 ): Promise<ProvedLogRange[]> {
-  const { blocks, tail, place, asked, nodes: least } = known
+  const { blocks, tail, place, asked, agreed } = known
   if (blocks.length === 0) return []
   const seen = rangeOf(blocks)
   const keeps = hasRunningHashes(chain)
   const isAsked = asked?.hash.equals(seen.lastHash)
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
   const own = keeps
-    ? await (isAsked ? asked!.record : readAgreedRunningHashesOrNull(chain, end, least))
+    ? await (isAsked ? asked!.record : readAgreedRunningHashesOrNull(chain, end))
     : null
   const top = keeps && !own ? await readNewestRunningHashes(chain, row, known) : null
   const answer = runningHashesAfterLogs(chain, place.record, seen.decoded)
-  const record = top ? { answer, nodes: top.nodes } : own
+  const record = top ? top.map(() => answer) : own
   const source = checkedLogRangeSource(chain, createLogRangeWidth(), {
     from: seen.from,
     before: place,
     known: new Map(record ? [[seen.to, { hash: seen.lastHash, record }]] : []),
-    nodes: least,
   })
   if (!isCoveredByRunningHash(chain) || !isDeepStrictEqual(answer, record?.answer))
     return readAnew(chain, source, seen)
 
   const proved = { ...seen, record }
-  const isAlone = chain.rpc.size === 1 || least === 1
-  if (isAlone || (!top && seen.decoded.places.length === 0))
+  const isAlone = chain.rpc.size === 1
+  if (isAlone || (!top && seen.decoded.places.length === 0)) {
+    const isAgreed = agreed.confirmed === end.number && agreed.confirmedHash === end.hash
+    if (!isAgreed) await assertCanonical(chain, end)
     return [provedRangeOf(chain, { ...proved, nodes: 1 })]
+  }
   // the running hashes at the newest block prove the logs of the whole tail, so the second node has to confirm the
   // blocks of all these logs
   const logs = { ...seen, decoded: logsOfBlocks(top ? tail : blocks) }
@@ -100,8 +106,10 @@ export async function proveBlocks(
     if (!top) return source.read(call, seen.from, seen.to)
     throw new ContradictingNodeError(`a node has other logs in blocks ${seen.from}-${seen.to}`)
   }
-  const agreed = await chain.rpc.agreed(ask, { least, isProved: !top })
-  return [provedRangeOf(chain, { ...agreed.answer, nodes: agreed.nodes })]
+  const confirmed = await chain.rpc.agreed(ask, { isProved: !top })
+  // other nodes' logs were refuted, but two nodes have to have the block
+  if (confirmed.nodes < chain.rpc.needed) await assertCanonical(chain, end)
+  return [provedRangeOf(chain, { ...confirmed.answer, nodes: confirmed.nodes })]
 }
 
 /**
@@ -137,13 +145,13 @@ async function readAnew(
 export async function readNewestRunningHashes(
   chain: EvmChain,
   row: ChainRow,
-  { tail, place, nodes }: KnownTail,
+  { tail, place }: KnownTail,
 ): Promise<AgreedAnswer<RunningHashes>> {
   const top = tail.at(-1)
   const hash = top?.hash ?? row.parentHash
   if (!hash) throw transientError('the chain has no confirmed block')
   const number = top?.block ?? row.nextBlock - 1
-  const own = await readAgreedRunningHashes(chain, { number, hash: toHex(hash) }, nodes)
+  const own = await readAgreedRunningHashes(chain, { number, hash: toHex(hash) })
   const made = runningHashesAfterLogs(chain, place.record, logsOfBlocks(tail))
   if (!isDeepStrictEqual(made, own.answer)) throw new Error(runningHashMismatchText(chain, number))
   return own

@@ -27,8 +27,6 @@ export class RangeFetcher {
    * Records (running hashes) that `foldAhead` calculated for the ends of later ranges, whose state nodes have pruned.
    */
   #folded: KnownRunningHashes = new Map()
-  /** Number of nodes that had to agree on the logs from which `#folded` was calculated. */
-  #foldedBy = 0
   /** False after a `foldAhead` that failed: block times in the logs may be wrong, so headers are read. */
   #isHinted = true
 
@@ -38,19 +36,10 @@ export class RangeFetcher {
     this.#width = createLogRangeWidth(undefined, isShared)
   }
 
-  /**
-   * Fetches consecutive ranges of blocks from a checkpoint up to block `to`. The next ranges are read ahead.
-   * @param nodes number of nodes that have to return equal answers
-   */
-  ranges(
-    before: LastConfirmedHashes,
-    from: number,
-    to: number,
-    nodes: number,
-  ): AsyncGenerator<FetchedRange> {
-    // running hashes that too few nodes confirm must not refute another node
-    const known: KnownRunningHashes = this.#foldedBy >= nodes ? this.#folded : new Map()
-    const source = checkedLogRangeSource(this.#chain, this.#width, { from, before, known, nodes })
+  /** Fetches consecutive ranges of blocks from a checkpoint up to block `to`. The next ranges are read ahead. */
+  ranges(before: LastConfirmedHashes, from: number, to: number): AsyncGenerator<FetchedRange> {
+    const known = this.#folded
+    const source = checkedLogRangeSource(this.#chain, this.#width, { from, before, known })
     const blocks = { from, to, width: this.#width, cuts: [...known.keys()] }
     return readRangesAhead(blocks, (first, last) => readBlocksInRanges(source, first, last))
   }
@@ -73,7 +62,7 @@ export class RangeFetcher {
     if (own) return { lastHash: parentHash, record: own.answer }
     const before = { lastHash: null, record: initialRunningHashes(config) }
     const blocks = { from: config.startBlock, confirmed: number, latest }
-    await this.foldAhead(before, blocks, 2, alive)
+    await this.foldAhead(before, blocks, alive)
     const found = this.#folded.get(number)
     if (!found?.hash.equals(parentHash!))
       throw transientError(`the contracts' record of block ${number} is not known`)
@@ -88,27 +77,18 @@ export class RangeFetcher {
   async foldAhead(
     before: LastConfirmedHashes,
     { from, confirmed, latest }: { from: number; confirmed: number; latest: BlockHeader },
-    nodes: number,
     alive: () => void,
   ): Promise<void> {
     const chain = this.#chain
     const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, confirmed))
     if (!header) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
-    const early = await readAgreedRunningHashesOrNull(chain, header, nodes)
+    const early = await readAgreedRunningHashesOrNull(chain, header)
     const { number, hash } = early ? header : latest
-    const record = early ?? (await readAgreedRunningHashes(chain, latest, nodes))
+    const record = early ?? (await readAgreedRunningHashes(chain, latest))
     const isHinted = this.#isHinted && isCoveredByRunningHash(chain)
     const blocks = { from, confirmed, width: this.#width, isHinted }
     this.#isHinted = false
-    this.#folded = await proveLogsUpTo(
-      chain,
-      before,
-      blocks,
-      { number, hash, record },
-      nodes,
-      alive,
-    )
-    this.#foldedBy = nodes
+    this.#folded = await proveLogsUpTo(chain, before, blocks, { number, hash, record }, alive)
     this.#isHinted = true
   }
 }

@@ -39,14 +39,9 @@ export type IndexerStepOutcome =
   /** A confirmed block is no longer on the chain: indexing stops until an operator decides. */
   | { kind: 'halted'; reason: string }
 
-/**
- * State of an indexer before its first step.
- * @param urls number of configured nodes
- * @param stages measures the stages of the indexer's loop
- */
+/** State of an indexer before its first step. @param stages measures the stages of the indexer's loop */
 export const initialChainState = (
   of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>,
-  urls: number,
   stages = new StageClock(),
 ): ChainState => ({
   network: of.network,
@@ -62,7 +57,6 @@ export const initialChainState = (
   isCaughtUp: false,
   trust: null,
   trustNodes: null,
-  nodesWanted: Math.min(2, urls),
   halted: null,
   lastStepMs: null,
   lastError: null,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { NodeAnswers } from '../../chains/rpc/agreement.js'
 import { MissingDataError } from '../../chains/rpc/errors.js'
 import { NodesDisagreeError, type RpcCall } from '../../chains/rpc/nodes.js'
 import {
@@ -88,11 +89,11 @@ async function agreedOn(
   listed: ListedTransaction,
 ): Promise<ListedDecodedTransaction | null> {
   const { signature, slot } = listed
-  let unshown: string[] = []
+  let unshown = new NodeAnswers<RpcCall, string>()
   const ask = async (call: RpcCall) => {
     const tx = await readListedTransaction(call, registrar, listed, commitment).catch(
       (error: Error) => {
-        if (error instanceof UnsupportedVersionError) unshown.push(error.message)
+        if (error instanceof UnsupportedVersionError) unshown.set(call, error.message)
         throw error
       },
     )
@@ -105,12 +106,12 @@ async function agreedOn(
     return tx
   }
   for (let attempt = 1; ; attempt++) {
-    unshown = []
+    unshown = new NodeAnswers()
     try {
       return await rpc.quorum(ask)
     } catch (error) {
-      if (unshown.length >= Math.min(2, rpc.size)) {
-        onUnknown?.(signature, unshown)
+      if (unshown.agreement(Math.min(2, rpc.size), () => true)) {
+        onUnknown?.(signature, unshown.answers)
         return null
       }
       if (!(error instanceof NodesDisagreeError)) throw error

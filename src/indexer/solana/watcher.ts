@@ -79,7 +79,7 @@ export class PaymentWatcher {
     this.#search = { startedMs: this.#nowMs() - SEARCH_EVERY_MS, isDone: true }
     const { identity, rpc, chain, startSlot: nextBlock } = options
     const named = { network: identity.network, label: rpc.label, chain, nextBlock }
-    this.state = initialChainState(named, rpc.size, options.stages)
+    this.state = initialChainState(named, options.stages)
   }
 
   /**

@@ -34,7 +34,7 @@ export function paymentWatcherWorker(
   reporting: IndexerCallbacks,
 ): Worker {
   const { network, log } = ctx
-  const { config, label, rpc } = source.chain
+  const { config, label } = source.chain
   const { commitment, startSlot, pollMs, wsUrls, programId } = config
   const commitments =
     commitment === 'confirmed' ? [commitment] : (['confirmed', 'finalized'] as const)
@@ -52,7 +52,7 @@ export function paymentWatcherWorker(
 
   const named = { network, label, chain: 0, nextBlock: startSlot }
   const stages = new StageClock()
-  const unopened = { state: initialChainState(named, rpc.size, stages) }
+  const unopened = { state: initialChainState(named, stages) }
   reporting.onStart(label, unopened)
   return {
     name: 'the payment watcher',

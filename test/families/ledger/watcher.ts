@@ -17,7 +17,7 @@ export function ledgerWatcher(
   { label, chain, pollMs, ask, quoteKeys }: Ledger,
   reporting: IndexerCallbacks,
 ): Worker {
-  const state = initialChainState({ network, label, chain, nextBlock: 1 }, 1)
+  const state = initialChainState({ network, label, chain, nextBlock: 1 })
   const key = { network, chain }
   reporting.onStart(label, { state })
   return {

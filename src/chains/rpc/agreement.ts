@@ -1,0 +1,104 @@
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { ChainUnavailableError } from '../chain.js'
+
+/** Too few nodes gave equal answers, so no answer is accepted. */
+export class NoQuorumError extends ChainUnavailableError {
+  override name = 'NoQuorumError'
+}
+
+/** Nodes gave unequal answers to a call whose answer is accepted for good. */
+export class NodesDisagreeError extends NoQuorumError {
+  override name = 'NodesDisagreeError'
+}
+
+/** A second node is needed, and it did not answer. */
+export class NodesSilentError extends NoQuorumError {
+  override name = 'NodesSilentError'
+}
+
+/** Waits for equal answers of two nodes. Returns `fallback` while there are none. */
+export const fallbackIfNoQuorum = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
+  fallbackOnExpectedError(asked, (error) => error instanceof NoQuorumError, fallback)
+
+/** Conditions on which an answer of several nodes is accepted. */
+export interface AgreementOptions<T> {
+  isSame?: (a: T, b: T) => boolean
+  /** True if `ask` checks answers against agreed data. A node that fails the check has answered, but has no vote. */
+  isProved?: boolean | undefined
+  /** What is asked about, for errors, such as `block 7`. */
+  about?: string | undefined
+}
+
+/** An answer that distinct nodes gave equally. Only `NodeAnswers` makes one, so nothing else can state who gave it. */
+class Agreed<T, Node> {
+  /** The nodes that gave the answer, each once, the first giver first. */
+  readonly givers: readonly Node[]
+  readonly #answer: T
+
+  constructor(answer: T, givers: readonly Node[]) {
+    this.#answer = answer
+    this.givers = givers
+  }
+
+  get answer(): T {
+    return this.#answer
+  }
+
+  /** Number of nodes that gave the answer. */
+  get nodes(): number {
+    return this.givers.length
+  }
+
+  /** What follows from the answer without a further question: the same nodes stand for it. */
+  map<R>(follow: (answer: T) => R): AgreedAnswer<R, Node> {
+    return new Agreed(follow(this.#answer), this.givers)
+  }
+}
+
+export type AgreedAnswer<T, Node = { readonly host: string }> = Agreed<T, Node>
+
+/**
+ * Answers of nodes to one question: one answer a node, and a later answer of a node replaces its earlier one. Agreement
+ * is counted here, over distinct nodes, and nowhere else.
+ */
+export class NodeAnswers<Node, T> {
+  readonly #answers = new Map<Node, T>()
+
+  set(node: Node, answer: T): void {
+    this.#answers.set(node, answer)
+  }
+
+  get nodes(): Node[] {
+    return [...this.#answers.keys()]
+  }
+
+  get answers(): T[] {
+    return [...this.#answers.values()]
+  }
+
+  /** The first answer that at least `needed` nodes gave equally. Null while there is none. */
+  agreement(needed: number, isSame: (a: T, b: T) => boolean): AgreedAnswer<T, Node> | null {
+    const all = [...this.#answers]
+    for (const [i, [node, answer]] of all.entries()) {
+      const others = all.slice(i + 1).filter(([, other]) => isSame(answer, other))
+      const givers = [node, ...others.map(([other]) => other)]
+      if (givers.length >= needed) return new Agreed(answer, givers)
+    }
+    return null
+  }
+
+  /**
+   * The answer with the greatest height that at least `needed` nodes have reached. Null where fewer answered.
+   * @param heightOf height that an answer states; its node has reached all lower heights too
+   */
+  reached(needed: number, heightOf: (answer: T) => number): AgreedAnswer<T, Node> | null {
+    const highestFirst = [...this.#answers].sort(([, a], [, b]) => heightOf(b) - heightOf(a))
+    const givers = highestFirst.slice(0, needed)
+    const lowest = givers.at(-1)
+    if (!lowest || givers.length < needed) return null
+    return new Agreed(
+      lowest[1],
+      givers.map(([node]) => node),
+    )
+  }
+}
