@@ -57,16 +57,20 @@ export class RangeFetcher {
     const { config } = this.#chain
     const number = nextBlock - 1
     const block = { number, hash: toHex(parentHash!) }
-    // reading all logs may take hours, so a momentary fault of a node must not cause it
-    const own = await readAgreedRunningHashesOrNull(this.#chain, block)
-    if (own) return { lastHash: parentHash, record: own.answer }
-    const before = { lastHash: null, record: initialRunningHashes(config) }
-    const blocks = { from: config.startBlock, confirmed: number, latest }
-    await this.foldAhead(before, blocks, alive)
-    const found = this.#folded.get(number)
-    if (!found?.hash.equals(parentHash!))
-      throw transientError(`the contracts' record of block ${number} is not known`)
-    return { lastHash: parentHash, record: found.record.answer }
+    const calculated = () => {
+      const found = this.#folded.get(number)
+      return found?.hash.equals(parentHash!) ? found.record : null
+    }
+    // reading all logs may take hours, so neither a momentary fault of a node nor a later failed step may cause it
+    let record = calculated() ?? (await readAgreedRunningHashesOrNull(this.#chain, block))
+    if (!record) {
+      const before = { lastHash: null, record: initialRunningHashes(config) }
+      const blocks = { from: config.startBlock, confirmed: number, latest }
+      await this.foldAhead(before, blocks, alive)
+      record = calculated()
+    }
+    if (!record) throw transientError(`the contracts' record of block ${number} is not known`)
+    return { lastHash: parentHash, record: record.answer }
   }
 
   /**
