@@ -31,7 +31,7 @@ export interface JournalledBid {
 }
 
 /** The bid that won a name: wei of ETH, and the hub's transaction. */
-export interface WinningBid {
+interface WinningBid {
   amountWei: string
   tx: string
 }
