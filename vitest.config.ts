@@ -85,7 +85,11 @@ const ALONE_ON_SLOW = [
   'test/bench/gate.test.ts',
 ]
 /** One after the other at the end: measurements of prices, and what slow cores can't run beside others. */
-const ALONE = ['test/api/costs.test.ts', ...(isQuick ? [] : ALONE_ON_SLOW)]
+const ALONE = [
+  'test/api/costs.test.ts',
+  'test/api/listCosts.test.ts',
+  ...(isQuick ? [] : ALONE_ON_SLOW),
+]
 const alone = files.filter((path) => ALONE.includes(path))
 
 const others = [...shared, ...worlds, ...chains, ...alone]

@@ -83,6 +83,8 @@ export interface ApiWorldOptions {
   shareKeys?: readonly Uint8Array[]
   /** Signer of the operator's permissions. */
   airdropOperatorKey?: Hex
+  /** Signer of releases of payments. */
+  releaseSigner?: NonNullable<ApiDeps['releaseSigner']>
   metrics?: ApiDeps['metrics']
   failed?: ApiDeps['failed']
   limits?: ApiDeps['limits']
@@ -138,6 +140,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     permissionSigner: options.airdropOperatorKey
       ? createClaimPermissionSigner(options.airdropOperatorKey)
       : null,
+    releaseSigner: options.releaseSigner ?? null,
     config: {
       serviceDomain: 'localhost',
       tokenKey: TOKEN_KEY,
