@@ -132,7 +132,7 @@ export class Daemon {
     const copies = await readMirroredNetworks(this.#writePool)
     if (copies.size > 0 && roles.some((role) => role !== 'api'))
       throw new Error('The database is a mirror’s, and is only read: start with `--roles api`.')
-    await this.#startMirrors(opening)
+    await this.#startMirrors(opening, copies.size === 0)
     for (const family of this.#families) {
       const opened = await family.open(this.#config, opening, this.#chains)
       this.#chains = [...this.#chains, ...opened]
@@ -163,7 +163,10 @@ export class Daemon {
     this.#log.info({ ...api, ops: `http://${opsHost}:${this.opsPort}`, roles }, 'clusterd is up')
   }
 
-  async #startMirrors(opening: Omit<NetworkContext, 'network' | 'signal'>): Promise<void> {
+  async #startMirrors(
+    opening: Omit<NetworkContext, 'network' | 'signal'>,
+    isNew: boolean,
+  ): Promise<void> {
     const { mirror, isSqlServed } = this.#config
     if (!mirror) return
     for (const network of mirror.networks) {
@@ -172,7 +175,8 @@ export class Daemon {
       const isExpected = network === 'mainnet' || mirror.networks.length === 1
       const ctx = { network, ...opening, signal: this.#stopping.signal }
       const at = { leases: this.#leases, listener: this.#listener }
-      this.#mirrors.push(await runMirror(ctx, { source: mirror, isSqlServed, isExpected }, at))
+      const settings = { source: mirror, isSqlServed, isExpected, isNew }
+      this.#mirrors.push(await runMirror(ctx, settings, at))
     }
   }
 

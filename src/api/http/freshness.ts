@@ -16,6 +16,8 @@ export interface Freshness {
   isCatchingUp: boolean
   /** True if the tables are a mirror of another service's event feed. */
   isMirror: boolean
+  /** True if a mirror has copied nothing yet, so that its tables say nothing. */
+  isEmptyMirror: boolean
   /** Seconds by which the tables lag behind the chains; null while they are current, or where the lag is unknown. */
   staleSeconds: number | null
   /** True if the chains file names a hub, or the tables are a mirror's. */
@@ -40,6 +42,7 @@ interface Sources {
 const UNKNOWN: Freshness = {
   isCatchingUp: false,
   isMirror: false,
+  isEmptyMirror: false,
   staleSeconds: null,
   isDeployed: true,
   asOf: null,
@@ -63,6 +66,7 @@ export function createFreshnessReader(
     // a mirror never counts as current, even without a configured hub
     const answer = readHubState(pool, network, hub?.label ?? '').then((state) => ({
       ...(hub || state.isMirror ? lagOf(state) : NO_LAG),
+      isEmptyMirror: state.isMirror && state.mirrorAgeMs === null,
       isDeployed: hub !== undefined || state.isMirror || state.caughtUp,
       asOf: asOf(network, state),
     }))
@@ -177,6 +181,12 @@ export async function refuseOnMirror({ freshness, network }: Fresh): Promise<voi
     'unavailable',
     'This is a mirror of what is public: ask the service that it copies.',
   )
+}
+
+/** Refuses a request on a mirror that has copied nothing yet. @throws ApiError unavailable */
+export async function requireCopied(fresh: Fresh): Promise<void> {
+  if (!(await knownOf(fresh)).isEmptyMirror) return
+  throw new ApiError('unavailable', 'This mirror has not copied its source yet.')
 }
 
 /** Adds the staleness header to a response while the tables that it was read from lag behind the chains. */

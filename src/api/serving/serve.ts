@@ -13,6 +13,7 @@ import {
   asOfBlockHeader,
   refuseOnMirror,
   requireCaughtUp,
+  requireCopied,
   requireNetworkDeployed,
   withStalenessHeader,
 } from '../http/freshness.js'
@@ -181,6 +182,7 @@ class RouteExchange {
     const context = contexts[networkOf(query)]
     if (singleNetworkRoutes.has(route)) await requireNetworkDeployed(context)
     if (routesNotOnMirror.has(route)) await refuseOnMirror(context)
+    else await requireCopied(context)
     // read before the response is made, which may then reflect a newer block
     if (route.isLookup) this.#asOf = await asOfBlockHeader(context)
     const read = route.body && (await this.#readBody(caller))

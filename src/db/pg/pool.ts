@@ -221,13 +221,6 @@ export async function withConnection<T>(
   }
 }
 
-export async function isDatabaseReachable(pool: pg.Pool): Promise<boolean> {
-  return pool.query('SELECT 1').then(
-    () => true,
-    () => false,
-  )
-}
-
 /** Number of connections that the server has left for roles without superuser rights. */
 export async function countFreeConnections(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ free: number }>(
