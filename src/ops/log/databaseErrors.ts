@@ -73,7 +73,7 @@ interface ServerErrorFields {
 
 /** SQLSTATE of an error of PostgreSQL's server, also where Prisma wraps it. Null for any other error. */
 export function sqlStateOf(error: Error): string | null {
-  const { severity, code, meta }: ServerErrorFields = error
+  const { severity, code, meta } = error as Error & ServerErrorFields
   const state = severity === undefined ? meta?.driverAdapterError?.cause?.originalCode : code
   return typeof state === 'string' ? state : null
 }
