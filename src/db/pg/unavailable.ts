@@ -2,6 +2,7 @@ import { DATABASE_DRIVER_ERROR_PATTERN } from '../../ops/causes.js'
 import { sqlStateOf } from '../../ops/log/databaseErrors.js'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { withTimeout } from '../../ops/notify.js'
+import type { Queryable } from './pipeline.js'
 
 /** SQLSTATEs and codes of Node for a connection that broke, or that the server ended. */
 const BROKEN = /^(08...|57P0[125]|ECONN(RESET|ABORTED)|EPIPE)$/
@@ -32,6 +33,24 @@ class ClockError extends Error {
 /** A transaction may be lost in a fail-over, so it is unknown whether it is committed. */
 export class NotReplicatedError extends Error {
   override name = 'NotReplicatedError'
+}
+
+/** A server takes no writes, such as a primary that a fail-over has demoted. */
+class ReadOnlyServerError extends Error {
+  override name = 'ReadOnlyServerError'
+  /** SQLSTATE of a write in a read-only transaction. */
+  readonly code = '25006'
+}
+
+/** @throws ReadOnlyServerError if the server is a standby, or set to read only */
+export async function assertTakesWrites(db: Queryable): Promise<void> {
+  const { rows } = await db.query<{ state: string }>(
+    `SELECT current_setting('transaction_read_only') AS state`,
+  )
+  if (rows[0]!.state === 'on')
+    throw new ReadOnlyServerError(
+      'the database takes no writes: it is a standby, or set to read only',
+    )
 }
 
 /** SQL: the database's clock, Unix ms. */

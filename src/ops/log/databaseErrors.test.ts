@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { expect, it } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { createPool } from '../../db/pg/pool.js'
