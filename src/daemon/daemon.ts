@@ -105,8 +105,9 @@ export class Daemon {
       signal: this.#stopping.signal,
       loops: this.#loops,
       onError: (err) => log.debug({ err }, 'listening to the database'),
-      // a fault that broke or silenced the listener's connection has probably affected the pools' connections
-      onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
+      // a fault that broke or silenced the listener's connection has probably affected the pools' connections. After a
+      // fail-over, those that only read would go on to read the old primary
+      onRenewed: () => [this.#readPool, this.#writePool, this.#leases].forEach(dropConnections),
       onWake: createRestoreDetector(this.#writePool, (network) =>
         reportLostCommits({ metrics: this.#metrics, loops: this.#loops, log }, network),
       ),
