@@ -7,6 +7,7 @@ import { encodeHubMessage } from '../../src/chains/evm/bridge/hubMessage.js'
 import { encodePacket, packetGuid } from '../../src/chains/evm/bridge/packet.js'
 import { insertConfirmedCredits } from '../../src/db/bridge/credits.js'
 import { writeMessageReceipts, writeMessages } from '../../src/db/bridge/messages.js'
+import { findJournalledTxs } from '../../src/db/journal/txBids.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { parseAddress } from '../../src/registry/primitives/address.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
@@ -98,6 +99,12 @@ it('lists the first 100 of 6,000 journalled bids, and decides by all of them', a
   expect(found.names).toHaveLength(SHOWN)
   expect(new Set(found.names.map(({ name }: { name: string }) => name))).toEqual(new Set([taken]))
   expect((await world.get(`/v0.1/register/tx/${tx}`)).body).toEqual({ tx, status: 'lost_bid' })
+
+  const again = countRows(world.pool)
+  const both = [fromHex(tx), fromHex(randomHash()), fromHex(tx)]
+  const [first, none, last] = await findJournalledTxs(world.pool, 'mainnet', both)
+  expect([last, none]).toEqual([first, null])
+  expect(again.most()).toBeLessThanOrEqual(SHOWN + 1)
 })
 
 it.each([

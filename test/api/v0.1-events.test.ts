@@ -163,7 +163,7 @@ describe('GET /v0.1/events', () => {
       let nextPage: string | undefined
       do {
         const rows = countRows(world.pool)
-        const query = nextPage === undefined ? { orderBy: 'newest' } : { nextPage }
+        const query: Record<string, string> = nextPage ? { nextPage } : { orderBy: 'newest' }
         const { status, body } = await events({ ...query, limit })
         // a statement of the feed also returns the head's row, and some others return a row
         expect([status, rows.sum() <= Math.max(256, 2 * limit) + 16]).toEqual([200, true])

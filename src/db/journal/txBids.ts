@@ -7,7 +7,7 @@ import {
 } from '../../registry/journal/bid.js'
 import { decodeBidEffects, OUTCOME_OFFSET } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
-import { toHex, txKeyOfHash } from '../../registry/primitives/bytes.js'
+import { mapKey, toHex, txKeyOfHash } from '../../registry/primitives/bytes.js'
 import { nameWordText } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
@@ -25,6 +25,7 @@ import {
 } from '../pg/prepared.js'
 import { blockConfirmations } from '../pg/receipts.js'
 import { type DecodedRow, existsRowSql, type Queryable } from '../pg/rows.js'
+import { readOnce } from '../registry/lookups.js'
 import { findWinningBids } from '../registry/owners.js'
 
 /**
@@ -42,7 +43,7 @@ interface BidsOfTx<Bid> {
   atMs: number
 }
 
-/** Rows to read: one more than are shown, which tells that there are more. */
+/** Rows to read: one more than are shown, which reports that there are more. */
 const ROWS = MAX_STATUS_NAMES + 1
 
 /** Parts of an amount's 32 bytes that fit an int8: offset and length. */
@@ -127,47 +128,55 @@ const totalsInJournal = prepareSingleRow<Totals, [hash: Buffer, chain: number, b
  * Journalled bids of transactions by hash: one element per hash, in the same order. Null where a transaction has no
  * bid.
  */
-export async function findJournalledTxs(
+export const findJournalledTxs = (
   db: Queryable,
   network: Network,
   hashes: readonly Buffer[],
-): Promise<(JournalledTx | null)[]> {
+): Promise<(JournalledTx | null)[]> =>
+  readOnce(hashes, mapKey, (distinct) => readJournalledTxs(db, network, distinct))
+
+async function readJournalledTxs(db: Queryable, network: Network, hashes: readonly Buffer[]) {
   const found = await journalled(db, network, [
     hashes.map((hash) => txKeyOfHash(hash).toString()),
     hashes,
   ])
   const rowsOf = hashes.map((): JournalledRow[] => [])
   for (const row of found) rowsOf[row.ord - 1]!.push(row)
-  const txs: (JournalledTx | null)[] = []
-  for (const [i, hash] of hashes.entries())
-    txs.push(await journalledTx(db, network, hash, rowsOf[i]!))
+  const txs: (JournalledTx & { ord: number })[] = []
+  for (const [i, hash] of hashes.entries()) {
+    const rows = rowsOf[i]!
+    const totals = rows.length < ROWS ? totalsOf(rows) : await readTotals(db, network, hash, rows)
+    // null where the transaction has no bid, and where a rewind removed it between the statements
+    if (totals) txs.push({ ord: i + 1, ...journalledTx(rows, totals) })
+  }
   await addWinners(
     db,
     network,
-    txs.flatMap((tx) => tx?.bids ?? []),
+    txs.flatMap(({ bids }) => bids),
   )
   return txs
 }
 
-async function journalledTx(
+async function readTotals(
   db: Queryable,
   network: Network,
   hash: Buffer,
   rows: readonly JournalledRow[],
-): Promise<JournalledTx | null> {
-  const first = rows[0]
-  if (!first) return null
-  const totals =
-    rows.length < ROWS
-      ? totalsOf(rows)
-      : await totalsInJournal(db, network, hash, first.chain, first.block)
-  const { count, firstWon, ...sums } = totals!
-  const bids = rows.slice(0, MAX_STATUS_NAMES).map(journalledBid)
-  const winner = firstWon && decodeBid(firstWon).wallet
-  return { bids, more: count - bids.length, block: first.block, winner, ...sums }
+): Promise<Totals | null> {
+  const { chain, block } = rows[0]!
+  const totals = await totalsInJournal(db, network, hash, chain, block)
+  return totals && totals.count > 0 ? totals : null
 }
 
-function totalsOf(rows: readonly JournalledRow[]): Totals {
+function journalledTx(rows: readonly JournalledRow[], totals: Totals): JournalledTx {
+  const { count, firstWon, ...sums } = totals
+  const bids = rows.slice(0, MAX_STATUS_NAMES).map(journalledBid)
+  const winner = firstWon && decodeBid(firstWon).wallet
+  return { bids, more: count - bids.length, block: rows[0]!.block, winner, ...sums }
+}
+
+function totalsOf(rows: readonly JournalledRow[]): Totals | null {
+  if (rows.length === 0) return null
   const won = rows.filter(({ effects }) => decodeBidEffects(effects).outcome === 'won')
   return {
     count: rows.length,
