@@ -74,6 +74,8 @@ interface Import {
   isDynamic: boolean
 }
 
+/** The only file that names statements: by the hash of their text. */
+const STATEMENT_NAMES = 'db/pg/rows.ts'
 /** The first keyword of an SQL statement in our code. */
 const SQL =
   /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH|SET|LISTEN|NOTIFY|LOCK|TRUNCATE|CREATE|ALTER|DROP|COPY)\s/
@@ -82,11 +84,19 @@ interface Source {
   path: string
   imports: Import[]
   hasSql: boolean
+  /** It has an object with a name and a text, as the driver takes a prepared statement. */
+  namesStatements: boolean
   readsEnvironment: boolean
 }
 
 function read(path: string, text: string): Source {
-  const source: Source = { path, imports: [], hasSql: false, readsEnvironment: false }
+  const source: Source = {
+    path,
+    imports: [],
+    hasSql: false,
+    namesStatements: false,
+    readsEnvironment: false,
+  }
   const add = (node: ts.Node | undefined, isTypeOnly: boolean, isDynamic = false) => {
     if (!node || !ts.isStringLiteralLike(node)) return
     if (/^(node:)?process$/.test(node.text)) source.readsEnvironment = true
@@ -99,6 +109,7 @@ function read(path: string, text: string): Source {
   const visit = (node: ts.Node): void => {
     if ((ts.isStringLiteralLike(node) || ts.isTemplateHead(node)) && SQL.test(node.text))
       source.hasSql = true
+    if (ts.isObjectLiteralExpression(node)) source.namesStatements ||= hasNameAndText(node)
     if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, importsTypesOnly(node.importClause))
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
     else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
@@ -111,6 +122,11 @@ function read(path: string, text: string): Source {
   }
   visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true))
   return source
+}
+
+function hasNameAndText({ properties }: ts.ObjectLiteralExpression): boolean {
+  const names = properties.map((property) => property.name?.getText())
+  return names.includes('name') && names.includes('text')
 }
 
 function importsTypesOnly(clause: ts.ImportClause | undefined): boolean {
@@ -154,6 +170,10 @@ function problemsOf(source: Source): string[] {
   if (source.readsEnvironment && source.path !== 'config/environment.ts')
     problems.push(`${source.path} reads process.env`)
   if (room === 'testing') return problems
+  if (source.namesStatements && room === 'db' && source.path !== STATEMENT_NAMES)
+    problems.push(
+      `${source.path} names a statement by hand: \`prepared\` gives it a name of its own`,
+    )
   if (source.hasSql && room !== 'db')
     problems.push(`${source.path} has SQL, which is the database room's alone`)
   for (const { target, isTypeOnly, isDynamic } of source.imports) {
@@ -220,6 +240,8 @@ describe('the rules of this test', () => {
     ['db/a.ts', 'const { env } = process'],
     ['db/a.ts', "import { env } from 'node:process'"],
     ['indexer/a.ts', `client.query(\`UPDATE chains SET x = \${1}\`)`],
+    ['db/a.ts', "db.query({ name: 'a', text: 'SELECT 1' })"],
+    ['db/a.ts', 'const named = { name, text }'],
     ['daemon/a.ts', 'client.query(`\n  SET LOCAL work_mem = 1`)'],
     ['daemon/a.ts', "import { start } from '../cli/start.js'"],
   ])('find the problem in %s: %s', (path, text) => {

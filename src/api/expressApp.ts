@@ -1,5 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { indexPage } from '../web/page.js'
+import { checkRequestHeaders } from './guard/requestHeaders.js'
 import { closeRefusedConnection } from './guard/socketLimits.js'
 import { type Answer, answerOfJsonBytes, toHttpMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
@@ -12,6 +13,9 @@ import type { RouteServerOptions } from './serving/serve.js'
 import { fallbackLookupAnswer } from './v0.1/fallbacks.js'
 import { profileRoute } from './v1/lookups.js'
 import { assetAnswer, fileAnswer, guidePageAnswer, indexAnswer, pageAnswer } from './webPage.js'
+
+/** Headers of a refused request that are read in the time of a look-up. */
+const HEADERS_PER_UNIT = 500
 
 /** Route label of requests that match no route. */
 const NONE = 'none'
@@ -36,16 +40,22 @@ export function createExpressApp(
   const app = express()
   app.set('trust proxy', trustProxy)
   for (const setting of ['x-powered-by', 'etag', 'query parser']) app.set(setting, false)
-  const serve = (exchange: HttpExchange, answerOf: () => Answer): void => {
+  const serve = (exchange: HttpExchange, answerOf: () => Answer, units = 1): void => {
     const meter = gate.ofAddress(exchange)
     try {
-      meter.spend(1)
+      meter.spend(units)
       finish(exchange, toHttpMessage(answerOf()), meter.fields())
     } catch (thrown) {
       const error = toApiError(thrown)
       finish(exchange, toHttpMessage(errorAnswer(error)), meter.fields(), error)
     }
   }
+  app.use((req, res, next) => {
+    const refusal = checkRequestHeaders(req)
+    const units = Math.ceil(req.rawHeaders.length / (2 * HEADERS_PER_UNIT))
+    if (refusal) serve(ofExpress(req, res, NONE), () => errorAnswer(refusal), units)
+    else next()
+  })
   const add = (path: string, answerOf: (exchange: HttpExchange) => Answer) =>
     app.get(path, (req, res) => {
       const exchange = ofExpress(req, res, path)

@@ -3,6 +3,7 @@ import type { FeedQuery } from '../push/webhooks/deliver.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createExpressApp } from './expressApp.js'
 import { readFeedForDelivery } from './feed/port.js'
+import { checkRequestHeaders } from './guard/requestHeaders.js'
 import {
   applySocketLimits,
   closeAfterResponse,
@@ -23,7 +24,7 @@ import { profileRoute } from './v1/lookups.js'
 /** Time after which a request is answered with 503. Its handler continues until its own timeouts. */
 const REQUEST_DEADLINE_MS = 15_000
 /** Statuses after which the connection is closed, so that a refused client has to open a new one. */
-const REFUSALS: ReadonlySet<number> = new Set([408, 413, 429, 503])
+const REFUSALS: ReadonlySet<number> = new Set([408, 413, 429, 431, 503])
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
@@ -76,7 +77,7 @@ export function createApi(deps: ApiDeps) {
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
     if (isAfterLastResponse(req)) return
-    const found = match(req)
+    const found = checkRequestHeaders(req) ? null : match(req)
     if (!found) {
       req.url = collapseSlashes(req.url ?? '')
       return void shell(req, res)

@@ -102,13 +102,14 @@ const isUnknown = (error: unknown): boolean =>
  * Last block and record (running hashes) at a chain's checkpoint, and how far nodes confirm the record: null where they
  * no longer return it. The record was stored with the checkpoint. A contract that was configured later starts with the
  * record that the nodes return. A hub's record is zero before its first block, so a hub with logs before `startBlock`
- * is detected.
+ * is detected. `place` is null where neither the database nor the nodes have the record: after a rewind to a block whose
+ * state the nodes have pruned.
  * @throws Error where the contracts contradict the stored record; NodesDisagreeError, ChainUnavailableError
  */
 export async function readLastConfirmedHashes(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<{ place: LastConfirmedHashes; ground: LogTrustBasis | null }> {
+): Promise<{ place: LastConfirmedHashes | null; ground: LogTrustBasis | null }> {
   const { config, rpc } = chain
   const contracts = contractsWithRunningHash(config)
   const number = nextBlock - 1
@@ -125,9 +126,10 @@ export async function readLastConfirmedHashes(
       throw new Error(runningHashMismatchText(chain, number))
     return known ?? own?.answer[i] ?? null
   })
-  const unknown = contracts[hashes.indexOf(null)]
-  if (unknown?.kind === 'hub')
-    throw transientError(`the hub's record can't be read at block ${number}`)
+  // a stored record that has none of the contracts is of another block: the chain was rewound
+  const isRewound = contracts.length > 0 && parentHash && record && hashes.every((one) => !one)
+  if (isRewound || contracts[hashes.indexOf(null)]?.kind === 'hub')
+    return { place: null, ground: null }
   return {
     // a payments contract whose record no node returns counts as zero: it is deployed later, or the next range will not
     // match

@@ -96,10 +96,12 @@ const filled = (text: string): string =>
 interface Answer {
   status: number
   type: string | undefined
+  cacheControl: string | undefined
   text: string
 }
 
-function send({ request, body }: Pick<Row, 'request' | 'body'>): Promise<Answer> {
+/** Sends a request, and checks that its answer states its cacheability. */
+async function send({ request, body }: Pick<Row, 'request' | 'body'>): Promise<Answer> {
   const [start, ...headers] = request.split(/ {2}/)
   const [method, ...path] = start!.split(' ')
   const pairs = headers.flatMap((header): [string, string][] => {
@@ -114,7 +116,7 @@ function send({ request, body }: Pick<Row, 'request' | 'body'>): Promise<Answer>
     payload && !headers.some((header) => header.startsWith('transfer-encoding'))
       ? payload.length
       : undefined
-  return new Promise((resolve, reject) => {
+  const answer = await new Promise<Answer>((resolve, reject) => {
     const req = http.request(
       {
         hostname,
@@ -132,14 +134,17 @@ function send({ request, body }: Pick<Row, 'request' | 'body'>): Promise<Answer>
         res.setEncoding('utf8').on('data', (chunk: string) => {
           text += chunk
         })
-        res.on('end', () =>
-          resolve({ status: res.statusCode!, type: res.headers['content-type'], text }),
-        )
+        res.on('end', () => {
+          const { 'content-type': type, 'cache-control': cacheControl } = res.headers
+          resolve({ status: res.statusCode!, type, cacheControl, text })
+        })
       },
     )
     req.on('error', reject)
     req.end(payload)
   })
+  expect(answer.cacheControl, request).toMatch(answer.status === 404 ? /no-cache|no-store/ : /\S/)
+  return answer
 }
 
 /** Values for the parameters that the row does not abuse. Other parameters get a community's name. */

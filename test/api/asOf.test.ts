@@ -81,8 +81,8 @@ describe('x-clusterd-as-of, the block that a look-up reflects, is sent', () => {
     const query = world.pool.query.bind(world.pool)
     const asked: string[] = []
     world.pool.query = ((...of: Parameters<typeof query>) => {
-      const [statement] = of as unknown as [{ name?: string }]
-      if (statement.name === 'hub_state') asked.push(statement.name)
+      const [{ text }] = of as unknown as [{ text?: string }]
+      if (text?.includes('AS is_mirror')) asked.push(text)
       return query(...of)
     }) as typeof query
     await Promise.all(Array.from({ length: 50 }, () => world.get(`/v0.1/name/${owner}`)))

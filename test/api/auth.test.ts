@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import bs58 from 'bs58'
 import {
@@ -332,5 +333,66 @@ describe('the log', () => {
       lowerCase: address.toLowerCase(),
     }
     for (const [secret, value] of Object.entries(secrets)) expect(text, secret).not.toContain(value)
+  })
+})
+
+describe('a session row that the service did not write', () => {
+  const victim = fromHex(`0x01${privateKeyToAccount(generatePrivateKey()).address.slice(2)}`)
+  const entries = async (): Promise<number> =>
+    (await world.pool.query('SELECT 1 FROM journal')).rowCount!
+
+  const change = (key: string): Promise<Reply> =>
+    world.request('/v1/clusters/wallets', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify([{ address: `0x${randomBytes(20).toString('hex')}`, name: 'thief' }]),
+    })
+
+  /** A key of the account, whose row an intruder may change. */
+  const openKey = async (): Promise<string> => (await exchange(await prove())).body.token
+  const hashOf = (key: string) => createHash('sha256').update(key).digest()
+
+  it.each<[string, () => Promise<string>]>([
+    [
+      'is made for another wallet',
+      async () => {
+        const key = randomBytes(32).toString('base64url')
+        await world.pool.query(
+          `INSERT INTO sessions (key_hash, wallet, signing_ms, signature, created_ms, expires_ms)
+            VALUES ($1, $2, $3, '', $3, $3::int8 + 600000)`,
+          [hashOf(key), victim, Date.now()],
+        )
+        return key
+      },
+    ],
+    [
+      'has another wallet since',
+      async () => {
+        const key = await openKey()
+        await world.pool.query('UPDATE sessions SET wallet = $2 WHERE key_hash = $1', [
+          hashOf(key),
+          victim,
+        ])
+        return key
+      },
+    ],
+    [
+      'has another signing date since',
+      async () => {
+        const key = await openKey()
+        await world.pool.query(
+          'UPDATE sessions SET signing_ms = signing_ms + 1 WHERE key_hash = $1',
+          [hashOf(key)],
+        )
+        return key
+      },
+    ],
+  ])('opens nothing: it %s', async (_what, keyOf) => {
+    const before = await entries()
+    const key = await keyOf()
+    expect(await change(key)).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
+    expect(await entries()).toBe(before)
+    expect((await validate({ 'x-auth-key': key })).status).toBe(401)
+    await world.pool.query('DELETE FROM sessions WHERE key_hash = $1', [hashOf(key)])
   })
 })

@@ -104,3 +104,36 @@ describe('a wallet that floods', () => {
     expect(ended.indexOf('own')).toBeLessThan(30)
   })
 })
+
+describe('changes of a key that is revoked while they wait', () => {
+  it.each(['/v1/auth/token', '/v1/auth/token?everywhere=true'])(
+    'are refused and make no event, by DELETE %s',
+    async (path) => {
+      const alice = await memberOf(world)
+      const id = await alice.create()
+      const eventsOf = async () =>
+        (await world.get(`/v1/events?limit=1000&from=${alice.address}`)).body.items.length
+      const before = await eventsOf()
+      const changes = await whileHeld(async () => {
+        const asked = Array.from({ length: CHANGES }, (_, i) =>
+          alice.call('POST', '/v1/clusters/wallets', [
+            { address: randomAddress(), name: `w${i}`, isPrivate: i % 2 === 0 },
+          ]),
+        )
+        const isWaiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+        await expect
+          .poll(async () => (await world.pool.query(isWaiting)).rows[0].n)
+          .toBeGreaterThan(0)
+        expect((await alice.call('DELETE', path)).status).toBe(200)
+        return { asked: Promise.all(asked) }
+      })
+      const replies = await changes.asked
+      expect(replies.map(({ status, body }) => [status, body.error])).toEqual(
+        replies.map(() => [401, 'unauthorized']),
+      )
+      expect(await eventsOf()).toBe(before)
+      const { body } = await world.get(`/v1/clusters/id/${id}`)
+      expect(body.wallets.map(({ name }: { name: string }) => name)).toEqual(['main'])
+    },
+  )
+})

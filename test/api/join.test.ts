@@ -65,8 +65,8 @@ const join = async (body: unknown, query = '') => {
 function counted(each = (_count: number, _values: readonly unknown[]): unknown => 0) {
   const plain = world.pool.query
   const asked = { count: 0, end: () => Object.assign(world.pool, { query: plain }) }
-  const query = (config: { name?: string; values: readonly unknown[] }) => {
-    if (config.name === 'read_bundles_mainnet') each(++asked.count, config.values)
+  const query = (config: { text?: string; values: readonly unknown[] }) => {
+    if (config.text?.includes('string_agg(w.name')) each(++asked.count, config.values)
     return Reflect.apply(plain, world.pool, [config])
   }
   Object.assign(world.pool, { query })

@@ -293,6 +293,7 @@ async function call(url: string, init: RequestInit): Promise<Reply> {
   )
   expect(response.headers.get('x-request-id')).toMatch(/^\S+$/)
   expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  expect(response.headers.get('cache-control'), url).not.toBe(null)
   const body = JSON.parse(text)
   expectDeclaredError({ method: init.method, url }, { status: response.status, body })
   return { status: response.status, body, headers: response.headers }

@@ -71,8 +71,8 @@ export function useSilentNodes() {
   /** Position, transaction and fields of each bid in the journal. */
   const journalled = async ({ pool }: LoneIndexer): Promise<string[]> => {
     const { rows } = await pool.query(
-      `SELECT block || ' ' || log_index || ' ' || encode(body, 'hex') AS bid FROM journal
-       WHERE kind = 1 ORDER BY seq`,
+      `SELECT block || ' ' || log_index || ' ' || encode(body, 'hex') AS bid
+       FROM journal JOIN journal_heads USING (network, generation) WHERE kind = 1 ORDER BY journal.seq`,
     )
     return rows.map(({ bid }) => bid)
   }

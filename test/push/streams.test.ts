@@ -159,10 +159,10 @@ describe('a stream of the feed', () => {
     const read = vi.spyOn(world.pool, 'query')
     await grow(1)
     await new Promise((resolve) => setTimeout(resolve, 500))
-    const names = read.mock.calls.map(([statement]) => (statement as { name?: string }).name ?? '')
+    const texts = read.mock.calls.map(([statement]) => (statement as { text?: string }).text ?? '')
     read.mockRestore()
     // nobody follows the end of the feed
-    expect(names.filter((name) => name.startsWith('read_feed_'))).toEqual([])
+    expect(texts.filter((text) => text.includes('j.public_first'))).toEqual([])
   })
 
   it('reads the pages that a slow reader has missed', async () => {

@@ -1,15 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 import { findSession } from '../../db/auth/sessions.js'
-import { authKeyHash } from '../../registry/auth/key.js'
+import { authKey, authKeyHash } from '../../registry/auth/key.js'
 import { walletKindOf } from '../../registry/auth/kinds.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
 import type { Answer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { AuthRule, Session } from '../http/route.js'
+import { isoTimestamp } from '../http/timestamps.js'
 
 /** Header values that some clients send when they have no key. */
 const NO_KEY = new Set(['', 'undefined', 'null'])
+
+/** What the check of a key needs. */
+type KeyReader = Pick<Context, 'pool' | 'tokenKey'>
 
 /** Raw headers, because Node's `headers` keeps only the first of two headers with the same name. */
 type Headers = Pick<IncomingMessage, 'rawHeaders'>
@@ -49,16 +53,18 @@ function given(text: string | undefined): string | undefined {
 export async function authenticate(
   request: Headers,
   rule: AuthRule,
-  context: Pick<Context, 'pool'>,
+  context: KeyReader,
 ): Promise<Session | null> {
   if (!rule) return null
   const key = keyOf(request)
   const session = key === undefined ? null : await sessionOf(key, context)
   if (session || rule === 'optional') return session
-  throw key === undefined
-    ? missingKeyError()
-    : new ApiError('unauthorized', 'The key is not valid, or not any more: sign in again.')
+  throw key === undefined ? missingKeyError() : invalidKeyError()
 }
+
+/** Error of a request whose key is wrong, expired or revoked. */
+export const invalidKeyError = (): ApiError =>
+  new ApiError('unauthorized', 'The key is not valid, or not any more: sign in again.')
 
 /** Error of a request without the key that its route requires. */
 export const missingKeyError = (): ApiError =>
@@ -67,12 +73,19 @@ export const missingKeyError = (): ApiError =>
     'This needs a valid key: Authorization: Bearer <key> of POST /v1/auth/token.',
   )
 
-async function sessionOf(key: string, { pool }: Pick<Context, 'pool'>): Promise<Session | null> {
+/**
+ * The live session of a key, or null. The key follows from `TOKEN_KEY`, the wallet and the signing date, so a row that
+ * was written or changed without `TOKEN_KEY` opens nothing.
+ */
+async function sessionOf(key: string, { pool, tokenKey }: KeyReader): Promise<Session | null> {
   const keyHash = authKeyHash(key)
   const stored = keyHash && (await findSession(pool, keyHash))
   if (!stored) return null
-  const { type, text } = decodeWallet(stored.wallet)
-  return { ...stored, type: walletKindOf(type)!, address: text, keyHash }
+  const wallet = decodeWallet(stored.wallet)
+  const issued = authKey(tokenKey, wallet, isoTimestamp(stored.signingMs))
+  // compares hashes, because the time of a comparison with the key itself would reveal the key
+  if (!authKeyHash(issued)!.equals(keyHash)) return null
+  return { ...stored, type: walletKindOf(wallet.type)!, address: wallet.text, keyHash }
 }
 
 const VARY = { vary: 'Authorization, X-AUTH-KEY' } as const

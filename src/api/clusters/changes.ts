@@ -10,6 +10,7 @@ import type { ClusterChange } from '../../registry/journal/change.js'
 import { NEWEST_RULESET } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
+import { invalidKeyError } from '../auth/session.js'
 import { ADDRESS_PROBLEM_TEXT } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
@@ -171,7 +172,7 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
 /**
  * Appends signed changes of one cluster or community to the journal, all or none.
  * @returns the cluster's id
- * @throws ApiError of the refusal, catching_up, unavailable, rate_limited
+ * @throws ApiError of the refusal, catching_up, unauthorized, unavailable, rate_limited
  */
 export async function appendChange(
   context: Context,
@@ -184,14 +185,14 @@ export async function appendChange(
 
 /**
  * Appends signed changes to the journal when their wallet's turn in the queue of changes comes. Changes whose caller
- * has disconnected by then are dropped.
- * @throws ApiError catching_up, unavailable, rate_limited
+ * has disconnected by then are dropped, and those of a key that has been revoked by then are refused.
+ * @throws ApiError catching_up, unauthorized, unavailable, rate_limited
  */
 export async function appendChangesThroughQueue(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
-): Promise<Exclude<AppendChangesResult, { kind: 'catching_up' }>> {
-  const { pool, network, patience, caller } = context
+): Promise<Exclude<AppendChangesResult, { kind: 'catching_up' | 'session_ended' }>> {
+  const { pool, network, patience, caller, keyHash } = context
   const first = request.changes[0]!
   // only old journals have unsigned changes, made by an operator; a new change always has an actor
   const wallet = first.actor!
@@ -200,10 +201,11 @@ export async function appendChangesThroughQueue(
     ...(patience && { patience }),
     ...(await changeLimitFor(context, wallet, community)),
   }
-  const append = () => appendSignedChanges(pool, { ...request, network, ...limits })
+  const append = () => appendSignedChanges(pool, { ...request, network, keyHash, ...limits })
   const { signal } = patience ?? {}
   const asker = { address: caller?.address ?? '', wallet: toHex(wallet), signal }
   const made = await context.changes.run(asker, append)
+  if (made.kind === 'session_ended') throw invalidKeyError()
   if (made.kind !== 'catching_up') return made
   const message =
     'This network is being indexed for the first time: changes are taken once that is done.'

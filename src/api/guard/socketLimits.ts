@@ -76,6 +76,8 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
     newest.set(req.socket, { req, res })
     if (req.headers['transfer-encoding'] !== undefined) boundParts({ req, res })
   })
+  // with a limit Node drops the last headers in silence, which are a proxy's; `checkRequestHeaders` counts them
+  server.maxHeadersCount = 0
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
   server.maxConnections = maxConnections
   server.timeout = IDLE_TIMEOUT_MS

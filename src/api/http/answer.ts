@@ -76,6 +76,12 @@ export interface HttpMessage extends Pick<Answer, 'status' | 'stream'> {
   bytes: number
 }
 
+/**
+ * `Cache-Control` of a response without one of its own. Without the header a cache may store even a 404, and serve it by
+ * its own rules (RFC 9111, 4.2.2).
+ */
+export const DEFAULT_CACHE_CONTROL = 'no-cache'
+
 export function toHttpMessage({ status, stream, content, headers: own = {} }: Answer): HttpMessage {
   const { type, policy } = content
   const text = status === NOT_MODIFIED ? '' : content.text
@@ -83,6 +89,7 @@ export function toHttpMessage({ status, stream, content, headers: own = {} }: An
   const headers = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
   if (status !== NOT_MODIFIED) headers.push('content-type', type)
   if (status !== NOT_MODIFIED && !stream) headers.push('content-length', String(bytes))
+  if (own['cache-control'] === undefined) headers.push('cache-control', DEFAULT_CACHE_CONTROL)
   for (const [name, value] of Object.entries(own)) headers.push(name, value)
   return { status, stream, headers, text, bytes }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
+import { MAX_FORWARDED_CHARS } from '../guard/requestHeaders.js'
 
 /** Decides whether a hop is a trusted proxy, as Express's `trust proxy` does. */
 type IsTrusted = (address: string, hop: number) => boolean
@@ -51,9 +52,9 @@ export function clientAddress(
   isTrusted: IsTrusted,
 ): string | undefined {
   let address = socket.remoteAddress
-  const hops = forwardedHops(headers)
-  for (const [i, hop] of hops.entries()) {
-    if (address === undefined || !isTrusted(address, i)) return address
+  if (address === undefined || !isTrusted(address, 0)) return address
+  for (const [i, hop] of forwardedHops(headers).entries()) {
+    if (!isTrusted(address, i)) return address
     const named = plainAddress(hop)
     if (named === null) return address
     address = named
@@ -61,11 +62,14 @@ export function clientAddress(
   return address
 }
 
-/** Hops reported by proxies, the nearest first: from `X-Forwarded-For`, else from `Forwarded` (RFC 7239). */
+/**
+ * Hops reported by proxies, the nearest first: from `X-Forwarded-For`, else from `Forwarded` (RFC 7239). A request with
+ * a longer list is refused (`checkRequestHeaders`), and its client is still the one that the end of the list names.
+ */
 function forwardedHops(headers: Addressed['headers']): string[] {
   const list = headers['x-forwarded-for']
-  if (list !== undefined) return String(list).split(',').reverse()
-  const elements = headers.forwarded?.split(',') ?? []
+  if (list !== undefined) return String(list).slice(-MAX_FORWARDED_CHARS).split(',').reverse()
+  const elements = headers.forwarded?.slice(-MAX_FORWARDED_CHARS).split(',') ?? []
   return elements.map((element) => FOR.exec(element)?.[1] ?? '').reverse()
 }
 

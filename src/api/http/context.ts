@@ -43,6 +43,8 @@ export interface Context {
   patience?: Deadline
   /** Caller of a request, for changes and long polls; absent elsewhere. */
   caller?: WaitingCaller
+  /** SHA-256 of the authentication key of a request with a session, which its changes need until they are written. */
+  keyHash?: Buffer
   /** Long polls that wait for a transaction of the network. */
   longPolls: LongPolls
   /** Shared reader of the newest events of each network's feed. */

@@ -50,6 +50,9 @@ export function preflightHeaders(asked: IncomingHttpHeaders): string[] {
     'access-control-request-method, access-control-request-headers',
     'content-length',
     '0',
+    // browsers keep the result by its max-age; no other cache may
+    'cache-control',
+    'no-cache',
   ]
 }
 

@@ -16,10 +16,8 @@ describe('entity tags', () => {
   })
 
   it('keep a response’s own cache-control', () => {
-    expect(answer.headers!['cache-control']).toBe('no-cache')
-    expect(
-      withEntityTag(okAnswer(1, { 'cache-control': 'no-store' })).headers!['cache-control'],
-    ).toBe('no-store')
+    const own = withEntityTag(okAnswer(1, { 'cache-control': 'no-store' }))
+    expect(own.headers!['cache-control']).toBe('no-store')
   })
 
   it.each([
@@ -34,15 +32,33 @@ describe('entity tags', () => {
     })
   })
 
-  it.each(['-gzip', '--gzip', ';gzip', ':gzip', '-br', ';br', '-zstd', '-deflate'])(
+  const SUFFIXES = '-gzip --gzip ;gzip :gzip -br ;br ;gz -zstd -deflate -df -ssl-df'.split(' ')
+  it.each(SUFFIXES)(
     'omit the content for a client that sends them as a proxy changed them, with %s',
     (suffix) => {
       for (const tag of [etag, etag.slice(2)])
-        expect(notModifiedIfMatching(answer, tag.replace(/"$/, `${suffix}"`))).toMatchObject({
-          status: 304,
-        })
+        for (const sent of [tag.replace(/"$/, `${suffix}"`), `${tag}${suffix}`.replaceAll('"', '')])
+          expect(notModifiedIfMatching(answer, sent), sent).toMatchObject({ status: 304 })
     },
   )
+
+  it.each([
+    ['without quotes', etag.replaceAll('"', '')],
+    ['strong and without quotes', etag.slice(3, -1)],
+    ['with a suffix after the quotes', `${etag.slice(2)}-gzip`],
+    ['in a list as long as is read', `"${'x'.repeat(508 - etag.length)}", ${etag}`],
+  ])('omit the content for a client that sends them %s', (_, sent) => {
+    expect(notModifiedIfMatching(answer, sent)).toMatchObject({ status: 304 })
+  })
+
+  it.each([
+    ['a tag', `"${'x'.repeat(509 - etag.length)}", ${etag}`],
+    ['15,000 tags', `${'"x",'.repeat(15_000)}${etag}`],
+    ['15,000 commas', ','.repeat(15_000)],
+    ['an asterisk', `${' '.repeat(512)}*`],
+  ])('count as absent in a list that is too long, with %s', (_, list) => {
+    expect(notModifiedIfMatching(answer, list)).toBe(answer)
+  })
 
   it.each([
     ['one with an unknown suffix', etag.replace(/"$/, '-other"')],
@@ -50,6 +66,11 @@ describe('entity tags', () => {
     ['an empty text', ''],
     ['another', '"x"'],
     ['one cut short', etag.slice(0, -1)],
+    ['one without its first quote', etag.replace('"', '')],
+    ['one without its last character', etag.replace(/."$/, '"')],
+    ['one with a character more', etag.replace('"', '"x')],
+    ['one in another case', etag.toLowerCase() === etag ? '"x"' : etag.toLowerCase()],
+    ['one with a suffix in place of its end', etag.replace(/.{5}"$/, '-gzip"')],
   ])('do not omit the content for a client that sends %s', (_, other) => {
     expect(notModifiedIfMatching(answer, other)).toBe(answer)
   })

@@ -6,21 +6,34 @@ export function withEntityTag(answer: Answer): Answer {
   const { status, content, headers } = answer
   if (status !== 200 || content.type !== JSON_CONTENT_TYPE) return answer
   const etag = `W/"${hash('sha1', content.text, 'base64url')}"`
-  return { ...answer, headers: { 'cache-control': 'no-cache', ...headers, etag } }
+  return { ...answer, headers: { ...headers, etag } }
 }
+
+/** Longest list of entity tags that is read, characters. A longer one counts as absent. */
+const MAX_LIST_CHARS = 512
 
 /** A 304 response without content where `If-None-Match` has the response's tag (RFC 9110, 13.1.2 and 15.4.5). */
 export function notModifiedIfMatching(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const etag = answer.headers?.etag
-  if (ifNoneMatch === undefined || etag === undefined || !matches(ifNoneMatch, etag)) return answer
-  return { ...answer, status: 304 }
+  if (ifNoneMatch === undefined || ifNoneMatch.length > MAX_LIST_CHARS || etag === undefined)
+    return answer
+  return matches(ifNoneMatch, etag) ? { ...answer, status: 304 } : answer
 }
 
 /** Weak comparison with a list of tags, or with `*`. */
-const matches = (list: string, etag: string): boolean =>
-  list.trim() === '*' || list.split(',').some((tag) => opaqueOf(tag.trim()) === opaqueOf(etag))
+function matches(list: string, etag: string): boolean {
+  if (list.trim() === '*') return true
+  const own = hashIn(etag)
+  return own !== undefined && list.split(',').some((tag) => hashIn(tag) === own)
+}
 
-/** Suffixes that compressing proxies add to a tag, within its quotes: Apache, nginx modules, Jetty, CDNs. */
-const COMPRESSED = /(?:--?|[;:])(?:gzip|br|brotli|zstd|deflate)"$/i
+/**
+ * A tag of ours as proxies and clients send it back: strong or weak, with or without quotes, and with the suffixes that
+ * compressing proxies add. Inside the quotes: `-gzip`, `-br` (Apache, Caddy), `--gzip` (Jetty), `;gz`, `;br` (LiteSpeed),
+ * `-df`, `-ssl-df` (Netlify). After the quotes: `-gzip` (Apache 2.2). nginx, HAProxy and Cloudflare leave a weak tag as
+ * it is. The hash has a fixed length, so no suffix can be a part of another tag's hash.
+ */
+const TAG =
+  /^\s*(?:W\/)?("?)([\w-]{27})(?:(?:--?|[;:])(?:gzip|gz|brotli|br|zstd|deflate|df|ssl)){0,2}\1(?:-gzip)?\s*$/i
 
-const opaqueOf = (tag: string): string => tag.replace(/^W\//i, '').replace(COMPRESSED, '"')
+const hashIn = (tag: string): string | undefined => TAG.exec(tag)?.[2]

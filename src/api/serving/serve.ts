@@ -353,7 +353,7 @@ async function makeResponse(
       body: route.body && !route.isBulk ? validateBody(route.body, body) : body,
       session,
     },
-    own,
+    session ? { ...own, keyHash: session.keyHash } : own,
   )
   const marked = addDeprecationHeaders(route, params, given)
   // a response that may depend on a key must not be cached by others

@@ -5,6 +5,7 @@ import type {
   SignatureStatus,
 } from '@solana/web3.js'
 import bs58 from 'bs58'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { MissingDataError, NodeError, RpcError, transientError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
@@ -228,7 +229,10 @@ const LIST_MS = 180_000
 
 export interface ListTransactionsOptions {
   commitment: Commitment
-  /** Newest known signature. If a node does not know it, the list continues down to `downToSlot`. */
+  /**
+   * Newest known signature. It only shortens the list: if a node does not know it, or refuses it, the list continues
+   * down to `downToSlot`.
+   */
   until: string | null
   /** Oldest slot to list. */
   downToSlot: number
@@ -239,32 +243,35 @@ export interface ListTransactionsOptions {
 /**
  * Lists the successful transactions that mention the program, newest first, page by page down to the known
  * transactions. Only an empty page ends the list: some providers return shorter pages than requested.
- * @returns `listed`, and `newest`: the newest signature seen, which may be of a failed transaction, or null where newer
- * transactions are left out
+ * @returns `listed`, and `newest`: the signature for the next list's `until`. It is the newest signature seen, which may
+ * be of a failed transaction. Null where newer transactions are left out, or where the node refuses `until` and lists
+ * nothing.
  * @throws RpcError transient where the list does not end in time
  */
 export async function listTransactions(
   call: RpcCall,
   { id: address }: RegistrarClient,
-  { commitment, until, downToSlot, signal, limitMs = LIST_MS }: ListTransactionsOptions,
+  { commitment, until: known, downToSlot, signal, limitMs = LIST_MS }: ListTransactionsOptions,
 ): Promise<{ listed: ListedTransaction[]; newest: string | null }> {
   const listed: ListedTransaction[] = []
   const endMs = performance.now() + limitMs
   let newest: string | null = null
-  let before: string | null = null
+  let before: string | undefined
+  let until = known
   let isWhole = true
   for (;;) {
     signal?.throwIfAborted()
-    const options = {
-      commitment,
-      limit: PAGE,
-      ...(until ? { until } : {}),
-      ...(before ? { before } : {}),
+    const options = { commitment, limit: PAGE, until: until ?? undefined, before }
+    const asked = call<ConfirmedSignatureInfo[]>('getSignaturesForAddress', [address, options])
+    const page = await (until ? fallbackOnExpectedError(asked, isErrorAnswer, null) : asked)
+    if (!page) {
+      // Agave 4 refuses a signature that its ledger does not have (-32020): the page is requested again without it
+      until = null
+      continue
     }
-    const page: ConfirmedSignatureInfo[] = await call('getSignaturesForAddress', [address, options])
     if (page.length > PAGE || performance.now() > endMs)
       throw transientError('getSignaturesForAddress: no end of a list')
-    newest ??= page[0]?.signature ?? null
+    newest ??= page[0]?.signature ?? until
     for (const { signature, slot, err } of page)
       if (err === null && slot >= downToSlot) listed.push({ signature, slot })
     if (listed.length > MOST_LISTED) {
@@ -277,6 +284,10 @@ export async function listTransactions(
     before = last.signature
   }
 }
+
+/** True if the node answered the call with an error, other than a request to wait. */
+const isErrorAnswer = (error: unknown): boolean =>
+  error instanceof RpcError && error.cause instanceof NodeError && error.fault !== 'rate_limited'
 
 /** A node does not support a transaction's version. Another node may, or the same node after an update. */
 export class UnsupportedVersionError extends MissingDataError {}

@@ -8,7 +8,6 @@ import type { AirdropWithoutClaimCounts, RequiredAirdropFields } from './airdrop
 const byCommunity = prepareStatement<
   Omit<AirdropWithoutClaimCounts, 'network' | 'state'> & { state: number }
 >(
-  'airdrop',
   // the SELECT lists its columns: with `*`, prepared statements fail once a newer version adds a column
   (
     l,
@@ -32,7 +31,6 @@ type Claimable = Pick<AirdropWithoutClaimCounts, 'community' | 'label' | 'total'
   RequiredAirdropFields<'distributor' | 'token' | 'endsAtS'>
 
 const claimable = prepareStatement<Claimable>(
-  'airdrops_open',
   (l) => `SELECT community, label, total, distributor, token, ends_at_s FROM airdrops
     WHERE network = ${l.network} AND state = ${AIRDROP_STATE.open} AND ends_at_s > $1
     ORDER BY airdrop DESC LIMIT $2`,
@@ -65,7 +63,6 @@ export type AllocationWithClaim = NonNullable<WalletWithAllocation['allocation']
 
 // A wallet is verified in at most one cluster; only verified wallets are proven to belong together.
 const bundle = prepareStatement<WalletRow>(
-  'airdrop_bundle',
   (l) => `SELECT w.address, w.private AS is_private, a.index, a.position, a.amount, c.tx_hash AS tx,
       c.confirmed AS is_confirmed
     FROM ${l.wallets} me
@@ -93,7 +90,6 @@ export async function findClusterAllocations(
 }
 
 const claimedByBundle = prepareStatement<{ account: Buffer }>(
-  'airdrop_claimed_by_bundle',
   (l) => `SELECT a.account FROM ${l.clusters} k
     JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = k.serial AND w.verified
     JOIN airdrops d ON d.network = ${l.network} AND d.community = $1
@@ -103,7 +99,6 @@ const claimedByBundle = prepareStatement<{ account: Buffer }>(
     ORDER BY w.address <> $3, w.created_seq, w.address`,
 )
 const usedClaims = prepareStatement<{ claim: Buffer }>(
-  'airdrop_used_claims',
   (l) => `SELECT claim FROM ${l.community_names}
     WHERE network = ${l.network} AND community = $1 AND claim = ANY($2::bytea[])`,
 )

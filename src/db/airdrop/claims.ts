@@ -3,7 +3,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { AirdropClaim } from '../generated/client.js'
 import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
-import { type DecodedRow, execute, query } from '../pg/rows.js'
+import { type DecodedRow, execute, prepared, query } from '../pg/rows.js'
 import type { AirdropWithoutClaimCounts, RequiredAirdropFields } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
@@ -15,11 +15,9 @@ export type WatchedAirdrop = Pick<
 
 export type ClaimOnChain = Omit<DecodedRow<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
-const WATCHED = {
-  name: 'watched_airdrops',
-  text: `SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
-    FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`,
-}
+const WATCHED =
+  prepared(`SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
+    FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`)
 
 /** Airdrops that may still be claimed from, on the chain of a network label. */
 export const readWatchedAirdrops = (

@@ -52,7 +52,6 @@ export const proofFromPages = (pages: ReadonlyMap<number, Buffer>, position: num
   })
 
 const pagesOfAirdrop = prepareStatement<{ page: number; nodes: Buffer }>(
-  'airdrop_proof_pages',
   (l) =>
     `SELECT page, nodes FROM airdrop_pages WHERE network = ${l.network} AND airdrop = $1 AND page = ANY($2::int[])`,
 )

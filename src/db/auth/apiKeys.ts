@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { API_KEY_BYTES, apiKeyHash, apiKeyText } from '../../registry/auth/apiKey.js'
 import type { ApiKey } from '../generated/client.js'
 import { prismaClientOf } from '../pg/prisma.js'
-import { type DecodedRow, type Queryable, readRows } from '../pg/rows.js'
+import { type DecodedRow, prepared, type Queryable, readRows } from '../pg/rows.js'
 
 export const MAX_API_KEYS = 10
 
@@ -15,10 +15,7 @@ export type StoredApiKey = Omit<DecodedRow<ApiKey>, 'slot'>
 
 const COLUMNS = 'key_hash, wallet, name, per_second, burst, created_ms'
 
-const FIND = {
-  name: 'api_key_find',
-  text: 'SELECT per_second, burst FROM api_keys WHERE key_hash = $1',
-}
+const FIND = prepared('SELECT per_second, burst FROM api_keys WHERE key_hash = $1')
 
 /** Whether a key with this hash exists, and its own rate limit. `rate` is null where the configured limit applies. */
 export async function findApiKeyRate(db: Queryable, keyHash: Buffer) {

@@ -1,4 +1,4 @@
-import { type Queryable, readRows } from '../pg/rows.js'
+import { prepared, type Queryable, readRows } from '../pg/rows.js'
 
 /** The database's time, and for each rate-limit bucket the time at which it is full again (both Unix ms). */
 export interface BucketFullTimes {
@@ -16,24 +16,17 @@ const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
 /** Time at which a bucket is full again. 0 (full) where the clock was set back since the bucket was written. */
 const fullMs = (of: string) => `CASE WHEN ${of}at_ms > ${NOW_MS} THEN 0 ELSE ${of}full_ms END`
 
-const READ = {
-  name: 'limit_buckets_read',
-  text: `SELECT ${NOW_MS} AS now_ms, coalesce(${fullMs('')}, 0) AS full_ms
-    FROM unnest($1::text[]) WITH ORDINALITY AS a (bucket, i) LEFT JOIN limit_buckets USING (bucket) ORDER BY i`,
-}
+const READ = prepared(`SELECT ${NOW_MS} AS now_ms, coalesce(${fullMs('')}, 0) AS full_ms
+    FROM unnest($1::text[]) WITH ORDINALITY AS a (bucket, i) LEFT JOIN limit_buckets USING (bucket) ORDER BY i`)
 
 /** Locks a bucket by an upsert that changes nothing, since a row that does not exist can't be locked. */
-const LOCK = {
-  name: 'limit_buckets_lock',
-  text: `INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)
-    ON CONFLICT (bucket) DO UPDATE SET full_ms = ${fullMs('b.')} RETURNING bucket, full_ms, ${NOW_MS} AS now_ms`,
-}
+const LOCK =
+  prepared(`INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)
+    ON CONFLICT (bucket) DO UPDATE SET full_ms = ${fullMs('b.')} RETURNING bucket, full_ms, ${NOW_MS} AS now_ms`)
 
-const WRITE = {
-  name: 'limit_buckets_write',
-  text: `INSERT INTO limit_buckets (bucket, full_ms, at_ms) SELECT a.*, ${NOW_MS} FROM unnest($1::text[], $2::float8[]) a
-    ON CONFLICT (bucket) DO UPDATE SET full_ms = excluded.full_ms, at_ms = excluded.at_ms`,
-}
+const WRITE =
+  prepared(`INSERT INTO limit_buckets (bucket, full_ms, at_ms) SELECT a.*, ${NOW_MS} FROM unnest($1::text[], $2::float8[]) a
+    ON CONFLICT (bucket) DO UPDATE SET full_ms = excluded.full_ms, at_ms = excluded.at_ms`)
 
 const SWEEP = `DELETE FROM limit_buckets WHERE bucket = ANY (ARRAY(
     SELECT bucket FROM limit_buckets WHERE full_ms < ${NOW_MS} ORDER BY full_ms LIMIT ${SWEEP_ROWS}

@@ -1,5 +1,5 @@
 import type { Session } from '../generated/client.js'
-import { type DecodedRow, type Queryable, readRows } from '../pg/rows.js'
+import { type DecodedRow, prepared, type Queryable, readRows } from '../pg/rows.js'
 import { isUniqueViolation } from '../pg/unavailable.js'
 
 /** Wallet in stored form, date in the signed message, signature as first sent (empty for a long signature). */
@@ -22,9 +22,7 @@ export const MAX_SESSIONS_PER_WALLET = 32
  * Opens a session in one statement, because signing in is a hot path. A wallet keeps the sessions of its newest signing
  * dates. An older signing date opens no session, so a session that was revoked and deleted stays closed.
  */
-const OPEN = {
-  name: 'session_open',
-  text: `WITH opened AS (
+const OPEN = prepared(`WITH opened AS (
       INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms)
       SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8 WHERE (
         SELECT count(*) FROM (SELECT FROM sessions WHERE wallet = $2 AND signing_ms > $3 LIMIT ${MAX_SESSIONS_PER_WALLET}) newer
@@ -43,8 +41,7 @@ const OPEN = {
         ORDER BY expires_ms LIMIT ${SWEEP_ROWS} FOR UPDATE SKIP LOCKED
       ))
     )
-    SELECT wallet FROM opened`,
-}
+    SELECT wallet FROM opened`)
 
 /**
  * Opens the session of a wallet and signing date, in one round trip. If the session is already live, it gets the new
@@ -64,21 +61,26 @@ export async function openSession(db: Queryable, session: NewSession): Promise<b
   return opened.length === 1
 }
 
-const FIND = {
-  name: 'session_find',
-  text: `SELECT wallet, signing_ms, signature FROM sessions
-    WHERE key_hash = $1 AND revoked_ms IS NULL AND expires_ms > ${NOW_MS}`,
-}
+const FIND = prepared(`SELECT wallet, signing_ms, signature FROM sessions
+    WHERE key_hash = $1 AND revoked_ms IS NULL AND expires_ms > ${NOW_MS}`)
 
 /** The live session of a key's hash. A prepared statement, since every authenticated request runs it. */
 export async function findSession(db: Queryable, keyHash: Buffer): Promise<StoredSession | null> {
   return (await readRows<StoredSession>(db, FIND, [keyHash]))[0] ?? null
 }
 
-const revocation = (of: 'wallet' | 'key_hash') => ({
-  name: `session_revoke_by_${of}`,
-  text: `UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE ${of} = $1 AND revoked_ms IS NULL`,
-})
+const LOCK = prepared(`${FIND.text} FOR SHARE`)
+
+/**
+ * Whether a session is live, for a transaction that writes on its behalf: the session can't be revoked before the
+ * transaction ends.
+ */
+export async function lockLiveSession(db: Queryable, keyHash: Buffer): Promise<boolean> {
+  return (await readRows(db, LOCK, [keyHash])).length > 0
+}
+
+const revocation = (of: 'wallet' | 'key_hash') =>
+  prepared(`UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE ${of} = $1 AND revoked_ms IS NULL`)
 
 /** Revokes the sessions of a wallet (stored address). The rows stay until the sessions would have expired. */
 export async function revokeSessions(db: Queryable, wallet: Buffer): Promise<void> {

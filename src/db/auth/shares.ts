@@ -38,7 +38,6 @@ export const findWalletShare = prepareSingleRow<
   EncryptedWalletShare & { isOwn: boolean },
   [address: Buffer, caller: Buffer]
 >(
-  'wallet_share',
   (l) => `SELECT share, key_id, created_by = $2 AS is_own FROM wallet_shares
     WHERE network = ${l.network} AND address = $1 AND (created_by = $2 OR cluster_id = (
       SELECT c.id FROM ${l.wallets} w JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster

@@ -25,7 +25,6 @@ type Row = HubReceiptRow &
 export type MessageWithProgress = Awaited<ReturnType<typeof findMessagesOfTransaction>>[number]
 
 const byTx = prepareStatement<Row>(
-  'tx_messages',
   (
     l,
   ) => `SELECT m.guid, m.chain, c.label, m.log_index, m.block, m.packet, m.sent_ms, m.confirmed AS is_confirmed, c.next_block,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { ChainState } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { execute, type Queryable, query, readRows } from '../pg/rows.js'
+import { execute, prepared, type Queryable, query, readRows } from '../pg/rows.js'
 import { NOW_MS_SQL } from '../pg/unavailable.js'
 
 export interface StoredChainState {
@@ -11,15 +11,12 @@ export interface StoredChainState {
 }
 
 // a new leader that has no answer of the chain yet keeps the stored head
-const WRITE = {
-  name: 'write_chain_states',
-  text: `INSERT INTO chain_states (network, label, state, seen_ms)
+const WRITE = prepared(`INSERT INTO chain_states (network, label, state, seen_ms)
     SELECT $1, state->>'label', state, ${NOW_MS_SQL} FROM unnest($2::jsonb[]) AS states(state)
     ON CONFLICT (network, label) DO UPDATE SET seen_ms = excluded.seen_ms, state = excluded.state
       || CASE WHEN excluded.state->>'headMs' IS NULL
         THEN jsonb_build_object('headMs', chain_states.state->'headMs', 'blockMs', chain_states.state->'blockMs')
-        ELSE '{}' END`,
-}
+        ELSE '{}' END`)
 
 /** Writes the states of a network's chains, for processes that do not index. */
 export async function writeChainStates(
@@ -60,13 +57,11 @@ export interface HubState {
   nowMs: number
 }
 
-const HUB_STATE = {
-  name: 'hub_state',
-  text: `SELECT h.caught_up, h.proved_block IS NOT NULL AS is_mirror, ${NOW_MS_SQL} - h.mirrored_ms AS mirror_age_ms, s.state, h.at_ms, coalesce(h.proved_block, c.next_block - 1) AS block, ${NOW_MS_SQL} AS now_ms
+const HUB_STATE =
+  prepared(`SELECT h.caught_up, h.proved_block IS NOT NULL AS is_mirror, ${NOW_MS_SQL} - h.mirrored_ms AS mirror_age_ms, s.state, h.at_ms, coalesce(h.proved_block, c.next_block - 1) AS block, ${NOW_MS_SQL} AS now_ms
     FROM journal_heads h
     LEFT JOIN chains c ON c.network = h.network AND c.label = $2
-    LEFT JOIN chain_states s ON s.network = h.network AND s.label = $2 WHERE h.network = $1`,
-}
+    LEFT JOIN chain_states s ON s.network = h.network AND s.label = $2 WHERE h.network = $1`)
 
 /** @param label the hub's network label */
 export async function readHubState(

@@ -1,6 +1,6 @@
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole, nameOfCode } from '../pg/codes.js'
-import { type Queryable, readRows } from '../pg/rows.js'
+import { prepared, type Queryable, readRows } from '../pg/rows.js'
 import { NOW_MS_SQL } from '../pg/unavailable.js'
 
 export interface Leader {
@@ -14,11 +14,9 @@ export interface Leader {
   ageMs: number
 }
 
-const LEADERS = {
-  name: 'leaders',
-  text: `SELECT l.network, l.role, l.backend, host(a.client_addr) AS address, ${NOW_MS_SQL} - l.since_ms AS age_ms
-    FROM leaders l LEFT JOIN pg_stat_activity a ON a.pid = l.backend WHERE l.until_ms > ${NOW_MS_SQL}`,
-}
+const LEADERS =
+  prepared(`SELECT l.network, l.role, l.backend, host(a.client_addr) AS address, ${NOW_MS_SQL} - l.since_ms AS age_ms
+    FROM leaders l LEFT JOIN pg_stat_activity a ON a.pid = l.backend WHERE l.until_ms > ${NOW_MS_SQL}`)
 
 export async function readLeaders(db: Queryable): Promise<Leader[]> {
   const held = await readRows<Omit<Leader, 'role'> & { role: number }>(db, LEADERS)

@@ -21,7 +21,7 @@ import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { copyRows, MIN_COPY_ROWS } from '../pg/copyRows.js'
 import { type PartitionedTable, partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
-import { execute, type Queryable } from '../pg/rows.js'
+import { execute, prepared, type Queryable } from '../pg/rows.js'
 import { journalTimeMs, type LockedJournalHead, lockJournalHead, writeJournalHead } from './head.js'
 import { findRowsOfKeys, loadRegistryRowsOfBatch, type RowsFoundByKeys } from './slice.js'
 
@@ -234,7 +234,7 @@ async function updateWallets(
 ): Promise<void> {
   const text = `UPDATE ${partitionName('wallets', network)} w SET ${WALLET.set('u')} FROM ${WALLET.rows} AS u(${WALLET.names})
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
-  await execute(db, network, { name: `update_wallets_${network}`, text }, WALLET.values(rows))
+  await execute(db, network, prepared(text), WALLET.values(rows))
 }
 
 async function removeWallets(
@@ -245,7 +245,7 @@ async function removeWallets(
   const text = `DELETE FROM ${partitionName('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
   const values = [rows.map((row) => row.cluster), rows.map((row) => row.address)]
-  await execute(db, network, { name: `remove_wallets_${network}`, text }, values)
+  await execute(db, network, prepared(text), values)
 }
 
 async function freeNames(

@@ -6,11 +6,12 @@ import { encodeChange, type SignedChange } from '../../registry/journal/change.j
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { lockLiveSession } from '../auth/sessions.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inPipelinedTransaction } from '../pg/pool.js'
-import { type Queryable, query } from '../pg/rows.js'
+import { prepared, type Queryable, query } from '../pg/rows.js'
 import { isLockTimeoutError } from '../pg/unavailable.js'
 import { writeRowChanges } from './append.js'
 import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
@@ -26,6 +27,8 @@ export type AppendChangesResult =
   | { kind: 'refused'; refusal: ChangeRefusal }
   /** Nothing was written: during the network's first catch-up only its indexer may write. */
   | { kind: 'catching_up' }
+  /** Nothing was written: the session has ended. */
+  | { kind: 'session_ended' }
 
 /**
  * A rate limit of changes. Its methods are called once for each attempt, in this order, in the transaction of the
@@ -48,6 +51,8 @@ export interface SignedChanges {
   changes: readonly SignedChange[]
   /** Id of the only cluster that the changes may affect. */
   within?: Buffer
+  /** Hash of the key whose session has to be live when the changes are written. */
+  keyHash?: Buffer | undefined
   /** How long the caller waits. Nothing is written after that. */
   patience?: Deadline
   limit?: ChangeRateLimit
@@ -73,7 +78,7 @@ export async function appendSignedChanges(
 }
 
 function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChangesResult> {
-  const { network, changes, within, patience, limit, alongside } = request
+  const { network, changes, within, keyHash, patience, limit, alongside } = request
   const undated = changes.map((change) =>
     decodeEntry({
       kind: change.kind,
@@ -91,9 +96,11 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
       lockJournalHeadIfCaughtUp(db, network),
       findRowsOfKeys(db, network, keys),
       limit?.read(db) ?? Promise.resolve(),
+      keyHash ? lockLiveSession(db, keyHash) : Promise.resolve(true),
     ],
-    work: async (client, [head, probed]): Promise<AppendChangesResult> => {
+    work: async (client, [head, probed, , isLive]): Promise<AppendChangesResult> => {
       if (!head) return { kind: 'catching_up' }
+      if (!isLive) return { kind: 'session_ended' }
       const nowMs = journalTimeMs(head)
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
       // only the rules from now on are read: reading all former rules takes long under the head's lock
@@ -162,8 +169,6 @@ async function idOf(
   const created = changes.clusters.find((row) => row.serial === serial)
   if (created) return created.id
   const text = `SELECT id FROM ${partitionName('clusters', network)} WHERE network = $1 AND serial = $2`
-  const [row] = await query<{ id: Buffer }>(db, network, { name: `cluster_id_${network}`, text }, [
-    serial,
-  ])
+  const [row] = await query<{ id: Buffer }>(db, network, prepared(text), [serial])
   return row!.id
 }

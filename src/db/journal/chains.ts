@@ -4,7 +4,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
-import { type DecodedRow, execute, type Queryable, query } from '../pg/rows.js'
+import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { assertIndexingLeader, endLeaderships, lockJournalHead } from './head.js'
 
 /**
@@ -166,10 +166,9 @@ export async function readGenesisHash(
 /** Position of a chain in the journal: the journal has all blocks before `nextBlock`. */
 export type ChainCheckpoint = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
 
-const LOCK_CHECKPOINT = {
-  name: 'lock_checkpoint',
-  text: `SELECT FROM chains WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NULL FOR NO KEY UPDATE`,
-}
+const LOCK_CHECKPOINT = prepared(
+  `SELECT FROM chains WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NULL FOR NO KEY UPDATE`,
+)
 
 /**
  * Locks a chain's checkpoint for the transaction that writes the rows of its next blocks.
@@ -182,10 +181,9 @@ export async function lockChainCheckpoint(db: Queryable, row: ChainRow): Promise
     )
 }
 
-const MOVE = {
-  name: 'move_checkpoint',
-  text: 'UPDATE chains SET next_block = $3, parent_hash = $4, record = $5 WHERE network = $1 AND chain = $2',
-}
+const MOVE = prepared(
+  'UPDATE chains SET next_block = $3, parent_hash = $4, record = $5 WHERE network = $1 AND chain = $2',
+)
 
 /** Moves a checkpoint that the transaction has locked. */
 export async function moveChainCheckpoint(

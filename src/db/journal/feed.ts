@@ -72,17 +72,15 @@ const stretch = (l: PartitionNames, order: FeedOrder, rows: string): string =>
    ORDER BY public_first ${DIRECTION[order]} NULLS FIRST`
 
 /** Prepares two statements, one for each order. */
-const inOrder = (name: string, rows: (l: PartitionNames, order: FeedOrder) => string) => {
-  const of = (order: FeedOrder) =>
-    prepareStatement<Row>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))
+const inOrder = (rows: (l: PartitionNames, order: FeedOrder) => string) => {
+  const of = (order: FeedOrder) => prepareStatement<Row>((l) => stretch(l, order, rows(l, order)))
   return { oldest: of('oldest'), newest: of('newest') }
 }
-const all = inOrder('', (l, order) => entries(l, order, within(l, order)))
-const byActor = inOrder('_from', (l, order) => entries(l, order, 'AND j.actor = $4'))
+const all = inOrder((l, order) => entries(l, order, within(l, order)))
+const byActor = inOrder((l, order) => entries(l, order, 'AND j.actor = $4'))
 // the zero address also matches private actors, which the feed shows as the zero address. Each half of the union uses
 // the index.
 const byNobody = inOrder(
-  '_nobody',
   (l, order) =>
     `SELECT * FROM ((${entries(l, order, 'AND j.actor = $4')}) UNION ALL (${entries(l, order, 'AND j.actor IS NULL')})) j
      ORDER BY j.public_first ${DIRECTION[order]} LIMIT $3`,
@@ -113,7 +111,6 @@ export async function readJournalRange(
 
 // bisects the event numbers, whose timestamps never decrease: about 30 probes
 const since = prepareStatement<{ generation: number; newest: number; first: number }>(
-  'feed_since',
   (l) => `WITH RECURSIVE head AS (
       SELECT h.* FROM journal_heads h WHERE h.network = ${l.network}
     ), span(feed, generation, newest, low, high) AS (
@@ -149,7 +146,6 @@ export async function findFirstEventSince(
 }
 
 const ids = prepareStatement<{ serial: number; id: string }>(
-  'cluster_ids',
   (l) => `SELECT c.serial, '0x' || encode(c.id, 'hex') AS id FROM journal_heads h
     JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
     WHERE h.network = ${l.network} AND h.feed_generation = $2`,
@@ -180,7 +176,6 @@ export interface SqlFeedCopy {
 }
 
 const copied = prepareStatement<SqlFeedCopy>(
-  'feed_copied',
   (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest,
       h.caught_up OR h.proved_block IS NOT NULL AS is_complete, coalesce((
       SELECT max(number) FROM feed_events WHERE network = ${l.network} AND generation = h.feed_generation

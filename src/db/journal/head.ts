@@ -6,7 +6,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { prepareStatement, registryVersionSql } from '../pg/prepared.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { assertClocksAgree } from '../pg/unavailable.js'
 
 /** Another process leads the network, so this one stops writing. */
@@ -39,22 +39,20 @@ const SELECT_HEAD = `${HEAD} WHERE h.network = $1`
 const BY_INDEX = `set_config('enable_seqscan', 'off', true)`
 
 /** Reads the clock after the lock is granted. */
-const locked = (name: string, text: string) => ({
-  name,
-  text: `WITH head AS (${text})
-    SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms FROM head WHERE ${BY_INDEX} = 'off'`,
-})
-const LOCK_HEAD = locked('lock_head', `${SELECT_HEAD} FOR UPDATE`)
+const locked = (text: string) =>
+  prepared(`WITH head AS (${text})
+    SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms FROM head WHERE ${BY_INDEX} = 'off'`)
+const LOCK_HEAD = locked(`${SELECT_HEAD} FOR UPDATE`)
 /** Locks nothing during a catch-up, whose writer may hold the lock for long. */
-const LOCK_CAUGHT_UP = locked('lock_caught_up', `${SELECT_HEAD} AND h.caught_up FOR UPDATE`)
+const LOCK_CAUGHT_UP = locked(`${SELECT_HEAD} AND h.caught_up FOR UPDATE`)
 /** Locks the head for the indexing leader of an epoch (`$2`). */
 const LEAD = `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
   WHERE h.network = $1 AND l.epoch = $2 AND h.proved_block IS NULL FOR UPDATE OF h FOR KEY SHARE OF l`
-const LEAD_HEAD = locked('lead_head', LEAD)
+const LEAD_HEAD = locked(LEAD)
 
 /** Reads a network's head without a lock. */
 export async function readJournalHead(db: Queryable, network: Network): Promise<StoredJournalHead> {
-  return only(await query(db, network, { name: 'read_head', text: SELECT_HEAD }), network)
+  return only(await query(db, network, prepared(SELECT_HEAD)), network)
 }
 
 /** Versions of public responses: a version changes whenever a response that depends on it may change. */
@@ -65,7 +63,7 @@ export interface AnswerVersions {
   factsVersion: string
 }
 
-const version = prepareStatement<AnswerVersions>('journal_version', registryVersionSql)
+const version = prepareStatement<AnswerVersions>(registryVersionSql)
 
 export async function readAnswerVersions(db: Queryable, network: Network): Promise<AnswerVersions> {
   return only(await version(db, network, []), network)
@@ -105,10 +103,9 @@ export function journalTimeMs({ nowMs }: LockedJournalHead): number {
   return nowMs
 }
 
-const WRITE_HEAD = {
-  name: 'write_head',
-  text: 'UPDATE journal_heads SET seq = $2, public_seq = $3, at_ms = $4, serial = $5, minimum_wei = $6 WHERE network = $1',
-}
+const WRITE_HEAD = prepared(
+  'UPDATE journal_heads SET seq = $2, public_seq = $3, at_ms = $4, serial = $5, minimum_wei = $6 WHERE network = $1',
+)
 
 export async function writeJournalHead(
   db: Queryable,
@@ -158,7 +155,7 @@ export async function endLeaderships(
 function assertEpoch(role: LeaderRole) {
   const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR KEY SHARE`
   return async (db: Queryable, network: Network, epoch: number): Promise<void> => {
-    const count = await execute(db, network, { name: `assert_${role}_leader`, text }, [epoch])
+    const count = await execute(db, network, prepared(text), [epoch])
     if (count !== 1) throw new LostLeadershipError(network, role)
   }
 }

@@ -6,7 +6,7 @@ import type { Log } from '../generated/client.js'
 import { byteaArray } from '../pg/arrays.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { inPipelinedTransaction } from '../pg/pool.js'
-import { type DecodedRow, execute, type Queryable, query, readRows } from '../pg/rows.js'
+import { type DecodedRow, execute, prepared, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertIndexingLeader, type LeaderScope } from './head.js'
 
 /** A Merkle log of a network's public events, as of its newest signed checkpoint. */
@@ -28,13 +28,11 @@ export interface FeedLogState {
 }
 
 const LOG = 'generation, origin, size, root, note, server'
-const STATE = {
-  name: 'feed_log_state',
-  text: `SELECT h.feed_generation AS current, h.public_seq AS newest, h.caught_up AS is_caught_up, l.*
+const STATE =
+  prepared(`SELECT h.feed_generation AS current, h.public_seq AS newest, h.caught_up AS is_caught_up, l.*
     FROM journal_heads h LEFT JOIN LATERAL (SELECT ${LOG} FROM logs
       WHERE network = h.network AND generation <= h.feed_generation ORDER BY generation DESC LIMIT 2) l ON true
-    WHERE h.network = $1`,
-}
+    WHERE h.network = $1`)
 
 export async function readFeedLogState(db: Queryable, network: Network): Promise<FeedLogState> {
   type Head = Pick<FeedLogState, 'newest' | 'isCaughtUp'> & { current: number }
@@ -54,10 +52,7 @@ export async function readFeedLogState(db: Queryable, network: Network): Promise
   }
 }
 
-const OF_GENERATION = {
-  name: 'log_of_generation',
-  text: `SELECT ${LOG} FROM logs WHERE network = $1 AND generation = $2`,
-}
+const OF_GENERATION = prepared(`SELECT ${LOG} FROM logs WHERE network = $1 AND generation = $2`)
 
 export const findStoredFeedLog = async (
   db: Queryable,
@@ -74,19 +69,17 @@ export const findStoredFeedLog = async (
 const SERVER = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
   left(pg_walfile_name(pg_current_wal_lsn()), 8),
   (SELECT oid FROM pg_database WHERE datname = current_database()), 'logs'::regclass::oid)`
-const READ_SERVER = { name: 'log_server', text: `SELECT ${SERVER} AS server` }
+const READ_SERVER = prepared(`SELECT ${SERVER} AS server`)
 
 /** Identity of a writable database, in the form of a log's `server`. */
 export const readDatabaseIdentity = async (db: Queryable): Promise<string> =>
   (await readRows<{ server: string }>(db, READ_SERVER))[0]!.server
 
-const TILES = {
-  name: 'log_tiles',
-  text: `SELECT t.level, t.index, substr(t.hashes, 1, a.width * ${HASH_BYTES}) AS hashes
+const TILES =
+  prepared(`SELECT t.level, t.index, substr(t.hashes, 1, a.width * ${HASH_BYTES}) AS hashes
     FROM unnest($3::int2[], $4::int8[], $5::int4[]) AS a(level, index, width)
     JOIN log_tiles t ON t.network = $1 AND t.generation = $2 AND t.level = a.level AND t.index = a.index
-      AND length(t.hashes) >= a.width * ${HASH_BYTES}`,
-}
+      AND length(t.hashes) >= a.width * ${HASH_BYTES}`)
 
 /** Reads hashes of tiles, cut to the requested widths. Tiles that the log does not have are left out. */
 export async function readTiles(
@@ -105,28 +98,19 @@ export async function readTiles(
   return new Map(rows.map((row) => [tileKey(row), row.hashes]))
 }
 
-const WRITE_LOG = {
-  name: 'write_log',
-  text: `INSERT INTO logs (network, generation, origin, size, root, note, server)
+const WRITE_LOG = prepared(`INSERT INTO logs (network, generation, origin, size, root, note, server)
   SELECT $1, $2, $3, $4, $5, $6, $7::text WHERE $7 IS NULL OR $7 = ${SERVER}
-  ON CONFLICT (network, generation) DO UPDATE SET size = $4, root = $5, note = $6, server = $7`,
-}
-const WRITE_TILES = {
-  name: 'write_tiles',
-  text: `INSERT INTO log_tiles AS t (network, generation, level, index, hashes)
+  ON CONFLICT (network, generation) DO UPDATE SET size = $4, root = $5, note = $6, server = $7`)
+const WRITE_TILES = prepared(`INSERT INTO log_tiles AS t (network, generation, level, index, hashes)
   SELECT $1, $2, * FROM unnest($3::int2[], $4::int8[], $5::bytea[])
   ON CONFLICT (network, generation, level, index) DO UPDATE SET hashes = excluded.hashes
-  WHERE length(t.hashes) < length(excluded.hashes)`,
-}
+  WHERE length(t.hashes) < length(excluded.hashes)`)
 /**
  * Deletes the tiles of generations before the previous one. With the tree of the previous generation, a client that has
  * an older checkpoint can verify that the log continued from there.
  */
-const FORGET_TILES = {
-  name: 'forget_tiles',
-  text: `DELETE FROM log_tiles WHERE network = $1
-    AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`,
-}
+const FORGET_TILES = prepared(`DELETE FROM log_tiles WHERE network = $1
+    AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`)
 
 /**
  * Writes a log that has grown from `size`, and its tiles, in one transaction.

@@ -5,7 +5,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { partitionName } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
-import { type Queryable, query } from '../pg/rows.js'
+import { prepared, type Queryable, query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
 import { type LeaderScope, lockJournalHead } from './head.js'
 
@@ -21,7 +21,7 @@ async function nextSource(db: Queryable, network: Network): Promise<Buffer | und
   const text = `SELECT c.id FROM ${partitionName('moves', network)} m
     JOIN ${partitionName('clusters', network)} c ON c.network = m.network AND c.serial = m.source
     WHERE m.network = $1 ORDER BY m.seq LIMIT 1`
-  const [row] = await query<{ id: Buffer }>(db, network, { name: `next_move_${network}`, text })
+  const [row] = await query<{ id: Buffer }>(db, network, prepared(text))
   return row?.id
 }
 

@@ -5,7 +5,7 @@ import type { JournalHead } from '../generated/client.js'
 import { codeListSql } from '../pg/codes.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
-import { type DecodedRow, execute, query, readRows } from '../pg/rows.js'
+import { type DecodedRow, execute, prepared, query, readRows } from '../pg/rows.js'
 import { endLeaderships, lockJournalHead } from './head.js'
 
 /** What was reset in a network whose database went back in time. */
@@ -96,7 +96,7 @@ export function createRestoreDetector(
   let isLooking = false
   const check = async (): Promise<void> => {
     const asked = [memory.map(({ network }) => NETWORK_CODE[network]), memory.map(({ seq }) => seq)]
-    const heads = await readRows<Found>(pool, { name: 'newest_entries', text: LOOK }, asked)
+    const heads = await readRows<Found>(pool, prepared(LOOK), asked)
     for (const head of heads) {
       const seen = memory.find(({ network }) => network === head.network)
       if (!seen || !isBack(seen, head)) continue

@@ -6,7 +6,7 @@ import { byteaArray } from '../pg/arrays.js'
 import { partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { nameHolderSql } from '../pg/prepared.js'
-import { type Queryable, readRows } from '../pg/rows.js'
+import { prepared, type Queryable, readRows } from '../pg/rows.js'
 import { chooseClustersToLoad, loadClusters, loadMovesInProgress } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
@@ -146,7 +146,7 @@ async function probe(
     UNION ALL ${clustersBy('first', '$3')}
     UNION ALL ${clustersBy('id', '$4')}`
   const values = [names, byteaArray(wallets), byteaArray(firstIds), byteaArray(ids)]
-  return readRows<Found>(db, { name: `probe_${network}`, text }, values)
+  return readRows<Found>(db, prepared(text), values)
 }
 
 /** Number of cluster ids of a wallet that the first query checks. Each further query checks twice as many. */

@@ -10,7 +10,7 @@ import { NETWORK_CODE } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { partitionName } from '../pg/partitions.js'
 import { heldNamesSql } from '../pg/prepared.js'
-import { type Queryable, query } from '../pg/rows.js'
+import { prepared, type Queryable, query } from '../pg/rows.js'
 
 /**
  * Chooses the clusters to load in full: requested by id; of actors; of community owners; and, if the batch has bids, of
@@ -75,7 +75,7 @@ async function readWallets(
      FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_home)
      CROSS JOIN LATERAL (SELECT k.is_home OR EXISTS (${wallets} AND w.address = $4::bytea) AS is_own OFFSET 0) m
      CROSS JOIN LATERAL (${wallets} AND NOT w.private UNION ALL ${wallets} AND w.private AND m.is_own OFFSET 0) w`
-  const rows = await query<WalletRow>(db, network, { name: `slice_wallets_${network}`, text }, [
+  const rows = await query<WalletRow>(db, network, prepared(text), [
     ...[
       serials,
       serials.map((serial) => others.length > 0 || homes.has(serial)),
@@ -114,7 +114,7 @@ async function readNames(
   const rows = await query<{ cluster: number; name: string; seq: number }>(
     db,
     network,
-    { name: `slice_names_${network}`, text },
+    prepared(text),
     [
       serials,
       serials.map((serial) => left.has(serial)),

@@ -5,7 +5,7 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { TailBlock } from '../generated/client.js'
 import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
-import { type DecodedRow, execute, type Queryable, query } from '../pg/rows.js'
+import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg/rows.js'
 
 /** An unconfirmed block with the journal entries that it will add once confirmed. */
 export interface StoredUnconfirmedBlock extends Omit<DecodedRow<TailBlock>, 'network' | 'chain'> {
@@ -39,10 +39,8 @@ const factsOf = (chain: number, minimumWei: bigint): ArrayColumns<Fact> => [
 ]
 
 /** Statement that deletes a chain's rows (`$2`) from a block (`$3`) on, or before it. */
-const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') => ({
-  name: `${blocks === '<' ? 'forget' : 'drop'}_tail_of_${table}`,
-  text: `DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3`,
-})
+const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') =>
+  prepared(`DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3`)
 
 export interface UnconfirmedBlocksToWrite {
   dropFrom: number

@@ -20,7 +20,7 @@ import {
   prepareStatement,
 } from '../pg/prepared.js'
 import { blockConfirmations } from '../pg/receipts.js'
-import { type DecodedRow, execute, existsRowSql, type Queryable } from '../pg/rows.js'
+import { type DecodedRow, execute, existsRowSql, prepared, type Queryable } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp of their entries. */
 export interface JournalledTx {
@@ -43,7 +43,6 @@ interface JournalledRow extends Pick<DecodedRow<Journal>, 'atMs' | 'body' | 'eff
 }
 
 const journalled = prepareStatement<JournalledRow>(
-  'txs_in_journal',
   (l) => `SELECT i.ord, j.block, j.log_index, j.at_ms, j.body, j.effects
     FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
     CROSS JOIN LATERAL (
@@ -92,7 +91,6 @@ export async function findJournalledTxs(
 }
 
 const winning = prepareStatement<{ name: string; body: Buffer }>(
-  'winning_bids',
   (l) => `SELECT n.name, j.body FROM unnest($1::text[]) AS i(name)
     CROSS JOIN LATERAL (
       SELECT n.name, n.seq FROM ${l.names} n
@@ -147,7 +145,6 @@ interface TailRow extends Pick<DecodedRow<Fact>, 'logIndex' | 'block' | 'causeMs
 }
 
 const inTail = prepareStatement<TailRow>(
-  'tx_in_tail',
   (l) => `SELECT f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
       f.name IS NOT NULL
@@ -197,14 +194,12 @@ export type TrackedTx = Pick<
 }
 
 export const findTrackedTx = prepareSingleRow<TrackedTx, [hash: Buffer]>(
-  'tracked_tx',
   (l) => `SELECT t.chain, c.label, t.sender, t.nonce, t.last_seen_ms, t.verdict, t.replaced_by
     FROM tracked_txs t JOIN chains c ON c.network = t.network AND c.chain = t.chain
     WHERE t.network = ${l.network} AND t.hash = $1`,
 )
 
 const confirmed = prepareStatement<{ chain: number; block: number }>(
-  'confirmed_blocks',
   (l) => `SELECT chain, next_block - 1 AS block FROM chains WHERE network = ${l.network}`,
 )
 
@@ -231,16 +226,14 @@ export async function storeTxSighting(
   await execute(db, network, REMEMBER, [hash, seen.chain, seen.sender, seen.nonce, seen.seenMs])
 }
 
-const REMEMBER = {
-  name: 'status_remember_tx',
-  text: `INSERT INTO tracked_txs AS t (network, hash, chain, sender, nonce, first_seen_ms, last_seen_ms)
+const REMEMBER =
+  prepared(`INSERT INTO tracked_txs AS t (network, hash, chain, sender, nonce, first_seen_ms, last_seen_ms)
     VALUES ($1, $2, $3, $4, $5, $6, $6)
     ON CONFLICT (network, hash) DO UPDATE SET
       sender = coalesce(t.sender, excluded.sender),
       nonce = coalesce(t.nonce, excluded.nonce),
       last_seen_ms = greatest(t.last_seen_ms, excluded.last_seen_ms)
-    WHERE excluded.last_seen_ms >= t.last_seen_ms + ${SIGHTING_STEP_MS} OR t.sender IS NULL AND excluded.sender IS NOT NULL`,
-}
+    WHERE excluded.last_seen_ms >= t.last_seen_ms + ${SIGHTING_STEP_MS} OR t.sender IS NULL AND excluded.sender IS NOT NULL`)
 
 /** Stores why a seen transaction is `invalid`, once that is confirmed. The first verdict stays. */
 export async function storeInvalidVerdict(
@@ -251,7 +244,7 @@ export async function storeInvalidVerdict(
 ): Promise<void> {
   const text =
     'UPDATE tracked_txs SET verdict = $3 WHERE network = $1 AND hash = $2 AND verdict IS NULL'
-  await execute(db, network, { name: 'status_keep_verdict', text }, [hash, verdict])
+  await execute(db, network, prepared(text), [hash, verdict])
 }
 
 /** Stores which transaction replaced a transaction. The first stored replacement stays. */
@@ -263,7 +256,7 @@ export async function storeReplacement(
 ): Promise<void> {
   const text =
     'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL'
-  await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
+  await execute(db, network, prepared(text), [hash, by])
 }
 
 /** Summary of the rows that the database has of a transaction. `records` changes with these rows. */
@@ -277,7 +270,6 @@ const received = (l: PartitionNames, guid: string): string =>
   `LEFT JOIN received r ON r.network = ${l.network} AND r.guid = ${guid}`
 
 const progress = prepareStatement<TxProgress>(
-  'txs_progress',
   (l) => `SELECT concat_ws(' ', p.bids, p.facts, p.sent, p.paid, p.tracked) AS records,
       p.bids + p.facts > 0 OR p.sent IS NOT NULL OR p.paid IS NOT NULL AS is_known
     FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, tx, ord)

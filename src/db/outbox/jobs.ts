@@ -16,7 +16,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { assertRelayingLeader } from '../journal/head.js'
 import { type ArrayColumns, columnsFromProperties, insertRows, unnestSql } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
-import { type ChainRowKey, execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainRowKey, execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { txJson } from './rows.js'
 
 const DAY_MS = 86_400_000
@@ -219,13 +219,11 @@ const PROGRESS = unnestSql<StoredChange>(
   ],
   4,
 )
-const UPDATE = {
-  name: 'save_jobs',
-  text: `UPDATE jobs j SET ${COLUMNS.map(([column]) => `${column} = u.${column}`).join(', ')}, batch = u.batch,
+const UPDATE =
+  prepared(`UPDATE jobs j SET ${COLUMNS.map(([column]) => `${column} = u.${column}`).join(', ')}, batch = u.batch,
       updated_ms = $2, signer = coalesce($3, j.signer), version = j.version + 1
     FROM ${PROGRESS.rows} AS u(${PROGRESS.names})
-    WHERE j.network = $1 AND j.id = u.id AND j.version = u.version`,
-}
+    WHERE j.network = $1 AND j.id = u.id AND j.version = u.version`)
 
 /** @throws StaleVersionError */
 async function update(

@@ -11,7 +11,7 @@ import {
   QUOTE_VERDICT,
 } from '../../registry/payment/payment.js'
 import { codeListSql } from '../pg/codes.js'
-import { type ChainRowKey, execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainRowKey, execute, prepared, type Queryable, query } from '../pg/rows.js'
 
 const { settle, refund, refuse, release } = JOB_KIND
 
@@ -112,11 +112,7 @@ export const queueReleases = (
   { network, chain }: ChainRowKey,
   { releaseAfterMs, nowMs }: { releaseAfterMs: number; nowMs: number },
 ): Promise<number> =>
-  execute(client, network, { name: 'queue_releases', text: QUEUE_RELEASES }, [
-    nowMs,
-    chain,
-    releaseAfterMs,
-  ])
+  execute(client, network, prepared(QUEUE_RELEASES), [nowMs, chain, releaseAfterMs])
 
 /**
  * Counts refused payments whose names are registered. Jobs of this database refuse only payments that bought nothing,
@@ -136,7 +132,7 @@ export async function countWronglyRefusedPayments(
   { network, chain }: ChainRowKey,
   nowMs: number,
 ): Promise<number> {
-  const text = { name: 'refused_names', text: REFUSED_NAMES }
+  const text = prepared(REFUSED_NAMES)
   const [row] = await query<{ count: number }>(db, network, text, [chain, nowMs])
   return row!.count
 }

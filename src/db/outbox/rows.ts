@@ -13,7 +13,7 @@ import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import type { StoredMessage } from '../bridge/openMessages.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../payments/rows.js'
 import { nameOfCode } from '../pg/codes.js'
-import { type Queryable, query } from '../pg/rows.js'
+import { prepared, type Queryable, query } from '../pg/rows.js'
 
 export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   /** The job's message. Null for kinds of jobs without one. */
@@ -181,7 +181,7 @@ async function readOthers(
   if (ids.length === 0) return []
   const text = `SELECT ${COLUMNS} FROM jobs j
     WHERE j.network = $1 AND j.batch = ANY ($2::int8[]) AND j.state <> ${JOB_STATE.queued} ORDER BY j.id`
-  return query<JobColumns>(db, network, { name: 'jobs_beside', text }, [ids])
+  return query<JobColumns>(db, network, prepared(text), [ids])
 }
 
 const byId = <T>(rows: readonly T[], id: (row: T) => Buffer): ReadonlyMap<string, T> =>
@@ -194,7 +194,7 @@ async function readMessages(
 ): Promise<StoredMessage[]> {
   if (guids.length === 0) return []
   const text = `SELECT guid, chain, tx_hash, sent_ms, packet, options FROM messages WHERE network = $1 AND guid = ANY ($2::bytea[])`
-  return query<StoredMessage>(db, network, { name: 'job_messages', text }, [guids])
+  return query<StoredMessage>(db, network, prepared(text), [guids])
 }
 
 async function readPayments(
@@ -204,7 +204,5 @@ async function readPayments(
 ): Promise<StoredPayment[]> {
   if (ids.length === 0) return []
   const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`
-  return (await query<PaymentRow>(db, network, { name: 'job_payments', text }, [ids])).map(
-    paymentFromRow,
-  )
+  return (await query<PaymentRow>(db, network, prepared(text), [ids])).map(paymentFromRow)
 }

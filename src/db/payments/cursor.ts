@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { PaymentCursor as StoredCursor } from '../generated/client.js'
-import { type ChainRowKey, type DecodedRow, execute, query } from '../pg/rows.js'
+import { type ChainRowKey, type DecodedRow, execute, prepared, query } from '../pg/rows.js'
 
 /** Progress of the watcher of a program's payments. */
 export type PaymentCursor = Omit<DecodedRow<StoredCursor>, 'network' | 'chain'>
@@ -40,10 +40,7 @@ export async function movePaymentCursor(
     to.communitySequence,
     from.sequence,
   ]
-  const count = await execute(client, network, { name: 'move_payment_cursor', text }, [
-    chain,
-    ...values,
-  ])
+  const count = await execute(client, network, prepared(text), [chain, ...values])
   if (count !== 1)
     throw new Error(`moving the cursor of payments from sequence ${from.sequence}: it has moved`)
 }

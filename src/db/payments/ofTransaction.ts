@@ -41,7 +41,6 @@ type PaymentColumns = HubReceiptRow &
 export type PaymentWithProgress = Awaited<ReturnType<typeof findPaymentsOfTransaction>>[number]
 
 const paymentsByTx = prepareStatement<PaymentColumns>(
-  'tx_payments',
   (
     l,
   ) => `SELECT p.id, c.label, p.block, p.sequence, p.token, p.amount, p.name_word AS name, p.paid_ms,
@@ -91,7 +90,6 @@ interface PaidNameColumns
 }
 
 const paidNamesByTx = prepareStatement<PaidNameColumns>(
-  'tx_paid_names',
   (
     l,
   ) => `SELECT c.label, p.sequence, p.block, p.token, p.amount, p.community_word AS community, p.name_word AS name, p.paid_ms,

@@ -9,7 +9,7 @@ import {
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { IS_EVM_CHAIN_SQL } from '../pg/codes.js'
-import { type Queryable, query } from '../pg/rows.js'
+import { prepared, type Queryable, query } from '../pg/rows.js'
 import { BELONGS_TO_PAYER_SQL } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'
 
@@ -65,11 +65,7 @@ export async function findOpenCommunityPayments(
 ): Promise<OpenCommunityPayment[]> {
   const rows = await query<
     PaymentRow & Pick<OpenCommunityPayment, 'label' | 'isPayers'> & { community: string | null }
-  >(db, network, { name: 'open_community_payments', text: OPEN_COMMUNITY_PAYMENTS }, [
-    limit,
-    except,
-    nowMs,
-  ])
+  >(db, network, prepared(OPEN_COMMUNITY_PAYMENTS), [limit, except, nowMs])
   return rows.map((row) => {
     const { label, isPayers, community: communityName } = row
     return {

@@ -17,7 +17,7 @@ import {
   type RewrittenBlocks,
   writeLogRows,
 } from '../pg/arrays.js'
-import { type ChainRowKey, execute, type Queryable, query } from '../pg/rows.js'
+import { type ChainRowKey, execute, prepared, type Queryable, query } from '../pg/rows.js'
 
 type TargetFields = Partial<Omit<HubNameTarget, 'kind'> & Omit<CommunityNameTarget, 'kind'>>
 
@@ -90,7 +90,7 @@ export async function writePaymentOutcomes(
       state = CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${PAYMENT_STATE.done} ELSE p.state END
     FROM unnest($3::bytea[], $4::int2[], $5::int8[]) AS o (id, outcome, block)
     WHERE p.network = $1 AND p.chain = $2 AND p.id = o.id AND p.state >= ${PAYMENT_STATE.confirmed} RETURNING p.id`
-  const rows = await query<{ id: Buffer }>(db, network, { name: 'write_outcomes', text }, [
+  const rows = await query<{ id: Buffer }>(db, network, prepared(text), [
     chain,
     outcomes.map(({ id }) => id),
     outcomes.map(({ outcome }) => PAYMENT_OUTCOME[outcome]),

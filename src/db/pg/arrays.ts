@@ -1,5 +1,5 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { execute, type Queryable } from './rows.js'
+import { execute, prepared, type Queryable } from './rows.js'
 
 const BYTEA_OID = 17
 const HEADER_BYTES = 20
@@ -89,7 +89,7 @@ export async function insertRows<Item>(
   const rows = unnestSql(columns, 2)
   const conflict = onConflict ? ` ON CONFLICT ${onConflict(rows.set('excluded'))}` : ''
   const text = `INSERT INTO ${table} AS t (network, ${rows.names}) SELECT $1, * FROM ${rows.rows}${conflict}`
-  return execute(db, network, { name: `insert_${table}`, text }, rows.values(items))
+  return execute(db, network, prepared(text), rows.values(items))
 }
 
 /**
@@ -116,10 +116,9 @@ export async function writeLogRows<Item>(
   { isConfirmed, block, isKnownEmpty = false }: RewrittenBlocks,
   { replaced, values, ...rows }: LogRows<Item>,
 ): Promise<void> {
-  const name = `${isConfirmed ? 'forget' : 'drop'}_${rows.table}`
   const text = `DELETE FROM ${rows.table} t WHERE network = $1 AND block ${isConfirmed ? '<' : '>='} $2 AND ${replaced}`
   await Promise.all([
-    isKnownEmpty || execute(db, network, { name, text }, [block, ...values]),
+    isKnownEmpty || execute(db, network, prepared(text), [block, ...values]),
     insertRows(db, network, rows),
   ])
 }

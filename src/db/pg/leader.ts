@@ -9,7 +9,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from './codes.js'
 import { type Listener, leadershipEndNotification } from './notify.js'
 import { createPool, FROZEN_CLIENT_MS } from './pool.js'
-import { query, readRows } from './rows.js'
+import { prepared, query, readRows } from './rows.js'
 import { assertClocksAgree, isLockTimeoutError, NOW_MS_SQL } from './unavailable.js'
 
 /**
@@ -61,11 +61,9 @@ const TAKE = `UPDATE leaders
  */
 const HELD = `${LEASE} AND epoch = $3 AND since_ms = $4`
 /** Renews the lease without waiting for the disk or a standby. A lost renewal only ends this process's leadership. */
-const RENEW = {
-  name: 'renew_lease',
-  text: `UPDATE leaders SET until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
-    WHERE ${HELD} AND set_config('synchronous_commit', 'off', true) = 'off' RETURNING ${NOW_MS_SQL} AS now_ms`,
-}
+const RENEW =
+  prepared(`UPDATE leaders SET until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
+    WHERE ${HELD} AND set_config('synchronous_commit', 'off', true) = 'off' RETURNING ${NOW_MS_SQL} AS now_ms`)
 const FREE = `WITH freed AS (UPDATE leaders SET until_ms = 0 WHERE ${HELD} RETURNING epoch)
   SELECT pg_notify($5, $6) FROM freed`
 

@@ -2,14 +2,14 @@ import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
 import { createWakeUp, pauseUntilSignal } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withConnection } from './pool.js'
-import { type Queryable, readRows } from './rows.js'
+import { prepared, type Queryable, readRows } from './rows.js'
 
 /** Channel on which processes notify each other. A notification's payload is the network that changed. */
 export const NOTIFY_CHANNEL = 'clusterd'
 /** Follows the network in a payload where only a chain's head changed. */
 const BLOCK = ' block'
 
-const NOTIFY = { name: 'notify', text: 'SELECT pg_notify($1, $2)' }
+const NOTIFY = prepared('SELECT pg_notify($1, $2)')
 
 /** Notifies every listener of a network. In a transaction, the notification is sent at its commit. */
 export async function notifyNetwork(db: Queryable, network: Network): Promise<void> {

@@ -2,11 +2,11 @@ import { beforeAll, expect, test, vi } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
 import { inPipeline, socketOf } from './pipeline.js'
 import { inTransaction } from './pool.js'
-import { readRows } from './rows.js'
+import { prepared, readRows } from './rows.js'
 
 const database = useDatabase()
-const INSERT = { name: 'insert', text: 'INSERT INTO items VALUES ($1) RETURNING id' }
-const COUNT = { name: 'count', text: 'SELECT count(*) FROM items' }
+const INSERT = prepared('INSERT INTO items VALUES ($1) RETURNING id')
+const COUNT = prepared('SELECT count(*) FROM items')
 
 beforeAll(() => database.pool.query('CREATE TABLE items (id int PRIMARY KEY)'))
 

@@ -1,6 +1,6 @@
 import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { type PartitionedTable, partitionName, STATE_TABLES } from './partitions.js'
-import { type Queryable, readRows } from './rows.js'
+import { type PreparedText, prepared, type Queryable, readRows } from './rows.js'
 
 /** Values for a statement's text: a network's code, and the names of its partitions by table. */
 export type PartitionNames = { network: number } & Record<PartitionedTable, string>
@@ -12,29 +12,23 @@ export type PreparedStatement<Row> = (
 ) => Promise<Row[]>
 
 /**
- * Prepares a named statement for each network, with that network's partitions in its text. PostgreSQL parses and plans
- * it once per connection, and does not search for the partition. The statement's name gets a prefix, since writers may
- * use the same connection.
+ * Prepares a statement for each network, with that network's partitions in its text. PostgreSQL parses and plans it
+ * once per connection, and does not search for the partition.
  */
 export function prepareStatement<Row>(
-  name: string,
   text: (leaves: PartitionNames) => string,
 ): PreparedStatement<Row> {
   const statements = Object.fromEntries(
-    NETWORKS.map((network) => [
-      network,
-      { name: `read_${name}_${network}`, text: text(leavesOf(network)) },
-    ]),
-  ) as Record<Network, { name: string; text: string }>
+    NETWORKS.map((network) => [network, prepared(text(leavesOf(network)))]),
+  ) as Record<Network, PreparedText>
   return (db, network, values) => readRows<Row>(db, statements[network], values)
 }
 
 /** Like `prepareStatement`, for statements that return at most one row: the row, or null. */
 export function prepareSingleRow<Row, Values extends readonly unknown[]>(
-  name: string,
   text: (leaves: PartitionNames) => string,
 ) {
-  const read = prepareStatement<Row>(name, text)
+  const read = prepareStatement<Row>(text)
   return async (db: Queryable, network: Network, ...values: Values): Promise<Row | null> =>
     (await read(db, network, values))[0] ?? null
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Prisma } from '../generated/client.js'
@@ -27,8 +28,22 @@ export type DecodedRow<Model> = {
   [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]>
 }
 
-/** A statement's text. With a name, the server parses and plans it once per connection. */
-export type Statement = string | { name?: string; text: string }
+/** A text that the server parses and plans once per connection, under its name. Only `prepared` makes one. */
+export interface PreparedText {
+  name: string
+  text: string
+}
+
+export type Statement = string | PreparedText
+
+/**
+ * Prepares a text on each connection that runs it. The name is the SHA-256 of the text, in 43 of the 63 bytes that
+ * PostgreSQL keeps of a name: the driver refuses a second text under a name.
+ */
+export const prepared = (text: string): PreparedText => ({
+  name: createHash('sha256').update(text).digest('base64url'),
+  text,
+})
 
 const propertyOfColumn = new Map<string, string>()
 
@@ -46,9 +61,11 @@ async function run(
   statement: Statement,
   values: readonly unknown[],
 ): Promise<pg.QueryArrayResult> {
-  const { name, text } = typeof statement === 'string' ? { text: statement } : statement
-  const isNamed = name !== undefined && !connectionsThroughPooler.has(db)
-  return db.query({ values: values as unknown[], rowMode: 'array', text, ...(isNamed && { name }) })
+  const query = { values: values as unknown[], rowMode: 'array' as const }
+  if (typeof statement === 'string') return db.query({ ...query, text: statement })
+  // a pooler does not support named statements
+  if (connectionsThroughPooler.has(db)) return db.query({ ...query, text: statement.text })
+  return db.query({ ...query, ...statement })
 }
 
 /**

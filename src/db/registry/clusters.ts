@@ -80,8 +80,8 @@ const clusterFor = (l: PartitionNames, serial: string, viewer: string): string =
   ORDER BY w.created_seq, w.address`
 
 /** Reads a cluster. If the wallet `viewer` (stored address) is verified in it, the result includes private wallets. */
-function clusterBy<Key>(name: string, serial: (l: PartitionNames) => string) {
-  const read = prepareStatement<Row>(name, (l) => clusterFor(l, `(${serial(l)})`, '$2'))
+function clusterBy<Key>(serial: (l: PartitionNames) => string) {
+  const read = prepareStatement<Row>((l) => clusterFor(l, `(${serial(l)})`, '$2'))
   return async (
     db: Queryable,
     network: Network,
@@ -91,18 +91,15 @@ function clusterBy<Key>(name: string, serial: (l: PartitionNames) => string) {
 }
 
 export const findClusterById = clusterBy<Buffer>(
-  'cluster_by_id',
   (l) => `SELECT serial FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
 export const findClusterByName = clusterBy<string>(
-  'cluster_by_name',
   (l) =>
     `SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME}`,
 )
 
 const idByName = prepareSingleRow<{ id: Buffer }, [name: string]>(
-  'cluster_id_by_name',
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = (
       SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n
       WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME}
@@ -119,7 +116,6 @@ export async function findClusterIdByName(
 }
 
 const idByAddress = prepareStatement<{ id: Buffer }>(
-  'cluster_id_by_address',
   (l) => `SELECT c.id FROM (
       SELECT cluster FROM (${publicWalletSql(l, '$1')}) p WHERE verified
       UNION ALL
@@ -142,7 +138,6 @@ export async function findClusterId(
 }
 
 const clusterRowById = prepareSingleRow<{ id: Buffer }, [id: Buffer]>(
-  'cluster_exists',
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 

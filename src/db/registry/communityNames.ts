@@ -17,7 +17,6 @@ import type { JournalPage } from './owners.js'
 import { publicWalletSql } from './publicWallets.js'
 
 const rulesNow = prepareStatement<{ body: Buffer }>(
-  'community_rules',
   (l) => `SELECT j.body FROM journal_heads h
     CROSS JOIN LATERAL (
       SELECT seq FROM ${l.communities} WHERE network = ${l.network} AND name = $1 ORDER BY seq DESC LIMIT 1
@@ -40,7 +39,6 @@ const nextCommunitySql = (l: PartitionNames, after: string): string =>
   `SELECT name FROM ${l.communities} WHERE network = ${l.network} AND name > ${after} ORDER BY name LIMIT 1`
 
 const list = prepareStatement<{ name: string }>(
-  'communities',
   // one probe of the index for each community, however often its rules have changed
   (l) => `WITH RECURSIVE found AS (
       (${nextCommunitySql(l, '$1')})
@@ -81,7 +79,6 @@ const isFreed = (l: PartitionNames): string => `EXISTS (SELECT FROM payments was
     AND was.community = n.community AND was.name = n.name)`
 
 const freed = prepareStatement<{ id: Buffer; seq: number }>(
-  'freed_names',
   (l) => `SELECT p.id, n.seq FROM payments p
     JOIN ${l.community_names} n ON n.network = ${l.network} AND n.community = p.community AND n.name = p.name
     WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreed(l)}`,
@@ -97,7 +94,6 @@ export async function findFreedNames(db: Queryable, network: Network, ids: reado
 }
 
 const availability = prepareStatement<{ isTaken: boolean; payers: Buffer[] }>(
-  'community_availability',
   (l) => `SELECT
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $2
         AND NOT (cardinality($3::text[]) > 0 AND ${isFreed(l)}))
@@ -137,7 +133,7 @@ export async function readCommunityNameAvailability(
   return row!
 }
 
-const standing = prepareStatement<Standing>('community_standing', (l) => {
+const standing = prepareStatement<Standing>((l) => {
   const home = (wallet: string) =>
     `(SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = ${wallet} AND verified)`
   return `SELECT
@@ -189,7 +185,6 @@ export interface OwnedCommunityName {
 }
 
 const owned = prepareStatement<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }>(
-  'owned_community_names',
   (l) => `SELECT n.community, n.name, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
     FROM ${l.community_names} n
     JOIN journal_heads h ON h.network = ${l.network}
@@ -215,7 +210,6 @@ export async function findOwnedCommunityNames(
 }
 
 const members = prepareStatement<{ name: string; address: Buffer }>(
-  'community_members',
   (l) => `SELECT name, address FROM ${l.community_names}
     WHERE network = ${l.network} AND community = $1 AND name > $2 ORDER BY name LIMIT $3`,
 )
@@ -232,7 +226,6 @@ export const findCommunityMembers = (
 ) => members(db, network, [community, after, limit])
 
 const verifiedIn = prepareStatement<{ name: string }>(
-  'verified_in_clusters',
   (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)
     CROSS JOIN LATERAL (
       SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1

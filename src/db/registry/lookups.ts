@@ -66,7 +66,6 @@ const oldestName = (l: PartitionNames, cluster: string): string => `
   ) n ORDER BY n.seq LIMIT 1`
 
 const byAddresses = prepareStatement<AddressLookupResult & { ord: number }>(
-  'by_addresses',
   (l) => `SELECT i.ord, e.* FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
     CROSS JOIN LATERAL (${publicName(l, 'i.address')}) e`,
 )
@@ -93,7 +92,7 @@ const holderNamed = (
   WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1`
 
 // reads the holder of each name without a wallet once: a cluster's name may come with a thousand wallets
-const byNames = prepareStatement<NameLookupResult & { ord: number }>('by_names', (l) => {
+const byNames = prepareStatement<NameLookupResult & { ord: number }>((l) => {
   const asked = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
   const holder = holderNamed(l)
   const ofCluster = `w.address, w.name, w.verified FROM ${l.wallets} w
@@ -140,7 +139,6 @@ export async function findWalletsByNames(
 
 // scans all wallets of each cluster, at most a thousand
 const byTypes = prepareStatement<NameLookupResult & { ord: number }>(
-  'by_types',
   (
     l,
   ) => `SELECT i.ord, w.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, stored, ord)
@@ -187,7 +185,6 @@ export const MAX_WALLETS_PER_LOOKUP = 20
 // reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the
 // driver parses arrays slowly.
 const bundles = prepareStatement<WalletBundlesSnapshot & { ord: number }>(
-  'bundles',
   (l) => `SELECT unnest(c.ords) AS ord, h.feed_generation AS generation, h.public_seq AS newest,
       held.name AS cluster_name, CASE WHEN c.cluster IS NOT NULL THEN coalesce(w.wallets, '') END AS wallets
     FROM journal_heads h CROSS JOIN (
@@ -222,7 +219,6 @@ export async function findWalletBundles(
 
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
 const beginning = prepareStatement<{ name: string }>(
-  'names_beginning',
   (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${WON_BID_OUTCOME}
       AND name >= $1 AND name < $1 || '~' ORDER BY name LIMIT $2`,
 )
@@ -240,7 +236,6 @@ export async function findNamesByPrefix(
 export type NameAvailabilityState = 'free' | 'taken' | 'pending'
 
 const availability = prepareStatement<{ ord: number; taken: boolean; pending: boolean }>(
-  'availability',
   (l) => `SELECT i.ord,
       ${existsRowSql(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_BID_OUTCOME}`)} AS taken,
       ${existsRowSql(`facts f WHERE f.network = ${l.network} AND f.name = i.name`)} AS pending

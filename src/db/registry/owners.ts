@@ -26,7 +26,6 @@ export interface OwnedName {
 }
 
 const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
-  'owned_names',
   (
     l,
   ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
@@ -64,7 +63,6 @@ export async function findOwnedNames(
 }
 
 const winning = prepareStatement<{ name: string; body: Buffer }>(
-  'winning_bids',
   (l) => `SELECT n.name, created.body FROM journal_heads h
     CROSS JOIN unnest($1::text[]) AS asked(name)
     JOIN ${l.names} n ON n.network = ${l.network} AND n.name = asked.name AND n.outcome = ${WON_BID_OUTCOME}
@@ -84,7 +82,6 @@ export async function findWinningBids(
 }
 
 const position = prepareSingleRow<{ seq: number }, [cluster: string, wallet: string | null]>(
-  'name_position',
   (l) => `SELECT seq FROM ${l.names}
       WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME} AND $2::text IS NULL
     UNION ALL SELECT seq FROM ${l.community_names} WHERE network = ${l.network} AND community = $1 AND name = $2`,

@@ -25,7 +25,6 @@ const byNames = prepareStatement<{
   name: string
   isVerified: boolean
 }>(
-  'public_wallets_by_names',
   (l) => `SELECT ord, address, name, verified AS is_verified FROM (
     SELECT i.ord, w.address, w.name, w.verified, w.created_seq
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)

@@ -179,7 +179,8 @@ export class ChainIndexer {
     if (!this.#place) {
       await assertCheckpointOnChain(pool, chain, row, epoch)
       const { place, ground } = await readLastConfirmedHashes(chain, row)
-      this.#place = place
+      const alive = () => this.#showProgress(row.nextBlock, confirmed, 0, Date.now())
+      this.#place = place ?? (await this.#fetcher.recordFromStart(row, latest, alive))
       if (ground && state.trust === null) this.#showTrust(ground)
     }
     const isFar =
@@ -214,23 +215,14 @@ export class ChainIndexer {
    * signal ends the backfill early.
    */
   async #backfill(to: number, latest: BlockHeader): Promise<IndexerStepOutcome> {
-    const { chain, row, signal, onProgress } = this.#options
-    const { network, label, nextBlock: first } = row
+    const { chain, row, signal } = this.#options
+    const first = row.nextBlock
     const startedMs = Date.now()
     let entries = 0
     let foldedFrom = -1
     this.#stored = null
     this.#background = new BackgroundWork()
-    const show = (): void => {
-      const { nextBlock } = row
-      Object.assign(this.state, { nextBlock, tailBlock: nextBlock - 1, lastStepMs: Date.now() })
-      const counts = {
-        doneBlocks: nextBlock - first,
-        totalBlocks: to - first + 1,
-        registrations: entries,
-      }
-      onProgress?.(measureBackfillProgress({ network, label, ...counts }, startedMs))
-    }
+    const show = () => this.#showProgress(first, to, entries, startedMs)
     while (row.nextBlock <= to && !signal.aborted) {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to)) {
         if (signal.aborted) break
@@ -251,6 +243,15 @@ export class ChainIndexer {
       }
     }
     return { kind: 'backfilled', blocks: row.nextBlock - first, entries }
+  }
+
+  /** Reports the progress of a step that may take hours. The report restarts the step's time limit. */
+  #showProgress(first: number, to: number, registrations: number, startedMs: number): void {
+    const { row, onProgress } = this.#options
+    const { network, label, nextBlock } = row
+    Object.assign(this.state, { nextBlock, tailBlock: nextBlock - 1, lastStepMs: Date.now() })
+    const counts = { doneBlocks: nextBlock - first, totalBlocks: to - first + 1, registrations }
+    onProgress?.(measureBackfillProgress({ network, label, ...counts }, startedMs))
   }
 
   /** The highest block that two nodes report as confirmed. All nodes are asked once one of them reports a new block. */

@@ -1,6 +1,8 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
+import { initialRunningHashes } from '../../chains/evm/record.js'
 import { transientError } from '../../chains/rpc/errors.js'
+import type { ChainRow } from '../../db/journal/chains.js'
 import {
   checkedLogRangeSource,
   type KnownRunningHashes,
@@ -12,6 +14,7 @@ import {
 } from '../../record/prove.js'
 import { isCoveredByRunningHash, readBlocksInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createLogRangeWidth, type LogRangeWidth } from '../../record/width.js'
+import { toHex } from '../../registry/primitives/bytes.js'
 
 /** A range of blocks, with the number of nodes that returned its logs. */
 export type FetchedRange = RangeWithCheckedHashes & { nodes: number }
@@ -39,6 +42,31 @@ export class RangeFetcher {
     const source = checkedLogRangeSource(this.#chain, this.#width, { from, before, known })
     const blocks = { from, to, width: this.#width, cuts: [...known.keys()] }
     return readRangesAhead(blocks, (first, last) => readBlocksInRanges(source, first, last))
+  }
+
+  /**
+   * Calculates the record (running hashes) at a checkpoint for which neither the database nor the nodes have it, from
+   * all logs since `startBlock`. The record of the newest block proves these logs.
+   * @throws NoQuorumError or ChainUnavailableError; RpcError where the checkpoint's block is not in the proved chain
+   */
+  async recordFromStart(
+    { nextBlock, parentHash }: ChainRow,
+    latest: BlockHeader,
+    alive: () => void,
+  ): Promise<LastConfirmedHashes> {
+    const { config } = this.#chain
+    const number = nextBlock - 1
+    const block = { number, hash: toHex(parentHash!) }
+    // reading all logs may take hours, so a momentary fault of a node must not cause it
+    const own = await readAgreedRunningHashesOrNull(this.#chain, block)
+    if (own) return { lastHash: parentHash, record: own.answer }
+    const before = { lastHash: null, record: initialRunningHashes(config) }
+    const blocks = { from: config.startBlock, confirmed: number, latest }
+    await this.foldAhead(before, blocks, alive)
+    const found = this.#folded.get(number)
+    if (!found?.hash.equals(parentHash!))
+      throw transientError(`the contracts' record of block ${number} is not known`)
+    return { lastHash: parentHash, record: found.record.answer }
   }
 
   /**

@@ -67,10 +67,16 @@ export class PaymentWatcher {
   readonly #options: PaymentWatcherOptions
   readonly #nowMs: () => number
   #memory: Memory | null = null
+  // a failed step keeps these two, so that frequent failures delay neither the searches nor the alarm
+  /** Start of the last search, ms. `isDone` is false while it has not succeeded. */
+  #search: { startedMs: number; isDone: boolean }
+  /** Since when payments are missing, and after which time all transactions are read again, ms; then it is doubled. */
+  #shortfall: { sinceMs: number; rereadAfterMs: number } | null = null
 
   constructor(options: PaymentWatcherOptions) {
     this.#options = options
     this.#nowMs = options.nowMs ?? Date.now
+    this.#search = { startedMs: this.#nowMs() - SEARCH_EVERY_MS, isDone: true }
     const { identity, rpc, chain, startSlot: nextBlock } = options
     const named = { network: identity.network, label: rpc.label, chain, nextBlock }
     this.state = initialChainState(named, options.stages)
@@ -106,9 +112,7 @@ export class PaymentWatcher {
 
   async #advance(wasNotified: boolean, alive: () => void): Promise<PaymentWatchOutcome> {
     const { rpc, signal } = this.#options
-    // after the clock was set back, lists, searches and alarms must not wait until it reaches the earlier time again
-    if (this.#memory && this.#nowMs() < this.#memory.listedMs) this.#memory = null
-    this.#memory ??= await load(this.#options, this.#nowMs())
+    this.#memory ??= await load(this.#options)
     const memory = this.#memory
     void rpc.checkHeads()
     const plan = this.#plan(memory, wasNotified)
@@ -131,11 +135,14 @@ export class PaymentWatcher {
       const written = await this.#write(memory, txs)
       for (const what in took) took[what as keyof typeof took] += written[what as keyof typeof took]
     })
-    if (plan.isSearch) this.#nameIncomplete(memory, agreed)
+    if (plan.isSearch) {
+      this.#search.isDone = true
+      this.#nameIncomplete(memory, agreed)
+    }
     const lists = agreed.filter(({ list }) => list)
     // transactions that were not written because of the abort signal are listed again
     if (signal.aborted && took.transactions < fresh.length) this.#memory = null
-    else memory.listedTo = lists[0]?.list?.newest ?? memory.listedTo
+    else if (lists[0]?.list) memory.listedTo = lists[0].list.newest
     // slot that all agreeing nodes have reached
     const confirmed = Math.min(...agreed.map(({ slot }) => slot))
     const latest = Math.max(confirmed, Math.min(...agreed.map(({ headSlot }) => headSlot)))
@@ -153,7 +160,7 @@ export class PaymentWatcher {
       isCaughtUp: true,
     })
     // while payments are missing, reading known transactions again is no progress
-    const wasMissing = memory.missingSinceMs !== null
+    const wasMissing = this.#shortfall !== null
     const missing = this.#missing(memory, agreed)
     if (took.transactions > 0 && !(wasMissing && missing)) return { kind: 'took', ...took }
     return missing ?? { kind: 'idle', unconfirmed: memory.unconfirmed }
@@ -161,18 +168,23 @@ export class PaymentWatcher {
 
   #plan(memory: Memory, wasNotified: boolean): ListPlan {
     const nowMs = this.#nowMs()
-    const isMissing = memory.missingSinceMs !== null
-    const isSearch =
-      nowMs - memory.searchedMs >= (isMissing ? SEARCH_EVERY_MS : LATE_SEARCH_EVERY_MS)
+    // a clock that was set back counts as time passed: nothing waits until it reaches the earlier time again
+    const isPast = (sinceMs: number, ms: number) => Math.abs(nowMs - sinceMs) >= ms
+    const isMissing = this.#shortfall !== null
+    const isUrgent = isMissing || !this.#search.isDone
+    const isSearch = isPast(
+      this.#search.startedMs,
+      isUrgent ? SEARCH_EVERY_MS : LATE_SEARCH_EVERY_MS,
+    )
     const isDue =
       wasNotified ||
       isMissing ||
       isSearch ||
       memory.unconfirmed > 0 ||
-      nowMs - memory.listedMs >= LIST_EVERY_MS
+      isPast(memory.listedMs, LIST_EVERY_MS)
     const { lateSlots } = memory
     if (isDue) memory.listedMs = nowMs
-    if (isSearch) memory.searchedMs = nowMs
+    if (isSearch) this.#search = { startedMs: nowMs, isDone: false }
     if (isSearch && isMissing) memory.lateSlots = Math.min(lateSlots * 2, MAX_LATE_SLOTS)
     return { isDue, isSearch, lateSlots }
   }
@@ -257,19 +269,19 @@ export class PaymentWatcher {
   #missing(memory: Memory, views: readonly NodeProgramAnswers[]): PaymentWatchOutcome | null {
     const { known, isWhole } = memory.tracker
     if (isWhole && !views.some((view) => hasMorePaymentsThan(view, known))) {
-      Object.assign(memory, {
-        missingSinceMs: null,
-        lateSlots: LATE_SLOTS,
-        rereadAfterMs: MISSING_ALARM_MS,
-      })
+      this.#shortfall = null
+      memory.lateSlots = LATE_SLOTS
       return null
     }
-    memory.missingSinceMs ??= this.#nowMs()
-    const forMs = this.#nowMs() - memory.missingSinceMs
-    if (forMs >= memory.rereadAfterMs) {
-      // a wrong answer may have hidden the payments of a transaction that was read: all are read again
-      memory.tracker.forgetRead()
-      memory.rereadAfterMs *= 2
+    const nowMs = this.#nowMs()
+    const { sinceMs = nowMs, rereadAfterMs = MISSING_ALARM_MS } = this.#shortfall ?? {}
+    const forMs = Math.max(0, nowMs - sinceMs)
+    const isReread = forMs >= rereadAfterMs
+    // a wrong answer may have hidden the payments of a transaction that was read: all are read again
+    if (isReread) memory.tracker.forgetRead()
+    this.#shortfall = {
+      sinceMs: nowMs - forMs,
+      rereadAfterMs: isReread ? 2 * rereadAfterMs : rereadAfterMs,
     }
     const counts = views.map((view) => `${view.host} counts ${countsOf(view)}`)
     return {
@@ -292,7 +304,7 @@ interface ListPlan {
 }
 
 /** Loads the state that is kept between steps, from the stored cursor. A failed step discards this state. */
-async function load(options: PaymentWatcherOptions, nowMs: number) {
+async function load(options: PaymentWatcherOptions) {
   const { pool, rpc, registrar, identity, chain, startSlot, commitment, stages } = options
   const program = {
     ...identity,
@@ -313,10 +325,6 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
     listedMs: Number.NEGATIVE_INFINITY,
     writeTail: createUnconfirmedPaymentWriter(options, program),
     unconfirmed: 0,
-    missingSinceMs: null as number | null,
-    /** How long payments may be missing before all transactions are read again, ms. Doubled each time. */
-    rereadAfterMs: MISSING_ALARM_MS,
-    searchedMs: nowMs - SEARCH_EVERY_MS,
     lateSlots: LATE_SLOTS,
   }
 }

@@ -50,7 +50,8 @@ export async function startOpsServer(
       if (page && path === '/') return servePage(page, request, response, options)
       if (path === '/metrics') {
         const text = await metricsText(metrics.registry)
-        response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text)
+        const type = { 'content-type': metrics.registry.contentType }
+        response.writeHead(200, { ...type, 'cache-control': 'no-store' }).end(text)
         return
       }
       json(404, { status: 404, error: 'not_found', message: `Operator routes: ${routes}.` })

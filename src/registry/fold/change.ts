@@ -26,7 +26,7 @@ type Decision = Shown | ChangeRefusal
 type Of<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
 
 /**
- * Folds a change signed by a wallet. It takes effect as a whole or not at all. The API refuses an invalid change
+ * Folds a change by a signed-in wallet. It takes effect as a whole or not at all. The API refuses an invalid change
  * before it is appended, but after a rewind an appended change may become invalid.
  */
 export function applyClusterChange(

@@ -88,7 +88,7 @@ type Of<Schemas extends Record<string, z.ZodType>> = {
   [Kind in keyof Schemas]: { kind: Kind } & z.output<Schemas[Kind]>
 }[keyof Schemas]
 
-/** Change of a cluster, signed by a wallet. */
+/** Change of a cluster by a signed-in wallet. */
 export type ClusterChange = Of<typeof CLUSTER>
 export type CommunityChange = Of<typeof COMMUNITY>
 export type SignedChange = ClusterChange | CommunityChange
