@@ -1,5 +1,5 @@
-import http from 'node:http'
 import { once } from 'node:events'
+import http from 'node:http'
 import net from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { route } from '../../src/api/http/route.js'

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import type { RawLog } from '../../src/chains/evm/logs.js'
-import { encodeRunningHashes } from '../../src/chains/evm/record.js'
+import { encodeRunningHashes } from '../../src/chains/evm/runningHash/hashes.js'
+import { readLastConfirmedHashes } from '../../src/chains/evm/runningHash/prove.js'
 import { findChain } from '../../src/db/journal/chains.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
-import { readLastConfirmedHashes } from '../../src/record/prove.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import type { LoneIndexer } from '../faults/support.js'
 import { answering, failing, RECORD_HASH, useSilentNodes } from './silentNodes.js'
@@ -154,7 +154,9 @@ it('logs that do not make the newest record prove nothing: the chain waits for n
   expect(hidden).toBeLessThan(block)
   await lone.indexer.step().catch(() => {})
   const [error] = await drive(lone, 1)
-  expect(error?.message).toMatch(/do not make its contracts' record|contradict each other/)
+  expect(error?.message).toMatch(
+    /do not produce its contracts' running hashes|contradict each other/,
+  )
   expect(await journalled(lone)).toEqual(before)
   hidden = -1
   const left = async () =>
@@ -205,9 +207,12 @@ it('a stored record of another block means a rewind, and no record a payments co
   const ofOther = encodeRunningHashes(spoke.config, Buffer.alloc(32, 1), known)
   const ofThis = encodeRunningHashes(spoke.config, parentHash, known)
   expect(await placeOf(spoke, ofOther)).toBeNull()
-  expect(await placeOf(spoke, ofThis)).toEqual({ lastHash: parentHash, record: known })
-  expect(await placeOf(spoke, null)).toEqual({ lastHash: parentHash, record: [Buffer.alloc(32)] })
+  expect(await placeOf(spoke, ofThis)).toEqual({ lastHash: parentHash, runningHashes: known })
+  expect(await placeOf(spoke, null)).toEqual({
+    lastHash: parentHash,
+    runningHashes: [Buffer.alloc(32)],
+  })
   expect(await placeOf(chain, null)).toBeNull()
   const trusted = { ...chain, config: { ...config, trust: 'trusted' as const } }
-  expect(await placeOf(trusted, ofOther)).toEqual({ lastHash: parentHash, record: [] })
+  expect(await placeOf(trusted, ofOther)).toEqual({ lastHash: parentHash, runningHashes: [] })
 })
