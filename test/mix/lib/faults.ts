@@ -1,4 +1,5 @@
 import { errorsOfRoute } from '../../../src/api/http/openapi.js'
+import { tally } from '../../chaos/lib/watchers.js'
 import type { MixRequest } from './requests.js'
 import type { MixAnswer } from './send.js'
 import type { MixWorld } from './world.js'
@@ -35,6 +36,9 @@ export class Faults {
   readonly #world: MixWorld
   readonly #known = new Set<string>()
   readonly #list: Fault[] = []
+  /** Number of answers with a 5xx that the route declares. */
+  readonly declared: Record<string, number> = {}
+  readonly #tallyDeclared = tally(this.declared)
   /** Characters of each log that have been read. */
   readonly #read = new Map<string, number>()
 
@@ -63,11 +67,11 @@ export class Faults {
   check(request: MixRequest, headers: Fault['headers'] & {}, answer: MixAnswer): void {
     const { method, path, route } = request
     if (answer.status < 500) return
-    const { error } = answer.body as { error?: string }
+    const error = (answer.body as { error?: string } | null)?.error
     const declared: readonly string[] = route ? [...errorsOfRoute(route)] : []
-    if (answer.status !== 500 && declared.includes(error ?? '')) return
     const what = `${method} ${route?.path ?? path} answers ${answer.status} ${error}`
-    this.add(what, { what, request, headers, answers: { 'under test': answer } })
+    if (answer.status !== 500 && declared.includes(error ?? '')) this.#tallyDeclared(what)
+    else this.add(what, { what, request, headers, answers: { 'under test': answer } })
   }
 
   /** Adds the errors that the processes have logged since the last call. */

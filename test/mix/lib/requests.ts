@@ -52,6 +52,6 @@ export const isOpenEnded = ({ route, path }: MixRequest): boolean =>
   route?.isStream === true ||
   (route?.longPollParam !== undefined && path.includes(`${route.longPollParam}=`))
 
-/** Whether a request changes nothing, so that two processes can answer it alike. */
+/** Whether a request changes nothing, so that two processes have to answer it equally. */
 export const isRead = (request: MixRequest): boolean =>
   !isOpenEnded(request) && (request.method === 'GET' || request.route?.auth !== 'required')

@@ -10,7 +10,7 @@ import { type MixWorld, startMixWorld } from './world.js'
 
 /** Time of requests beside changes, after which the world stands still and answers are compared, ms. */
 const STORM_MS = 15_000
-/** Longest extension of a storm in which not every request or kind of change has come yet, ms. */
+/** Longest time until every request, a registration and a reorg have come, ms. */
 const LONGER_MS = 120_000
 
 export interface MixOptions {
@@ -24,9 +24,7 @@ export interface MixOptions {
   onWorld?: (world: Pick<MixWorld, 'stop'>) => void
 }
 
-export interface MixReport {
-  seed: number
-  runMs: number
+export interface MixReport extends Pick<MixOptions, 'seed' | 'runMs' | 'hasLongest'> {
   rounds: number
   /** Number of requests beside changes, by status. 0: the client left. */
   statuses: Readonly<Record<string, number>>
@@ -34,6 +32,8 @@ export interface MixReport {
   compared: number
   /** Numbers of changes, and of refused ones by status and code. */
   changes: Readonly<Record<string, number>>
+  /** Number of answers with a 5xx that the route declares. */
+  declared: Readonly<Record<string, number>>
   faults: readonly Fault[]
 }
 
@@ -74,9 +74,10 @@ async function runRounds(
         traffic.hasSentAll &&
         (writers.counts.registrations ?? 0) > 0 &&
         (writers.counts.reorgs ?? 0) > 0)
-    await waitForCondition(async () => isEnough(), LONGER_MS, 50)
+    const hasAll = await waitForCondition(async () => isEnough(), LONGER_MS, 50)
     over.abort()
     await Promise.all([sending, writers.done])
+    if (!hasAll) throw new Error(`seed ${seed}: ${describeCounts(writers.counts)} is not enough`)
     for (const [what, n] of Object.entries(writers.counts)) changes[what] = (changes[what] ?? 0) + n
     await rest(world, pool)
     log('the world stands still')
@@ -91,27 +92,31 @@ async function runRounds(
   return {
     seed,
     runMs,
+    hasLongest,
     rounds,
     statuses: traffic.statuses,
     compared,
     changes,
+    declared: faults.declared,
     faults: faults.list,
   }
 }
 
-const list = (counts: Readonly<Record<string, number>>): string =>
+const describeCounts = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([what, n]) => `${n} ${what}`)
     .join(', ') || 'none'
 
 /** The report in a few lines, with what is needed to run it again. */
 export function describeMix(report: MixReport): string {
-  const { seed, runMs, rounds, statuses, compared, changes, faults } = report
-  const again = `npm run mix -- --seed ${seed} --seconds ${runMs / 1_000}`
+  const { seed, runMs, hasLongest, rounds, statuses, compared, changes, declared, faults } = report
+  const quick = hasLongest ? '' : ' --quick'
+  const again = `npm run mix -- --seed ${seed} --seconds ${runMs / 1_000}${quick}`
   const found = faults.map((fault, i) => `${i + 1}.  ${describeFault(fault)}`)
   return [
-    `seed ${seed}, ${rounds} rounds; requests by status: ${list(statuses)}; ${compared} answers compared`,
-    `changes: ${list(changes)}`,
+    `seed ${seed}, ${rounds} rounds; requests by status: ${describeCounts(statuses)}; ${compared} answers compared`,
+    `changes: ${describeCounts(changes)}`,
+    `declared failures: ${describeCounts(declared)}`,
     faults.length === 0 ? 'no fault' : `${faults.length} FAULTS (again: ${again})`,
     ...found,
   ].join('\n')

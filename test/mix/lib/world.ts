@@ -25,6 +25,7 @@ const BLOCK_MS = 100
 const UNBOUNDED = '1000000/1000000'
 /** Of the process under test and of the quiet one: limits that count, and refuse nobody. */
 const SETTINGS = {
+  LOG_FORMAT: 'json',
   // links in answers
   SITE_URL: 'https://names.example',
   TRUST_PROXY: '1',
