@@ -67,10 +67,8 @@ export class Faults {
   check(request: MixRequest, headers: Fault['headers'] & {}, answer: MixAnswer): void {
     const { method, path, route } = request
     if (answer.status < 500) return
-    const error = (answer.body as { error?: string } | null)?.error
-    const declared: readonly string[] = route ? [...errorsOfRoute(route)] : []
-    const what = `${method} ${route?.path ?? path} answers ${answer.status} ${error}`
-    if (answer.status !== 500 && declared.includes(error ?? '')) this.#tallyDeclared(what)
+    const what = `${method} ${route?.path ?? path} answers ${answer.status} ${errorOf(answer)}`
+    if (isDeclaredFailure(request, answer)) this.#tallyDeclared(what)
     else this.add(what, { what, request, headers, answers: { 'under test': answer } })
   }
 
@@ -100,6 +98,15 @@ export class Faults {
     const own = linesOf(this.#world.busy.log()).filter(({ text }) => text.includes(`"${id}"`))
     return own.map(({ text }) => text)
   }
+}
+
+const errorOf = ({ body }: MixAnswer) => (body as { error?: string } | null)?.error
+
+/** Whether an answer is a failure that its route declares, such as that of a request that took too long. */
+export function isDeclaredFailure({ route }: MixRequest, answer: MixAnswer): boolean {
+  if (answer.status <= 500 || !route) return false
+  const declared: readonly (string | undefined)[] = [...errorsOfRoute(route)]
+  return declared.includes(errorOf(answer))
 }
 
 function linesOf(log: string): Line[] {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { fundAddresses } from '../../../src/testing/chains/localChain.js'
 import {
   integerBetween,
   pickElement,
@@ -21,9 +22,18 @@ const NAMES = 100
 /** Blocks of the deepest reorg: it takes no confirmed block. */
 const MAX_REORG = 2
 
-/** Funds the wallets of a run. */
-export const openWallets = ({ stack }: MixWorld): Promise<PrivateKeyAccount[]> =>
-  Promise.all(Array.from({ length: WALLETS }, () => freshWallet('mainnet', stack.world)))
+/** Where wallets register. A chain without transactions for minutes would mine too seldom to be current. */
+const LABELS = ['1', '1', '1', '8453', '11155111'] as const
+
+/** Makes and funds the wallets of a run. */
+export const openWallets = ({ stack: { world } }: MixWorld): Promise<PrivateKeyAccount[]> =>
+  Promise.all(
+    Array.from({ length: WALLETS }, async () => {
+      const account = await freshWallet('mainnet', world)
+      await fundAddresses(world.networks.testnet.hub, [account.address])
+      return account
+    }),
+  )
 
 export interface Writers {
   /** Numbers of what was done, and of refusals by status and code. */
@@ -45,7 +55,7 @@ export function runWriters(
   const registering = wallets.map((account, i) => {
     const next = seededRandomSequence(seed, 'registrations', i)
     return actAtPace(next, REGISTRATION_MS, signal, async () => {
-      const label = next() < 0.75 ? '1' : '8453'
+      const label = pickElement(next(), LABELS)
       const name = `mix-${seed}-${integerBetween(next(), 1, NAMES)}`
       await registerOn(label, account, [{ name }], stack.world)
       count('registrations')
