@@ -17,7 +17,7 @@ import type { MixWorld } from './world.js'
  */
 
 const TRIES = 10
-/** Times that a request is sent which a busy machine fails in time, and the pause before each. */
+/** Times that a request is sent which the process is too busy for, and the pause before each. */
 const MOST_SENDINGS = 5
 const AGAIN_MS = 1_000
 /** Pages by which a mirror is compared, and the time that it has for its next copy. */
@@ -47,11 +47,12 @@ interface Compared {
   after: MixAnswer | null
 }
 
-/** An answer without a failure that the route declares, if there is one. A mix injects no fault: none may last. */
+/** The answer of a process that is not too busy for it. A mix injects no fault: no refusal lasts. */
 async function ask(api: string, { request, headers }: Compared): Promise<MixAnswer | null> {
   for (let i = 1; ; i++) {
     const answer = await send(api, request, headers)
-    if (i === MOST_SENDINGS || !answer || !isDeclaredFailure(request, answer)) return answer
+    const isTransient = answer && (answer.status === 429 || isDeclaredFailure(request, answer))
+    if (i === MOST_SENDINGS || !isTransient) return answer
     await sleep(AGAIN_MS)
   }
 }
@@ -63,7 +64,7 @@ export async function compare(
   faults: Faults,
   traffic: Traffic,
 ): Promise<number> {
-  const requests = traffic.requests().filter(isRead)
+  const requests = traffic.requests({ hasLongest: false }).filter(isRead)
   for (let i = 0; i < TRIES; i++) {
     const state = await readState(pool)
     const all = requests.map(

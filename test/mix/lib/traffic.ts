@@ -62,10 +62,10 @@ export class Traffic {
     return this.#lists > 1
   }
 
-  /** All requests in an order of the seed. */
-  requests(): MixRequest[] {
+  /** All requests in an order of the seed. @param hasLongest whether those of more than a megabyte belong to them */
+  requests({ hasLongest }: { hasLongest: boolean }): MixRequest[] {
     const all = mixRequests(this.#world)
-    const kept = this.#hasLongest ? all : all.filter(({ body = '' }) => body.length < LONGEST_CHARS)
+    const kept = hasLongest ? all : all.filter(({ body = '' }) => body.length < LONGEST_CHARS)
     return shuffled(kept, this.#next)
   }
 
@@ -76,7 +76,7 @@ export class Traffic {
       while (!signal.aborted && !this.#faults.isFull) {
         let request = list.pop()
         if (!request) {
-          list = this.requests()
+          list = this.requests({ hasLongest: this.#hasLongest })
           this.#lists += 1
           request = list.pop()!
         }

@@ -88,14 +88,16 @@ export async function startMixWorld(log: (line: string) => void): Promise<MixWor
     closers.push(() => stack.stop())
     log('the chains and the daemon run')
     const env = { ...readEnv(home), ...SETTINGS }
-    const [quiet, mirror, scene, owner] = await Promise.all([
-      startClusterd({ ...env, ROLES: 'api' }),
-      startMirror(stack),
+    const quiet = await startClusterd({ ...env, ROLES: 'api' })
+    closers.push(() => quiet.end())
+    const mirror = await startMirror(stack)
+    closers.push(() => mirror.end())
+    const [scene, owner] = await Promise.all([
       fill({ home, world: stack.world, cli: (...args) => runCli(args, env) }, `${hook.url}/hook`),
       openOwner(stack),
+      quiet.ready(),
+      mirror.ready(),
     ])
-    closers.push(() => Promise.all([quiet.end(), mirror.end()]))
-    await Promise.all([quiet.ready(), mirror.ready()])
     log('the world is filled')
     return {
       stack,
