@@ -50,7 +50,7 @@ const WALLETS = 100
 export interface MixWorld {
   stack: Stack<'mainnet' | 'testnet'>
   /** The process under test, which also indexes and relays. */
-  busy: { api: string; ops: string; log(): string }
+  busy: { api: string; log(): string }
   /** A process that answers the requests of comparisons, and nobody else's. */
   quiet: ClusterdProcess
   /** A mirror that copies the feed of the process under test. */
@@ -101,7 +101,7 @@ export async function startMixWorld(log: (line: string) => void): Promise<MixWor
     log('the world is filled')
     return {
       stack,
-      busy: { api: stack.api, ops: stack.ops, log: () => stack.daemon.logs() },
+      busy: { api: stack.api, log: () => stack.daemon.logs() },
       quiet,
       mirror,
       scene,
