@@ -48,7 +48,7 @@ const FOLDERS = {
   /** Tests of one shared world. */
   shared: ['e2e', 'conformance'],
   /** Files that start worlds of their own, and kill, reorg and stop them: last, few files at a time. */
-  worlds: ['world', 'recovery', 'upgrade', 'failover', 'faults', 'chaos', 'bench'],
+  worlds: ['world', 'recovery', 'upgrade', 'failover', 'faults', 'chaos', 'mix', 'bench'],
   /** Steps of an indexer or a relayer over a chain of their own, which mines when a test says so. */
   chains: ['relayer', 'indexer', 'solana', 'communities'],
 }
