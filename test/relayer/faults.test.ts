@@ -11,6 +11,12 @@ import { finishOnce, useKeyElsewhere } from './deliveries.js'
 
 const world = useBridge()
 const bridge = useNodeProxy(world)
+const second = useNodeProxy(world)
+
+/** Selector of the call by which the relayer learns whether a packet was executed. */
+const ASKS_NONCE = toFunctionSelector('lazyInboundNonce(address,uint32,bytes32)')
+const sayDone = (answer: string): string =>
+  JSON.stringify({ ...JSON.parse(answer), result: toHex(Buffer.alloc(32, 1)) })
 
 const mine = (blocks: number) => world.hub.test.mine({ blocks })
 
@@ -104,16 +110,28 @@ describe('an execution', () => {
     await expectOnce(guid, relayer)
   })
 
+  it('does not end on one node’s word while the other of two is silent', async () => {
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, second.url] } })
+    const guid = await world.send(0, ['one-word'])
+    second.onCall = async () => 'lost'
+    bridge.onCall = async (_, body) => (body.includes(ASKS_NONCE) ? sayDone : undefined)
+    for (let i = 0; i < 4; i++, world.aheadMs += 60_000) await world.run(relayer)
+    expect((await executeOf(world, guid)).state).not.toBe('confirmed')
+    expect(await world.executions(guid)).toBe(0)
+    bridge.onCall = async () => undefined
+    second.onCall = async () => undefined
+    await expectOnce(guid, relayer)
+  })
+
   it('that one of two nodes reports as done is checked by the other', async () => {
     const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, world.hub.anvil.rpcUrl] } })
     const guid = await world.send(0, ['lied-about'])
     let lies = 0
     const lie = (answer: string) => {
       lies += 1
-      return JSON.stringify({ ...JSON.parse(answer), result: toHex(Buffer.alloc(32, 1)) })
+      return sayDone(answer)
     }
-    const asksNonce = toFunctionSelector('lazyInboundNonce(address,uint32,bytes32)')
-    bridge.onCall = async (_, body) => (body.includes(asksNonce) ? lie : undefined)
+    bridge.onCall = async (_, body) => (body.includes(ASKS_NONCE) ? lie : undefined)
     await relayer.step()
     expect(lies).toBeGreaterThan(0)
     bridge.onCall = async () => undefined

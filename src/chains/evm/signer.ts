@@ -88,7 +88,7 @@ export function createEvmJobSender(
       const views = await rpc.onEveryNode((ask) =>
         readEvmJobState(memo(ask), { chain, account }, call, job),
       )
-      return combineEvmJobStates(views, config.local)
+      return combineEvmJobStates(views, { configured: rpc.size, isLocal: config.local })
     },
     /** Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. */
     prepare: (job: EvmJob, purpose: TxPurpose): Promise<SimulatedTx> =>
