@@ -15,6 +15,13 @@ const second = useNodeProxy(world)
 
 /** Selector of the call by which the relayer learns whether a packet was executed. */
 const ASKS_NONCE = toFunctionSelector('lazyInboundNonce(address,uint32,bytes32)')
+/** A refusal that counts as permanent. */
+const refuseForGood = (answer: string): string =>
+  JSON.stringify({
+    ...JSON.parse(answer),
+    result: undefined,
+    error: { code: -32_000, message: 'intrinsic gas too low' },
+  })
 const sayDone = (answer: string): string =>
   JSON.stringify({ ...JSON.parse(answer), result: toHex(Buffer.alloc(32, 1)) })
 
@@ -120,6 +127,38 @@ describe('an execution', () => {
     expect(await world.executions(guid)).toBe(0)
     bridge.onCall = async () => undefined
     second.onCall = async () => undefined
+    await expectOnce(guid, relayer)
+  })
+
+  it.each([
+    ['the gas estimate', 'eth_estimateGas'],
+    ['the transaction', 'eth_sendRawTransaction'],
+  ])('is not parked because one of two nodes refuses %s for good', async (_, refused) => {
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, second.url] } })
+    const guid = await world.send(0, [`refused-${refused.slice(4, 12).toLowerCase()}`])
+    bridge.onCall = async (method) => (method === refused ? refuseForGood : undefined)
+    // the other node may be busy at the same moment
+    second.onCall = async (method) => (method === refused ? 'lost' : undefined)
+    await world.run(relayer)
+    const states = (await world.jobs()).map(({ state, release }) => [state, release])
+    expect(states.flat()).not.toContain('parked')
+    expect(states.flat()).not.toContain('permanent_error')
+    // and its answer counts when it has one
+    second.onCall = async () => undefined
+    world.aheadMs += 60_000
+    await expectOnce(guid, relayer)
+  })
+
+  it('is parked if both nodes refuse it for good', async () => {
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, second.url] } })
+    const guid = await world.send(0, ['refused-by-two'])
+    for (const node of [bridge, second])
+      node.onCall = async (method) => (method === 'eth_estimateGas' ? refuseForGood : undefined)
+    await world.run(relayer)
+    const parked = (await world.jobs()).filter(({ state }) => state === 'parked')
+    expect(parked.map(({ reason }) => reason)).toEqual(['permanent_error'])
+    for (const node of [bridge, second]) node.onCall = async () => undefined
+    await executeOperatorJobAction(world.pool, 'resume', parked[0]!.id)
     await expectOnce(guid, relayer)
   })
 
