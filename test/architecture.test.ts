@@ -199,7 +199,7 @@ describe('the house', () => {
     expect(sources.flatMap(problemsOf)).toEqual([])
   })
 
-  it('believes one node only where nothing final depends on the answer', () => {
+  it('trusts one node only where nothing final depends on the answer', () => {
     const uses = paths
       .filter((path) => !isTest(path) && path !== 'chains/rpc/nodes.ts')
       .flatMap((path) => usesOfOneNode(path, readFileSync(resolve(SRC, path), 'utf8')))

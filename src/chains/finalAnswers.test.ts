@@ -253,11 +253,11 @@ const QUESTIONS: readonly FinalQuestion[] = [
 ]
 
 describe.each(QUESTIONS)('$about', ({ ask, lie, truth, lied, undecided }) => {
-  it('is believed of the only node', async () => {
+  it('is accepted from the only node', async () => {
     expect(await ask(poolOf(lie))).toEqual(matching(lied))
   })
 
-  it('is believed of two nodes that agree', async () => {
+  it('is accepted from two nodes that agree', async () => {
     expect(await ask(poolOf(lie, lie))).toEqual(matching(lied))
   })
 
@@ -265,7 +265,7 @@ describe.each(QUESTIONS)('$about', ({ ask, lie, truth, lied, undecided }) => {
     ['the first of two nodes', () => poolOf(lie, truth)],
     ['the second of two nodes', () => poolOf(truth, lie)],
     ['one node while the other is silent', () => poolOf(lie, {})],
-  ])('is not believed of %s', async (which, pool) => {
+  ])('is not accepted from %s', async (which, pool) => {
     const answer = await ask(pool()).catch((error: Error) => error)
     expect(answer).not.toEqual(matching(lied))
     if (answer instanceof Error)

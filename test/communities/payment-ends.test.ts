@@ -195,8 +195,7 @@ describe('a payment that nobody decides', () => {
         )
       const dear = await proxyWith((text) => text.replaceAll(/"0x\w{7,}"/g, '"0x9184e72a000"'))
       const other = await proxyWith(name === 'silent' ? 'lost' : undefined)
-      const recipient: Hex = `0x${'77'.repeat(20)}`
-      const worth = await at.pay({ name, amount: 10n ** 15n, recipient })
+      const worth = await at.pay({ name, amount: 10n ** 15n, recipient: at.addressOf(9) })
       await at.judge()
       await at.giveBack({ refusalWorth: 1 }, { rpcUrls: [dear.url, other.url] })
       expect(await outcomeOf(worth.tx)).toBe('invalid no_price refused')

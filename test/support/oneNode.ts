@@ -1,7 +1,7 @@
 import ts from 'typescript'
 
 /**
- * Functions that may believe one node, as the beginning of "path function", each with the reason why nothing final
+ * Functions that may trust one node, as the beginning of "path function", each with the reason why nothing final
  * depends on the answer. What becomes final is asked with `quorum` or `agreed`, or of every node with a least number.
  */
 export const ONE_NODE: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
 }
 
 /** Expressions that stand for a pool of nodes: `rpc`, `hub.rpc`, `createEvmRpc(…)`. */
-const POOL = /rpc(\([^]*\))?$/i
+const POOL = /rpc(\(.*\))?$/is
 
 /** The functions of a file that call one node, or every node without a least number, as "path function". */
 export function usesOfOneNode(path: string, text: string): string[] {
@@ -83,10 +83,14 @@ function isOfOneNode(
 /** Name of the nearest function or method with a name. Empty at the top of a file. */
 function nameOfFunctionAround(node: ts.Node): string {
   for (let at = node.parent; at; at = at.parent) {
-    const isNamed = ts.isFunctionDeclaration(at) || ts.isMethodDeclaration(at)
-    if (isNamed && at.name) return at.name.getText()
-    const isArrow = ts.isVariableDeclaration(at) || ts.isPropertyAssignment(at)
-    if (isArrow && at.initializer && ts.isArrowFunction(at.initializer)) return at.name.getText()
+    if ((ts.isFunctionDeclaration(at) || ts.isMethodDeclaration(at)) && at.name)
+      return at.name.getText()
+    if (
+      (ts.isVariableDeclaration(at) || ts.isPropertyAssignment(at)) &&
+      at.initializer &&
+      ts.isArrowFunction(at.initializer)
+    )
+      return at.name.getText()
   }
   return ''
 }

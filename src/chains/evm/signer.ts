@@ -156,7 +156,7 @@ export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<numbe
   }
   const isTaken = (one: { head: number | null } | { error: unknown }) =>
     'head' in one || classifyTxError(one.error).class === 'known'
-  const answer = await rpc.toEveryNode(hand, isTaken)
+  const answer = await rpc.toEveryNode<{ head: number | null } | { error: unknown }>(hand, isTaken)
   if ('head' in answer) return answer.head
   if (isTaken(answer)) throw answer.error
   const other = refusals.find((error) => classifyTxError(error).class !== 'permanent')
