@@ -93,6 +93,10 @@ export function errorAnswer(error: ApiError): Answer {
   return jsonAnswer(status, body, error.headers ?? HEADERS_OF_STATUS[status])
 }
 
+const CHAIN_SILENT = 'A chain that is needed for this does not answer now.'
+const NODES_DISAGREE =
+  'The nodes of a chain that is needed for this contradict each other now, so nothing was decided.'
+
 /** Converts any thrown value: outages become 503, a bridge without a quote 502, any other error (a bug) a bare 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
@@ -104,7 +108,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ChainUnavailableError)
     return new ApiError(
       'unavailable',
-      'A chain that is needed for this does not answer now.',
+      error.name === 'NodesDisagreeError' ? NODES_DISAGREE : CHAIN_SILENT,
       {},
       because,
     )

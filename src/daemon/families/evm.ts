@@ -67,7 +67,10 @@ export async function openEvmChain(
       contract: fromHex(contract),
       startBlock,
     })
-  const asked = local || (role === 'hub' && !stored) ? await identityInTime(rpc, label, log) : null
+  // a hash that is not configured is stored for good
+  const readGenesis = () => (known ? rpc.genesisHash() : rpc.quorum(() => rpc.genesisHash()))
+  const isAskedNow = local || (role === 'hub' && !stored)
+  const asked = isAskedNow ? await identityInTime(readGenesis(), label, log) : null
   const row = await register(asked ? fromHex(asked) : known)
   if (role === 'hub') await requireSameHub(pool, row)
   if (asked) await requireRecord(rpc, config).catch(unlessAway)
@@ -80,7 +83,7 @@ export async function openEvmChain(
   let isIdentified = asked !== null
   const identify = async (): Promise<void> => {
     if (!isIdentified) {
-      await register(fromHex(await rpc.genesisHash()))
+      await register(fromHex(await readGenesis()))
       await requireRecord(rpc, config).catch(unlessAway)
     }
     isIdentified = true
@@ -121,9 +124,13 @@ async function requireRecord(rpc: EvmRpc, config: ChainConfig): Promise<void> {
 }
 
 /** Genesis hash that a chain's nodes report. Null where no node answers in time. @throws WrongChainError */
-async function identityInTime(rpc: EvmRpc, label: string, log: Logger): Promise<Hex | null> {
-  const answer = rpc.genesisHash().catch((error: Error) => {
-    if (error.name !== 'ChainUnavailableError') throw error
+async function identityInTime(
+  asked: Promise<Hex>,
+  label: string,
+  log: Logger,
+): Promise<Hex | null> {
+  const answer = asked.catch((error: Error) => {
+    if (!(error instanceof ChainUnavailableError)) throw error
     return null
   })
   const genesis = await withTimeout(IDENTITY_LIMIT_MS, answer, null)
