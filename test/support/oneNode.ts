@@ -19,6 +19,10 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'chains/evm/deployment/': 'commands that an operator runs and checks',
   'chains/evm/gasPrice.ts ask':
     'the lowest of the answers is used, below the caps of the chains file',
+  'chains/evm/runningHash/prove.ts readLastConfirmedHashes':
+    'a header: two nodes return the running hashes as of its hash',
+  'chains/evm/runningHash/rangeFetcher.ts foldAhead':
+    'a header: two nodes return the running hashes as of its hash',
   'chains/evm/signer.ts look': '`combineEvmJobStates` counts the nodes',
   'chains/evm/signer.ts prepare':
     'gas and fees, below the caps; a permanent failure is asked of two nodes',
@@ -49,7 +53,6 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
     'unconfirmed blocks, and headers that a fork is searched with (test/indexer/liars.test.ts)',
   'indexer/solana/tail.ts createUnconfirmedPaymentWriter':
     'unconfirmed payments, which are neither delivered nor judged',
-  'record/prove.ts readLastConfirmedHashes': 'a header that the agreed hash is read with',
   'relayer/evmRelayer.ts readBalance': 'a metric',
   'relayer/nonces.ts #observe':
     'a count that equals the stored one; another one needs two observations',
@@ -75,7 +78,7 @@ function isOfOneNode(
   { name, expression, parent }: ts.PropertyAccessExpression,
   file: ts.SourceFile,
 ): boolean {
-  if (name.text === 'onOneNode' || name.text === 'newestHead') return true
+  if (['onOneNode', 'inTurn', 'newestHead'].includes(name.text)) return true
   if (name.text === 'onEveryNode') return ts.isCallExpression(parent) && parent.arguments.length < 2
   return name.text === 'call' && POOL.test(expression.getText(file))
 }
