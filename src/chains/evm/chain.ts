@@ -222,7 +222,7 @@ export async function readChainHeads(
 
 /**
  * The highest block that two nodes call confirmed, where two are configured, so that a node whose finality stands still
- * holds up nothing beside two others. Its hash is known where two nodes call the same block their last confirmed one.
+ * delays nothing beside two others. Its hash is known where two nodes call the same block their last confirmed one.
  * @param first heads of one of the nodes
  * @throws ChainUnavailableError
  */
