@@ -70,8 +70,14 @@ function inputAndAnswer({ parameters = [], requestBody, responses }: Operation) 
   }
 }
 
-/** First clause of a description. The whole is in the OpenAPI document and at `/docs`. */
-const firstClause = (description: string): string => description.split(/[;.]( |$)/)[0]!
+/** Longest clause that the types show, characters, which keeps the package small. */
+const MAX_CLAUSE = 80
+
+/** First clause of a description, if it is short. The whole is in the OpenAPI document and at `/docs`. */
+const firstClause = (description: string): string | undefined => {
+  const clause = description.split(/[;.]( |$)/)[0]!
+  return clause.length <= MAX_CLAUSE ? clause : undefined
+}
 
 /** A copy of a part of a document with other descriptions. `describe` returns undefined to remove a description. */
 const described = <T>(part: T, describe: (description: string) => string | undefined): T =>

@@ -16,8 +16,7 @@ const MAX_PAUSE_MS = 60_000
 
 /** Characters that change how a terminal or a page shows a text: control characters, and such as reverse its order. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu
-const escaped = (character: string): string =>
-  `\\u{${character.codePointAt(0)!.toString(16).padStart(4, '0')}}`
+const escaped = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`
 
 /** Every failure of a call: an error response, or no response. */
 export class ClusterdError extends Error {

@@ -369,15 +369,13 @@ export class LogReader {
   }
 }
 
-/** A checkpoint with its root as bytes. @throws TypeError for a value that is no checkpoint, as after another way than JSON */
+/** A checkpoint with its root as bytes. @throws TypeError for a value that is no checkpoint */
 function treeHeadOf({ origin, size, root }: TreeHead | KeptHead): TreeHead {
   const bytes = typeof root === 'string' ? fromBase64(root) : root
   const isRoot = bytes instanceof Uint8Array && bytes.length === HASH_BYTES
   if (typeof origin === 'string' && Number.isSafeInteger(size) && size >= 0 && isRoot)
     return { origin, size, root: bytes }
-  throw new TypeError(
-    'The checkpoint is not one: keep `reader.last`, whose root is base64, or 32 bytes as a Uint8Array.',
-  )
+  throw new TypeError('This is no checkpoint: keep `reader.last`.')
 }
 
 /** Entries of a bundle, and their hashes. */
