@@ -64,7 +64,7 @@ export async function findOwnedNames(
 }
 
 const winning = prepareStatement<{ name: string; body: Buffer }>(
-  'winning_bids',
+  'winning_bid_bodies',
   (l) => `SELECT n.name, created.body FROM journal_heads h
     CROSS JOIN unnest($1::text[]) AS asked(name)
     JOIN ${l.names} n ON n.network = ${l.network} AND n.name = asked.name AND n.outcome = ${WON_BID_OUTCOME}
