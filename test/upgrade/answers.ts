@@ -1,63 +1,201 @@
+import { Agent, type IncomingMessage, request as sendHttp } from 'node:http'
+
 /** Requests with their answers, and how two answers differ. */
 
+/** Process that a request goes to, and what it has seen before. */
+export type Stage =
+  /** A service that is current, before any change. Live services are compared at this stage, too. */
+  | 'settled'
+  /** The same service, where each request may change something for the later ones. */
+  | 'changed'
+  /** The same data during the first catch-up of the hubs. */
+  | 'catchingUp'
+  /** A mirror of the service. */
+  | 'mirror'
+  /** A service with rate limits that the first request has used up. */
+  | 'limited'
+  /** A service of the mainnet alone, without ENS, whose feed has begun anew. */
+  | 'reduced'
+
 export interface Request {
-  method: 'GET' | 'POST'
-  /** Path and query. */
+  method: string
+  /** Path and query. `{build}` is the folder of the pages' files, which the pages name. */
   path: string
+  /** Sent as JSON. */
   body?: unknown
+  /** Sent as it is, in place of `body`. */
+  text?: string
+  headers?: Record<string, string>
   /** Role of the wallet whose key the request carries. */
   as?: string
+  stage: Stage
+  /** Text in a stream after which the client leaves, at the end of the message. */
+  until?: string
 }
 
 export interface Answer {
   status: number
   headers: Record<string, string>
-  /** Parsed where it is JSON. */
-  body: unknown
+  /** Bytes that are no text are in base64. */
+  body: string
 }
 
-/** A request with the answer from before the upgrade. */
+/** A request with its recorded answer. */
 export interface Recorded extends Request {
   answer: Answer
-  /** Fields that changed from one answer to the next, in the form of `differences`: only their types are compared. */
-  varying: string[]
+  /** Fields that a running service of the same build answered in another way: only their types are compared there. */
+  moving?: string[]
 }
 
-/** Headers of the connection or of a single request. */
-const UNRECORDED = [
-  'date',
-  'connection',
-  'keep-alive',
-  'content-length',
-  'transfer-encoding',
-  'x-request-id',
-]
+/** Headers that no two answers share: the time, and a random id of each request. */
+const UNRECORDED = ['date', 'x-request-id']
 
-/** @param sessions authentication keys by role */
-export async function ask(
-  api: string,
-  { method, path, body, as }: Request,
-  sessions: Readonly<Record<string, string>>,
-): Promise<Answer> {
-  const headers: Record<string, string> = {}
-  if (as !== undefined) headers.authorization = `Bearer ${sessions[as]}`
-  if (body !== undefined) headers['content-type'] = 'application/json'
-  const response = await fetch(`${api}${path}`, {
-    method,
-    headers,
-    redirect: 'manual',
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  const isJson = response.headers.get('content-type')?.startsWith('application/json')
-  return {
-    status: response.status,
-    headers: Object.fromEntries(
-      [...response.headers].filter(([name]) => !UNRECORDED.includes(name)).sort(),
-    ),
-    body: isJson ? JSON.parse(text) : text,
+/** Folder of the pages' files in a page: a hash of them. */
+const BUILD = /(?<=\/assets\/)[\w-]+(?=\/)/
+const EVERY_BUILD = new RegExp(BUILD, 'g')
+const BYTES = /^application\/octet-stream/
+/** Time after which a stream that does not send its text fails. */
+const STREAM_LIMIT_MS = 20_000
+
+/** Sends requests to one API. */
+export class Asker {
+  readonly #api: string
+  readonly #sessions: Readonly<Record<string, string>>
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  #build: string | undefined
+
+  /** @param sessions authentication keys by role */
+  constructor(api: string, sessions: Readonly<Record<string, string>> = {}) {
+    this.#api = api
+    this.#sessions = sessions
+  }
+
+  async ask(request: Request): Promise<Answer> {
+    const { method, as, text, body, until } = request
+    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+    const headers: Record<string, string> = { ...request.headers }
+    if (as !== undefined) headers.authorization = `Bearer ${this.#sessions[as]}`
+    if (sent !== undefined) {
+      headers['content-type'] ??= 'application/json'
+      headers['content-length'] = String(Buffer.byteLength(sent))
+    }
+    const path = request.path.includes('{build}')
+      ? request.path.replace('{build}', await this.#findBuild())
+      : request.path
+    const response = await this.#send({ method, path, headers, sent })
+    const bytes = await (until === undefined ? allOf(response) : untilText(response, until))
+    const isText = !BYTES.test(response.headers['content-type'] ?? '')
+    const shown = Object.entries(response.headers)
+      .filter(([name]) => !UNRECORDED.includes(name))
+      .map(([name, value]) => [name, String(value)] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+    return {
+      status: response.statusCode!,
+      headers: Object.fromEntries(shown),
+      body: isText
+        ? bytes.toString('utf8').replaceAll(EVERY_BUILD, '{build}')
+        : bytes.toString('base64'),
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  /** The path goes out as it is: `fetch` would normalize it. */
+  #send(request: {
+    method: string
+    path: string
+    headers: Record<string, string>
+    sent: string | undefined
+  }): Promise<IncomingMessage> {
+    const { method, path, headers, sent } = request
+    const { hostname, port } = new URL(this.#api)
+    return new Promise((resolve, reject) => {
+      const outgoing = sendHttp({ hostname, port, method, path, headers, agent: this.#agent })
+      outgoing.on('response', resolve)
+      outgoing.on('error', reject)
+      outgoing.end(sent)
+    })
+  }
+
+  async #findBuild(): Promise<string> {
+    if (this.#build === undefined) {
+      const accept = 'text/html'
+      const page = await this.#send({
+        method: 'GET',
+        path: '/',
+        headers: { accept },
+        sent: undefined,
+      })
+      this.#build = BUILD.exec((await allOf(page)).toString('utf8'))![0]
+    }
+    return this.#build
   }
 }
+
+async function allOf(response: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of response) pieces.push(piece as Buffer)
+  return Buffer.concat(pieces)
+}
+
+/** A stream up to the end of the message that has a text. Leaves the stream. */
+async function untilText(response: IncomingMessage, text: string): Promise<Buffer> {
+  const limit = setTimeout(
+    () => response.destroy(new Error(`the stream does not send ${text}`)),
+    STREAM_LIMIT_MS,
+  )
+  try {
+    let all = ''
+    for await (const piece of response) {
+      all += String(piece)
+      const found = all.indexOf(text)
+      const end = found < 0 ? -1 : all.indexOf('\n\n', found)
+      if (end >= 0) return Buffer.from(all.slice(0, end + 2))
+    }
+    return Buffer.from(all)
+  } finally {
+    clearTimeout(limit)
+    response.destroy()
+  }
+}
+
+/** The body as JSON, or its text where it is not JSON. */
+const contentOf = ({ headers, body }: Answer): unknown =>
+  headers['content-type']?.startsWith('application/json') && body !== '' ? JSON.parse(body) : body
+
+/**
+ * Differences of two answers. A body with equal JSON and other bytes (an order of fields, digits of a number) differs
+ * as a `text`. Where the body differs, or is not sent (HEAD, 304), its length and its entity tag go without saying.
+ */
+export function answerDifferences(before: Answer, after: Answer): Difference[] {
+  const differing = differences(
+    { status: before.status, headers: before.headers, body: contentOf(before) },
+    { status: after.status, headers: after.headers, body: contentOf(after) },
+  )
+  const hasBody = before.body !== '' || after.body !== ''
+  if (hasBody && before.body === after.body) return differing
+  const hasField = differing.some(({ field }) => field.startsWith('body'))
+  if (hasBody && !hasField)
+    differing.push({ field: 'text', before: before.body, after: after.body })
+  return differing.filter(({ field, before: was, after: is }) => {
+    const follows = field === 'headers.content-length' || field === 'headers.etag'
+    return !follows || typeof was !== typeof is
+  })
+}
+
+/** The error code of an answer; undefined for an answer without one. */
+export function errorOf(answer: Answer): string | undefined {
+  const content = contentOf(answer)
+  return isRecord(content) && typeof content.error === 'string' ? content.error : undefined
+}
+
+const typeOf = (value: unknown) => (Array.isArray(value) ? 'array' : typeof value)
+
+/** Whether two values of a field have one type. */
+export const hasOneType = ({ before, after }: Difference): boolean =>
+  typeOf(before) === typeOf(after)
 
 /** What tools of the operator read. */
 export interface OperatorView {

@@ -1,72 +1,92 @@
-import type { Difference, Recorded } from './answers.js'
+import { type Difference, errorOf, type Recorded } from './answers.js'
 
-/** What is answered in another way since the recorded build, and may be. */
+/** What is answered in another way than by the recorded build, and may be. */
 
-interface Change {
+/** Fields of some answers. */
+interface Fields {
   /** Method and path of the requests. */
   requests: RegExp
-  /** Fields, in the form of `differences` in answers.ts. */
+  /** Recorded status and error code: `404 not_found`, or `200`. Default: all. */
+  answers?: RegExp
+  /** Fields, in the form of `differences` in answers.ts. `status` and `headers.…` are fields, too. */
   fields: RegExp
-  /** How docs/run/changelog.md names it. */
+}
+
+/** An intended change. It has to match at least one difference, else it fails: delete it. */
+interface Change extends Fields {
+  /** Why the answer changed. */
+  reason: string
+  /** The beginning of its row in docs/run/changelog.md, under "Answers of the API that changed". */
   changelog: string
 }
 
-const LOOK_UPS = /^(GET|POST) \/v[01.]+\/(names|name|address|cluster|clusters|wallets)\b/
+export const CHANGES: readonly Change[] = []
 
-export const CHANGES: readonly Change[] = [
+/** Fields that differ between any two processes, or that are made from something else: their types alone are compared. */
+interface Uncompared extends Fields {
+  why: string
+}
+
+export const UNCOMPARED: readonly Uncompared[] = [
   {
-    requests: LOOK_UPS,
-    fields: /^headers\.x-clusterd-as-of$/,
-    changelog: '| look-ups | the header `x-clusterd-as-of`',
+    requests: /^POST \/v1\/clusters\/generate\/wallet$/,
+    fields: /^body\.(address|share|recoveryShare)$/,
+    why: 'a new wallet is random',
   },
   {
-    requests: /./,
-    fields: /^headers\.access-control-expose-headers$/,
-    changelog: '| look-ups | the header `x-clusterd-as-of`',
+    requests: /^POST \/v1\/keys$/,
+    fields: /^body\.(id|key)$/,
+    why: 'a new API key is random',
   },
   {
-    requests: /^GET \/v1\/names\/register\/tx\//,
-    fields: /^body\.(network|paid|sender)$/,
-    changelog: '| `GET /v1/names/register/tx/:tx` | also `network`, `paid` and `sender`',
+    requests: /^GET \/v1\/keys$/,
+    fields: /^body\[\]\.id$/,
+    why: 'shows an API key of a recorded request, which was random',
   },
   {
-    requests: /^GET \/v1\/names\/owner\/address\//,
-    fields: /^body\[\]\.walletName$/,
-    changelog: '| `GET /v1/names/owner/address/:address` | also `walletName`',
+    requests: /^GET \/(openapi|openapi-v0\.1)\.json$/,
+    fields: /^body\./,
+    why: 'made from the declarations of the routes; test/api/http.test.ts has the committed documents',
   },
   {
-    requests: /^GET \/v1\/overview\b/,
-    fields: /^body\.(bidWei|chains\[\]\.confirmSeconds)$/,
-    changelog: '| `GET /v1/overview` | also `bidWei`, and `confirmSeconds` of each chain',
-  },
-  {
-    requests: /^GET \/v1\/proof\b/,
-    fields: /^body\.(checkpoint|trust|nodes|log)$/,
-    changelog: '| `GET /v1/proof` | `trust`, `nodes` and `log`; no `checkpoint`',
-  },
-  {
-    requests: /^POST \/v(1\/names|0\.1)\/register\//,
-    fields: /^body\.message$/,
-    changelog:
-      '| `unsupported_network` of a quote | a sentence that names the networks of every route',
-  },
-  {
-    requests: /^GET \/v1\/events\/checkpoint$/,
-    fields: /./,
-    changelog: '| `GET /v1/events/checkpoint` | gone',
+    requests: /^GET \/(docs\/guides|assets)\//,
+    fields: /^body$/,
+    why: 'made from docs/use and src/web/page, whose tests are in test/e2e',
   },
 ]
 
-/** Fields of chains that the restored deployment does not have: Solana's. */
-export const ABSENT_CHAIN = {
-  requests: /^GET \/v1\/overview\b/,
-  fields: /^body\.chains\[\]\.(block|confirmed|behindSeconds|isHealthy)$/,
+/** Answers of a running service that need a chain that the restored deployment does not have: Solana. */
+export const ABSENT: readonly Fields[] = [
+  {
+    requests: /^GET \/v1\/overview\b/,
+    fields: /^body\.chains\[\]\.(block|confirmed|confirmSeconds|behindSeconds|isHealthy)$/,
+  },
+  { requests: /^POST \/v1\/(names\/)?register\/solana$/, answers: /^200$/, fields: /./ },
+]
+
+/** Fields with a deadline, which moves once an hour: of running services their types alone are compared. */
+export const TIMED: Fields = {
+  requests: /^(GET|POST) \/(ens\b|v1\/airdrop\/claim\/)/,
+  fields: /^body\.(data|claims\[\]\.transaction\.data)$/,
 }
 
 /** Series of an account that no node of the restored deployment shows: Solana's. */
 export const ABSENT_METRICS: readonly string[] = ['clusterd_relay_authority_lamports{network}']
 
-type Place = Pick<Change, 'requests' | 'fields'>
+/** Whether a difference of an answer is in these fields. @param request with its recorded answer */
+export function isOf(
+  { requests, answers, fields }: Fields,
+  { method, path, answer }: Recorded,
+  { field }: Difference,
+): boolean {
+  const status = `${answer.status} ${errorOf(answer) ?? ''}`.trim()
+  return requests.test(`${method} ${path}`) && fields.test(field) && (answers?.test(status) ?? true)
+}
 
-export const isOf = (place: Place, { method, path }: Recorded, { field }: Difference): boolean =>
-  place.requests.test(`${method} ${path}`) && place.fields.test(field)
+/** Whether a difference is one of `CHANGES`. */
+export const isListed = (request: Recorded, difference: Difference): boolean =>
+  CHANGES.some((change) => isOf(change, request, difference))
+
+/** Whether a field is not compared, beyond its type. */
+export const isUncompared = (request: Recorded, difference: Difference): boolean =>
+  UNCOMPARED.some((place) => isOf(place, request, difference))

@@ -9,17 +9,29 @@ import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { deployDistributor } from '../../src/testing/contracts/distributor.js'
 import { payQuote } from '../../src/testing/solana/payQuote.js'
 import { until } from '../../src/testing/until.js'
-import { operatorAccount, type SolanaAccount } from '../../src/testing/world.js'
+import { operatorAccount, type SolanaAccount, type World } from '../../src/testing/world.js'
 import { type Member, memberOf } from '../api/members.js'
+import { MINIMUM_WEI } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
 import { apiOf } from '../e2e/sharedApi.js'
-import { hubOf, type Quote, quoteOn, registerOn, sendQuoted, spokeOf } from '../support/world.js'
-import type { OldWorld } from './oldWorld.js'
+import { deployBatch, runBatch } from '../support/batch.js'
+import { placeBids } from '../support/bridgeWorld.js'
+import {
+  freshWallet,
+  hubOf,
+  type Quote,
+  quoteOn,
+  registerOn,
+  sendQuoted,
+  spokeOf,
+} from '../support/world.js'
 
 /** What visitors and the operator did before the upgrade. test/mix fills a world of this build with it. */
 
 /** The parts of a world that are filled, of this build or of an earlier one. */
-export interface FilledWorld extends Pick<OldWorld, 'home' | 'world'> {
+export interface FilledWorld {
+  home: string
+  world: World<'mainnet' | 'testnet'>
   /** Runs a command of `clusterd`. @returns its output */
   cli(...args: string[]): string | Promise<string>
 }
@@ -28,6 +40,9 @@ export interface FilledWorld extends Pick<OldWorld, 'home' | 'world'> {
 const CLAIMS_S = 1_800n * 86_400n
 const BID_WEI = '20000000000000000'
 const TESTNET = '?testnet=true'
+/** Names of one transaction: more than a quote may have. */
+const MANY_NAMES = 120
+const MOVED_NAMES = 12
 /** A wallet that is listed, and can not sign in here. */
 const LISTED = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
 
@@ -42,11 +57,21 @@ export interface Scene {
   sessions: Record<string, string>
   generated: { address: string; share: string }
   webhookKey: string
+  /** Id of an API key of `alice`. */
+  keyId: string
 }
 
-/** @param hook URL of the receiver of webhooks */
-export async function fill(old: FilledWorld, hook: string): Promise<Scene> {
-  return new Filling(old).run(hook)
+/**
+ * @param hook URL of the receiver of webhooks
+ * @param settle releases all payments, and waits until there is nothing left to do. Without it, the parts of the world
+ * that only a recording needs are left out
+ */
+export async function fill(
+  old: FilledWorld,
+  hook: string,
+  settle?: () => Promise<void>,
+): Promise<Scene> {
+  return new Filling(old).run(hook, settle)
 }
 
 class Filling {
@@ -59,7 +84,7 @@ class Filling {
     this.#accounts = old.world.accounts.evm.map(({ privateKey }) => privateKeyToAccount(privateKey))
   }
 
-  async run(hook: string): Promise<Scene> {
+  async run(hook: string, settle?: () => Promise<void>): Promise<Scene> {
     const added = await this.#old.cli('webhooks', 'add', hook, '--since', 'start', '--json')
     const { key: webhookKey } = JSON.parse(added) as { key: string }
     const { finalized, lost, bridging } = this.#old.world.seeds.mainnet!.tx
@@ -69,15 +94,14 @@ class Filling {
       parked: { tx: bridging! },
     })
     await this.#register()
-    const { members, clusterId, generated } = await this.#cluster()
+    const { members, clusterId, generated, keyId } = await this.#cluster()
     await Promise.all([this.#communities(members), this.#airdrop(members), this.#testnet()])
-    const roles = Object.entries(members)
+    const recorded = settle ? await this.#forRecording(members, settle) : {}
+    const roles = Object.entries({ ...members, ...recorded })
     return {
       addresses: {
         ...Object.fromEntries(roles.map(([role, { address }]) => [role, address])),
         seed: this.#old.world.seeds.mainnet!.owner,
-        traveller: this.#address(4),
-        loser: this.#address(5),
         sunny: this.#solana(0).address,
       },
       transactions: this.#transactions,
@@ -85,6 +109,7 @@ class Filling {
       sessions: Object.fromEntries(roles.map(([role, { headers }]) => [role, bearerOf(headers)])),
       generated,
       webhookKey,
+      keyId,
     }
   }
 
@@ -139,6 +164,8 @@ class Filling {
       sol: await this.#member(signerOf(this.#solana(3))),
       payer: await this.#member(this.#accounts[7]!),
       chair: await this.#member(this.#accounts[8]!),
+      traveller: await this.#member(this.#accounts[4]!),
+      loser: await this.#member(this.#accounts[5]!),
     }
     const { alice, hot, cold, sol, stranger } = members
     const added = await alice.call('POST', '/v1/clusters/wallets', [
@@ -163,9 +190,10 @@ class Filling {
     )
     const { address } = generated
     succeed(await alice.call('POST', '/v1/clusters/generate/wallet/confirm', { address }))
-    succeed(await alice.call('POST', '/v1/keys', { name: 'my site' }))
+    const key = { name: 'my site' }
+    const { id: keyId } = succeed<{ id: string }>(await alice.call('POST', '/v1/keys', key))
     succeed(await stranger.call('POST', '/v1/bundle'))
-    return { members, clusterId, generated }
+    return { members, clusterId, generated, keyId }
   }
 
   /** Names below communities: free, paid on every kind of chain, and a payment that is refused. */
@@ -217,7 +245,7 @@ class Filling {
   }
 
   /** An airdrop with a claim, an allocation that nobody has claimed, and a name that was assigned for the claim. */
-  async #airdrop({ alice, hot, sol }: Record<string, Member>): Promise<void> {
+  async #airdrop({ alice, hot, sol, chair }: Record<string, Member>): Promise<void> {
     const { world, home } = this.#old
     await this.#settled(
       'drop',
@@ -227,6 +255,7 @@ class Filling {
     succeed(await owner.call('PUT', '/v1/communities/drop', { ownersOnly: true }))
     const file = join(home, 'drop.csv')
     const rows = [`${alice!.address},1000`, `${hot!.address},2000`, `${sol!.address},4000`]
+    rows.push(`${chair!.address},500`)
     writeFileSync(file, `address,amount\n${rows.join('\n')}\n`)
     const load = ['airdrop', 'load', file, '--community', 'drop', '--chain', '1', '--json']
     const { merkleRoot, total } = JSON.parse(await this.#old.cli(...load)) as {
@@ -253,13 +282,21 @@ class Filling {
       '--from-block',
       from,
     )
-    const claims = async () =>
-      succeed<{ claims: Claim[] }>(await alice!.call('GET', '/v1/airdrop/claim/drop')).claims
-    const ofAlice = (list: Claim[]) => list.find(({ address }) => address === alice!.address)
-    await wait('the distributor is known', async () => ofAlice(await claims())?.transaction)
-    await this.#sendCall('1', 1, ofAlice(await claims())!.transaction!)
-    await wait('the claim is confirmed', async () => ofAlice(await claims())?.claimed)
+    await this.#claim(alice!, 1)
+    // a claim for which no name is assigned yet
+    await this.#claim(chair!, 8)
     succeed(await alice!.call('POST', '/bundles/assign', { community: 'drop', name: 'alice' }))
+  }
+
+  async #claim(member: Member, index: number): Promise<void> {
+    const own = async () => {
+      const answer = await member.call('GET', '/v1/airdrop/claim/drop')
+      const { claims } = succeed<{ claims: Claim[] }>(answer)
+      return claims.find(({ address }) => address === member.address)
+    }
+    await wait('the distributor is known', async () => (await own())?.transaction)
+    await this.#sendCall('1', index, (await own())!.transaction!)
+    await wait('the claim is confirmed', async () => (await own())?.claimed)
   }
 
   async #testnet(): Promise<void> {
@@ -270,6 +307,63 @@ class Filling {
     const member = await this.#member(this.#accounts[1]!)
     const body = { clusterName: 'club', walletName: 'tester' }
     succeed(await member.call('POST', `/v0.1/community/register${TESTNET}`, body))
+  }
+
+  /** A transaction of a smart wallet with more names than a status lists. */
+  async #manyNames(): Promise<void> {
+    const { world } = this.#old
+    const hub = hubOf('mainnet', world)
+    const account = this.#accounts[2]!
+    const batch = await deployBatch(hub, account)
+    const names = Array.from({ length: MANY_NAMES }, (_, n) => `many-${n + 1}`)
+    const halves = [names.slice(0, MANY_NAMES / 2), names.slice(MANY_NAMES / 2)]
+    const calls = halves.map((half) => ({
+      to: hub.contracts.hub,
+      value: MINIMUM_WEI * BigInt(half.length),
+      data: placeBids(half),
+    }))
+    await this.#settled('many names', await runBatch(hub, account, batch, calls))
+  }
+
+  /** What takes long, or has to happen after everything else. @returns further members */
+  async #forRecording(
+    members: Record<string, Member>,
+    settle: () => Promise<void>,
+  ): Promise<Record<string, Member>> {
+    await this.#manyNames()
+    const mover = await this.#movedNames(members)
+    await settle()
+    await this.#heldPayments(members)
+    return { mover }
+  }
+
+  /** A wallet enters the bundle of another one, and its names move there. */
+  async #movedNames({ traveller }: Record<string, Member>): Promise<Member> {
+    const { world } = this.#old
+    const account = await freshWallet('mainnet', world)
+    const names = Array.from({ length: MOVED_NAMES }, (_, n) => ({ name: `moved-${n + 1}` }))
+    await this.#settled('moved', await registerOn('1', account, names, world))
+    const mover = await this.#member(account)
+    const invited = [{ address: mover.address, name: 'mover' }]
+    succeed(await traveller!.call('POST', '/v1/clusters/wallets', invited))
+    const { clusterId } = succeed<{ clusterId: string }>(
+      await traveller!.call('GET', `/v1/clusters/address/${traveller!.address}`),
+    )
+    succeed(await mover.call('POST', `/v1/clusters/verify/${clusterId}`))
+    return mover
+  }
+
+  /** Payments for community names that the contracts still hold, on every kind of chain. */
+  async #heldPayments({ payer, stranger, sol }: Record<string, Member>): Promise<void> {
+    const { paid } = this.#old.world.seeds.mainnet!.communities!
+    const onHub = await this.#below(stranger!, paid.name, { name: 'held', network: '1' })
+    await this.#settled('held', await this.#send('1', 6, onHub))
+    const onSpoke = await this.#below(payer!, paid.name, { name: 'held-far', network: '8453' })
+    await this.#settled('held on a spoke', await this.#send('8453', 7, onSpoke))
+    const onSolana = await this.#below(sol!, paid.name, { name: 'held-warm', network: 'solana' })
+    const { data } = onSolana.transactionInfo!.transaction
+    const { solana } = this.#old.world.networks.mainnet
+    await this.#settled('held on Solana', await payQuote(solana!, this.#solana(3), data))
   }
 
   // ---- shared
@@ -290,10 +384,17 @@ class Filling {
   #send = (label: string, index: number, { transactionInfo }: Below) =>
     this.#sendCall(label, index, transactionInfo!.transaction)
 
-  async #sendCall(label: string, index: number, { to, data, value = '0' }: Call): Promise<Hex> {
+  #sendCall = (label: string, index: number, call: Call) =>
+    this.#sendFrom(this.#accounts[index]!, label, call)
+
+  async #sendFrom(
+    account: PrivateKeyAccount,
+    label: string,
+    { to, data, value = '0' }: Call,
+  ): Promise<Hex> {
     const { world } = this.#old
     const chain = label === '1' ? hubOf('mainnet', world) : spokeOf(label, world)
-    const wallet = createLocalWalletClient(chain, this.#accounts[index]!)
+    const wallet = createLocalWalletClient(chain, account)
     const hash = await wallet.sendTransaction({ to, data, value: BigInt(value) })
     const { status } = await waitForReceipt(chain.reader, hash)
     if (status !== 'success') throw new Error(`${hash} on ${label} is ${status}`)

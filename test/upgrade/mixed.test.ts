@@ -12,10 +12,10 @@ import { serve } from '../support/httpServer.js'
 import { buildCommit } from '../support/oldBuild.js'
 import { useWorld } from '../support/useWorld.js'
 import { freshName, registerOn } from '../support/world.js'
-import { ask, differences } from './answers.js'
-import { ABSENT_CHAIN, isOf } from './differences.js'
+import { Asker } from './answers.js'
+import { changesOfRunning, show } from './compare.js'
 import { type Build, readJson } from './recorded.js'
-import { restore } from './restored.js'
+import { restore, waitUntilCurrent } from './restored.js'
 
 /** Processes of the recorded build and of this one, side by side on the migrated database. */
 
@@ -40,14 +40,12 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
 
   it('the earlier one starts on the migrated database, and answers as before', async () => {
     const { answers, scene } = old.deployment
-    for (const request of answers) {
-      const answer = await ask(earlier.api, request, scene.sessions)
-      const changed = differences(request.answer, answer).filter(
-        (difference) =>
-          !request.varying.includes(difference.field) && !isOf(ABSENT_CHAIN, request, difference),
-      )
-      expect(changed, request.path).toEqual([])
+    await waitUntilCurrent(earlier.api)
+    const asker = new Asker(earlier.api, scene.sessions)
+    for (const request of answers.filter(({ stage }) => stage === 'settled')) {
+      expect(changesOfRunning(request, await asker.ask(request)).map(show)).toEqual([])
     }
+    asker.close()
   })
 
   it('each shows what the other has written, and the later one goes on alone', async () => {
@@ -63,7 +61,7 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
       return name
     }
     const ownerOf = async (api: string, name: string) => {
-      const { body } = await ask(api, { method: 'POST', path: '/v1/names', body: [{ name }] }, {})
+      const { body } = await apiOf({ api }).post('/v1/names', [{ name }])
       return (body as { address: string }[])[0]?.address
     }
     try {
@@ -75,17 +73,17 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
       for (const [here, there] of [apis, apis.toReversed()]) {
         const member = await memberOf(apiOf({ api: here! }))
         const id = await member.create()
-        const sessions = { member: member.headers.authorization!.replace('Bearer ', '') }
-        const request = { method: 'GET', path: `/v1/clusters/id/${id}`, as: 'member' } as const
-        const seen = async () => (await ask(there!, request, sessions)).status
+        const request = { headers: member.headers }
+        const seen = async () =>
+          (await apiOf({ api: there! }).request(`/v1/clusters/id/${id}`, request)).status
         await expect.poll(seen, DEADLINE).toBe(200)
       }
 
       await earlier.end()
       await register()
-      // the log of the feed, which the earlier build does not have, has its events too
+      // the log of the feed has the events of both
       const fieldOf = async (path: string) =>
-        (await ask(later.api, { method: 'GET', path }, {})).body as Answers
+        (await apiOf({ api: later.api }).get(path)).body as Answers
       const leaves = async () => (await fieldOf('/v1/proof')).log.size
       const { counts } = await fieldOf('/v1/overview')
       await expect.poll(leaves, DEADLINE).toBe(counts.events + 1)

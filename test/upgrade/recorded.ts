@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { brotliDecompressSync } from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import type { World } from '../../src/testing/index.js'
 import type { OperatorView, Recorded } from './answers.js'
 import type { Scene } from './fill.js'
+import type { WebhookMessage } from './quiet.js'
+import type { NodeAnswers } from './recordedNodes.js'
 
 /** A deployment of an earlier build, as test/upgrade/record.ts wrote it. */
 
@@ -27,7 +29,13 @@ export interface Deployment {
   /** Complete environment of the daemon. */
   env: Record<string, string>
   world: World<'mainnet' | 'testnet'>
+  /** Time at which the clocks of quiet processes stand, Unix ms. */
+  nowMs: number
   answers: Recorded[]
+  /** What the nodes answered to the quiet processes. */
+  nodes: NodeAnswers
+  /** Messages to the webhook of the deployment. */
+  messages: WebhookMessage[]
   operator: OperatorView
   /** Rows of the SQL views by query. */
   views: Record<string, unknown[]>
@@ -38,6 +46,12 @@ export const readRecorded = (name: string): Buffer =>
 
 export const readJson = <Content>(name: string): Content =>
   JSON.parse(readRecorded(name).toString('utf8')) as Content
+
+/** Writes a file of the recording. */
+export function keep(name: string, content: string | Buffer): void {
+  mkdirSync(RECORDED, { recursive: true })
+  writeFileSync(join(RECORDED, `${name}.br`), brotliCompressSync(content))
+}
 
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
 

@@ -1,7 +1,10 @@
+import { callOf, lookupOf } from '../support/ens.js'
 import type { Request } from './answers.js'
 import type { Scene } from './fill.js'
+import { get, post, type Sent } from './requestForms.js'
+import { pages, refused } from './requestsRefused.js'
 
-/** The requests of a rehearsal: each route of v1 and v0.1, about all that was made. */
+/** Requests that change nothing, about all that was made: of running services and of quiet ones. */
 
 const NAMES = [
   'alice',
@@ -14,6 +17,8 @@ const NAMES = [
   'drop',
   'club',
   'seedling',
+  'moved-1',
+  'many-7',
 ]
 const WALLETS = [
   'alice/main',
@@ -23,36 +28,36 @@ const WALLETS = [
   'guild/near',
   'guild/far',
   'guild/warm',
+  'guild/held',
+  'guild/held-far',
+  'guild/held-warm',
   'vip/guest',
   'drop/alice',
 ]
 const COMMUNITIES = ['club', 'guild', 'vip', 'drop']
 const UNKNOWN_TX = `0x${'12'.repeat(32)}`
 const TESTNET = 'testnet=true'
+const NDJSON = { 'content-type': 'application/x-ndjson' }
 
-const get = (path: string, as?: string): Request => ({ method: 'GET', path, ...(as && { as }) })
-const post = (path: string, body: unknown, as?: string): Request => ({
-  method: 'POST',
-  path,
-  body,
-  ...(as && { as }),
-})
-
-export function requestsOf(scene: Scene): Request[] {
-  return [
+export function settledRequests(scene: Scene): Request[] {
+  const all = [
     ...lookUps(scene),
     ...clusters(scene),
     ...registrations(scene),
     ...communities(scene),
     ...feeds(scene),
-    ...accounts(),
+    ...log(),
+    ...accounts(scene),
+    ...ens(scene),
     ...deprecated(scene),
     ...testnet(scene),
-    ...refused(),
+    ...pages(),
+    ...refused(scene),
   ]
+  return all.map((request): Request => ({ ...request, stage: 'settled' }))
 }
 
-function lookUps({ addresses }: Scene): Request[] {
+function lookUps({ addresses }: Scene): Sent[] {
   const all = Object.values(addresses)
   return [
     ...all.map((address) => get(`/v1/names/address/${address}`)),
@@ -64,15 +69,32 @@ function lookUps({ addresses }: Scene): Request[] {
       [...NAMES, ...WALLETS].map((name) => ({ name })),
     ),
     post('/v1/wallets', all),
+    post('/v1/wallets', ['nobody', 7]),
+    {
+      ...post('/v1/wallets', undefined),
+      text: `${addresses.alice}\n${addresses.hot}\n`,
+      headers: NDJSON,
+    },
+    get(`/v1/names/owner/address/${addresses.mover}?limit=3`),
+    get(`/v1/names/owner/address/${addresses.mover}?limit=3&after=moved-10`),
+    get('/v1/names/search?prefix=al'),
+    get('/v1/names/search?prefix=moved&limit=2'),
     get('/v1/networks'),
     get('/v1/overview'),
+    { ...get('/v1/overview'), headers: { 'if-none-match': '*' } },
+    { ...get('/v1/overview'), method: 'HEAD' },
     get('/v1/proof'),
     ...NAMES.map((name) => get(`/v1/proof?name=${name}`)),
     get('/image/alice.svg'),
+    get('/image/nobody-holds-this.svg'),
+    get('/alice'),
+    get('/alice/main'),
+    get(`/v1/names/alice/primary/${addresses.alice}`),
+    get(`/v1/names/alice/primary/${addresses.cold}`),
   ]
 }
 
-function clusters({ addresses, clusterId }: Scene): Request[] {
+function clusters({ addresses, clusterId }: Scene): Sent[] {
   const views = [undefined, 'alice', 'cold', 'stranger']
   return [
     ...views.map((as) => get(`/v1/clusters/id/${clusterId}`, as)),
@@ -80,31 +102,56 @@ function clusters({ addresses, clusterId }: Scene): Request[] {
     ...NAMES.map((name) => get(`/v1/clusters/name/${name}`)),
     ...Object.entries(addresses).map(([, address]) => get(`/v1/clusters/address/${address}`)),
     get(`/v1/clusters/address/${addresses.cold}`, 'cold'),
+    get(`/v1/clusters/address/${addresses.cold}`, 'alice'),
+    get(`/v1/clusters/address/${addresses.cold}`, 'stranger'),
+    get(`/v1/clusters/address/0x${'77'.repeat(20)}`),
+    get(`/v1/clusters/address/0x${'77'.repeat(20)}?orNull=true`),
+    { ...get('/v1/clusters/name/alice'), headers: { 'x-auth-key': 'nonsense' } },
+    { ...get('/v1/clusters/name/alice'), headers: { authorization: 'Bearer nonsense' } },
     get(`/v1/names/address/${addresses.cold}`, 'cold'),
   ]
 }
 
-function registrations({ addresses, transactions }: Scene): Request[] {
+function registrations({ addresses, transactions, clusterId }: Scene): Sent[] {
   const own = Object.values(transactions).filter(({ testnet: isTestnet }) => !isTestnet)
   const names = [{ name: 'a-new-name' }]
   return [
     ...own.map(({ tx }) => get(`/v1/names/register/tx/${tx}`)),
     ...own.map(({ tx }) => get(`/v0.1/register/tx/${tx}`)),
     get(`/v1/names/register/tx/${UNKNOWN_TX}`),
+    get(`/v1/names/register/tx/${transactions.hub!.tx}?wait=1&since=pending`),
+    get('/v0.1/register/tx/nonsense'),
     post('/v1/names/register/check', [...NAMES, 'a-new-name', 'no good']),
     post('/v1/names/register/evm', { network: '1', sender: addresses.alice, names }),
     post('/v1/register/evm', { network: '8453', sender: addresses.alice, names }),
+    post('/v1/names/register/evm', { network: '8453', sender: addresses.alice, names }),
+    post('/v1/names/register/evm', {
+      network: '1',
+      sender: addresses.alice,
+      names: [{ name: 'a-new-name', amountWei: '30000000000000000' }, { name: 'another' }],
+      referralClusterId: clusterId,
+    }),
+    post('/v1/names/register/solana', { network: 'solana', sender: addresses.sol, names }),
+    post('/v1/register/solana', { network: 'solana', sender: addresses.sol, names }),
   ]
 }
 
-function communities({ addresses }: Scene): Request[] {
+function communities({ addresses }: Scene): Sent[] {
   return [
     ...COMMUNITIES.flatMap((name) => [
       get(`/v1/communities/${name}`),
       get(`/v1/communities/${name}/payouts`),
       get(`/v1/names/community/${name}/check/free`),
     ]),
+    get('/v1/communities'),
+    get('/v1/communities?name=club'),
+    get('/v1/communities?limit=1'),
+    get('/v1/communities/club/members'),
+    get('/v1/communities/guild/members?limit=2'),
     get('/v1/communities/alice'),
+    get('/v1/airdrops'),
+    get('/v1/names/community/guild/check/held'),
+    get('/v1/names/community/guild/check/far'),
     get('/v1/names/community/club/check/member'),
     ...['alice', 'hot', 'sol', 'stranger', undefined].map((as) =>
       get('/v1/airdrop/claim/drop', as),
@@ -114,22 +161,53 @@ function communities({ addresses }: Scene): Request[] {
   ]
 }
 
-function feeds({ addresses }: Scene): Request[] {
+function feeds({ addresses }: Scene): Sent[] {
   return [
     get('/v1/events?limit=1000'),
     get('/v1/events?limit=1000&orderBy=newest'),
     get(`/v1/events?from=${addresses.alice}`),
     get(`/v1/events?from=${addresses.cold}`),
     get('/v1/events?limit=3'),
-    get('/v1/events/checkpoint'),
+    get('/v1/events?fromTimestamp=0&limit=2&orderBy=newest'),
+    { ...get('/v1/events?limit=3'), headers: { 'if-none-match': '*' } },
+    {
+      ...get('/v1/events/stream?fromTimestamp=0'),
+      until: '"moved-1"',
+    },
+    {
+      ...get(`/v1/events/stream?fromTimestamp=0&from=${addresses.traveller}`),
+      until: '"mover"',
+    },
     get('/v0.1/events'),
     get('/v0.1/events?sortBy=newest&limit=5'),
   ]
 }
 
-function accounts(): Request[] {
+/** The transparency log: checkpoints, tiles of hashes, bundles of entries, proofs. */
+function log(): Sent[] {
+  const tiles = ['tile/0/000.p/5', 'tile/entries/000.p/5', 'tile/entries/000.p/1', 'tile/1/000']
+  return [
+    ...['mainnet', 'testnet'].flatMap((network) => [
+      get(`/v1/log/${network}/checkpoint`),
+      get(`/v1/log/${network}/1/checkpoint`),
+      get(`/v1/log/${network}/2/checkpoint`),
+      ...tiles.map((tile) => get(`/v1/log/${network}/1/${tile}`)),
+    ]),
+    ...['m-1-1', 'm-1-40', 't-1-1', 'm-1-999', 'm-2-1'].map((id) => get(`/v1/events/${id}/proof`)),
+  ]
+}
+
+function accounts({ addresses, generated }: Scene): Sent[] {
   return [
     get('/v1/auth/message'),
+    post('/v1/auth/message', undefined),
+    get(`/v1/auth/message?type=evm&wallet=${addresses.alice}`),
+    get(`/v1/auth/message?type=solana&wallet=${addresses.sol}`),
+    get(`/v1/auth/message?type=evm&wallet=${addresses.alice}&recover=${generated.address}`),
+    get(`/v1/auth/message?type=bitcoin&wallet=${addresses.alice}`),
+    get('/v0.1/auth/message'),
+    { ...post('/v1/auth/validate', undefined), as: 'alice' },
+    { ...post('/v0.1/auth/validate', undefined), as: 'hot' },
     get('/v1/auth/validate', 'alice'),
     get('/v1/auth/validate', 'sol'),
     get('/v1/auth/validate'),
@@ -139,7 +217,7 @@ function accounts(): Request[] {
   ]
 }
 
-function deprecated({ addresses }: Scene): Request[] {
+function deprecated({ addresses }: Scene): Sent[] {
   const all = Object.values(addresses)
   return [
     ...NAMES.map((name) => get(`/v0.1/address/${name}`)),
@@ -157,11 +235,29 @@ function deprecated({ addresses }: Scene): Request[] {
       sender: addresses.alice,
       names: [{ name: 'a-new-name' }],
     }),
+    get('/v0.1/address/alice/main'),
+    get('/v0.1/address/'),
+    get('/v0.1/cluster/no/such/path'),
     get('/v0.1/community/check/availability/club/free'),
   ]
 }
 
-function testnet({ addresses, transactions }: Scene): Request[] {
+/** Look-ups as clients of ENS send them (ERC-3668). */
+function ens({ addresses }: Scene): Sent[] {
+  const sender = addresses.alice!
+  const calls = ['alice.local.eth', 'daily.alice.local.eth', 'nobody-holds-this.local.eth'].flatMap(
+    (name) => [
+      lookupOf(name, callOf('addr(bytes32)')),
+      lookupOf(name, callOf('text(bytes32,string)', 'url')),
+    ],
+  )
+  return [
+    ...calls.map((data) => get(`/ens/${sender}/${data}.json`)),
+    post('/ens', { sender, data: calls[0] }),
+  ]
+}
+
+function testnet({ addresses, transactions }: Scene): Sent[] {
   return [
     get(`/v1/names/address/${addresses.alice}?${TESTNET}`),
     get(`/v1/clusters/name/alice?${TESTNET}`),
@@ -171,30 +267,15 @@ function testnet({ addresses, transactions }: Scene): Request[] {
     get(`/v0.1/community/check/availability/club/tester?${TESTNET}`),
     get(`/v0.1/community/check/requirements/club?walletAddress=${addresses.hot}&${TESTNET}`),
     get(`/v1/overview?${TESTNET}`),
-  ]
-}
-
-function refused(): Request[] {
-  return [
-    get('/v1/names/address/nobody'),
-    get('/v1/clusters/name/no%20good'),
-    get('/v1/clusters/id/unknown'),
-    get('/v1/events?limit=0'),
-    get('/v1/nothing'),
-    get('/v0.1/nothing'),
-    get('/v1/keys'),
-    post('/v1/clusters', undefined),
-    post('/v1/names', 'text'),
-    post('/v1/names/register/evm', {
-      network: '56',
-      sender: `0x${'11'.repeat(20)}`,
-      names: [{ name: 'x' }],
-    }),
-    post('/v1/names/register/evm', {
-      network: '1',
-      sender: `0x${'11'.repeat(20)}`,
-      names: [{ name: 'alice' }],
-    }),
+    get(`/v1/communities?${TESTNET}`),
+    get(`/v0.1/community/tx/${transactions.testnet!.tx}?${TESTNET}`),
+    get(`/v0.1/community/check/requirements/club?${TESTNET}`),
+    get(`/v0.1/community/check/requirements/nobody?walletAddress=${addresses.hot}&${TESTNET}`),
+    get(`/v0.1/community/check/requirements/no%20good?walletAddress=${addresses.hot}&${TESTNET}`),
+    get(`/v0.1/community/check/requirements/club?walletAddress=nobody&${TESTNET}`),
+    get(`/v0.1/community/check/availability/nobody/tester?${TESTNET}`),
+    get(`/v0.1/community/check/availability/no%20good/tester?${TESTNET}`),
+    { ...get(`/v1/events/stream?fromTimestamp=0&${TESTNET}`), until: '"tester"' },
   ]
 }
 

@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readDatabaseIdentity } from '../../src/db/journal/log.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import type { World } from '../../src/testing/index.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { createDatabase, startPostgres } from '../../src/testing/processes/postgres.js'
 import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { type Deployment, RECORDED, readJson, readRecorded } from './recorded.js'
 
 /** The recorded deployment, alive again: its database and its chains, on which a new build can start. */
@@ -42,9 +44,14 @@ export async function restore(folder: string, hook: string): Promise<Restored> {
   await withPostgresClient(databaseUrl, async (client) => {
     await client.query(readRecorded('database.sql').toString('utf8'))
     await client.query('UPDATE public.webhooks SET url = $1', [hook])
+    // dumps leave the path empty
+    await client.query('SET search_path = public')
+    // an upgrade stays on its server: on another one the feed begins anew, since signed events may be lost
+    const identity = await readDatabaseIdentity(client)
+    await client.query('UPDATE public.logs SET server = $1', [identity])
   })
   const file = JSON.parse(readFileSync(join(RECORDED, 'chains.json'), 'utf8')) as ChainsFile
-  const anvils = await Promise.all(file.chains.map((chain) => startChain(folder, chain)))
+  const anvils = await startChains(folder, file.chains)
   file.chains.forEach((chain, i) => {
     chain.rpcUrls = [anvils[i]!.rpcUrl]
     chain.wsUrl = anvils[i]!.wsUrl
@@ -77,10 +84,35 @@ export async function restore(folder: string, hook: string): Promise<Restored> {
   }
 }
 
-async function startChain(folder: string, { label, chainId }: ChainEntry): Promise<Anvil> {
+/** Starts the EVM chains as they were when the recording ended. */
+export const startChains = (
+  folder: string,
+  chains: readonly Pick<ChainEntry, 'label' | 'chainId'>[],
+): Promise<Anvil[]> => Promise.all(chains.map((chain) => startChain(folder, chain)))
+
+async function startChain(
+  folder: string,
+  { label, chainId }: Pick<ChainEntry, 'label' | 'chainId'>,
+): Promise<Anvil> {
   const statePath = join(folder, 'anvil', `${label}.json`)
   mkdirSync(join(folder, 'anvil'), { recursive: true })
   writeFileSync(statePath, readRecorded(`anvil-${label}.json`))
   const port = await chooseFreePort()
   return startAnvil({ chainId, statePath, port, blockTimeS: BLOCK_S, slotsInAnEpoch: 1 })
+}
+
+const CURRENT_LIMIT_MS = 60_000
+
+/**
+ * Waits until a process answers about the present. The stored head is as old as the recording until a leader reads the
+ * hub, and each look-up says so.
+ */
+export async function waitUntilCurrent(api: string): Promise<void> {
+  const lookup = `${api}/v1/names/address/0x70997970c51812dc3a010c7d01b50e0d17dc79c8`
+  const isCurrent = async (url: string) => {
+    const { status, headers } = await fetch(url)
+    return status === 200 && !headers.has('x-clusterd-stale')
+  }
+  for (const url of [lookup, `${lookup}?testnet=true`])
+    await waitForCondition(() => isCurrent(url), CURRENT_LIMIT_MS)
 }

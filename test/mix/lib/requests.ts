@@ -7,7 +7,7 @@ import {
   type DeclaredRequest,
   exampleRequest,
 } from '../../support/declaredRequests.js'
-import { requestsOf } from '../../upgrade/requests.js'
+import { settledRequests } from '../../upgrade/requests.js'
 import type { MixWorld } from './world.js'
 
 /** The requests of a mix. */
@@ -36,11 +36,12 @@ export function mixRequests({ sample, scene }: Pick<MixWorld, 'sample' | 'scene'
       ...badRequests(route, sample).map((request) => ({ ...request, route })),
     ]
   })
-  const made = requestsOf(scene).map(({ body, ...request }) => ({
-    ...request,
-    route: routeOf(request),
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  }))
+  const made = settledRequests(scene)
+    .filter(({ headers, path }) => !headers && !path.includes('{build}'))
+    .map(({ method, path, as, body, text }): MixRequest => {
+      const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+      return { method, path, as, route: routeOf({ method, path }), ...(sent && { body: sent }) }
+    })
   return [...declared, ...made]
 }
 

@@ -5,8 +5,8 @@ import { compare, compareMirror } from './compare.js'
 import { describeFault, type Fault, Faults } from './faults.js'
 import { rest, resume } from './stillness.js'
 import { Traffic } from './traffic.js'
-import { openWallets, runWriters } from './writers.js'
 import { type MixWorld, startMixWorld } from './world.js'
+import { openWallets, runWriters } from './writers.js'
 
 /** Time of requests beside changes, after which the world stands still and answers are compared, ms. */
 const STORM_MS = 15_000

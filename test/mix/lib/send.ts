@@ -1,4 +1,4 @@
-import { type MixRequest, isOpenEnded } from './requests.js'
+import { isOpenEnded, type MixRequest } from './requests.js'
 
 export interface MixAnswer {
   status: number
