@@ -81,7 +81,7 @@ describe('clusterd journal verify', () => {
       const failed = await run(['journal', 'verify'], copy).catch(
         (error: { stdout: string }) => error.stdout,
       )
-      expect(failed).toContain('do NOT make')
+      expect(failed).toContain('do NOT produce')
     } finally {
       await daemon.stop()
       await dropDatabase(server, name)

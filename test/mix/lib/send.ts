@@ -41,7 +41,7 @@ export async function send(
     return {
       status: response.status,
       headers: Object.fromEntries([...response.headers].filter(([name]) => !UNCOMPARED.test(name))),
-      body: isJson ? JSON.parse(text) : text,
+      body: isJson && text !== '' ? JSON.parse(text) : text,
     }
   } catch (error) {
     if (isOpen && signal.aborted) return null
