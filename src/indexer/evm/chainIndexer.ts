@@ -421,7 +421,10 @@ export class ChainIndexer {
     }
     if (this.state.trust === null) return false
     const heads = await chain.rpc.onEveryNode((call) => readConfirmedHead(call, chain.config), 2)
-    return heads.every(({ confirmed }) => row.nextBlock > confirmed - MAX_BLOCKS_FOLLOWED_SINGLY)
+    const isNear = (head: ConfirmedHead) =>
+      row.nextBlock > head.confirmed - MAX_BLOCKS_FOLLOWED_SINGLY
+    // one node may report any height
+    return heads.filter(isNear).length >= chain.rpc.needed
   }
 
   async #halt(reason: string): Promise<IndexerStepOutcome> {
