@@ -49,6 +49,13 @@ async function nodeAt(tag: string, block: () => number): Promise<string> {
   return proxy.url
 }
 
+/** The answer of a node that reports a block 1,000 blocks after its newest. */
+function withHigherNumber(text: string): string {
+  const { result, ...answer } = JSON.parse(text) as { result: { number: string } }
+  const number = `0x${(Number(result.number) + 1_000).toString(16)}`
+  return JSON.stringify({ ...answer, result: { ...result, number } })
+}
+
 describe('the first catch-up continues', () => {
   it('while the chain has no confirmed block from the first one on', async () => {
     await world.test.mine({ blocks: 10 })
@@ -88,6 +95,22 @@ describe('the first catch-up continues', () => {
       isEarly: false,
       isCaughtUp: true,
     })
+  })
+
+  it('no longer than two of three nodes have more blocks', async () => {
+    const liar = await startRpcProxy(world.anvil.rpcUrl, async (_, body) =>
+      body.includes('"latest"') ? withHigherNumber : undefined,
+    )
+    ends.push(() => liar.stop())
+    const { rpcUrl } = world.anvil
+    const honest = await nodeAt('none', () => 0)
+    await open('three_nodes', {
+      local: true,
+      rpcUrls: [rpcUrl, honest, liar.url],
+      startBlock: (await head()) - 5,
+    })
+    await steps(5)
+    expect(await isCaughtUp()).toBe(true)
   })
 
   it('while the newest block is old', async () => {

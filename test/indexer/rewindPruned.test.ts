@@ -81,6 +81,23 @@ it('a database that has no record for its checkpoint goes on, too', async () => 
   expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
 })
 
+it('one node can not name the block that a rewind continues from', async () => {
+  let lieAbout = -1
+  const liar = await node(async (method, body) =>
+    method === 'eth_getBlockByNumber' && body.includes(`"0x${lieAbout.toString(16)}"`)
+      ? answering(({ result }) => ({ result: { ...Object(result), hash: `0x${'66'.repeat(32)}` } }))
+      : undefined,
+  )
+  const rpcUrls = [liar, world.anvil.rpcUrl]
+  const { lone, block } = await indexed(rpcUrls)
+  lieAbout = block - 1
+  await expect(rewind(lone, rpcUrls, block)).rejects.toThrow('contradict each other')
+  lieAbout = -1
+  await rewind(lone, rpcUrls, block)
+  expect(await drive(lone, 40)).toEqual([])
+  expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
+})
+
 /** Requests for logs by number: the oldest block that was requested. */
 function oldestRequested() {
   const requested = { oldest: Number.POSITIVE_INFINITY }

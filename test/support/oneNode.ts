@@ -18,7 +18,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
     'an allowance: a needless or missing approval makes the payment fail',
   'chains/evm/deployment/': 'commands that an operator runs and checks',
   'chains/evm/gasPrice.ts ask':
-    'the lowest of the answers is used, below the caps of the chains file',
+    'the highest price that two nodes allow, or the only node that answers; spending has caps of its own',
   'chains/evm/runningHash/prove.ts readLastConfirmedHashes':
     'a header: two nodes return the running hashes as of its hash',
   'chains/evm/runningHash/rangeFetcher.ts foldAhead':
@@ -49,8 +49,11 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'daemon/families/solanaChecks.ts': 'doctor',
   'daemon/proof.ts proveNames': 'the block as of which two nodes return the owners',
   'indexer/airdrops.ts #followTail': 'unconfirmed claims, which give no name',
-  'indexer/evm/':
-    'unconfirmed blocks, and headers that a fork is searched with (test/indexer/liars.test.ts)',
+  'indexer/evm/chainIndexer.ts #hasSeen':
+    'which of two ways reads confirmed blocks: both ask two nodes',
+  'indexer/evm/checkpoint.ts':
+    'headers that a fork is searched with: a halt needs two nodes (test/indexer/liars.test.ts)',
+  'indexer/evm/tail.ts readNewBlocks': 'unconfirmed blocks',
   'indexer/solana/tail.ts createUnconfirmedPaymentWriter':
     'unconfirmed payments, which are neither delivered nor judged',
   'relayer/evmRelayer.ts readBalance': 'a metric',

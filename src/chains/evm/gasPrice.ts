@@ -92,7 +92,8 @@ async function readCap(ask: RpcCall): Promise<bigint> {
 
 /**
  * Creates a reader of the gas price cap: nothing is signed on a chain above this price, wei. Calculated again every
- * hour where no cap is configured.
+ * hour where no cap is configured: the highest cap that two nodes allow, so that one of three can neither raise nor
+ * lower it.
  * @returns a function that throws ChainUnavailableError while no node has returned prices
  */
 export function createGasPriceCap(
@@ -102,7 +103,8 @@ export function createGasPriceCap(
   if (maxGasPriceWei !== undefined || local) return async () => maxGasPriceWei ?? NO_CAP_WEI
   const ask = async (): Promise<bigint> => {
     const caps = await rpc.onEveryNode(readCap)
-    return caps.reduce((least, cap) => (cap < least ? cap : least))
+    const highestFirst = caps.sort((a, b) => (a < b ? 1 : -1))
+    return highestFirst[Math.min(rpc.needed, caps.length) - 1]!
   }
   return cacheAnswerForDuration(HOUR_MS, ask)
 }

@@ -66,6 +66,39 @@ describe('two nodes', () => {
   })
 })
 
+describe('one of three nodes', () => {
+  const THREE = { configured: 3, isLocal: false }
+  const failed = { ...mined, succeeded: false }
+  const others = [look(), look()]
+
+  it.each([
+    ['with a confirmed block that others have not reached', { head: 1_000, confirmedHead: 999 }],
+    ['with a confirmed block above its own head', { confirmedHead: 999 }],
+    ['that reports the job as open', { done: 'no', nonce: 'next', mined: null }],
+    ['that returns another outcome', { mined: failed }],
+  ] as const)('%s delays no job', (_, lie) => {
+    for (const views of [
+      [look(lie), ...others],
+      [...others, look(lie)],
+    ])
+      expect(combineEvmJobStates(views, THREE)).toMatchObject({
+        done: 'confirmed',
+        nonce: 'confirmed',
+        mined,
+        isSure: true,
+      })
+  })
+
+  it.each([
+    ['the job as done', look()],
+    ['a failed transaction', look({ mined: failed })],
+  ])('that reports %s ends no job', (_, lie) => {
+    const open = look({ done: 'no', nonce: 'next', mined: null })
+    const state = combineEvmJobStates([lie, open, open], THREE)
+    expect(state).toMatchObject({ done: 'no', nonce: 'next', mined: { isConfirmed: false } })
+  })
+})
+
 /**
  * A node's view of a job that was sent at nonce 3, offering 100 wei for each of 1,000 gas.
  * @param receipt what the node's receipt has
@@ -124,6 +157,11 @@ it.each([`0x${'f'.repeat(64)}`, '0x'])(
     })
   },
 )
+
+it('a node whose head is older than its confirmed block is asked like others', () => {
+  const state = combineEvmJobStates([look({ head: 7 })], { configured: 1, isLocal: true })
+  expect(state).toMatchObject({ done: 'confirmed', isSure: true })
+})
 
 it('the only configured node of a local chain is enough', () => {
   const of = (isLocal: boolean) => combineEvmJobStates([look()], { configured: 1, isLocal })

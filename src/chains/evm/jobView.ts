@@ -68,39 +68,55 @@ const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const
 type HeadNumbers = Awaited<ReturnType<EvmChain['head']>>
 
 /**
- * Combines several nodes' states of a job: the least advanced state that any node reports, and a receipt that two nodes
- * confirm. Ignores nodes that have not reached the first node's confirmed block. Where two nodes are configured and only
- * one remains, nothing counts as confirmed, so that one node can't end a job.
+ * Combines several nodes' states of a job: the most advanced state that two nodes have reached, and a receipt that two
+ * nodes confirm. Ignores nodes that have not reached the confirmed block of most nodes. Where two nodes are configured
+ * and only one remains, nothing counts as confirmed, so that one node can't end a job.
  * @param configured number of configured nodes
  */
 export function combineEvmJobStates(
   views: readonly EvmJobStateOnNode[],
   { configured, isLocal }: { configured: number; isLocal: boolean },
 ): EvmJobState {
-  const { confirmedHead, ...view } = views[0]!
-  const known = views.filter(({ head }, i) => i === 0 || head >= confirmedHead)
+  // the two heights of a node are read at once, so the confirmed one may already be of a newer block
+  const heights = views.map((view) => Math.min(view.head, view.confirmedHead))
+  const confirmedHeight = heights.sort((a, b) => a - b)[heights.length >> 1]!
+  const known = views.filter(({ head }) => head >= confirmedHeight)
   const needed = Math.min(2, configured)
   const isCompared = known.length >= needed
-  const mined =
-    known.find((one) => one.mined?.isConfirmed)?.mined ??
-    known.find((one) => one.mined)?.mined ??
-    null
-  const confirming = known.filter(
-    (one) =>
-      one.mined?.isConfirmed &&
-      one.mined.hash === mined?.hash &&
-      one.mined.succeeded === mined.succeeded,
-  )
-  const uncompared = isCompared ? [] : (['unconfirmed'] as const)
-  const reportedDone = [...known.map(({ done }) => done), ...uncompared]
-  const reportedNonces = [...known.map(({ nonce }) => nonce), ...uncompared]
+  const receipts = known.flatMap(({ mined }) => mined ?? [])
+  const agreed = receipts.find((one) => confirmationsOf(one, receipts) >= needed)
+  const reported = isCompared ? known : [...known, UNCOMPARED]
+  const mined = agreed ?? receipts[0]
   return {
-    ...view,
-    done: DONE_STATES.find((state) => reportedDone.includes(state))!,
-    nonce: NONCE_STATES.find((state) => reportedNonces.includes(state))!,
-    mined: mined && { ...mined, isConfirmed: confirming.length >= needed },
+    head: views[0]!.head,
+    done: stateReached(
+      DONE_STATES,
+      reported.map(({ done }) => done),
+      needed,
+    ),
+    nonce: stateReached(
+      NONCE_STATES,
+      reported.map(({ nonce }) => nonce),
+      needed,
+    ),
+    mined: mined ? { ...mined, isConfirmed: agreed !== undefined } : null,
     isSure: isCompared && (isLocal || known.length > 1),
   }
+}
+
+/** Limits what a node reports that no second node confirms. */
+const UNCOMPARED = { done: 'unconfirmed', nonce: 'unconfirmed' } as const
+
+/** Number of receipts that confirm a transaction with the same outcome. */
+const confirmationsOf = ({ hash, succeeded }: MinedReceipt, receipts: readonly MinedReceipt[]) =>
+  receipts.filter(
+    (other) => other.isConfirmed && other.hash === hash && other.succeeded === succeeded,
+  ).length
+
+/** The most advanced state that `needed` of the reported states have reached. @param order the least advanced first */
+function stateReached<S>(order: readonly S[], reported: readonly S[], needed: number): S {
+  const ranks = reported.map((state) => order.indexOf(state)).sort((a, b) => b - a)
+  return order[ranks.slice(0, needed).at(-1)!]!
 }
 
 /** Reads a job's state from one node. @param ask calls the node */

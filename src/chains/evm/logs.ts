@@ -84,6 +84,13 @@ export async function getBlockHeader(
   return header
 }
 
+/** Reads the header of a block. @throws MissingDataError where the node does not have the block; RpcError */
+export async function requireBlockHeader(call: RpcCall, number: number): Promise<BlockHeader> {
+  const header = await getBlockHeader(call, number)
+  if (header) return header
+  throw new MissingDataError(`eth_getBlockByNumber: the node does not have block ${number}`)
+}
+
 /**
  * Checks that consecutive headers are of one fork.
  * @throws RpcError transient where a header is not the parent of the next header
@@ -116,11 +123,9 @@ export async function readLogsOfRange(
 ): Promise<LogRange> {
   const [logs, last, first] = await Promise.all([
     listLogs(call, filter, from, to),
-    getBlockHeader(call, to),
-    from === to ? null : getBlockHeader(call, from),
+    requireBlockHeader(call, to),
+    from === to ? null : requireBlockHeader(call, from),
   ])
-  if (!last || (from !== to && !first))
-    throw new MissingDataError(`eth_getLogs: the node does not have all blocks of ${from}-${to}`)
   const hashes = new Map([first ?? last, last].map(({ number, hash }) => [number, hash]))
   for (const log of logs) {
     const block = Number(log.blockNumber)

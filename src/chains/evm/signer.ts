@@ -161,7 +161,7 @@ export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<numbe
   if (isTaken(answer)) throw answer.error
   const other = refusals.find((error) => classifyTxError(error).class !== 'permanent')
   if (other) throw other
-  if (refusals.length >= Math.min(2, rpc.size)) throw answer.error
+  if (refusals.length >= rpc.needed) throw answer.error
   // without a cause, whose text would classify this error as the refusal that it is not
   throw new ChainUnavailableError(
     `chain "${rpc.label}": one node refuses a transaction for good, and no other node answers`,

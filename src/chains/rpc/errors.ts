@@ -217,6 +217,10 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
   return Number.isFinite(ms) && ms > 0 ? Math.min(ms, 300_000) : null
 }
 
+/** True if a node answered the call with an error, other than a request to wait. */
+export const isErrorAnswer = (error: unknown): boolean =>
+  error instanceof RpcError && error.cause instanceof NodeError && error.fault !== 'rate_limited'
+
 /** True if the same node may answer a second attempt. */
 export const isRetryableRpcError = (error: Error): boolean =>
   error instanceof RpcError &&

@@ -7,7 +7,13 @@ import type {
 import bs58 from 'bs58'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
-import { MissingDataError, NodeError, RpcError, transientError } from '../rpc/errors.js'
+import {
+  isErrorAnswer,
+  MissingDataError,
+  NodeError,
+  RpcError,
+  transientError,
+} from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
 import { type DecodedTransaction, decodeTransaction, type RawTransaction } from './events.js'
@@ -284,10 +290,6 @@ export async function listTransactions(
     before = last.signature
   }
 }
-
-/** True if the node answered the call with an error, other than a request to wait. */
-const isErrorAnswer = (error: unknown): boolean =>
-  error instanceof RpcError && error.cause instanceof NodeError && error.fault !== 'rate_limited'
 
 /** A node does not support a transaction's version. Another node may, or the same node after an update. */
 export class UnsupportedVersionError extends MissingDataError {}

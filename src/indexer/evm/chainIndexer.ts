@@ -36,8 +36,8 @@ import { BlockTimeEstimator } from '../headClock.js'
 import { measureBackfillProgress } from '../progress.js'
 import {
   assertCheckpointOnChain,
-  assertFollowsCheckpoint,
   DeepReorgError,
+  failBelowCheckpoint,
   HALT_PATIENCE,
   LOCAL_CHECKS_BEFORE_HALT,
 } from './checkpoint.js'
@@ -135,7 +135,7 @@ export class ChainIndexer {
   }
 
   #fail(error: unknown): never {
-    const errorAlarm = alarmOfNoQuorumError(findNoQuorumError(error))
+    const errorAlarm = alarmOfNoQuorumError(error)
     const lastError = chainErrorSentence(error)
     Object.assign(this.state, { lastError, errorAlarm, lastStepMs: Date.now() })
     throw error
@@ -230,8 +230,9 @@ export class ChainIndexer {
     while (row.nextBlock <= to && !signal.aborted) {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to)) {
         if (signal.aborted) break
-        const { to: last, runningHashes } = fetched.answer
-        await assertFollowsCheckpoint(chain, row, this.#place!, fetched.answer)
+        const { to: last, parentHash, runningHashes } = fetched.answer
+        if (row.parentHash && !parentHash.equals(row.parentHash))
+          await failBelowCheckpoint(chain, row)
         if (!runningHashes && hasRunningHashes(chain)) {
           if (foldedFrom === row.nextBlock)
             throw transientError(`the contracts' running hashes of block ${last} are not known`)
@@ -420,7 +421,10 @@ export class ChainIndexer {
     }
     if (this.state.trust === null) return false
     const heads = await chain.rpc.onEveryNode((call) => readConfirmedHead(call, chain.config), 2)
-    return heads.every(({ confirmed }) => row.nextBlock > confirmed - MAX_BLOCKS_FOLLOWED_SINGLY)
+    const isNear = (head: ConfirmedHead) =>
+      row.nextBlock > head.confirmed - MAX_BLOCKS_FOLLOWED_SINGLY
+    // one node may report any height
+    return heads.filter(isNear).length >= chain.rpc.needed
   }
 
   async #halt(reason: string): Promise<IndexerStepOutcome> {

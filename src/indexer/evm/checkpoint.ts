@@ -1,8 +1,7 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
-import type { LastConfirmedHashes } from '../../chains/evm/runningHash/prove.js'
-import type { ConfirmedLogRange } from '../../chains/evm/runningHash/ranges.js'
+import { transientError } from '../../chains/rpc/errors.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import { removeNewestChainRows } from '../../db/journal/rewind/rows.js'
 import { readBlockHashes } from '../../db/journal/tail.js'
@@ -36,20 +35,19 @@ export async function isCheckpointReplaced(
 }
 
 /**
- * Checks that a range's first block follows the checkpoint.
- * @throws DeepReorgError where the checkpoint's block was replaced on the chain; Error where only one node has another
- * block
+ * Reports a block that does not follow the checkpoint.
+ * @throws DeepReorgError where the chain has replaced the checkpoint's block; RpcError where only one node replaced it
  */
-export async function assertFollowsCheckpoint(
+export async function failBelowCheckpoint(
   chain: EvmChain,
   row: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
-  { lastHash }: LastConfirmedHashes,
-  { from, to, parentHash }: ConfirmedLogRange,
-): Promise<void> {
-  if (!lastHash || parentHash.equals(lastHash)) return
+): Promise<never> {
+  const block = row.nextBlock - 1
   if (await isCheckpointReplaced(chain, row))
-    throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
-  throw new Error(`getting logs of blocks ${from}-${to}: a node answered from another fork`)
+    throw new DeepReorgError(`block ${block} has been replaced`)
+  throw transientError(
+    `a node answered from another fork: block ${block} is on the chain, and the node's block ${block + 1} does not follow it`,
+  )
 }
 
 const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash: Buffer): boolean =>

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { getBlockHeader } from '../../chains/evm/logs.js'
 import { readLastConfirmedHashes } from '../../chains/evm/runningHash/prove.js'
+import { readAgreedHeader } from '../../chains/evm/runningHash/ranges.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { readBlockHashes } from '../../db/journal/tail.js'
@@ -32,11 +32,8 @@ export async function checkRewindTarget(
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
   // checks the running hashes at the present checkpoint, so that logs that are missing before it are detected
   await readLastConfirmedHashes(chain, row)
-  const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, block - 1))
-  if (!header)
-    throw new Error(
-      `${where} has no block ${block - 1} (yet): choose an earlier one, or ask another node.`,
-    )
+  // the next blocks have to follow this block, so a hash that one node invented would halt the chain again
+  const header = await readAgreedHeader(chain, block - 1)
   const known = await knownHashes(pool, row)
   const before = known.find((one) => one.block === block - 1)
   if (before && toHex(before.hash) !== header.hash) {

@@ -5,15 +5,16 @@ import {
   type BlockHeader,
   getBlockHeader,
   getBlockLogs,
+  requireBlockHeader,
 } from '../../chains/evm/logs.js'
 import { minimumBidEntries } from '../../chains/evm/minima.js'
 import { decodeChainLogs } from '../../chains/evm/runningHash/ranges.js'
 import { mapInBatches } from '../../chains/rpc/batches.js'
-import { MissingDataError, transientError } from '../../chains/rpc/errors.js'
+import { transientError } from '../../chains/rpc/errors.js'
 import type { RpcCall } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
-import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
+import { failBelowCheckpoint } from './checkpoint.js'
 import type { UnconfirmedBlock } from './types.js'
 
 export interface KnownChainBlocks {
@@ -51,16 +52,14 @@ export async function readNewBlocks(
   if (latest.number < row.nextBlock) return null
   const end = Math.min(latest.number, row.nextBlock + tail.length - 1 + maxBlocks)
   return chain.rpc.onOneNode(async (call) => {
-    const read = async (newest: BlockHeader | null): Promise<NewBlocks | null> => {
-      if (!newest)
-        throw new MissingDataError(`eth_getBlockByNumber: block ${end} below the head is missing`)
+    const read = async (newest: BlockHeader): Promise<NewBlocks | null> => {
       const headers = await newHeaders(call, known, newest)
       const blocks = await mapInBatches(headers, LOGS_AT_ONCE, (header) =>
         readBlock(call, chain, header),
       )
       return headers[0] ? { dropFrom: headers[0].number, blocks } : null
     }
-    const readOwn = async () => read(await getBlockHeader(call, end))
+    const readOwn = async () => read(await requireBlockHeader(call, end))
     // the header `latest` came from another node, and may be on another fork than this node's blocks
     return latest.number > end ? readOwn() : read(latest).catch(readOwn)
   })
@@ -77,15 +76,9 @@ async function newHeaders(
     block >= row.nextBlock ? (tail[block - row.nextBlock]?.hash ?? null) : row.parentHash
   if (latest.number <= top && hashAt(latest.number)?.equals(fromHex(latest.hash))) return []
   const between = Array.from({ length: Math.max(0, latest.number - top - 1) }, (_, i) =>
-    getBlockHeader(call, top + 1 + i),
+    requireBlockHeader(call, top + 1 + i),
   )
-  const headers = [...(await Promise.all(between)), latest].map((header) => {
-    if (!header)
-      throw transientError(
-        `eth_getBlockByNumber: a block below the head ${latest.number} is missing`,
-      )
-    return header
-  })
+  const headers = [...(await Promise.all(between)), latest]
   assertHeadersLinked(headers)
   // walks back to the first known block
   for (;;) {
@@ -93,7 +86,7 @@ async function newHeaders(
     const below = lowest.number - 1
     if (hashAt(below)?.equals(fromHex(lowest.parentHash))) return headers
     if (below < row.nextBlock) {
-      if (row.parentHash !== null) await failBelowCheckpoint(known, below)
+      if (row.parentHash !== null) await failBelowCheckpoint(known.chain, row)
       return headers
     }
     const parent = await getBlockHeader(call, lowest.parentHash)
@@ -101,21 +94,6 @@ async function newHeaders(
       throw transientError(`eth_getBlockByHash: block ${below} (${lowest.parentHash}) is missing`)
     headers.unshift(parent)
   }
-}
-
-/**
- * Reports a fork that begins below the checkpoint.
- * @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where only one node replaced it
- */
-async function failBelowCheckpoint(
-  { chain, row }: KnownChainBlocks,
-  below: number,
-): Promise<never> {
-  if (await isCheckpointReplaced(chain, row))
-    throw new DeepReorgError(`block ${below} has been replaced`)
-  throw transientError(
-    `block ${below + 1} is of a fork that leaves out block ${below}, which is on the chain`,
-  )
 }
 
 async function readBlock(

@@ -7,7 +7,8 @@ export function findNoQuorumError(error: unknown): NoQuorumError | null {
   return [error, cause].find((one) => one instanceof NoQuorumError) ?? null
 }
 
-export function alarmOfNoQuorumError(error: NoQuorumError | null): AlarmName | null {
-  if (error instanceof NodesDisagreeError) return 'ClusterdRpcContradiction'
-  return error ? 'ClusterdRpcSilent' : null
+export function alarmOfNoQuorumError(error: unknown): AlarmName | null {
+  const found = findNoQuorumError(error)
+  if (found instanceof NodesDisagreeError) return 'ClusterdRpcContradiction'
+  return found && 'ClusterdRpcSilent'
 }

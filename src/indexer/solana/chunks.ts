@@ -110,7 +110,7 @@ async function agreedOn(
     try {
       return await rpc.quorum(ask)
     } catch (error) {
-      if (unshown.agreement(Math.min(2, rpc.size), () => true)) {
+      if (unshown.agreement(rpc.needed, () => true)) {
         onUnknown?.(signature, unshown.answers)
         return null
       }

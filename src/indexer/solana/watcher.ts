@@ -25,7 +25,7 @@ import { chainErrorSentence } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { initialChainState } from '../evm/types.js'
-import { alarmOfNoQuorumError, findNoQuorumError } from '../evm/undecided.js'
+import { alarmOfNoQuorumError } from '../evm/undecided.js'
 import { readTransactionsInChunks } from './chunks.js'
 import { PaymentSequenceTracker } from './sequence.js'
 import { createUnconfirmedPaymentWriter } from './tail.js'
@@ -100,7 +100,7 @@ export class PaymentWatcher {
     } catch (error) {
       // the database transaction may have been committed, so the cursor is read again
       this.#memory = null
-      const errorAlarm = alarmOfNoQuorumError(findNoQuorumError(error))
+      const errorAlarm = alarmOfNoQuorumError(error)
       Object.assign(state, {
         lastError: chainErrorSentence(error),
         errorAlarm,

@@ -5,15 +5,13 @@ import { keccak256 } from '../../../registry/primitives/keccak.js'
 import type { Hex } from '../../chain.js'
 import {
   ContradictingNodeError,
-  MissingDataError,
-  NodeError,
+  isErrorAnswer,
   RefutedAnswerError,
-  RpcError,
   transientError,
 } from '../../rpc/errors.js'
 import { type RpcCall, rpcQuantity } from '../../rpc/evm.js'
 import { HELD_EVENT_TOPIC, PAYMENT_EVENT_TOPIC } from '../community/logs.js'
-import { type BlockHeader, getBlockHeader, type RawLog } from '../logs.js'
+import { type BlockHeader, type RawLog, requireBlockHeader } from '../logs.js'
 
 /** Contract that keeps a running hash of its own logs (contracts/evm/src/interfaces/IRecord.sol). */
 interface RecordingContract {
@@ -206,12 +204,10 @@ export async function readAt<T>(
   try {
     return await call<T>(method, [what, { blockHash: hash, requireCanonical: true }])
   } catch (error) {
-    const isAnswer = error instanceof RpcError && error.cause instanceof NodeError
-    if (!isAnswer || error.fault === 'rate_limited' || number === null) throw error
+    if (!isErrorAnswer(error) || number === null) throw error
   }
   const assertHeader = async () => {
-    const header = await getBlockHeader(call, number)
-    if (!header) throw new MissingDataError(`${method}: the node does not have block ${number}`)
+    const header = await requireBlockHeader(call, number)
     if (header.hash !== hash)
       throw new ContradictingNodeError(
         `${method}: the node has another block ${number} than ${hash}`,

@@ -3,7 +3,7 @@ import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { RefutedAnswerError, transientError } from '../../rpc/errors.js'
 import type { AgreedAnswer } from '../../rpc/nodes.js'
 import type { EvmChain } from '../chain.js'
-import { type BlockHeader, getBlockHeader } from '../logs.js'
+import { type BlockHeader, requireBlockHeader } from '../logs.js'
 import { initialRunningHashes, type RunningHashes } from './hashes.js'
 import {
   type CheckedLogRange,
@@ -94,8 +94,7 @@ export class RangeFetcher {
     alive: () => void,
   ): Promise<void> {
     const chain = this.#chain
-    const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, confirmed))
-    if (!header) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
+    const header = await chain.rpc.onOneNode((call) => requireBlockHeader(call, confirmed))
     const early = await readAgreedRunningHashesOrNull(chain, header)
     const top = early ? header : latest
     const agreed = early ?? (await readAgreedRunningHashes(chain, latest))

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { errorSentence, fallbackOnExpectedError } from '../../../ops/log/errors.js'
 import type { DecodedEntry } from '../../../registry/journal/decode.js'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
-import type { Hex } from '../../chain.js'
 import { mapInBatches } from '../../rpc/batches.js'
-import { errorWithCauses, MissingDataError, RpcError, transientError } from '../../rpc/errors.js'
+import { errorWithCauses, RpcError, transientError } from '../../rpc/errors.js'
 import { type EvmRpc, parseQuantity } from '../../rpc/evm.js'
 import { type AgreedAnswer, NodesDisagreeError, type RpcCall } from '../../rpc/nodes.js'
 import type { EvmChain } from '../chain.js'
@@ -23,9 +22,10 @@ import {
   type LogRange,
   type RawLog,
   readLogsOfRange,
+  requireBlockHeader,
 } from '../logs.js'
 import { configuredMinimumBids, minimumBidEntries } from '../minima.js'
-import { type BlockNumberAndHash, contractsWithRunningHash } from './hashes.js'
+import { contractsWithRunningHash } from './hashes.js'
 import type { LogRangeWidth } from './width.js'
 
 export interface ConfirmedLogRange {
@@ -53,29 +53,29 @@ export interface BlockRangeSource<Range> {
 }
 
 /**
- * Checks that a block is on the chain: two nodes return its hash for its number, where two are configured.
- * @throws NodesDisagreeError, ChainUnavailableError; RpcError transient where two nodes have another block there
+ * Header of a block on the chain: two nodes return it for the number, where two are configured.
+ * @throws NodesDisagreeError, ChainUnavailableError
  */
-export async function assertCanonical(
+export async function readAgreedHeader(
   { rpc }: Pick<EvmChain, 'rpc'>,
-  { number, hash }: BlockNumberAndHash,
-): Promise<void> {
-  const read = async (call: RpcCall): Promise<Hex> => {
-    const header = await getBlockHeader(call, number)
-    if (!header)
-      throw new MissingDataError(`eth_getBlockByNumber: the node does not have block ${number}`)
-    return header.hash
-  }
-  const { answer } = await rpc.agreed(read, { about: `the hash of block ${number}` })
-  if (answer !== hash) throw transientError(`block ${number} is ${answer}, and no longer ${hash}`)
+  number: number,
+): Promise<BlockHeader> {
+  const about = `the hash of block ${number}`
+  return (await rpc.agreed((call) => requireBlockHeader(call, number), { about })).answer
 }
 
-/** Where a range's logs are those of one node, since all others' were refuted, two nodes have to have its last block. */
+/**
+ * Where a range's logs are those of one node, since all others' were refuted, two nodes have to have its last block.
+ * @throws as `readAgreedHeader`; RpcError transient where two nodes have another block there
+ */
 export async function proveOnlyRange(
   chain: Pick<EvmChain, 'rpc'>,
   { answer: { to, lastHash }, nodes }: AgreedAnswer<ConfirmedLogRange>,
 ): Promise<void> {
-  if (nodes < chain.rpc.needed) await assertCanonical(chain, { number: to, hash: toHex(lastHash) })
+  if (nodes >= chain.rpc.needed) return
+  const { hash } = await readAgreedHeader(chain, to)
+  if (hash !== toHex(lastHash))
+    throw transientError(`block ${to} is ${hash}, and no longer ${toHex(lastHash)}`)
 }
 
 /** Maximum number of logs in a range. One transaction writes a range. */
@@ -277,9 +277,7 @@ async function readBlocks(
 ): Promise<TimedLogs> {
   const filter = logFilterOfContracts(config)
   const read = await mapInBatches(blocks, BY_HASH_BLOCKS, async (block) => {
-    const header = await getBlockHeader(call, block)
-    if (!header)
-      throw new MissingDataError(`eth_getBlockByNumber: the node does not have block ${block}`)
+    const header = await requireBlockHeader(call, block)
     return { header, logs: await getBlockLogs(call, filter, header) }
   })
   const headers = read.map(({ header }) => header)
@@ -303,10 +301,7 @@ async function minimumHeaders(
   const blocks = [...configuredMinimumBids(config).keys()].filter(
     (block) => block >= from && block <= to,
   )
-  const headers = await Promise.all(blocks.map((block) => getBlockHeader(call, block)))
-  if (headers.includes(null))
-    throw transientError(`eth_getBlockByNumber: a block of ${from}-${to} is missing`)
-  return headers.filter((header) => header !== null)
+  return Promise.all(blocks.map((block) => requireBlockHeader(call, block)))
 }
 
 const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
@@ -327,10 +322,8 @@ async function timesOf(
   const times = new Map<number, number>([[last.number, last.timestampMs]])
   const hashOf = new Map(logs.map((log) => [Number(log.blockNumber), log.blockHash]))
   for (const header of await mapInBatches(blocks, CHUNK_BLOCKS, (block) =>
-    getBlockHeader(call, block),
+    requireBlockHeader(call, block),
   )) {
-    if (!header)
-      throw transientError('eth_getBlockByNumber: a block whose logs were given is missing')
     if (header.hash !== hashOf.get(header.number))
       throw transientError(`eth_getLogs: logs of block ${header.number} are of another fork`)
     times.set(header.number, header.timestampMs)

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import type { Hex } from '../chain.js'
+import { transientError } from '../rpc/errors.js'
+import type { EvmRpc, RpcCall } from '../rpc/evm.js'
+import { RpcPool } from '../rpc/nodes.js'
+import { createGasPriceCap } from './gasPrice.js'
+
+const GWEI = 10n ** 9n
+
+/** Nodes that report these prices of recent blocks, in gwei. Null: the node does not answer. */
+function nodesWith(...prices: (bigint | null)[]): EvmRpc {
+  return new RpcPool<Hex>({
+    label: '1',
+    urls: prices.map((_, i) => `http://${i}`),
+    behindBlocks: 3,
+    readGenesis: async () => '0x00',
+    connect: (url): RpcCall => {
+      const price = prices[Number(url.at(-1))] ?? null
+      return async <T>(method: string) => {
+        if (price === null) throw transientError(`${method}: no answer`)
+        const fee = `0x${(price * GWEI).toString(16)}`
+        const answer: unknown = method === 'eth_feeHistory' ? { baseFeePerGas: [fee, fee] } : '0x0'
+        return answer as T
+      }
+    },
+    headOf: async () => ({ height: 10, timeMs: null }),
+  })
+}
+
+it.each([
+  ['the only node', [5n], 5n],
+  ['the only node that answers', [5n, null], 5n],
+  ['the lower of two', [5n, 9n], 5n],
+  ['two of three, beside one with low prices', [0n, 5n, 6n], 5n],
+  ['two of three, beside one with high prices', [5n, 6n, 900n], 6n],
+])('the gas price cap is that of %s', async (_, prices, expected) => {
+  const capWei = createGasPriceCap(nodesWith(...prices), {
+    local: false,
+    maxGasPriceWei: undefined,
+  })
+  expect(await capWei()).toBe(20n * expected * GWEI)
+})
