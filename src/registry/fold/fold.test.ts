@@ -6,6 +6,7 @@ import {
   loadSlice,
   type MemoryRegistry,
 } from '../../../test/model/memoryRegistry.js'
+import { runsOf } from '../../../test/setup/tiers.js'
 import { tagged } from '../../../test/support/arbitraries.js'
 import { decodeEntry } from '../journal/decode.js'
 import { decodeBidEffects } from '../journal/effects.js'
@@ -191,7 +192,7 @@ describe('fold', () => {
         )
         expect(registry.journal.flatMap(publicEvents).map(line)).toEqual(want.events)
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
 

@@ -11,6 +11,7 @@ import {
   holderOf,
   type MemoryRegistry,
 } from '../../../test/model/memoryRegistry.js'
+import { runsOf } from '../../../test/setup/tiers.js'
 import { encodeChange } from '../journal/change.js'
 import type { Entry } from '../journal/entry.js'
 import { publicEvents } from '../journal/events.js'
@@ -158,7 +159,7 @@ describe('names that move in parts', () => {
         seen.slices += registry.journal.filter(({ kind }) => kind === 'move_names').length
         for (const code of refusals) seen.refusals.add(code)
       }),
-      { numRuns: 80, examples: [[[CROWDED, [0], 1]], [[CROWDED, [1], 1]]] },
+      { numRuns: runsOf(80), examples: [[[CROWDED, [0], 1]], [[CROWDED, [1], 1]]] },
     )
     expect(seen.slices).toBeGreaterThan(20)
     expect(seen.refusals).toContain('names_moving')
@@ -187,7 +188,7 @@ describe('names that move in parts', () => {
         },
       ),
       {
-        numRuns: 60,
+        numRuns: runsOf(60),
         examples: [
           [
             [CROWDED, [1], 1],
