@@ -52,7 +52,6 @@ const REST = [
  */
 export const RANDOM: readonly string[] = [
   'src/chains/evm/encodings.test.ts',
-  'src/chains/rpc/agreement.test.ts',
   'src/registry/airdrop/tree.test.ts',
   'src/registry/auth/kinds.test.ts',
   'src/registry/fold/fold.test.ts',
@@ -87,6 +86,10 @@ export function isInTier(path: string, wanted: Tier): boolean {
   return wanted === 'quick' ? !isRest : isRest || RANDOM.includes(path)
 }
 
-/** Number of runs of a property in a file of both tiers. @param all those of the rest tier */
+/**
+ * Number of runs of a property in a file of both tiers. A test that counts what its runs met keeps all of them.
+ *
+ * @param all those of the rest tier
+ */
 export const runsOf = (all: number): number =>
   tier === 'quick' ? Math.ceil(all / QUICK_SHARE) : all

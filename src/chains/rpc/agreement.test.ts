@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { runsOf } from '../../../test/setup/tiers.js'
 import { checkNodeVotes } from '../../../test/support/nodeVotes.js'
 import { NodeAnswers } from './agreement.js'
 
@@ -24,5 +23,5 @@ it('what follows from an answer rests on the same nodes', () => {
 })
 
 it('no final answer of random nodes is accepted that fewer than two of them gave', async () => {
-  await checkNodeVotes(runsOf(3_000))
+  await checkNodeVotes(2_000)
 }, 60_000)

@@ -159,7 +159,7 @@ describe('names that move in parts', () => {
         seen.slices += registry.journal.filter(({ kind }) => kind === 'move_names').length
         for (const code of refusals) seen.refusals.add(code)
       }),
-      { numRuns: runsOf(80), examples: [[[CROWDED, [0], 1]], [[CROWDED, [1], 1]]] },
+      { numRuns: 80, examples: [[[CROWDED, [0], 1]], [[CROWDED, [1], 1]]] },
     )
     expect(seen.slices).toBeGreaterThan(20)
     expect(seen.refusals).toContain('names_moving')
