@@ -52,11 +52,8 @@ const REST = [
  */
 export const RANDOM: readonly string[] = [
   'src/chains/evm/encodings.test.ts',
-  'src/registry/airdrop/tree.test.ts',
   'src/registry/auth/kinds.test.ts',
-  'src/registry/fold/fold.test.ts',
   'src/registry/fold/moves.test.ts',
-  'src/registry/log/append.test.ts',
   'src/relayer/step.test.ts',
   'test/api/events.test.ts',
   'test/contracts/names.test.ts',

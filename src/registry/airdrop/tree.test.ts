@@ -1,7 +1,6 @@
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runsOf } from '../../../test/setup/tiers.js'
 import { packTreePages, pagesWithProofs, proofFromPages } from '../../db/airdrop/pages.js'
 import { toHex } from '../primitives/bytes.js'
 import { airdropLeaf, buildAirdropTree, MAX_LEAVES, rootOfProof } from './tree.js'
@@ -62,7 +61,7 @@ describe('the tree of an airdrop', () => {
       fc.property(fc.array(allocation, { minLength: 1, maxLength: 40 }), (allocations) => {
         expectSame(allocations)
       }),
-      { numRuns: runsOf(40) },
+      { numRuns: 40 },
     )
   })
 

@@ -6,7 +6,6 @@ import {
   loadSlice,
   type MemoryRegistry,
 } from '../../../test/model/memoryRegistry.js'
-import { runsOf } from '../../../test/setup/tiers.js'
 import { tagged } from '../../../test/support/arbitraries.js'
 import { decodeEntry } from '../journal/decode.js'
 import { decodeBidEffects } from '../journal/effects.js'
@@ -192,7 +191,7 @@ describe('fold', () => {
         )
         expect(registry.journal.flatMap(publicEvents).map(line)).toEqual(want.events)
       }),
-      { numRuns: runsOf(500) },
+      { numRuns: 500 },
     )
   })
 

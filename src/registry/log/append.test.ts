@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runsOf } from '../../../test/setup/tiers.js'
 import { sha256 } from '../primitives/sha256.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from './append.js'
 import { tileKey, tilesForRanges } from './tiles.js'
@@ -49,7 +48,7 @@ describe('a log that grows', () => {
         atOnce.append(inSteps.size)
         expect(summary(inSteps)).toEqual(summary(atOnce))
       }),
-      { numRuns: runsOf(30) },
+      { numRuns: 30 },
     )
   })
 
