@@ -1,14 +1,20 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { isInTier, listTestFiles } from './setup/tiers.js'
+import { isInTier, listTestFiles, RANDOM } from './setup/tiers.js'
 
 const files = listTestFiles()
 
-it('every test file is in one tier', () => {
+it('every test file is in one tier, and random ones are in both', () => {
   const quick = files.filter((path) => isInTier(path, 'quick'))
   const rest = files.filter((path) => isInTier(path, 'rest'))
   expect(quick.length).toBeGreaterThan(200)
   expect(rest.length).toBeGreaterThan(50)
-  expect([...quick, ...rest].sort()).toEqual(files.toSorted())
+  expect([...quick, ...rest].sort()).toEqual([...files, ...RANDOM].sort())
+})
+
+it('random files, and no others, have fewer runs in the quick tier', () => {
+  const shorter = files.filter((path) => /import \{ runsOf \}/.test(readFileSync(path, 'utf8')))
+  expect(shorter.sort()).toEqual(RANDOM.toSorted())
 })
 
 it.each([

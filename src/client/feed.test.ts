@@ -153,7 +153,9 @@ describe('events', () => {
     const client = await silentFeed()
     const stop = new AbortController()
     const done = taken(client.events({ signal: stop.signal }))
-    for (let i = 0; i < 20; i++) {
+    await sleep(300)
+    // each takes as long as all modules of this process are large
+    for (let i = 0; i < 5; i++) {
       await sleep(20)
       collect()
     }

@@ -11,6 +11,7 @@ import {
   usedNonces,
 } from '../../test/model/chainModel.js'
 import { txOf } from '../../test/model/nonceJobs.js'
+import { runsOf } from '../../test/setup/tiers.js'
 import { newJob } from '../../test/support/newJob.js'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
@@ -203,7 +204,7 @@ const every = (
     fc.asyncProperty(histories, async (commands) =>
       check(await live(commands, refusesSecond, policy)),
     ),
-    { numRuns },
+    { numRuns: runsOf(numRuns) },
   )
 
 function expectAllOnce(model: Model, when?: string): void {

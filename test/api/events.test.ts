@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { FeedEvent } from '../../src/client/types.js'
 import { ZERO_ADDRESS } from '../../src/registry/journal/events.js'
 import type { Network } from '../../src/registry/primitives/network.js'
+import { runsOf } from '../setup/tiers.js'
 import { bid, freshName, MINIMUM_WEI, randomAddress, START_MS, useApi } from './support.js'
 
 const NONCE = new Uint8Array(12)
@@ -94,7 +95,7 @@ describe('GET /v1/events', () => {
     }
     await check([1, 2, 3])
     const limits = fc.array(fc.integer({ min: 3, max: 60 }), { minLength: 1, maxLength: 4 })
-    await fc.assert(fc.asyncProperty(limits, check), { numRuns: 12 })
+    await fc.assert(fc.asyncProperty(limits, check), { numRuns: runsOf(12) })
   })
 
   it('concatenates pages exactly while the feed grows', async () => {
@@ -117,7 +118,7 @@ describe('GET /v1/events', () => {
         // a newest-first walk ends at the first event, even if events are appended meanwhile
         expect((await events({ nextPage: newest.resume })).body.items).toEqual([])
       }),
-      { numRuns: 6 },
+      { numRuns: runsOf(6) },
     )
   })
 
@@ -178,7 +179,7 @@ describe('GET /v1/events', () => {
           [...late].reverse(),
         )
       }),
-      { numRuns: 15 },
+      { numRuns: runsOf(15) },
     )
     expect((await walk({ fromTimestamp: 0 })).items).toEqual(whole)
     // a token takes precedence over the timestamp
@@ -255,7 +256,7 @@ describe('GET /v1/events', () => {
           await refused({ nextPage: nextPage.slice(0, i) + letter + nextPage.slice(i + 1) })
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     )
     for (const token of [
       `${nextPage}=`,

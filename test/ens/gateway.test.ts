@@ -10,6 +10,7 @@ import {
   zeroHash,
 } from 'viem'
 import { describe, expect, it, vi } from 'vitest'
+import { runsOf } from '../setup/tiers.js'
 import { callOf, lookupOf } from '../support/ens.js'
 import { useWorld } from '../support/useWorld.js'
 import { startEnsWorld } from './world.js'
@@ -19,7 +20,7 @@ const world = useWorld(() => startEnsWorld())
 const SENDER = zeroAddress
 const ADDR = callOf('addr(bytes32)')
 const NO_BYTES = encodeAbiParameters([{ type: 'bytes' }], ['0x'])
-const REQUESTS = Number(process.env.FUZZ_CALLS ?? 500)
+const REQUESTS = Number(process.env.FUZZ_CALLS ?? runsOf(500))
 const get = (data: string, sender: string = SENDER) => world.api.get(`/ens/${sender}/${data}.json`)
 const post = (data: unknown) => world.api.post('/ens', { sender: SENDER, data })
 const SIGNED = parseAbiParameters(

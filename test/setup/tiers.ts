@@ -14,10 +14,10 @@ const REST = [
   // browsers, and commands that are run as processes
   /^test\/e2e\/(journey|page\w*|explorer|reference|testWallet|opsPage)\.test/,
   /^test\/e2e\/(doctor|example|export|mcp|mirror|readme|world)\.test/,
-  /^test\/(cli\/init|(cli|api)\/proxies)\.test/,
-  // long random histories
+  /^test\/(cli\/(init|actions|backup|log)|(cli|api)\/proxies)\.test/,
+  // long random histories; of the contracts, those of the hub are quick
   /^test\/(fuzz|model)\//,
-  /^test\/contracts\/(solana-fuzz|solana-accounts)\.test/,
+  /^test\/contracts\/(solana-fuzz|solana-accounts|payments-fuzz|distributor-fuzz)\.test/,
   // time limits of connections, streams and long polls
   /^test\/(mirror\/\w+|api\/(join|sockets)|push\/(streams|longPoll|logServers))\.test/,
   // every fault of a chain, a node or a signer; one file of each kind is quick
@@ -25,21 +25,41 @@ const REST = [
   /^test\/indexer\/(?!hub|finalized|airdrops)/,
   /^test\/solana\/(?!watcher|register|communityPayments)/,
   /^test\/communities\/(?!payments\.)/,
+  // every form of every kind of wallet, over HTTP; what a signature of each proves is quick
+  /^test\/api\/kinds\.test/,
   // two services compared byte by byte; what each route shows of private wallets is quick
   /^test\/privacy\/(?!wallets)/,
   // every request at once for minutes; the same for seconds is quick
   /^test\/mix\/(?!quick)/,
-  // leases in real time
-  /^src\/db\/pg\/leads?(er)?\.test/,
-  // the processor time of each route, which needs a machine that does little else
-  /^test\/api\/costs\.test/,
+  // leases in real time, and every error of a database
+  /^src\/db\/pg\/(leader|leads|readAgain)\.test/,
+  // the processor time of routes, which needs a machine that does little else
+  /^test\/api\/(costs|listCosts)\.test/,
   // the parts of the local world, the package, benchmarks and large tables
   /^src\/testing\//,
   /^test\/(airdrop|bench|package|scale)\//,
+  /^test\/storage\/(plans|manyNames|moves)\.test/,
   /^test\/bundle\.test/,
+  // manifests of Kubernetes, against types that a compiler reads for seconds; those of Compose are quick
+  /^test\/cli\/kubernetes\.test/,
   // a family of chains outside the product, in a daemon of its own
   /^test\/families\//,
 ]
+
+/**
+ * Random tests whose runs take seconds: files of both tiers. The quick tier has a fifth of the runs, the rest and
+ * `vitest run <file>` have all (`runsOf`).
+ */
+export const RANDOM: readonly string[] = [
+  'src/chains/evm/encodings.test.ts',
+  'src/registry/auth/kinds.test.ts',
+  'src/registry/fold/moves.test.ts',
+  'src/relayer/step.test.ts',
+  'test/api/events.test.ts',
+  'test/contracts/names.test.ts',
+  'test/ens/gateway.test.ts',
+]
+const QUICK_SHARE = 5
 
 export type Tier = 'quick' | 'rest' | 'all'
 
@@ -57,5 +77,16 @@ export function listTestFiles(): string[] {
   )
 }
 
-export const isInTier = (path: string, wanted: Tier): boolean =>
-  wanted === 'all' || (wanted === 'rest') === REST.some((pattern) => pattern.test(path))
+export function isInTier(path: string, wanted: Tier): boolean {
+  if (wanted === 'all') return true
+  const isRest = REST.some((pattern) => pattern.test(path))
+  return wanted === 'quick' ? !isRest : isRest || RANDOM.includes(path)
+}
+
+/**
+ * Number of runs of a property in a file of both tiers. A test that counts what its runs met keeps all of them.
+ *
+ * @param all those of the rest tier
+ */
+export const runsOf = (all: number): number =>
+  tier === 'quick' ? Math.ceil(all / QUICK_SHARE) : all

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runsOf } from '../../../test/setup/tiers.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { keccak256 } from '../../registry/primitives/keccak.js'
 import type { Hex } from '../chain.js'
@@ -170,7 +171,7 @@ describe('a history of our contracts', () => {
         expect(await read([...logs].reverse())).toEqual(whole)
         expect(await read([...logs, logs[index % logs.length]])).toEqual(whole)
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     )
   })
 
@@ -181,7 +182,7 @@ describe('a history of our contracts', () => {
           name: expect.stringMatching(/^(RpcError|RefutedAnswerError)$/),
         })
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     )
   })
 
@@ -200,7 +201,7 @@ describe('a history of our contracts', () => {
         const result = await read(other).catch((error: Error) => error.name)
         expect(typeof result === 'string' || result.record).not.toEqual(record)
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     )
   })
 })

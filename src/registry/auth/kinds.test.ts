@@ -5,6 +5,7 @@ import { bech32 } from '@scure/base'
 import { p2pkh } from '@scure/btc-signer'
 import { describe, expect, it } from 'vitest'
 import { expectWithin } from '../../../test/setup/processorTime.js'
+import { runsOf } from '../../../test/setup/tiers.js'
 import { type Account, SIGNERS } from '../../../test/support/signers.js'
 import { parseWalletOrNull } from '../primitives/address.js'
 import { bip322OutpointOf } from './bitcoin.js'
@@ -17,7 +18,7 @@ import {
 } from './kinds.js'
 
 /** Number of signatures of each kind to make and check, and of altered ones. */
-const COUNT = Number(process.env.SIGNATURES ?? 60)
+const COUNT = Number(process.env.SIGNATURES ?? runsOf(60))
 const PATIENCE_MS = 5_000 + COUNT * 100
 
 type Vector = Claim & { form: string; isValid: boolean }

@@ -11,6 +11,7 @@ import {
   holderOf,
   type MemoryRegistry,
 } from '../../../test/model/memoryRegistry.js'
+import { runsOf } from '../../../test/setup/tiers.js'
 import { encodeChange } from '../journal/change.js'
 import type { Entry } from '../journal/entry.js'
 import { publicEvents } from '../journal/events.js'
@@ -187,7 +188,7 @@ describe('names that move in parts', () => {
         },
       ),
       {
-        numRuns: 60,
+        numRuns: runsOf(60),
         examples: [
           [
             [CROWDED, [1], 1],
