@@ -8,6 +8,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import { promisify } from 'node:util'
 import { inflateRaw, unzip } from 'node:zlib'
+import '../../ops/addressAttempts.js'
 
 /** Largest answer in bytes, compressed and decompressed. */
 const MAX_BYTES = 10 * 2 ** 20
