@@ -9,6 +9,7 @@ import { urlToHttpOptions } from 'node:url'
 import { promisify } from 'node:util'
 import { inflateRaw, unzip } from 'node:zlib'
 import '../../ops/addressAttempts.js'
+import { USER_AGENT } from '../../ops/version.js'
 
 /** Largest answer in bytes, compressed and decompressed. */
 const MAX_BYTES = 10 * 2 ** 20
@@ -20,6 +21,7 @@ const HEADERS = {
   'content-type': 'application/json',
   accept: 'application/json',
   'accept-encoding': 'gzip, deflate',
+  'user-agent': USER_AGENT,
 } as const
 
 /** Answer of a node: parsed JSON with the status and headers of its HTTP response. */
