@@ -1,6 +1,6 @@
 import dns from 'node:dns'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createEvmRpcCaller } from '../../src/chains/rpc/evm.js'
 import { createLeasePool } from '../../src/db/pg/leader.js'
 import { createPool, withConnection } from '../../src/db/pg/pool.js'
@@ -9,14 +9,14 @@ import { useServer } from '../support/database.js'
 import { bodyOf, serveInTest } from '../support/httpServer.js'
 import { stallInTest } from '../support/stalledServer.js'
 
-/** A name that has both addresses. Nothing else in the test's process looks up this name. */
+/** A name that has both addresses. */
 const NAME = 'two.example'
 const ONE = '127.0.0.1'
 const OTHER = '127.0.0.2'
 
 const postgres = useServer()
 
-/** Makes the name resolve to addresses, in this order. */
+/** Makes every name resolve to these addresses, in this order. */
 function resolveTo(addresses: readonly string[]): void {
   const found = addresses.map((address) => ({ address, family: 4 }))
   const lookup = (_: string, __: unknown, done: (error: null, found: unknown) => void) =>
@@ -92,7 +92,9 @@ const CLIENTS = [
   },
 ]
 
-beforeEach(() => () => vi.restoreAllMocks())
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 // other systems have one address of loopback, and answer a full backlog differently
 describe.skipIf(process.platform !== 'linux').each(CLIENTS)(
