@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
-import { SERVICE_VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
 import { addBackupCommands } from './cli/backup/commands.js'
 import { CHAIN_FAMILY_COMMANDS } from './cli/families.js'
@@ -13,6 +12,7 @@ import { errorMessageOf } from './cli/output.js'
 import type { MirrorOptions, StartOptions } from './cli/start.js'
 import { addNetworkOptions } from './cli/values.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
+import { SERVICE_VERSION } from './ops/version.js'
 
 /** Commands that read no `.env` of a deployment: `dev` runs a test network, and `init` writes the file `.env`. */
 const WITHOUT_FILE = ['dev', 'init']

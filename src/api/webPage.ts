@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
+import { SERVICE_VERSION } from '../ops/version.js'
 import { guidePage, gzipFile, indexPage, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
 import { type Answer, answerOfType, okAnswer } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
-import { SERVICE_VERSION } from './http/version.js'
 
 type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 

@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import { SERVICE_VERSION } from '../api/http/version.js'
 import type { Config } from '../config/index.js'
 import { readChainStates, type StoredChainState } from '../db/deployment/chainStates.js'
 import { type Leader, readLeaders } from '../db/deployment/leaders.js'
@@ -20,6 +19,7 @@ import { errorSentence, fallbackOnExpectedError, isInternalError } from '../ops/
 import type { LoopState, WorkerLoops } from '../ops/loops.js'
 import { withTimeout } from '../ops/notify.js'
 import type { NodeCounters } from '../ops/rpcMetrics.js'
+import { SERVICE_VERSION } from '../ops/version.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { outboxProblems } from '../relayer/report.js'
 import type { RelayRun } from '../relayer/run.js'

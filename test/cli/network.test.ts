@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { SERVICE_VERSION } from '../../src/api/http/version.js'
 import { addNetworkOptions, type NetworkOptions, networksOfOptions } from '../../src/cli/values.js'
+import { SERVICE_VERSION } from '../../src/ops/version.js'
 import { runCli } from '../support/cli.js'
 
 /** Options that the action of a command receives. */

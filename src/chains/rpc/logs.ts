@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { USER_AGENT } from '../../ops/version.js'
 import type { Commitment } from './solana.js'
 
 const RECONNECT_MS = 2_000
@@ -46,7 +47,7 @@ async function connection(
   signal: AbortSignal,
 ): Promise<void> {
   const { WebSocket } = await import('ws')
-  const socket = new WebSocket(url)
+  const socket = new WebSocket(url, { headers: { 'user-agent': USER_AGENT } })
   socket.on('open', () => {
     for (const [id, commitment] of commitments.entries()) {
       const params = [{ mentions: [programId] }, { commitment }]

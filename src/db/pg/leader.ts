@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { ADDRESS_ATTEMPT_MS } from '../../ops/addressAttempts.js'
 import { errorCause } from '../../ops/causes.js'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
@@ -21,7 +22,7 @@ export const LEASE_MS = 3_500
 export const LEASE_RENEWAL_INTERVAL_MS = 1_000
 /** Pause between two polls of a standby. */
 export const STANDBY_POLL_MS = 500
-/** Timeout of a statement about leases, of a new connection for it, and of a lock that it waits for. */
+/** Timeout of a statement about leases, and of a lock that it waits for. */
 const ANSWER_LIMIT_MS = 1_000
 /**
  * Connections of the pool for leases. There are several, so that renewals of leases and polls for a free lease continue
@@ -74,6 +75,8 @@ export const createLeasePool = (url: string): pg.Pool =>
     max: LEASE_CONNECTIONS,
     applicationName: 'clusterd lease',
     answerMs: ANSWER_LIMIT_MS,
+    // one of the server's addresses may be dead
+    connectMs: ADDRESS_ATTEMPT_MS + ANSWER_LIMIT_MS,
   })
 
 /**

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import '../../ops/addressAttempts.js'
 import { withTimeout } from '../../ops/notify.js'
 import { connectionError, PoolWithClearErrors } from './connecting.js'
 import { connectionsThroughPooler, inPipeline, type Queryable, socketOf } from './pipeline.js'
@@ -48,6 +49,8 @@ export interface PoolOptions extends Omit<SessionLimits, 'lockTimeoutMs'> {
   isPooled?: boolean
   /** Timeout of an answer and of a new connection. Locks time out after half of this time. For work that is retried. */
   answerMs?: number
+  /** Timeout of a new connection, in place of `answerMs`. */
+  connectMs?: number
   /** Timeout of an answer only. */
   queryLimitMs?: number
 }
@@ -148,7 +151,7 @@ export function createPool(
       ? poolerSessionConfig(url, applicationName)
       : directSessionConfig(url, applicationName, limits)),
     max: options.max,
-    connectionTimeoutMillis: answerMs ?? CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.connectMs ?? answerMs ?? CONNECT_TIMEOUT_MS,
     query_timeout: options.queryLimitMs ?? answerMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
