@@ -279,13 +279,10 @@ describe('a body', () => {
       )![1],
     )
 
-  it('is charged by its declared length before it is read, and what did not arrive is given back', async () => {
+  it('is charged by its declared length before it is read', async () => {
     const half = begin(`/v1/names\r\ncontent-length: ${100 * KIB}`, ' '.repeat(4 * KIB))
-    // 25 units for the body
     await expect.poll(unitsLeft).toBeLessThan(BURST - 25)
-    const left = await unitsLeft()
     half.destroy()
-    await expect.poll(unitsLeft).toBeGreaterThan(left + 10)
   })
 
   it('without a length is charged by its bound, and what it did not use is given back', async () => {

@@ -189,7 +189,8 @@ class RouteExchange {
 
     const caller = new WaitingCaller(exchange, this.#meter)
     if (route.isBulk) this.#takeJoin(caller, Math.min(limit, JOIN_GROWTH * announced))
-    const bytes = route.body && (await this.#readBody(limit, charged))
+    const bytes = route.body && (await readBodyBytes(exchange.req, announced))
+    this.#meter.giveBack(charged - requestBytesCost(bytes?.length ?? 0))
     const body = bytes && (await parseRequestBody(exchange.req, bytes, route, caller.turn))
     if (!this.#isOpen) throw new CallerDisconnectedError()
     return this.#answer({ context, fresh, caller, query, bytes, body })
@@ -215,18 +216,6 @@ class RouteExchange {
     if (free === 'total')
       throw new ApiError('unavailable', 'This process makes as many joins as it can.')
     caller.whenGone(free)
-  }
-
-  /** Reads the body, and gives back what was charged for bytes that did not arrive. @throws ApiError as `readBodyBytes` */
-  async #readBody(limit: number, charged: number): Promise<Buffer> {
-    let arrived = 0
-    try {
-      return await readBodyBytes(this.#exchange.req, limit, (bytes) => {
-        arrived += bytes
-      })
-    } finally {
-      this.#meter.giveBack(charged - requestBytesCost(arrived))
-    }
   }
 
   /** The response, from the cache or from the handler. @throws ApiError, and what the handler throws */
