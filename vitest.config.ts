@@ -48,7 +48,7 @@ const FOLDERS = {
   /** Tests of one shared world. */
   shared: ['e2e', 'conformance'],
   /** Files that start worlds of their own, and kill, reorg and stop them: last, few files at a time. */
-  worlds: ['world', 'recovery', 'upgrade', 'failover', 'faults', 'chaos', 'bench'],
+  worlds: ['world', 'recovery', 'upgrade', 'failover', 'faults', 'chaos', 'mix', 'bench'],
   /** Steps of an indexer or a relayer over a chain of their own, which mines when a test says so. */
   chains: ['relayer', 'indexer', 'solana', 'communities'],
 }
@@ -85,7 +85,11 @@ const ALONE_ON_SLOW = [
   'test/bench/gate.test.ts',
 ]
 /** One after the other at the end: measurements of prices, and what slow cores can't run beside others. */
-const ALONE = ['test/api/costs.test.ts', ...(isQuick ? [] : ALONE_ON_SLOW)]
+const ALONE = [
+  'test/api/costs.test.ts',
+  'test/api/listCosts.test.ts',
+  ...(isQuick ? [] : ALONE_ON_SLOW),
+]
 const alone = files.filter((path) => ALONE.includes(path))
 
 const others = [...shared, ...worlds, ...chains, ...alone]

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { CHAIN_FAMILY_PROPERTIES } from '../src/registry/families.js'
+import { ONE_NODE, usesOfOneNode } from './support/oneNode.js'
 
 /**
  * Enforces the import directions of docs/build/architecture.md: imports point only downwards. A room is a folder of
@@ -28,8 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ops: ['registry', 'types:config'],
   chains: ['registry', 'ops', 'types:config', 'contracts/evm/artifacts'],
   db: ['registry', 'ops', 'types:config'],
-  record: ['registry', 'chains', 'ops', 'types:db'],
-  indexer: ['registry', 'chains', 'record', 'db', 'push', 'ops', 'types:config'],
+  indexer: ['registry', 'chains', 'db', 'push', 'ops', 'types:config'],
   relayer: ['registry', 'chains', 'db', 'ops', 'types:config'],
   push: ['registry', 'db', 'ops', 'types:config'],
   web: ['registry', 'client'],
@@ -53,7 +53,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'config',
     'chains',
     'db',
-    'record',
     'indexer',
     'relayer',
     'push',
@@ -217,6 +216,23 @@ describe('the house', () => {
   it('has imports that point downwards, a registry without imports from other rooms, and one reader of process.env', () => {
     expect(sources.flatMap(problemsOf)).toEqual([])
   })
+
+  it('trusts one node only where nothing final depends on the answer', () => {
+    const uses = paths
+      .filter((path) => !isTest(path) && path !== 'chains/rpc/nodes.ts')
+      .flatMap((path) => usesOfOneNode(path, readFileSync(resolve(SRC, path), 'utf8')))
+    const rows = Object.keys(ONE_NODE)
+    const isListed = (use: string) => rows.some((row) => use.startsWith(row))
+    expect(
+      uses.filter((use) => !isListed(use)),
+      'functions without a row',
+    ).toEqual([])
+    const isUsed = (row: string) => uses.some((use) => use.startsWith(row))
+    expect(
+      rows.filter((row) => !isUsed(row)),
+      'rows without a function',
+    ).toEqual([])
+  })
 })
 
 describe('the rules of this test', () => {
@@ -267,6 +283,19 @@ describe('the rules of this test', () => {
   ])('find none in %s: %s', (path, text) => {
     expect(problems(path, text)).toEqual([])
   })
+})
+
+it.each([
+  ['const a = () => rpc.onOneNode(work)', ['x.ts a']],
+  ['class B { c() { return this.rpc.newestHead(read) } }', ['x.ts c']],
+  ['const d = { e: () => rpc.call("m", []) }', ['x.ts e']],
+  ['function f() { return createEvmRpc({ urls }).call("m", []) }', ['x.ts f']],
+  ['const g = () => chain.rpc.onEveryNode(ask)', ['x.ts g']],
+  ['const h = () => rpc.onEveryNode(ask, 2)', []],
+  ['const i = () => rpc.quorum((call) => call("m", []))', []],
+  ['const j = () => transport.call("GET", "/")', []],
+])('the use of one node is found: %s', (text, uses) => {
+  expect(usesOfOneNode('x.ts', text)).toEqual(uses)
 })
 
 it('every package is pinned by its digest, except the binaries of two libraries for platforms that were unavailable', () => {

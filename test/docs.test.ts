@@ -173,9 +173,9 @@ describe('docs/run/configuration.md', () => {
     const schemas = ['evmChain', 'chainsFile', 'deployment']
       .map((file) => read(`src/config/${file}.ts`))
       .join('\n')
-    const objects = [...schemas.matchAll(/strictObject\(\{([\s\S]*?)\n {0,6}\}\)/g)].map(
-      ([, fields]) => fields!,
-    )
+    const objects = [
+      ...schemas.matchAll(/(?:strictObject\(|const settings = )\{([\s\S]*?)\n {0,6}\}/g),
+    ].map(([, fields]) => fields!)
     const fields = objects.flatMap((object) =>
       [...object.matchAll(/^\s+(\w+)(?::|$)/gm)].map(([, field]) => field!),
     )

@@ -17,6 +17,7 @@ it.each([
   ['a registration on the hub', 'test/e2e/registration.test.ts'],
   ['a registration from a spoke', 'test/e2e/bridge.test.ts'],
   ['a registration from Solana', 'test/e2e/sdk.test.ts'],
+  ['every route at once in one process', 'test/mix/quick.test.ts'],
   ['a kill and a take-over', 'test/world/killed.test.ts'],
   ['the contracts under random calls', 'test/contracts/hub-fuzz.test.ts'],
   ['the Solana program', 'test/contracts/solana.test.ts'],

@@ -180,7 +180,7 @@ export interface CommunityPaymentPort {
   /**
    * A wallet's balance of a token at the newest block, in base units (ERC-721: number of tokens). 0 where the address
    * is no token, since anybody may have named the address as a token. Both addresses are texts as responses show them.
-   * @throws ChainUnavailableError
+   * @throws ChainUnavailableError, also while two nodes do not return equal balances
    */
   tokenBalance(token: string, wallet: string): Promise<bigint>
   /**

@@ -13,8 +13,8 @@ import type { RpcCall, RpcNodes } from './rpc/nodes.js'
 export type TokenBalancePort = Pick<CommunityPaymentPort, 'label' | 'tokenBalance'>
 
 /**
- * Creates a reader of balances for final decisions about payments. Two nodes have to return equal balances. While they
- * contradict each other, the payment waits.
+ * Creates a reader of balances, on which names depend for good. Two nodes have to return equal balances where two are
+ * configured. Until they do, nothing is decided: a registration gets an error, and a payment waits.
  */
 export const createTokenBalancePort = (
   nodes: Pick<RpcNodes, 'label' | 'quorum'>,

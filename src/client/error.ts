@@ -14,6 +14,11 @@ const MOST_MESSAGE = 500
 /** Longest pause before the next try: with a wrong clock, a date in Retry-After may be far away. */
 const MAX_PAUSE_MS = 60_000
 
+/** Characters that change how a terminal or a page shows a text: control characters, and such as reverse its order. */
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu
+const escaped = (character: string): string =>
+  `\\u{${character.codePointAt(0)!.toString(16).padStart(4, '0')}}`
+
 /** Every failure of a call: an error response, or no response. */
 export class ClusterdError extends Error {
   override name = 'ClusterdError'
@@ -29,7 +34,7 @@ export class ClusterdError extends Error {
     message: string,
     { status = 0, retryAfterMs, body, cause }: Failure = {},
   ) {
-    super(message, { cause })
+    super(message.replaceAll(INVISIBLE, escaped), { cause })
     this.status = status
     this.retryAfterMs = retryAfterMs
     this.body = body

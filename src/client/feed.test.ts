@@ -161,6 +161,23 @@ describe('events', () => {
     await expect(Promise.race([done, sleep(5_000, 'it goes on')])).resolves.toEqual([])
   })
 
+  it('go on past pages without events that are not the last', async () => {
+    const asked: (string | null)[] = []
+    const client = await clientOf((req, res) => {
+      const token = new URL(req.url!, 'http://here').searchParams.get('nextPage')
+      asked.push(token)
+      const at = Number(token ?? 0)
+      const items = at === 3 ? [{ id: 'a' }] : []
+      const resume = String(at + 1)
+      const page = at === 3 ? { items, resume } : { items, resume, nextPage: resume }
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page))
+    })
+    const seen: string[] = []
+    for await (const { id } of client.events({ follow: false })) seen.push(id)
+    expect(seen).toEqual(['a'])
+    expect(asked).toEqual([null, '1', '2', '3'])
+  })
+
   it.each([
     { name: 'a page', last: 'a', ids: ['a'] },
     { name: 'a piece of the stream', last: 'c', ids: ['a', 'b', 'c'] },

@@ -6,6 +6,7 @@ import {
   keyIdOf,
   parseCheckpoint,
   parseNote,
+  toBase64,
   type TreeHead,
 } from '../registry/log/note.js'
 import { ProvedTree } from '../registry/log/provedTree.js'
@@ -42,6 +43,12 @@ export interface SignedHead extends TreeHead {
   note: string
 }
 
+/** Size and root of a log's tree, in values that JSON keeps. */
+export interface KeptHead extends Omit<TreeHead, 'root'> {
+  /** Root hash, base64. */
+  root: string
+}
+
 /** An entry of the log. */
 export interface LogEntry {
   /** Index in the log. Entry 0 begins the generation; entry n is event n. */
@@ -58,7 +65,7 @@ export interface LogOptions {
   /** Domain at the beginning of the log's name, needed if the key also signs for other services: `names.example`. */
   domain?: string | undefined
   /** Checkpoint that was verified last. The log may only have grown since. */
-  last?: TreeHead | undefined
+  last?: TreeHead | KeptHead | undefined
   /**
    * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that this
    * log has lost are accepted as lost. A log older than that of `last` is refused.
@@ -89,8 +96,7 @@ const KEPT_SIGNATURES = 4
 
 /** Reader of a service's log. Everything it returns was verified by the pinned key and against the last checkpoint. */
 export class LogReader {
-  /** Checkpoint that was verified last. */
-  last: TreeHead | null
+  #last: TreeHead | null = null
   readonly #transport: Transport
   readonly #network: 'mainnet' | 'testnet'
   readonly #domain: string | undefined
@@ -101,7 +107,7 @@ export class LogReader {
   /** Resolves when the comparisons with `last` that began earlier have ended. A new comparison waits for that. */
   #compared: Promise<unknown> = Promise.resolve()
 
-  /** @throws TypeError for a key that is not 32 bytes in base64 */
+  /** @throws TypeError for a key that is not 32 bytes in base64, and for a `last` that is no checkpoint */
   constructor(client: Client, options: LogOptions) {
     const key = fromBase64(options.key)
     if (key?.length !== KEY_BYTES)
@@ -114,6 +120,16 @@ export class LogReader {
     this.#sha256 = options.sha256 ?? sha256
     this.#tree = createTreeHasher(this.#sha256)
     this.last = options.last ?? null
+  }
+
+  /** Checkpoint that was verified last, to keep as JSON. Null before the first. */
+  get last(): KeptHead | null {
+    return this.#last && { ...this.#last, root: toBase64(this.#last.root) }
+  }
+
+  /** @throws TypeError for a value that is no checkpoint */
+  set last(last: TreeHead | KeptHead | null) {
+    this.#last = last && treeHeadOf(last)
   }
 
   /**
@@ -136,13 +152,14 @@ export class LogReader {
 
   async #continued(note: string, signal?: AbortSignal): Promise<SignedHead> {
     const head = await this.#verified(note)
-    const { last } = this
+    const last = this.#last
     if (last?.origin === head.origin) await this.#assertGrown(last, head, signal)
     else if (last) {
       this.#assertNewer(last, head)
       if (head.origin !== this.#accept) await this.#assertFollows(last, head, signal)
     }
-    this.last = head
+    const { origin, size, root } = head
+    this.#last = { origin, size, root }
     return head
   }
 
@@ -196,11 +213,11 @@ export class LogReader {
 
   /** Entries up to a checkpoint, in order. Each is proved by the checkpoint's tree. */
   async *entries(
-    head: TreeHead,
+    head: TreeHead | KeptHead,
     { signal }: { signal?: AbortSignal } = {},
   ): AsyncGenerator<LogEntry> {
     const tree = new GrowingTree(this.#tree)
-    for await (const { from, texts } of this.bundles(head, { signal, tree }))
+    for await (const { from, texts } of this.bundles(treeHeadOf(head), { signal, tree }))
       for (const [i, text] of texts.entries()) yield { index: from + i, text }
   }
 
@@ -350,6 +367,17 @@ export class LogReader {
       return bytes
     })
   }
+}
+
+/** A checkpoint with its root as bytes. @throws TypeError for a value that is no checkpoint, as after another way than JSON */
+function treeHeadOf({ origin, size, root }: TreeHead | KeptHead): TreeHead {
+  const bytes = typeof root === 'string' ? fromBase64(root) : root
+  const isRoot = bytes instanceof Uint8Array && bytes.length === HASH_BYTES
+  if (typeof origin === 'string' && Number.isSafeInteger(size) && size >= 0 && isRoot)
+    return { origin, size, root: bytes }
+  throw new TypeError(
+    'The checkpoint is not one: keep `reader.last`, whose root is base64, or 32 bytes as a Uint8Array.',
+  )
 }
 
 /** Entries of a bundle, and their hashes. */

@@ -1,7 +1,7 @@
 import { bytesToHex } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
-import { type LogOptions, LogReader, type TreeHead } from './log.js'
+import { type KeptHead, type LogOptions, LogReader } from './log.js'
 import { withTimeLimit } from './time.js'
 import type { Answer, CallOptions, FeedEvent } from './types.js'
 
@@ -27,7 +27,7 @@ type Proof = Answer<'GET', '/v1/proof'>
 /** Result of a comparison with the hub: the service's proof, and the checkpoint of the compared log. */
 export type Verified = Proof & {
   /** Checkpoint of the log that was read. Pass it as `last` next time. */
-  head: TreeHead
+  head: KeptHead
 }
 
 type Registration = Pick<Extract<FeedEvent, { type: 'REGISTER_NAME' }>, 'from' | 'data'>

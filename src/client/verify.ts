@@ -3,6 +3,7 @@
  * a separate entry point, because the client is half as large without it.
  */
 export {
+  type KeptHead,
   type LogEntry,
   type LogOptions,
   LogReader,

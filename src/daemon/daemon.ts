@@ -105,8 +105,9 @@ export class Daemon {
       signal: this.#stopping.signal,
       loops: this.#loops,
       onError: (err) => log.debug({ err }, 'listening to the database'),
-      // a fault that broke or silenced the listener's connection has probably affected the pools' connections
-      onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
+      // a fault that broke or silenced the listener's connection has probably affected the pools' connections. After a
+      // fail-over, those that only read would go on to read the old primary
+      onRenewed: () => [this.#readPool, this.#writePool, this.#leases].forEach(dropConnections),
       onWake: createRestoreDetector(this.#writePool, (network) =>
         reportLostCommits({ metrics: this.#metrics, loops: this.#loops, log }, network),
       ),
@@ -132,7 +133,7 @@ export class Daemon {
     const copies = await readMirroredNetworks(this.#writePool)
     if (copies.size > 0 && roles.some((role) => role !== 'api'))
       throw new Error('The database is a mirror’s, and is only read: start with `--roles api`.')
-    await this.#startMirrors(opening)
+    await this.#startMirrors(opening, copies.size === 0)
     for (const family of this.#families) {
       const opened = await family.open(this.#config, opening, this.#chains)
       this.#chains = [...this.#chains, ...opened]
@@ -163,7 +164,10 @@ export class Daemon {
     this.#log.info({ ...api, ops: `http://${opsHost}:${this.opsPort}`, roles }, 'clusterd is up')
   }
 
-  async #startMirrors(opening: Omit<NetworkContext, 'network' | 'signal'>): Promise<void> {
+  async #startMirrors(
+    opening: Omit<NetworkContext, 'network' | 'signal'>,
+    isNew: boolean,
+  ): Promise<void> {
     const { mirror, isSqlServed } = this.#config
     if (!mirror) return
     for (const network of mirror.networks) {
@@ -172,7 +176,8 @@ export class Daemon {
       const isExpected = network === 'mainnet' || mirror.networks.length === 1
       const ctx = { network, ...opening, signal: this.#stopping.signal }
       const at = { leases: this.#leases, listener: this.#listener }
-      this.#mirrors.push(await runMirror(ctx, { source: mirror, isSqlServed, isExpected }, at))
+      const settings = { source: mirror, isSqlServed, isExpected, isNew }
+      this.#mirrors.push(await runMirror(ctx, settings, at))
     }
   }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { type EvmChain, readConfirmedBlock } from '../chains/evm/chain.js'
 import { getBlockHeader } from '../chains/evm/logs.js'
+import { assertOwnersOnHub, MAX_OWNERS_PER_CALL } from '../chains/evm/owners.js'
 import { transientError } from '../chains/rpc/errors.js'
 import {
   markNamesProved,
@@ -9,7 +10,6 @@ import {
 } from '../db/journal/copies.js'
 import { readJournalHead } from '../db/journal/head.js'
 import type { Worker } from '../ops/worker.js'
-import { assertOwnersOnHub, MAX_OWNERS_PER_CALL } from '../record/owners.js'
 
 /**
  * Name of the loop that proves names. Its error names the first name whose owner on the hub is not the owner in the

@@ -3,9 +3,8 @@ import { SERVICE_VERSION } from '../api/http/version.js'
 import type { Config } from '../config/index.js'
 import { readChainStates, type StoredChainState } from '../db/deployment/chainStates.js'
 import { type Leader, readLeaders } from '../db/deployment/leaders.js'
-import { type MirroredNetwork, readMirroredNetworks } from '../db/journal/copies.js'
+import { type MirroredNetwork, readMirrorAges, readMirroredNetworks } from '../db/journal/copies.js'
 import type { LeaderRole } from '../db/pg/codes.js'
-import { isDatabaseReachable } from '../db/pg/pool.js'
 import type { NetworkIndexRun } from '../indexer/run.js'
 import type { NetworkMirrorRun } from '../mirror/run.js'
 import {
@@ -62,10 +61,12 @@ export function checkProcessHealth({ loops }: Pick<StatusSources, 'loops'>) {
 
 /** Answer of /ready: whether this process can fulfil its roles. Ignores chains and other processes. */
 export async function checkProcessReadiness(sources: StatusSources) {
-  const isDatabaseUp = await probed(isDatabaseReachable(sources.pool), false)
+  const copies = await probed(readMirrorAges(sources.pool), null)
+  const uncopied = (copies ?? []).filter(({ ageMs }) => ageMs === null)
   const problems = [
     ...(sources.isStopping ? ['this process is stopping'] : []),
-    ...(isDatabaseUp ? [] : [NO_ANSWER]),
+    ...(copies ? [] : [NO_ANSWER]),
+    ...uncopied.map(({ network }) => `the mirror of ${network} has copied nothing yet`),
     ...checkProcessHealth(sources).stuck.map(
       ({ name }) => `a loop has not turned for ${STUCK_LOOP_ALARM_MS / 1_000} s: ${name}`,
     ),
@@ -141,10 +142,9 @@ export async function installationStatus(sources: StatusSources) {
       problem: problem?.text ?? null,
       ...(state ? chainAnswer(state, nowMs) : copyAnswer(copies.get(chain.network))),
     })),
-    mirrors: [...copies.values()].map(({ network, ageMs }) => ({
-      network,
-      ageSeconds: seconds(ageMs),
-    })),
+    mirrors: [...copies.values()]
+      .filter(({ ageMs }) => ageMs !== null)
+      .map(({ network, ageMs }) => ({ network, ageSeconds: seconds(ageMs) })),
     loops: loops.states().map(loopAnswer),
     watchOnly: config.chains.filter(({ watchOnly }) => watchOnly).map(({ label }) => label),
   }
@@ -237,7 +237,7 @@ function unproved(network: Network, loops: WorkerLoops): ProblemWithAlarm | null
 
 /** Trust in the names of a mirrored network. @param copy undefined for a network that is not mirrored */
 const copyAnswer = (copy?: MirroredNetwork): Partial<ReturnType<typeof chainAnswer>> =>
-  copy === undefined
+  copy === undefined || copy.ageMs === null
     ? {}
     : {
         trust: copy.isProved ? 'proved' : 'snapshot',

@@ -3,6 +3,8 @@ import { pad } from 'viem'
 import { CLAIMED_EVENT_TOPIC, decodeClaimedLog } from '../chains/evm/airdrop/distributor.js'
 import { type EvmChain, readConfirmedBlock } from '../chains/evm/chain.js'
 import { logLocation, type RawLog, readLogsOfRange } from '../chains/evm/logs.js'
+import { type BlockRangeSource, readBlocksInRanges } from '../chains/evm/runningHash/ranges.js'
+import { createLogRangeWidth } from '../chains/evm/runningHash/width.js'
 import { transientError } from '../chains/rpc/errors.js'
 import type { RpcCall } from '../chains/rpc/evm.js'
 import {
@@ -17,8 +19,6 @@ import { inTransaction } from '../db/pg/pool.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { FatalError, IDLE_POLL_MS, type StepResult, type Worker } from '../ops/worker.js'
-import { type BlockRangeSource, readBlocksInRanges } from '../record/ranges.js'
-import { createLogRangeWidth } from '../record/width.js'
 import { addressOfWord } from '../registry/primitives/address.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { isCheckpointReplaced } from './evm/checkpoint.js'
@@ -101,7 +101,7 @@ export class AirdropWatcher {
       from,
       Math.min(confirmed, from + this.#width.blocks - 1),
     )
-    const { claims, last, parentHash } = range!
+    const { claims, last, parentHash } = range!.answer
     if (watched.parentHash && toHex(watched.parentHash) !== parentHash)
       return this.#restart(watched, from)
     const isEnded = last.timestampMs >= watched.endsAtS * 1_000

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { LogReader } from '../client/log.js'
+import { markMirrorBegun } from '../db/journal/copies.js'
 import { lockMirrorHead } from '../db/journal/mirrorWriter.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
@@ -29,6 +30,8 @@ export interface MirrorSettings {
   isSqlServed: boolean
   /** True if the source has to have a log of the network. */
   isExpected: boolean
+  /** True if the database mirrors nothing yet, so that it is unknown whether the source has the network. */
+  isNew: boolean
 }
 
 /**
@@ -37,7 +40,7 @@ export interface MirrorSettings {
  */
 export async function runMirror(
   ctx: NetworkContext,
-  { source, isSqlServed, isExpected }: MirrorSettings,
+  { source, isSqlServed, isExpected, isNew }: MirrorSettings,
   at: { leases: pg.Pool; listener: Listener },
 ): Promise<NetworkMirrorRun> {
   const { network, log, loops, signal, pool } = ctx
@@ -46,7 +49,10 @@ export async function runMirror(
   const openReader = () =>
     new LogReader(client, { key, domain, accept, network, sha256: sha256InOneCall })
   openReader()
-  await inTransaction(pool, (db) => lockMirrorHead(db, network))
+  await inTransaction(pool, async (db) => {
+    await lockMirrorHead(db, network)
+    if (isExpected || isNew) await markMirrorBegun(db, network)
+  })
   let leads = false
   const health = new MirrorHealth(`the mirror of ${network}, from ${source.url}`)
   const onFailure = (error: Error) => {

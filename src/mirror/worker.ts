@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { ClusterdError } from '../client/error.js'
 import { type LogReader, logMismatchError, type SignedHead } from '../client/log.js'
-import { markMirrorVerified } from '../db/journal/copies.js'
+import { markMirrorAbsent, markMirrorVerified } from '../db/journal/copies.js'
 import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/journal/log.js'
 import { MirrorWriter } from '../db/journal/mirrorWriter.js'
 import { inTransaction } from '../db/pg/pool.js'
@@ -60,7 +60,10 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
       const mayBegin = !isExpected || performance.now() - startedMs < BEGINS_MS
       const mayWait = log === null && mayBegin
       const head = await newestOf(reader, mayWait, signal)
-      if (head === null) return 'idle'
+      if (head === null) {
+        if (!isExpected) await markMirrorAbsent(pool, network)
+        return 'idle'
+      }
       const nowMs = performance.now()
       const isSigned = log?.note === head.note || nowMs - takenMs < SIGNATURES_EVERY_MS
       if (log && isSame(log, head) && isSigned) {

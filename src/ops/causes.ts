@@ -6,7 +6,11 @@ export type ErrorCause = 'database' | 'clock' | 'other'
 /** Names of errors that point to a chain, whatever their `cause` is. */
 const OF_CHAIN = new Set(['ChainUnavailableError', 'RpcError', 'RefutedAnswerError', 'NodeError'])
 /** Names of our own errors that point to the database. */
-const OF_DATABASE = new Set(['DatabaseConnectionError', 'NotReplicatedError'])
+const OF_DATABASE = new Set([
+  'DatabaseConnectionError',
+  'NotReplicatedError',
+  'ReadOnlyServerError',
+])
 
 /** Beginnings of the messages of `pg` errors without a code, such as a broken connection or an ended pool. */
 export const DATABASE_DRIVER_ERROR_PATTERN =

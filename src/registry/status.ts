@@ -17,6 +17,9 @@ export type RegistrationStatus =
 /** Time after which a mempool transaction that no node has any more counts as unknown, ms. */
 export const DROPPED_TX_GRACE_MS = 30 * 60_000
 
+/** Maximum number of names in a status. A contract can bid for thousands of names in one transaction. */
+export const MAX_STATUS_NAMES = 100
+
 export interface JournalledBid {
   logIndex: number
   /** Canonical name; the raw bytes32 in hex where it is not a valid name. */
@@ -28,7 +31,7 @@ export interface JournalledBid {
 }
 
 /** The bid that won a name: wei of ETH, and the hub's transaction. */
-export interface WinningBid {
+interface WinningBid {
   amountWei: string
   tx: string
 }
@@ -153,6 +156,8 @@ export interface TxStatusInput {
   packets?: readonly SentPacket[]
   /** Payments for community names, on any chain. */
   paidNames?: readonly CommunityNamePayment[]
+  /** Number of names of the transaction after those of the bids, messages or payments above. */
+  more?: number
   seen: ChainTxState
   tracked: TrackedTxState | null
 }
@@ -168,7 +173,10 @@ export interface StatusAnswer {
   step?: 'leading' | 'behind' | 'delivery_failed'
   reason?: string
   confirmations?: Confirmations
+  /** The first `MAX_STATUS_NAMES` names, in log order. */
   names?: NameStatus[]
+  /** Number of further names; absent for none. */
+  more?: number
   /** Hub transaction that executed the message with the first of the names that the transaction bids for. */
   hubTx?: string
   /** Set for a payment that bought nothing. */
@@ -196,6 +204,14 @@ const OF_OUTCOME: Record<BidOutcome, RegistrationStatus> = {
  * reason as the verdict.
  */
 export function decideTxStatus(input: TxStatusInput): StatusAnswer {
+  const answer = withAllNames(input)
+  if (!answer.names) return answer
+  const names = answer.names.slice(0, MAX_STATUS_NAMES)
+  const more = answer.names.length - names.length + (input.more ?? 0)
+  return more === 0 ? answer : { ...answer, names, more }
+}
+
+function withAllNames(input: TxStatusInput): StatusAnswer {
   const packets = input.packets ?? []
   const first = decidingPacket(packets)
   if (input.journal.length > 0) return journalled(input.journal, input.credit)

@@ -1,8 +1,13 @@
 import PQueue from 'p-queue'
 import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
+import { ChainUnavailableError } from '../chains/chain.js'
 import { GAS_PER_PAYMENT_REFUSAL } from '../chains/evm/community/ending.js'
-import { createGasPriceCap, createRequiredTipCache, readGasFees } from '../chains/evm/gasPrice.js'
+import {
+  createGasPriceCap,
+  createRequiredTipCache,
+  readLeastGasPriceWei,
+} from '../chains/evm/gasPrice.js'
 import { accountWithoutKey } from '../chains/evm/relayerAccount.js'
 import { createEvmJobSender, createRpcCallCache, type RpcCallCache } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
@@ -28,7 +33,7 @@ import { countOpenJobs, readSignerStats } from '../db/outbox/stats.js'
 import { findUndeliveredPayments } from '../db/payments/open.js'
 import type { ChainRowKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
-import { isInternalError } from '../ops/log/errors.js'
+import { fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
 import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { decideMessageExecution, isDeliveryVoid, jobCallOf } from './calls.js'
@@ -214,24 +219,28 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       Math.abs(nowMs - this.#releasesAtMs) >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
     const weighs = refusalWorth > 0 && (isTime || (await hasUnfinishedJobs(pool, key)))
     if (!isTime && !weighs) return 0
-    const leastWei = weighs ? await this.#leastWei(refusalWorth) : 0n
+    const leastWei = weighs ? await this.#leastWei(refusalWorth) : null
     const changed = await inRelayerTransaction(pool, { network, epoch }, async (client) => {
       const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
       const ended = isTime ? await endParkedRefusals(client, key, nowMs) : 0
-      return released + ended + (weighs ? await parkUneconomicalRefusals(client, key, leastWei) : 0)
+      if (leastWei === null) return released + ended
+      return released + ended + (await parkUneconomicalRefusals(client, key, leastWei))
     })
     if (isTime) this.#releasesAtMs = nowMs
     return changed
   }
 
-  /** Smallest payment that is refused at our cost, wei: `worth` times the gas cost of the refusal. */
-  async #leastWei(worth: number): Promise<bigint> {
-    const { rpc } = this.#options.at
-    const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode((ask) =>
-      readGasFees(ask, this.#demand.wei),
+  /**
+   * Smallest payment that is refused at our cost, wei: `worth` times the gas cost of the refusal. Null while too few
+   * nodes return a gas price.
+   */
+  async #leastWei(worth: number): Promise<bigint | null> {
+    const priceWei = await fallbackOnExpectedError(
+      readLeastGasPriceWei(this.#options.at.rpc, this.#demand.wei),
+      (error) => error instanceof ChainUnavailableError,
+      null,
     )
-    // maxFeePerGas is twice the expected base fee
-    const priceWei = (maxFeePerGas + maxPriorityFeePerGas) / 2n
+    if (priceWei === null) return null
     return (GAS_PER_PAYMENT_REFUSAL * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
   }
 

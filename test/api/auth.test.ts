@@ -273,7 +273,7 @@ describe('a key', () => {
       ['a character more', () => ({ 'x-auth-key': `${token}x` })],
       ['a character less', () => ({ 'x-auth-key': token.slice(1) })],
       ['another case', () => ({ 'x-auth-key': token.toLowerCase() })],
-      ['a long key', () => ({ 'x-auth-key': 'k'.repeat(10_000) })],
+      ['a long key', () => ({ 'x-auth-key': 'k'.repeat(4_000) })],
       ['bytes beside ASCII', () => ({ authorization: `Bearer ${'\u00ff'.repeat(43)}` })],
     ])('is refused: %s', async (_, headers) => {
       const reply = await validate(headers())
@@ -295,9 +295,9 @@ describe('a route with an optional key', () => {
   const path = `/v1/clusters/address/${account.address}`
   const validKey = async (): Promise<string> => (await exchange(await prove())).body.token
 
-  it.each<[name: string, key: () => string | Promise<string>, control: string | null]>([
-    ['an empty key', () => '', null],
-    ['an unknown key', () => 'x'.repeat(43), null],
+  it.each<[name: string, key: () => string | Promise<string>, control: string]>([
+    ['an empty key', () => '', 'no-cache'],
+    ['an unknown key', () => 'x'.repeat(43), 'no-cache'],
     ['a valid key', validKey, 'private, no-store'],
   ])(
     'answers as without one where the key is not valid, and has caches vary by it: %s',

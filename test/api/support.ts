@@ -71,8 +71,8 @@ export interface ApiWorld {
 }
 
 export interface ApiWorldOptions {
-  /** RPC URL of each chain by label; default: hubs "1" and "11155111" at closed ports. */
-  rpcUrls?: Readonly<Record<string, string>>
+  /** RPC URL or URLs of each chain by label; default: hubs "1" and "11155111" at closed ports. */
+  rpcUrls?: Readonly<Record<string, string | readonly string[]>>
   chainId?: number
   contract?: Hex
   configs?: (configs: readonly ChainConfig[]) => readonly ChainConfig[]
@@ -83,6 +83,8 @@ export interface ApiWorldOptions {
   shareKeys?: readonly Uint8Array[]
   /** Signer of the operator's permissions. */
   airdropOperatorKey?: Hex
+  /** Signer of releases of payments. */
+  releaseSigner?: NonNullable<ApiDeps['releaseSigner']>
   metrics?: ApiDeps['metrics']
   failed?: ApiDeps['failed']
   limits?: ApiDeps['limits']
@@ -138,6 +140,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     permissionSigner: options.airdropOperatorKey
       ? createClaimPermissionSigner(options.airdropOperatorKey)
       : null,
+    releaseSigner: options.releaseSigner ?? null,
     config: {
       serviceDomain: 'localhost',
       tokenKey: TOKEN_KEY,
@@ -240,7 +243,7 @@ async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<Chai
         label,
         role: 'hub',
         chainId: options.chainId ?? 31_337,
-        rpcUrls: [options.rpcUrls?.[label] ?? `http://127.0.0.1:${await chooseFreePort()}`],
+        rpcUrls: [options.rpcUrls?.[label] ?? `http://127.0.0.1:${await chooseFreePort()}`].flat(),
         contract: options.contract ?? `0x${'11'.repeat(20)}`,
         confirmation: { blocks: 2 },
       })),

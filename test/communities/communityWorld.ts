@@ -180,9 +180,10 @@ export async function startCommunityWorld(communities: readonly string[]) {
   /** Runs the relayers of both chains until nothing is pending. @param payments settings of `payments` */
   async function giveBack(
     payments: { releaseAfterMs?: number; refusalWorth?: number } = {},
+    hub: { rpcUrls?: readonly string[] } = {},
   ): Promise<void> {
     for (const label of ['1', '8453'] as const) {
-      const relayer = await world.restart({ label, file: { payments } })
+      const relayer = await world.restart({ label, hub, file: { payments } })
       for (let i = 0; i < 20 && (await world.run(relayer)); i++) {
         await sideOf(label).test.mine({ blocks: 1 })
         if ((await relayer.step()) === 'idle') break

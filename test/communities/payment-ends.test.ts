@@ -19,6 +19,7 @@ import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
 import { storedOf } from '../support/airdrop.js'
+import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 import { AWAY, NATIVE, startCommunityWorld } from './communityWorld.js'
 
@@ -184,6 +185,23 @@ describe('a payment that nobody decides', () => {
     expect(await outcomeOf(worth.tx)).toBe('invalid no_price refused')
     expect(await outcomeOf(dust.tx)).toBe('invalid underpaid reclaim')
   })
+
+  it.each(['cheap', 'silent'])(
+    'is refused beside a %s node, whatever price the other has',
+    async (name) => {
+      const proxyWith = (answer: 'lost' | ((text: string) => string) | undefined) =>
+        startRpcProxy(at.world.hub.anvil.rpcUrl, async (method) =>
+          method === 'eth_feeHistory' ? answer : undefined,
+        )
+      const dear = await proxyWith((text) => text.replaceAll(/"0x\w{7,}"/g, '"0x9184e72a000"'))
+      const other = await proxyWith(name === 'silent' ? 'lost' : undefined)
+      const worth = await at.pay({ name, amount: 10n ** 15n, recipient: at.addressOf(9) })
+      await at.judge()
+      await at.giveBack({ refusalWorth: 1 }, { rpcUrls: [dear.url, other.url] })
+      expect(await outcomeOf(worth.tx)).toBe('invalid no_price refused')
+      await Promise.all([dear.stop(), other.stop()])
+    },
+  )
 
   it('is still refused when an operator resumes it, and ends when its payer has reclaimed it', async () => {
     const resumed = await at.pay({ name: 'dust', amount: 1n })

@@ -8,7 +8,7 @@ import {
   extendRunningHashes,
   initialRunningHashes,
   runningHashInputs,
-} from '../../src/chains/evm/record.js'
+} from '../../src/chains/evm/runningHash/hashes.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { readChain, registerChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'

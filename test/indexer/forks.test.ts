@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { mergeDecodedLogs } from '../../src/chains/evm/decodeLogs.js'
-import { logRangeSource, readBlocksInRanges } from '../../src/record/ranges.js'
-import { createLogRangeWidth } from '../../src/record/width.js'
+import { logRangeSource, readBlocksInRanges } from '../../src/chains/evm/runningHash/ranges.js'
+import { createLogRangeWidth } from '../../src/chains/evm/runningHash/width.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
@@ -58,7 +58,9 @@ async function bidsInRange(name: string) {
   for (let i = 0; i < 3; i++) await world.bid(i, [`${name}-${i}`])
   const { chain } = await world.open({ rpcUrls: [proxy.url] })
   const read = () =>
-    readBlocksInRanges(logRangeSource(chain, createLogRangeWidth()), from, from + 2)
+    readBlocksInRanges(logRangeSource(chain, createLogRangeWidth()), from, from + 2).then(
+      (ranges) => ranges.map(({ answer }) => answer),
+    )
   return { from, read }
 }
 

@@ -4,6 +4,7 @@ import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { startRpcProxy } from '../support/rpcProxy.js'
 
 const DEADLINE = { timeout: 20_000, interval: 100 }
 const SPOKE = { network: 'mainnet', role: 'spoke', contract: `0x${'22'.repeat(20)}`, pollMs: 100 }
@@ -68,4 +69,27 @@ describe('chains at the start', () => {
     expect((await fetch(`${later.ops}/ready`)).status).toBe(200)
     await later.stop()
   })
+})
+
+it('a chain is not identified for good by one of two nodes', async () => {
+  const lie = `0x${'ab'.repeat(32)}`
+  const liar = await startRpcProxy(other.rpcUrl, async (_, body) =>
+    body.includes('"0x0"')
+      ? (answer) => {
+          const { result, ...rest } = JSON.parse(answer)
+          return JSON.stringify({ ...rest, result: { ...result, hash: lie } })
+        }
+      : undefined,
+  )
+  const spoke = { ...SPOKE, label: '137', chainId: 900_000_002 }
+  const later = await startTestDaemon(world.postgres.url, {
+    chains: [world.section, { ...spoke, rpcUrls: [liar.url, other.rpcUrl] }],
+  })
+  await expect
+    .poll(async () => (await later.status()).problems.join(), DEADLINE)
+    .toMatch(/chain "137": has not answered yet: .*two nodes have to/)
+  const { rows } = await world.pool.query(`SELECT genesis_hash FROM chains WHERE label = '137'`)
+  expect(rows).toEqual([{ genesis_hash: null }])
+  await later.stop()
+  await liar.stop()
 })

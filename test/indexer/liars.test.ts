@@ -217,7 +217,7 @@ test('a single node without some logs and without the state of confirmed blocks 
   say = async (method, body) =>
     method === 'eth_call' && !body.includes(hash) ? noState : undefined
   for (let i = 0; i < 3; i++)
-    await expect(indexer.step()).rejects.toThrow("do not make its contracts' record")
+    await expect(indexer.step()).rejects.toThrow("do not produce its contracts' running hashes")
   expect(indexer.state.nextBlock).toBe(nextBlock)
   lie = null
   say = async () => undefined

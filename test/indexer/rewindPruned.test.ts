@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import type { RawLog } from '../../src/chains/evm/logs.js'
-import { encodeRunningHashes } from '../../src/chains/evm/record.js'
+import { encodeRunningHashes } from '../../src/chains/evm/runningHash/hashes.js'
+import { readLastConfirmedHashes } from '../../src/chains/evm/runningHash/prove.js'
 import { findChain } from '../../src/db/journal/chains.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
-import { readLastConfirmedHashes } from '../../src/record/prove.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import type { LoneIndexer } from '../faults/support.js'
-import { answering, RECORD_HASH, useSilentNodes } from './silentNodes.js'
+import { answering, failing, RECORD_HASH, useSilentNodes } from './silentNodes.js'
 
 /** A rewind to a block whose state the nodes no longer have: nobody returns the hub's record (running hash) there. */
 
@@ -81,24 +81,57 @@ it('a database that has no record for its checkpoint goes on, too', async () => 
   expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
 })
 
-it('a momentary fault does not cause all logs to be read, where nodes have the old state', async () => {
-  let failures = 0
-  let oldest = Number.POSITIVE_INFINITY
-  const flaky = await node(async (method, body) => {
+/** Requests for logs by number: the oldest block that was requested. */
+function oldestRequested() {
+  const requested = { oldest: Number.POSITIVE_INFINITY }
+  const note = (method: string, body: string): undefined => {
     const [filter] = (JSON.parse(body) as { params: { fromBlock?: string }[] }).params
     if (method === 'eth_getLogs' && filter?.fromBlock)
-      oldest = Math.min(oldest, Number(filter.fromBlock))
-    return body.includes(RECORD_HASH) && failures-- > 0 ? 'lost' : undefined
+      requested.oldest = Math.min(requested.oldest, Number(filter.fromBlock))
+  }
+  return { requested, note }
+}
+
+it('a momentary fault does not cause all logs to be read, where nodes have the old state', async () => {
+  let failures = 0
+  const { requested, note } = oldestRequested()
+  const flaky = await node(async (method, body) => {
+    note(method, body)
+    const isFault = body.includes(RECORD_HASH) && failures-- > 0
+    return isFault ? failing(-32_603, 'Internal error') : undefined
   })
-  const rpcUrls = [flaky, world.anvil.rpcUrl]
+  const rpcUrls = [flaky, await node(async (method, body) => note(method, body))]
   const { lone, block } = await indexed(rpcUrls)
   await rewind(lone, rpcUrls, block)
-  oldest = Number.POSITIVE_INFINITY
-  failures = 2
+  requested.oldest = Number.POSITIVE_INFINITY
+  // a node is asked twice, each time by the block's hash and by its number
+  failures = 4
   await drive(lone, 40)
   await expect.poll(() => drive(lone, 3), { timeout: 10_000 }).toEqual([])
   expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
-  expect(oldest).toBeGreaterThanOrEqual(block)
+  expect(requested.oldest).toBeGreaterThanOrEqual(block)
+})
+
+it('all logs are read once, although the step fails afterwards', async () => {
+  const { requested, note } = oldestRequested()
+  const keeps = pruned(20)
+  const counted = await node(async (method, body) => {
+    note(method, body)
+    return keeps(method, body)
+  })
+  const rpcUrls = [counted, await node(keeps)]
+  const { lone, block } = await indexed(rpcUrls)
+  await rewind(lone, rpcUrls, block)
+  // the leader's term has ended, so the write after the proof is refused
+  await lone.pool.query('UPDATE leaders SET epoch = epoch + 1')
+  await expect(lone.indexer.step()).rejects.toThrow('another process leads')
+  expect(requested.oldest).toBe(world.config.startBlock)
+  await lone.pool.query('UPDATE leaders SET epoch = epoch - 1')
+  requested.oldest = Number.POSITIVE_INFINITY
+  await world.test.mine({ blocks: 60 })
+  expect(await drive(lone, 40)).toEqual([])
+  expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
+  expect(requested.oldest).toBeGreaterThanOrEqual(block)
 })
 
 it('logs that do not make the newest record prove nothing: the chain waits for nodes that agree, without another rewind', async () => {
@@ -121,7 +154,9 @@ it('logs that do not make the newest record prove nothing: the chain waits for n
   expect(hidden).toBeLessThan(block)
   await lone.indexer.step().catch(() => {})
   const [error] = await drive(lone, 1)
-  expect(error?.message).toMatch(/do not make its contracts' record|contradict each other/)
+  expect(error?.message).toMatch(
+    /do not produce its contracts' running hashes|contradict each other/,
+  )
   expect(await journalled(lone)).toEqual(before)
   hidden = -1
   const left = async () =>
@@ -172,9 +207,12 @@ it('a stored record of another block means a rewind, and no record a payments co
   const ofOther = encodeRunningHashes(spoke.config, Buffer.alloc(32, 1), known)
   const ofThis = encodeRunningHashes(spoke.config, parentHash, known)
   expect(await placeOf(spoke, ofOther)).toBeNull()
-  expect(await placeOf(spoke, ofThis)).toEqual({ lastHash: parentHash, record: known })
-  expect(await placeOf(spoke, null)).toEqual({ lastHash: parentHash, record: [Buffer.alloc(32)] })
+  expect(await placeOf(spoke, ofThis)).toEqual({ lastHash: parentHash, runningHashes: known })
+  expect(await placeOf(spoke, null)).toEqual({
+    lastHash: parentHash,
+    runningHashes: [Buffer.alloc(32)],
+  })
   expect(await placeOf(chain, null)).toBeNull()
   const trusted = { ...chain, config: { ...config, trust: 'trusted' as const } }
-  expect(await placeOf(trusted, ofOther)).toEqual({ lastHash: parentHash, record: [] })
+  expect(await placeOf(trusted, ofOther)).toEqual({ lastHash: parentHash, runningHashes: [] })
 })

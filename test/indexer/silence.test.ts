@@ -155,7 +155,9 @@ describe('nodes with limitations', () => {
     const lone = await open({ rpcUrls: [lossy, await node(keeps)] })
     const errors = await drive(lone, 40)
     // which node is asked first decides how the gap is found: by the record, or by the other node
-    expect(errors[0]!.message).toMatch(/do not make its contracts' record|contradict each other/)
+    expect(errors[0]!.message).toMatch(
+      /do not produce its contracts' running hashes|contradict each other/,
+    )
     expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
   })
 

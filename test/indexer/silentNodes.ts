@@ -7,7 +7,7 @@ import {
   extendRunningHashes,
   initialRunningHashes,
   runningHashInputs,
-} from '../../src/chains/evm/record.js'
+} from '../../src/chains/evm/runningHash/hashes.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { OnCall } from '../support/rpcProxy.js'
 import { useSilentNodes } from './silentNodes.js'
 
-/** A node whose head moves, and whose finalized block stands still, holds up nothing beside two others. */
+/** A node whose head moves, and whose finalized block stands still, delays nothing beside two others. */
 
 const { world, node, open, head, made } = useSilentNodes()
 

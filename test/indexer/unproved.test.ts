@@ -44,7 +44,7 @@ it('a taken name is not offered while the hub’s record does not show that all 
   try {
     await expect
       .poll(async () => (await daemon.status()).problems.join(), { timeout: 20_000 })
-      .toContain('record')
+      .toContain('running hash')
     expect(await check()).toMatchObject({ status: 503, body: { error: 'catching_up' } })
     expect(await daemon.status()).toMatchObject({ code: 503, ok: false })
 

@@ -16,7 +16,7 @@ const { world } = useSilentNodes()
 const OLDER_CODE = '0x00'
 const OLDER = pad('0x0a', { size: 20 })
 
-describe('a chain whose contracts keep no record', () => {
+describe('a chain whose contracts keep no running hash', () => {
   let databases = 0
   const ends: (() => Promise<unknown>)[] = []
   afterEach(async () => {
@@ -40,11 +40,11 @@ describe('a chain whose contracts keep no record', () => {
   const watchOnly = { minimum: [], quotes: false }
   it.each<[string, Partial<ChainConfig>, RegExp]>([
     ['is watched', { watchOnly }, /Chain "1" is watched.*say "trust"/],
-    ['has an older hub', { contract: OLDER as Hex }, /hub contract 0x0+0a.*keeps no record/],
+    ['has an older hub', { contract: OLDER as Hex }, /hub contract 0x0+0a.*keeps no running hash/],
     [
       'has an older payments contract',
       { communityPayments: OLDER as Hex },
-      /payments contract 0x0+0a.*keeps no record/,
+      /payments contract 0x0+0a.*keeps no running hash/,
     ],
   ])(
     'is refused where it %s and names no trust, and opened where it does',

@@ -51,7 +51,7 @@ it('accepts a registration only if the hub has exactly its name and its wallet',
     )
   const refusal = (from: string, name: string) => [
     'registry_mismatch',
-    `The hub did not give ${name} to ${from}.`,
+    `The hub did not give ${name.replace('\0', '\\u{0000}')} to ${from}.`,
   ]
   expect(await resultOf(owner, 'known')).toBe('3 entries')
   for (const [from, name] of [

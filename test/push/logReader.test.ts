@@ -224,6 +224,57 @@ describe('a reader of the log', () => {
     expect(reader.last!.size).toBe((await headNow()).size)
   })
 
+  it('continues from a checkpoint that was kept as JSON', async () => {
+    const reader = readerOf()
+    expect(reader.last).toBe(null)
+    await reader.checkpoint()
+    const last = JSON.parse(JSON.stringify(reader.last))
+    expect(last).toEqual(reader.last)
+    expect((await readerOf(undefined, { last }).event('m-1-1')).index).toBe(1)
+    await grow(world, 3)
+    const continued = readerOf(undefined, { last })
+    const { size } = await continued.checkpoint()
+    expect(size).toBeGreaterThan(last.size)
+    expect(await all(continued.entries(continued.last!))).toHaveLength(size)
+    const forged = { ...last, root: Buffer.alloc(32, 3).toString('base64') }
+    await expect(readerOf(undefined, { last: forged }).checkpoint()).rejects.toThrow('has forked')
+  })
+
+  it('refuses by a TypeError a `last` that is no checkpoint any more', async () => {
+    const head = await headNow()
+    const lost = [
+      JSON.parse(JSON.stringify(head)),
+      JSON.parse(JSON.stringify({ ...head, root: Buffer.from(head.root) })),
+      { ...head, root: head.root.slice(1) },
+      { ...head, root: 'AAAA' },
+      { ...head, root: [...head.root] },
+      { ...head, size: '1' },
+      { ...head, size: -1 },
+      { size: head.size, root: head.root },
+      {},
+      'names.example/mainnet/1',
+    ]
+    for (const last of lost)
+      expect(() => readerOf(undefined, { last }), JSON.stringify(last)).toThrow(TypeError)
+  })
+
+  it.each([
+    ['\u202e', '\\u{202e}'],
+    ['\u009b31m', '\\u{009b}31m'],
+    ['\u2066', '\\u{2066}'],
+    ['\u200b', '\\u{200b}'],
+    ['\u{e0041}', '\\u{e0041}'],
+  ])(
+    'shows the name of another log without characters that change the text',
+    async (raw, shown) => {
+      const origin = `evil${raw}/mainnet/1`
+      const note = signCheckpoint({ origin, size: 1, root: Buffer.alloc(32) }, keys)!
+      await expect(readerOf().take(note)).rejects.toThrow(
+        `The checkpoint is of another log, evil${shown}/mainnet/1.`,
+      )
+    },
+  )
+
   it('refuses a key that is not 32 bytes', () => {
     expect(() => readerOf(undefined, { key: 'names' })).toThrow(
       'The key of a log is 32 bytes in base64',

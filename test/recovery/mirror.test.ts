@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { bid, freshName, randomAddress, secondApi, startApi } from '../api/support.js'
 import { emptyDatabase, key, writeLog } from '../mirror/support.js'
 import { startClusterd } from '../support/clusterdProcess.js'
 import { startTestMirror } from '../support/daemon.js'
@@ -23,14 +23,16 @@ async function grow(api: Pick<typeof source, 'append' | 'pool'>, count: number):
   return from
 }
 
-/** What the way to the source does: `cut` answers nothing, `forged` alters checkpoints. */
-type Way = 'open' | 'cut' | 'forged'
+/** What the way to the source does: `cut` ends connections, `slow` answers checkpoints alone, `forged` alters them. */
+type Way = 'open' | 'cut' | 'slow' | 'forged'
 
 /** The source's address behind a way that a test closes and opens. */
 const way = useWorld(async () => {
   const state = { is: 'open' as Way }
   const server = await serve((req, res) => {
     if (state.is === 'cut') return void req.socket.destroy()
+    // the client's time limit ends such a request
+    if (state.is === 'slow' && !req.url!.includes('checkpoint')) return
     void pass(req.url!, res, state.is)
   })
   return Object.assign(state, { url: server.url, stop: server.stop })
@@ -66,6 +68,65 @@ async function untilSame(api: string): Promise<void> {
   // a mirror that starts has no port yet
   await expect.poll(() => feedOf(api).catch(() => []), DEADLINE).toEqual(events)
 }
+
+describe('a mirror that has copied nothing yet', () => {
+  it.each<Way>(['cut', 'slow'])(
+    'is not ready and denies nothing, whatever the source does: %s',
+    async (is) => {
+      way.is = is
+      const { url, pool } = await emptyDatabase(source.postgres.url, `unproved_${is}`)
+      const mirror = await startTestMirror(url, { url: way.url, key })
+      const ready = async () => (await fetch(`${mirror.ops}/ready`)).status
+      const unknown = randomAddress()
+      const body = JSON.stringify([{ name: freshName() }])
+      const lookups: readonly [path: string, init?: RequestInit][] = [
+        [`/v1/names/address/${unknown}`],
+        ['/v1/names', { method: 'POST', body }],
+        ['/v1/clusters/name/nobody'],
+        [`/v0.1/name/${unknown}`],
+        ['/v0.1/address/nobody'],
+        ['/v1/names/register/check', { method: 'POST', body: '["nobody"]' }],
+        ['/v0.1/register/check/nobody'],
+        ['/v1/names/search?prefix=no'],
+        ['/v1/events'],
+        ['/v0.1/events'],
+        ['/nobody'],
+        ['/v1/overview'],
+        ['/v1/log/mainnet/checkpoint'],
+        ['/v1/log/mainnet/1/checkpoint'],
+        ['/v1/log/mainnet/1/tile/0/000'],
+        ['/v1/events/m-1-1/proof'],
+        ['/v1/proof'],
+        [`/v1/names/address/${unknown}?testnet=true`],
+        [`/v0.1/name/${unknown}?testnet=true`],
+        ['/v1/log/testnet/checkpoint'],
+      ]
+      const another = await secondApi({ pool }, {})
+      for (const at of [mirror.api, another.url])
+        for (const [path, init] of is === 'slow' ? lookups.slice(0, -3) : lookups)
+          expect((await fetch(`${at}${path}`, init)).status, path).toBe(503)
+      expect(await ready()).toBe(503)
+      expect((await mirror.status()).mirrors).toEqual([])
+
+      way.is = 'open'
+      await untilSame(mirror.api)
+      await expect.poll(ready, DEADLINE).toBe(200)
+      expect((await fetch(`${mirror.api}/v1/names/address/${unknown}`)).status).toBe(404)
+      // the source has no testnet
+      const onTestnet = `${mirror.api}/v1/names/address/${unknown}?testnet=true`
+      await expect.poll(async () => (await fetch(onTestnet)).status, DEADLINE).toBe(400)
+      await another.stop()
+      await mirror.stop()
+
+      // what was copied is served without the source, and is ready
+      way.is = 'cut'
+      const again = await startTestMirror(url, { url: way.url, key })
+      expect((await fetch(`${again.api}/v1/names/address/${unknown}`)).status).toBe(404)
+      expect((await fetch(`${again.ops}/ready`)).status).toBe(200)
+      await again.stop()
+    },
+  )
+})
 
 describe('a mirror', () => {
   it('serves from nothing, follows within two seconds, and outlives outages, forgeries and generations', async () => {

@@ -2,12 +2,16 @@ import { encodeFunctionData, type Hex, pad } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { encodePlaceBidsCalldata } from '../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { findCreditsOfAddress, findCreditsOfTransaction } from '../../src/db/bridge/credits.js'
+import {
+  findCreditOfDirectBids,
+  findCreditsOfAddress,
+  findCreditsOfReceipts,
+} from '../../src/db/bridge/credits.js'
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
-import { findJournalledTxs } from '../../src/db/journal/transactions.js'
+import { findJournalledTxs } from '../../src/db/journal/txBids.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
@@ -54,9 +58,10 @@ describe('what the hub owes', () => {
     expect(await owed(0)).toEqual([])
     const lost = await bid(BIDDER, 'taken', 2n * MINIMUM_WEI)
     expect(await owed()).toEqual([{ eid: 0, amountWei: 2n * MINIMUM_WEI }])
-    expect(await findCreditsOfTransaction(world.pool, 'mainnet', lost)).toMatchObject([
-      { eid: 0, amountWei: 2n * MINIMUM_WEI },
-    ])
+    expect(await findCreditOfDirectBids(world.pool, 'mainnet', lost)).toMatchObject({
+      eid: 0,
+      amountWei: 2n * MINIMUM_WEI,
+    })
 
     const received = await carry(await world.send(BIDDER, ['taken']))
     expect(await owed()).toEqual([
@@ -64,13 +69,12 @@ describe('what the hub owes', () => {
       { eid: SPOKE_EID, amountWei: MINIMUM_WEI },
     ])
     // a message's credit stands right before its receipt
-    const [credit] = await findCreditsOfTransaction(world.pool, 'mainnet', received.txHash)
+    const [credit] = await findCreditsOfReceipts(world.pool, 'mainnet', [received])
     const wallet = storedOf(BIDDER)
     expect(credit).toEqual({
       eid: SPOKE_EID,
       amountWei: MINIMUM_WEI,
       wallet,
-      logIndex: received.logIndex - 1,
     })
   })
 

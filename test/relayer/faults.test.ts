@@ -11,6 +11,19 @@ import { finishOnce, useKeyElsewhere } from './deliveries.js'
 
 const world = useBridge()
 const bridge = useNodeProxy(world)
+const second = useNodeProxy(world)
+
+/** Selector of the call by which the relayer learns whether a packet was executed. */
+const ASKS_NONCE = toFunctionSelector('lazyInboundNonce(address,uint32,bytes32)')
+/** A refusal that counts as permanent. */
+const refuseForGood = (answer: string): string =>
+  JSON.stringify({
+    ...JSON.parse(answer),
+    result: undefined,
+    error: { code: -32_000, message: 'intrinsic gas too low' },
+  })
+const sayDone = (answer: string): string =>
+  JSON.stringify({ ...JSON.parse(answer), result: toHex(Buffer.alloc(32, 1)) })
 
 const mine = (blocks: number) => world.hub.test.mine({ blocks })
 
@@ -104,16 +117,60 @@ describe('an execution', () => {
     await expectOnce(guid, relayer)
   })
 
+  it('does not end on one node’s word while the other of two is silent', async () => {
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, second.url] } })
+    const guid = await world.send(0, ['one-word'])
+    second.onCall = async () => 'lost'
+    bridge.onCall = async (_, body) => (body.includes(ASKS_NONCE) ? sayDone : undefined)
+    for (let i = 0; i < 4; i++, world.aheadMs += 60_000) await world.run(relayer)
+    expect((await executeOf(world, guid)).state).not.toBe('confirmed')
+    expect(await world.executions(guid)).toBe(0)
+    bridge.onCall = async () => undefined
+    second.onCall = async () => undefined
+    await expectOnce(guid, relayer)
+  })
+
+  it.each([
+    ['the gas estimate', 'eth_estimateGas'],
+    ['the transaction', 'eth_sendRawTransaction'],
+  ])('is not parked because one of two nodes refuses %s for good', async (_, refused) => {
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, second.url] } })
+    const guid = await world.send(0, [`refused-${refused.slice(4, 12).toLowerCase()}`])
+    bridge.onCall = async (method) => (method === refused ? refuseForGood : undefined)
+    // the other node may be busy at the same moment
+    second.onCall = async (method) => (method === refused ? 'lost' : undefined)
+    await world.run(relayer)
+    const states = (await world.jobs()).map(({ state, release }) => [state, release])
+    expect(states.flat()).not.toContain('parked')
+    expect(states.flat()).not.toContain('permanent_error')
+    // and its answer counts when it has one
+    second.onCall = async () => undefined
+    world.aheadMs += 60_000
+    await expectOnce(guid, relayer)
+  })
+
+  it('is parked if both nodes refuse it for good', async () => {
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, second.url] } })
+    const guid = await world.send(0, ['refused-by-two'])
+    for (const node of [bridge, second])
+      node.onCall = async (method) => (method === 'eth_estimateGas' ? refuseForGood : undefined)
+    await world.run(relayer)
+    const parked = (await world.jobs()).filter(({ state }) => state === 'parked')
+    expect(parked.map(({ reason }) => reason)).toEqual(['permanent_error'])
+    for (const node of [bridge, second]) node.onCall = async () => undefined
+    await executeOperatorJobAction(world.pool, 'resume', parked[0]!.id)
+    await expectOnce(guid, relayer)
+  })
+
   it('that one of two nodes reports as done is checked by the other', async () => {
     const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, world.hub.anvil.rpcUrl] } })
     const guid = await world.send(0, ['lied-about'])
     let lies = 0
     const lie = (answer: string) => {
       lies += 1
-      return JSON.stringify({ ...JSON.parse(answer), result: toHex(Buffer.alloc(32, 1)) })
+      return sayDone(answer)
     }
-    const asksNonce = toFunctionSelector('lazyInboundNonce(address,uint32,bytes32)')
-    bridge.onCall = async (_, body) => (body.includes(asksNonce) ? lie : undefined)
+    bridge.onCall = async (_, body) => (body.includes(ASKS_NONCE) ? lie : undefined)
     await relayer.step()
     expect(lies).toBeGreaterThan(0)
     bridge.onCall = async () => undefined

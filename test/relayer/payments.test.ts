@@ -1,4 +1,4 @@
-import { type Hex, parseEther } from 'viem'
+import { type Hex, parseEther, zeroHash } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { buildDeliverBidsCall } from '../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
@@ -9,6 +9,7 @@ import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
 import { MINIMUM_WEI } from '../support/bridgeWorld.js'
 import { insertPayment, type TestPayment } from '../support/payments.js'
 import { useBridge } from '../support/useBridge.js'
+import { storeUnconfirmedReceipt } from './deliveries.js'
 
 const world = useBridge()
 
@@ -68,6 +69,15 @@ describe('a payment', () => {
     const relayer = await world.restart()
     await relayer.step()
     expect(await deliveryOf(id)).toBeUndefined()
+  })
+
+  it('is delivered although a node shows an unconfirmed receipt of it on the hub', async () => {
+    const id = await pay({ name: 'hidden' })
+    await storeUnconfirmedReceipt(world, id)
+    const relayer = await world.restart()
+    await world.finish(relayer)
+    expect(await world.executions(id)).toBe(1)
+    expect(await ownerOf('hidden')).not.toBe(zeroHash)
   })
 
   it('waits while the hub’s limit for the day is reached', async () => {

@@ -8,7 +8,7 @@ import { executeOf } from '../support/kill.js'
 import { mineAt } from '../support/miner.js'
 import { insertPayment } from '../support/payments.js'
 import { useBridge } from '../support/useBridge.js'
-import { deliveriesOf, outboxCommand } from './deliveries.js'
+import { deliveriesOf, outboxCommand, storeUnconfirmedReceipt } from './deliveries.js'
 
 /** What gets stuck in operation: each shows as its alarm, and ends delivered or parked after what that says to do. */
 
@@ -44,6 +44,23 @@ const asOwner = (functionName: 'pause' | 'unpause') =>
     .walletClient(9)
     .writeContract({ address: world.contracts.hub, abi: hubAbi, functionName })
 const setBaseFee = (gwei: bigint) => mineAt(world.hub, gwei * GWEI)
+
+describe('a message that one node shows as received in an unconfirmed block', () => {
+  it('counts as stuck, and is delivered', async () => {
+    const relayer = await world.restart({
+      hub: { local: false, messageLib: undefined },
+      file: { deliveries: { mainnet: { executeStranded: false } } },
+    })
+    const guid = await world.send(0, ['hidden'])
+    await storeUnconfirmedReceipt(world, guid)
+    await later(relayer, 24 * HOUR_MS)
+    expect(relayer.state.stuck).toEqual([guid])
+    expect(alarmsOf(relayer)).toEqual(['ClusterdPacketsStuck'])
+    const local = await world.restart()
+    await settle(local)
+    expect([await world.executions(guid), alarmsOf(local)]).toEqual([1, []])
+  })
+})
 
 describe('what is stuck', () => {
   it('a drained relayer: it runs dry, and goes on once it is funded', async () => {

@@ -9,18 +9,23 @@ import { findApiKeyRate, listApiKeys } from '../../src/db/auth/apiKeys.js'
 import { readBuckets } from '../../src/db/auth/limitBuckets.js'
 import { findSession } from '../../src/db/auth/sessions.js'
 import { findWalletShare } from '../../src/db/auth/shares.js'
-import { findCreditsOfAddress, findCreditsOfTransaction } from '../../src/db/bridge/credits.js'
+import {
+  findCreditOfDirectBids,
+  findCreditsOfAddress,
+  findCreditsOfReceipts,
+} from '../../src/db/bridge/credits.js'
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { readHubState } from '../../src/db/deployment/chainStates.js'
 import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
 import { findStoredFeedLog, readFeedLogState, readTiles } from '../../src/db/journal/log.js'
+import { findTrackedTx, readTxProgress } from '../../src/db/journal/transactions.js'
 import {
+  findJournalledBidsOfReceipts,
   findJournalledTxs,
-  findTrackedTx,
+  findUnconfirmedBidsOfReceipts,
   findUnconfirmedTx,
-  readTxProgress,
-} from '../../src/db/journal/transactions.js'
+} from '../../src/db/journal/txBids.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
 import {
   findCommunityPaymentsOfTransaction,
@@ -74,6 +79,8 @@ const page = { floor: 0, limit: 10, events: 10, from: null } as const
 const LAST = 1_000_000
 const price = { network: '1', token: 'native', recipient: 'r', amount: 1n }
 const greatest = shapeOf(OWNER, NAMES).names
+
+const receipt = { txHash: txOf(ORDINARY, 0), block: ORDINARY, logIndex: 1_000, bids: 2 }
 
 const STRANGER = Buffer.alloc(32, 1)
 
@@ -214,7 +221,18 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
     4,
     (db) => findWalletShare(db, NETWORK, walletOf(ORDINARY), walletOf(OWNER)),
   ],
-  ['credits of a transaction', 1, (db) => findCreditsOfTransaction(db, NETWORK, txOf(ORDINARY, 0))],
+  [
+    'the credit of a transaction',
+    1,
+    (db) => findCreditOfDirectBids(db, NETWORK, txOf(ORDINARY, 0)),
+  ],
+  ['credits of messages', 4, (db) => findCreditsOfReceipts(db, NETWORK, [receipt])],
+  ['bids of messages', 8, (db) => findJournalledBidsOfReceipts(db, NETWORK, 1, [receipt])],
+  [
+    'unconfirmed bids of messages',
+    4,
+    (db) => findUnconfirmedBidsOfReceipts(db, NETWORK, 1, [receipt]),
+  ],
   [
     'messages of a transaction',
     4,

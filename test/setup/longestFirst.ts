@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take longest, first: a fresh clone knows no times of an earlier run. */
 const LONGEST = [
+  'test/mix/long.test.ts',
   'test/chaos/chaos.test.ts',
   'test/world/dev.test.ts',
   'test/recovery/takeover.test.ts',

@@ -27,6 +27,8 @@ const REST = [
   /^test\/communities\/(?!payments\.)/,
   // two services compared byte by byte; what each route shows of private wallets is quick
   /^test\/privacy\/(?!wallets)/,
+  // every request at once for minutes; the same for seconds is quick
+  /^test\/mix\/(?!quick)/,
   // leases in real time
   /^src\/db\/pg\/leads?(er)?\.test/,
   // the processor time of each route, which needs a machine that does little else

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findJournalledTxs } from '../../src/db/journal/transactions.js'
+import { findJournalledTxs } from '../../src/db/journal/txBids.js'
 import { prepared, readRows } from '../../src/db/pg/rows.js'
 import { findWinningBids } from '../../src/db/registry/owners.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
@@ -12,7 +12,9 @@ import { useWorld } from '../support/useWorld.js'
 const world = useWorld(() => startApi())
 
 it('the status of a lost bid and the winning bids of a feed page read on one connection', async () => {
-  const [from, won, lost] = [randomAddress(), randomHash(), randomHash()]
+  const from = randomAddress()
+  const won = randomHash()
+  const lost = randomHash()
   await world.append('mainnet', [
     bid({ from, name: 'contested', tx: won }),
     bid({ from, name: 'contested', tx: lost }),

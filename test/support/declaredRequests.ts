@@ -11,7 +11,7 @@ import { callOf, lookupOf } from './ens.js'
 /** The requests that routes declare, and requests that are refused for their form or size. */
 
 /** A request as it is sent, without its key. */
-interface DeclaredRequest {
+export interface DeclaredRequest {
   method: string
   path: string
   body?: string
@@ -60,6 +60,28 @@ function requestOf(
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }
 }
+
+/**
+ * The example that a route declares for its documents, about the seeds of the local world where it names any. Null for
+ * a route that declares none.
+ */
+export const exampleRequest = (
+  { method, path, example }: Route,
+  scene: SampleData,
+): DeclaredRequest | null =>
+  example
+    ? requestOf(
+        method,
+        path,
+        {
+          params: () => example.params ?? {},
+          query: example.query,
+          body: () => example.body,
+        },
+        scene,
+        {},
+      )
+    : null
 
 /** The request that a route declares as its most expensive one. @param query beside its own */
 export const costliestRequest = (

@@ -16,7 +16,13 @@ import { apiOf } from '../e2e/sharedApi.js'
 import { hubOf, type Quote, quoteOn, registerOn, sendQuoted, spokeOf } from '../support/world.js'
 import type { OldWorld } from './oldWorld.js'
 
-/** What visitors and the operator did before the upgrade. */
+/** What visitors and the operator did before the upgrade. test/mix fills a world of this build with it. */
+
+/** The parts of a world that are filled, of this build or of an earlier one. */
+export interface FilledWorld extends Pick<OldWorld, 'home' | 'world'> {
+  /** Runs a command of `clusterd`. @returns its output */
+  cli(...args: string[]): string | Promise<string>
+}
 
 /** How long claims are taken: nearly as long as a distributor may, since answers change at its end. */
 const CLAIMS_S = 1_800n * 86_400n
@@ -39,22 +45,22 @@ export interface Scene {
 }
 
 /** @param hook URL of the receiver of webhooks */
-export async function fill(old: OldWorld, hook: string): Promise<Scene> {
+export async function fill(old: FilledWorld, hook: string): Promise<Scene> {
   return new Filling(old).run(hook)
 }
 
 class Filling {
-  readonly #old: OldWorld
+  readonly #old: FilledWorld
   readonly #accounts: PrivateKeyAccount[]
   readonly #transactions: Scene['transactions'] = {}
 
-  constructor(old: OldWorld) {
+  constructor(old: FilledWorld) {
     this.#old = old
     this.#accounts = old.world.accounts.evm.map(({ privateKey }) => privateKeyToAccount(privateKey))
   }
 
   async run(hook: string): Promise<Scene> {
-    const added = this.#old.cli('webhooks', 'add', hook, '--since', 'start', '--json')
+    const added = await this.#old.cli('webhooks', 'add', hook, '--since', 'start', '--json')
     const { key: webhookKey } = JSON.parse(added) as { key: string }
     const { finalized, lost, bridging } = this.#old.world.seeds.mainnet!.tx
     Object.assign(this.#transactions, {
@@ -64,9 +70,7 @@ class Filling {
     })
     await this.#register()
     const { members, clusterId, generated } = await this.#cluster()
-    await this.#communities(members)
-    await this.#airdrop(members)
-    await this.#testnet()
+    await Promise.all([this.#communities(members), this.#airdrop(members), this.#testnet()])
     const roles = Object.entries(members)
     return {
       addresses: {
@@ -86,6 +90,10 @@ class Filling {
 
   /** Names on the hub, from a spoke and from Solana, by every route; a bid that is lost on its way. */
   async #register(): Promise<void> {
+    await Promise.all([this.#onHub(), this.#onSpoke(), this.#onSolana()])
+  }
+
+  async #onHub(): Promise<void> {
     const { world } = this.#old
     const account = this.#accounts[1]!
     const two = [{ name: 'alice' }, { name: 'alice-two', amountWei: BID_WEI }]
@@ -101,15 +109,22 @@ class Filling {
     await this.#settled('contested', early)
     const beaten = await sendQuoted('8453', this.#accounts[5]!, late, world)
     await this.#settled('beaten', beaten, 'lost_bid')
+  }
+
+  async #onSpoke(): Promise<void> {
+    const { world } = this.#old
     const traveller = await registerOn('8453', this.#accounts[4]!, [{ name: 'traveller' }], world)
     await this.#settled('spoke', traveller)
+  }
+
+  async #onSolana(): Promise<void> {
     const payer = this.#solana(0)
     const quote = await this.#ask<{ transactionData: string[] }>(
       'POST',
       '/v1/names/register/solana',
       { network: 'solana', sender: payer.address, names: [{ name: 'sunny' }] },
     )
-    const { solana } = world.networks.mainnet
+    const { solana } = this.#old.world.networks.mainnet
     const paid = await payQuote(solana!, payer, quote.transactionData[0]!)
     await this.#settled('solana', paid)
   }
@@ -214,7 +229,7 @@ class Filling {
     const rows = [`${alice!.address},1000`, `${hot!.address},2000`, `${sol!.address},4000`]
     writeFileSync(file, `address,amount\n${rows.join('\n')}\n`)
     const load = ['airdrop', 'load', file, '--community', 'drop', '--chain', '1', '--json']
-    const { merkleRoot, total } = JSON.parse(this.#old.cli(...load)) as {
+    const { merkleRoot, total } = JSON.parse(await this.#old.cli(...load)) as {
       merkleRoot: Hex
       total: string
     }
@@ -229,7 +244,15 @@ class Filling {
       mints: BigInt(total),
     })
     const from = String(block)
-    this.#old.cli('airdrop', 'set', 'drop', '--distributor', distributor, '--from-block', from)
+    await this.#old.cli(
+      'airdrop',
+      'set',
+      'drop',
+      '--distributor',
+      distributor,
+      '--from-block',
+      from,
+    )
     const claims = async () =>
       succeed<{ claims: Claim[] }>(await alice!.call('GET', '/v1/airdrop/claim/drop')).claims
     const ofAlice = (list: Claim[]) => list.find(({ address }) => address === alice!.address)

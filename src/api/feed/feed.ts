@@ -28,14 +28,13 @@ export interface FeedRequest {
   shows?: (event: PublicEvent) => boolean
 }
 
-/** Minimum number of entries per read of a filtered feed. */
-const FILTERED_ROWS = 256
 /** Maximum number of entries per read, so that other requests run between two reads. */
 const ROWS_AT_ONCE = 1_024
+
 /**
- * Number of entries after which a page of a filtered feed ends, even without an event. Its token continues the walk.
+ * Number of entries after which a page ends, even without an event that its filter shows. Its token continues the walk.
  */
-const MAX_FILTERED_ROWS = 2_048
+const maxPageRows = (limit: number): number => Math.max(256, 2 * limit)
 
 /** Position to read from. A walk that has not begun has no generation. */
 type Walk = Omit<PagePosition, 'generation' | 'first'> & {
@@ -55,9 +54,9 @@ export async function feedPage(context: Context, request: FeedRequest) {
     request.page === undefined ? begin(context, request) : goOn(key, request, request.page)
   const asked = { ...walk }
   const isPlaced = await place(context, walk)
-  const { generation, newest, items, next, last } = isPlaced
+  const { generation, newest, items, next, last, read } = isPlaced
     ? await collect(context, request, walk)
-    : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null }
+    : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null, read: 0 }
   const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
   const token = encryptPageToken(key, end)
   const serials = [...new Set(items.flatMap(({ event }) => clustersOfEvent(event)))]
@@ -69,6 +68,8 @@ export async function feedPage(context: Context, request: FeedRequest) {
     items,
     /** Number of the newest event when the page was read. */
     newest,
+    /** Number of journal entries that were read beyond those that a page of all events needs. */
+    hiddenRows: Math.max(0, read - request.limit - 1),
     /** Position at which the walk continues. */
     end,
     /** Public id of a cluster that the items name, by its serial. */
@@ -167,30 +168,35 @@ async function place(context: Context, walk: Walk): Promise<boolean> {
 
 /**
  * Reads the events of a page. Every entry has a public event, yet a filtered page may need several reads.
- * @returns also the first event of the next page (null at the end) and the last entry that was read (null for none)
+ * @returns also the first event of the next page (null at the end), the last entry that was read (null for none) and
+ * the number of entries that were read
  */
 async function collect(context: Context, request: FeedRequest, walk: Walk) {
-  const least = request.shows ? FILTERED_ROWS : 1
-  const asked = Math.min(Math.max(request.limit + 1, least), ROWS_AT_ONCE)
-  const most = Math.max(request.limit, MAX_FILTERED_ROWS)
+  const most = maxPageRows(request.limit)
+  const wanted = request.limit + 1
+  // a filter hides about half of the entries
+  let asked = Math.min(request.shows ? 2 * wanted : wanted, most, ROWS_AT_ONCE)
   const events = request.shows ? Number.MAX_SAFE_INTEGER : walk.skip + request.limit
   const items: FeedItem[] = []
   let from: Walk = walk
   let last: FeedRow | null = null
-  for (let read = asked; ; read += asked) {
+  for (let read = 0; ; ) {
     const { generation, newest, rows } = await readRows(context, from, asked, events)
+    read += rows.length
     const entries = await mapWithoutBlocking(context.turn, rows, (row) => ({
       publicFirst: row.publicFirst,
       own: feedItemsOf(row),
     }))
     const next = take(items, entries, from, request)
     last = rows.at(-1) ?? last
-    if (next || !last || rows.length < asked) return { generation, newest, items, next, last }
+    const page = { generation, newest, items, last, read }
+    if (next || !last || rows.length < asked) return { ...page, next }
     const following = {
       first: walk.order === 'oldest' ? after(last) : last.publicFirst - 1,
       skip: 0,
     }
-    if (read > most) return { generation, newest, items, next: following, last }
+    if (read >= most) return { ...page, next: following }
+    asked = Math.min(most - read, ROWS_AT_ONCE)
     from = { ...from, generation, ...following }
   }
 }

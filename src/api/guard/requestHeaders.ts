@@ -7,12 +7,14 @@ const MAX_HEADERS = 64
 /** Maximum length of the list of proxies that names the client, characters. */
 export const MAX_FORWARDED_CHARS = 1_024
 
+/** Maximum length of a key, characters. Other schemes than Bearer are ignored, and the tokens of a gateway may be long. */
+const MAX_KEY_CHARS = 4_096
+
 /** Maximum length of the headers that identify a caller, characters: of all headers of a name together. */
 const MAX_IDENTITY_CHARS: ReadonlyMap<string, number> = new Map([
-  // other schemes than Bearer are ignored, and the tokens of a gateway before this service may be long
-  ['authorization', 4_096],
-  ['x-auth-key', 1_024],
-  ['x-api-key', 1_024],
+  ['authorization', MAX_KEY_CHARS],
+  ['x-auth-key', MAX_KEY_CHARS],
+  ['x-api-key', MAX_KEY_CHARS],
   ['x-forwarded-for', MAX_FORWARDED_CHARS],
   ['forwarded', MAX_FORWARDED_CHARS],
 ])

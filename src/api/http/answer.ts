@@ -80,7 +80,7 @@ export interface HttpMessage extends Pick<Answer, 'status' | 'stream'> {
  * `Cache-Control` of a response without one of its own. Without the header a cache may store even a 404, and serve it by
  * its own rules (RFC 9111, 4.2.2).
  */
-export const DEFAULT_CACHE_CONTROL = 'no-cache'
+const DEFAULT_CACHE_CONTROL = 'no-cache'
 
 export function toHttpMessage({ status, stream, content, headers: own = {} }: Answer): HttpMessage {
   const { type, policy } = content

@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import DataLoader from 'dataloader'
 import type pg from 'pg'
 import { type AnswerVersions, readAnswerVersions } from '../../db/journal/head.js'
-import { findJournalledTxs, readTxProgress } from '../../db/journal/transactions.js'
+import { readTxProgress } from '../../db/journal/transactions.js'
+import { findJournalledTxs } from '../../db/journal/txBids.js'
 import {
   findNamesOfAddresses,
   findWalletsByNames,

@@ -94,6 +94,9 @@ export function errorAnswer(error: ApiError): Answer {
 }
 
 const QUEUE_LIMIT = { headers: { 'retry-after': '1' }, limit: 'queue' } as const
+const CHAIN_SILENT = 'A chain that is needed for this does not answer now.'
+const NODES_DISAGREE =
+  'The nodes of a chain that is needed for this contradict each other now, so nothing was decided.'
 
 /** Converts any thrown value: outages become 503, a bridge without a quote 502, any other error (a bug) a bare 500. */
 export function toApiError(error: unknown): ApiError {
@@ -106,7 +109,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ChainUnavailableError)
     return new ApiError(
       'unavailable',
-      'A chain that is needed for this does not answer now.',
+      error.name === 'NodesDisagreeError' ? NODES_DISAGREE : CHAIN_SILENT,
       {},
       because,
     )

@@ -16,6 +16,8 @@ export interface Freshness {
   isCatchingUp: boolean
   /** True if the tables are a mirror of another service's event feed. */
   isMirror: boolean
+  /** True if a mirror has copied nothing yet, so that its tables say nothing. */
+  isEmptyMirror: boolean
   /** Seconds by which the tables lag behind the chains; null while they are current, or where the lag is unknown. */
   staleSeconds: number | null
   /** True if the chains file names a hub, or the tables are a mirror's. */
@@ -40,6 +42,7 @@ interface Sources {
 const UNKNOWN: Freshness = {
   isCatchingUp: false,
   isMirror: false,
+  isEmptyMirror: false,
   staleSeconds: null,
   isDeployed: true,
   asOf: null,
@@ -63,6 +66,7 @@ export function createFreshnessReader(
     // a mirror never counts as current, even without a configured hub
     const answer = readHubState(pool, network, hub?.label ?? '').then((state) => ({
       ...(hub || state.isMirror ? lagOf(state) : NO_LAG),
+      isEmptyMirror: state.isMirror && state.mirrorAgeMs === null,
       isDeployed: hub !== undefined || state.isMirror || state.caughtUp,
       asOf: asOf(network, state),
     }))
@@ -183,6 +187,15 @@ export function refuseOnMirror(fresh: Freshness): void {
     'This is a mirror of what is public: ask the service that it copies.',
   )
 }
+
+/** Refuses a request on a mirror that has copied nothing yet. @throws ApiError unavailable */
+export function refuseOnEmptyMirror({ isEmptyMirror }: Freshness): void {
+  if (isEmptyMirror) throw new ApiError('unavailable', 'This mirror has not copied its source yet.')
+}
+
+/** As `refuseOnEmptyMirror`, for a network that the request names elsewhere than in its query. */
+export const requireCopied = async (fresh: Fresh): Promise<void> =>
+  refuseOnEmptyMirror(await knownFreshness(fresh))
 
 function requireKnown(fresh: Freshness): void {
   if (fresh !== UNKNOWN) return

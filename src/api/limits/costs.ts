@@ -48,7 +48,7 @@ export function priceOfRoute({ price, method, auth, body }: Route): RoutePrice {
   return body ? BULK_PRICE : LOOK_UP_PRICE
 }
 
-/** Charges a response for the elements of its list, whose number does not follow from the request. */
+/** Charges a response for the rows that it was made of, whose number does not follow from the request. */
 export const chargeForListItems = (answer: Answer, count: number): Answer => ({
   ...answer,
   unspent: -count / LOOKUPS_PER_UNIT,

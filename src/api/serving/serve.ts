@@ -24,6 +24,7 @@ import {
   asOfBlockHeader,
   type Freshness,
   knownFreshness,
+  refuseOnEmptyMirror,
   refuseOnMirror,
   refuseWhileCatchingUp,
   requireNetworkDeployed,
@@ -185,6 +186,7 @@ class RouteExchange {
     const fresh = await knownFreshness(context)
     if (singleNetworkRoutes.has(route)) requireNetworkDeployed(fresh, context.network)
     if (routesNotOnMirror.has(route)) refuseOnMirror(fresh)
+    else refuseOnEmptyMirror(fresh)
     if (route.isLookup) this.#asOf = asOfBlockHeader(fresh)
 
     const caller = new WaitingCaller(exchange, this.#meter)

@@ -1,16 +1,18 @@
 import type { ChainTx, EvmChainPort, Hex } from '../../chains/chain.js'
 import {
   findTrackedTx,
-  findUnconfirmedTx,
-  type JournalledTx,
   readConfirmedBlocks,
   storeInvalidVerdict,
   storeReplacement,
   storeTxSighting,
   type TrackedTx,
   type TxSighting,
-  type UnconfirmedTx,
 } from '../../db/journal/transactions.js'
+import {
+  findUnconfirmedTx,
+  type JournalledTx,
+  type UnconfirmedTx,
+} from '../../db/journal/txBids.js'
 import { ignoreOutage } from '../../db/pg/unavailable.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
@@ -85,19 +87,17 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
 }
 
 async function ofJournal(query: TxStatusQuery, found: JournalledTx): Promise<TxStatus> {
-  const { bids, block, winner } = found
-  const hasWon = bids.every(({ outcome }) => outcome === 'won')
+  const { bids, more, winner, hasWon } = found
   const credit = hasWon ? null : await creditOfDirectBids(query)
-  const answer = decideTxStatusWithDefaults(query.context, { journal: bids, credit })
+  const answer = decideTxStatusWithDefaults(query.context, { journal: bids, more, credit })
   const sender = winner && { sender: decodeAddress(winner).text }
-  return { ...answer, ...onHub(query, block, found), ...sender }
+  return { ...answer, ...onHub(query, found), ...sender }
 }
 
 /** Response fields of a transaction on the hub itself. */
 const onHub = (
   { context, tx }: TxStatusQuery,
-  block: number,
-  { atMs, amountWei }: Pick<JournalledTx, 'atMs' | 'amountWei'>,
+  { block, atMs, amountWei }: Pick<JournalledTx, 'block' | 'atMs' | 'amountWei'>,
 ) => ({
   network: evmChainsOfNetwork(context)[0]?.label,
   paid: { token: 'native', amount: String(amountWei) },
@@ -112,9 +112,10 @@ function ofTail(query: TxStatusQuery, tail: UnconfirmedTx, tracked: TrackedTx | 
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decideTxStatusWithDefaults(query.context, {
     tail: tail.bids,
+    more: tail.more,
     tailConfirmations: tail.confirmations,
   })
-  return { ...answer, ...onHub(query, tail.bids[0]!.block, tail) }
+  return { ...answer, ...onHub(query, tail) }
 }
 
 async function rememberFromHub(query: TxStatusQuery): Promise<void> {

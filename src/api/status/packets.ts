@@ -1,21 +1,29 @@
-import { findCreditsOfTransaction } from '../../db/bridge/credits.js'
+import {
+  findCreditOfDirectBids,
+  findCreditsOfReceipts,
+  type OwnedCredit,
+} from '../../db/bridge/credits.js'
 import { findMessagesOfTransaction, type MessageWithProgress } from '../../db/bridge/packets.js'
-import { findUnconfirmedTx, type TrackedTx } from '../../db/journal/transactions.js'
+import type { TrackedTx } from '../../db/journal/transactions.js'
+import {
+  findJournalledBidsOfReceipts,
+  findUnconfirmedBidsOfReceipts,
+} from '../../db/journal/txBids.js'
 import {
   findCommunityPaymentsOfTransaction,
   findPaymentsOfTransaction,
   type PaymentWithProgress,
 } from '../../db/payments/ofTransaction.js'
-import type { HubCreditChange } from '../../registry/bridge/message.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { nameWordText } from '../../registry/primitives/name.js'
-import type {
-  CommunityNamePayment,
-  Confirmations,
-  HubCredit,
-  PacketOutcome,
-  SentPacket,
+import {
+  type CommunityNamePayment,
+  type Confirmations,
+  type HubCredit,
+  MAX_STATUS_NAMES,
+  type PacketOutcome,
+  type SentPacket,
 } from '../../registry/status.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { timestampToMillisecond } from '../http/timestamps.js'
@@ -42,24 +50,30 @@ const blocksOf = (
 })
 
 /** Sum of the payments that are in the first payment's token. */
-function paidBy(
-  payments: readonly { token: string; amount: bigint }[],
-): NonNullable<TxDetails['paid']> {
-  const { token } = payments[0]!
-  const ofToken = payments.filter((payment) => payment.token === token)
-  const amount = ofToken.reduce((sum, payment) => sum + payment.amount, 0n)
-  return { token, amount: String(amount) }
+const paidBy = ({ token, paid }: { token: string; paid: bigint }): TxDetails['paid'] => ({
+  token,
+  amount: String(paid),
+})
+
+/** Messages (packets) to the hub as the status function takes them. `more`: number of names of later messages. */
+interface Packets {
+  packets: SentPacket[]
+  more: number
 }
 
-/** Messages (packets) to the hub as the status function takes them, and their time. */
-export type SentPackets = { packets: SentPacket[]; sentMs: number; origin: TxDetails } & Blocks
+/** Messages with their time. */
+export type SentPackets = Packets & { sentMs: number; origin: TxDetails } & Blocks
 
 export function statusOfPackets(
   context: Context,
   sent: SentPackets,
   tracked: TrackedTx | null = null,
 ): TxStatus {
-  const answer = decideTxStatusWithDefaults(context, { packets: sent.packets, tracked })
+  const answer = decideTxStatusWithDefaults(context, {
+    packets: sent.packets,
+    more: sent.more,
+    tracked,
+  })
   const hubBlock = answer.hubTx === undefined ? undefined : sent.hubBlocks.get(answer.hubTx)
   const updatedAt = timestampToMillisecond(sent.sentMs)
   return {
@@ -75,20 +89,20 @@ export async function findSentPackets({ context, tx }: TxStatusQuery): Promise<S
   const messages = await findMessagesOfTransaction(context.pool, context.network, tx)
   const first = messages[0]
   if (!first) return null
-  const packets = await Promise.all(messages.map((message) => packetOf(context, message)))
-  const origin = { network: first.label }
-  return { packets, sentMs: first.sentMs, origin, ...blocksOf(messages) }
-}
-
-async function packetOf(context: Context, message: MessageWithProgress): Promise<SentPacket> {
   const chains = evmChainsOfNetwork(context)
-  const source = chains.find(({ chain }) => chain === message.chain)
-  return {
-    logIndex: message.logIndex,
-    source: { isConfirmed: message.isConfirmed, confirmations: message.confirmations },
-    names: source ? source.namesOfPacket(message.packet) : [],
-    hub: await outcomeOf(context, message),
-  }
+  const packets = await withOutcomes(
+    context,
+    messages.map((message) => {
+      const source = chains.find(({ chain }) => chain === message.chain)
+      return {
+        ...message,
+        source: { isConfirmed: message.isConfirmed, confirmations: message.confirmations },
+        names: source ? source.namesOfPacket(message.packet) : [],
+      }
+    }),
+  )
+  const origin = { network: first.label }
+  return { ...packets, sentMs: first.sentMs, origin, ...blocksOf(messages) }
 }
 
 /** Why a payment is refused regardless of the hub's decision; null where it is not. */
@@ -110,85 +124,104 @@ export async function findPaymentMessages(
   if (!first) return null
   const { isConfirmed } = first
   const confirmations = isConfirmed ? CONFIRMED : await confirmationsOf()
-  const packets = await Promise.all(
-    payments.map(
-      async (payment): Promise<SentPacket> => ({
-        logIndex: payment.sequence,
-        source: { isConfirmed, confirmations },
-        names: [nameWordText(payment.name)],
-        refusal: refusalOf(payment),
-        refund: payment.outcome ?? 'held',
-        hub: await outcomeOf(context, payment),
-      }),
-    ),
+  const { packets, more } = await withOutcomes(
+    context,
+    payments.map((payment) => ({
+      ...payment,
+      logIndex: payment.sequence,
+      source: { isConfirmed, confirmations },
+      names: [nameWordText(payment.name)],
+      refusal: refusalOf(payment),
+      refund: payment.outcome ?? 'held',
+    })),
   )
-  const origin = { network: first.label, paid: paidBy(payments) }
-  return { packets, sentMs: first.paidMs, origin, ...blocksOf(payments) }
+  const origin = { network: first.label, paid: paidBy(first) }
+  return {
+    packets,
+    more: more + first.count - payments.length,
+    sentMs: first.paidMs,
+    origin,
+    ...blocksOf(payments),
+  }
 }
 
 /** Placeholder: the status function reports no confirmations for a confirmed payment. */
 const CONFIRMED: Confirmations = { have: 0, need: 0 }
 
-/** Outcome of a message on the hub. The message's bids are the last `Bid` logs before its `Received` log. */
-async function outcomeOf(
-  context: Context,
-  { received, failure }: Pick<MessageWithProgress | PaymentWithProgress, 'received' | 'failure'>,
-): Promise<PacketOutcome> {
-  const hub = evmChainsOfNetwork(context)[0]
-  if (!received || !hub) return { state: 'under_way', failure }
-  const own = <T extends { logIndex: number }>(bids: readonly T[]): T[] => {
-    const before = bids.filter(({ logIndex }) => logIndex < received.logIndex)
-    return received.bids === 0 ? [] : before.slice(-received.bids)
-  }
-  const hubTx = toHex(received.txHash)
-  if (received.isConfirmed) {
-    const [journalled, credits] = await Promise.all([
-      context.lookups[context.network].journalled(received.txHash),
-      findCreditsOfTransaction(context.pool, context.network, received.txHash),
-    ])
-    // a message's credit is logged right before its receipt
-    const credit = credits.find(({ logIndex }) => logIndex === received.logIndex - 1)
-    return {
-      state: 'journal',
-      bids: own(journalled?.bids ?? []),
-      hubTx,
-      credit: creditAnswer(credit),
+/** A message before its outcome on the hub is read. */
+type UndecidedPacket = Omit<SentPacket, 'hub'> &
+  Pick<MessageWithProgress | PaymentWithProgress, 'received' | 'failure'>
+
+/** Reads the outcomes of the messages whose names a status lists, in a few statements for all of them. */
+async function withOutcomes(context: Context, sent: readonly UndecidedPacket[]): Promise<Packets> {
+  const listed: UndecidedPacket[] = []
+  let count = 0
+  let more = 0
+  for (const packet of sent) {
+    const names = packet.names?.length ?? 0
+    if (count >= MAX_STATUS_NAMES) {
+      more += names
+      continue
     }
+    listed.push(packet)
+    count += names
   }
-  const tail = await findUnconfirmedTx(context.pool, context.network, hub.chain, received.txHash)
-  // bids may move into the journal after `received` was read; the next poll finds them there
-  return {
-    state: 'tail',
-    bids: own(tail?.bids ?? []),
-    confirmations: tail?.confirmations ?? { have: 0, need: 0 },
-    hubTx,
-  }
+  const outcomes = await outcomesOf(context, listed)
+  const packets = listed.map((packet, i): SentPacket => ({ ...packet, hub: outcomes[i]! }))
+  return { packets, more }
 }
 
-const creditAnswer = (
-  credit: Pick<HubCreditChange, 'eid' | 'amountWei' | 'wallet'> | undefined,
-): HubCredit | null =>
-  credit
-    ? {
-        eid: credit.eid,
-        amountWei: credit.amountWei.toString(),
-        owner: decodeAddress(credit.wallet).text,
-      }
-    : null
+/** Outcomes of messages on the hub. A message's bids are the last `Bid` logs before its `Received` log. */
+async function outcomesOf(
+  context: Context,
+  packets: readonly UndecidedPacket[],
+): Promise<PacketOutcome[]> {
+  const { pool, network } = context
+  const hub = evmChainsOfNetwork(context)[0]
+  const outcomes = packets.map(({ failure }): PacketOutcome => ({ state: 'under_way', failure }))
+  if (!hub) return outcomes
+  const receipts = packets.flatMap(({ received, names }, place) => {
+    if (!received) return []
+    // one more bid than names shows that the receipt contradicts the message
+    return [{ ...received, bids: Math.min(received.bids, (names?.length ?? 0) + 1), place }]
+  })
+  const confirmed = receipts.filter(({ isConfirmed }) => isConfirmed)
+  const unconfirmed = receipts.filter(({ isConfirmed }) => !isConfirmed)
+  const [journalled, credits, inTail] = await Promise.all([
+    findJournalledBidsOfReceipts(pool, network, hub.chain, confirmed),
+    findCreditsOfReceipts(pool, network, confirmed),
+    // bids may move into the journal after their receipts were read; the next poll finds them there
+    findUnconfirmedBidsOfReceipts(pool, network, hub.chain, unconfirmed),
+  ])
+  for (const [i, { place, txHash }] of confirmed.entries())
+    outcomes[place] = {
+      state: 'journal',
+      bids: journalled[i]!,
+      hubTx: toHex(txHash),
+      credit: creditAnswer(credits[i]!),
+    }
+  for (const [i, { place, txHash }] of unconfirmed.entries())
+    outcomes[place] = { state: 'tail', ...inTail[i]!, hubTx: toHex(txHash) }
+  return outcomes
+}
 
-export async function creditOfDirectBids({
+const creditAnswer = (credit: OwnedCredit | null): HubCredit | null =>
+  credit && {
+    eid: credit.eid,
+    amountWei: credit.amountWei.toString(),
+    owner: decodeAddress(credit.wallet).text,
+  }
+
+export const creditOfDirectBids = async ({
   context,
   tx,
-}: TxStatusQuery): Promise<HubCredit | null> {
-  const credits = (await findCreditsOfTransaction(context.pool, context.network, tx)).filter(
-    ({ eid }) => eid === 0,
-  )
-  const amountWei = credits.reduce((sum, credit) => sum + credit.amountWei, 0n)
-  return creditAnswer(credits[0] && { ...credits[0], amountWei })
-}
+}: TxStatusQuery): Promise<HubCredit | null> =>
+  creditAnswer(await findCreditOfDirectBids(context.pool, context.network, tx))
 
 export type PaidNames = {
   paidNames: CommunityNamePayment[]
+  /** Number of later payments. */
+  more: number
   paidMs: number
   block: number
   origin: TxDetails
@@ -196,9 +229,9 @@ export type PaidNames = {
 
 export function statusOfPaidNames(
   context: Context,
-  { paidNames, paidMs, block, origin }: PaidNames,
+  { paidNames, more, paidMs, block, origin }: PaidNames,
 ): TxStatus {
-  const answer = decideTxStatusWithDefaults(context, { paidNames })
+  const answer = decideTxStatusWithDefaults(context, { paidNames, more })
   return { ...answer, ...origin, block, updatedAt: timestampToMillisecond(paidMs) }
 }
 
@@ -215,6 +248,7 @@ export async function paidNamesOf({ context, tx }: TxStatusQuery): Promise<PaidN
     outcome: payment.outcome,
     reclaimableMs: payment.reclaimableMs,
   }))
-  const origin = { network: first.label, paid: paidBy(payments) }
-  return { paidNames, paidMs: first.paidMs, block: first.block, origin }
+  const origin = { network: first.label, paid: paidBy(first) }
+  const more = first.count - payments.length
+  return { paidNames, more, paidMs: first.paidMs, block: first.block, origin }
 }

@@ -12,9 +12,13 @@ export const readTxStatus = (context: Context, tx: Buffer): Promise<TxStatus> =>
   txIdFormOf(tx) === EVM.txIdForm ? evmTxStatus(context, toHex(tx)) : paymentTxStatus(context, tx)
 
 /** True if a status can be computed from the journal only: a transaction of the hub whose bids all won. */
-export const isStatusInJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
+export const isStatusInJournal = (
+  tx: string,
+  { status, hubTx, names = [], more }: TxStatus,
+): boolean =>
   status === 'finalized' &&
   hubTx === tx.toLowerCase() &&
+  more === undefined &&
   names.every(({ outcome }) => outcome === 'won')
 
 /**

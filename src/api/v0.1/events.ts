@@ -1,5 +1,6 @@
 import { findWinningBids } from '../../db/registry/owners.js'
 import { mapWithoutBlocking } from '../../ops/turns.js'
+import { decodeBid } from '../../registry/journal/bid.js'
 import { clusterOfEvent } from '../../registry/journal/eventForms.js'
 import type { FeedItem } from '../../registry/journal/events.js'
 import {
@@ -95,7 +96,8 @@ const EventSchema = z.union(eventSchemas).openapi('EventV01')
 
 /** The bid that won a name. @throws ApiError unavailable where a rewind took the name back after the page was read */
 function bidOf(name: string, bids: WinningBids) {
-  const bid = bids.get(name)
+  const body = bids.get(name)
+  const bid = body && decodeBid(body)
   if (bid) return bid
   throw new ApiError('unavailable', 'The feed was changed while it was read: ask again.')
 }

@@ -12,6 +12,7 @@ import { route } from '../http/route.js'
 import { addMaxWalletsBody } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
+import { chargeForListItems } from '../limits/costs.js'
 import { addressSchema, clusterIdSchema, nameSchema, walletNameSchema } from './schemas.js'
 import { ADD_WALLET_ERRORS, addedWalletSchema, clusterCreationRoute } from './wallets.js'
 
@@ -163,7 +164,8 @@ const claim = route.get('/v1/airdrop/claim/:community', {
   errors: ['invalid_name', 'not_found'],
   async handle({ params, query, session }, context) {
     const link = query.get('link') === 'true'
-    return okAnswer(await airdropClaims(context, { session, link }, params.community!))
+    const found = await airdropClaims(context, { session, link }, params.community!)
+    return chargeForListItems(okAnswer(found), found.addresses.length + found.claims.length)
   },
 })
 

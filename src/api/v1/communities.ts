@@ -252,8 +252,11 @@ const payouts = route.get('/v1/communities/:name/payouts', {
     ),
   }),
   errors: ['invalid_name', 'not_found'],
-  handle: async ({ params }, context) =>
-    okAnswer({ payouts: await communityPayouts(context, params.name!) }),
+  async handle({ params }, context) {
+    const payouts = await communityPayouts(context, params.name!)
+    const payments = payouts.reduce((sum, payout) => sum + payout.payments, 0)
+    return chargeForListItems(okAnswer({ payouts }), payments + payouts.length)
+  },
 })
 
 /** True if a registration is on the testnet, by `testnet=true` or by the label of the chain to pay on. */

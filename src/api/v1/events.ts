@@ -15,7 +15,7 @@ import {
 } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
-import { feedPagePrice, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
+import { chargeForListItems, feedPagePrice, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import { addressSchema, clusterIdSchema } from './schemas.js'
 
 const LIMIT: PageLimitBounds = { default: 500, max: 1_000 }
@@ -96,11 +96,12 @@ const events = route.get('/v1/events', {
 
 /** @param items JSON of each event */
 export function eventPageAnswer(
-  { nextPage, resume }: { nextPage?: string; resume: string },
+  { nextPage, resume, hiddenRows }: { nextPage?: string; resume: string; hiddenRows: number },
   items: readonly string[],
 ): Answer {
   const next = nextPage ? `"nextPage":"${nextPage}",` : ''
-  return answerOfJsonBytes(Buffer.from(`{"items":[${items.join()}],${next}"resume":"${resume}"}`))
+  const json = `{"items":[${items.join()}],${next}"resume":"${resume}"}`
+  return chargeForListItems(answerOfJsonBytes(Buffer.from(json)), hiddenRows)
 }
 
 /** Query of a feed page in v0.1 and v1. @param unit the unit of `fromTimestamp` */
@@ -121,7 +122,10 @@ export function eventPageQuery(limit: PageLimitBounds, unit: string) {
 export function eventPageSchema(item: z.ZodType) {
   return z.object({
     items: z.array(item),
-    nextPage: z.string().optional().describe('Absent at the end'),
+    nextPage: z
+      .string()
+      .optional()
+      .describe('Absent at the end. A page may have no items and a `nextPage`: go on'),
     resume: z.string().describe('Token that continues after this page, also after the last one'),
   })
 }

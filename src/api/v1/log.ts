@@ -22,6 +22,7 @@ import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { type Answer, answerOfType, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
+import { requireCopied } from '../http/freshness.js'
 import { route } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { LOG_BUNDLE_PRICE } from '../limits/costs.js'
@@ -89,8 +90,10 @@ const newest = route.get('/v1/log/:network/checkpoint', {
   example: { params: { network: 'mainnet' } },
   responses: NOTE,
   errors: ['not_found'],
-  async handle({ params }, { pool }) {
-    return checkpointOf((await readFeedLogState(pool, networkOf(params.network))).log)
+  async handle({ params }, context) {
+    const network = networkOf(params.network)
+    await requireCopied({ ...context, network })
+    return checkpointOf((await readFeedLogState(context.pool, network)).log)
   },
 })
 
@@ -107,8 +110,10 @@ const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
   example: { params: { network: 'mainnet', generation: '1' } },
   responses: NOTE,
   errors: ['not_found'],
-  async handle({ params }, { pool }) {
+  async handle({ params }, context) {
+    const { pool } = context
     const { network, generation } = placeOf(params)
+    await requireCopied({ ...context, network })
     return checkpointOf(await findStoredFeedLog(pool, network, generation))
   },
 })
@@ -141,9 +146,11 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
     },
   },
   errors: ['not_found'],
-  async handle({ params }, { pool, turn }) {
+  async handle({ params }, context) {
+    const { pool, turn } = context
     const asked = parseTilePath(params.tile!)
     const place = placeOf(params)
+    await requireCopied({ ...context, ...place })
     const log = asked && (await findStoredFeedLog(pool, place.network, place.generation))
     if (!asked || !log || !isWithin(log.size, asked))
       throw new ApiError(
@@ -206,10 +213,12 @@ const inclusion = route.get('/v1/events/:id/proof', {
   price: LOG_BUNDLE_PRICE,
   responses: okResponses('The entry with its proof', ProofSchema),
   errors: ['not_found', 'feed_restarted'],
-  async handle({ params }, { pool }) {
+  async handle({ params }, context) {
+    const { pool } = context
     const asked = parseEventId(params.id!)
     if (!asked) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
     const { network, generation, number: index } = asked
+    await requireCopied({ ...context, network })
     const { log } = await readFeedLogState(pool, network)
     if (log && log.generation > generation)
       throw new ApiError(

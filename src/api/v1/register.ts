@@ -1,7 +1,7 @@
 import type { ChainPort } from '../../chains/chain.js'
 import { INVALID_REASONS, PAYMENT_REFUSALS } from '../../registry/invalidReasons.js'
 import { parseTxId } from '../../registry/primitives/txId.js'
-import type { RegistrationStatus } from '../../registry/status.js'
+import { MAX_STATUS_NAMES, type RegistrationStatus } from '../../registry/status.js'
 import { EXAMPLE_NAME } from '../examples.js'
 import { quoteRoutes } from '../families/index.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
@@ -133,7 +133,10 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
       }),
     )
     .optional()
-    .describe('Every name of the transaction. The status belongs to the first one'),
+    .describe(
+      `The names of the transaction in log order, ${MAX_STATUS_NAMES} at most. The status belongs to the first one`,
+    ),
+  more: z.int().optional().describe('How many further names the transaction has; absent for none'),
   hubTx: z.string().optional(),
   block: z.int().optional().describe('Block of the transaction’s own chain, or its slot'),
   hubBlock: z.int().optional().describe('Block of `hubTx` on the hub'),
@@ -189,10 +192,10 @@ const status = route.get('/v1/names/register/tx/:tx', {
     error: 'invalid_request',
   },
   costliest: {},
-  bounds: { 'names[]': 'rule: the bids that the gas of a transaction pays for, some hundreds' },
+  bounds: { 'names[]': `rule: the first ${MAX_STATUS_NAMES}` },
   summary: 'The status of a registration transaction',
   beyond:
-    '`network`, `sender`, `paid`, `names`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy` and `updatedAt`, where they apply. A malformed transaction id is 400 `invalid_request`.',
+    '`network`, `sender`, `paid`, `names`, `more`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy` and `updatedAt`, where they apply. A malformed transaction id is 400 `invalid_request`.',
   description:
     'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',
   params: z.object({ tx: txIdSchema }),

@@ -52,12 +52,12 @@ export interface ConfirmedHead {
   confirmedHash: Hex | null
   /** Time of the finalized or safe block, ms. Null where blocks are confirmed by their depth. */
   confirmedMs: number | null
+  /** Calls the node that returned the block. */
+  node: RpcCall
 }
 
 export interface ChainHeads extends ConfirmedHead {
   latest: BlockHeader
-  /** Calls the node that returned the confirmed block. */
-  confirmedBy: RpcCall
 }
 
 /** An EVM chain: the API's port plus the indexer's reads. */
@@ -105,7 +105,13 @@ export function createEvmChain({
   const heads = () => {
     // not awaited, so that a hanging node delays nothing
     void rpc.checkHeads()
-    return asking(() => readHeadsInTurn(rpc, config))
+    return asking(() =>
+      rpc.newestHead(
+        (call) =>
+          readChainHeads(call, config, () => rpc.inTurn((node) => readConfirmedHead(node, config))),
+        ({ latest }) => latest.number,
+      ),
+    )
   }
   const head = cacheAnswerForDuration(HEAD_CACHE_MS, async () => {
     const { latest, confirmed } = await heads()
@@ -188,71 +194,51 @@ export const createEvmChainRpc = (
 
 type Policy = Pick<ChainConfig, 'confirmation'>
 
-async function readLatestHeader(call: RpcCall): Promise<BlockHeader> {
-  const latest = await getBlockHeader(call, 'latest')
-  if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
-  return latest
-}
-
-/** @param header the block of the policy's tag, or the latest block where blocks are confirmed by their depth */
-function confirmedHeadBy({ confirmation }: Policy, header: BlockHeader | null): ConfirmedHead {
+/** Reads the last block that a node calls confirmed. @param latest the node's latest block, if it is known */
+export async function readConfirmedHead(
+  call: RpcCall,
+  { confirmation }: Policy,
+  latest?: BlockHeader,
+): Promise<ConfirmedHead> {
   const { tag, confirmedOf } = confirmationRulesOf(confirmation)
+  const header = tag || !latest ? await getBlockHeader(call, tag ?? 'latest') : latest
   const confirmed = confirmedOf(header?.number ?? -1, header?.number)
-  if (!tag || !header) return { confirmed, confirmedHash: null, confirmedMs: null }
-  return { confirmed, confirmedHash: header.hash, confirmedMs: header.timestampMs }
-}
-
-/** Reads the last block that a node calls confirmed. */
-export async function readConfirmedHead(call: RpcCall, policy: Policy): Promise<ConfirmedHead> {
-  const { tag } = confirmationRulesOf(policy.confirmation)
-  return confirmedHeadBy(policy, await getBlockHeader(call, tag ?? 'latest'))
+  if (!tag || !header) return { confirmed, confirmedHash: null, confirmedMs: null, node: call }
+  const { hash, timestampMs } = header
+  return { confirmed, confirmedHash: hash, confirmedMs: timestampMs, node: call }
 }
 
 /** Reads the newest and the last confirmed block from one node. */
-export async function readChainHeads(call: RpcCall, policy: Policy): Promise<ChainHeads> {
+export async function readChainHeads(
+  call: RpcCall,
+  policy: Policy,
+  readTagged = () => readConfirmedHead(call, policy),
+): Promise<ChainHeads> {
   const { tag } = confirmationRulesOf(policy.confirmation)
-  const [latest, tagged] = await Promise.all([
-    readLatestHeader(call),
-    tag ? readConfirmedHead(call, policy) : null,
-  ])
-  return { latest, ...(tagged ?? confirmedHeadBy(policy, latest)), confirmedBy: call }
-}
-
-async function readHeadsInTurn(rpc: EvmRpc, policy: Policy): Promise<ChainHeads> {
-  const newest = <T>(read: (call: RpcCall) => Promise<T & { latest: BlockHeader }>) =>
-    rpc.newestHead(read, ({ latest }) => latest.number)
-  if (!confirmationRulesOf(policy.confirmation).tag)
-    return newest((call) => readChainHeads(call, policy))
-  const [{ latest }, confirmed] = await Promise.all([
-    newest(async (call) => ({ latest: await readLatestHeader(call) })),
-    rpc.inTurn(async (call) => ({
-      ...(await readConfirmedHead(call, policy)),
-      confirmedBy: call,
-    })),
-  ])
-  return { latest, ...confirmed }
+  const [latest, tagged] = await Promise.all([getBlockHeader(call, 'latest'), tag && readTagged()])
+  if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
+  return { latest, ...(tagged || (await readConfirmedHead(call, policy, latest))) }
 }
 
 /**
  * The highest block that two nodes call confirmed, where two are configured, so that a node whose finality stands still
- * holds up nothing beside two others. Its hash is known where two nodes call the same block their last confirmed one.
+ * delays nothing beside two others. Its hash is known where two nodes call the same block their last confirmed one.
  * @param first heads of one of the nodes
  * @throws ChainUnavailableError
  */
 export async function readConfirmedBlock(
   { rpc, config }: Pick<EvmChain, 'rpc' | 'config'>,
-  first: ChainHeads,
+  first: ConfirmedHead,
 ): Promise<ConfirmedHead> {
   if (rpc.size === 1) return first
   const answers = await rpc.answersOfAll<ConfirmedHead>(
-    async (call) => (call === first.confirmedBy ? first : readConfirmedHead(call, config)),
+    async (call) => (call === first.node ? first : readConfirmedHead(call, config)),
     rpc.needed,
   )
-  const { confirmed, confirmedMs } = answers.reached(rpc.needed, (head) => head.confirmed)!.answer
+  const head = answers.reached(rpc.needed, ({ confirmed }) => confirmed)!.answer
   const isSame = (a: ConfirmedHead, b: ConfirmedHead) =>
-    a.confirmed === confirmed && b.confirmed === confirmed && a.confirmedHash === b.confirmedHash
-  const same = answers.agreement(rpc.needed, isSame)
-  return { confirmed, confirmedMs, confirmedHash: same?.answer.confirmedHash ?? null }
+    [a, b].every(({ confirmedHash }) => confirmedHash === head.confirmedHash)
+  return answers.agreement(rpc.needed, isSame) ? head : { ...head, confirmedHash: null }
 }
 
 async function owedOn(

@@ -39,7 +39,11 @@ import {
   type RawReceipt,
   readTransactionReceipt,
 } from './logs.js'
-import { type ChainContractSettings, type RunningHashInput, runningHashInputs } from './record.js'
+import {
+  type ChainContractSettings,
+  type RunningHashInput,
+  runningHashInputs,
+} from './runningHash/hashes.js'
 
 /**
  * Decoded logs of the configured contracts in some blocks. A hub gives entries, received messages and credits. A spoke
@@ -53,7 +57,7 @@ export interface DecodedLogs {
   credits: HubCreditChange[]
   ends: ConfirmedPaymentOutcome[]
   /** What the logs add to the running hashes of their contracts. */
-  record: RunningHashInput[]
+  runningHashInputs: RunningHashInput[]
   /** Position of each log in its chain (`logPosition`), ascending. */
   places: number[]
 }
@@ -65,7 +69,7 @@ export const mergeDecodedLogs = (parts: readonly DecodedLogs[]): DecodedLogs => 
   payments: parts.flatMap(({ payments }) => payments),
   credits: parts.flatMap(({ credits }) => credits),
   ends: parts.flatMap(({ ends }) => ends),
-  record: parts.flatMap(({ record }) => record),
+  runningHashInputs: parts.flatMap((part) => part.runningHashInputs),
   places: parts.flatMap(({ places }) => places),
 })
 
@@ -168,7 +172,7 @@ export async function decodeLogs(
     found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
   if (paymentLogs.length > 0) found.payments = decodeCommunityPayments(paymentLogs, timeOf)
   found.ends = decodePaymentOutcomes(paymentLogs)
-  found.record = runningHashInputs(chain, logs, timeOf)
+  found.runningHashInputs = runningHashInputs(chain, logs, timeOf)
   return found
 }
 

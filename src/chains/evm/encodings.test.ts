@@ -6,7 +6,7 @@ import type { Hex } from '../chain.js'
 import { decodeLogs } from './decodeLogs.js'
 import { CONTRACT_EVENTS } from './events.js'
 import { getBlockLogs, type RawLog } from './logs.js'
-import { extendRunningHashes, initialRunningHashes } from './record.js'
+import { extendRunningHashes, initialRunningHashes } from './runningHash/hashes.js'
 
 /**
  * Each history of logs has one accepted encoding. Every other encoding, which the contract can't have emitted, is
@@ -113,7 +113,10 @@ async function read(logs: unknown[]) {
   const filter = { addresses: [HUB, PAYMENTS], topics: [] }
   const raw = await getBlockLogs(call, filter, header)
   const decoded = await decodeLogs(call, contracts, raw, () => header.timestampMs)
-  return { decoded, record: extendRunningHashes(initialRunningHashes(contracts), decoded.record) }
+  return {
+    decoded,
+    record: extendRunningHashes(initialRunningHashes(contracts), decoded.runningHashInputs),
+  }
 }
 
 const at = (logs: RawLog[], index: number, change: (log: RawLog) => object): unknown[] =>

@@ -65,6 +65,18 @@ export async function readGasFees(ask: RpcCall, demandWei: bigint = 0n): Promise
   )
 }
 
+/**
+ * Lowest gas price that a node expects for the next block, wei. Two nodes have to answer where two are configured, so
+ * that one node can't make gas appear expensive.
+ * @throws ChainUnavailableError
+ */
+export async function readLeastGasPriceWei(rpc: EvmRpc, demandWei: bigint): Promise<bigint> {
+  const fees = await rpc.onEveryNode((ask) => readGasFees(ask, demandWei), 2)
+  // maxFeePerGas is twice the expected base fee
+  const prices = fees.map((one) => (one.maxFeePerGas + one.maxPriorityFeePerGas) / 2n)
+  return prices.reduce((least, wei) => (wei < least ? wei : least))
+}
+
 /** Calculates the gas price cap from one node's answers. @throws RpcError where the node has no prices */
 async function readCap(ask: RpcCall): Promise<bigint> {
   const asked = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]

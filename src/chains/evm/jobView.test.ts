@@ -18,9 +18,11 @@ const look = (change: Partial<EvmJobStateOnNode> = {}): EvmJobStateOnNode => ({
   ...change,
 })
 
+const TWO = { configured: 2, isLocal: false }
+
 describe('two nodes', () => {
   it('confirm each other', () => {
-    expect(combineEvmJobStates([look(), look()], false)).toMatchObject({
+    expect(combineEvmJobStates([look(), look()], TWO)).toMatchObject({
       done: 'confirmed',
       mined,
       isSure: true,
@@ -38,18 +40,29 @@ describe('two nodes', () => {
     ],
     ['success', look({ mined: { ...mined, succeeded: false } }), { mined: { isConfirmed: false } }],
   ])('one of which contradicts about %s', (_, second, expected) => {
-    expect(combineEvmJobStates([look(), second], false)).toMatchObject({
+    expect(combineEvmJobStates([look(), second], TWO)).toMatchObject({
       ...expected,
       isSure: true,
     })
-    expect(combineEvmJobStates([second, look()], false)).toMatchObject(expected)
+    expect(combineEvmJobStates([second, look()], TWO)).toMatchObject(expected)
   })
 
-  it('of which one does not have the block yet count as one', () => {
-    expect(combineEvmJobStates([look(), look({ head: 7, done: 'no' })], false)).toMatchObject({
-      done: 'confirmed',
-      isSure: false,
-    })
+  it.each([
+    ['one does not have the block yet', [look(), look({ head: 7, done: 'no' })]],
+    ['one does not answer', [look()]],
+  ])('of which %s confirm nothing', (_, views) => {
+    for (const isLocal of [true, false])
+      expect(combineEvmJobStates(views, { configured: 2, isLocal })).toMatchObject({
+        done: 'unconfirmed',
+        nonce: 'unconfirmed',
+        mined: { isConfirmed: false },
+        isSure: false,
+      })
+  })
+
+  it('of which one does not answer show an unused nonce and an open job as such', () => {
+    const open = look({ done: 'no', nonce: 'next', mined: null })
+    expect(combineEvmJobStates([open], TWO)).toMatchObject({ done: 'no', nonce: 'next' })
   })
 })
 
@@ -84,6 +97,16 @@ it.each([
   ['without gas and price', { status: '0x1' }, 100_000n],
   ['with a padded status', { status: '0x01', gasUsed: '0x10', effectiveGasPrice: '0x5' }, 80n],
   ['with a number as status', { status: 1, gasUsed: '0x10', effectiveGasPrice: '0x5' }, 80n],
+  [
+    'with more gas than was signed',
+    { status: '0x1', gasUsed: `0x${'f'.repeat(64)}`, effectiveGasPrice: '0x5' },
+    5_000n,
+  ],
+  [
+    'with a higher price than was signed',
+    { status: '0x1', gasUsed: '0x10', effectiveGasPrice: `0x${'f'.repeat(64)}` },
+    1_600n,
+  ],
 ])(
   'a receipt %s shows a job that succeeded, and the most that it cost',
   async (_, receipt, feeWei) => {
@@ -92,7 +115,18 @@ it.each([
   },
 )
 
-it('one node is enough for a local chain', () => {
-  expect(combineEvmJobStates([look()], true)).toMatchObject({ done: 'confirmed', isSure: true })
-  expect(combineEvmJobStates([look()], false)).toMatchObject({ done: 'confirmed', isSure: false })
+it.each([`0x${'f'.repeat(64)}`, '0x'])(
+  'a receipt of block %s is a fault of its node',
+  async (blockNumber) => {
+    await expect(seenWith({ status: '0x1', blockNumber })).rejects.toMatchObject({
+      name: 'RpcError',
+      fault: 'transient',
+    })
+  },
+)
+
+it('the only configured node of a local chain is enough', () => {
+  const of = (isLocal: boolean) => combineEvmJobStates([look()], { configured: 1, isLocal })
+  expect(of(true)).toMatchObject({ done: 'confirmed', mined, isSure: true })
+  expect(of(false)).toMatchObject({ done: 'confirmed', mined, isSure: false })
 })

@@ -3,7 +3,7 @@ import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import type { EvmJobTx, JobProgress } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
-import { type RpcCall, rpcQuantity } from '../rpc/evm.js'
+import { parseQuantity, type RpcCall, rpcQuantity } from '../rpc/evm.js'
 import { areBidsDelivered, type PaidBid, readPacketState } from './bridge/calls.js'
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
@@ -32,7 +32,7 @@ export interface MinedReceipt {
   block: number
   succeeded: boolean
   isConfirmed: boolean
-  /** Gas used times the gas price. */
+  /** Gas used times the gas price, at most what the transaction was signed for. */
   feeWei: bigint
 }
 
@@ -69,31 +69,37 @@ type HeadNumbers = Awaited<ReturnType<EvmChain['head']>>
 
 /**
  * Combines several nodes' states of a job: the least advanced state that any node reports, and a receipt that two nodes
- * confirm. Ignores nodes that have not reached the first node's confirmed block.
+ * confirm. Ignores nodes that have not reached the first node's confirmed block. Where two nodes are configured and only
+ * one remains, nothing counts as confirmed, so that one node can't end a job.
+ * @param configured number of configured nodes
  */
 export function combineEvmJobStates(
   views: readonly EvmJobStateOnNode[],
-  isLocal: boolean,
+  { configured, isLocal }: { configured: number; isLocal: boolean },
 ): EvmJobState {
   const { confirmedHead, ...view } = views[0]!
   const known = views.filter(({ head }, i) => i === 0 || head >= confirmedHead)
-  const done = DONE_STATES.find((state) => known.some((one) => one.done === state))!
-  const nonce = NONCE_STATES.find((state) => known.some((one) => one.nonce === state))!
+  const needed = Math.min(2, configured)
+  const isCompared = known.length >= needed
   const mined =
     known.find((one) => one.mined?.isConfirmed)?.mined ??
     known.find((one) => one.mined)?.mined ??
     null
-  const same = known.filter(
-    (one) => one.mined?.hash === mined?.hash && one.mined?.succeeded === mined?.succeeded,
+  const confirming = known.filter(
+    (one) =>
+      one.mined?.isConfirmed &&
+      one.mined.hash === mined?.hash &&
+      one.mined.succeeded === mined.succeeded,
   )
-  const isConfirmed =
-    same.filter((one) => one.mined?.isConfirmed).length >= Math.min(2, known.length)
+  const uncompared = isCompared ? [] : (['unconfirmed'] as const)
+  const reportedDone = [...known.map(({ done }) => done), ...uncompared]
+  const reportedNonces = [...known.map(({ nonce }) => nonce), ...uncompared]
   return {
     ...view,
-    done,
-    nonce,
-    mined: mined && { ...mined, isConfirmed },
-    isSure: isLocal || known.length > 1,
+    done: DONE_STATES.find((state) => reportedDone.includes(state))!,
+    nonce: NONCE_STATES.find((state) => reportedNonces.includes(state))!,
+    mined: mined && { ...mined, isConfirmed: confirming.length >= needed },
+    isSure: isCompared && (isLocal || known.length > 1),
   }
 }
 
@@ -172,15 +178,23 @@ async function findReceipt(
   for (const { hash, gas, maxFeePerGas } of [...txs].reverse()) {
     const receipt = await readTransactionReceipt(ask, hash)
     if (!receipt) continue
-    const block = Number(receipt.blockNumber)
+    const block = parseQuantity(receipt.blockNumber)
+    // a field that is missing in the receipt counts as its largest possible value
+    const gasUsed = least(gas, receipt.gasUsed)
+    const gasPrice = least(maxFeePerGas, receipt.effectiveGasPrice)
     return {
       hash,
       block,
       succeeded: hasTransactionSucceeded(receipt),
       isConfirmed: block <= confirmed,
-      // a field that is missing in the receipt counts as its largest possible value
-      feeWei: BigInt(receipt.gasUsed ?? gas) * BigInt(receipt.effectiveGasPrice ?? maxFeePerGas),
+      feeWei: gasUsed * gasPrice,
     }
   }
   return null
+}
+
+/** A node's number, or `signed` where the node has none or reports more than was signed. */
+function least(signed: bigint, reported: Hex | null | undefined): bigint {
+  const value = BigInt(reported ?? signed)
+  return value < signed ? value : signed
 }

@@ -6,6 +6,7 @@ import {
   type TxPurpose,
   WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
+import { ChainUnavailableError } from '../chain.js'
 import { addPriceMargin } from '../margins.js'
 import { type EvmRpc, type RpcCall, rpcQuantity } from '../rpc/evm.js'
 import {
@@ -88,20 +89,26 @@ export function createEvmJobSender(
       const views = await rpc.onEveryNode((ask) =>
         readEvmJobState(memo(ask), { chain, account }, call, job),
       )
-      return combineEvmJobStates(views, config.local)
+      return combineEvmJobStates(views, { configured: rpc.size, isLocal: config.local })
     },
-    /** Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. */
-    prepare: (job: EvmJob, purpose: TxPurpose): Promise<SimulatedTx> =>
-      rpc.onOneNode(async (ask) => {
-        const made = callFor(purpose)
-        return made
-          ? prepareCall(memo(ask), from, {
-              call: made,
-              valueWei: job.valueWei,
-              demandWei: demand.wei,
-            })
-          : prepareTransfer(memo(ask), from, demand.wei)
-      }),
+    /**
+     * Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. A permanent
+     * failure parks the job, so it needs two nodes where two are configured, and no node on which the call succeeds.
+     */
+    async prepare(job: EvmJob, purpose: TxPurpose): Promise<SimulatedTx> {
+      const made = callFor(purpose)
+      const order = made && { call: made, valueWei: job.valueWei, demandWei: demand.wei }
+      const simulate = (ask: RpcCall): Promise<SimulatedTx> =>
+        permanentFailureOf(
+          order
+            ? prepareCall(memo(ask), from, order)
+            : prepareTransfer(memo(ask), from, demand.wei),
+        )
+      const first = await rpc.onOneNode(simulate)
+      if (!isPermanent(first)) return first
+      const views = await rpc.onEveryNode(simulate, 2)
+      return views.find((one) => !isPermanent(one)) ?? first
+    },
     /** Signs offline; nothing is sent. */
     async sign({
       purpose,
@@ -132,9 +139,10 @@ type SignOrder = { purpose: TxPurpose; nonce: number; gas: bigint; fees: GasFees
  * Sends a signed transaction to every node. A refusal of the transaction is not a fault of the node, which is still
  * used.
  * @returns the newest block when a node accepted the transaction; null where that block could not be read
- * @throws the node's refusal; ChainUnavailableError
+ * @throws a node's refusal, a permanent one only if two nodes refuse so where two are configured; ChainUnavailableError
  */
 export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<number | null> {
+  const refusals: unknown[] = []
   const hand = async (ask: RpcCall) => {
     const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
     try {
@@ -142,14 +150,22 @@ export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<numbe
       return { head: await head }
     } catch (error) {
       if (classifyTxError(error).class === 'transient') throw error
+      refusals.push(error)
       return { error }
     }
   }
   const isTaken = (one: { head: number | null } | { error: unknown }) =>
     'head' in one || classifyTxError(one.error).class === 'known'
-  const answer = await rpc.toEveryNode(hand, isTaken)
-  if ('error' in answer) throw answer.error
-  return answer.head
+  const answer = await rpc.toEveryNode<{ head: number | null } | { error: unknown }>(hand, isTaken)
+  if ('head' in answer) return answer.head
+  if (isTaken(answer)) throw answer.error
+  const other = refusals.find((error) => classifyTxError(error).class !== 'permanent')
+  if (other) throw other
+  if (refusals.length >= Math.min(2, rpc.size)) throw answer.error
+  // without a cause, whose text would classify this error as the refusal that it is not
+  throw new ChainUnavailableError(
+    `chain "${rpc.label}": one node refuses a transaction for good, and no other node answers`,
+  )
 }
 
 async function signed(
@@ -178,6 +194,18 @@ async function prepareTransfer(
     gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])),
   }
 }
+
+/** Turns an error that makes every attempt hopeless into a failure. @throws all other errors */
+async function permanentFailureOf(simulated: Promise<SimulatedTx>): Promise<SimulatedTx> {
+  return simulated.catch((error: unknown) => {
+    const failure = classifyTxError(error)
+    if (failure.class !== 'permanent') throw error
+    return { failure }
+  })
+}
+
+const isPermanent = (simulated: SimulatedTx): boolean =>
+  'failure' in simulated && simulated.failure.class === 'permanent'
 
 interface CallOrder {
   call: Exclude<JobCall, { kind: 'noop' }>

@@ -49,10 +49,10 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
   ...[-32_602, -32_002, -32_003, -32_006, -32_013, -32_015].map(
     (code) => [code, 'refused'] as const,
   ),
-  ...[-32_001, -32_004, -32_005, -32_007, -32_008, -32_009].map(
-    (code) => [code, 'transient'] as const,
-  ),
-  ...[-32_010, -32_011, -32_012, -32_014, -32_016].map((code) => [code, 'transient'] as const),
+  ...[
+    -32_001, -32_004, -32_005, -32_007, -32_008, -32_009, -32_010, -32_011, -32_012, -32_014,
+    -32_016,
+  ].map((code) => [code, 'transient'] as const),
 ])
 
 /**

@@ -26,7 +26,8 @@ const isSame = <T extends ChainTx | PaymentTx>(a: T, b: T): boolean =>
   b.state === 'mined' &&
   a.block === b.block &&
   a.succeeded === b.succeeded &&
-  a.isRegistration === b.isRegistration
+  a.isRegistration === b.isRegistration &&
+  a.isConfirmed === b.isConfirmed
 
 /**
  * Reads a transaction's state. A final state needs two nodes. Without agreement, a transaction that calls our contracts

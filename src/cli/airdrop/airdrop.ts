@@ -265,7 +265,8 @@ export async function storeAirdropDistributor(
   const { airdropOperatorKey } = readEnvironment()
   const config = requireConfiguredChain(label)
   const rpc = createEvmChainRpc(config)
-  const state = await rpc.onOneNode((call) => readDistributorTerms(call, toHex(address)))
+  // claims at this address give names
+  const state = await rpc.quorum((call) => readDistributorTerms(call, toHex(address)))
   if (!state) throw new Error(`${toHex(address)} is no airdrop distributor on chain "${label}".`)
   if (state.merkleRoot !== toHex(merkleRoot))
     throw new Error(

@@ -1,23 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createEvmChain, createEvmChainRpc } from '../../chains/evm/chain.js'
-import { decodeRunningHashes } from '../../chains/evm/record.js'
+import { decodeRunningHashes } from '../../chains/evm/runningHash/hashes.js'
+import {
+  hasRunningHashes,
+  readAgreedRunningHashesOrNull,
+} from '../../chains/evm/runningHash/prove.js'
 import { readChainsFile, readEnvironment } from '../../config/index.js'
 import { findChain } from '../../db/journal/chains.js'
-import { hasRunningHashes, readAgreedRunningHashesOrNull } from '../../record/prove.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 
 const SENTENCES: Readonly<Record<string, string>> = {
-  true: "the logs in the journal make the contracts' own record: none is missing, added or changed",
+  true: "the logs in the journal produce the contracts' running hashes: none is missing, added or changed",
   false:
-    "the logs in the journal do NOT make the contracts' own record: docs/run/alarms.md says what to do",
-  null: 'not known: no node has the state of that block, or the contracts keep no record',
+    "the logs in the journal do NOT produce the contracts' running hashes: docs/run/alarms.md says what to do",
+  null: 'not known: no node has the state of that block, or the contracts keep no running hash',
 }
 
 /**
- * `clusterd journal verify`: for each hub, compares the running hash of the logs in the journal with the record, which
- * is the running hash that the contracts keep (contracts/evm/src/interfaces/IRecord.sol), at the same block. Exits with
+ * `clusterd journal verify`: for each hub, compares the running hash of the logs in the journal with the one
+ * that the contracts keep (contracts/evm/src/interfaces/IRecord.sol), at the same block. Exits with
  * 1 where they differ.
  */
 export async function verifyJournal({ json }: { json?: boolean }): Promise<void> {

@@ -1,8 +1,11 @@
 import { ChainUnavailableError, type Hex, isPaymentChainPort } from '../../chains/chain.js'
 import { createEvmChain, createEvmChainRpc, type EvmChain } from '../../chains/evm/chain.js'
 import { readTokenBalance } from '../../chains/evm/community/port.js'
-import { contractsWithRunningHash, hasRecordHashFunction } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
+import {
+  contractsWithRunningHash,
+  hasRecordHashFunction,
+} from '../../chains/evm/runningHash/hashes.js'
 import { createTokenBalancePort } from '../../chains/requirementInputs.js'
 import type { EvmRpc } from '../../chains/rpc/evm.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
@@ -44,7 +47,7 @@ export async function openEvmChain(
   const { network, label, chainId, contract, communityPayments, startBlock, local, role } = config
   if (config.watchOnly && !config.trust)
     throw new ConfigError(
-      `Chain "${label}" is watched, and contracts of others keep no record of their logs: say "trust": "compared" (two nodes have to give the same) or "trusted" (one is enough) in the chains file.`,
+      `Chain "${label}" is watched, and contracts of others keep no running hash of their logs: say "trust": "compared" (two nodes have to give the same) or "trusted" (one is enough) in the chains file.`,
     )
   const stored = await readGenesisHash(pool, network, label)
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
@@ -64,7 +67,10 @@ export async function openEvmChain(
       contract: fromHex(contract),
       startBlock,
     })
-  const asked = local || (role === 'hub' && !stored) ? await identityInTime(rpc, label, log) : null
+  // a hash that is not configured is stored for good
+  const readGenesis = () => (known ? rpc.genesisHash() : rpc.quorum(() => rpc.genesisHash()))
+  const isAskedNow = local || (role === 'hub' && !stored)
+  const asked = isAskedNow ? await identityInTime(readGenesis(), label, log) : null
   const row = await register(asked ? fromHex(asked) : known)
   if (role === 'hub') await requireSameHub(pool, row)
   if (asked) await requireRecord(rpc, config).catch(unlessAway)
@@ -77,7 +83,7 @@ export async function openEvmChain(
   let isIdentified = asked !== null
   const identify = async (): Promise<void> => {
     if (!isIdentified) {
-      await register(fromHex(await rpc.genesisHash()))
+      await register(fromHex(await readGenesis()))
       await requireRecord(rpc, config).catch(unlessAway)
     }
     isIdentified = true
@@ -103,24 +109,28 @@ const unlessAway = (error: Error): void => {
 }
 
 /**
- * Checks that the chain's contracts keep a record: `recordHash`, a running hash of their logs. Decides by the
- * contracts' code, since a failed read of the record proves nothing.
- * @throws ConfigError for a contract without a record; ChainUnavailableError
+ * Checks that the chain's contracts keep `recordHash`, a running hash of their logs. Decides by the contracts' code,
+ * since a failed read of the hash proves nothing.
+ * @throws ConfigError for a contract without a running hash; ChainUnavailableError
  */
 async function requireRecord(rpc: EvmRpc, config: ChainConfig): Promise<void> {
   for (const { kind, address } of contractsWithRunningHash(config)) {
     const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
     if (code !== '0x' && !hasRecordHashFunction(code))
       throw new ConfigError(
-        `The ${kind} contract ${address} of chain "${config.label}" keeps no record of its logs: it is older than the record, or not ours. Say "trust": "compared" (two nodes have to give the same) or "trusted" (one is enough) in the chains file.`,
+        `The ${kind} contract ${address} of chain "${config.label}" keeps no running hash of its logs: it is older, or not ours. Say "trust": "compared" (two nodes have to give the same) or "trusted" (one is enough) in the chains file.`,
       )
   }
 }
 
 /** Genesis hash that a chain's nodes report. Null where no node answers in time. @throws WrongChainError */
-async function identityInTime(rpc: EvmRpc, label: string, log: Logger): Promise<Hex | null> {
-  const answer = rpc.genesisHash().catch((error: Error) => {
-    if (error.name !== 'ChainUnavailableError') throw error
+async function identityInTime(
+  asked: Promise<Hex>,
+  label: string,
+  log: Logger,
+): Promise<Hex | null> {
+  const answer = asked.catch((error: Error) => {
+    if (!(error instanceof ChainUnavailableError)) throw error
     return null
   })
   const genesis = await withTimeout(IDENTITY_LIMIT_MS, answer, null)

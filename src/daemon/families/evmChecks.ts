@@ -1,8 +1,9 @@
 import { formatEther, type Hex, isAddressEqual, parseAbi } from 'viem'
 import { createEvmChain, createEvmChainRpc } from '../../chains/evm/chain.js'
 import { createContractReader, isContract } from '../../chains/evm/contracts/read.js'
-import { initialRunningHashes } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
+import { initialRunningHashes } from '../../chains/evm/runningHash/hashes.js'
+import { readAgreedRunningHashesOrNull } from '../../chains/evm/runningHash/prove.js'
 import type { EvmRpc } from '../../chains/rpc/evm.js'
 import type { ChainConfig, Config } from '../../config/index.js'
 import {
@@ -13,7 +14,6 @@ import {
   runCheck,
   warningResult,
 } from '../../ops/finding.js'
-import { readAgreedRunningHashesOrNull } from '../../record/prove.js'
 
 const ROLES = parseAbi([
   'function relayer() view returns (address)',

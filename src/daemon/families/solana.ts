@@ -64,7 +64,9 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
       chain: row.chain,
     }
   }
-  const open = async () => register(genesisHash ?? (await rpc.genesisHash()))
+  // a hash that is not configured is stored for good
+  const readGenesis = () => rpc.quorum(() => rpc.genesisHash())
+  const open = async () => register(genesisHash ?? (await readGenesis()))
   if (genesisHash) await open()
   // opened here because every process, not only the leader, needs the chain's number; not awaited, because the cluster
   // may be unavailable

@@ -40,15 +40,18 @@ export async function settleReceivedMessages(
 }
 
 const OF_MESSAGE = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'
-/** Messages `m` that no hub block has received, sent up to a time (`$2`, ms). */
+/**
+ * Messages `m` that no confirmed block of the hub has received, sent up to a time (`$2`, ms). Unconfirmed blocks come
+ * from one node, so they hide no message.
+ */
 const OPEN = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
-  AND NOT ${existsRowSql('received r WHERE r.network = m.network AND r.guid = m.guid')}`
+  AND NOT ${existsRowSql('received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed')}`
 const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 
 /** Maximum number of messages queued at once, which bounds memory. */
 export const MAX_QUEUED_MESSAGES = 500
 
-/** Messages without a job that the hub has not received, in the order in which they were sent. */
+/** Messages without a job that no confirmed block of the hub has received, in the order in which they were sent. */
 export const findMessagesToQueue = (
   db: Queryable,
   network: Network,
@@ -65,7 +68,7 @@ export const findMessagesToQueue = (
 /** Maximum number of messages that an alarm counts and names. */
 export const MAX_STUCK_MESSAGES = 1_000
 
-/** Messages that the hub has not received, oldest first, at most `MAX_STUCK_MESSAGES`. */
+/** Messages that no confirmed block of the hub has received, oldest first, at most `MAX_STUCK_MESSAGES`. */
 export const findStuckMessages = (
   db: Queryable,
   network: Network,

@@ -21,6 +21,12 @@ type Row = HubReceiptRow &
     latest: number | null
   }
 
+/**
+ * Maximum number of messages of a transaction that its status is decided by. Sending one takes more than 100,000 gas, so
+ * a transaction of 16.7 million gas (EIP-7825) has fewer.
+ */
+const MAX_MESSAGES_PER_STATUS = 256
+
 /** A message that a transaction sent from a spoke, with its progress at the hub. */
 export type MessageWithProgress = Awaited<ReturnType<typeof findMessagesOfTransaction>>[number]
 
@@ -36,10 +42,10 @@ const byTx = prepareStatement<Row>(
     JOIN chains c ON c.network = m.network AND c.chain = m.chain
     LEFT JOIN received r ON r.network = m.network AND r.guid = m.guid
     WHERE m.network = ${l.network} AND m.tx_hash = $1
-    ORDER BY m.log_index`,
+    ORDER BY m.log_index LIMIT ${MAX_MESSAGES_PER_STATUS}`,
 )
 
-/** Messages that a transaction sent, in log order. Empty when none is known. */
+/** The first messages that a transaction sent, in log order. Empty when none is known. */
 export async function findMessagesOfTransaction(db: Queryable, network: Network, hash: Buffer) {
   const rows = await byTx(db, network, [hash])
   return rows.map(({ nextBlock, latest, ...row }) => ({

@@ -28,6 +28,13 @@ export async function readMirroredNetworks(db: Queryable): Promise<Map<Network, 
   return new Map(copies.map((copy) => [copy.network, copy]))
 }
 
+const AGES = `SELECT network, ${NOW_MS_SQL} - mirrored_ms AS age_ms FROM journal_heads WHERE proved_block IS NOT NULL`
+
+/** Time since the newest checkpoint of each mirrored network was verified, ms. Null before the first copy. */
+export const readMirrorAges = (
+  db: Queryable,
+): Promise<Pick<MirroredNetwork, 'network' | 'ageMs'>[]> => readRows(db, AGES)
+
 const REGISTERED = `SELECT j.seq, j.body FROM journal_heads h JOIN journal j USING (network, generation)
   WHERE h.network = $1 AND j.seq > $2 AND j.kind = ${ENTRY_KIND.bid} ORDER BY j.seq LIMIT $3`
 
@@ -48,6 +55,19 @@ export const markNamesProved = (
   network: Network,
   { block, generation, seq }: { block: number; generation: number; seq: number },
 ): Promise<number> => execute(db, network, PROVED, [block, generation, seq])
+
+const BEGUN = `UPDATE journal_heads SET proved_block = 0 WHERE network = $1 AND proved_block IS NULL AND seq = 0`
+
+/** Marks an empty network as one that is going to be mirrored: until the first copy, nothing is known about it. */
+export const markMirrorBegun = (db: Queryable, network: Network): Promise<number> =>
+  execute(db, network, BEGUN)
+
+const ABSENT = `UPDATE journal_heads SET proved_block = NULL
+  WHERE network = $1 AND proved_block IS NOT NULL AND mirrored_ms IS NULL AND seq = 0`
+
+/** Takes back `markMirrorBegun`, where the source does not have the network. */
+export const markMirrorAbsent = (db: Queryable, network: Network): Promise<number> =>
+  execute(db, network, ABSENT)
 
 const VERIFIED = `UPDATE journal_heads SET mirrored_ms = ${NOW_MS_SQL} WHERE network = $1 AND proved_block IS NOT NULL
   AND EXISTS (SELECT FROM leaders l WHERE l.network = $1 AND l.role = ${LEADER_ROLE.index} AND l.epoch = $2)`

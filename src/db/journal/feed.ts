@@ -177,7 +177,7 @@ export interface SqlFeedCopy {
 
 const copied = prepareStatement<SqlFeedCopy>(
   (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest,
-      h.caught_up OR h.proved_block IS NOT NULL AS is_complete, coalesce((
+      h.caught_up OR h.mirrored_ms IS NOT NULL AS is_complete, coalesce((
       SELECT max(number) FROM feed_events WHERE network = ${l.network} AND generation = h.feed_generation
     ), 0) AS count, coalesce(s.generation = h.feed_generation, false) AS is_shown
     FROM journal_heads h LEFT JOIN feed_shown s USING (network) WHERE h.network = ${l.network}`,

@@ -9,10 +9,10 @@ import {
   QUOTE_VERDICT,
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { RefundState } from '../../registry/status.js'
+import { MAX_STATUS_NAMES, type RefundState } from '../../registry/status.js'
 import type { Payment } from '../generated/client.js'
 import { IS_EVM_CHAIN_SQL, nameOfCode } from '../pg/codes.js'
-import { prepareStatement } from '../pg/prepared.js'
+import { type PartitionNames, prepareStatement } from '../pg/prepared.js'
 import {
   blockConfirmations,
   groupHubReceipt,
@@ -21,11 +21,25 @@ import {
 } from '../pg/receipts.js'
 import type { DecodedRow, Queryable } from '../pg/rows.js'
 
+/** Figures over all payments of a transaction, in each row. */
+interface PaymentTotals {
+  /** Number of all payments of the kind. */
+  count: number
+  /** Sum of those in this payment's token, in its smallest unit. */
+  paid: bigint
+}
+
+/**
+ * SQL: the first payments of a kind of the transaction `$1`, with `PaymentTotals`. A contract can make thousands of
+ * payments in one transaction.
+ */
+const firstPayments = (l: PartitionNames, kind: number): string =>
+  `(SELECT *, count(*) OVER () AS count, sum(amount) OVER (PARTITION BY token) AS paid FROM payments
+    WHERE network = ${l.network} AND tx = $1 AND kind = ${kind} ORDER BY block, sequence LIMIT ${MAX_STATUS_NAMES})`
+
 type PaymentColumns = HubReceiptRow &
-  Pick<
-    DecodedRow<Payment>,
-    'id' | 'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'
-  > & {
+  PaymentTotals &
+  Pick<DecodedRow<Payment>, 'id' | 'block' | 'sequence' | 'token' | 'paidMs' | 'outcome'> & {
     /** Network label of the chain. */
     label: string
     /** Name as the payment gave it: a 32-byte word, perhaps malformed. */
@@ -43,19 +57,18 @@ export type PaymentWithProgress = Awaited<ReturnType<typeof findPaymentsOfTransa
 const paymentsByTx = prepareStatement<PaymentColumns>(
   (
     l,
-  ) => `SELECT p.id, c.label, p.block, p.sequence, p.token, p.amount, p.name_word AS name, p.paid_ms,
+  ) => `SELECT p.id, c.label, p.block, p.sequence, p.token, p.paid, p.count, p.name_word AS name, p.paid_ms,
       p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
       p.outcome, ${HUB_RECEIPT_COLUMNS},
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver}
         AND j.state <> ${JOB_STATE.confirmed}) AS failure
-    FROM payments p
+    FROM ${firstPayments(l, PAYMENT_KIND.name)} p
     JOIN chains c ON c.network = p.network AND c.chain = p.chain
     LEFT JOIN received r ON r.network = p.network AND r.guid = p.id
-    WHERE p.network = ${l.network} AND p.tx = $1 AND p.kind = ${PAYMENT_KIND.name}
     ORDER BY p.sequence`,
 )
 
-/** Payments by the signature (64 bytes) of their transaction, in order. Empty when none is known. */
+/** The first payments by the signature (64 bytes) of their transaction, in order. Empty when none is known. */
 export async function findPaymentsOfTransaction(
   db: Queryable,
   network: Network,
@@ -69,10 +82,8 @@ export async function findPaymentsOfTransaction(
 }
 
 interface PaidNameColumns
-  extends Pick<
-    DecodedRow<Payment>,
-    'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'
-  > {
+  extends PaymentTotals,
+    Pick<DecodedRow<Payment>, 'block' | 'sequence' | 'token' | 'paidMs' | 'outcome'> {
   /** Network label of the chain. */
   label: string
   /** Community and name as the payment gave them: 32-byte words, perhaps malformed. */
@@ -92,11 +103,11 @@ interface PaidNameColumns
 const paidNamesByTx = prepareStatement<PaidNameColumns>(
   (
     l,
-  ) => `SELECT c.label, p.sequence, p.block, p.token, p.amount, p.community_word AS community, p.name_word AS name, p.paid_ms,
+  ) => `SELECT c.label, p.sequence, p.block, p.token, p.paid, p.count, p.community_word AS community, p.name_word AS name, p.paid_ms,
       p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, ${IS_EVM_CHAIN_SQL} AS is_evm, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = p.chain) AS latest,
       p.reclaimable_ms, p.outcome, e.effects, j.state AS job_state, j.reason AS job_reason
-    FROM payments p
+    FROM ${firstPayments(l, PAYMENT_KIND.communityName)} p
     JOIN chains c ON c.network = p.network AND c.chain = p.chain
     LEFT JOIN LATERAL (
       SELECT e.effects FROM journal_heads h JOIN ${l.journal} e ON e.network = ${l.network} AND e.generation = h.generation
@@ -104,12 +115,11 @@ const paidNamesByTx = prepareStatement<PaidNameColumns>(
       WHERE h.network = ${l.network} AND p.state = ${PAYMENT_STATE.done} LIMIT 1
     ) e ON true
     LEFT JOIN jobs j ON j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}
-    WHERE p.network = ${l.network} AND p.tx = $1 AND p.kind = ${PAYMENT_KIND.communityName}
     ORDER BY p.block, p.sequence`,
 )
 
 /**
- * Payments for community names of a transaction (hash or signature), in order. Empty when none is known.
+ * The first payments for community names of a transaction (hash or signature), in order. Empty when none is known.
  * @returns `confirmations`: null where the chain has to be asked (not `IS_EVM_CHAIN_SQL`); `judgement`: null until the payment
  * is in the journal; `refund`: null for a payment that bought its name, or is undecided
  */

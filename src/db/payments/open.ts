@@ -15,7 +15,10 @@ import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'
 
 const QUEUED_AT_ONCE = 500
 
-/** Ids of confirmed payments that match a quote and have no delivery yet, oldest first, a limited number. */
+/**
+ * Ids of confirmed payments that match a quote, have no delivery yet, and that no confirmed block of the hub has
+ * received, oldest first, a limited number.
+ */
 export async function findUndeliveredPayments(
   client: pg.ClientBase,
   network: Network,
@@ -27,7 +30,7 @@ export async function findUndeliveredPayments(
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.name} AND p.state = ${PAYMENT_STATE.confirmed}
        AND p.verdict = ${QUOTE_VERDICT.honoured}
        AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver})
-       AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = p.network AND r.guid = p.id)
+       AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = p.network AND r.guid = p.id AND r.confirmed)
      ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${QUEUED_AT_ONCE}`,
   )
   return rows.map(({ id }) => id)

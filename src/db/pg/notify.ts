@@ -3,6 +3,7 @@ import { createWakeUp, pauseUntilSignal } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withConnection } from './pool.js'
 import { prepared, type Queryable, readRows } from './rows.js'
+import { assertTakesWrites } from './unavailable.js'
 
 /** Channel on which processes notify each other. A notification's payload is the network that changed. */
 export const NOTIFY_CHANNEL = 'clusterd'
@@ -56,7 +57,10 @@ export interface ListenerOptions {
   /** Records that the process listens or tries to, for its status. */
   loops: WorkerLoops
   onError: (error: Error) => void
-  /** Called when the listener has a new connection because the previous one broke or fell silent. */
+  /**
+   * Called when the listener has a new connection because the previous one broke or fell silent, or its server took no
+   * writes any more.
+   */
   onRenewed?: () => void
   /** Called after notifications, and once a second. */
   onWake?: () => void
@@ -64,7 +68,10 @@ export interface ListenerOptions {
 
 export type Listener = ReturnType<typeof createListener>
 
-/** Creates a listener, which reconnects whenever its connection breaks or falls silent. */
+/**
+ * Creates a listener, which reconnects whenever its connection breaks or falls silent, or its server takes no writes. Such a
+ * server sends no notifications: after a fail-over, the old primary may keep its connections.
+ */
 export function createListener({
   url,
   signal,
@@ -79,7 +86,7 @@ export function createListener({
   }
   let hasListened = false
 
-  /** Listens until the signal. @throws when the connection breaks or does not answer in time */
+  /** Listens until the signal. @throws when the connection breaks, does not answer in time or takes no writes */
   const listen = (loop: WorkerLoop): Promise<void> => {
     const options = { url, applicationName: 'clusterd listener', answerMs: ANSWER_LIMIT_MS }
     return withConnection(options, async (client) => {
@@ -89,12 +96,13 @@ export function createListener({
         tell(payload)
       })
       await client.query(`LISTEN ${NOTIFY_CHANNEL}`)
+      await assertTakesWrites(client)
       if (hasListened) onRenewed?.()
       hasListened = true
       tell('')
       while (!signal.aborted) {
         onWake?.()
-        await client.query('SELECT 1')
+        await assertTakesWrites(client)
         loop.succeeded()
         await pauseUntilSignal(LEAST_MS, signal)
         await heard.wait(BEAT_MS - LEAST_MS, signal)

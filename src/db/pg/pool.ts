@@ -11,7 +11,13 @@ import {
   type SessionLimits,
   transactionSettingsSql,
 } from './session.js'
-import { isReadOnlyError, NotReplicatedError } from './unavailable.js'
+import {
+  isBrokenConnectionError,
+  isMomentaryError,
+  isReadOnlyError,
+  isStaleSessionError,
+  NotReplicatedError,
+} from './unavailable.js'
 
 /**
  * Converts an int8. Block numbers, entry numbers and ms stay below 2^53 in practice.
@@ -168,7 +174,57 @@ export function createPool(
   connections.set(pool, open)
   pool.on('remove', (client) => open.delete(client))
   pool.on('error', onError)
+  repeatReads(pool)
   return pool
+}
+
+type SingleStatement = readonly [statement: string | pg.QueryConfig, values?: unknown[]]
+
+/**
+ * Makes a pool run single statements that only read once more after a momentary failure, on another connection: the pool
+ * drops the one on which a statement failed. PostgreSQL decides what only reads, by refusing everything else in the
+ * read-only transaction of the second attempt.
+ */
+function repeatReads(pool: pg.Pool): void {
+  const query: (...single: SingleStatement) => Promise<pg.QueryResult> = pool.query.bind(pool)
+  const repeated = (...single: SingleStatement) =>
+    query(...single).catch((error: Error) => {
+      if (!isMomentaryError(error)) throw error
+      return readAgain(pool, single, pool.idleCount).catch(() => {
+        throw error
+      })
+    })
+  pool.query = repeated as pg.Pool['query']
+}
+
+/**
+ * Runs a statement in a read-only transaction. Idle connections often break together, so as many of them may fail.
+ * @throws if the statement writes, or is more than one
+ */
+async function readAgain(
+  pool: pg.Pool,
+  [statement, values]: SingleStatement,
+  idle: number,
+): Promise<pg.QueryResult> {
+  const config: pg.QueryConfig = typeof statement === 'string' ? { text: statement } : statement
+  const single = {
+    ...config,
+    values: values ?? config.values,
+    // a prepared statement may be stale on this connection too
+    name: '',
+    // the driver's other mode takes several statements, of which one could end the transaction
+    queryMode: 'extended',
+  }
+  try {
+    return await inTransaction(pool, async (client) => {
+      await client.query('SET TRANSACTION READ ONLY')
+      return client.query(single)
+    })
+  } catch (error) {
+    if (idle > 0 && isBrokenConnectionError(error as Error))
+      return readAgain(pool, [single], idle - 1)
+    throw error
+  }
 }
 
 /** Options of a connection outside the pools. */
@@ -219,13 +275,6 @@ export async function withConnection<T>(
   } finally {
     await withTimeout(CLOSE_LIMIT_MS, client.end(), undefined)
   }
-}
-
-export async function isDatabaseReachable(pool: pg.Pool): Promise<boolean> {
-  return pool.query('SELECT 1').then(
-    () => true,
-    () => false,
-  )
 }
 
 /** Number of connections that the server has left for roles without superuser rights. */
@@ -303,7 +352,11 @@ export async function inPipelinedTransaction<Reads extends readonly unknown[], T
     return result
   } catch (error) {
     // a connection that did not answer will not answer ROLLBACK either
-    if (isReadOnlyError(error) || (error as Error).message === 'Query read timeout')
+    if (
+      isReadOnlyError(error) ||
+      isStaleSessionError(error) ||
+      (error as Error).message === 'Query read timeout'
+    )
       broken = error as Error
     else
       await client.query('ROLLBACK').catch((rollback: Error) => {

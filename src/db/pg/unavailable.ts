@@ -1,14 +1,27 @@
 import { DATABASE_DRIVER_ERROR_PATTERN } from '../../ops/causes.js'
+import { sqlStateOf } from '../../ops/log/databaseErrors.js'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { withTimeout } from '../../ops/notify.js'
+import type { Queryable } from './pipeline.js'
 
+/** SQLSTATEs and codes of Node for a connection that broke, or that the server ended. */
+const BROKEN = /^(08...|57P0[125]|ECONN(RESET|ABORTED)|EPIPE)$/
+const BROKEN_MESSAGE = /^(Connection terminated|Client has encountered a connection error)/
 /**
- * SQLSTATEs of an outage: connection failures, shutdown, crash, start-up, too many connections, full disk, timeouts (of
- * a statement, of a lock, of a transaction in which this process stalled), read-only server, a closed database.
+ * SQLSTATEs of failures that a statement may not meet again: a session that does not know its prepared statement,
+ * conflicts (on a standby, of a read with the replay), resources, errors of the server's system and inside the server, such
+ * as a relation that was replaced meanwhile.
  */
-const NOT_NOW = /^(08...|57P0[1235]|57014|25P03|53[123]00|55000|55P03|25006|40001|40P01)$/
-const SOCKET =
-  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
+const MOMENTARY = /^(26000|4000[13]|40P01|53[0124]00|58...|XX...)$/
+/**
+ * SQLSTATEs and codes of an outage that lasts: start-up or shutdown, a dropped database, too many connections, timeouts
+ * (of a statement, of a lock, of a transaction in which this process stalled), a read-only server, a closed database, an
+ * unreachable server.
+ */
+const NOT_NOW =
+  /^(57P0[34]|57014|25P03|53300|55000|55P03|25006|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
+/** SQLSTATE of a missing feature, and of a prepared plan that is stale. */
+const NOT_SUPPORTED = '0A000'
 /** Prisma's codes for an outage: server unreachable or closed, timeouts, pool exhausted, a deadlock. */
 const PRISMA = /^(P1001|P1002|P1008|P1017|P2024|P2028|P2034|P2037)$/
 
@@ -20,6 +33,24 @@ class ClockError extends Error {
 /** A transaction may be lost in a fail-over, so it is unknown whether it is committed. */
 export class NotReplicatedError extends Error {
   override name = 'NotReplicatedError'
+}
+
+/** A server takes no writes, such as a primary that a fail-over has demoted. */
+class ReadOnlyServerError extends Error {
+  override name = 'ReadOnlyServerError'
+  /** SQLSTATE of a write in a read-only transaction. */
+  readonly code = '25006'
+}
+
+/** @throws ReadOnlyServerError if the server is a standby, or set to read only */
+export async function assertTakesWrites(db: Queryable): Promise<void> {
+  const { rows } = await db.query<{ state: string }>(
+    `SELECT current_setting('transaction_read_only') AS state`,
+  )
+  if (rows[0]!.state === 'on')
+    throw new ReadOnlyServerError(
+      'the database takes no writes: it is a standby, or set to read only',
+    )
 }
 
 /** SQL: the database's clock, Unix ms. */
@@ -56,15 +87,42 @@ export const isReadOnlyError = hasCode('25006')
 export const ignoreOutage = (write: Promise<void>): Promise<void> =>
   fallbackOnExpectedError(write, isDatabaseUnavailable, undefined)
 
+/** SQLSTATE of a server's error, otherwise the code of Node's or Prisma's. Empty without a code. */
+function codeOf(error: Error): string {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return sqlStateOf(error) ?? code
+}
+
+/** True if the connection broke, or the server ended it. */
+export const isBrokenConnectionError = (error: Error): boolean =>
+  BROKEN.test(codeOf(error)) || BROKEN_MESSAGE.test(error.message)
+
+/**
+ * True if a read may succeed on another connection, at once. After timeouts and refused connections, a second attempt
+ * would take as long, or be refused as well.
+ */
+export const isMomentaryError = (error: Error): boolean =>
+  isBrokenConnectionError(error) || MOMENTARY.test(codeOf(error)) || codeOf(error) === NOT_SUPPORTED
+
+/**
+ * True if a session's prepared statement is gone, or planned for earlier columns of its table, so the session is of no
+ * more use. PostgreSQL names the second case only by the function that reports it.
+ */
+export const isStaleSessionError = (error: unknown): boolean =>
+  error instanceof Error &&
+  (codeOf(error) === '26000' ||
+    (codeOf(error) === NOT_SUPPORTED &&
+      'routine' in error &&
+      error.routine === 'RevalidateCachedQuery'))
+
 /** True if the database is unavailable now, rather than a statement wrong. Checks the causes of wrapped errors too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false
   if (error instanceof ClockError || error instanceof NotReplicatedError) return true
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const code = codeOf(error)
   if (
-    NOT_NOW.test(code) ||
-    SOCKET.test(code) ||
-    PRISMA.test(code) ||
+    [BROKEN, MOMENTARY, NOT_NOW, PRISMA].some((codes) => codes.test(code)) ||
+    isStaleSessionError(error) ||
     DATABASE_DRIVER_ERROR_PATTERN.test(error.message)
   )
     return true

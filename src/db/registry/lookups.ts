@@ -15,7 +15,7 @@ import { publicWalletSql } from './publicWallets.js'
  * @param read returns rows of distinct inputs, with their position from 1
  * @returns one element per input, in the same order; null where there is no row
  */
-async function readOnce<Input, Row extends { ord: number }>(
+export async function readOnce<Input, Row extends { ord: number }>(
   inputs: readonly Input[],
   mapKey: (input: Input) => string,
   read: (distinct: Input[]) => Promise<Row[]>,

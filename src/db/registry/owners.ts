@@ -1,4 +1,4 @@
-import { BID_OFFSETS, decodeBid } from '../../registry/journal/bid.js'
+import { BID_OFFSETS } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON_BID_OUTCOME } from '../pg/codes.js'
@@ -70,15 +70,15 @@ const winning = prepareStatement<{ name: string; body: Buffer }>(
     WHERE h.network = ${l.network}`,
 )
 
-/** The winning bids of names, by name. Names that nobody holds are missing. */
+/** Bodies of the winning bids of names, by name. Names that nobody holds are missing. */
 export async function findWinningBids(
   db: Queryable,
   network: Network,
   names: readonly string[],
-): Promise<Map<string, ReturnType<typeof decodeBid>>> {
+): Promise<Map<string, Buffer>> {
   if (names.length === 0) return new Map()
   const rows = await winning(db, network, [names])
-  return new Map(rows.map(({ name, body }) => [name, decodeBid(body)]))
+  return new Map(rows.map(({ name, body }) => [name, body]))
 }
 
 const position = prepareSingleRow<{ seq: number }, [cluster: string, wallet: string | null]>(

@@ -6,7 +6,23 @@ import {
 } from '../../chains/evm/chain.js'
 import { mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
-import { encodeRunningHashes } from '../../chains/evm/record.js'
+import { encodeRunningHashes } from '../../chains/evm/runningHash/hashes.js'
+import {
+  hasRunningHashes,
+  type LastConfirmedHashes,
+  type ProvedLogRange,
+  provedRangeOf,
+  readAgreedRunningHashesOrNull,
+  readLastConfirmedHashes,
+  trustBasisOf,
+} from '../../chains/evm/runningHash/prove.js'
+import {
+  proveBlocks,
+  type RequestedRunningHashes,
+  readNewestRunningHashes,
+} from '../../chains/evm/runningHash/proveBlocks.js'
+import { RangeFetcher } from '../../chains/evm/runningHash/rangeFetcher.js'
+import { isCoveredByRunningHash } from '../../chains/evm/runningHash/ranges.js'
 import { transientError } from '../../chains/rpc/errors.js'
 import { NodesDisagreeError, NodesSilentError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
@@ -15,16 +31,6 @@ import { BackgroundWork } from '../../ops/background.js'
 import { chainErrorSentence } from '../../ops/causes.js'
 import { type ChainState, isHeadStale, type LogTrustBasis } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
-import {
-  hasRunningHashes,
-  type LastConfirmedHashes,
-  type ProvedLogRange,
-  provedRangeOf,
-  readAgreedRunningHashesOrNull,
-  readLastConfirmedHashes,
-  trustBasisOfRange,
-} from '../../record/prove.js'
-import { isCoveredByRunningHash } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { BlockTimeEstimator } from '../headClock.js'
 import { measureBackfillProgress } from '../progress.js'
@@ -35,8 +41,6 @@ import {
   HALT_PATIENCE,
   LOCAL_CHECKS_BEFORE_HALT,
 } from './checkpoint.js'
-import { proveBlocks, type RequestedRunningHashes, readNewestRunningHashes } from './proveBlocks.js'
-import { RangeFetcher } from './rangeFetcher.js'
 import { type NewBlocks, readNewBlocks } from './tail.js'
 import {
   type ChainIndexerOptions,
@@ -180,7 +184,7 @@ export class ChainIndexer {
       await assertCheckpointOnChain(pool, chain, row, epoch)
       const { place, ground } = await readLastConfirmedHashes(chain, row)
       const alive = () => this.#showProgress(row.nextBlock, confirmed, 0, Date.now())
-      this.#place = place ?? (await this.#fetcher.recordFromStart(row, latest, alive))
+      this.#place = place ?? (await this.#fetcher.hashesFromStart(row, latest, alive))
       if (ground && state.trust === null) this.#showTrust(ground)
     }
     const isFar =
@@ -194,8 +198,8 @@ export class ChainIndexer {
   }
 
   /**
-   * True if the blocks that are confirmed now were read by their hashes, and are still on the chain. Without a
-   * record (the contract's running hash of its logs), a range that is read by number may silently leave out their logs.
+   * True if the blocks that are confirmed now were read by their hashes, and are still on the chain. Without a running
+   * hash, a range that is read by number may silently leave out their logs.
    */
   async #hasSeen(confirmed: number): Promise<boolean> {
     const { chain } = this.#options
@@ -226,10 +230,11 @@ export class ChainIndexer {
     while (row.nextBlock <= to && !signal.aborted) {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to)) {
         if (signal.aborted) break
-        await assertFollowsCheckpoint(chain, row, this.#place!, fetched)
-        if (!fetched.record && hasRunningHashes(chain)) {
+        const { to: last, runningHashes } = fetched.answer
+        await assertFollowsCheckpoint(chain, row, this.#place!, fetched.answer)
+        if (!runningHashes && hasRunningHashes(chain)) {
           if (foldedFrom === row.nextBlock)
-            throw transientError(`the contracts' record of block ${fetched.to} is not known`)
+            throw transientError(`the contracts' running hashes of block ${last} are not known`)
           foldedFrom = row.nextBlock
           const blocks = { from: row.nextBlock, confirmed: to, latest }
           await this.#fetcher.foldAhead(this.#place!, blocks, show)
@@ -266,7 +271,7 @@ export class ChainIndexer {
     const { nextBlock, parentHash } = this.#options.row
     const confirmed = parentHash ? nextBlock - 1 : Math.min(first.confirmed, nextBlock - 1)
     const confirmedMs = this.state.confirmedMs ?? first.confirmedMs
-    return { confirmed, confirmedHash: null, confirmedMs }
+    return { ...first, confirmed, confirmedHash: null, confirmedMs }
   }
 
   async #follow(
@@ -277,7 +282,7 @@ export class ChainIndexer {
     const { chain, row } = this.#options
     const before = this.#tail
     const { confirmed: confirmedBlock } = agreed
-    const asked = this.#askRecord(latest, confirmedBlock)
+    const asked = this.#askRunningHashes(latest, confirmedBlock)
     const known = { chain, row, tail: before }
     const extension = isFull ? null : await readNewBlocks(known, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
@@ -322,8 +327,8 @@ export class ChainIndexer {
     }
   }
 
-  /** Requests a confirmed block's record (running hashes) while logs are read. Null after a failed step. */
-  #askRecord(latest: BlockHeader, confirmed: number): RequestedRunningHashes | null {
+  /** Requests a confirmed block's running hashes while logs are read. Null after a failed step. */
+  #askRunningHashes(latest: BlockHeader, confirmed: number): RequestedRunningHashes | null {
     const { chain, row } = this.#options
     const hash =
       confirmed === latest.number
@@ -332,9 +337,9 @@ export class ChainIndexer {
     if (!hash || confirmed < row.nextBlock || !hasRunningHashes(chain) || this.state.lastError)
       return null
     const block = { number: confirmed, hash: toHex(hash) }
-    const record = readAgreedRunningHashesOrNull(chain, block)
-    record.catch(() => {})
-    return { hash, record }
+    const runningHashes = readAgreedRunningHashesOrNull(chain, block)
+    runningHashes.catch(() => {})
+    return { hash, runningHashes }
   }
 
   #inDatabase<T>(part: () => Promise<T>): Promise<T> {
@@ -355,7 +360,7 @@ export class ChainIndexer {
           nextBlock: last.to + 1,
           parentHash: last.lastHash,
           record: hasRunningHashes(chain)
-            ? encodeRunningHashes(chain.config, last.lastHash, last.record)
+            ? encodeRunningHashes(chain.config, last.lastHash, last.runningHashes)
             : null,
         }
       : null
@@ -411,7 +416,7 @@ export class ChainIndexer {
     if (hasRunningHashes(chain) && this.state.trust === null) {
       const known = { tail: this.#tail, place: this.#place! }
       const { nodes } = await readNewestRunningHashes(chain, row, known)
-      this.#showTrust(trustBasisOfRange(chain, nodes))
+      this.#showTrust(trustBasisOf(chain, nodes))
     }
     if (this.state.trust === null) return false
     const heads = await chain.rpc.onEveryNode((call) => readConfirmedHead(call, chain.config), 2)

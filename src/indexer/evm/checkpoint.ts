@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
+import type { LastConfirmedHashes } from '../../chains/evm/runningHash/prove.js'
+import type { ConfirmedLogRange } from '../../chains/evm/runningHash/ranges.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import { removeNewestChainRows } from '../../db/journal/rewind/rows.js'
 import { readBlockHashes } from '../../db/journal/tail.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import type { LastConfirmedHashes } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import type { FetchedRange } from './rangeFetcher.js'
 
 /**
  * How many checks in a row, and for how long, must find the checkpoint's block replaced before indexing of the chain
@@ -44,7 +44,7 @@ export async function assertFollowsCheckpoint(
   chain: EvmChain,
   row: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
   { lastHash }: LastConfirmedHashes,
-  { from, to, parentHash }: FetchedRange,
+  { from, to, parentHash }: ConfirmedLogRange,
 ): Promise<void> {
   if (!lastHash || parentHash.equals(lastHash)) return
   if (await isCheckpointReplaced(chain, row))

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { getBlockHeader } from '../../chains/evm/logs.js'
+import { readLastConfirmedHashes } from '../../chains/evm/runningHash/prove.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { readBlockHashes } from '../../db/journal/tail.js'
-import { readLastConfirmedHashes } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { findNewestCommonBlock } from './checkpoint.js'
 

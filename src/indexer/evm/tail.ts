@@ -6,12 +6,12 @@ import {
   getBlockHeader,
   getBlockLogs,
 } from '../../chains/evm/logs.js'
+import { minimumBidEntries } from '../../chains/evm/minima.js'
+import { decodeChainLogs } from '../../chains/evm/runningHash/ranges.js'
 import { mapInBatches } from '../../chains/rpc/batches.js'
 import { MissingDataError, transientError } from '../../chains/rpc/errors.js'
 import type { RpcCall } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
-import { minimumBidEntries } from '../../record/minima.js'
-import { decodeChainLogs } from '../../record/ranges.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import type { UnconfirmedBlock } from './types.js'

@@ -1,5 +1,6 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { type DecodedLogs, decodedLogCount, mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
+import { type DecodedLogs, decodedLogCount } from '../../chains/evm/decodeLogs.js'
+import { logsOfBlocks } from '../../chains/evm/runningHash/proveBlocks.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { StoredUnconfirmedBlock } from '../../db/journal/tail.js'
 import type { ChainState } from '../../ops/chainState.js'
@@ -70,10 +71,6 @@ export const initialChainState = (
 export interface UnconfirmedBlock extends Omit<StoredUnconfirmedBlock, 'entries'> {
   decoded: DecodedLogs
 }
-
-/** Logs of blocks, in order. */
-export const logsOfBlocks = (blocks: readonly UnconfirmedBlock[]): DecodedLogs =>
-  mergeDecodedLogs(blocks.map(({ decoded }) => decoded))
 
 export const logCountOfBlocks = (blocks: readonly UnconfirmedBlock[]): number =>
   decodedLogCount(logsOfBlocks(blocks))

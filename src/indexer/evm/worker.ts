@@ -1,13 +1,16 @@
 import type pg from 'pg'
 import { createPublicClient, webSocket } from 'viem'
 import type { EvmChain } from '../../chains/evm/chain.js'
+import {
+  configuredMinimumBids,
+  LOG_INDEX_OF_CONFIGURED_MINIMUM_BID,
+} from '../../chains/evm/minima.js'
 import { type ChainRow, readChain, readEntryBodies } from '../../db/journal/chains.js'
 import { alarmLogFields } from '../../ops/alarms.js'
 import { chainErrorSentence } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
-import { configuredMinimumBids, LOG_INDEX_OF_CONFIGURED_MINIMUM_BID } from '../../record/minima.js'
 import { bigIntToWord } from '../../registry/primitives/bytes.js'
 import type { IndexerCallbacks } from '../progress.js'
 import { ChainIndexer } from './chainIndexer.js'

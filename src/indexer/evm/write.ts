@@ -1,4 +1,6 @@
 import { type DecodedLogs, decodedLogCount, mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
+import type { ProvedLogRange } from '../../chains/evm/runningHash/prove.js'
+import { logsOfBlocks } from '../../chains/evm/runningHash/proveBlocks.js'
 import { insertConfirmedCredits } from '../../db/bridge/credits.js'
 import { writeMessageReceipts, writeMessages } from '../../db/bridge/messages.js'
 import { findRowsOfEntries, foldEntries, writeFoldedBatch } from '../../db/journal/append.js'
@@ -14,9 +16,8 @@ import { notifyBlock, notifyNetwork } from '../../db/pg/notify.js'
 import { inPipeline, type Queryable } from '../../db/pg/pipeline.js'
 import { inPipelinedTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
-import type { ProvedLogRange } from '../../record/prove.js'
 import type { NewBlocks } from './tail.js'
-import { type ChainIndexerOptions, logsOfBlocks, type UnconfirmedBlock } from './types.js'
+import type { ChainIndexerOptions, UnconfirmedBlock } from './types.js'
 
 /**
  * Maximum number of entries in a transaction while there are other writers: signed changes of users wait for the

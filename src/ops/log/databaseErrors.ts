@@ -29,18 +29,84 @@ const OF_DRIVER: readonly (readonly [beginning: string, sentence: string])[] = [
   ['Query read timeout', 'the database gave no answer in time'],
 ]
 
+/**
+ * Beginnings of further messages that the driver makes itself, without a value of a statement or a row. They are known
+ * by their text, because the driver replaces stacks. databaseErrors.test.ts compares the list with the driver.
+ */
+const SHOWN_OF_DRIVER = [
+  'A query must have',
+  'Binary mode not supported',
+  'Buffer lengths must match',
+  'Buffers cannot be empty',
+  'Called end on pool',
+  'Cannot use a pool',
+  'Client has already been connected',
+  'Client was closed',
+  'Invalid array text - ',
+  'Passing a function as the first parameter to pool.query',
+  'Prepared statements must be unique',
+  'Query values must be',
+  'Received unexpected',
+  'Release called on client',
+  'SASL: Last message was not',
+  'SASL: Mechanism SCRAM-SHA-256-PLUS',
+  'SASL: Only mechanism',
+  'SASL: Invalid attribute pair entry',
+  'SASL: SCRAM-SERVER-',
+  'The server does not support SSL',
+  'There was an error establishing an SSL connection',
+  'Unknown authenticationOk message',
+  'Was expecting delimeter',
+  'sslnegotiation=direct',
+  'unexpected condition',
+]
+/** Text without quoted content, apart from the name of a prepared statement. */
+const PLAIN_TEXT = /^[\w ,.:=(){}'-]{1,160}$/
+
+/** Our own error classes, identified by their names, because the pool replaces their stacks. */
+const OWN_CLASSES = ['DatabaseConnectionError', 'ForbiddenSchemaError']
+
 /** Message of PostgreSQL about a denied access. The name of the object is not secret. */
 const DENIED = /^permission denied for (\w+ [\w.]{1,63})$/
 
-/** Describes an error of PostgreSQL or of its driver without any content of rows. Null for any other error. */
+/** Fields of an error of the server, and of Prisma's error around it. */
+interface ServerErrorFields {
+  severity?: unknown
+  code?: unknown
+  meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } }
+}
+
+/** SQLSTATE of an error of PostgreSQL's server, also where Prisma wraps it. Null for any other error. */
+export function sqlStateOf(error: Error): string | null {
+  const { severity, code, meta } = error as Error & ServerErrorFields
+  const state = severity === undefined ? meta?.driverAdapterError?.cause?.originalCode : code
+  return typeof state === 'string' ? state : null
+}
+
+/**
+ * Describes an error of PostgreSQL or of its driver without any content of rows. Where a message of the server is
+ * withheld, the description says so. Null for any other error.
+ */
 export function describeDatabaseError(error: unknown): string | null {
   if (!(error instanceof Error)) return null
-  // our own error class, identified by its name, because the pool replaces its stack
-  if (error.name === 'DatabaseConnectionError') return error.message
-  const code = 'severity' in error && 'code' in error ? String(error.code) : ''
-  const sentence = SENTENCES[code]
+  if (OWN_CLASSES.includes(error.name)) return error.message
+  const state = sqlStateOf(error)
+  return state === null
+    ? describeDriverError(error.message)
+    : describeServerError(state, error.message)
+}
+
+function describeServerError(state: string, message: string): string {
+  const sentence = SENTENCES[state]
   if (sentence === undefined)
-    return OF_DRIVER.find(([beginning]) => error.message.startsWith(beginning))?.[1] ?? null
-  const denied = code === '42501' ? DENIED.exec(error.message)?.[1] : undefined
+    return `message withheld: it may hold a row; SQLSTATE ${state}, see PostgreSQL's own log`
+  const denied = state === '42501' ? DENIED.exec(message)?.[1] : undefined
   return denied === undefined ? sentence : `${sentence}: ${denied}`
+}
+
+function describeDriverError(message: string): string | null {
+  const known = OF_DRIVER.find(([beginning]) => message.startsWith(beginning))
+  if (known) return known[1]
+  const isShown = SHOWN_OF_DRIVER.some((beginning) => message.startsWith(beginning))
+  return isShown && PLAIN_TEXT.test(message) ? message : null
 }

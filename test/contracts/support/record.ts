@@ -7,7 +7,7 @@ import {
   initialRunningHashes,
   readRunningHashes,
   runningHashInputs,
-} from '../../../src/chains/evm/record.js'
+} from '../../../src/chains/evm/runningHash/hashes.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 
 /** Checks that a contract's record is the fold of its logs, and that the fold differs without any one of the logs. */

@@ -10,7 +10,7 @@ import {
   extendRunningHashes,
   initialRunningHashes,
   runningHashInputs,
-} from '../../../src/chains/evm/record.js'
+} from '../../../src/chains/evm/runningHash/hashes.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
 import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
 import type { RawBlock, Recording } from './recording.js'

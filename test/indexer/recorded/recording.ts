@@ -1,7 +1,7 @@
 import { type Hex, toFunctionSelector, toHex } from 'viem'
 import { logFilterOfContracts } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
-import { contractsWithRunningHash } from '../../../src/chains/evm/record.js'
+import { contractsWithRunningHash } from '../../../src/chains/evm/runningHash/hashes.js'
 import { mapInBatches } from '../../../src/chains/rpc/batches.js'
 import type { ChainConfig } from '../../../src/config/index.js'
 

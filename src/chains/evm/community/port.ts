@@ -12,6 +12,7 @@ import {
   type Hex,
   rethrowAsUnavailable,
 } from '../../chain.js'
+import { createTokenBalancePort } from '../../requirementInputs.js'
 import { isEvmFailure, transientError } from '../../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
@@ -31,12 +32,9 @@ export function createEvmCommunityPaymentPort(
     communityPayments,
   }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
 ): Pick<EvmChainPort, keyof CommunityPaymentPort> {
-  const onOneNode = (ask: (call: RpcCall) => Promise<bigint>) =>
-    rethrowAsUnavailable(`chain "${label}"`, () => rpc.onOneNode(ask))
   return {
-    label,
+    ...createTokenBalancePort(rpc, readTokenBalance),
     communityPayments: communityPayments ?? null,
-    tokenBalance: (token, wallet) => onOneNode((call) => readTokenBalance(call, token, wallet)),
     async communityPayment(request) {
       if (!communityPayments)
         throw new ChainUnavailableError(`chain "${label}" takes no payments for community names`)
@@ -48,7 +46,9 @@ export function createEvmCommunityPaymentPort(
         request.payer as Hex,
         communityPayments,
       ])
-      const allowed = await onOneNode((call) => askToken(call, token as Hex, question))
+      const allowed = await rethrowAsUnavailable(`chain "${label}"`, () =>
+        rpc.onOneNode((call) => askToken(call, token as Hex, question)),
+      )
       if (allowed >= amount) return payment
       return {
         ...payment,

@@ -8,6 +8,7 @@ import {
   type CommunityPaymentTransaction,
   rethrowAsUnavailable,
 } from '../../chain.js'
+import { createTokenBalancePort } from '../../requirementInputs.js'
 import type { RpcCall } from '../../rpc/nodes.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
 import { encodeUnsignedTransaction } from '../quote.js'
@@ -34,8 +35,8 @@ export function createSolanaCommunityPaymentPort(
   registrar: RegistrarClient,
 ): CommunityPaymentPort {
   const program = createCommunityPaymentInstructions(registrar)
-  const onOneNode = <T>(work: (call: RpcCall) => Promise<T>): Promise<T> =>
-    rethrowAsUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode(work))
+  const asking = <T>(work: () => Promise<T>): Promise<T> =>
+    rethrowAsUnavailable(`chain "${rpc.label}"`, work)
 
   const unsigned = async (
     call: RpcCall,
@@ -64,15 +65,16 @@ export function createSolanaCommunityPaymentPort(
   }
 
   return {
-    label: rpc.label,
+    ...createTokenBalancePort(rpc, readWalletTokenBalance),
     communityPayments: registrar.id,
-    tokenBalance: (token, wallet) =>
-      onOneNode((call) => readWalletTokenBalance(call, token, wallet)),
+    // rules with this token enter the journal
     isToken: (token) =>
-      onOneNode(
-        async (call) => (await readMintDecimalsOrNull(call, new PublicKey(token))) !== null,
+      asking(() =>
+        rpc.quorum(
+          async (call) => (await readMintDecimalsOrNull(call, new PublicKey(token))) !== null,
+        ),
       ),
-    communityPayment: (request) => onOneNode((call) => unsigned(call, request)),
+    communityPayment: (request) => asking(() => rpc.onOneNode((call) => unsigned(call, request))),
   }
 }
 

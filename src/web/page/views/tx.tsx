@@ -326,6 +326,7 @@ export function TxPage({ tx }: { tx: string }) {
       {found?.names && found.names.length > 0 && (
         <Card title="Names">
           <Names names={found.names} />
+          {found.more !== undefined && <p>and {found.more} more</p>}
         </Card>
       )}
       {found && <Owed found={found} />}

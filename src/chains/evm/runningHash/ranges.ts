@@ -1,13 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Hex } from '../chains/chain.js'
-import type { EvmChain } from '../chains/evm/chain.js'
+import { errorSentence, fallbackOnExpectedError } from '../../../ops/log/errors.js'
+import type { DecodedEntry } from '../../../registry/journal/decode.js'
+import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
+import type { Hex } from '../../chain.js'
+import { mapInBatches } from '../../rpc/batches.js'
+import { errorWithCauses, MissingDataError, RpcError, transientError } from '../../rpc/errors.js'
+import { type EvmRpc, parseQuantity } from '../../rpc/evm.js'
+import { type AgreedAnswer, NodesDisagreeError, type RpcCall } from '../../rpc/nodes.js'
+import type { EvmChain } from '../chain.js'
 import {
   blockNumbersOfLogs,
   type DecodedLogs,
   decodedLogCount,
   decodeLogs,
   logFilterOfContracts,
-} from '../chains/evm/decodeLogs.js'
+} from '../decodeLogs.js'
 import {
   assertHeadersLinked,
   type BlockHeader,
@@ -16,21 +23,9 @@ import {
   type LogRange,
   type RawLog,
   readLogsOfRange,
-} from '../chains/evm/logs.js'
-import { type BlockNumberAndHash, contractsWithRunningHash } from '../chains/evm/record.js'
-import { mapInBatches } from '../chains/rpc/batches.js'
-import {
-  errorWithCauses,
-  MissingDataError,
-  RpcError,
-  transientError,
-} from '../chains/rpc/errors.js'
-import { type EvmRpc, parseQuantity } from '../chains/rpc/evm.js'
-import { NodesDisagreeError, type RpcCall } from '../chains/rpc/nodes.js'
-import { errorSentence, fallbackOnExpectedError } from '../ops/log/errors.js'
-import type { DecodedEntry } from '../registry/journal/decode.js'
-import { fromHex, toHex } from '../registry/primitives/bytes.js'
-import { configuredMinimumBids, minimumBidEntries } from './minima.js'
+} from '../logs.js'
+import { configuredMinimumBids, minimumBidEntries } from '../minima.js'
+import { type BlockNumberAndHash, contractsWithRunningHash } from './hashes.js'
 import type { LogRangeWidth } from './width.js'
 
 export interface ConfirmedLogRange {
@@ -47,11 +42,12 @@ export interface BlockRangeSource<Range> {
   rpc: EvmRpc
   width: LogRangeWidth
   /** @param first answer of another node, if there is one @throws RpcError */
-  read(call: RpcCall, from: number, to: number, first?: Range, host?: string): Promise<Range>
-  /** True if the contracts' running hashes (their record) prove the range after it was read. */
-  isProved?: boolean
-  /** Last block of a range. Needed where `isProved` lets one node's range be accepted. */
-  endOf?(range: Range): BlockNumberAndHash
+  read(call: RpcCall, from: number, to: number, first?: Range): Promise<Range>
+  /**
+   * For ranges that the contracts' running hashes prove: called for a range that all nodes but one gave wrongly.
+   * @throws RpcError where the range may not be accepted
+   */
+  proveOnly?(range: AgreedAnswer<Range>): Promise<void>
   /** Number of logs in a range. */
   sizeOf(range: Range): number
 }
@@ -74,6 +70,14 @@ export async function assertCanonical(
   if (answer !== hash) throw transientError(`block ${number} is ${answer}, and no longer ${hash}`)
 }
 
+/** Where a range's logs are those of one node, since all others' were refuted, two nodes have to have its last block. */
+export async function proveOnlyRange(
+  chain: Pick<EvmChain, 'rpc'>,
+  { answer: { to, lastHash }, nodes }: AgreedAnswer<ConfirmedLogRange>,
+): Promise<void> {
+  if (nodes < chain.rpc.needed) await assertCanonical(chain, { number: to, hash: toHex(lastHash) })
+}
+
 /** Maximum number of logs in a range. One transaction writes a range. */
 const MOST_LOGS = 10_000
 
@@ -87,26 +91,24 @@ const isOfNodes = (error: unknown): boolean =>
 
 /**
  * Reads blocks `from` to `to`, from two nodes where two are configured. A range that is too large is halved.
- * @returns consecutive ranges, with the number of nodes that returned each
+ * @returns consecutive ranges
  * @throws Error whose cause is an NoQuorumError, ChainUnavailableError or RpcError
  */
 export async function readBlocksInRanges<Range>(
   source: BlockRangeSource<Range>,
   from: number,
   to: number,
-): Promise<(Range & { nodes: number })[]> {
-  const { rpc, width, read, isProved, sizeOf } = source
+): Promise<AgreedAnswer<Range>[]> {
+  const { rpc, width, read, proveOnly, sizeOf } = source
   try {
-    const { answer, nodes } = await rpc.agreed<Range>(
-      (call, first, host) => read(call, from, to, first, host),
-      { isProved },
-    )
-    // the other nodes' ranges were refuted, but two nodes have to have the last block
-    if (nodes < rpc.needed && source.endOf) await assertCanonical({ rpc }, source.endOf(answer))
-    const logs = sizeOf(answer)
+    const range = await rpc.agreed<Range>((call, first) => read(call, from, to, first), {
+      isProved: proveOnly !== undefined,
+    })
+    await proveOnly?.(range)
+    const logs = sizeOf(range.answer)
     if (logs > MOST_LOGS && from < to) throw new RpcError('too_much', `${logs} logs`)
     width.answered(to - from + 1, logs)
-    return [{ ...answer, nodes }]
+    return [range]
   } catch (error) {
     if (!isTooMuch(error) || from === to) {
       if (!isOfNodes(error)) width.failed(to - from + 1)
@@ -163,9 +165,7 @@ export interface BlockRangeToRead {
   cuts?: readonly number[]
 }
 
-/**
- * True if the contracts' running hashes (their record) cover all logs of a chain. A spoke's messages are in no record.
- */
+/** True if the contracts' running hashes cover all logs of a chain. No running hash covers a spoke's messages. */
 export const isCoveredByRunningHash = ({ config }: EvmChain): boolean =>
   config.role === 'hub' && contractsWithRunningHash(config).length > 0
 
@@ -182,7 +182,6 @@ export const logRangeSource = (
 ): BlockRangeSource<ConfirmedLogRange> => ({
   rpc: chain.rpc,
   width,
-  isProved: isCoveredByRunningHash(chain),
   async read(call, from, to, first) {
     const readOwn = () => readRange(call, chain, { from, to, isHinted })
     if (!first || !isCoveredByRunningHash(chain)) return readOwn()
@@ -192,8 +191,8 @@ export const logRangeSource = (
     if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
     return (await hasSameLogs(call, chain, first)) ? first : (whole ?? readOwn())
   },
-  endOf: ({ to, lastHash }) => ({ number: to, hash: toHex(lastHash) }),
   sizeOf: ({ decoded }) => decodedLogCount(decoded),
+  ...(isCoveredByRunningHash(chain) && { proveOnly: (range) => proveOnlyRange(chain, range) }),
 })
 
 /** Decodes a chain's logs, and measures the time as the `decode` stage of the chain's loop. @throws RpcError */

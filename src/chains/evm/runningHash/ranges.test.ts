@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { bodyOf, serveInTest } from '../../test/support/httpServer.js'
-import { createEvmRpc } from '../chains/rpc/evm.js'
-import type { RpcCall } from '../chains/rpc/nodes.js'
+import { bodyOf, serveInTest } from '../../../../test/support/httpServer.js'
+import { createEvmRpc } from '../../rpc/evm.js'
+import type { RpcCall } from '../../rpc/nodes.js'
 import { readBlocksInRanges } from './ranges.js'
 import { createLogRangeWidth } from './width.js'
 
@@ -65,7 +65,7 @@ it.each([
 ])('a refusal of a range halves it: %i, "%s"', async (code, message) => {
   const source = await sourceOf((blocks) => (blocks > 900 ? { code, message } : null))
   const ranges = await readBlocksInRanges<Range>(source, 1, WIDE)
-  expect(ranges.map(({ from, to }) => [from, to])).toEqual([
+  expect(ranges.map(({ answer: { from, to } }) => [from, to])).toEqual([
     [1, WIDE / 2],
     [WIDE / 2 + 1, WIDE],
   ])

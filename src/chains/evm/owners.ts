@@ -1,11 +1,11 @@
 import { encodeDeployData, type Hex } from 'viem'
-import type { EvmChain } from '../chains/evm/chain.js'
-import { ownersProbeAbi, ownersProbeBytecode } from '../chains/evm/contracts/index.js'
-import type { BlockHeader } from '../chains/evm/logs.js'
-import { readAt } from '../chains/evm/record.js'
-import { BID_OFFSETS, bidNameWord, decodeBid } from '../registry/journal/bid.js'
-import { actorText } from '../registry/journal/events.js'
-import { fromHex, toHex } from '../registry/primitives/bytes.js'
+import { BID_OFFSETS, bidNameWord, decodeBid } from '../../registry/journal/bid.js'
+import { actorText } from '../../registry/journal/events.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import type { EvmChain } from './chain.js'
+import { ownersProbeAbi, ownersProbeBytecode } from './contracts/index.js'
+import type { BlockHeader } from './logs.js'
+import { readAt } from './runningHash/hashes.js'
 
 /**
  * Maximum number of names whose owners one call reads from the hub. The call is made as contract code, whose result is

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { RpcCall } from '../rpc/evm.js'
-import { readRunningHashes } from './record.js'
+import type { RpcCall } from '../../rpc/evm.js'
+import { readRunningHashes } from './hashes.js'
 
 const HUB = `0x${'11'.repeat(20)}` as const
 const PAYMENTS = `0x${'22'.repeat(20)}` as const

@@ -1,8 +1,8 @@
 import { toFunctionSelector } from 'viem'
-import type { ChainConfig } from '../../config/index.js'
-import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { keccak256 } from '../../registry/primitives/keccak.js'
-import type { Hex } from '../chain.js'
+import type { ChainConfig } from '../../../config/index.js'
+import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
+import { keccak256 } from '../../../registry/primitives/keccak.js'
+import type { Hex } from '../../chain.js'
 import {
   ContradictingNodeError,
   MissingDataError,
@@ -10,10 +10,10 @@ import {
   RefutedAnswerError,
   RpcError,
   transientError,
-} from '../rpc/errors.js'
-import { type RpcCall, rpcQuantity } from '../rpc/evm.js'
-import { HELD_EVENT_TOPIC, PAYMENT_EVENT_TOPIC } from './community/logs.js'
-import { type BlockHeader, getBlockHeader, type RawLog } from './logs.js'
+} from '../../rpc/errors.js'
+import { type RpcCall, rpcQuantity } from '../../rpc/evm.js'
+import { HELD_EVENT_TOPIC, PAYMENT_EVENT_TOPIC } from '../community/logs.js'
+import { type BlockHeader, getBlockHeader, type RawLog } from '../logs.js'
 
 /** Contract that keeps a running hash of its own logs (contracts/evm/src/interfaces/IRecord.sol). */
 interface RecordingContract {
@@ -63,32 +63,32 @@ export function contractsWithRunningHash({
   return communityPayments ? [...hub, { kind: 'payments', address: communityPayments }] : hub
 }
 
-/** Record (running hashes) of a chain's contracts before their first log: zeros. */
+/** Running hashes of a chain's contracts before their first log: zeros. */
 export const initialRunningHashes = (
   contracts: Omit<ChainContractSettings, 'chainId'>,
 ): RunningHashes => contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
 
 /**
- * Encodes running hashes (a record) for storage with a checkpoint. The bytes include the checkpoint's block hash and
- * the contracts' addresses, so `decodeRunningHashes` ignores a record of another block or of other contracts.
+ * Encodes running hashes for storage with a checkpoint. The bytes include the checkpoint's block hash and the contracts'
+ * addresses, so `decodeRunningHashes` ignores running hashes of another block or of other contracts.
  */
 export const encodeRunningHashes = (
   contracts: ChainContractSettings,
   parentHash: Buffer,
-  record: RunningHashes,
+  hashes: RunningHashes,
 ): Buffer =>
   Buffer.concat([
     parentHash,
     ...contractsWithRunningHash(contracts).flatMap(({ address }, i) => [
       fromHex(address),
-      record[i]!,
+      hashes[i]!,
     ]),
   ])
 
-/** Bytes for each contract in a stored record: its address and its running hash. */
+/** Stored bytes for each contract: its address and its running hash. */
 const STORED = 20 + WORD
 
-/** Decodes a stored record: each contract's running hash, or null for a contract that was not stored. */
+/** Decodes stored running hashes: null for a contract that was not stored. */
 export function decodeRunningHashes(
   contracts: ChainContractSettings,
   parentHash: Buffer,
@@ -167,7 +167,7 @@ function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
 export type BlockNumberAndHash = Pick<BlockHeader, 'number' | 'hash'>
 
 /**
- * Reads the running hashes (record) of a chain's contracts as of a block, all at once.
+ * Reads the running hashes of a chain's contracts as of a block, all at once.
  * @param number block number, for nodes that accept no block hash; if null, such nodes can't answer
  * @throws RpcError, also where the node has no state of the block, or a contract keeps no running hash
  */

@@ -1,6 +1,6 @@
-import type { EvmChain } from '../chains/evm/chain.js'
-import { type DecodedEntry, decodeEntry } from '../registry/journal/decode.js'
-import { bigIntToWord } from '../registry/primitives/bytes.js'
+import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
+import { bigIntToWord } from '../../registry/primitives/bytes.js'
+import type { EvmChain } from './chain.js'
 
 /**
  * Minimum bids of a watch-only hub, by the block from which each holds. Hub contracts of other deployers do not log

@@ -1,0 +1,150 @@
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { makeSampleList } from '../../src/api/http/sampleRequests.js'
+import { setDistributor } from '../../src/db/airdrop/airdrops.js'
+import { type CommunityChange, encodeChange } from '../../src/registry/journal/change.js'
+import { parseAddress } from '../../src/registry/primitives/address.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
+import { nameToWord } from '../../src/registry/primitives/name.js'
+import { loadRows, storedOf } from '../support/airdrop.js'
+import { PAYMENTS, TOKEN } from './communityApi.js'
+import { type Member, memberOf } from './members.js'
+import { ProcessorTime, type Sent } from './processorTime.js'
+import { bid, freshName, randomAddress, START_MS, useApi } from './support.js'
+import { solanaAccount } from './wallets.js'
+
+/**
+ * A unit is processor time, also where the caller or a stranger made the answer's list as long as it gets. As in
+ * costs.test.ts, a request takes at most three times a look-up's time per unit.
+ */
+const MOST_PER_UNIT = 3
+const ATTEMPTS = 4
+const WALLETS = 1_000
+const PAYOUTS = 500
+const HIDDEN = 3_000
+
+const UNBOUNDED = { perSecond: 1e-6, burst: 1e9 }
+const operator = generatePrivateKey()
+const relayer = privateKeyToAccount(generatePrivateKey())
+
+const world = useApi({
+  limits: {
+    address: UNBOUNDED,
+    key: UNBOUNDED,
+    keysPerDay: 1e9,
+    changesPerMinute: 1e9,
+    changesPerDay: 1e9,
+    clustersPerDay: 1e9,
+    namesPerDay: 1e9,
+  },
+  airdropOperatorKey: operator,
+  releaseSigner: () => relayer.signMessage({ message: 'a release' }),
+  configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
+})
+const community = freshName()
+let owner: Member
+let processors: ProcessorTime
+
+/** A bundle of the largest size, of EVM and Solana wallets, each with an allocation. */
+async function fillBundle(): Promise<void> {
+  const id = await owner.create()
+  const addresses = makeSampleList(WALLETS - 1, (i) =>
+    i % 2 === 0 ? randomAddress() : solanaAccount().address,
+  )
+  await world.pool.query(
+    `INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
+     SELECT 0, c.serial, a, 'w' || i, true, false, false, c.created_seq, c.created_seq
+     FROM clusters c, unnest($2::bytea[]) WITH ORDINALITY AS u(a, i) WHERE c.network = 0 AND c.id = $1`,
+    [fromHex(id), addresses.map(storedOf)],
+  )
+  const rows = [owner.address, ...addresses].map((address) => ({ address, amount: 10n ** 18n }))
+  await loadRows(world.pool, rows, { community })
+  await setDistributor(world.pool, 'mainnet', community, {
+    label: '1',
+    distributor: fromHex(randomAddress()),
+    token: fromHex(TOKEN),
+    endsAtS: Math.floor(Date.now() / 1_000) + 1_000_000,
+    fromBlock: 1,
+  })
+}
+
+/** Held payments of a community, each for a recipient of its own. */
+const fillPayouts = () =>
+  world.pool.query(
+    `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, name, paid_ms,
+       community_word, community, recipient, number, reclaimable_ms)
+     SELECT 0, sha256(i::text::bytea), 2, 1, 2, sha256(i::text::bytea), i, i, '\\x01' || substr(sha256(i::text::bytea), 1, 20),
+       'native', i, $1, 'n' || i, i, $2, $3, '0x' || encode(substr(sha256(i::text::bytea), 1, 20), 'hex'), i, i
+     FROM generate_series(1, ${PAYOUTS}) i`,
+    [nameToWord('n'), nameToWord(community), community],
+  )
+
+/** Entries that v0.1 does not show, as the newest of the feed. */
+async function hideEntries(): Promise<void> {
+  const { bytes: actor } = parseAddress(owner.address) as Exclude<
+    ReturnType<typeof parseAddress>,
+    string
+  >
+  const changes = makeSampleList(
+    HIDDEN,
+    (): CommunityChange => ({
+      kind: 'register_community_name',
+      actor,
+      community,
+      name: freshName(),
+      wallet: actor,
+      met: null,
+      isAssigned: false,
+    }),
+  )
+  const signed = { position: null, txKey: null, causeMs: START_MS + 9_000 }
+  await world.append(
+    'mainnet',
+    changes.map((change) => ({ kind: change.kind, ...signed, body: encodeChange(change) })),
+  )
+}
+
+beforeAll(async () => {
+  owner = await memberOf(world)
+  await world.append('mainnet', [bid({ from: owner.address, name: community })])
+  const reply = await owner.call('PUT', `/v1/communities/${community}`, {})
+  expect(reply.status).toBe(200)
+  await hideEntries()
+  await fillBundle()
+  await fillPayouts()
+  await world.pool.query('ANALYZE')
+  processors = new ProcessorTime(world)
+}, 120_000)
+afterAll(() => processors.stop())
+
+const lookUp = (): Sent => ({ method: 'GET', path: `/v1/names/address/${randomAddress()}` })
+
+async function ratioOf(what: string, sent: Sent): Promise<number> {
+  const first = await processors.of([sent])
+  expect(first.statuses).toEqual([200])
+  let least = Number.POSITIVE_INFINITY
+  for (let i = 0; i < ATTEMPTS && least > MOST_PER_UNIT; i++) {
+    const base = await processors.of(makeSampleList(60, lookUp))
+    const cost = await processors.of(makeSampleList(6, () => sent))
+    least = Math.min(least, cost.ms / cost.units / (base.ms / base.units))
+    if (process.env.COSTS) console.log(what, cost, base.ms.toFixed(3), least.toFixed(2))
+  }
+  return least
+}
+
+it.each<[string, () => Sent]>([
+  [
+    'claims of a bundle of 1,000 wallets',
+    () => ({ method: 'GET', path: `/v1/airdrop/claim/${community}`, headers: owner.headers }),
+  ],
+  [
+    '500 payouts of a community to 500 recipients',
+    () => ({ method: 'GET', path: `/v1/communities/${community}/payouts` }),
+  ],
+  [
+    'a page of one event of v0.1 behind thousands of hidden ones',
+    () => ({ method: 'GET', path: '/v0.1/events?limit=1&orderBy=newest' }),
+  ],
+])('the units of %s pay for its processor time', async (what, sent) => {
+  expect(await ratioOf(what, sent())).toBeLessThan(MOST_PER_UNIT)
+})
