@@ -130,7 +130,10 @@ export function sendResponse(
 
 const CLOSE = ['connection', 'close']
 
+/** Ends a response late, because the end closes its connection. */
 function endLate(res: ServerResponse, text: string | Buffer): void {
+  // the response to a HEAD has nothing to write
+  res.flushHeaders()
   res.write(text)
   const timer = setTimeout(() => res.end(), LINGER_MS)
   res.once('close', () => clearTimeout(timer))
