@@ -80,19 +80,33 @@ describe('a full queue of expensive work', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve
     })
-    const flood = Array.from({ length: 1_003 }, () =>
-      expensiveWork.run({ address: flooding }, () => held).catch(() => {}),
-    )
+    let begun = 0
+    const hold = () => {
+      begun += 1
+      return held
+    }
+    const flood = (count: number) =>
+      Array.from({ length: count }, () =>
+        expensiveWork.run({ address: flooding }, hold).catch(() => {}),
+      )
     const ask = (client: string) =>
       world.request('/v1/events', { headers: { 'x-forwarded-for': client } })
-    const refused = await ask(flooding)
-    expect([refused.status, refused.body.error]).toEqual([429, 'rate_limited'])
-    expect(refused.headers.get('retry-after')).toBe('1')
-    const other = ask(newClient())
-    await setTimeout(200)
-    release()
-    expect((await other).status).toBe(200)
-    await Promise.all(flood)
+    const running = flood(3)
+    try {
+      await vi.waitFor(() => expect(begun).toBe(3), WAIT)
+      const waiting = flood(1_000)
+      const refused = await ask(flooding)
+      expect([refused.status, refused.body.error]).toEqual([429, 'rate_limited'])
+      expect(refused.headers.get('retry-after')).toBe('1')
+      const other = ask(newClient())
+      // its place was taken from the flood
+      await vi.waitFor(async () => await waiting.at(-1), WAIT)
+      release()
+      expect((await other).status).toBe(200)
+      await Promise.all([...running, ...waiting])
+    } finally {
+      release()
+    }
   })
 })
 
