@@ -1,7 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { indexPage } from '../web/page.js'
 import { checkRequestHeaders } from './guard/requestHeaders.js'
-import { closeRefusedConnection } from './guard/socketLimits.js'
 import { type Answer, answerOfJsonBytes, toHttpMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
@@ -77,14 +76,13 @@ export function createExpressApp(
   })
   /**
    * Answers a CORS preflight. A preflight above the rate limit gets its normal response too, because a page could not
-   * read an error, and its connection ends. `Retry-After` lets a proxy end the client's connection.
+   * read an error. `Retry-After` lets a proxy end the client's connection.
    */
   const servePreflight = (exchange: HttpExchange): void => {
     const headers = preflightHeaders(exchange.req.headers)
     try {
       gate.ofPreflights(exchange).spend(1)
     } catch (thrown) {
-      closeRefusedConnection(exchange)
       headers.push('retry-after', toApiError(thrown).headers?.['retry-after'] ?? '1')
     }
     exchange.res.writeHead(204, headers).end()

@@ -4,13 +4,7 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createExpressApp } from './expressApp.js'
 import { readFeedForDelivery } from './feed/port.js'
 import { checkRequestHeaders } from './guard/requestHeaders.js'
-import {
-  applySocketLimits,
-  closeAfterResponse,
-  closeRefusedConnection,
-  isAfterLastResponse,
-  serverLimits,
-} from './guard/socketLimits.js'
+import { applySocketLimits, serverLimits } from './guard/socketLimits.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { type ContextDeps, createRequestContexts } from './http/context.js'
 import type { Route } from './http/route.js'
@@ -23,8 +17,6 @@ import { profileRoute } from './v1/lookups.js'
 
 /** Time after which a request is answered with 503. Its handler continues until its own timeouts. */
 const REQUEST_DEADLINE_MS = 15_000
-/** Statuses after which the connection is closed, so that a refused client has to open a new one. */
-const REFUSALS: ReadonlySet<number> = new Set([408, 413, 429, 431, 503])
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
@@ -51,8 +43,7 @@ export function createApi(deps: ApiDeps) {
   let isClosing = false
   const answer = createResponseSender(deps)
   const finish: RouteServerOptions['finish'] = (exchange, message, ...more) => {
-    if (isClosing) closeAfterResponse(exchange)
-    else if (REFUSALS.has(message.status)) closeRefusedConnection(exchange)
+    if (isClosing) exchange.res.shouldKeepAlive = false
     answer(exchange, message, ...more)
   }
   const serving = {
@@ -76,7 +67,6 @@ export function createApi(deps: ApiDeps) {
   ])
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
-    if (isAfterLastResponse(req)) return
     const found = checkRequestHeaders(req) ? null : match(req)
     if (!found) {
       req.url = collapseSlashes(req.url ?? '')

@@ -109,7 +109,7 @@ it('work of a client that disconnects while it runs keeps its place until it has
 })
 
 it('work that fails makes room for the next', async () => {
-  const queue = new FairQueue({ atOnce: 1 })
+  const queue = new FairQueue({ atOnce: 1, waiting: 10 })
   const failed = queue.run(ALICE, () => Promise.reject(new Error('no')))
   const next = queue.run(BOB, () => 'made')
   await expect(failed).rejects.toThrow('no')

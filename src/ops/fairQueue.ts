@@ -8,7 +8,7 @@ export interface QueueClient {
   signal?: AbortSignal | undefined
 }
 
-/** The work was refused because the queue is full. */
+/** The queue is full, and the work is the newest of the address that has most work waiting. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError'
 }
@@ -24,8 +24,8 @@ type Line = Set<Waiting>
 export interface QueueBounds {
   /** Maximum number of pieces of work that run at once. */
   atOnce: number
-  /** Maximum number of waiting pieces of work. Default: no limit. */
-  waiting?: number
+  /** Maximum number of waiting pieces of work. */
+  waiting: number
 }
 
 /**
@@ -34,14 +34,14 @@ export interface QueueBounds {
  * packets.
  */
 export class FairQueue {
-  readonly #bounds: Required<QueueBounds>
+  readonly #bounds: QueueBounds
   /** Waiting work by address and wallet. The first wallet of the first address is next. */
   readonly #addresses = new Map<string, Map<string, Line>>()
   #underWay = 0
   #waiting = 0
 
-  constructor({ atOnce, waiting = Number.POSITIVE_INFINITY }: QueueBounds) {
-    this.#bounds = { atOnce, waiting }
+  constructor(bounds: QueueBounds) {
+    this.#bounds = bounds
   }
 
   /** Number of waiting pieces of work. */

@@ -7,22 +7,15 @@ export type WaitForEventLoopTurn = () => Promise<void>
 /** Number of elements that are mapped without a break for other requests: some ms of the slowest parsing. */
 const AT_ONCE = 100
 
-/** Number of cheap requests that run in one iteration of the event loop: about a millisecond together. */
-export const CHEAP_REQUESTS_A_TURN = 8
-
-const parts = new FairQueue({ atOnce: 1 })
-const cheapParts = new FairQueue({ atOnce: CHEAP_REQUESTS_A_TURN })
-
 /**
- * Waits until a part of long work may run. However much long work this process has, each iteration of the event loop
- * runs only one part.
+ * Queue of all work that is dearer than a look-up. Each piece is one database statement, or one part of a computation.
+ * Three at once leave the event loop, the other connections and the database's processors to look-ups.
  */
-export const waitForEventLoopTurn = (asker: QueueClient): Promise<void> =>
-  parts.run(asker, () => setImmediate())
+export const expensiveWork = new FairQueue({ atOnce: 3, waiting: 1_000 })
 
-/** Waits until a cheap request may run. An iteration of the event loop runs at most `CHEAP_REQUESTS_A_TURN` of them. */
-export const waitForTurnOfCheapRequest = (asker: QueueClient): Promise<void> =>
-  cheapParts.run(asker, () => setImmediate())
+/** Waits until a part of long work may run. An iteration of the event loop runs at most three parts. */
+export const waitForEventLoopTurn = (asker: QueueClient): Promise<void> =>
+  expensiveWork.run(asker, () => setImmediate())
 
 /** Maps many elements in parts, between which the process serves other requests. */
 export async function mapWithoutBlocking<T, U>(

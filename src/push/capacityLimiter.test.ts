@@ -38,3 +38,12 @@ it('takes no place from clients whose places can not be given away', () => {
   expect(places.take('c', 1, () => left.push('c'))).toBe('total')
   expect(places.taken).toBe(4)
 })
+
+it('gives as many places as a request needs', () => {
+  const left: number[] = []
+  const places = new CapacityLimiter({ perClient: 4, total: 4 })
+  for (const i of [1, 2, 3, 4]) places.take('a', 1, () => left.push(i))
+  expect(places.take('b', 2, () => {})).toBeTypeOf('function')
+  expect([left, places.taken]).toEqual([[4, 3], 4])
+  expect(places.take('c', 2, () => {})).toBe('total')
+})

@@ -26,7 +26,7 @@ export class CapacityLimiter {
   }
 
   /**
-   * Takes places for a request. If all are taken, a request with `end` gets a place of the client that has the most
+   * Takes places for a request. If too few are free, a request with `end` gets those of the clients that have the most
    * places.
    * @param end function that ends this request, when its places go to a client with fewer places
    * @returns function that frees the places; or the limit that is reached
@@ -34,8 +34,8 @@ export class CapacityLimiter {
   take(client: string, count = 1, end?: () => void): (() => void) | 'perClient' | 'total' {
     const own = this.#of.get(client)?.count ?? 0
     if (own + count > this.#bounds.perClient) return 'perClient'
-    const isFull = this.#taken + count > this.#bounds.total
-    if (isFull && !(end && this.#endOne(own + count))) return 'total'
+    while (this.#taken + count > this.#bounds.total)
+      if (!end || !this.#endOne(own + count)) return 'total'
     const taken = this.#of.get(client) ?? { count: 0, ends: new Set() }
     this.#of.set(client, taken)
     taken.count += count
@@ -45,7 +45,9 @@ export class CapacityLimiter {
       if (!isHeld) return
       isHeld = false
       taken.ends.delete(leave)
-      this.free(client, count)
+      this.#taken -= count
+      taken.count -= count
+      if (taken.count === 0) this.#of.delete(client)
     }
     const leave = (): void => {
       free()
@@ -53,15 +55,6 @@ export class CapacityLimiter {
     }
     if (end) taken.ends.add(leave)
     return free
-  }
-
-  /** Frees places that were taken. */
-  free(client: string, count: number): void {
-    const taken = this.#of.get(client)
-    this.#taken -= count
-    if (!taken) return
-    taken.count -= count
-    if (taken.count <= 0) this.#of.delete(client)
   }
 
   /** Ends the newest request of the client with most places. @returns false where no client has more than `most` */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { Agent, createServer, request as httpRequest } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { bech32 } from '@scure/base'
@@ -37,8 +37,6 @@ const REPEATS = 6
 const ATTEMPTS = 4
 /** The same for a refusal, whose time is the small difference between two measurements. */
 const REFUSAL_ATTEMPTS = 8
-/** Calls to a chain that run or wait at once (src/api/guard/queues.ts). */
-const QUEUED = 32 + 500
 /** Milliseconds above which a measurement has only one request. */
 const LONG_MS = 100
 const NAMES = 1_001
@@ -250,58 +248,6 @@ it('a 429 takes less time than its bound, in addition to its connection', async 
       'POST of 100 KiB': { method: 'POST', path: '/v1/names', body: ' '.repeat(100_000) },
     })
   } finally {
-    await small.stop()
-  }
-})
-
-it('a refusal of a full queue takes less time than its bound, in addition to its connection and units', async () => {
-  let isAsked = 0
-  const silent = {
-    ...quotingCluster('mainnet'),
-    quote: () => {
-      isAsked += 1
-      return new Promise<never>(() => {})
-    },
-  }
-  const small = await startApi({
-    limits: LIMITS,
-    otherChains: [silent],
-    requestDeadlineMs: 600_000,
-  })
-  const quote: Sent = {
-    method: 'POST',
-    path: '/v1/names/register/solana',
-    body: JSON.stringify({
-      network: 'solana',
-      sender: solanaAccount().address,
-      names: [{ name: 'never-quoted' }],
-    }),
-  }
-  const agent = new Agent({ keepAlive: false })
-  let refused = 0
-  const fill = () =>
-    httpRequest(`${small.url}${quote.path}`, { method: 'POST', agent }, (res) => {
-      res.resume()
-      refused += 1
-    })
-      .on('error', () => {})
-      .end(quote.body)
-  try {
-    for (let i = 0; i < QUEUED; i++) fill()
-    // further calls are refused
-    await expect
-      .poll(
-        () => {
-          fill()
-          return refused
-        },
-        { timeout: 60_000, interval: 50 },
-      )
-      .toBeGreaterThan(0)
-    expect(isAsked).toBeGreaterThan(0)
-    await expectCheap(small, 503, { 'POST of a quote': quote })
-  } finally {
-    agent.destroy()
     await small.stop()
   }
 })

@@ -183,13 +183,38 @@ describe('POST /v1/wallets', () => {
   })
 })
 
-it('a head without a body reserves nothing', async () => {
-  const head = `POST /v1/wallets HTTP/1.1\r\nHost: a\r\nContent-Length: ${MOST_JOINED}\r\n\r\n`
-  const port = Number(new URL(world.url).port)
-  const heads = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
-  await Promise.all(heads.map((socket) => new Promise((sent) => socket.write(head, sent))))
-  expect(await join([alice])).toHaveLength(1)
-  for (const socket of heads) socket.destroy()
+/** Lines of the largest join. */
+const MOST_LINES = Array.from({ length: HOLDERS }, (_, i) => holder(i).padEnd(82))
+  .join('\n')
+  .padEnd(MOST_JOINED)
+
+/** Opens joins of the largest size from an address, whose answers are not read. @returns their connections */
+const holdJoins = (localAddress: string, count: number, body = '') =>
+  Array.from({ length: count }, () => {
+    const length = body === '' ? MOST_JOINED : body.length
+    const socket = connect({
+      port: Number(new URL(world.url).port),
+      host: '127.0.0.1',
+      localAddress,
+    })
+    socket.on('error', () => {})
+    socket.pause()
+    socket.write(`POST /v1/wallets HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n${body}`)
+    return socket
+  })
+
+describe.each([
+  ['heads without bodies', ''],
+  ['answers that are not read', MOST_LINES],
+])('joins of four addresses that hold all bytes by %s', (_what, body) => {
+  it('give way to a join of another address', async () => {
+    const held = [2, 3, 4, 5].flatMap((i) => holdJoins(`127.0.0.${i}`, 3, body))
+    await setTimeout(body === '' ? 500 : 3_000)
+    expect(await join([alice])).toHaveLength(1)
+    expect(await join(Array(1_000).fill(alice))).toHaveLength(1_000)
+    for (const socket of held) socket.destroy()
+    await expect.poll(async () => (await open(alice)).statusCode, WAIT).toBe(200)
+  })
 })
 
 it('a join whose connection ends before its turn frees its place', async () => {

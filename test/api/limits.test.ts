@@ -244,46 +244,70 @@ it('without limits nothing is counted', async () => {
   await off.stop()
 })
 
-it('a refusal ends its connection, and pipelined requests after it get no response', async () => {
+it('pipelined requests are all answered, by 429 once the units are spent', async () => {
   const small = await startApi({ limits: { ...SETTINGS, address: { ...STILL, burst: 3 } } })
-  const { port } = new URL(small.url)
-  const socket = connect(Number(port), '127.0.0.1')
-  socket.write('GET /v1/networks HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1_000))
+  const socket = connect(Number(new URL(small.url).port), '127.0.0.1')
+  const request = 'GET /v1/networks HTTP/1.1\r\nhost: x\r\n'
+  socket.write(`${`${request}\r\n`.repeat(999)}${request}connection: close\r\n\r\n`)
   const text = await textOf(socket)
-  expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
-    '200',
-    '200',
-    '200',
-    '429',
-  ])
-  expect(text.match(/connection: (\S+)/gi)?.at(-1)).toMatch(/close/i)
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+  expect(statuses).toEqual([...Array(3).fill('200'), ...Array(997).fill('429')])
   await small.stop()
 })
 
-it('a body is charged as it arrives, and a refused one is not read further', async () => {
-  const small = await startApi({ limits: { ...SETTINGS, address: { ...STILL, burst: 10 } } })
-  const port = Number(new URL(small.url).port)
+describe('a body', () => {
   const KIB = 1_024
-  /** Sends that many bytes of a body that never ends. @returns the response, and how many bytes were not taken */
-  const send = async (bytes: number, length: number) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.write(`POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n`)
-    socket.write(' '.repeat(bytes))
-    const text = await textOf(socket)
-    return { status: Number(text.split(' ')[1]), left: Number(/r=(\d+)/.exec(text)?.[1]) }
+  const BURST = 40
+  const small = useApi({
+    limits: { ...SETTINGS, address: { ...STILL, burst: BURST } },
+    trustProxy: 1,
+  })
+
+  /** Sends a head and a part of its body. */
+  const begin = (head: string, part = '') => {
+    const socket = connect(Number(new URL(small.url).port), '127.0.0.1')
+    const forwarded = `x-forwarded-for: 198.51.100.${client}`
+    socket.write(
+      `POST ${head}\r\nhost: x\r\n${forwarded}\r\n\r\n${part}`.replace('\r\n', ' HTTP/1.1\r\n'),
+    )
+    return socket
   }
-  // a body whose declared length is too large is not read at all
-  expect(await send(0, 9_000_000)).toEqual({ status: 413, left: 9 })
-  // 16 KiB cost 4 units, of which the request was one; 100 KiB cost more than is left
-  const half = connect(port, '127.0.0.1')
-  half.write('POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n')
-  half.write(' '.repeat(16 * KIB))
-  const left = async () =>
-    Number(/r=(\d+)/.exec((await small.get('/v1/networks')).headers.get('ratelimit')!)![1])
-  await expect.poll(left).toBeLessThanOrEqual(4)
-  half.destroy()
-  expect(await send(100 * KIB, 100 * KIB)).toMatchObject({ status: 429 })
-  await small.stop()
+  const unitsLeft = async () =>
+    Number(
+      /r=(\d+)/.exec(
+        (await small.request('/v1/networks', { headers: from() })).headers.get('ratelimit')!,
+      )![1],
+    )
+
+  it('is charged by its declared length before it is read', async () => {
+    const half = begin(`/v1/names\r\ncontent-length: ${100 * KIB}`, ' '.repeat(4 * KIB))
+    await expect.poll(unitsLeft).toBeLessThan(BURST - 25)
+    half.destroy()
+  })
+
+  it('without a length is charged by its bound, and what it did not use is given back', async () => {
+    const half = begin('/v1/names\r\ntransfer-encoding: chunked', '2\r\n[]\r\n')
+    await expect.poll(unitsLeft).toBeLessThan(BURST - 32)
+    half.end('0\r\n\r\n')
+    expect(await textOf(half)).toContain(' 200 ')
+    // one for the body, and one or two for each question about the units
+    await expect.poll(unitsLeft).toBeGreaterThan(BURST - 15)
+  })
+
+  it('for which too few units are left is refused before it is read', async () => {
+    expect(await unitsLeft()).toBe(BURST - 1)
+    const first = begin(`/v1/names\r\ncontent-length: ${64 * KIB}`)
+    await expect.poll(unitsLeft).toBeLessThan(BURST - 16)
+    const text = await textOf(begin('/v1/names\r\ntransfer-encoding: chunked', '1\r\n'))
+    expect(text).toMatch(/^HTTP\/1\.1 429 .*connection: close/s)
+    first.destroy()
+  })
+
+  it('that declares more than its bound is not read, and costs one unit', async () => {
+    const text = await textOf(begin('/v1/names\r\ncontent-length: 9000000'))
+    expect(text).toMatch(/^HTTP\/1\.1 413 .*connection: close/s)
+    expect(await unitsLeft()).toBe(BURST - 2)
+  })
 })
 
 /** What a connection receives until it ends. */

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { headersWithPolicy, PUBLIC_HEADERS } from './headers.js'
 
 /** Response to a request. */
@@ -94,8 +94,22 @@ export function toHttpMessage({ status, stream, content, headers: own = {} }: An
   return { status, stream, headers, text, bytes }
 }
 
+/** Longest body of a refused request that is read to its end, bytes. It keeps the connection of a proxy open. */
+const MAX_DRAINED_BYTES = 128 * 1024
+/** Time for the last response to reach a client that still sends, before its unread bytes reset the connection. */
+const LINGER_MS = 5_000
+
+/** True if a body did not arrive in time, or reading the rest of a refused one would take long. */
+const isBodyAbandoned = (status: number, { complete, headers }: IncomingMessage): boolean =>
+  !complete &&
+  (status === 408 ||
+    (status >= 400 &&
+      (headers['transfer-encoding'] !== undefined ||
+        Number(headers['content-length'] ?? 0) > MAX_DRAINED_BYTES)))
+
 /**
- * Sends a message in one write, unless the socket is closed or a response was sent before.
+ * Sends a message in one write, unless the socket is closed or a response was sent before. It is the last of its connection
+ * where the rest of the request's body stays unread.
  * @param own further headers of this response: names and values in alternation
  */
 export function sendResponse(
@@ -105,9 +119,22 @@ export function sendResponse(
 ): void {
   if (res.headersSent || res.destroyed) return
   const { status, stream, headers, text } = message
+  const isLast = isBodyAbandoned(status, res.req)
   // a stream ends together with its connection
   if (stream) res.shouldKeepAlive = false
-  res.writeHead(status, headers.concat(own))
+  res.writeHead(status, headers.concat(own, isLast ? CLOSE : []))
   if (stream && res.req.method !== 'HEAD') stream(res)
+  else if (isLast) endLate(res, text)
   else res.end(text)
+}
+
+const CLOSE = ['connection', 'close']
+
+/** Ends a response late, because the end closes its connection. */
+function endLate(res: ServerResponse, text: string | Buffer): void {
+  // the response to a HEAD has nothing to write
+  res.flushHeaders()
+  res.write(text)
+  const timer = setTimeout(() => res.end(), LINGER_MS)
+  res.once('close', () => clearTimeout(timer))
 }

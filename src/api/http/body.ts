@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { mapWithoutBlocking, type WaitForEventLoopTurn } from '../../ops/turns.js'
-import { hasTooManyBodyParts } from '../guard/socketLimits.js'
 import { ApiError } from './errors.js'
 import type { Route } from './route.js'
 import { MAX_BULK_WALLET_ADDRESSES, z } from './schema.js'
@@ -18,11 +17,13 @@ export function bodyLimitBytes({ body, isBulk }: Route): number {
   return body instanceof z.ZodArray ? LIST_LIMIT_BYTES : OBJECT_LIMIT_BYTES
 }
 
-const tooLarge = (bytes: number) =>
+/** Error of a body that is longer than its route's limit. */
+export const bodyTooLargeError = (bytes: number) =>
   new ApiError('invalid_request', `The body is larger than ${bytes} bytes.`, { status: 413 })
 
-const TOO_SMALL = 'The parts of the body are too small: send at least 32 bytes in each chunk.'
-const tooManyParts = () => new ApiError('invalid_request', TOO_SMALL, { status: 413 })
+/** Bytes that a request's body has at most: as it declares, or its route's limit where it declares none. */
+export const announcedBodyBytes = ({ headers }: IncomingMessage, limit: number): number =>
+  headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit
 
 /**
  * A request's body, parsed as JSON for any content type; undefined if the body is empty.
@@ -40,39 +41,33 @@ export async function parseRequestBody(
   return isBulk ? textsOf(bytes, turn) : parseBody(bytes)
 }
 
+/** Pieces (chunks) that a body may arrive in: 256, and one more for every 32 bytes. Each takes as long as some hundred bytes. */
+const MAX_SMALL_PIECES = 256
+const BYTES_PER_PIECE = 32
+
+const TOO_SMALL = 'The parts of the body are too small: send at least 32 bytes in each chunk.'
+const piecesTooSmallError = () => new ApiError('invalid_request', TOO_SMALL, { status: 413 })
+
 /**
- * Reads a body. Reading stops at the limit, and when `arrived` throws.
+ * Reads a body into one buffer. The rest of a refused body stays unread.
  * @param limit bytes
- * @param arrived called with the length of each piece
- * @throws ApiError invalid_request for a body that is too large or in too many parts (413), or cut off; what
- * `arrived` throws
+ * @throws ApiError invalid_request for a body that is too large or in too many pieces (413), or cut off
  */
-export const readBodyBytes = (
-  req: IncomingMessage,
-  limit: number,
-  arrived: (bytes: number) => void,
-): Promise<Buffer> =>
+export const readBodyBytes = (req: IncomingMessage, limit: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let left = limit
-    const refuse = (error: unknown) => {
+    const body = Buffer.allocUnsafe(limit)
+    let length = 0
+    let pieces = 0
+    const take = (piece: Buffer) => {
+      pieces += 1
+      const isTooLarge = length + piece.length > limit
+      length += piece.copy(body, length)
+      if (!isTooLarge && pieces <= MAX_SMALL_PIECES + length / BYTES_PER_PIECE) return
       req.pause().off('data', take)
-      reject(error)
+      reject(isTooLarge ? bodyTooLargeError(limit) : piecesTooSmallError())
     }
-    const take = (chunk: Buffer) => {
-      left -= chunk.length
-      if (hasTooManyBodyParts(req)) return refuse(tooManyParts())
-      if (left < 0) return refuse(tooLarge(limit))
-      try {
-        arrived(chunk.length)
-      } catch (error) {
-        return refuse(error)
-      }
-      chunks.push(chunk)
-    }
-    if (Number(req.headers['content-length']) > limit) return reject(tooLarge(limit))
     req.on('data', take)
-    req.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    req.once('end', () => resolve(body.subarray(0, length)))
     req.once('error', () => reject(new ApiError('invalid_request', 'The body was cut off.')))
   })
 

@@ -13,8 +13,6 @@ type Addressed = Pick<IncomingMessage, 'headers'> & {
 /** Client of a request, as reported by the trusted proxies before this process. */
 export interface Caller {
   ip: string | undefined
-  /** True if a trusted proxy sent the request: its connection carries requests of other clients too. */
-  isByProxy: boolean
   /** Id of the request in the log and in the response. */
   id: string
   /** Trace that the request belongs to (W3C Trace Context). */
@@ -28,7 +26,6 @@ export function callerOfRequest(req: Addressed, isTrusted: IsTrusted): Caller {
   const headers = isByProxy ? req.headers : {}
   return {
     ip: clientAddress(req, isTrusted),
-    isByProxy,
     id: REQUEST_ID.exec(String(headers['x-request-id'] ?? ''))?.[0] ?? randomUUID(),
     trace: TRACE_PARENT.exec(String(headers.traceparent ?? ''))?.[1],
   }

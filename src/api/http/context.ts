@@ -19,7 +19,6 @@ import { FeedStreams } from '../../push/streams.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { cacheSignatures } from '../communities/releaseSignatures.js'
 import { type ClusterIdLookup, createClusterIdCache } from '../feed/clusterIds.js'
-import { ChainCallQueues, StatementQueue } from '../guard/queues.js'
 import type { LimitSettings } from '../limits/gate.js'
 import type { WaitingCaller } from '../serving/patience.js'
 import { type BatchedLookups, createBatchedLookups } from './batches.js'
@@ -52,11 +51,10 @@ export interface Context {
   streams: FeedStreams
   /** Caches of cluster ids for pages of the feed. */
   clusterIds: Readonly<Record<Network, ClusterIdLookup>>
-  /** Queues of clients that wait to call chains. */
-  chainQueues: ChainCallQueues
-  /** Queue of clients whose requests ask the database for more than a look-up. */
-  statementQueue: StatementQueue
-  /** Queue of the network's signed changes. */
+  /**
+   * Queue of the network's signed changes. Each network has its own, because a change waits for the lock of its network's
+   * journal, and must not take a place of other work meanwhile.
+   */
   changes: FairQueue
   /** Lets other requests run between parts of long work; resolves when the caller may continue. */
   turn: WaitForEventLoopTurn
@@ -147,8 +145,6 @@ export function createRequestContexts({
     limits,
     now,
     pageKey,
-    chainQueues: new ChainCallQueues(),
-    statementQueue: new StatementQueue(),
     turn: () => waitForEventLoopTurn(NOBODY),
     tails: ofEach((network) => {
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })

@@ -93,6 +93,7 @@ export function errorAnswer(error: ApiError): Answer {
   return jsonAnswer(status, body, error.headers ?? HEADERS_OF_STATUS[status])
 }
 
+const QUEUE_LIMIT = { headers: { 'retry-after': '1' }, limit: 'queue' } as const
 const CHAIN_SILENT = 'A chain that is needed for this does not answer now.'
 const NODES_DISAGREE =
   'The nodes of a chain that is needed for this contradict each other now, so nothing was decided.'
@@ -112,9 +113,8 @@ export function toApiError(error: unknown): ApiError {
       {},
       because,
     )
-  // no cause: callers can provoke this error, so it must not count as a failure and raise an alarm
   if (error instanceof QueueFullError)
-    return new ApiError('unavailable', 'Too many requests wait for their turn.')
+    return new ApiError('rate_limited', 'Too many requests of your address wait.', {}, QUEUE_LIMIT)
   if (isDatabaseUnavailable(error))
     return new ApiError('unavailable', 'The database does not answer now.', {}, because)
   return new ApiError('internal', 'Something went wrong on our side.', {}, because)

@@ -134,16 +134,16 @@ function blockTimeMs(block: number, state: HubState['state']): number | null {
   return known.ms - Math.max(0, known.block - block) * (blockMs ?? 0)
 }
 
-/** How far the tables of the request's network lag behind its chains; `UNKNOWN` while the database does not answer. */
-const knownOf = ({ freshness, network }: Fresh) => freshness[network]().catch(() => UNKNOWN)
+/** How far the tables of a network lag behind its chains; `UNKNOWN` while the database does not answer. */
+export const knownFreshness = ({ freshness, network }: Fresh): Promise<Freshness> =>
+  freshness[network]().catch(() => UNKNOWN)
 
 /**
  * Refuses a request for a network that is not deployed.
  * @throws ApiError unsupported_network where the chains file has no hub of the network
  */
-export async function requireNetworkDeployed(fresh: Fresh): Promise<void> {
-  if (await isNetworkDeployed(fresh)) return
-  const { network } = fresh
+export function requireNetworkDeployed({ isDeployed }: Freshness, network: Network): void {
+  if (isDeployed) return
   const other =
     network === 'mainnet' ? 'add testnet=true for the testnet' : 'leave out testnet=true'
   throw new ApiError(
@@ -154,20 +154,24 @@ export async function requireNetworkDeployed(fresh: Fresh): Promise<void> {
 
 /** True where the chains file has a hub of the network, or the tables are a mirror's. */
 export const isNetworkDeployed = async (fresh: Fresh): Promise<boolean> =>
-  (await knownOf(fresh)).isDeployed
+  (await knownFreshness(fresh)).isDeployed
 
 /** Header of a look-up with the block that the response at least reflects. @returns names and values in alternation */
-export async function asOfBlockHeader(fresh: Fresh): Promise<readonly string[]> {
-  const { asOf } = await knownOf(fresh)
-  return asOf === null ? [] : ['x-clusterd-as-of', asOf]
-}
+export const asOfBlockHeader = ({ asOf }: Freshness): readonly string[] =>
+  asOf === null ? [] : ['x-clusterd-as-of', asOf]
 
 /**
  * Refuses a request during a catch-up.
  * @throws ApiError catching_up while names may be taken on chain that the tables do not have yet
  */
 export async function requireCaughtUp({ freshness, network }: Fresh): Promise<void> {
-  if (!(await freshness[network]()).isCatchingUp) return
+  refuseWhileCatchingUp(await freshness[network]())
+}
+
+/** As `requireCaughtUp`. @throws ApiError catching_up; unavailable where the database does not answer */
+export function refuseWhileCatchingUp(fresh: Freshness): void {
+  requireKnown(fresh)
+  if (!fresh.isCatchingUp) return
   throw new ApiError(
     'catching_up',
     'Names may be taken that are not known here yet: ask again once this has caught up.',
@@ -175,8 +179,9 @@ export async function requireCaughtUp({ freshness, network }: Fresh): Promise<vo
 }
 
 /** Refuses, on a mirror, a request for data that is not in the event feed. @throws ApiError unavailable */
-export async function refuseOnMirror({ freshness, network }: Fresh): Promise<void> {
-  if (!(await freshness[network]()).isMirror) return
+export function refuseOnMirror(fresh: Freshness): void {
+  requireKnown(fresh)
+  if (!fresh.isMirror) return
   throw new ApiError(
     'unavailable',
     'This is a mirror of what is public: ask the service that it copies.',
@@ -184,14 +189,22 @@ export async function refuseOnMirror({ freshness, network }: Fresh): Promise<voi
 }
 
 /** Refuses a request on a mirror that has copied nothing yet. @throws ApiError unavailable */
-export async function requireCopied(fresh: Fresh): Promise<void> {
-  if (!(await knownOf(fresh)).isEmptyMirror) return
-  throw new ApiError('unavailable', 'This mirror has not copied its source yet.')
+export function refuseOnEmptyMirror({ isEmptyMirror }: Freshness): void {
+  if (isEmptyMirror) throw new ApiError('unavailable', 'This mirror has not copied its source yet.')
 }
 
-/** Adds the staleness header to a response while the tables that it was read from lag behind the chains. */
-export async function withStalenessHeader(answer: Answer, fresh: Fresh): Promise<Answer> {
-  const { staleSeconds } = await knownOf(fresh)
+/** As `refuseOnEmptyMirror`, for a network that the request names elsewhere than in its query. */
+export const requireCopied = async (fresh: Fresh): Promise<void> =>
+  refuseOnEmptyMirror(await knownFreshness(fresh))
+
+function requireKnown(fresh: Freshness): void {
+  if (fresh !== UNKNOWN) return
+  const cause = new Error('the database does not say how far its tables are')
+  throw new ApiError('unavailable', 'The database does not answer now.', {}, { cause })
+}
+
+/** Adds the staleness header to a response from tables that lag behind the chains. */
+export function withStalenessHeader(answer: Answer, { staleSeconds }: Freshness): Answer {
   if (staleSeconds === null || answer.status !== 200) return answer
   return { ...answer, headers: { ...answer.headers, 'x-clusterd-stale': String(staleSeconds) } }
 }

@@ -42,6 +42,7 @@ export class LocalBuckets {
 
   /** Gives back units that were withdrawn. */
   giveBack(quotas: readonly BucketQuota[], units: number): void {
+    if (units === 0) return
     for (const { bucket, rate } of quotas) {
       const fullMs = this.#fullMs.get(bucket)
       if (fullMs !== undefined)

@@ -17,7 +17,7 @@ it.each<[what: string, thrown: Error, status: number, isReported: boolean]>([
   })
   const server = await serve((req, res) => {
     const error = toApiError(thrown)
-    const caller = { ip: undefined, isByProxy: true, id: 'of-the-proxy', trace: undefined }
+    const caller = { ip: undefined, id: 'of-the-proxy', trace: undefined }
     const exchange = { req, res, route: '/v1/names', params: {}, startedMs: 0, ...caller }
     finish(exchange, toHttpMessage(errorAnswer(error)), [], error)
   })

@@ -1,5 +1,5 @@
 import type { Deadline } from '../../db/pg/pool.js'
-import { waitForEventLoopTurn, waitForTurnOfCheapRequest } from '../../ops/turns.js'
+import { waitForEventLoopTurn } from '../../ops/turns.js'
 import { ApiError } from '../http/errors.js'
 import { rateLimitAddress } from '../limits/client.js'
 import type { RequestMeter } from '../limits/gate.js'
@@ -87,12 +87,6 @@ export class WaitingCaller {
    * response
    */
   readonly turn = (): Promise<void> => waitForEventLoopTurn(this)
-
-  /** Waits for the turn of a cheap request. Does not create `signal`, which would cost more than the request's work. */
-  async cheapTurn(): Promise<void> {
-    await waitForTurnOfCheapRequest({ address: this.address })
-    if (this.hasLeft()) throw CALLER_LEFT
-  }
 
   /** Charges the caller for work that only the handler knows. The debt delays later requests. */
   owe(units: number): void {
