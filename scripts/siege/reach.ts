@@ -114,6 +114,9 @@ async function measureReach(
         broken.push(
           `${name}, attackers: ${count}: p50 ${p50.toFixed(1)} ms, at most ${bound.toFixed(1)} ms`,
         )
+      const { failed } = under.met
+      if (failed.length > 0)
+        broken.push(`${name}, attackers: ${count}: ${failed.length} failed, first ${failed[0]}`)
       idleMs = [...idleMs, ...(await phase(seconds * PAUSE)).met.ms].slice(-IDLE_LOOK_UPS)
     }
   } finally {
