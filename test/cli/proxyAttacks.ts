@@ -1,11 +1,14 @@
 import http from 'node:http'
 import net from 'node:net'
 
+const KEPT_CHARS = 4_096
+
 /** A connection of an attacker, with what arrived on it. */
 interface Attack {
   socket: net.Socket
   /** Statuses of all responses. */
   statuses: string[]
+  /** The last characters of them. */
   text: string
   isClosed: boolean
 }
@@ -18,7 +21,7 @@ export function attackFrom(localAddress: string, port: number, bytes: string): A
   socket.on('data', (data) => {
     const text = data.toString('latin1')
     for (const [, status] of text.matchAll(/HTTP\/1\.1 (\d{3})/g)) attack.statuses.push(status!)
-    if (attack.text.length < 4_096) attack.text += text
+    attack.text = (attack.text + text).slice(-KEPT_CHARS)
   })
   socket.on('error', () => {})
   socket.on('close', () => {
@@ -42,6 +45,9 @@ export interface Forwarded {
 
 /** Path whose requests the pipe never answers, so that they stay open. */
 export const HELD_PATH = '/held'
+
+/** Path whose requests the pipe answers itself, as often as they arrive. */
+export const UNLIMITED_PATH = '/unlimited'
 
 /**
  * Starts a pipe to the API, which counts forwarded requests by path with query.
@@ -68,6 +74,7 @@ export async function startPipe(apiPort: number) {
       counts.parts += 1
     })
     if (path === HELD_PATH) return
+    if (path === UNLIMITED_PATH) return void res.end()
     const options = { port: apiPort, host: '127.0.0.1', method, path, headers }
     const passed = http.request(options, (answer) => {
       res.writeHead(answer.statusCode!, answer.rawHeaders)
