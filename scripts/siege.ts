@@ -1,17 +1,17 @@
 /**
  * `npm run siege`: a local world under floods of each kind that docs/use/limits.md bounds, from four addresses,
  * while honest visitors look up, change and buy. Exit code 1 if they wait for too long, compared with a bare Express
- * server beside, or a request fails, or memory grows.
- * Where HAProxy is installed, all requests go through it as in examples/deploy/topology, unless `--direct` is given.
- * With `--reach`, one address (or `--attackers` many) sends one flood after the other, and a visitor's look-ups are
- * compared before and during each: directly, or with `--proxy` through HAProxy. `--attack` selects the floods.
+ * server beside, or a request fails, or memory grows. Where HAProxy is installed, all requests go through it.
+ * With `--reach`, one address sends one flood after the other, and then four addresses do. Visitors' look-ups are
+ * compared before and during each. `--attack` selects the floods, `--attackers` the number of addresses.
+ * `--proxy` selects the proxy, whose configuration is that of examples/deploy/topology.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { CONFIRMATION_BLOCKS, localChainClients } from '../src/testing/chains/localChain.js'
 import { type Stack, startStack, until } from '../src/testing/index.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
-import { HAPROXY, startExample } from '../test/support/proxies.js'
+import { HAPROXY, NGINX, startExample } from '../test/support/proxies.js'
 import {
   type Bench,
   cpuMs,
@@ -34,41 +34,56 @@ import {
   memberOf,
   transfers,
 } from './siege/honest.js'
-import { measureReach } from './siege/reach.js'
+import { measureReaches } from './siege/reach.js'
+
+const PROGRAMS = { haproxy: HAPROXY, nginx: NGINX, none: null }
+type ProxyName = keyof typeof PROGRAMS
+const isProxyName = (name: string): name is ProxyName => Object.hasOwn(PROGRAMS, name)
+/** Largest number of attackers of all passes of a reach: each has an address of its own for each flood. */
+const MOST_ATTACKERS = 64
 
 const USAGE = `usage: npm run siege -- [options]
   --seconds <n>    of the siege, at least 10 (default 180), or of each flood of a reach (default 5)
+  --proxy <name>   haproxy, nginx or none (default: none in a reach, else haproxy where it is installed)
   --reach          one flood after the other, with look-ups before and during each
   --attack <name>  of a reach, may be repeated (default all): ${REACH.join(', ')}
-  --attackers <n>  of a reach, 1 to 16 addresses (default 1)
-  --proxy          through HAProxy in a reach, too
-  --direct         without HAProxy in a siege, too`
+  --attackers <n>  addresses in a reach that send each flood; repeated, one pass for each number
+                   (default 1 and 4; ${MOST_ATTACKERS} in all)
+  --help           prints this`
 
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string' },
+    proxy: { type: 'string' },
     reach: { type: 'boolean', default: false },
     attack: { type: 'string', multiple: true, default: [] },
-    attackers: { type: 'string', default: '1' },
-    proxy: { type: 'boolean', default: false },
-    direct: { type: 'boolean', default: false },
+    attackers: { type: 'string', multiple: true, default: ['1', '4'] },
     help: { type: 'boolean', default: false },
   },
 })
 const isReach = values.reach || values.attack.length > 0
 const attacks = values.attack.length > 0 ? values.attack : REACH
 const seconds = Number(values.seconds ?? (isReach ? 5 : 180))
-const count = Number(values.attackers)
-const isProxied = values.proxy || (HAPROXY.isInstalled && !isReach && !values.direct)
-const isCount = Number.isInteger(count) && count >= 1 && count <= 16
+const counts = values.attackers.map(Number)
+const areCounts =
+  counts.every((count) => Number.isInteger(count) && count >= 1) &&
+  counts.reduce((sum, count) => sum + count, 0) <= MOST_ATTACKERS
+const defaultProxy = HAPROXY.isInstalled && !isReach ? 'haproxy' : 'none'
+const proxyName = values.proxy ?? defaultProxy
 if (
   values.help ||
   !(seconds >= (isReach ? 0.5 : 10)) ||
-  !isCount ||
+  !areCounts ||
+  !isProxyName(proxyName) ||
   attacks.some((name) => !REACH.includes(name))
 ) {
   console.log(USAGE)
   process.exit(values.help ? 0 : 2)
+}
+const proxyProgram = PROGRAMS[proxyName]
+if (proxyProgram?.isInstalled === false) {
+  console.log(`${proxyName} is not installed here.`)
+  process.exit(2)
 }
 startBuiltPrograms('siege')
 
@@ -272,22 +287,17 @@ function report(broken: readonly string[]): void {
   if (broken.length > 0) process.exitCode = 1
 }
 
-/** Starts HAProxy before the API of the local world. @returns URL of HAProxy */
-async function startProxy({ api }: Stack, onEnd: Bench['onEnd']): Promise<string> {
-  const proxy = await startExample(HAPROXY, Number(new URL(api).port))
-  onEnd(proxy.stop)
-  return proxy.url
-}
-
 async function main({ home, onEnd }: Bench): Promise<void> {
   const stack = await startStack({
     limits: true,
-    ...(isProxied && { daemonEnv: { TRUST_PROXY: '1' } }),
+    ...(proxyProgram && { daemonEnv: { TRUST_PROXY: '1' } }),
   })
   onEnd(() => stack.stop())
-  const api = isProxied ? await startProxy(stack, onEnd) : stack.api
+  const proxy = proxyProgram && (await startExample(proxyProgram, Number(new URL(stack.api).port)))
+  if (proxy) onEnd(proxy.stop)
+  const api = proxy?.url ?? stack.api
   console.log(await describeMachine(stack.databaseUrl))
-  console.log(isProxied ? 'all requests come through HAProxy' : 'no proxy')
+  console.log(`proxy: ${proxyName}`)
   const { hub, spokes } = stack.networks.mainnet
   const { name, owner, communities } = stack.seeds.mainnet!
   const targets = {
@@ -300,7 +310,8 @@ async function main({ home, onEnd }: Bench): Promise<void> {
   }
   if (isReach) {
     const besieged = { api, daemonPid: stack.daemon.pid, targets }
-    report(await measureReach(besieged, { seconds, attacks, count, visitor: VISITOR }))
+    const broken = await measureReaches(besieged, { seconds, attacks, counts })
+    report(broken)
     return
   }
   const bareExpress = await startBareServer('express', home)
@@ -327,11 +338,11 @@ async function main({ home, onEnd }: Bench): Promise<void> {
     watch(stack, signal),
   ])
   console.log(`${seconds} s are over`)
-  const counts = await Promise.all(attackers.map(({ end }) => end()))
+  const answered = await Promise.all(attackers.map(({ end }) => end()))
   console.log(
     `${seconds} s under siege from ${ATTACKERS.length} addresses; answers to the attackers by status (-1: none):`,
   )
-  printCounts(counts)
+  printCounts(answered)
   printCourse(samples, looked)
   const broken = [
     ...judgeLatencies({ bare, looked, changed }),

@@ -52,16 +52,32 @@ const CHANGE_MS = 1_500
 const CHANGES = 900
 const BID_MS = 2_000
 
+interface Seed {
+  name: string
+  owner: string
+}
+
+/** The n-th look-up of a name or its owner, in turn. */
+const lookUp = ({ name, owner }: Seed, n: number): Call => ({
+  path: n % 2 === 0 ? `/v1/names/address/${owner}` : `/v1/clusters/name/${name}`,
+})
+
 /** Sends a visitor's look-ups of a name and its owner until the signal. */
-export function lookUps(
-  api: string,
-  localAddress: string,
-  seed: { name: string; owner: string },
-  signal: AbortSignal,
-  everyMs = LOOK_UP_MS,
-) {
-  const paths = [`/v1/names/address/${seed.owner}`, `/v1/clusters/name/${seed.name}`]
-  return ask(createClient(api, localAddress, 8), everyMs, (n) => ({ path: paths[n % 2]! }), signal)
+export const lookUps = (api: string, localAddress: string, seed: Seed, signal: AbortSignal) =>
+  ask(createClient(api, localAddress, 8), LOOK_UP_MS, (n) => lookUp(seed, n), signal)
+
+/** Number of addresses, from 127.0.100.1 on, among which visitors are distributed. */
+const VISITORS = 20_000
+
+/** Sends look-ups until the signal, each from another address on a connection of its own. */
+export const visitorsLookUps = (api: string, seed: Seed, signal: AbortSignal, everyMs: number) => {
+  const first = Math.floor(Math.random() * VISITORS)
+  const call = (n: number): Call => {
+    const visitor = (first + n) % VISITORS
+    const localAddress = `127.0.${100 + (visitor % 100)}.${1 + Math.floor(visitor / 100)}`
+    return { ...lookUp(seed, n), localAddress }
+  }
+  return ask(createClient(api, '127.0.0.1', 1), everyMs, call, signal)
 }
 
 /** Requests the constant answer of a bare server (scripts/bench/server.ts) until the signal, as often as `lookUps`. */

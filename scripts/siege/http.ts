@@ -6,6 +6,8 @@ export interface Call {
   path: string
   body?: unknown
   headers?: Record<string, string>
+  /** Local address of a connection for this request only. Default: the client's address and its kept connections. */
+  localAddress?: string
 }
 
 interface Reply {
@@ -28,7 +30,7 @@ export function createClient(api: string, localAddress: string, sockets: number)
   const { hostname, port } = new URL(api)
   const agent = new http.Agent({ keepAlive: true, maxSockets: sockets, localAddress })
   const opened = new WeakSet<Duplex>()
-  const ask = ({ method = 'GET', path, body, headers }: Call) =>
+  const ask = ({ method = 'GET', path, body, headers, localAddress: own }: Call) =>
     new Promise<Reply>((resolve, reject) => {
       const startedMs = performance.now()
       const encoded = body === undefined ? undefined : JSON.stringify(body)
@@ -37,7 +39,8 @@ export function createClient(api: string, localAddress: string, sockets: number)
       const options = {
         hostname,
         port,
-        agent,
+        agent: own === undefined ? agent : false,
+        localAddress: own ?? localAddress,
         method,
         path,
         headers: { ...json, ...headers },

@@ -2,6 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { bodyLimitBytes } from '../../src/api/http/body.js'
+import { MAX_LONG_POLL_MS } from '../../src/api/http/route.js'
+import { routes } from '../../src/api/routes.js'
 import { directSessionConfig } from '../../src/db/pg/session.js'
 import {
   checkEnvironment,
@@ -11,6 +14,7 @@ import {
   VARIABLES,
 } from '../support/deployFiles.js'
 import { useFolder } from '../support/folder.js'
+import { HAPROXY, NGINX } from '../support/proxies.js'
 import {
   FOLDER,
   initStatements,
@@ -27,6 +31,10 @@ const services = readCompose()
 const names = Object.keys(services)
 const ours = names.filter((name) => /^(api|worker)-/.test(name))
 const haproxy = read('haproxy.cfg')
+const nginx = read('nginx.conf')
+const folder = useFolder()
+const PLACES = new Map([1, 2, 3].map((n) => [`api-${n}:${PORTS.api}`, 20_000 + n]))
+const LONG_POLL_S = MAX_LONG_POLL_MS / 1_000
 /** Variables that `clusterd init --compose` writes into .env. */
 const WRITTEN = [...readFileSync('src/cli/init/init.ts', 'utf8').matchAll(/`([A-Z_]+)=\$\{/g)].map(
   ([, name]) => name!,
@@ -169,10 +177,7 @@ describe('HAProxy', () => {
     const everyMs = Number(/ inter (\d+)ms fall 1 /.exec(haproxy)![1])
     const { DRAIN_SECONDS: drain } = environmentOf('api-1', FILE)
     expect(everyMs * 2).toBeLessThan((Number(drain) * 1_000) / 2)
-    const timeoutOf = (side: string) =>
-      Number(new RegExp(`timeout ${side} (\\d+)s`).exec(haproxy)![1])
-    expect(timeoutOf('client')).toBeGreaterThan(2 * 30)
-    expect(timeoutOf('server')).toBeGreaterThan(2 * 30)
+    expect(Number(/timeout server (\d+)s/.exec(haproxy)![1])).toBeGreaterThan(2 * LONG_POLL_S)
   })
 
   it.each([502, 503, 504])('answers %d like clusterd, with CORS headers', (status) => {
@@ -188,15 +193,83 @@ describe('HAProxy', () => {
     expect(haproxy).toMatch(/^ {2}stick on src if \{ path_beg \/assets\/ \}/m)
   })
 
-  const folder = useFolder()
-  const command = ['haproxy', '/usr/sbin/haproxy'].find(
-    (name) => spawnSync(name, ['-v']).status === 0,
-  )
-  it.skipIf(!command)('accepts the configuration (skipped without haproxy)', () => {
+  it.skipIf(!HAPROXY.isInstalled)('accepts the configuration (skipped without haproxy)', () => {
     const file = join(folder, 'haproxy.cfg')
-    const places = new Map([1, 2, 3].map((n) => [`api-${n}:${PORTS.api}`, 20_000 + n]))
-    writeFileSync(file, placed(haproxy, places))
-    const said = spawnSync(command!, ['-c', '-f', file], { encoding: 'utf8' })
+    writeFileSync(file, placed(haproxy, PLACES))
+    const said = spawnSync(HAPROXY.command!, ['-c', '-f', file], { encoding: 'utf8' })
     expect([said.status, said.stderr]).toEqual([0, ''])
+  })
+})
+
+describe('nginx', () => {
+  it('has each API process, and allows long polls of thirty seconds', () => {
+    const servers = [...nginx.matchAll(/^ {4}server (\S+):(\d+) /gm)].map(([, host, port]) => {
+      expect(Number(port)).toBe(PORTS.api)
+      return host
+    })
+    expect(servers).toEqual(ours.filter((name) => name.startsWith('api')))
+    const timeout = Number(/proxy_read_timeout (\d+)s/.exec(nginx)![1])
+    expect(timeout).toBeGreaterThan(2 * LONG_POLL_S)
+  })
+
+  it.each([
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::9', true],
+    ['2001:db8:1::1', '2001:db8:1::2:3:4:5', true],
+    ['2001:db8::1', '2001:db8::ffff:1', true],
+    ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
+    ['2001:db8:1::1', '2001:db8:2::1', false],
+    ['2001:db8::1', '2001:db8:1::1', false],
+  ])('counts an IPv6 address by its /64: %s and %s', (one, other, isSame) => {
+    const patterns = [...nginx.matchAll(/^ {4}"~(.+)" \$1;/gm)].map(([, text]) => new RegExp(text!))
+    expect(patterns).toHaveLength(2)
+    const sourceOf = (address: string) => {
+      const pattern = patterns.find((regExp) => regExp.test(address))
+      return pattern?.exec(address)?.[1] ?? address
+    }
+    expect(sourceOf(one) === sourceOf(other)).toBe(isSame)
+  })
+
+  it.skipIf(!NGINX.isInstalled)('accepts the configuration (skipped without nginx)', () => {
+    const file = join(folder, 'nginx.conf')
+    writeFileSync(file, placed(nginx, PLACES))
+    const said = spawnSync(NGINX.command!, ['-t', '-p', folder, '-c', file], { encoding: 'utf8' })
+    expect(said.stderr).toMatch(/test is successful\n$/)
+    expect(said.stderr).not.toMatch(/\[(?:warn|emerg)\]/)
+  })
+})
+
+/** Limits for which the files of HAProxy and nginx have the same value: a pattern of each file. */
+const SHARED_LIMITS = {
+  'connections of an address': [/sc_conn_cur\(0\) gt (\d+)/, /limit_conn sources (\d+);/, 1],
+  'requests of an address': [/sc_http_req_rate\(0\) gt (\d+)/, /rate=(\d+)r/, 10],
+  'requests without a key': [/sc_gpc0_rate\(0\) gt (\d+)/, /keyless:16m rate=(\d+)r/, 10],
+  'seconds for a head': [/http-request (\d+)s/, /client_header_timeout (\d+)s/, 1],
+  'seconds without a reader': [/timeout client (\d+)s/, /send_timeout (\d+)s/, 1],
+  'bytes of a body': [/!is_join \{ req.body_size gt (\d+)/, /max_body_size (\d+)k/, 1_024],
+  'bytes of a join': [/if \{ req.body_size gt (\d+)/, /max_body_size (\d+)m/, 1_024 * 1_024],
+} as const
+
+describe('the two proxies', () => {
+  it.each(Object.entries(SHARED_LIMITS))(
+    'have one limit for %s',
+    (_, [ofHaproxy, ofNginx, factor]) => {
+      const inHaproxy = Number(ofHaproxy.exec(haproxy)?.[1])
+      const inNginx = Number(ofNginx.exec(nginx)?.[1])
+      expect(inHaproxy).toBeGreaterThan(0)
+      expect(inHaproxy).toBe(inNginx * factor)
+    },
+  )
+
+  it('allow no smaller bodies than the routes', () => {
+    const limitOf = (name: 'bytes of a body' | 'bytes of a join') =>
+      Number(SHARED_LIMITS[name][0].exec(haproxy)![1])
+    const largest = (isBulk: boolean) =>
+      Math.max(...routes.filter((route) => !!route.isBulk === isBulk).map(bodyLimitBytes))
+    expect(limitOf('bytes of a body')).toBe(largest(false))
+    expect(limitOf('bytes of a join')).toBe(largest(true))
+    const bulk = routes.filter(({ isBulk }) => isBulk)
+    expect(bulk.map(({ method, path, aliases }) => [method, path, aliases])).toEqual([
+      ['post', '/v1/wallets', undefined],
+    ])
   })
 })

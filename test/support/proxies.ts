@@ -12,6 +12,8 @@ const START_LIMIT_MS = 10_000
 /** A proxy that this machine may have. */
 export interface ProxyProgram {
   isInstalled: boolean
+  /** Its name or path; undefined where it is not installed. */
+  command: string | undefined
   /** Its file in examples/deploy/topology. */
   example: string
   /** Starts it. @param configOf its configuration, from the port to listen at and a folder of its own */
@@ -33,6 +35,7 @@ function proxyProgram(
   const command = [name, `/usr/sbin/${name}`].find((path) => spawnSync(path, ['-v']).status === 0)
   return {
     isInstalled: command !== undefined,
+    command,
     example,
     async start(configOf) {
       if (command === undefined) throw new Error(`${name} is not installed here.`)
@@ -81,17 +84,42 @@ export const NGINX = proxyProgram('nginx', 'nginx.conf', (file, folder) => [
 ])
 export const HAPROXY = proxyProgram('haproxy', 'haproxy.cfg', (file) => ['-db', '-f', file])
 
-/** Starts a proxy as examples/deploy/topology has it, before one API. @param apiPort for all of its processes */
-export async function startExample(program: ProxyProgram, apiPort: number): Promise<RunningProxy> {
+/** A running proxy of examples/deploy/topology. */
+interface RunningExample extends RunningProxy {
+  /** Port of the same frontend that takes HTTP/2 without TLS. */
+  http2Port: number
+}
+
+/**
+ * Starts a proxy with its configuration of examples/deploy/topology, before one API.
+ * @param apiPort for all of the configuration's processes
+ * @param timeouts seconds by a timeout's text in the file, such as `timeout client`; default: as in the file
+ */
+export async function startExample(
+  program: ProxyProgram,
+  apiPort: number,
+  timeouts: ReadonlyMap<string, number> = new Map(),
+): Promise<RunningExample> {
   const opsPort = await chooseFreePort()
+  const http2Port = await chooseFreePort()
   const places = new Map([1, 2, 3].map((n) => [`api-${n}:3000`, apiPort]))
-  return program.start((port) =>
-    placed(read(program.example), places)
-      .replace('bind :8080', `bind 127.0.0.1:${port}`)
+  let example = placed(read(program.example), places)
+  for (const [name, seconds] of timeouts)
+    example = replaced(example, new RegExp(`(?<=^ *${name} )\\d+s`, 'm'), `${seconds}s`)
+  const proxy = await program.start((port) =>
+    example
+      .replace('bind :8080', `bind 127.0.0.1:${port}\n  bind 127.0.0.1:${http2Port} proto h2`)
       .replace('bind :8404', `bind 127.0.0.1:${opsPort}`)
-      .replace('listen 8080', `listen 127.0.0.1:${port}`)
+      .replace('listen 8080;', `listen 127.0.0.1:${port}; listen 127.0.0.1:${http2Port} http2;`)
       // the operator's port is asked elsewhere
       .replace('option httpchk', '')
       .replace('default-server check port 3001 inter', 'default-server check inter'),
   )
+  return { ...proxy, http2Port }
+}
+
+/** @throws Error if the text has nothing to replace */
+function replaced(text: string, pattern: RegExp, value: string): string {
+  if (!pattern.test(text)) throw new Error(`nothing matches ${pattern}`)
+  return text.replace(pattern, value)
 }
