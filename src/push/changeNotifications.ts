@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { parseNotificationPayload } from '../db/pg/notify.js'
 import { fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
 import { createWakeUp } from '../ops/notify.js'
@@ -10,6 +11,11 @@ const POLL_EVERY_MS = 5_000
 export class ChangeNotifications {
   readonly #listeners: Record<Network, Set<() => void>> = { mainnet: new Set(), testnet: new Set() }
   readonly #ended = new AbortController()
+
+  constructor() {
+    // one for each wait without a signal of its own
+    setMaxListeners(0, this.#ended.signal)
+  }
 
   /** Fires once all waits have been ended. */
   get ended(): AbortSignal {

@@ -61,9 +61,10 @@ it('streams at the same position share the reads, and a stream that leaves ends 
     return world.pool.query(asked)
   })
   const gone = new AbortController()
-  const { signal } = new AbortController()
   const left = tail.next(generation, next, gone.signal)
-  const streams = Array.from({ length: 20 }, () => tail.next(generation, next, signal))
+  const streams = Array.from({ length: 20 }, () =>
+    tail.next(generation, next, new AbortController().signal),
+  )
   gone.abort()
   expect(await left).toBeNull()
   await grow()
