@@ -92,9 +92,15 @@ data: {"id":"m-1-42","type":"REGISTER_NAME",…}
 \`\`\`
 
 - A stream begins after \`resume\` (a token of a page, or the \`id:\` of a message, which is one), else at \`fromTimestamp\` (0: with the first event), else with the next
-  event. \`from\` and \`testnet\` filter as on pages. A browser's \`EventSource\` reconnects after its last id; other clients send
-  the id as \`Last-Event-ID\` or \`resume\`. Each event comes exactly once, over reconnects, restarts and processes.
+  event. \`from\` and \`testnet\` filter as on pages. Each event comes exactly once, over reconnects, restarts and processes.
+- A stream ends automatically after 4 to 5 minutes, before proxies that limit a whole response cut it. Connect again, and send the
+  last id as \`Last-Event-ID\` or \`resume\`. \`retry:\` at the beginning says after how many milliseconds.
 - A comment comes every 15 seconds. A stream that is silent for longer is broken: connect again.
+- A browser's \`EventSource\` reconnects after its last id when a stream ends, and at network errors. It does not after any answer
+  but 200, such as a proxy's 502: in \`onerror\`, where \`readyState\` is \`EventSource.CLOSED\`, open a new one after a pause, with \`resume\` of the
+  last \`lastEventId\`.
+- Over HTTP/1.1 a browser opens six connections to an origin, over all its tabs: a seventh \`EventSource\` waits until another closes. Serve
+  HTTP/2, or share one stream between tabs (\`SharedWorker\`, or \`BroadcastChannel\` from one tab).
 - A slow reader gets its missed events in pages. A reader that takes nothing for 30 seconds is closed.
 - After a rewind or a restored backup the last message is \`event: feed_restarted\`, and older tokens are refused with 409
   \`feed_restarted\`: begin from the first page.

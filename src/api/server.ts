@@ -84,7 +84,7 @@ export function createApi(deps: ApiDeps) {
   }
   let closeUnused = () => {}
   const waits = () =>
-    NETWORKS.reduce((sum, network) => sum + contexts[network].longPolls.places.taken, 0)
+    NETWORKS.reduce((sum, network) => sum + contexts[network].longPollPlaces.taken, 0)
   return {
     /** The request listener: the routes, and an Express app for everything else. */
     listener,
@@ -97,14 +97,13 @@ export function createApi(deps: ApiDeps) {
     /** Number of signed changes that wait for their turn. */
     changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
     /** Number of long polls and of open streams. */
-    openLongRequests: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
+    openLongRequests: () => ({ waits: waits(), streams: contexts.mainnet.streamPlaces.taken }),
     /**
      * Ends all long polls and streams, since this process stops soon. Long polls and streams that begin later end at
      * once.
      */
     release(): void {
-      for (const network of NETWORKS) contexts[network].longPolls.end()
-      contexts.mainnet.streams.end()
+      contexts.mainnet.notifications.end()
     },
     /** Closes idle connections, and makes each response the last of its connection. No new request is accepted. */
     close(): void {

@@ -65,6 +65,7 @@ export async function* followFeed(
       const { body } = await withTimeLimit(stream, (limit) =>
         transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
       )
+      const openedMs = performance.now()
       for await (const { id, event, data } of readEvents(body!, signal)) {
         // another event type: the generation has ended, and the next page throws feed_restarted
         if (event !== 'message') break
@@ -73,6 +74,8 @@ export async function* followFeed(
         if (signal?.aborted) return
         pauseMs = MIN_PAUSE_MS
       }
+      // services end streams after a few minutes: the end of a silent one is no failure
+      if (performance.now() - openedMs > MAX_PAUSE_MS) pauseMs = MIN_PAUSE_MS
     } catch (error) {
       if (signal?.aborted) return
       if (!follow) throw error

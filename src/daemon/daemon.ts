@@ -251,10 +251,10 @@ export class Daemon {
         this.#families.flatMap((family) => family.testWallet?.(this.#config) ?? []),
         isLocal,
       )
-    const news = new ChangeNotifications()
-    this.#listener.subscribe(news.onNotify)
+    const notifications = new ChangeNotifications()
+    this.#listener.subscribe(notifications.onNotify)
     const api = createApi({
-      news,
+      notifications,
       pool: this.#readPool,
       chains: this.#chains.map(({ port }) => port),
       moreRoutes: this.#families.flatMap(({ routes = [] }) => routes),
@@ -285,7 +285,7 @@ export class Daemon {
       allowsPrivate: this.#config.webhooksPrivate,
       showCounts: createWebhookMetrics(this.#metrics.registry),
     })
-    for (const network of NETWORKS) news.on(network, webhooks.notify)
+    for (const network of NETWORKS) notifications.on(network, webhooks.notify)
     this.#webhooks = webhooks.done
     this.apiPort = await listenOnPort(server, port, host)
     this.#closeApi = () =>

@@ -1,20 +1,76 @@
+import { setMaxListeners } from 'node:events'
 import { parseNotificationPayload } from '../db/pg/notify.js'
+import { fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
+import { createWakeUp } from '../ops/notify.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
+
+/** Interval at which a wait reads without a notification, in case one was lost, ms. */
+const POLL_EVERY_MS = 5_000
 
 /** Notifies listeners in this process that a network's tables, or the head of one of its chains, have changed. */
 export class ChangeNotifications {
   readonly #listeners: Record<Network, Set<() => void>> = { mainnet: new Set(), testnet: new Set() }
+  readonly #ended = new AbortController()
+
+  constructor() {
+    // one for each wait without a signal of its own
+    setMaxListeners(0, this.#ended.signal)
+  }
+
+  /** Fires once all waits have been ended. */
+  get ended(): AbortSignal {
+    return this.#ended.signal
+  }
 
   /** Handler of a database notification. @param payload names the network */
   readonly onNotify = (payload: string): void => {
     for (const network of NETWORKS)
-      if (parseNotificationPayload(network, payload))
-        for (const listener of this.#listeners[network]) listener()
+      if (parseNotificationPayload(network, payload)) this.#notify(network)
   }
 
   /** Calls the function at each change of a network. @returns function that unsubscribes it */
   on(network: Network, listener: () => void): () => void {
     this.#listeners[network].add(listener)
     return () => void this.#listeners[network].delete(listener)
+  }
+
+  /**
+   * Reads at once, and again after each change of a network, until a read finds something. No change is missed: one
+   * that is notified during a read causes another read. While the database is unavailable, the wait goes on.
+   * @param read returns null where it found nothing
+   * @returns null where the signal or `end` ended the wait
+   * @throws errors of our own code
+   */
+  async waitFor<T>(
+    network: Network,
+    read: () => Promise<T | null>,
+    signal: AbortSignal = this.ended,
+  ): Promise<T | null> {
+    const changed = createWakeUp()
+    const leave = this.on(network, changed.notify)
+    try {
+      while (!signal.aborted && !this.ended.aborted) {
+        const found = await fallbackOnExpectedError(
+          read(),
+          (error) => !isInternalError(error),
+          null,
+        )
+        if (found !== null) return found
+        await changed.wait(POLL_EVERY_MS, signal)
+      }
+      return null
+    } finally {
+      leave()
+    }
+  }
+
+  /** Ends all waits. Waits that begin later end at once. */
+  end(): void {
+    this.#ended.abort()
+    for (const network of NETWORKS) this.#notify(network)
+  }
+
+  #notify(network: Network): void {
+    for (const listener of this.#listeners[network]) listener()
   }
 }

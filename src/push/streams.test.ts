@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, expect, it, vi } from 'vitest'
-import { FeedStreams, STREAM_DRAIN_TIMEOUT_MS, waitForDrain } from './streams.js'
+import { keepAlive, MAX_STREAM_MS, STREAM_DRAIN_TIMEOUT_MS, waitForDrain } from './streams.js'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -48,22 +48,28 @@ it('continues once everything was read', async () => {
   stop()
 })
 
-it('sends heartbeats to each stream, and ends all of them', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const streams = new FeedStreams(true)
+it('sends heartbeats to a stream, and ends it after a time', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] })
   const { res, socket, stop } = await unread()
   let text = ''
   socket.on('data', (bytes) => {
     text += bytes
   })
   socket.resume()
-  expect(streams.open(res)).toBe(true)
-  for (let beats = 1; beats <= 3; beats++) {
+  const ended = new AbortController()
+  keepAlive(res, ended)
+  const beats = () => text.split(':\n\n').length - 1
+  for (let sent = 1; sent <= 3; sent++) {
     vi.advanceTimersByTime(15_000)
-    await expect.poll(() => text.split(':\n\n').length - 1).toBe(beats)
+    await expect.poll(beats).toBe(sent)
   }
-  streams.end()
-  await once(socket, 'end')
-  expect(streams.open(res)).toBe(false)
+  vi.advanceTimersByTime(0.8 * MAX_STREAM_MS - 45_001)
+  expect(ended.signal.aborted).toBe(false)
+  vi.advanceTimersByTime(0.2 * MAX_STREAM_MS + 1)
+  expect(ended.signal.aborted).toBe(true)
+  expect(vi.getTimerCount()).toBe(0)
+  keepAlive(res, ended)
+  // a stream that ended before its first byte needs none
+  expect(vi.getTimerCount()).toBe(0)
   stop()
 })

@@ -126,17 +126,17 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   await pool.query('UPDATE journal_heads SET caught_up = network = ANY ($1)', [
     indexed.map((network) => NETWORK_CODE[network]),
   ])
-  const news = new ChangeNotifications()
+  const notifications = new ChangeNotifications()
   const stopping = new AbortController()
   const { signal } = stopping
   const onError = () => {}
   const loops = new WorkerLoops()
   const listener = createListener({ url: databaseUrl, signal, loops, onError })
-  listener.subscribe(news.onNotify)
+  listener.subscribe(notifications.onNotify)
   const api = createApi({
     pool,
     chains: [...chains, ...(options.otherChains ?? [])],
-    news,
+    notifications,
     permissionSigner: options.airdropOperatorKey
       ? createClaimPermissionSigner(options.airdropOperatorKey)
       : null,

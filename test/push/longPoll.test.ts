@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { afterAll, describe, expect, it } from 'vitest'
-import { MAX_LONG_POLLS } from '../../src/push/longPolls.js'
+import { MAX_LONG_POLLS } from '../../src/push/longRequests.js'
 import { bid, freshName, randomAddress, randomHash, startApi, tailBlock } from '../api/support.js'
 import { useWorld } from '../support/useWorld.js'
 import { LIMITS } from './limits.js'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { SerializedEvent } from '../../push/feedReader.js'
-import { waitForDrain } from '../../push/streams.js'
+import { keepAlive, waitForDrain } from '../../push/streams.js'
 import {
   createV1EventWriter,
   type FeedItem,
@@ -46,13 +46,14 @@ export async function openStream(
     limit: PAGE_EVENTS,
     order: 'oldest',
   })
-  const ended = takePlace(context)
-  const reader = { context, key: await context.pageKey(), from: request.from ?? page.end.from }
-  return (res) => {
-    if (ended.aborted) return void res.end()
-    ended.addEventListener('abort', () => res.end(), { once: true })
-    void run({ ...reader, res }, page, token)
+  const stop = takePlace(context)
+  const reader = {
+    context,
+    stop,
+    key: await context.pageKey(),
+    from: request.from ?? page.end.from,
   }
+  return (res) => void run({ ...reader, res }, page, token)
 }
 
 /** Token of the feed's end, where a stream without a token begins; undefined where the stream begins at a time. */
@@ -64,11 +65,11 @@ const beginning = async (
 
 /**
  * Reserves one of the limited open streams for the caller.
- * @returns signal that fires when the reservation goes to another address
+ * @returns what ends the stream. It fires once the caller has disconnected, or when its place goes to another address
  */
-function takePlace({ streams, caller }: Context): AbortSignal {
-  const ended = new AbortController()
-  const free = streams.places.take(caller!.address, 1, () => ended.abort())
+function takePlace({ streamPlaces, caller }: Context): AbortController {
+  const stop = new AbortController()
+  const free = streamPlaces.take(caller!.address, 1, () => stop.abort())
   if (free === 'total')
     throw new ApiError('unavailable', 'This process has as many streams as it serves.')
   if (free === 'perClient')
@@ -78,14 +79,17 @@ function takePlace({ streams, caller }: Context): AbortSignal {
       {},
       STREAM_LIMIT,
     )
-  caller!.whenGone(free)
-  return ended.signal
+  caller!.whenGone(() => {
+    free()
+    stop.abort()
+  })
+  return stop
 }
 
 const STREAM_LIMIT = { headers: { 'retry-after': '60' }, limit: 'streams' } as const
 
 /**
- * A reader of a stream. It gets pages while it is behind, and later the newest events, which `FeedTailReader` reads once for
+ * A reader of a stream. It gets pages while it is behind, and later the newest events, for which `FeedTail` waits once for
  * all streams.
  */
 interface Reader {
@@ -94,27 +98,30 @@ interface Reader {
   key: Buffer
   /** Stored address of the actor whose events are shown, null for all. */
   from: Buffer | null
+  /** Ends the stream. */
+  stop: AbortController
 }
 
 async function run(reader: Reader, first: Page, token: string | undefined): Promise<void> {
-  const { context, res, key } = reader
+  const { context, res, key, stop } = reader
   // an id without data sets the position from which a browser reconnects
   write(res, `retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
-  if (!context.streams.open(res)) return void res.end()
+  keepAlive(res, stop)
   try {
-    // without the check of `destroyed`, `follow` would never end for a client that disconnected during the read: the
-    // event `close` fires only once
-    for (let page: Page | null = first; page && !res.destroyed; ) {
+    for (let page = first; ; ) {
       const { network, generation, idOf, items, end } = page
       const json = createV1EventWriter(network, generation, idOf)
       if (items.length > 0)
         write(res, items.map((item) => frame(tokenAfter(key, end, item), json(item))).join(''))
       const next: string | null = page.nextPage ?? (await follow(reader, page))
-      if (next === null || !(await waitForDrain(res))) return
-      page = await context.streams.page(res, () => nextPage(context, next))
+      if (next === null || !(await waitForDrain(res)) || context.notifications.ended.aborted) return
+      page = await context.streamPages.add(() => nextPage(context, next), { signal: stop.signal })
     }
   } catch (error) {
     refuse(res, toApiError(error))
+  } finally {
+    stop.abort()
+    res.end()
   }
 }
 
@@ -126,11 +133,10 @@ function write(res: ServerResponse, text: string | Buffer): void {
   if (!res.writableEnded && !res.destroyed) res.write(text)
 }
 
-/** Ends a stream with its reason. The client can reconnect with the last id, except after a restart of the feed. */
+/** Reports a restart of the feed. After any other error the client can reconnect with the last id. */
 function refuse(res: ServerResponse, error: ApiError): void {
   if (error.code === 'feed_restarted')
     write(res, `event: feed_restarted\ndata: ${errorAnswer(error).content.text}\n\n`)
-  res.end()
 }
 
 const RESTARTED = new ApiError(
@@ -141,41 +147,24 @@ const RESTARTED = new ApiError(
 /**
  * Follows the newest events of the feed.
  * @returns token from which the stream has to catch up again; null once the stream has ended
+ * @throws ApiError feed_restarted
  */
-function follow({ context, res, key, from }: Reader, page: Page): Promise<string | null> {
-  const { network, generation, newest, end, resume } = page
-  const tail = context.tails[network]
+async function follow({ context, res, key, from, stop }: Reader, page: Page) {
+  const { network, generation, newest, end } = page
   const walk = { network, generation, from, order: 'oldest', floor: 1 } as const
   const sinceMs = end.sinceMs ?? 0
-  return new Promise((resolve) => {
-    const leave = tail.follow(generation, newest + 1, {
-      take(events) {
-        const first = events[0]!
-        const last = events.at(-1)!
-        if (last.number <= newest) return
-        // event numbers and times never decrease
-        const isAll = first.number > newest && first.atMs >= sinceMs
-        const fresh = isAll
-          ? events
-          : events.filter(({ number, atMs }) => number > newest && atMs >= sinceMs)
-        const bytes = bytesFor(fresh, key, walk)
-        if (bytes.length > 0) write(res, bytes)
-        if (res.writableNeedDrain) stop(tokenAfter(key, end, last))
-      },
-      restart() {
-        refuse(res, RESTARTED)
-        stop(null)
-      },
-    })
-    const close = () => stop(null)
-    const stop = (token: string | null) => {
-      res.off('close', close)
-      leave?.()
-      resolve(token)
-    }
-    if (leave) res.once('close', close)
-    else void tail.readNew().then(() => resolve(resume))
-  })
+  for (let next = newest + 1; ; ) {
+    const events = await context.tails[network].next(generation, next, stop.signal)
+    if (events === null) return null
+    if (events === 'restarted') throw RESTARTED
+    const last = events.at(-1)!
+    // times never decrease
+    const isAll = events[0]!.atMs >= sinceMs
+    const bytes = bytesFor(isAll ? events : events.filter(({ atMs }) => atMs >= sinceMs), key, walk)
+    if (bytes.length > 0) write(res, bytes)
+    if (res.writableNeedDrain) return tokenAfter(key, end, last)
+    next = last.number + 1
+  }
 }
 
 /** Serialized events, by the hex address of the actor that a stream follows. */

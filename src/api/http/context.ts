@@ -1,3 +1,4 @@
+import type PQueue from 'p-queue'
 import type pg from 'pg'
 import {
   type ChainPort,
@@ -12,10 +13,11 @@ import type { EnsGateway } from '../../ens/gateway.js'
 import type { PrimaryNameReader } from '../../ens/primary.js'
 import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
 import { type WaitForEventLoopTurn, waitForEventLoopTurn } from '../../ops/turns.js'
+import type { CapacityLimiter } from '../../push/capacityLimiter.js'
 import { ChangeNotifications } from '../../push/changeNotifications.js'
-import { FeedTailReader } from '../../push/feedTail.js'
-import { LongPolls } from '../../push/longPolls.js'
-import { FeedStreams } from '../../push/streams.js'
+import { FeedTail } from '../../push/feedTail.js'
+import { MAX_FEED_STREAMS, MAX_LONG_POLLS, placesFor } from '../../push/longRequests.js'
+import { createPageQueue } from '../../push/streams.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { cacheSignatures } from '../communities/releaseSignatures.js'
 import { type ClusterIdLookup, createClusterIdCache } from '../feed/clusterIds.js'
@@ -44,11 +46,15 @@ export interface Context {
   caller?: WaitingCaller
   /** SHA-256 of the authentication key of a request with a session, which its changes need until they are written. */
   keyHash?: Buffer
-  /** Long polls that wait for a transaction of the network. */
-  longPolls: LongPolls
-  /** Shared reader of the newest events of each network's feed. */
-  tails: Readonly<Record<Network, FeedTailReader>>
-  streams: FeedStreams
+  /** Wakes long polls and streams. */
+  notifications: ChangeNotifications
+  /** Places of long polls that wait for a transaction of the network. */
+  longPollPlaces: CapacityLimiter
+  /** Waits for the newest events of each network's feed, for all streams. */
+  tails: Readonly<Record<Network, FeedTail>>
+  streamPlaces: CapacityLimiter
+  /** Queue of streams behind the feed. */
+  streamPages: PQueue
   /** Caches of cluster ids for pages of the feed. */
   clusterIds: Readonly<Record<Network, ClusterIdLookup>>
   /**
@@ -102,7 +108,7 @@ export interface ContextDeps
       Pick<Context, 'permissionSigner' | 'releaseSigner' | 'ens' | 'primaryNames' | 'limits'>
     > {
   /** Wakes long polls and streams. Without it they poll. */
-  news?: ChangeNotifications
+  notifications?: ChangeNotifications
   /** Receives errors of our own code, with a description of the request. */
   onOwnError?: (error: unknown, about: object) => void
   config: Pick<AuthSettings, 'serviceDomain'> &
@@ -124,7 +130,7 @@ export function createRequestContexts({
   ens = null,
   primaryNames = null,
   limits = null,
-  news = new ChangeNotifications(),
+  notifications = new ChangeNotifications(),
   ...deps
 }: ContextDeps): Readonly<Record<Network, Context>> {
   const {
@@ -148,9 +154,11 @@ export function createRequestContexts({
     turn: () => waitForEventLoopTurn(NOBODY),
     tails: ofEach((network) => {
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })
-      return new FeedTailReader({ pool: deps.pool, network, news, onOwnError })
+      return new FeedTail({ pool: deps.pool, network, notifications, onOwnError })
     }),
-    streams: new FeedStreams(limits !== null),
+    notifications,
+    streamPlaces: placesFor(MAX_FEED_STREAMS, limits !== null),
+    streamPages: createPageQueue(),
     clusterIds: ofEach(createClusterIdCache),
     tokenKey,
     shareKeys: config.shareKeys ?? [],
@@ -159,15 +167,12 @@ export function createRequestContexts({
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }
-  return ofEach((network) => {
-    const longPolls = new LongPolls(
-      network,
-      news,
-      shared.lookups[network].progressOf,
-      limits !== null,
-    )
-    return { ...shared, network, changes: new FairQueue(CHANGES), longPolls }
-  })
+  return ofEach((network) => ({
+    ...shared,
+    network,
+    changes: new FairQueue(CHANGES),
+    longPollPlaces: placesFor(MAX_LONG_POLLS, limits !== null),
+  }))
 }
 
 const ofEach = <T>(make: (network: Network) => T) => ({

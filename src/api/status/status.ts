@@ -7,6 +7,9 @@ import type { TxStatus } from './decide.js'
 import { evmTxStatus } from './evm.js'
 import { paymentTxStatus } from './payments.js'
 
+/** Interval at which a transaction in no table is looked up on the chains again, ms. Chains send no notification. */
+const ASK_AGAIN_MS = 5_000
+
 /** Status of a transaction of any chain. @throws ChainUnavailableError as evmTxStatus and paymentTxStatus */
 export const readTxStatus = (context: Context, tx: Buffer): Promise<TxStatus> =>
   txIdFormOf(tx) === EVM.txIdForm ? evmTxStatus(context, toHex(tx)) : paymentTxStatus(context, tx)
@@ -33,19 +36,26 @@ export async function awaitTxStatus(
   tx: Buffer,
   { ms, since }: { ms: number; since: RegistrationStatus | undefined },
 ): Promise<{ found: TxStatus; reads: number }> {
-  const { caller, longPolls } = context
-  const free = ms > 0 && caller ? longPolls.places.take(caller.address) : null
+  const { caller, network, notifications } = context
+  const { progressOf } = context.lookups[network]
+  const free = ms > 0 && caller ? context.longPollPlaces.take(caller.address) : null
   if (!caller || typeof free !== 'function')
     return { found: await readTxStatus(context, tx), reads: 1 }
   try {
     const signal = caller.allowLongPoll(ms)
     let known = since
     for (let reads = 1; ; reads++) {
-      const progress = await longPolls.progressOf(tx)
+      // read before the status, so that no change between the two is missed
+      const { records, isKnown } = await progressOf(tx)
       const found = await readTxStatus(context, tx)
       known ??= found.status
       if (found.status !== known || isTerminalStatus(found.status)) return { found, reads }
-      if (await longPolls.untilChanged(tx, progress, signal)) continue
+      const untilMs = isKnown ? Number.POSITIVE_INFINITY : performance.now() + ASK_AGAIN_MS
+      const changed = async () => {
+        const now = await progressOf(tx)
+        return now.records !== records || performance.now() >= untilMs || null
+      }
+      if (await notifications.waitFor(network, changed, signal)) continue
       // confirmations may have changed during the wait
       return { found: caller.hasLeft() ? found : await readTxStatus(context, tx), reads: reads + 1 }
     }

@@ -173,7 +173,7 @@ const stream = route.get('/v1/events/stream', {
   costliest: { what: 'from the first event on', query: { fromTimestamp: '0' } },
   summary: 'New public events as server-sent events',
   description:
-    'Each message is an event of `GET /v1/events`. Its `id` is a token that continues after the event, in both routes. The stream begins after `resume`, else at `fromTimestamp`, else with the next event. It ends with `event: feed_restarted` when a new generation begins.',
+    'Each message is an event of `GET /v1/events`. Its `id` is a token that continues after the event, in both routes. The stream begins after `resume`, else at `fromTimestamp`, else with the next event. It ends after 4 to 5 minutes: continue after the last id. It ends with `event: feed_restarted` when a new generation begins.',
   query: z.object({
     resume: z
       .string()
