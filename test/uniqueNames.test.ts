@@ -135,9 +135,6 @@ it('no two migrations have the same number', () => {
 /** State of modules, which all networks and servers of a process share, each with the reason why that is right. */
 const SHARED = {
   'api/feed/stream.ts written': 'by page of events',
-  'api/guard/socketLimits.ts ended': 'by socket',
-  'api/guard/socketLimits.ts inParts': 'by request',
-  'api/guard/socketLimits.ts pipelined': 'by socket',
   'api/limits/changes.ts refused':
     'by network and wallet; a bucket of another server is only checked',
   'api/routes.ts OF_NETWORK': 'filled while the module loads',
@@ -154,8 +151,7 @@ const SHARED = {
   'ops/background.ts requests': 'of the event loop, which is the process’s',
   'ops/failpoint.ts armed': 'of tests that kill the process',
   'ops/log/sources.ts maps': 'files of the build',
-  'ops/turns.ts cheapParts': 'of the event loop, which is the process’s',
-  'ops/turns.ts parts': 'of the event loop, which is the process’s',
+  'ops/turns.ts expensiveWork': 'of the event loop, which is the process’s',
   'registry/journal/codec.ts sink': 'emptied before each use, without a pause in between',
   'registry/journal/storedRules.ts kept': 'a pure function of the stored bytes',
   'web/page.ts compressed': 'a pure function of the text',

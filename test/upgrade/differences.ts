@@ -40,6 +40,13 @@ export const CHANGES: readonly Change[] = [
     changelog: '| the status of a transaction of more than 100 names |',
   },
   {
+    requests: /./,
+    answers: /^[45]\d\d /,
+    fields: /^headers\.(connection|keep-alive)$/,
+    reason: 'a refusal that costs no reading keeps its connection',
+    changelog: '| refusals |',
+  },
+  {
     requests: /^GET \/v1\/networks\?sent=many-headers$/,
     fields: /^(status|body.*|headers\..*)$/,
     reason: 'Node drops the last headers of many, which are the proxy’s',
