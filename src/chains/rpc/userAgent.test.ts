@@ -26,6 +26,8 @@ it('a WebSocket server gets the User-Agent too', async () => {
   const server = createServer()
   const upgrade = new Promise<IncomingMessage>((resolve) =>
     server.on('upgrade', (request, socket) => {
+      // the client may reset the connection that it was refused
+      socket.on('error', () => {})
       socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
       resolve(request)
     }),
