@@ -76,7 +76,7 @@ export class NodeAnswers<Node, T> {
     return [...this.#answers.values()]
   }
 
-  /** The first answer that at least `needed` nodes gave equally. Null while there is none. */
+  /** The first answer that at least `needed` nodes gave equally. Null while too few nodes have. */
   agreement(needed: number, isSame: (a: T, b: T) => boolean): AgreedAnswer<T, Node> | null {
     const all = [...this.#answers]
     for (const [i, [node, answer]] of all.entries()) {
