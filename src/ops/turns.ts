@@ -7,11 +7,14 @@ export type WaitForEventLoopTurn = () => Promise<void>
 /** Number of elements that are mapped without a break for other requests: some ms of the slowest parsing. */
 const AT_ONCE = 100
 
+/** Pieces of work that may wait: all long polls of a process read again after a change, each with up to eight statements. */
+export const EXPENSIVE_WORK_WAITING = 16_000
+
 /**
  * Queue of all work that is dearer than a look-up. Each piece is one database statement, or one part of a computation.
  * Three at once leave the event loop, the other connections and the database's processors to look-ups.
  */
-export const expensiveWork = new FairQueue({ atOnce: 3, waiting: 1_000 })
+export const expensiveWork = new FairQueue({ atOnce: 3, waiting: EXPENSIVE_WORK_WAITING })
 
 /** Waits until a part of long work may run. An iteration of the event loop runs at most three parts. */
 export const waitForEventLoopTurn = (asker: QueueClient): Promise<void> =>
