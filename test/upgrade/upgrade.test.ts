@@ -13,7 +13,7 @@ import { useWorld } from '../support/useWorld.js'
 import { freshName, registerOn } from '../support/world.js'
 import { Asker, type OperatorView, viewAsOperator } from './answers.js'
 import { type Changed, changesOfRunning, show } from './compare.js'
-import { ABSENT_METRICS, isListed } from './differences.js'
+import { ABSENT_METRICS, GONE_METRICS, isListed } from './differences.js'
 import { get, post, type Sent } from './requestForms.js'
 import { type Restored, restore, waitUntilCurrent } from './restored.js'
 
@@ -66,7 +66,7 @@ describe('after the upgrade', () => {
       before[part].filter((field) => !after[part].includes(field))
     expect({ status: lost('status'), metrics: lost('metrics'), log: lost('log') }).toEqual({
       status: [],
-      metrics: ABSENT_METRICS,
+      metrics: [...GONE_METRICS, ...ABSENT_METRICS],
       log: [],
     })
   })

@@ -16,12 +16,14 @@ const BULK_PRICE: RoutePrice = {
   of: (_query, body) => 1 + elements(body) / LOOKUPS_PER_UNIT,
 }
 /** Price of a signed change of n elements, which takes a lock and commits. */
-const CHANGE_PRICE: RoutePrice = { text: '4 + n', of: (_query, body) => 4 + elements(body) }
+const CHANGE_PRICE: RoutePrice = { text: '6 + n', of: (_query, body) => 6 + elements(body) }
 export const SIGN_IN_PRICE = fixed(10)
 /** Price of a quote, of the status of an unknown transaction, and of balances on chains. */
 export const CHAIN_CALL_PRICE = fixed(CHAIN_CALL_COST)
-/** Price of a stream, and of look-ups with several statements. */
+/** Price of look-ups with several statements. */
 export const SEVERAL_STATEMENTS_PRICE = fixed(2)
+/** Price of a stream, which begins with a page of events. */
+export const STREAM_PRICE = fixed(4)
 /** Price of an ENS look-up, whose response is signed. */
 export const ENS_PRICE = fixed(3)
 /** Price of an entry bundle of the feed's log (C2SP tlog-tiles): 256 entries are serialized for each request. */

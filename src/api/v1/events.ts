@@ -15,7 +15,7 @@ import {
 } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
-import { chargeForListItems, feedPagePrice, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
+import { chargeForListItems, feedPagePrice, STREAM_PRICE } from '../limits/costs.js'
 import { addressSchema, clusterIdSchema } from './schemas.js'
 
 const LIMIT: PageLimitBounds = { default: 500, max: 1_000 }
@@ -185,7 +185,7 @@ const stream = route.get('/v1/events/stream', {
     fromTimestamp: z.int().min(0).optional().describe('Milliseconds, inclusive; 0 for all events'),
   }),
   isStream: true,
-  price: SEVERAL_STATEMENTS_PRICE,
+  price: STREAM_PRICE,
   responses: {
     200: {
       description: 'Messages, and a comment every 15 seconds',
