@@ -16,7 +16,8 @@ const oldMib = (): number => {
   return old.space_used_size / 2 ** 20
 }
 
-it('keeps nothing of a request in memory that only a full garbage collection frees', () => {
+/** Makes callers, and lets go of them. @returns the largest growth of the memory meanwhile, MiB */
+function growthMib(): number {
   const beforeMib = oldMib()
   let mostMib = 0
   for (let n = 0; n < REQUESTS; n++) {
@@ -25,7 +26,13 @@ it('keeps nothing of a request in memory that only a full garbage collection fre
     if (!caller.isRaised) throw new Error('limited')
     if (n % 1_000 === 0) mostMib = Math.max(mostMib, oldMib() - beforeMib)
   }
-  expect(mostMib).toBeLessThan(MAX_GROWTH_MIB)
+  return mostMib
+}
+
+it('keeps nothing of a request in memory that only a full garbage collection frees', () => {
+  // what earlier test files of this worker left in the young generation moves to the old one
+  growthMib()
+  expect(growthMib()).toBeLessThan(MAX_GROWTH_MIB)
 })
 
 it('runs everything that waits for the end of a response, by one listener', () => {
