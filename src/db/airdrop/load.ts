@@ -8,10 +8,11 @@ import {
 import { addressToWord } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { insertRows, type RowsToInsert } from '../pg/arrays.js'
-import { AIRDROP_STATE, advisoryLockKeys } from '../pg/codes.js'
+import { advisoryLockKeys } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, query, readRows } from '../pg/rows.js'
 import {
+  AIRDROP_STATE,
   type Airdrop,
   AirdropError,
   alreadyClaimedText,

@@ -12,7 +12,6 @@ import {
   type PoolOptions,
   poolWithQuery,
 } from './pool.js'
-import { prismaClientOf } from './prisma.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 
 const server = useServer()
@@ -46,7 +45,6 @@ it('a view of a pool handles only single queries differently', async () => {
   await view.query({ text: 'SELECT 1' })
   await inTransaction(view, (client) => client.query('SELECT 2'))
   expect(asked).toEqual(['SELECT 1'])
-  expect(await prismaClientOf(view)).toBe(await prismaClientOf(pool))
 })
 
 it('a connection that breaks while its transaction waits for something else fails only the transaction', async () => {

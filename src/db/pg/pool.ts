@@ -67,6 +67,7 @@ export function dropConnections(pool: pg.Pool): void {
 
 /** Statements that begin transactions of a pool. */
 const begins = new WeakMap<pg.Pool, readonly string[]>()
+const beginOf = (pool: pg.Pool): readonly string[] => begins.get(pool) ?? [BEGIN_STATEMENT]
 
 /**
  * Lock timeout, ms. 0 for none. It is shorter than the time for which a frozen client may hold a lock. Otherwise the
@@ -85,12 +86,6 @@ function lockTimeoutOf({ answerMs, idleTransactionMs = 0 }: PoolOptions): number
  */
 const LOCK_SHARE = 0.45
 
-/** For each pool that `poolWithQuery` has made, the pool that was given to it. */
-const viewed = new WeakMap<pg.Pool, pg.Pool>()
-
-/** The pool from which `poolWithQuery` made this pool, or this pool itself. */
-export const underlyingPool = (pool: pg.Pool): pg.Pool => viewed.get(pool) ?? pool
-
 /** A pool that runs single queries by `query`, and transactions on the given pool. */
 export function poolWithQuery(
   pool: pg.Pool,
@@ -102,7 +97,7 @@ export function poolWithQuery(
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  viewed.set(view, pool)
+  begins.set(view, beginOf(pool))
   if (connectionsThroughPooler.has(pool)) connectionsThroughPooler.add(view)
   return view
 }
@@ -341,10 +336,7 @@ export async function inPipelinedTransaction<Reads extends readonly unknown[], T
   }
   try {
     patience?.signal.throwIfAborted()
-    const begin = [
-      ...(begins.get(underlyingPool(pool)) ?? [BEGIN_STATEMENT]),
-      ...(patience ? [limitOf(patience)] : []),
-    ]
+    const begin = [...beginOf(pool), ...(patience ? [limitOf(patience)] : [])]
     const [, ...read] = await inPipeline<[unknown, ...Reads]>(client, (db) => [
       Promise.all(begin.map((text) => db.query(text))),
       ...reads(db),
