@@ -7,7 +7,7 @@ import { type DecodedRow, execute, type Queryable, query, readRows } from '../pg
 
 /** `open`: the distributor is watched. `ended`: no further claim is possible. */
 export const AIRDROP_STATE = { loaded: 0, open: 1, ended: 2 } as const
-export type AirdropState = keyof typeof AIRDROP_STATE
+type AirdropState = keyof typeof AIRDROP_STATE
 
 /** load.ts loads and removes airdrops. answers.ts has the queries of hot paths. */
 
@@ -51,6 +51,21 @@ export async function findAirdrop(
   return rows[0] ?? null
 }
 
+const LOCK = 'SELECT FROM airdrops WHERE network = $1 AND community = $2 FOR UPDATE'
+
+/**
+ * Like `findAirdrop`, with the airdrop locked until the end of the transaction: neither the indexer's claims nor other
+ * commands change it meanwhile.
+ */
+export async function lockAirdrop(
+  client: pg.ClientBase,
+  network: Network,
+  community: string,
+): Promise<Airdrop | null> {
+  await query(client, network, LOCK, [community])
+  return findAirdrop(client, network, community)
+}
+
 export const listAirdrops = (db: Queryable, networks: readonly Network[]): Promise<Airdrop[]> =>
   readAirdrops(db, networks, null)
 
@@ -79,7 +94,6 @@ async function readAirdrops(
   }))
 }
 
-const LOCK = 'SELECT FROM airdrops WHERE network = $1 AND community = $2 FOR UPDATE'
 const SET = `UPDATE airdrops SET label = $3, distributor = $4, token = $5, ends_at_s = $6, from_block = $7,
     next_block = $7, parent_hash = NULL, state = ${AIRDROP_STATE.open}
   WHERE network = $1 AND community = $2`
@@ -96,9 +110,7 @@ export async function setDistributor(
   to: Distributor,
 ): Promise<boolean> {
   return inTransaction(pool, async (client) => {
-    // locked, so that neither the indexer's claims nor other commands change the airdrop meanwhile
-    await query(client, network, LOCK, [community])
-    const airdrop = await findAirdrop(client, network, community)
+    const airdrop = await lockAirdrop(client, network, community)
     if (!airdrop) throw new AirdropError(noAirdropText(network, community))
     const isSame = airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label
     const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0

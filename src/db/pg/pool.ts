@@ -24,7 +24,7 @@ import {
  * Converts an int8. Block numbers, entry numbers and ms stay below 2^53 in practice.
  * @throws RangeError from 2^53 on
  */
-export function parseInt8(value: string | bigint): number {
+function parseInt8(value: string | bigint): number {
   const number = Number(value)
   if (!Number.isSafeInteger(number))
     throw new RangeError(`the database holds ${value} where a number below 2^53 belongs`)
