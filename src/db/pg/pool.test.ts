@@ -224,7 +224,11 @@ describe('a commit that waits for a standby', () => {
   const count = async () => (await admin.query('SELECT count(*)::int AS n FROM t')).rows[0].n
   const patience = { signal: new AbortController().signal, leftMs: () => LIMIT_MS }
   const insert = () =>
-    inTransaction(pool, (client) => client.query('INSERT INTO t VALUES (1)'), patience)
+    inPipelinedTransaction(pool, {
+      patience,
+      reads: () => [],
+      work: (client) => client.query('INSERT INTO t VALUES (1)'),
+    })
   /** Starts commits until one waits: the server may not have read its settings yet. */
   const insertThatWaits = async (): Promise<{ made: Promise<unknown> }> => {
     const made = insert()

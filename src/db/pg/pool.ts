@@ -295,13 +295,11 @@ export interface Deadline {
 /**
  * Runs a READ COMMITTED transaction and releases its connection. A connection that broke, or leads to a read-only
  * server such as a demoted primary, is destroyed.
- * @param patience after its end nothing is committed, and no statement runs longer
  */
 export const inTransaction = <T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
-  patience?: Deadline,
-): Promise<T> => inPipelinedTransaction(pool, { reads: () => [], work, patience })
+): Promise<T> => inPipelinedTransaction(pool, { reads: () => [], work })
 
 /** Commits in the last pipeline of a transaction, after statements whose results nothing has to check. */
 type Commit = (db: Queryable) => Promise<void>
@@ -318,6 +316,7 @@ export interface PipelinedTransaction<Reads extends readonly unknown[], T> {
    * last statements may take longer than the caller waits, and then nothing may be committed.
    */
   work: (client: pg.PoolClient, read: Reads, commit: Commit) => Promise<T>
+  /** After its end nothing is committed, and no statement runs longer. */
   patience?: Deadline | undefined
 }
 
