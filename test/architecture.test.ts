@@ -46,7 +46,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'chains/requirementInputs.ts',
     'types:config',
   ],
-  mirror: ['registry', 'client', 'db', 'push', 'indexer', 'ops'],
+  mirror: ['registry', 'client', 'db', 'push', 'ops', 'types:indexer'],
   // the wiring
   daemon: [
     'registry',
