@@ -5,14 +5,15 @@ import type { Api } from '../api/server.js'
 import { createClaimPermissionSigner } from '../chains/evm/airdrop/distributor.js'
 import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
-import { readMirroredNetworks } from '../db/journal/copies.js'
-import { createRestoreDetector } from '../db/journal/restored.js'
-import { createLeasePool } from '../db/pg/leader.js'
+import { createRestoreDetector } from '../db/deployment/restored.js'
+import { moveWorker } from '../db/journal/moves.js'
+import { createLeasePool } from '../db/leaders/lead.js'
+import { readMirroredNetworks } from '../db/mirror/mirrors.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_CLIENT_MS } from '../db/pg/pool.js'
 import { type NetworkIndexRun, runIndexers } from '../indexer/run.js'
 import { type NetworkMirrorRun, runMirror } from '../mirror/run.js'
-import type { NetworkContext } from '../ops/context.js'
+import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/log/log.js'
 import { WorkerLoops } from '../ops/loops.js'
@@ -30,6 +31,7 @@ import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { DaemonChainFamily, OpenedChain } from './families/family.js'
 import { CHAIN_FAMILIES, relayerTelemetriesOf } from './families/index.js'
+import { maintenanceWorkers } from './maintenance.js'
 import { overviewPage } from './opsPage.js'
 import {
   checkProcessHealth,
@@ -144,7 +146,10 @@ export class Daemon {
       if (chains.length === 0) continue
       const sources = {
         chains,
-        isSqlServed: this.#config.isSqlServed,
+        maintenance: (leader: LeaderContext) => [
+          ...maintenanceWorkers(leader, this.#config.isSqlServed),
+          moveWorker(leader),
+        ],
         log: { domain: this.#config.serviceDomain, keys: this.#config.logKeys },
       }
       if (roles.includes('index'))
@@ -176,7 +181,8 @@ export class Daemon {
       const isExpected = network === 'mainnet' || mirror.networks.length === 1
       const ctx = { network, ...opening, signal: this.#stopping.signal }
       const at = { leases: this.#leases, listener: this.#listener }
-      const settings = { source: mirror, isSqlServed, isExpected, isNew }
+      const maintenance = (leader: LeaderContext) => maintenanceWorkers(leader, isSqlServed)
+      const settings = { source: mirror, maintenance, isExpected, isNew }
       this.#mirrors.push(await runMirror(ctx, settings, at))
     }
   }

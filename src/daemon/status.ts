@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import type { Config } from '../config/index.js'
-import { readChainStates, type StoredChainState } from '../db/deployment/chainStates.js'
-import { type Leader, readLeaders } from '../db/deployment/leaders.js'
-import { type MirroredNetwork, readMirrorAges, readMirroredNetworks } from '../db/journal/copies.js'
-import type { LeaderRole } from '../db/pg/codes.js'
+import { readChainStates, type StoredChainState } from '../db/chains/states.js'
+import type { LeaderRole } from '../db/leaders/leaders.js'
+import { type Leader, readLeaders } from '../db/leaders/leaders.js'
+import { type MirroredNetwork, readMirrorAges, readMirroredNetworks } from '../db/mirror/mirrors.js'
 import type { NetworkIndexRun } from '../indexer/run.js'
 import type { NetworkMirrorRun } from '../mirror/run.js'
 import {

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { whileLeading } from '../db/pg/leader.js'
+import { whileLeading } from '../db/leaders/lead.js'
 import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import { alarmLogFields } from '../ops/alarms.js'
 import type { NetworkContext } from '../ops/context.js'

@@ -6,7 +6,7 @@ import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions
 import { writeMessages } from '../../src/db/bridge/messages.js'
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { takeLeadershipIfFree } from '../../src/db/pg/leader.js'
+import { takeLeadershipIfFree } from '../../src/db/leaders/lead.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'

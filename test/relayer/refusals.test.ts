@@ -11,8 +11,8 @@ import {
   createTokenAccountInstruction,
   TOKEN_PROGRAM,
 } from '../../src/chains/solana/tokens.js'
+import { findChain } from '../../src/db/chains/chains.js'
 import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
-import { findChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { findRefusedPaymentPositions } from '../../src/db/outbox/refusals.js'

@@ -15,17 +15,10 @@ import {
   findCreditsOfReceipts,
 } from '../../src/db/bridge/credits.js'
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
-import { readHubState } from '../../src/db/deployment/chainStates.js'
-import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
+import { readHubState } from '../../src/db/chains/states.js'
+import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/feed/feed.js'
+import { findStoredFeedLog, readFeedLogState, readTiles } from '../../src/db/feed/log.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
-import { findStoredFeedLog, readFeedLogState, readTiles } from '../../src/db/journal/log.js'
-import { findTrackedTx, readTxProgress } from '../../src/db/journal/transactions.js'
-import {
-  findJournalledBidsOfReceipts,
-  findJournalledTxs,
-  findUnconfirmedBidsOfReceipts,
-  findUnconfirmedTx,
-} from '../../src/db/journal/txBids.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
 import {
   findCommunityPaymentsOfTransaction,
@@ -63,6 +56,13 @@ import {
   findWinningBids,
 } from '../../src/db/registry/owners.js'
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
+import {
+  findJournalledBidsOfReceipts,
+  findJournalledTxs,
+  findUnconfirmedBidsOfReceipts,
+  findUnconfirmedTx,
+} from '../../src/db/transactions/bids.js'
+import { findTrackedTx, readTxProgress } from '../../src/db/transactions/transactions.js'
 import { STORED_ZERO_ADDRESS } from '../../src/registry/primitives/address.js'
 import { deriveClusterId } from '../../src/registry/primitives/clusterId.js'
 import { nameOf, shapeOf, strangerOf, txOf, walletOf } from '../support/scale/population.js'

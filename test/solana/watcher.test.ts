@@ -7,7 +7,7 @@ import {
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { watchProgramLogs } from '../../src/chains/rpc/logs.js'
-import { ChainMismatchError } from '../../src/db/journal/chains.js'
+import { ChainMismatchError } from '../../src/db/chains/chains.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { waitForSolanaConfirmation } from '../../src/testing/solana/sendSolana.js'

@@ -2,12 +2,12 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
 import { openEvmChain } from '../../src/daemon/families/evm.js'
-import { appendEntries } from '../../src/db/journal/append.js'
 import {
   type ChainIdentity,
   ChainMismatchError,
   registerChain,
-} from '../../src/db/journal/chains.js'
+} from '../../src/db/chains/chains.js'
+import { appendEntries } from '../../src/db/journal/append.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { bid, freshName, randomAddress } from '../api/support.js'

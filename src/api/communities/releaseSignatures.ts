@@ -12,7 +12,8 @@ const CACHED_SIGNATURES = 1_000
  */
 export function cacheSignatures(sign: PaymentReleaseSigner): PaymentReleaseSigner {
   const kept = new LRUCache<string, Hex, Parameters<PaymentReleaseSigner>[0]>({
-    max: CACHED_SIGNATURES,
+    maxSize: CACHED_SIGNATURES,
+    sizeCalculation: () => 1,
     fetchMethod: (_key, _stale, { context }) => sign(context),
   })
   return async (word) => {

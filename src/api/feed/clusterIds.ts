@@ -1,4 +1,4 @@
-import { readClusterIds } from '../../db/journal/feed.js'
+import { readClusterIds } from '../../db/feed/feed.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import type { Network } from '../../registry/primitives/network.js'
 

@@ -1,4 +1,4 @@
-import { type FeedOrder, findFirstEventSince, readJournalRange } from '../../db/journal/feed.js'
+import { type FeedOrder, findFirstEventSince, readJournalRange } from '../../db/feed/feed.js'
 import { mapWithoutBlocking } from '../../ops/turns.js'
 import { clustersOfEvent } from '../../registry/journal/eventForms.js'
 import {

@@ -108,7 +108,11 @@ const notedOf = (charges: readonly SharedCharge[]): string[] =>
   bucketNamesOf(charges.filter(({ kind }) => NOTED.includes(kind)))
 
 /** Buckets that refused a change lately. Further changes charged to them are refused without waiting in the queue. */
-const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
+const refused = new LRUCache<string, true>({
+  maxSize: 10_000,
+  sizeCalculation: () => 1,
+  ttl: 60_000,
+})
 
 /**
  * Refuses a change at once where one of its buckets refused lately and is still empty.

@@ -69,7 +69,8 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
   const { address: rate } = settings
   const buckets = new LocalBuckets()
   const keys = new LRUCache<string, KnownKey, Buffer>({
-    max: MAX_KEYS,
+    maxSize: MAX_KEYS,
+    sizeCalculation: () => 1,
     ttl: KEY_REMEMBERED_MS,
     allowStaleOnFetchRejection: true,
     noDeleteOnStaleGet: true,

@@ -3,7 +3,7 @@ import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { availableUnits, type BucketRate, refillMs, withdrawUnits } from './bucket.js'
 
-/** Number of buckets to keep; `max` preallocates them all. A bucket that drops out counts as full again. */
+/** Number of buckets to keep. A bucket that drops out counts as full again. */
 const MAX_BUCKETS = 100_000
 
 export interface BucketQuota {

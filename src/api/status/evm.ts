@@ -1,4 +1,10 @@
 import type { ChainTx, EvmChainPort, Hex } from '../../chains/chain.js'
+import { ignoreOutage } from '../../db/pg/unavailable.js'
+import {
+  findUnconfirmedTx,
+  type JournalledTx,
+  type UnconfirmedTx,
+} from '../../db/transactions/bids.js'
 import {
   findTrackedTx,
   readConfirmedBlocks,
@@ -7,13 +13,7 @@ import {
   storeTxSighting,
   type TrackedTx,
   type TxSighting,
-} from '../../db/journal/transactions.js'
-import {
-  findUnconfirmedTx,
-  type JournalledTx,
-  type UnconfirmedTx,
-} from '../../db/journal/txBids.js'
-import { ignoreOutage } from '../../db/pg/unavailable.js'
+} from '../../db/transactions/transactions.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'

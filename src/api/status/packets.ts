@@ -4,16 +4,16 @@ import {
   type OwnedCredit,
 } from '../../db/bridge/credits.js'
 import { findMessagesOfTransaction, type MessageWithProgress } from '../../db/bridge/packets.js'
-import type { TrackedTx } from '../../db/journal/transactions.js'
-import {
-  findJournalledBidsOfReceipts,
-  findUnconfirmedBidsOfReceipts,
-} from '../../db/journal/txBids.js'
 import {
   findCommunityPaymentsOfTransaction,
   findPaymentsOfTransaction,
   type PaymentWithProgress,
 } from '../../db/payments/ofTransaction.js'
+import {
+  findJournalledBidsOfReceipts,
+  findUnconfirmedBidsOfReceipts,
+} from '../../db/transactions/bids.js'
+import type { TrackedTx } from '../../db/transactions/transactions.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { nameWordText } from '../../registry/primitives/name.js'

@@ -3,7 +3,7 @@ import {
   isPaymentChainPort,
   type PaymentChainPort,
 } from '../../chains/chain.js'
-import { findTrackedTx } from '../../db/journal/transactions.js'
+import { findTrackedTx } from '../../db/transactions/transactions.js'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { txIdFormOf, txIdText } from '../../registry/primitives/txId.js'
 import type { Confirmations } from '../../registry/status.js'

@@ -1,9 +1,9 @@
+import { ignoreOutage } from '../../db/pg/unavailable.js'
 import {
   storeInvalidVerdict,
   storeTxSighting,
   type TxSighting,
-} from '../../db/journal/transactions.js'
-import { ignoreOutage } from '../../db/pg/unavailable.js'
+} from '../../db/transactions/transactions.js'
 import { isTerminalStatus, type StatusAnswer } from '../../registry/status.js'
 import type { TxStatusQuery } from './decide.js'
 

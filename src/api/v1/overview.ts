@@ -1,11 +1,7 @@
-import {
-  readChainStates,
-  readHubState,
-  type StoredChainState,
-} from '../../db/deployment/chainStates.js'
-import { findChain } from '../../db/journal/chains.js'
+import { findChain } from '../../db/chains/chains.js'
+import { readChainStates, readHubState, type StoredChainState } from '../../db/chains/states.js'
+import { readFeedLogState, type StoredFeedLog } from '../../db/feed/log.js'
 import { readJournalHead } from '../../db/journal/head.js'
-import { readFeedLogState, type StoredFeedLog } from '../../db/journal/log.js'
 import { chainProblem, indexingLagMs, usualConfirmationDelayMs } from '../../ops/chainState.js'
 import { toBase64 } from '../../registry/log/note.js'
 import { defaultAmountWei } from '../../registry/primitives/amount.js'

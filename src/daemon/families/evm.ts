@@ -9,7 +9,7 @@ import {
 import { createTokenBalancePort } from '../../chains/requirementInputs.js'
 import type { EvmRpc } from '../../chains/rpc/evm.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
-import { readGenesisHash, registerChain, requireSameHub } from '../../db/journal/chains.js'
+import { readGenesisHash, registerChain, requireSameHub } from '../../db/chains/chains.js'
 import { storePaymentsContract } from '../../db/outbox/contract.js'
 import { airdropWorker } from '../../indexer/airdrops.js'
 import { evmIndexerWorker } from '../../indexer/evm/worker.js'

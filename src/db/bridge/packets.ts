@@ -1,14 +1,14 @@
 import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Message } from '../generated/client.js'
-import { prepareStatement } from '../pg/prepared.js'
+import { prepareStatement } from '../journal/partitions.js'
+import type { DecodedRow, Queryable } from '../pg/rows.js'
 import {
   blockConfirmations,
   groupHubReceipt,
   HUB_RECEIPT_COLUMNS,
   type HubReceiptRow,
-} from '../pg/receipts.js'
-import type { DecodedRow, Queryable } from '../pg/rows.js'
+} from './receipts.js'
 
 type Row = HubReceiptRow &
   Pick<DecodedRow<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {

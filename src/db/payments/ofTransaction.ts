@@ -10,15 +10,16 @@ import {
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { MAX_STATUS_NAMES, type RefundState } from '../../registry/status.js'
-import type { Payment } from '../generated/client.js'
-import { IS_EVM_CHAIN_SQL, nameOfCode } from '../pg/codes.js'
-import { type PartitionNames, prepareStatement } from '../pg/prepared.js'
 import {
   blockConfirmations,
   groupHubReceipt,
   HUB_RECEIPT_COLUMNS,
   type HubReceiptRow,
-} from '../pg/receipts.js'
+} from '../bridge/receipts.js'
+import { IS_EVM_CHAIN_SQL } from '../chains/chains.js'
+import type { Payment } from '../generated/client.js'
+import { type PartitionNames, prepareStatement } from '../journal/partitions.js'
+import { nameOfCode } from '../pg/codes.js'
 import type { DecodedRow, Queryable } from '../pg/rows.js'
 
 /** Figures over all payments of a transaction, in each row. */

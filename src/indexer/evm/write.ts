@@ -3,14 +3,14 @@ import type { ProvedLogRange } from '../../chains/evm/runningHash/prove.js'
 import { logsOfBlocks } from '../../chains/evm/runningHash/proveBlocks.js'
 import { insertConfirmedCredits } from '../../db/bridge/credits.js'
 import { writeMessageReceipts, writeMessages } from '../../db/bridge/messages.js'
-import { findRowsOfEntries, foldEntries, writeFoldedBatch } from '../../db/journal/append.js'
 import {
   type ChainCheckpoint,
   lockChainCheckpoint,
   moveChainCheckpoint,
-} from '../../db/journal/chains.js'
+} from '../../db/chains/chains.js'
+import { deleteUnconfirmedEntriesBefore, writeUnconfirmedBlocks } from '../../db/chains/tail.js'
+import { findRowsOfEntries, foldEntries, writeFoldedBatch } from '../../db/journal/append.js'
 import { lockJournalHead } from '../../db/journal/head.js'
-import { deleteUnconfirmedEntriesBefore, writeUnconfirmedBlocks } from '../../db/journal/tail.js'
 import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notifyBlock, notifyNetwork } from '../../db/pg/notify.js'
 import { inPipeline, type Queryable } from '../../db/pg/pipeline.js'

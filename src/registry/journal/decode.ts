@@ -18,7 +18,7 @@ export interface DecodedEntry extends Required<Entry> {
   content: Content
 }
 
-/** Decodes the body of an entry. @throws RangeError for an invalid body */
+/** Decodes the body of an entry. @throws RangeError for an invalid body, and for a `mirrored` entry */
 export function decodeEntry({
   kind,
   position,
@@ -41,6 +41,8 @@ function contentOf(kind: Entry['kind'], body: Buffer): Content {
       return { kind, minimumWei: wordToBigInt(body) }
     case 'pay_community_name':
       return decodePayment(body)
+    case 'mirrored':
+      throw new RangeError('an entry of a mirror has no body to decode')
     default:
       return decodeChange(kind, body)
   }

@@ -7,12 +7,12 @@ import {
   requeueRefusals,
 } from '../../outbox/refusals.js'
 import { notifyNetwork } from '../../pg/notify.js'
-import { partitionName, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchemaName } from '../../pg/session.js'
 import { inTransactionWithRetries } from '../../pg/tries.js'
 import { withTemporarySchema } from '../exclusiveSchema.js'
 import { endLeaderships, readJournalHead } from '../head.js'
+import { partitionName, STATE_TABLES } from '../partitions.js'
 import {
   createSchemaWithEmptyTables,
   foldStoredBatch,

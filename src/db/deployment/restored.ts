@@ -2,11 +2,11 @@ import type pg from 'pg'
 import { JOB_STATE } from '../../registry/outbox.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { JournalHead } from '../generated/client.js'
+import { endLeaderships, lockJournalHead } from '../journal/head.js'
 import { codeListSql } from '../pg/codes.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, query, readRows } from '../pg/rows.js'
-import { endLeaderships, lockJournalHead } from './head.js'
 
 /** What was reset in a network whose database went back in time. */
 export interface RestoreReport {

@@ -5,11 +5,10 @@ import { useDatabase } from '../../../test/support/database.js'
 import { WorkerLoops } from '../../ops/loops.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
-import { readLeaders } from '../deployment/leaders.js'
-import { LEADER_ROLE } from './codes.js'
-import { createLeasePool, STANDBY_POLL_MS, whileLeading } from './leader.js'
-import { createListener } from './notify.js'
-import { query } from './rows.js'
+import { createListener } from '../pg/notify.js'
+import { query } from '../pg/rows.js'
+import { createLeasePool, STANDBY_POLL_MS, whileLeading } from './lead.js'
+import { LEADER_ROLE, readLeaders } from './leaders.js'
 
 /** Promised limit of a take-over, from the leader's last sign of life, plus a margin for a shared machine. */
 const TAKE_OVER_MS = 5_000 + 3_000

@@ -1,11 +1,18 @@
 import type pg from 'pg'
+import { EVM } from '../../registry/families.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
+import { assertIndexingLeader, endLeaderships, lockJournalHead } from '../journal/head.js'
 import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg/rows.js'
-import { assertIndexingLeader, endLeaderships, lockJournalHead } from './head.js'
+
+/**
+ * SQL: true for an EVM chain `c`. Its contract keeps one credit per payer, and its blocks are in the database. A Solana
+ * program keeps one account per payment, and its state is read from the chain.
+ */
+export const IS_EVM_CHAIN_SQL = `c.family = '${EVM.key}'`
 
 /**
  * Number, label and checkpoint of a chain. The journal has all blocks before `nextBlock`. `parentHash` is the hash of

@@ -2,10 +2,10 @@ import { entryKindOfCode } from '../../registry/journal/entry.js'
 import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
 import { decodeWallet, STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { assertIndexingLeader, firstOfHead, type LeaderScope } from '../journal/head.js'
+import { type PartitionNames, prepareStatement } from '../journal/partitions.js'
 import { inTransaction } from '../pg/pool.js'
-import { type PartitionNames, prepareStatement } from '../pg/prepared.js'
 import { execute, type Queryable } from '../pg/rows.js'
-import { assertIndexingLeader, type LeaderScope } from './head.js'
 
 export type FeedOrder = 'oldest' | 'newest'
 
@@ -33,10 +33,13 @@ export interface JournalRange {
   newest: number
 }
 
-/** A row of the result: the head, or an entry. */
-type Row =
-  | ({ generation: null; kind: number } & Omit<FeedRow, 'kind'>)
-  | { generation: number; newest: number; kind: null }
+/** The first row of the result. */
+interface HeadRow {
+  generation: number
+  newest: number
+  kind: null
+}
+type Row = HeadRow | ({ generation: null; kind: number } & Omit<FeedRow, 'kind'>)
 
 const ENTRY = 'j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
 
@@ -100,13 +103,11 @@ export async function readJournalRange(
         from,
       ])
     : await all[order](db, network, [...values, query.events])
-  const head = rows[0]
-  if (!head || head.kind !== null)
-    throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
+  const { generation, newest } = firstOfHead(rows, network) as HeadRow
   const found = rows.flatMap((row) =>
     row.kind === null ? [] : [Object.assign(row, { kind: entryKindOfCode(row.kind) })],
   )
-  return { generation: head.generation, newest: head.newest, rows: found }
+  return { generation, newest, rows: found }
 }
 
 // bisects the event numbers, whose timestamps never decrease: about 30 probes

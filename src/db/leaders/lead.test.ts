@@ -8,6 +8,9 @@ import { startMigrated } from '../../../test/support/migrated.js'
 import { WorkerLoops } from '../../ops/loops.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { assertIndexingLeader } from '../journal/head.js'
+import { createListener, notifyNetwork } from '../pg/notify.js'
+import { createPool, FROZEN_CLIENT_MS, inTransaction } from '../pg/pool.js'
+import { MAX_CLOCK_SKEW_MS } from '../pg/unavailable.js'
 import {
   createLeasePool,
   LEASE_MS,
@@ -15,10 +18,7 @@ import {
   STANDBY_POLL_MS,
   takeLeadershipIfFree,
   whileLeading,
-} from './leader.js'
-import { createListener, notifyNetwork } from './notify.js'
-import { createPool, FROZEN_CLIENT_MS, inTransaction } from './pool.js'
-import { MAX_CLOCK_SKEW_MS } from './unavailable.js'
+} from './lead.js'
 
 const YEAR_MS = 365 * 86_400_000
 /** Additional time for a busy machine. */

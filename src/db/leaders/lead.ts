@@ -7,11 +7,11 @@ import { createWakeUp, pauseUntilSignal } from '../../ops/notify.js'
 import { reportOncePerMinute } from '../../ops/reportOncePerMinute.js'
 import { LeadershipEndedError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { LEADER_ROLE, type LeaderRole } from './codes.js'
-import { type Listener, leadershipEndNotification } from './notify.js'
-import { createPool, FROZEN_CLIENT_MS } from './pool.js'
-import { prepared, query, readRows } from './rows.js'
-import { assertClocksAgree, isLockTimeoutError, NOW_MS_SQL } from './unavailable.js'
+import { type Listener, leadershipEndNotification } from '../pg/notify.js'
+import { createPool, FROZEN_CLIENT_MS } from '../pg/pool.js'
+import { prepared, query, readRows } from '../pg/rows.js'
+import { assertClocksAgree, isLockTimeoutError, NOW_MS_SQL } from '../pg/unavailable.js'
+import { LEADER_ROLE, type LeaderRole } from './leaders.js'
 
 /**
  * Lifetime of a lease after its last renewal, ms. With the pause of a standby's polls, a take-over takes less than five

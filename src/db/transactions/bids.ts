@@ -16,14 +16,14 @@ import {
   MAX_STATUS_NAMES,
   type UnconfirmedBid,
 } from '../../registry/status.js'
+import { blockConfirmations } from '../bridge/receipts.js'
 import type { Fact, Journal } from '../generated/client.js'
 import {
   journalEntrySql,
   type PartitionNames,
   prepareSingleRow,
   prepareStatement,
-} from '../pg/prepared.js'
-import { blockConfirmations } from '../pg/receipts.js'
+} from '../journal/partitions.js'
 import { type DecodedRow, existsRowSql, type Queryable } from '../pg/rows.js'
 import { readOnce } from '../registry/lookups.js'
 import { findWinningBids } from '../registry/owners.js'

@@ -8,13 +8,6 @@ import type { FilledTile } from '../../registry/log/append.js'
 import type { LeafEvent } from '../../registry/log/leafReader.js'
 import { TILE_WIDTH, tileKey } from '../../registry/log/tiles.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { notifyNetwork } from '../pg/notify.js'
-import { partitionName, STATE_TABLES } from '../pg/partitions.js'
-import { execute } from '../pg/rows.js'
-import { NOW_MS_SQL } from '../pg/unavailable.js'
-import { writeFoldedBatch } from './append.js'
-import { readMirroredNetworks } from './copies.js'
-import { assertIndexingLeader, type LockedJournalHead, lockJournalHead } from './head.js'
 import {
   deleteFeedLogs,
   type PreviousLog,
@@ -23,8 +16,15 @@ import {
   storePreviousFeedLog,
   storeTiles,
   writeFeedLogRow,
-} from './log.js'
-import { findRowsOfKeys, loadRegistryRowsOfBatch } from './slice.js'
+} from '../feed/log.js'
+import { writeFoldedBatch } from '../journal/append.js'
+import { assertIndexingLeader, type LockedJournalHead, lockJournalHead } from '../journal/head.js'
+import { partitionName, STATE_TABLES } from '../journal/partitions.js'
+import { findRowsOfKeys, loadRegistryRowsOfBatch } from '../journal/slice.js'
+import { notifyNetwork } from '../pg/notify.js'
+import { execute } from '../pg/rows.js'
+import { NOW_MS_SQL } from '../pg/unavailable.js'
+import { readMirroredNetworks } from './mirrors.js'
 
 /** Events written in one batch. */
 const BATCH_EVENTS = 3_000

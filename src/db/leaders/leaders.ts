@@ -1,7 +1,11 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { LEADER_ROLE, type LeaderRole, nameOfCode } from '../pg/codes.js'
+import { nameOfCode } from '../pg/codes.js'
 import { prepared, type Queryable, readRows } from '../pg/rows.js'
 import { NOW_MS_SQL } from '../pg/unavailable.js'
+
+/** Values of `leaders.role`. In each network, one process at a time leads each role. */
+export const LEADER_ROLE = { index: 0, relay: 1 } as const
+export type LeaderRole = keyof typeof LEADER_ROLE
 
 export interface Leader {
   network: Network

@@ -1,6 +1,6 @@
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { LEADER_ROLE } from '../pg/codes.js'
+import { LEADER_ROLE } from '../leaders/leaders.js'
 import { execute, type Queryable, query, readRows } from '../pg/rows.js'
 import { NOW_MS_SQL } from '../pg/unavailable.js'
 

@@ -3,7 +3,7 @@ import { txKeyOfHash } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { MAX_STATUS_NAMES } from '../../registry/status.js'
 import type { TrackedTx as StoredTx } from '../generated/client.js'
-import { type PartitionNames, prepareSingleRow, prepareStatement } from '../pg/prepared.js'
+import { type PartitionNames, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
 import { type DecodedRow, execute, prepared, type Queryable } from '../pg/rows.js'
 
 /** Data stored about a transaction that a chain has returned at least once. */

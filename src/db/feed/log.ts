@@ -3,11 +3,11 @@ import { type Tile, type TileHashes, tileKey } from '../../registry/log/tiles.js
 import { HASH_BYTES } from '../../registry/log/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Log } from '../generated/client.js'
+import { assertIndexingLeader, firstOfHead, type LeaderScope } from '../journal/head.js'
 import { byteaArray } from '../pg/arrays.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { inPipelinedTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query, readRows } from '../pg/rows.js'
-import { assertIndexingLeader, type LeaderScope } from './head.js'
 
 /** A Merkle log of a network's public events, as of its newest signed checkpoint. */
 export type StoredFeedLog = Omit<DecodedRow<Log>, 'network'>
@@ -38,8 +38,7 @@ export async function readFeedLogState(db: Queryable, network: Network): Promise
   type Head = Pick<FeedLogState, 'newest' | 'isCaughtUp'> & { current: number }
   // one row for each log; without any log, one row without a generation
   const rows = await query<Head & (StoredFeedLog | { generation: null })>(db, network, STATE)
-  if (!rows[0]) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
-  const { current, newest, isCaughtUp } = rows[0]
+  const { current, newest, isCaughtUp } = firstOfHead(rows, network)
   const logs = rows.flatMap(({ current: _, newest: __, isCaughtUp: ___, ...log }) =>
     log.generation === null ? [] : [log],
   )
