@@ -15,7 +15,7 @@ import { ADDRESS_PROBLEM_TEXT } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import type { Session } from '../http/route.js'
-import { changeLimitFor } from '../limits/changes.js'
+import { changeLimitError, limitsOfChange } from '../limits/changes.js'
 import { requireNewNames } from '../names/names.js'
 
 /** Caller of a signed change. */
@@ -191,21 +191,20 @@ export async function appendChange(
 export async function appendChangesThroughQueue(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
-): Promise<Exclude<AppendChangesResult, { kind: 'catching_up' | 'session_ended' }>> {
+): Promise<Extract<AppendChangesResult, { kind: 'made' | 'refused' }>> {
   const { pool, network, patience, caller, keyHash } = context
   const first = request.changes[0]!
   // only old journals have unsigned changes, made by an operator; a new change always has an actor
   const wallet = first.actor!
   const community = first.kind === 'configure_community' ? first.community : null
-  const limits = {
-    ...(patience && { patience }),
-    ...(await changeLimitFor(context, wallet, community)),
-  }
-  const append = () => appendSignedChanges(pool, { ...request, network, keyHash, ...limits })
+  const limits = await limitsOfChange(context, wallet, community)
+  const append = () =>
+    appendSignedChanges(pool, { ...request, network, keyHash, limits, ...(patience && { patience }) })
   const { signal } = patience ?? {}
   const asker = { address: caller?.address ?? '', wallet: toHex(wallet), signal }
   const made = await context.changes.run(asker, append)
   if (made.kind === 'session_ended') throw invalidKeyError()
+  if (made.kind === 'limited') throw changeLimitError(limits, made.reached)
   if (made.kind !== 'catching_up') return made
   const message =
     'This network is being indexed for the first time: changes are taken once that is done.'

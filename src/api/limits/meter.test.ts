@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { BucketQuota } from '../../ops/tokenBucket.js'
 import type { ApiError } from '../http/errors.js'
-import { type BucketQuota, LocalBuckets } from './meter.js'
+import { LocalBuckets } from './meter.js'
 
 const quota = (bucket: string): BucketQuota => ({
   kind: 'address',

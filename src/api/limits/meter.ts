@@ -1,17 +1,10 @@
 import { LRUCache } from 'lru-cache'
+import { availableUnits, type BucketQuota, refillMs, withdrawUnits } from '../../ops/tokenBucket.js'
 import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { availableUnits, type BucketRate, refillMs, withdrawUnits } from './bucket.js'
 
 /** Number of buckets to keep; `max` preallocates them all. A bucket that drops out counts as full again. */
 const MAX_BUCKETS = 100_000
-
-export interface BucketQuota {
-  /** Name of the limit in headers and metrics. */
-  kind: string
-  bucket: string
-  rate: BucketRate
-}
 
 /** Buckets of this process by their names: the time (ms) at which each is full again. */
 export class LocalBuckets {

@@ -1,5 +1,4 @@
-import { encodeChange } from '../../registry/journal/change.js'
-import { decodeEntry } from '../../registry/journal/decode.js'
+import { entryOfChange } from '../../registry/journal/decode.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notifyNetwork } from '../pg/notify.js'
@@ -41,9 +40,8 @@ export async function moveNextNames({
     const head = await lockJournalHead(client, network, epoch)
     const source = head.caughtUp ? await nextSource(client, network) : undefined
     if (!source) return null
-    const body = encodeChange({ kind: 'move_names', clusterId: source })
-    const at = { position: null, txKey: null, causeMs: Number.POSITIVE_INFINITY }
-    const entry = decodeEntry({ kind: 'move_names', ...at, body })
+    const move = { kind: 'move_names', clusterId: source } as const
+    const entry = entryOfChange(move, Number.POSITIVE_INFINITY)
     const { changes } = await appendEntries(client, network, [entry], { epoch })
     await notifyNetwork(client, network)
     const { nameMoves, movesEnded } = changes

@@ -4,6 +4,14 @@ export interface BucketRate {
   burst: number
 }
 
+/** A bucket of a rate limit. */
+export interface BucketQuota {
+  /** Name of the limit in headers and metrics. */
+  kind: string
+  bucket: string
+  rate: BucketRate
+}
+
 const per = (seconds: number, burst: number): BucketRate => ({ perSecond: burst / seconds, burst })
 export const ratePerMinute = (units: number): BucketRate => per(60, units)
 export const ratePerDay = (units: number): BucketRate => per(86_400, units)
