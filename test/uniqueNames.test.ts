@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { routes } from '../src/api/routes.js'
+import { routes } from '../scripts/declaredRoutes.js'
 import { AIRDROP_STATE, advisoryLockKeys, LEADER_ROLE } from '../src/db/pg/codes.js'
 import {
   leadershipEndNotification,
@@ -137,7 +137,6 @@ const SHARED = {
   'api/feed/stream.ts written': 'by page of events',
   'api/limits/changes.ts refused':
     'by network and wallet; a bucket of another server is only checked',
-  'api/routes.ts OF_NETWORK': 'filled while the module loads',
   'config/secretFiles.ts otherNames': 'filled while the module loads',
   'db/pg/copyRows.ts sink': 'emptied before each use, without a pause in between',
   'db/pg/leader.ts endedFrozenMs': 'by pool',

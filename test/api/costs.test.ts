@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { bech32 } from '@scure/base'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { routes } from '../../scripts/declaredRoutes.js'
 import { bodyLimitBytes } from '../../src/api/http/body.js'
 import type { Route } from '../../src/api/http/route.js'
 import { makeSampleList, type SampleData } from '../../src/api/http/sampleRequests.js'
-import { routes } from '../../src/api/routes.js'
 import {
   badRequests,
   costliestRequest,

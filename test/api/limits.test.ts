@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { routes } from '../../scripts/declaredRoutes.js'
 import type { LimitSettings } from '../../src/api/limits/gate.js'
-import { routes } from '../../src/api/routes.js'
 import { memberOf } from './members.js'
 import { fullCluster } from './plant.js'
 import {

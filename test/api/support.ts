@@ -141,11 +141,11 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
       ? createClaimPermissionSigner(options.airdropOperatorKey)
       : null,
     releaseSigner: options.releaseSigner ?? null,
+    shareKeys: options.shareKeys ?? [],
+    ...(options.siteUrl && { siteUrl: options.siteUrl }),
     config: {
       serviceDomain: 'localhost',
       tokenKey: TOKEN_KEY,
-      shareKeys: options.shareKeys ?? [],
-      ...(options.siteUrl && { siteUrl: options.siteUrl }),
     },
     log: options.log ?? pino({ level: 'silent' }),
     ...(options.metrics && { metrics: options.metrics }),

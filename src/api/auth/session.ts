@@ -13,7 +13,7 @@ import { isoTimestamp } from '../http/timestamps.js'
 const NO_KEY = new Set(['', 'undefined', 'null'])
 
 /** What the check of a key needs. */
-type KeyReader = Pick<Context, 'pool' | 'tokenKey'>
+type KeyReader = Pick<Context, 'pool' | 'auth'>
 
 /** Raw headers, because Node's `headers` keeps only the first of two headers with the same name. */
 type Headers = Pick<IncomingMessage, 'rawHeaders'>
@@ -77,12 +77,12 @@ export const missingKeyError = (): ApiError =>
  * The live session of a key, or null. The key follows from `TOKEN_KEY`, the wallet and the signing date, so a row that
  * was written or changed without `TOKEN_KEY` opens nothing.
  */
-async function sessionOf(key: string, { pool, tokenKey }: KeyReader): Promise<Session | null> {
+async function sessionOf(key: string, { pool, auth }: KeyReader): Promise<Session | null> {
   const keyHash = authKeyHash(key)
   const stored = keyHash && (await findSession(pool, keyHash))
   if (!stored) return null
   const wallet = decodeWallet(stored.wallet)
-  const issued = authKey(tokenKey, wallet, isoTimestamp(stored.signingMs))
+  const issued = authKey(auth.tokenKey, wallet, isoTimestamp(stored.signingMs))
   // compares hashes, because the time of a comparison with the key itself would reveal the key
   if (!authKeyHash(issued)!.equals(keyHash)) return null
   return { ...stored, type: walletKindOf(wallet.type)!, address: wallet.text, keyHash }

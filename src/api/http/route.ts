@@ -139,7 +139,11 @@ export interface Route {
    */
   cacheSource?: CacheSource
   /** Responses carry the block that they reflect (`x-clusterd-as-of`). */
-  isLookup?: true
+  isLookup?: boolean
+  /** The query selects a network. Refused where that network is not deployed. */
+  isOfOneNetwork?: boolean
+  /** Refused on a mirror, which does not have the data. */
+  isNotOnMirror?: boolean
   /** Responses are streams, open until one side ends them. */
   isStream?: true
   /**

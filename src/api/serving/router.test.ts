@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { routes } from '../routes.js'
+import { routes } from '../../../scripts/declaredRoutes.js'
 import { collapseSlashes, createRouter } from './router.js'
 
 const match = createRouter(routes)

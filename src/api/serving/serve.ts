@@ -62,10 +62,6 @@ const CHEAP_UNITS = 1.1
 export interface RouteServerOptions {
   finish: ResponseSender
   gate: RateLimitGate
-  /** Routes that a mirror cannot answer. */
-  routesNotOnMirror: ReadonlySet<Route>
-  /** Routes of one network, refused where it is not deployed. */
-  singleNetworkRoutes: ReadonlySet<Route>
 }
 
 type Contexts = ReturnType<typeof createRequestContexts>
@@ -169,7 +165,7 @@ class RouteExchange {
   }
 
   async #message(): Promise<HttpMessage> {
-    const { contexts, gate, routesNotOnMirror, singleNetworkRoutes } = this.#shared
+    const { contexts, gate } = this.#shared
     const route = this.#route
     const exchange = this.#exchange
     const found = gate.ofClient(exchange)
@@ -184,8 +180,8 @@ class RouteExchange {
     const context = contexts[networkOf(query)]
     // read before the response is made, which may then reflect a newer block
     const fresh = await knownFreshness(context)
-    if (singleNetworkRoutes.has(route)) requireNetworkDeployed(fresh, context.network)
-    if (routesNotOnMirror.has(route)) refuseOnMirror(fresh)
+    if (route.isOfOneNetwork) requireNetworkDeployed(fresh, context.network)
+    if (route.isNotOnMirror) refuseOnMirror(fresh)
     else refuseOnEmptyMirror(fresh)
     if (route.isLookup) this.#asOf = asOfBlockHeader(fresh)
 
@@ -270,7 +266,7 @@ class RouteExchange {
         body: route.body && !route.isBulk ? validateBody(route.body, body) : body,
         session,
       },
-      session ? { ...own, keyHash: session.keyHash } : own,
+      own,
     )
     const marked = addDeprecationHeaders(route, params, given)
     // a response that may depend on a key must not be cached by others

@@ -1,5 +1,5 @@
+import { routes } from '../../../scripts/declaredRoutes.js'
 import type { Route } from '../../../src/api/http/route.js'
-import { routes } from '../../../src/api/routes.js'
 import { createRouter } from '../../../src/api/serving/router.js'
 import {
   badRequests,
