@@ -3,7 +3,6 @@ import { findSession } from '../../db/auth/sessions.js'
 import { authKey, authKeyHash } from '../../registry/auth/key.js'
 import { walletKindOf } from '../../registry/auth/kinds.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
-import type { Answer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { AuthRule, Session } from '../http/route.js'
@@ -87,13 +86,3 @@ async function sessionOf(key: string, { pool, auth }: KeyReader): Promise<Sessio
   if (!authKeyHash(issued)!.equals(keyHash)) return null
   return { ...stored, type: walletKindOf(wallet.type)!, address: wallet.text, keyHash }
 }
-
-const VARY = { vary: 'Authorization, X-AUTH-KEY' } as const
-const PRIVATE = { ...VARY, 'cache-control': 'private, no-store' } as const
-
-/**
- * Adds cache headers to a response that depends on the key. A response made for a key must not be cached for others.
- * @param isPublic the response was made without a session
- */
-export const withCacheHeaders = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>
-  rule ? { ...answer, headers: { ...answer.headers, ...(isPublic ? VARY : PRIVATE) } } : answer

@@ -7,8 +7,13 @@ import type { QueueClient } from '../../ops/fairQueue.js'
 import { expensiveWork } from '../../ops/turns.js'
 import { CapacityLimiter } from '../../push/capacityLimiter.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { authenticate, withCacheHeaders } from '../auth/session.js'
-import { type HttpMessage, toHttpMessage } from '../http/answer.js'
+import { authenticate } from '../auth/session.js'
+import {
+  addDeprecationHeaders,
+  type HttpMessage,
+  toHttpMessage,
+  withCacheHeaders,
+} from '../http/answer.js'
 import {
   announcedBodyBytes,
   bodyLimitBytes,
@@ -18,7 +23,6 @@ import {
   readBodyBytes,
 } from '../http/body.js'
 import type { Context, createRequestContexts } from '../http/context.js'
-import { addDeprecationHeaders } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import {
   asOfBlockHeader,

@@ -45,18 +45,14 @@ function amountOf(element: z.output<typeof named>, path: string): unknown {
   return given[0] && element[given[0]]
 }
 
+type QuoteRequestBody = z.output<typeof RegistrationBody> & { network: string }
+
 /** The quote that a request asks for. @throws as `quoteRegistrationOnChain` */
-export const quoteOfRequest = <Port extends ChainPort>(
+export function quoteOfRequest<Port extends ChainPort>(
   context: Context,
-  {
-    body,
-    isTestnet,
-  }: Pick<
-    RouteRequest<z.output<typeof RegistrationBody> & { network: string }>,
-    'body' | 'isTestnet'
-  >,
+  { body, isTestnet }: Pick<RouteRequest<QuoteRequestBody>, 'body' | 'isTestnet'>,
   isOfFamily: (port: ChainPort) => port is Port,
-): Promise<QuoteOfPort<Port>> => {
+): Promise<QuoteOfPort<Port>> {
   const names = body.names.map((element, i) => ({
     name: element.name,
     amount: amountOf(element, `names[${i}]`),
