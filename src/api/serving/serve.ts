@@ -8,12 +8,7 @@ import { expensiveWork } from '../../ops/turns.js'
 import { CapacityLimiter } from '../../push/capacityLimiter.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { authenticate } from '../auth/session.js'
-import {
-  addDeprecationHeaders,
-  type HttpMessage,
-  toHttpMessage,
-  withCacheHeaders,
-} from '../http/answer.js'
+import { type HttpMessage, toHttpMessage } from '../http/answer.js'
 import {
   announcedBodyBytes,
   bodyLimitBytes,
@@ -36,6 +31,7 @@ import {
 } from '../http/freshness.js'
 import { parseQuery, type RequestQuery, selectsTestnet } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
+import { addDeprecationHeaders, withCacheHeaders } from '../http/routeHeaders.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
 import { priceOfRoute, requestBytesCost } from '../limits/costs.js'
 import { meterThatMayOverspend, type RateLimitGate, UNLIMITED_METER } from '../limits/gate.js'
