@@ -48,6 +48,7 @@ const LIMITS = {
   LIMIT_CHANGES_DAY: '1000000',
 }
 
+/** `--functions` also names the functions of each file. */
 const { values } = parseArgs({ options: { functions: { type: 'boolean', default: false } } })
 
 const SRC = new URL('../src/', import.meta.url).href
@@ -107,8 +108,8 @@ async function trace(request: (number: number) => Promise<void>): Promise<Map<st
   const files = new Map<string, string[]>()
   for (const [key, count] of rounds) {
     if (count <= ROUNDS / 2) continue
-    const [file, name] = key.split(' ', 2) as [string, string]
-    files.set(file, [...(files.get(file) ?? []), name])
+    const [file, ...name] = key.split(' ')
+    files.set(file!, [...(files.get(file!) ?? []), name.join(' ')])
   }
   return files
 }
