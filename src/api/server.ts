@@ -9,9 +9,9 @@ import { callerOfRequest } from './http/clientAddress.js'
 import { type ContextDeps, createRequestContexts } from './http/context.js'
 import type { Route } from './http/route.js'
 import { createRateLimitGate } from './limits/gate.js'
-import { routes, routesNotOnMirror, singleNetworkRoutes } from './routes.js'
+import { routes } from './routes.js'
 import { createResponseSender, type ResponseSenderDeps } from './serving/answerer.js'
-import { collapseSlashes, createRouter } from './serving/router.js'
+import { createRouter, normalizeUrl } from './serving/router.js'
 import { createRouteServer, type RouteServerOptions } from './serving/serve.js'
 import { profileRoute } from './v1/lookups.js'
 
@@ -42,21 +42,16 @@ export function createApi(deps: ApiDeps) {
   const contexts = createRequestContexts(deps)
   let isClosing = false
   const answer = createResponseSender(deps)
-  const finish: RouteServerOptions['finish'] = (exchange, message, ...more) => {
-    if (isClosing) exchange.res.shouldKeepAlive = false
-    answer(exchange, message, ...more)
-  }
-  const serving = {
-    finish,
-    routesNotOnMirror,
-    singleNetworkRoutes,
-    gate: createRateLimitGate(deps.limits ?? null, deps.pool),
-  }
-  const serveRoute = createRouteServer(
+  const serving: RouteServerOptions = {
     contexts,
-    serving,
-    deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
-  )
+    gate: createRateLimitGate(deps.limits ?? null, deps.pool),
+    finish(exchange, message, ...more) {
+      if (isClosing) exchange.res.shouldKeepAlive = false
+      answer(exchange, message, ...more)
+    },
+    deadlineMs: deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
+  }
+  const serveRoute = createRouteServer(serving)
   const shell = createExpressApp(serving, serveRoute, deps.trustProxy ?? 0, (url) =>
     METHODS.filter((method) => match({ method, url })),
   )
@@ -67,11 +62,9 @@ export function createApi(deps: ApiDeps) {
   ])
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
+    req.url = normalizeUrl(req.url ?? '')
     const found = checkRequestHeaders(req) ? null : match(req)
-    if (!found) {
-      req.url = collapseSlashes(req.url ?? '')
-      return void shell(req, res)
-    }
+    if (!found) return void shell(req, res)
     const { route, params } = found
     serveRoute(route, {
       req,

@@ -9,13 +9,12 @@ import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { NEWEST_RULESET } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
-import { toHex } from '../../registry/primitives/bytes.js'
 import { invalidKeyError } from '../auth/session.js'
 import { ADDRESS_PROBLEM_TEXT } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import type { Session } from '../http/route.js'
-import { changeLimitFor } from '../limits/changes.js'
+import { createChangeLimit } from '../limits/changes.js'
 import { requireNewNames } from '../names/names.js'
 
 /** Caller of a signed change. */
@@ -184,7 +183,7 @@ export async function appendChange(
 }
 
 /**
- * Appends signed changes to the journal when their wallet's turn in the queue of changes comes. Changes whose caller
+ * Appends signed changes to the journal when their address's turn in the queue of changes comes. Changes whose caller
  * has disconnected by then are dropped, and those of a key that has been revoked by then are refused.
  * @throws ApiError catching_up, unauthorized, unavailable, rate_limited
  */
@@ -192,19 +191,25 @@ export async function appendChangesThroughQueue(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
 ): Promise<Exclude<AppendChangesResult, { kind: 'catching_up' | 'session_ended' }>> {
-  const { pool, network, patience, caller, keyHash } = context
+  const { pool, network, patience, limits, caller, keyHash } = context
   const first = request.changes[0]!
-  // only old journals have unsigned changes, made by an operator; a new change always has an actor
-  const wallet = first.actor!
-  const community = first.kind === 'configure_community' ? first.community : null
-  const limits = {
-    ...(patience && { patience }),
-    ...(await changeLimitFor(context, wallet, community)),
+  const changer = {
+    network,
+    // only old journals have unsigned changes, made by an operator; a new change always has an actor
+    wallet: first.actor!,
+    community: first.kind === 'configure_community' ? first.community : null,
+    address: caller && !caller.meter.isRaised ? caller.address : null,
   }
-  const append = () => appendSignedChanges(pool, { ...request, network, keyHash, ...limits })
-  const { signal } = patience ?? {}
-  const asker = { address: caller?.address ?? '', wallet: toHex(wallet), signal }
-  const made = await context.changes.run(asker, append)
+  const append = () =>
+    appendSignedChanges(pool, {
+      ...request,
+      network,
+      keyHash,
+      patience,
+      limit: limits ? createChangeLimit(limits, changer) : undefined,
+    })
+  const client = { address: caller?.address ?? '', signal: patience?.signal }
+  const made = await context.changes.run(client, append)
   if (made.kind === 'session_ended') throw invalidKeyError()
   if (made.kind !== 'catching_up') return made
   const message =

@@ -214,7 +214,6 @@ const status = route.get('/v1/names/register/tx/:tx', {
   }),
   cacheSource: 'journal',
   price: CHAIN_CALL_PRICE,
-  longPollParam: 'wait',
   responses: okResponses('Its status', StatusSchema),
   async handle({ params, query }, context) {
     const tx = params.tx!

@@ -54,8 +54,8 @@ export interface SignedChanges {
   /** Hash of the key whose session has to be live when the changes are written. */
   keyHash?: Buffer | undefined
   /** How long the caller waits. Nothing is written after that. */
-  patience?: Deadline
-  limit?: ChangeRateLimit
+  patience?: Deadline | undefined
+  limit?: ChangeRateLimit | undefined
   /** Additional statements in the same transaction. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
