@@ -2,9 +2,9 @@
  * `npm run walks`: prints the files of src through which three requests pass, in a real daemon on a local chain: a Bid
  * log from its block to the committed rows, the look-up of an address, and a signed change.
  *
- * A file belongs to a walk if one of its functions is called by the request, as V8 counts calls. Coverage does not say
- * which function calls which, so files are counted and hops are not. Loops that run anyway are subtracted: each request
- * is followed by an idle pause of the same length.
+ * A file belongs to a walk if one of its functions is called by most of the requests, as V8 counts calls. Coverage does
+ * not say which function calls which, so files are counted and hops are not. Loops that run anyway are subtracted: each
+ * request is followed by an idle pause of the same length.
  */
 import { writeFileSync } from 'node:fs'
 import { Agent } from 'node:http'
@@ -29,14 +29,17 @@ import { type BenchChain, fillChain, walletOf } from './bench/chain.js'
 const REGISTRATIONS = 200
 /** Requests before the counted ones, so that modules are loaded and caches are filled. */
 const WARM_UP = 3
-/** Counted requests of each walk. */
-const ROUNDS = 10
+/** Counted rounds of each walk, and requests of a round: what happens only now and then is less than once a request. */
+const ROUNDS = 4
+const REQUESTS = 5
 /** Shared ground of all walks: the driver, loops and clocks, values. A file of it is no step of a walk. */
 const GROUND = ['db/pg/', 'ops/', 'registry/primitives/', 'registry/forms/']
 /** Pause between two blocks, so that the daemon reads them one by one, ms. */
 const BLOCK_PAUSE_MS = 300
 /** Pause after a request, in which the work ends that it caused and did not wait for, ms. */
-const PAUSE_MS = 50
+const PAUSE_MS = 20
+/** Time after which a daemon that has started rests, ms. */
+const REST_MS = 2_000
 const POLL_MS = 50
 /** Limits that are counted but never reached. */
 const LIMITS = {
@@ -59,8 +62,9 @@ session.connect()
 session.post('Profiler.enable')
 session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
 
-/** Adds the calls since the last time to a sum. The answer of a session on its own thread is synchronous. */
-function takeCalls(sum: Calls): void {
+/** Takes the calls since the last time. The answer of a session on its own thread is synchronous. */
+function takeCalls(): Calls {
+  const calls: Calls = new Map()
   session.post('Profiler.takePreciseCoverage', (error, { result }) => {
     if (error) throw error
     for (const { url, functions } of result) {
@@ -72,34 +76,37 @@ function takeCalls(sum: Calls): void {
         // a range from 0 on is the module itself, which runs when it is loaded
         if (count === 0 || startOffset === 0) continue
         const key = `${file} ${functionName || `(at ${startOffset})`}`
-        sum.set(key, (sum.get(key) ?? 0) + count)
+        calls.set(key, (calls.get(key) ?? 0) + count)
       }
     }
   })
+  return calls
 }
 
 /**
  * Traces a request several times.
- * @returns functions by file that are called by at least every second request
+ * @returns functions by file that most rounds call at least once a request, beyond the calls of an idle pause
  */
-async function trace(request: (round: number) => Promise<void>): Promise<Map<string, string[]>> {
-  const busy: Calls = new Map()
-  const idle: Calls = new Map()
-  for (let round = 0; round < WARM_UP; round++) await request(round)
-  for (let round = WARM_UP; round < WARM_UP + ROUNDS; round++) {
-    takeCalls(new Map())
+async function trace(request: (number: number) => Promise<void>): Promise<Map<string, string[]>> {
+  const rounds = new Map<string, number>()
+  let number = 0
+  for (; number < WARM_UP; number++) await request(number)
+  for (let round = 0; round < ROUNDS; round++) {
+    takeCalls()
     const startMs = performance.now()
-    await request(round)
-    takeCalls(busy)
+    for (let i = 0; i < REQUESTS; i++) await request(number++)
+    const busy = takeCalls()
     const tookMs = performance.now() - startMs
     await sleep(PAUSE_MS)
-    takeCalls(new Map())
+    takeCalls()
     await sleep(tookMs)
-    takeCalls(idle)
+    const idle = takeCalls()
+    for (const [key, calls] of busy)
+      if (calls - (idle.get(key) ?? 0) >= REQUESTS) rounds.set(key, (rounds.get(key) ?? 0) + 1)
   }
   const files = new Map<string, string[]>()
-  for (const [key, calls] of busy) {
-    if (calls - (idle.get(key) ?? 0) < ROUNDS / 2) continue
+  for (const [key, count] of rounds) {
+    if (count <= ROUNDS / 2) continue
     const [file, name] = key.split(' ', 2) as [string, string]
     files.set(file, [...(files.get(file) ?? []), name])
   }
@@ -177,7 +184,7 @@ async function walkBids(chain: BenchChain): Promise<void> {
 async function walkRequests(api: string): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const lookUp = (n: number) => ask(agent, `${api}/v1/names/address/${walletOf(n)}`)
-  print('the look-up of an address', await trace(async (round) => void (await lookUp(round))))
+  print('the look-up of an address', await trace(async (n) => void (await lookUp(n))))
 
   const token = await signIn({ api }, generatePrivateKey())
   const change = (n: number) => {
@@ -185,26 +192,30 @@ async function walkRequests(api: string): Promise<void> {
     const body = JSON.stringify([{ address, name: `wallet-${n}` }])
     return ask(agent, `${api}/v1/clusters/wallets`, { body, token })
   }
-  print('a signed change', await trace(async (round) => void (await change(round))))
+  print('a signed change', await trace(async (n) => void (await change(n))))
   agent.destroy()
 }
 
 async function main({ home, onEnd }: Bench): Promise<void> {
   watchCommits()
-  const postgres = await startPostgres({ dataDir: `${home}/pg` })
-  onEnd(() => postgres.stop())
   const chain = await fillChain(home, REGISTRATIONS)
   onEnd(() => chain.anvil.stop())
+  const postgres = await startPostgres({ dataDir: `${home}/pg` })
+  onEnd(() => postgres.stop())
   writeFileSync(join(home, 'chains.json'), JSON.stringify(chain.chainsFile))
 
   const indexing = await startRole(home, postgres.url, 'index')
   await waitForRows(postgres.url)
+  await sleep(REST_MS)
   await walkBids(chain)
   await indexing.stop()
 
   const serving = await startRole(home, postgres.url, 'api')
+  await sleep(REST_MS)
   await walkRequests(`http://127.0.0.1:${serving.apiPort}`)
   await serving.stop()
 }
 
 await runBench(main)
+// the sockets of the stopped daemons try to reconnect
+process.exit()
