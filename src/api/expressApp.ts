@@ -88,7 +88,8 @@ export function createExpressApp(
   const servePreflight = (exchange: HttpExchange): void => {
     const headers = preflightHeaders(exchange.req.headers)
     try {
-      gate.ofPreflights(exchange).spend(1)
+      // preflights have a bucket of their own per address
+      gate.ofAddress(exchange, 'preflights of ').spend(1)
     } catch (thrown) {
       headers.push('retry-after', toApiError(thrown).headers?.['retry-after'] ?? '1')
     }

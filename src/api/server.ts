@@ -15,7 +15,7 @@ import type { Route } from './http/route.js'
 import { createRateLimitGate } from './limits/gate.js'
 import { createRoutes, type RouteServices } from './routes.js'
 import { createResponseSender, type ResponseSenderDeps } from './serving/answerer.js'
-import { collapseSlashes, createRouter } from './serving/router.js'
+import { createRouter, normalizeUrl } from './serving/router.js'
 import { createRouteServer, type RouteServerOptions } from './serving/serve.js'
 import { profileRoute } from './webPage.js'
 
@@ -75,16 +75,16 @@ export function createApi(deps: ApiDeps) {
   })
   let isClosing = false
   const answer = createResponseSender(deps)
-  const finish: RouteServerOptions['finish'] = (exchange, message, ...more) => {
-    if (isClosing) exchange.res.shouldKeepAlive = false
-    answer(exchange, message, ...more)
-  }
-  const serving = { finish, gate: createRateLimitGate(limits, deps.pool) }
-  const serveRoute = createRouteServer(
+  const serving: RouteServerOptions = {
     contexts,
-    serving,
-    deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
-  )
+    gate: createRateLimitGate(limits, deps.pool),
+    finish(exchange, message, ...more) {
+      if (isClosing) exchange.res.shouldKeepAlive = false
+      answer(exchange, message, ...more)
+    },
+    deadlineMs: deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
+  }
+  const serveRoute = createRouteServer(serving)
   const shell = createExpressApp(serving, serveRoute, documents, deps.trustProxy ?? 0, (url) =>
     METHODS.filter((method) => match({ method, url })),
   )
@@ -95,11 +95,9 @@ export function createApi(deps: ApiDeps) {
   ])
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
+    req.url = normalizeUrl(req.url ?? '')
     const found = checkRequestHeaders(req) ? null : match(req)
-    if (!found) {
-      req.url = collapseSlashes(req.url ?? '')
-      return void shell(req, res)
-    }
+    if (!found) return void shell(req, res)
     const { route, params } = found
     serveRoute(route, {
       req,

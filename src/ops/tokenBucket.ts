@@ -8,13 +8,13 @@ export interface BucketRate {
 export interface BucketQuota {
   /** Name of the limit in headers and metrics. */
   kind: string
+  /** Name of the bucket. */
   bucket: string
   rate: BucketRate
 }
 
-const per = (seconds: number, burst: number): BucketRate => ({ perSecond: burst / seconds, burst })
-export const ratePerMinute = (units: number): BucketRate => per(60, units)
-export const ratePerDay = (units: number): BucketRate => per(86_400, units)
+export const ratePerMinute = (burst: number): BucketRate => ({ perSecond: burst / 60, burst })
+export const ratePerDay = (burst: number): BucketRate => ({ perSecond: burst / 86_400, burst })
 
 /** Bucket after a withdrawal. */
 export interface BucketWithdrawal {
@@ -41,6 +41,7 @@ export function withdrawUnits(
   nowMs: number,
   units: number,
 ): BucketWithdrawal {
+  if (units === 0) return { fullMs, waitMs: 0 }
   const fromMs = Math.max(fullMs, nowMs)
   const nextMs = fromMs + refillMs(units, rate)
   const overMs = nextMs - nowMs - refillMs(rate.burst, rate)

@@ -16,6 +16,8 @@ import { requireAddress, requireWallet } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoTimestamp } from '../http/timestamps.js'
+import { SIGN_IN_COST } from '../limits/costs.js'
+import { spendSharedUnits } from '../limits/shared.js'
 
 /** Signature of a wallet over the service's message. */
 export interface WalletProof {
@@ -47,9 +49,11 @@ export function signingMessage(context: Context, signer?: MessageSigner) {
 /**
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
  * @returns the key
- * @throws ApiError as `requireProof`, and unauthorized where the key was revoked
+ * @throws ApiError as `requireProof`, unauthorized where the key was revoked, and rate_limited
  */
 export async function exchangeProofForKey(context: Context, proof: WalletProof): Promise<string> {
+  const quotas = context.caller?.meter.quotas ?? []
+  await spendSharedUnits(context.pool, 'sign-ins', quotas, SIGN_IN_COST)
   const { wallet, signingMs, isPlain } = await requireProof(context, proof)
   const key = authKey(context.auth.tokenKey, wallet, proof.signingDate)
   const isOpen = await openSession(context.pool, {

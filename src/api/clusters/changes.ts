@@ -9,13 +9,13 @@ import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { NEWEST_RULESET } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
-import { toHex } from '../../registry/primitives/bytes.js'
 import { invalidKeyError } from '../auth/session.js'
 import { ADDRESS_PROBLEM_TEXT } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import type { Session } from '../http/route.js'
-import { changeLimitError, limitsOfChange } from '../limits/changes.js'
+import { limitsOfChange } from '../limits/changes.js'
+import { sharedLimitError } from '../limits/shared.js'
 import { requireNewNames } from '../names/names.js'
 
 /** Caller of a signed change. A change by a session is written only while the session is live. */
@@ -188,7 +188,7 @@ export async function appendChange(
 }
 
 /**
- * Appends signed changes to the journal when their wallet's turn in the queue of changes comes. Changes whose caller
+ * Appends signed changes to the journal when their address's turn in the queue of changes comes. Changes whose caller
  * has disconnected by then are dropped, and those of a key that has been revoked by then are refused.
  * @throws ApiError catching_up, unauthorized, unavailable, rate_limited
  */
@@ -199,21 +199,24 @@ export async function appendChangesThroughQueue(
 ): Promise<Extract<AppendChangesResult, { kind: 'made' | 'refused' }>> {
   const { pool, network, patience, caller } = context
   const first = request.changes[0]!
-  const community = first.kind === 'configure_community' ? first.community : null
-  const limits = await limitsOfChange(context, wallet, community)
+  const limits = limitsOfChange(context.limits, {
+    network,
+    wallet,
+    community: first.kind === 'configure_community' ? first.community : null,
+    address: caller && !caller.meter.isRaised ? caller.address : null,
+  })
   const append = () =>
     appendSignedChanges(pool, {
       ...request,
       network,
       keyHash,
       limits,
-      ...(patience && { patience }),
+      patience,
     })
-  const { signal } = patience ?? {}
-  const asker = { address: caller?.address ?? '', wallet: toHex(wallet), signal }
-  const made = await context.changes.run(asker, append)
+  const client = { address: caller?.address ?? '', signal: patience?.signal }
+  const made = await context.changes.run(client, append)
   if (made.kind === 'session_ended') throw invalidKeyError()
-  if (made.kind === 'limited') throw changeLimitError(limits, made.reached)
+  if (made.kind === 'limited') throw sharedLimitError(made.reached)
   if (made.kind !== 'catching_up') return made
   const message =
     'This network is being indexed for the first time: changes are taken once that is done.'

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 import { MAX_FORWARDED_CHARS } from '../guard/requestHeaders.js'
+import { rateLimitAddress } from '../limits/client.js'
 
 /** Decides whether a hop is a trusted proxy, as Express's `trust proxy` does. */
 type IsTrusted = (address: string, hop: number) => boolean
@@ -12,7 +13,8 @@ type Addressed = Pick<IncomingMessage, 'headers'> & {
 
 /** Client of a request, as reported by the trusted proxies before this process. */
 export interface Caller {
-  ip: string | undefined
+  /** Address of the client, in the form by which rate limits count it. */
+  address: string
   /** Id of the request in the log and in the response. */
   id: string
   /** Trace that the request belongs to (W3C Trace Context). */
@@ -25,7 +27,7 @@ export function callerOfRequest(req: Addressed, isTrusted: IsTrusted): Caller {
   const isByProxy = remoteAddress !== undefined && isTrusted(remoteAddress, 0)
   const headers = isByProxy ? req.headers : {}
   return {
-    ip: clientAddress(req, isTrusted),
+    address: rateLimitAddress(clientAddress(req, isTrusted)),
     id: REQUEST_ID.exec(String(headers['x-request-id'] ?? ''))?.[0] ?? randomUUID(),
     trace: TRACE_PARENT.exec(String(headers.traceparent ?? ''))?.[1],
   }

@@ -8,6 +8,7 @@ const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /** The address by which rate limits count a client: its IPv4 address, or the /64 prefix of its IPv6 address. */
 export function rateLimitAddress(address = ''): string {
+  if (isIPv4(address)) return address
   const text = address.split('%')[0]!
   const mapped = MAPPED.exec(text)?.[1] ?? address
   if (isIPv4(mapped)) return mapped
@@ -16,11 +17,10 @@ export function rateLimitAddress(address = ''): string {
 
 /** The first 64 bits, normalized: URLs have exactly one spelling of an IPv6 address (WHATWG URL, 3.5). */
 function prefixOf(text: string): string {
-  const { hostname } = new URL(`http://[${text}]`)
-  const [left, right] = hostname
-    .slice(1, -1)
-    .split('::')
-    .map((part) => part.split(':').filter(Boolean))
-  const zeros = right ? Array(GROUPS - left!.length - right.length).fill('0') : []
-  return [...left!, ...zeros, ...(right ?? [])].slice(0, SUBSCRIBER_GROUPS).join(':')
+  const short = new URL(`http://[${text}]`).hostname.slice(1, -1)
+  const groupsIn = (address: string) => address.split(':').filter(Boolean)
+  const zeros = '0:'.repeat(GROUPS - groupsIn(short).length)
+  return groupsIn(short.replace('::', `:${zeros}`))
+    .slice(0, SUBSCRIBER_GROUPS)
+    .join(':')
 }

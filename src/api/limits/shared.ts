@@ -1,50 +1,46 @@
 import type pg from 'pg'
 import {
-  type BucketCharge,
   deleteFullBuckets,
   type EmptyBucket,
   lockBuckets,
-  readBuckets,
-  type StoredBuckets,
   withdrawFromBuckets,
   writeBuckets,
 } from '../../db/auth/limitBuckets.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import type { Queryable } from '../../db/pg/rows.js'
 import type { BucketQuota } from '../../ops/tokenBucket.js'
 import type { ApiError } from '../http/errors.js'
-import { rateLimitedError, rateLimitHeaders } from './meter.js'
-
-export const bucketNamesOf = (charges: readonly BucketQuota[]): string[] =>
-  charges.map(({ bucket }) => bucket)
+import { rateLimitedError } from './meter.js'
 
 /** Error of a limit that all processes share. */
-export const sharedLimitError = ({ quota, waitMs }: EmptyBucket): ApiError =>
-  rateLimitedError(quota.kind, waitMs, rateLimitHeaders(quota, 0, waitMs))
+export const sharedLimitError = ({ quota: { kind, rate }, waitMs }: EmptyBucket): ApiError =>
+  rateLimitedError(kind, waitMs, rate)
 
-/** As `withdrawFromBuckets`. @throws ApiError rate_limited */
-function withdrawn(charges: readonly BucketCharge[], stored: StoredBuckets) {
-  const left = withdrawFromBuckets(charges, stored)
-  if ('quota' in left) throw sharedLimitError(left)
-  return left
-}
-
-/** Checks the buckets without a withdrawal. @throws ApiError rate_limited where they do not hold the units */
-export async function assertSharedLimitsAllow(
-  db: Queryable,
-  charges: readonly BucketCharge[],
-): Promise<void> {
-  withdrawn(charges, await readBuckets(db, bucketNamesOf(charges)))
-}
-
-/** Withdraws in a transaction of its own. @throws ApiError rate_limited */
+/**
+ * Counts a request in the database, for all processes. Without quotas nothing is limited.
+ * @param kind name of the limit, which has a bucket for each of the client's quotas
+ * @throws ApiError rate_limited
+ */
 export async function spendSharedUnits(
   pool: pg.Pool,
-  charges: readonly BucketCharge[],
+  kind: string,
+  quotas: readonly Omit<BucketQuota, 'kind'>[],
+  units: number,
 ): Promise<void> {
+  if (quotas.length === 0) return
+  const charges = quotas.map(({ bucket, rate }) => ({
+    kind,
+    bucket: `${kind} ${bucket}`,
+    rate,
+    units,
+  }))
   await inTransaction(pool, async (client) => {
-    const stored = await lockBuckets(client, bucketNamesOf(charges))
-    await writeBuckets(client, withdrawn(charges, stored))
+    const stored = await lockBuckets(
+      client,
+      charges.map(({ bucket }) => bucket),
+    )
+    const left = withdrawFromBuckets(charges, stored)
+    if ('quota' in left) throw sharedLimitError(left)
+    await writeBuckets(client, left)
   })
   await deleteFullBuckets(pool)
 }

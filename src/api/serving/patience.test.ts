@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { expect, it } from 'vitest'
-import { UNLIMITED_METER } from '../limits/gate.js'
+import { UNLIMITED_METER } from '../limits/meter.js'
 import type { HttpExchange } from './exchange.js'
 import { WaitingCaller } from './patience.js'
 
@@ -21,9 +21,9 @@ function growthMib(): number {
   const beforeMib = oldMib()
   let mostMib = 0
   for (let n = 0; n < REQUESTS; n++) {
-    const exchange = { ip: '127.0.0.1', req: { headers: {}, held: new Array(HELD).fill(n) } }
-    const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER)
-    if (!caller.isRaised) throw new Error('limited')
+    const exchange = { address: '127.0.0.1', req: { headers: {}, held: new Array(HELD).fill(n) } }
+    const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
+    if (caller.address !== exchange.address) throw new Error('another address')
     if (n % 1_000 === 0) mostMib = Math.max(mostMib, oldMib() - beforeMib)
   }
   return mostMib
@@ -37,8 +37,8 @@ it('keeps nothing of a request in memory that only a full garbage collection fre
 
 it('runs everything that waits for the end of a response, by one listener', () => {
   const res = Object.assign(new EventEmitter(), { closed: false })
-  const exchange = { ip: '127.0.0.1', req: { headers: {}, socket: { destroyed: false } }, res }
-  const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER)
+  const exchange = { address: '127.0.0.1', req: { headers: {}, socket: { destroyed: false } }, res }
+  const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
   const ran: number[] = []
   for (const i of [0, 1, 2]) caller.whenGone(() => ran.push(i))
   const { signal } = caller

@@ -66,7 +66,10 @@ export async function awaitTxStatus(
       }
       if (await notifications.waitFor(network, changed, signal)) continue
       // confirmations may have changed during the wait
-      return { found: caller.hasLeft() ? found : await readTxStatus(context, tx), reads: reads + 1 }
+      return {
+        found: caller.signal.aborted ? found : await readTxStatus(context, tx),
+        reads: reads + 1,
+      }
     }
   } finally {
     free()

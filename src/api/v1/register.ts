@@ -215,7 +215,6 @@ const status = (longPolls: LongPolls) =>
     }),
     cacheSource: 'journal',
     price: CHAIN_CALL_PRICE,
-    longPollParam: 'wait',
     responses: okResponses('Its status', StatusSchema),
     async handle({ params, query }, context) {
       const tx = params.tx!

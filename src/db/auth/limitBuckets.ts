@@ -56,8 +56,8 @@ const LOCK =
   prepared(`INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)
     ON CONFLICT (bucket) DO UPDATE SET full_ms = ${fullMs('b.')} RETURNING bucket, full_ms, ${NOW_MS} AS now_ms`)
 
-const WRITE =
-  prepared(`INSERT INTO limit_buckets (bucket, full_ms, at_ms) SELECT a.*, ${NOW_MS} FROM unnest($1::text[], $2::float8[]) a
+const WRITE = prepared(`INSERT INTO limit_buckets (bucket, full_ms, at_ms)
+    SELECT a.bucket, a.full_ms, ${NOW_MS} FROM unnest($1::text[], $2::float8[]) AS a (bucket, full_ms) WHERE a.full_ms > ${NOW_MS}
     ON CONFLICT (bucket) DO UPDATE SET full_ms = excluded.full_ms, at_ms = excluded.at_ms`)
 
 const SWEEP = `DELETE FROM limit_buckets WHERE bucket = ANY (ARRAY(
@@ -85,7 +85,7 @@ export const readBuckets = (db: Queryable, buckets: readonly string[]): Promise<
 export const lockBuckets = (db: Queryable, buckets: readonly string[]): Promise<StoredBuckets> =>
   run(db, LOCK, buckets)
 
-/** Writes buckets that the transaction has locked. */
+/** Writes buckets that the transaction has locked. A full bucket needs no row. */
 export async function writeBuckets(db: Queryable, left: FullTimes): Promise<void> {
   await readRows(db, WRITE, [[...left.keys()], [...left.values()]])
 }

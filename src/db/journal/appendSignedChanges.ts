@@ -55,7 +55,7 @@ export interface SignedChanges {
   /** Hash of the key whose session has to be live when the changes are written. */
   keyHash?: Buffer | undefined
   /** How long the caller waits. Nothing is written after that. */
-  patience?: Deadline
+  patience?: Deadline | undefined
   limits?: readonly ChangeLimit[]
   /** Additional statements in the same transaction. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
@@ -158,12 +158,10 @@ function workOf({ journal, clusters, communityNames, ...rows }: RowChanges) {
   }
 }
 
-/** Units that changes take from each limit that they are charged to. */
+/** Units that changes take from each of their limits. */
 function chargesOf(limits: readonly ChangeLimit[], changes: RowChanges): BucketCharge[] {
   const work = workOf(changes)
-  return limits
-    .map(({ per, ...quota }) => ({ ...quota, units: work[per] }))
-    .filter(({ units }) => units > 0)
+  return limits.map(({ per, ...quota }) => ({ ...quota, units: work[per] }))
 }
 
 const written = (db: Queryable, network: Network, changes: RowChanges): Promise<unknown>[] =>

@@ -50,8 +50,7 @@ export const routeOf = ({ method, path }: DeclaredRequest): Route | null =>
 
 /** Whether a request is answered for as long as its client wants. */
 export const isOpenEnded = ({ route, path }: MixRequest): boolean =>
-  route?.isStream === true ||
-  (route?.longPollParam !== undefined && path.includes(`${route.longPollParam}=`))
+  route?.isStream === true || /[?&]wait=/.test(path)
 
 /** Whether a request changes nothing, so that two processes have to answer it equally. */
 export const isRead = (request: MixRequest): boolean =>
