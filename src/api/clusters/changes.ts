@@ -208,8 +208,7 @@ export async function appendChangesThroughQueue(
       patience,
       limit: limits ? createChangeLimit(limits, changer) : undefined,
     })
-  const client = { address: caller?.address ?? '', signal: patience?.signal }
-  const made = await context.changes.run(client, append)
+  const made = await context.changes.run(caller?.address ?? '', append)
   if (made.kind === 'session_ended') throw invalidKeyError()
   if (made.kind !== 'catching_up') return made
   const message =

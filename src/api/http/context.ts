@@ -11,7 +11,7 @@ import { readPageTokenKey } from '../../db/deployment/deployment.js'
 import type { Deadline } from '../../db/pg/pool.js'
 import type { EnsGateway } from '../../ens/gateway.js'
 import type { PrimaryNameReader } from '../../ens/primary.js'
-import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
+import { FairQueue } from '../../ops/fairQueue.js'
 import { type WaitForEventLoopTurn, waitForEventLoopTurn } from '../../ops/turns.js'
 import type { CapacityLimiter } from '../../push/capacityLimiter.js'
 import { ChangeNotifications } from '../../push/changeNotifications.js'
@@ -98,7 +98,6 @@ interface AuthSettings {
  * two send their first statements. More would only take connections from reads.
  */
 const CHANGES = { atOnce: 3, waiting: 1_000 }
-const NOBODY: QueueClient = { address: '' }
 
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
@@ -151,7 +150,7 @@ export function createRequestContexts({
     limits,
     now,
     pageKey,
-    turn: () => waitForEventLoopTurn(NOBODY),
+    turn: () => waitForEventLoopTurn(''),
     tails: ofEach((network) => {
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })
       return new FeedTail({ pool: deps.pool, network, notifications, onOwnError })
