@@ -135,8 +135,7 @@ it('no two migrations have the same number', () => {
 /** State of modules, which all networks and servers of a process share, each with the reason why that is right. */
 const SHARED = {
   'api/feed/stream.ts written': 'by page of events',
-  'api/limits/changes.ts refused':
-    'by network and wallet; a bucket of another server is only checked',
+  'api/limits/meter.ts UNLIMITED_METER': 'counts nothing',
   'config/secretFiles.ts otherNames': 'filled while the module loads',
   'db/pg/copyRows.ts sink': 'emptied before each use, without a pause in between',
   'db/pg/leader.ts endedFrozenMs': 'by pool',

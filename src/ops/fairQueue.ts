@@ -1,11 +1,3 @@
-/** The client for whom work waits in a queue. */
-export interface QueueClient {
-  /** The client's IP address, in the form by which rate limits count it. */
-  address: string
-  /** Drops the work if it fires while the work waits. */
-  signal?: AbortSignal | undefined
-}
-
 /** The queue is full, and the work is the newest of the address that has most work waiting. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError'
@@ -13,7 +5,7 @@ export class QueueFullError extends Error {
 
 interface Waiting {
   begin(): void
-  refuse(error: unknown): void
+  refuse(error: QueueFullError): void
 }
 
 export interface QueueBounds {
@@ -30,7 +22,7 @@ export interface QueueBounds {
 export class FairQueue {
   readonly #bounds: QueueBounds
   /** Waiting work by address, in order. The first address is next. */
-  readonly #lines = new Map<string, Set<Waiting>>()
+  readonly #lines = new Map<string, Waiting[]>()
   #running = 0
   #waiting = 0
 
@@ -43,11 +35,15 @@ export class FairQueue {
     return this.#waiting
   }
 
-  /** Runs work when its turn comes. @throws QueueFullError; the reason of the client's signal; errors of the work */
-  async run<T>(client: QueueClient, work: () => T | Promise<T>): Promise<T> {
-    client.signal?.throwIfAborted()
+  /**
+   * Runs work when the turn of its client comes. Work for which nobody waits any more keeps its turn, and should then
+   * end at once.
+   * @param address IP address of the client, in the form by which rate limits count it
+   * @throws QueueFullError; errors of the work
+   */
+  async run<T>(address: string, work: () => T | Promise<T>): Promise<T> {
     if (this.#running < this.#bounds.atOnce) this.#running += 1
-    else await this.#turn(client)
+    else await this.#turn(address)
     try {
       return await work()
     } finally {
@@ -55,28 +51,15 @@ export class FairQueue {
     }
   }
 
-  /** Waits until ended work passes its place on. */
-  async #turn({ address, signal }: QueueClient): Promise<void> {
-    let leave = () => {}
-    const turn = new Promise<void>((begin, refuse) => {
-      const waiting = { begin, refuse }
-      leave = () => {
-        this.#remove(address, waiting)
-        refuse(signal?.reason)
-      }
-      this.#lines.set(address, (this.#lines.get(address) ?? new Set()).add(waiting))
+  /** Waits until ended work passes its place on. @throws QueueFullError */
+  #turn(address: string): Promise<void> {
+    return new Promise((begin, refuse) => {
+      const line = this.#lines.get(address) ?? []
+      line.push({ begin, refuse })
+      this.#lines.set(address, line)
       this.#waiting += 1
+      if (this.#waiting > this.#bounds.waiting) this.#refuseNewest()
     })
-    if (this.#waiting > this.#bounds.waiting) this.#refuseNewest()
-    signal?.addEventListener('abort', leave)
-    await turn.finally(() => signal?.removeEventListener('abort', leave))
-  }
-
-  #remove(address: string, waiting: Waiting): void {
-    const line = this.#lines.get(address)
-    if (!line?.delete(waiting)) return
-    this.#waiting -= 1
-    if (line.size === 0) this.#lines.delete(address)
   }
 
   /** Gives the place of ended work to the next work. */
@@ -87,21 +70,22 @@ export class FairQueue {
       return
     }
     const [address, line] = next
-    const [first] = line
+    const first = line.shift()!
+    this.#waiting -= 1
     // the address moves behind all others
     this.#lines.delete(address)
-    this.#lines.set(address, line)
-    this.#remove(address, first!)
-    first!.begin()
+    if (line.length > 0) this.#lines.set(address, line)
+    first.begin()
   }
 
   /** Refuses the newest work of the address with most work. Of several such addresses, the last in turn is chosen. */
   #refuseNewest(): void {
     const [address, line] = [...this.#lines].reduce((most, next) =>
-      next[1].size >= most[1].size ? next : most,
+      next[1].length >= most[1].length ? next : most,
     )
-    const newest = [...line].at(-1)!
-    this.#remove(address, newest)
+    const newest = line.pop()!
+    this.#waiting -= 1
+    if (line.length === 0) this.#lines.delete(address)
     newest.refuse(new QueueFullError('too much waits for its turn'))
   }
 }

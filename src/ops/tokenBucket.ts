@@ -44,9 +44,8 @@ export function withdrawUnits(
   if (units === 0) return { fullMs, waitMs: 0 }
   const fromMs = Math.max(fullMs, nowMs)
   const nextMs = fromMs + refillMs(units, rate)
-  const overMs = nextMs - nowMs - refillMs(rate.burst, rate)
-  if (overMs <= EPSILON_MS || fromMs - nowMs <= EPSILON_MS) return { fullMs: nextMs, waitMs: 0 }
-  return { fullMs: fromMs, waitMs: Math.min(overMs, fromMs - nowMs) }
+  const waitMs = Math.min(nextMs - nowMs - refillMs(rate.burst, rate), fromMs - nowMs)
+  return waitMs <= EPSILON_MS ? { fullMs: nextMs, waitMs: 0 } : { fullMs: fromMs, waitMs }
 }
 
 /** Whole units in a bucket. */

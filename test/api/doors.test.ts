@@ -77,9 +77,7 @@ describe('a full queue of expensive work', () => {
       return held
     }
     const flood = (count: number) =>
-      Array.from({ length: count }, () =>
-        expensiveWork.run({ address: flooding }, hold).catch(() => {}),
-      )
+      Array.from({ length: count }, () => expensiveWork.run(flooding, hold).catch(() => {}))
     const ask = (client: string) =>
       world.request('/v1/events', { headers: { 'x-forwarded-for': client } })
     const running = flood(3)

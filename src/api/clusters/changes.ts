@@ -213,8 +213,7 @@ export async function appendChangesThroughQueue(
       limits,
       patience,
     })
-  const client = { address: caller?.address ?? '', signal: patience?.signal }
-  const made = await context.changes.run(client, append)
+  const made = await context.changes.run(caller?.address ?? '', append)
   if (made.kind === 'session_ended') throw invalidKeyError()
   if (made.kind === 'limited') throw sharedLimitError(made.reached)
   if (made.kind !== 'catching_up') return made

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { type ChainPort, type EvmChainPort, isEvmChainPort } from '../../chains/chain.js'
 import { readPageTokenKey } from '../../db/deployment/deployment.js'
 import type { Deadline } from '../../db/pg/pool.js'
-import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
+import { FairQueue } from '../../ops/fairQueue.js'
 import { type WaitForEventLoopTurn, waitForEventLoopTurn } from '../../ops/turns.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { LimitSettings } from '../limits/gate.js'
@@ -55,7 +55,6 @@ interface AuthSettings {
  * two send their first statements. More would only take connections from reads.
  */
 const CHANGES = { atOnce: 3, waiting: 1_000 }
-const NOBODY: QueueClient = { address: '' }
 
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
@@ -85,7 +84,7 @@ export function createRequestContexts({
       acceptsErc6492: config.acceptsErc6492 ?? false,
     },
     pageKey: once(() => readPageTokenKey(pool)),
-    turn: () => waitForEventLoopTurn(NOBODY),
+    turn: () => waitForEventLoopTurn(''),
   }
   return ofEachNetwork((network) => ({
     ...shared,

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { FailedRequests } from '../../ops/failedRequests.js'
 import { createFaultLog } from '../guard/faultLog.js'
 import { type HttpMessage, sendResponse } from '../http/answer.js'
-import { type ApiError, ERROR_STATUS } from '../http/errors.js'
+import type { ApiError } from '../http/errors.js'
 import type { HttpExchange } from './exchange.js'
 
 /**
@@ -45,7 +45,8 @@ export function createResponseSender({
     const method = req.method ?? ''
     metrics?.requests.observe({ method, route, status: String(status) }, ms / 1_000)
     if (error?.limit) metrics?.limited?.inc({ route, limit: error.limit })
-    failed?.count({ method, route }, isFailure(error) ? error.cause : undefined)
+    // a response like "too many requests wait" has no cause: callers can provoke it, and must not raise the alarm
+    failed?.count({ method, route }, status >= 500 ? error?.cause : undefined)
     const request = { id, trace, method, route }
     const cause = error?.cause ?? error
     if (status === 500) onOwnError?.(cause, request)
@@ -56,10 +57,3 @@ export function createResponseSender({
       log.debug({ ...request, status, ms: Math.round(ms * 10) / 10 }, 'request')
   }
 }
-
-/**
- * True where the service could not serve the request. A response like "too many requests wait" is no failure: callers
- * can provoke it, and must not raise the alarm.
- */
-const isFailure = (error: ApiError | undefined): error is ApiError =>
-  error !== undefined && ERROR_STATUS[error.code] >= 500 && error.cause !== undefined

@@ -22,10 +22,9 @@ const ANSWER_MS = 15_000
  */
 export class WaitingCaller {
   readonly #exchange: HttpExchange
-  /** Charges the caller for work that only the handler knows. */
+  /** Meter of the caller, for work whose price only the handler knows. */
   readonly meter: RequestMeter
   readonly #extendDeadline: (ms: number) => void
-  #signal: AbortSignal | undefined
 
   constructor(exchange: HttpExchange, meter: RequestMeter, extendDeadline: (ms: number) => void) {
     this.#exchange = exchange
@@ -38,18 +37,6 @@ export class WaitingCaller {
     return this.#exchange.address
   }
 
-  /** Fires with `CALLER_LEFT` once the response is complete, or its connection is closed. */
-  get signal(): AbortSignal {
-    if (!this.#signal) {
-      const leaving = new AbortController()
-      this.#signal = leaving.signal
-      const { req, res } = this.#exchange
-      if (res.closed || req.socket.destroyed) leaving.abort(CALLER_LEFT)
-      else res.once('close', () => leaving.abort(CALLER_LEFT))
-    }
-    return this.#signal
-  }
-
   /** Id of the last message that the client got of an interrupted stream. */
   get lastEventId(): string | undefined {
     return String(this.#exchange.req.headers['last-event-id'] ?? '') || undefined
@@ -57,7 +44,9 @@ export class WaitingCaller {
 
   /** Waits for the caller's turn before a part of long work. @throws `CALLER_LEFT` once nobody waits for the response */
   turn(): Promise<void> {
-    return waitForEventLoopTurn(this)
+    return waitForEventLoopTurn(this.address, () => {
+      if (this.hasLeft()) throw CALLER_LEFT
+    })
   }
 
   /** Deadline of a request: some time after it began, or when the caller disconnects. */
@@ -81,9 +70,15 @@ export class WaitingCaller {
     return this.deadline(ms).signal
   }
 
+  /** True once the response is complete, or its connection is closed. */
+  hasLeft(): boolean {
+    const { req, res } = this.#exchange
+    return res.closed || req.socket.destroyed
+  }
+
   /** Runs a function once the response is complete or its connection is closed. */
   whenGone(act: () => void): void {
-    if (this.signal.aborted) act()
-    else this.signal.addEventListener('abort', act)
+    if (this.hasLeft()) act()
+    else this.#exchange.res.once('close', act)
   }
 }

@@ -29,7 +29,7 @@ export interface CachedResponse {
  * Cache key of a request; null for a request of too many characters.
  * @param body undefined where the request has none
  */
-export function cacheKeyOf(
+function cacheKeyOf(
   { method, url = '', headers }: IncomingMessage,
   body: Buffer | undefined,
 ): string | null {
@@ -60,10 +60,18 @@ export function createResponseCache(batches: Readonly<Record<Network, BatchedLoo
   })
   return {
     /**
-     * The cached response of a key, if the data has not changed since. A first response does not wait for the version
-     * of the data.
+     * The cached response to a request, if the data has not changed since. A first response does not wait for the
+     * version of the data.
+     * @returns null for a request whose response is not cached
      */
-    async find(key: string, network: Network, by: CacheSource): Promise<CachePlace> {
+    async find(
+      request: IncomingMessage,
+      body: Buffer | undefined,
+      network: Network,
+      by: CacheSource,
+    ): Promise<CachePlace | null> {
+      const key = cacheKeyOf(request, body)
+      if (key === null) return null
       const entry = entries.get(key)
       if (!entry) return { key, version: null, response: null }
       const versions = await batches[network].version()

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
 import { poolWithQuery } from '../../db/pg/pool.js'
@@ -38,7 +37,7 @@ import type { ResponseSender } from './answerer.js'
 import { notModifiedIfMatching, withEntityTag } from './etag.js'
 import type { HttpExchange } from './exchange.js'
 import { CALLER_LEFT, requestTimeoutError, WaitingCaller } from './patience.js'
-import { type CachedResponse, cacheKeyOf, createResponseCache } from './responseCache.js'
+import { type CachedResponse, createResponseCache } from './responseCache.js'
 
 /** Maximum bytes in memory of bodies of `POST /v1/wallets` (joins). */
 const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
@@ -161,7 +160,10 @@ class RouteExchange {
     if (announced > limit) throw bodyTooLargeError(limit)
 
     // whether the network can answer
-    const query = queryOf(req)
+    const { url = '' } = req
+    if (url.length > URL_LIMIT_CHARS)
+      throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
+    const query = parseQuery(url)
     const context = contexts[selectsTestnet(query) ? 'testnet' : 'mainnet']
     // read before the response is made, which may then reflect a newer block
     const fresh = await knownFreshness(context)
@@ -180,8 +182,7 @@ class RouteExchange {
 
     // the cached response
     const { cacheSource } = route
-    const key = cacheSource ? cacheKeyOf(req, bytes) : null
-    const place = key === null ? null : await memory.find(key, context.network, cacheSource!)
+    const place = cacheSource ? await memory.find(req, bytes, context.network, cacheSource) : null
     if (place?.response) {
       if (cacheSource === 'facts') refuseWhileCatchingUp(fresh)
       meter.spend(Math.max(0, place.response.cost - paid))
@@ -192,12 +193,10 @@ class RouteExchange {
     const cost = Math.max(paid, priceOfRoute(route).of(query, requireListBounds(route.body, body)))
     if (route.isBulk) meter.owe(cost - paid)
     else meter.spend(cost - paid)
-    if (cost > CHEAP_UNITS) await caller.turn()
-    const answer = await this.#handle(
-      this.#contextOf(context, caller, cost > CHEAP_UNITS),
-      query,
-      body,
-    )
+    const isExpensive = cost > CHEAP_UNITS
+    if (isExpensive) await caller.turn()
+    const own = this.#contextOf(context, caller, isExpensive)
+    const answer = await this.#handle(own, query, body)
     const unspent = answer.unspent ?? 0
     meter.owe(-unspent)
     const made = { answer, message: toHttpMessage(answer), cost: cost - unspent }
@@ -271,19 +270,13 @@ class RouteExchange {
   }
 }
 
-function queryOf({ url = '' }: IncomingMessage): RequestQuery {
-  if (url.length > URL_LIMIT_CHARS)
-    throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
-  return parseQuery(url)
-}
-
 /**
  * A pool whose statements wait in the queue of expensive work, and whose rows are processed in a turn of the event loop.
  * Waiting statements are kept when the caller disconnects, so a write still runs after the request was answered.
  */
 const poolOfAddress = (pool: pg.Pool, address: string): pg.Pool =>
   poolWithQuery(pool, (config) =>
-    expensiveWork.run({ address }, async () => {
+    expensiveWork.run(address, async () => {
       const found = await pool.query(config)
       await setImmediate()
       return found

@@ -67,7 +67,7 @@ export async function awaitTxStatus(
       if (await notifications.waitFor(network, changed, signal)) continue
       // confirmations may have changed during the wait
       return {
-        found: caller.signal.aborted ? found : await readTxStatus(context, tx),
+        found: caller.hasLeft() ? found : await readTxStatus(context, tx),
         reads: reads + 1,
       }
     }
