@@ -62,7 +62,8 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     ofAddress,
     /** Meter of a request's API key; of its address where the key is missing or unknown. */
     async ofClient(client: HttpExchange): Promise<RequestMeter> {
-      const hash = apiKeyHash(String(client.req.headers['x-api-key'] ?? ''))
+      const sent = client.req.headers['x-api-key']
+      const hash = sent === undefined ? null : apiKeyHash(String(sent))
       if (!hash) return ofAddress(client)
       const id = hash.toString('base64')
       const key = await findKey(id, hash, client)

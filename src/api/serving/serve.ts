@@ -5,7 +5,13 @@ import { countApiRequest } from '../../ops/background.js'
 import { expensiveWork } from '../../ops/turns.js'
 import { CapacityLimiter } from '../../push/capacityLimiter.js'
 import { authenticate } from '../auth/session.js'
-import { type Answer, type HttpMessage, toHttpMessage } from '../http/answer.js'
+import {
+  type Answer,
+  type HttpMessage,
+  notModifiedIfMatching,
+  toHttpMessage,
+  withEntityTag,
+} from '../http/answer.js'
 import {
   announcedBodyBytes,
   bodyLimitBytes,
@@ -34,7 +40,6 @@ import { priceOfRoute, requestBytesCost } from '../limits/costs.js'
 import type { RateLimitGate } from '../limits/gate.js'
 import { rateLimitedError, UNLIMITED_METER } from '../limits/meter.js'
 import type { ResponseSender } from './answerer.js'
-import { notModifiedIfMatching, withEntityTag } from './etag.js'
 import type { HttpExchange } from './exchange.js'
 import { CALLER_LEFT, requestTimeoutError, WaitingCaller } from './patience.js'
 import { type CachedResponse, createResponseCache } from './responseCache.js'
@@ -190,7 +195,8 @@ class RouteExchange {
     }
 
     // the whole price, and the handler
-    const cost = Math.max(paid, priceOfRoute(route).of(query, requireListBounds(route.body, body)))
+    const priced = route.body && requireListBounds(route.body, body)
+    const cost = Math.max(paid, priceOfRoute(route).of(query, priced))
     if (route.isBulk) meter.owe(cost - paid)
     else meter.spend(cost - paid)
     const isExpensive = cost > CHEAP_UNITS
@@ -236,7 +242,7 @@ class RouteExchange {
   async #handle(context: Context, query: RequestQuery, body: unknown): Promise<Answer> {
     const { params, req } = this.#exchange
     const route = this.#route
-    const session = await authenticate(req, route.auth, context)
+    const session = route.auth ? await authenticate(req, route.auth, context) : null
     const answer = await route.handle(
       {
         params,
@@ -256,6 +262,7 @@ class RouteExchange {
   /** Adds the headers that follow from the route's declaration. @param isPublic the response is made without a session */
   #withRouteHeaders(answer: Answer, isPublic: boolean): Answer {
     const route = this.#route
+    if (!route.auth && !route.successor) return answer
     const deprecating = addDeprecationHeaders(route, this.#exchange.params, answer)
     return withCacheHeaders(route.auth, isPublic, deprecating)
   }
