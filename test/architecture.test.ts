@@ -238,6 +238,27 @@ describe('the house', () => {
     expect(sources.flatMap(problemsOf)).toEqual([])
   })
 
+  it('has routes of v1 and of v0.1 in the folder of their version', () => {
+    const strays = paths
+      .filter((path) => path.startsWith('api/') && !isTest(path))
+      .flatMap((path) => {
+        const text = readFileSync(resolve(SRC, path), 'utf8')
+        return [...text.matchAll(/route(?:\.\w+|\[method\])\(\s*['`]\/(v[\d.]+)\//g)]
+          .filter(([, version]) => dirname(path) !== `api/${version}`)
+          .map(([declaration]) => `${path}: ${declaration}`)
+      })
+    expect(strays).toEqual([])
+  })
+
+  it('has a context of at most twelve fields for the handlers of routes', () => {
+    const text = readFileSync(resolve(SRC, 'api/http/context.ts'), 'utf8')
+    const { statements } = ts.createSourceFile('context.ts', text, ts.ScriptTarget.ES2022)
+    const context = statements.find(
+      (node) => ts.isInterfaceDeclaration(node) && node.name.text === 'Context',
+    ) as ts.InterfaceDeclaration
+    expect(context.members.length).toBeLessThanOrEqual(12)
+  })
+
   it('trusts one node only where nothing final depends on the answer', () => {
     const uses = paths
       .filter((path) => !isTest(path) && path !== 'chains/rpc/nodes.ts')
@@ -264,6 +285,7 @@ describe('the rules of this test', () => {
     ['registry/a.ts', "import type { Config } from '../config/index.js'"],
     ['chains/a.ts', "import { readConfig } from '../config/index.js'"],
     ['db/a.ts', "export * from '../chains/chain.js'"],
+    ['db/a.ts', "import type { x } from '../api/limits/b.js'"],
     ['indexer/a.ts', "import { x } from '../relayer/b.js'"],
     ['api/a.ts', "import { hubAbi } from '../../contracts/evm/artifacts/Hub.js'"],
     ['chains/a.ts', "import { x } from '../../scripts/b.js'"],

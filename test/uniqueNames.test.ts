@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { routes } from '../src/api/routes.js'
+import { routes } from '../scripts/declaredRoutes.js'
 import { AIRDROP_STATE } from '../src/db/airdrop/airdrops.js'
 import { LEADER_ROLE } from '../src/db/leaders/leaders.js'
 import { advisoryLockKeys } from '../src/db/pg/codes.js'
@@ -137,9 +137,7 @@ it('no two migrations have the same number', () => {
 /** State of modules, which all networks and servers of a process share, each with the reason why that is right. */
 const SHARED = {
   'api/feed/stream.ts written': 'by page of events',
-  'api/limits/changes.ts refused':
-    'by network and wallet; a bucket of another server is only checked',
-  'api/routes.ts OF_NETWORK': 'filled while the module loads',
+  'api/limits/meter.ts UNLIMITED_METER': 'counts nothing',
   'config/secretFiles.ts otherNames': 'filled while the module loads',
   'db/pg/copyRows.ts sink': 'emptied before each use, without a pause in between',
   'db/leaders/lead.ts endedFrozenMs': 'by pool',

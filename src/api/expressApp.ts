@@ -5,13 +5,19 @@ import { type Answer, answerOfJsonBytes, toHttpMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
-import { openApiDocuments } from './routes.js'
+import type { OpenApiDocuments } from './routes.js'
 import type { HttpExchange } from './serving/exchange.js'
 import { decodePathPart } from './serving/router.js'
 import type { RouteServerOptions } from './serving/serve.js'
 import { fallbackLookupAnswer } from './v0.1/fallbacks.js'
-import { profileRoute } from './v1/lookups.js'
-import { assetAnswer, fileAnswer, guidePageAnswer, indexAnswer, pageAnswer } from './webPage.js'
+import {
+  assetAnswer,
+  fileAnswer,
+  guidePageAnswer,
+  indexAnswer,
+  pageAnswer,
+  profileRoute,
+} from './webPage.js'
 
 /** Headers of a refused request that are read in the time of a look-up. */
 const HEADERS_PER_UNIT = 500
@@ -33,6 +39,7 @@ const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
 export function createExpressApp(
   { finish, gate }: RouteServerOptions,
   serveRoute: (route: typeof profileRoute, exchange: HttpExchange) => void,
+  documents: OpenApiDocuments,
   trustProxy: number | readonly string[],
   methodsOf: (url: string) => readonly string[],
 ): Express {
@@ -60,7 +67,7 @@ export function createExpressApp(
       const exchange = ofExpress(req, res, path)
       serve(exchange, () => answerOf(exchange))
     })
-  for (const [path, document] of Object.entries(openApiDocuments)) {
+  for (const [path, document] of Object.entries(documents)) {
     let made: Answer | undefined
     add(path, () => (made ??= answerOfJsonBytes(Buffer.from(JSON.stringify(document())))))
   }
@@ -81,7 +88,8 @@ export function createExpressApp(
   const servePreflight = (exchange: HttpExchange): void => {
     const headers = preflightHeaders(exchange.req.headers)
     try {
-      gate.ofPreflights(exchange).spend(1)
+      // preflights have a bucket of their own per address
+      gate.ofAddress(exchange, 'preflights of ').spend(1)
     } catch (thrown) {
       headers.push('retry-after', toApiError(thrown).headers?.['retry-after'] ?? '1')
     }

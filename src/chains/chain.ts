@@ -82,6 +82,11 @@ export class ChainUnavailableError extends Error {
   override name = 'ChainUnavailableError'
 }
 
+/** So many calls of API requests wait for a node that another one is refused (HTTP 503). It is no failure of the node. */
+export class ChainBusyError extends ChainUnavailableError {
+  override name = 'ChainBusyError'
+}
+
 /**
  * Runs work that calls a chain's nodes. Turns their errors into ChainUnavailableError, also where a node refuses a
  * read. Errors of the classes in this file and programming errors are rethrown unchanged.

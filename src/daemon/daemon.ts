@@ -263,6 +263,8 @@ export class Daemon {
       notifications,
       pool: this.#readPool,
       chains: this.#chains.map(({ port }) => port),
+      shareKeys: this.#config.shareKeys,
+      siteUrl: this.#config.siteUrl,
       moreRoutes: this.#families.flatMap(({ routes = [] }) => routes),
       permissionSigner: airdropOperatorKey ? createClaimPermissionSigner(airdropOperatorKey) : null,
       ens: gateway ?? null,

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { routes } from '../../scripts/declaredRoutes.js'
 import { bodyLimitBytes } from '../../src/api/http/body.js'
 import { MAX_LONG_POLL_MS } from '../../src/api/http/route.js'
-import { routes } from '../../src/api/routes.js'
 import { directSessionConfig } from '../../src/db/pg/session.js'
 import {
   checkEnvironment,

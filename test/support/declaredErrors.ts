@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
+import { routes } from '../../scripts/declaredRoutes.js'
 import { errorsOfRoute } from '../../src/api/http/openapi.js'
-import { routes } from '../../src/api/routes.js'
 import { createRouter } from '../../src/api/serving/router.js'
 
 const match = createRouter(routes)

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { StoredSession } from '../../db/auth/sessions.js'
 import type { WalletKindName } from '../../registry/auth/kinds.js'
-import type { SharedLimit } from '../limits/gate.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
 import type { ErrorCode } from './errors.js'
@@ -131,15 +130,17 @@ export interface Route {
   example?: RequestExample
   /** Price of a request; default: chosen by `priceOfRoute`. */
   price?: RoutePrice
-  /** Query parameter that makes the request a long poll, which adds up to `MAX_LONG_POLL_MS` to its deadline. */
-  longPollParam?: string
   /**
    * Data that the responses depend on: cached responses are reused until the data changes. Not allowed on routes with a
    * key, because cached responses are shared.
    */
   cacheSource?: CacheSource
   /** Responses carry the block that they reflect (`x-clusterd-as-of`). */
-  isLookup?: true
+  isLookup?: boolean
+  /** The query selects a network. Refused where that network is not deployed. */
+  isOfOneNetwork?: boolean
+  /** Refused on a mirror, which does not have the data. */
+  isNotOnMirror?: boolean
   /** Responses are streams, open until one side ends them. */
   isStream?: true
   /**
@@ -147,8 +148,6 @@ export interface Route {
    * such requests run at once.
    */
   isBulk?: true
-  /** Rate limit that is also counted in the database, for all processes together. */
-  countedTogether?: SharedLimit
   /** Handles a request whose body fits the schema; `session` is never null where `auth` is `required`. */
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>
 }

@@ -17,7 +17,9 @@ const BULK_PRICE: RoutePrice = {
 }
 /** Price of a signed change of n elements, which takes a lock and commits. */
 const CHANGE_PRICE: RoutePrice = { text: '6 + n', of: (_query, body) => 6 + elements(body) }
-export const SIGN_IN_PRICE = fixed(10)
+/** Units of a sign-in, whose signature is verified. */
+export const SIGN_IN_COST = 10
+export const SIGN_IN_PRICE = fixed(SIGN_IN_COST)
 /** Price of a quote, of the status of an unknown transaction, and of balances on chains. */
 export const CHAIN_CALL_PRICE = fixed(CHAIN_CALL_COST)
 /** Price of look-ups with several statements. */

@@ -64,12 +64,8 @@ interface Packets {
 /** Messages with their time. */
 export type SentPackets = Packets & { sentMs: number; origin: TxDetails } & Blocks
 
-export function statusOfPackets(
-  context: Context,
-  sent: SentPackets,
-  tracked: TrackedTx | null = null,
-): TxStatus {
-  const answer = decideTxStatusWithDefaults(context, {
+export function statusOfPackets(sent: SentPackets, tracked: TrackedTx | null = null): TxStatus {
+  const answer = decideTxStatusWithDefaults({
     packets: sent.packets,
     more: sent.more,
     tracked,
@@ -227,11 +223,8 @@ export type PaidNames = {
   origin: TxDetails
 }
 
-export function statusOfPaidNames(
-  context: Context,
-  { paidNames, more, paidMs, block, origin }: PaidNames,
-): TxStatus {
-  const answer = decideTxStatusWithDefaults(context, { paidNames, more })
+export function statusOfPaidNames({ paidNames, more, paidMs, block, origin }: PaidNames): TxStatus {
+  const answer = decideTxStatusWithDefaults({ paidNames, more })
   return { ...answer, ...origin, block, updatedAt: timestampToMillisecond(paidMs) }
 }
 

@@ -48,7 +48,7 @@ const overview = route.get('/v1/overview', {
       }),
     ),
   }),
-  async handle({ isTestnet }, { pool, network, now, chains }) {
+  async handle({ isTestnet }, { pool, network, chains }) {
     const [{ serial, publicSeq, minimumWei }, states] = await Promise.all([
       readJournalHead(pool, network),
       readChainStates(pool),
@@ -60,7 +60,7 @@ const overview = route.get('/v1/overview', {
       isTestnet,
       counts: { clusters: serial, events: publicSeq },
       bidWei: String(defaultAmountWei(minimumWei)),
-      chains: own.map(({ label }) => progressOf(label, network, states, now())),
+      chains: own.map(({ label }) => progressOf(label, network, states, Date.now())),
     })
   },
 })

@@ -1,7 +1,7 @@
 import { decodeAbiParameters, encodeDeployData, parseAbi, zeroAddress } from 'viem'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import {
-  ChainUnavailableError,
+  ChainBusyError,
   type EvmChainPort,
   type Hex,
   rethrowAsUnavailable,
@@ -46,7 +46,7 @@ export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmChainPort['isVa
   const ask = async (of: string, data: Hex): Promise<boolean> => {
     const before = underWay.get(of) ?? 0
     if (before >= OF_ONE_WALLET)
-      throw new ChainUnavailableError(
+      throw new ChainBusyError(
         `chain "${rpc.label}": too many signatures of a smart wallet wait to be judged`,
       )
     underWay.set(of, before + 1)

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type { NodeCounters } from '../../ops/rpcMetrics.js'
-import { ChainUnavailableError } from '../chain.js'
+import { ChainBusyError } from '../chain.js'
 import { RefutedAnswerError, RpcError } from './errors.js'
 import type { HeadVerdict } from './headChoice.js'
 
@@ -83,7 +83,7 @@ export class RpcNode {
       ? counted
       : <T>(method: string, params: readonly unknown[]) => {
           if (queue.size >= share.waiting)
-            throw new ChainUnavailableError(`too many questions wait for ${this.host}`)
+            throw new ChainBusyError(`too many questions wait for ${this.host}`)
           return queue.add(() => counted<T>(method, params)) as Promise<T>
         }
   }

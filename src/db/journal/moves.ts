@@ -1,7 +1,6 @@
 import type { LeaderContext } from '../../ops/context.js'
 import type { Worker } from '../../ops/worker.js'
-import { encodeChange } from '../../registry/journal/change.js'
-import { decodeEntry } from '../../registry/journal/decode.js'
+import { entryOfChange } from '../../registry/journal/decode.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notifyNetwork } from '../pg/notify.js'
@@ -43,9 +42,8 @@ export async function moveNextNames({
     const head = await lockJournalHead(client, network, epoch)
     const source = head.caughtUp ? await nextSource(client, network) : undefined
     if (!source) return null
-    const body = encodeChange({ kind: 'move_names', clusterId: source })
-    const at = { position: null, txKey: null, causeMs: Number.POSITIVE_INFINITY }
-    const entry = decodeEntry({ kind: 'move_names', ...at, body })
+    const move = { kind: 'move_names', clusterId: source } as const
+    const entry = entryOfChange(move, Number.POSITIVE_INFINITY)
     const { changes } = await appendEntries(client, network, [entry], { epoch })
     await notifyNetwork(client, network)
     const { nameMoves, movesEnded } = changes

@@ -1,6 +1,6 @@
 import { wordToBigInt } from '../primitives/bytes.js'
 import { type Bid, decodeBid } from './bid.js'
-import { decodeChange, type MoveNamesContent, type SignedChange } from './change.js'
+import { decodeChange, encodeChange, type MoveNamesContent, type SignedChange } from './change.js'
 import type { Entry } from './entry.js'
 import { decodePayment, type PaymentContent } from './payment.js'
 import { RULESET_VERSION } from './ruleset.js'
@@ -30,6 +30,23 @@ export function decodeEntry({
   // no spread: it costs more than the decoding
   return { kind, position, txKey, causeMs, body, ruleset, content: contentOf(kind, body) }
 }
+
+/**
+ * New entry of a change, decided by the newest rules.
+ * @throws RangeError for a change that its schema refuses
+ */
+export const entryOfChange = (
+  change: SignedChange | MoveNamesContent,
+  causeMs: number,
+): DecodedEntry => ({
+  kind: change.kind,
+  position: null,
+  txKey: null,
+  causeMs,
+  body: encodeChange(change),
+  ruleset: RULESET_VERSION,
+  content: change,
+})
 
 function contentOf(kind: Entry['kind'], body: Buffer): Content {
   switch (kind) {

@@ -1,7 +1,6 @@
 import express from 'express'
 import { describe, expect, it } from 'vitest'
-import { callerOfRequest, clientAddress } from '../http/clientAddress.js'
-import { rateLimitAddress } from './client.js'
+import { callerOfRequest, clientAddress, rateLimitAddress } from './clientAddress.js'
 
 describe('the counted part of an address', () => {
   it.each([

@@ -1,5 +1,15 @@
 import type { Answer } from './answer.js'
-import type { Route } from './route.js'
+import type { AuthRule, Route } from './route.js'
+
+const VARY = { vary: 'Authorization, X-AUTH-KEY' } as const
+const PRIVATE = { ...VARY, 'cache-control': 'private, no-store' } as const
+
+/**
+ * Adds cache headers to a response that depends on the key. A response made for a key must not be cached for others.
+ * @param isPublic the response was made without a session
+ */
+export const withCacheHeaders = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>
+  rule ? { ...answer, headers: { ...answer.headers, ...(isPublic ? VARY : PRIVATE) } } : answer
 
 /** Date of v0.1's deprecation, as RFC 9745 asks for it: `@` and Unix seconds (a structured date of RFC 9651). */
 const DEPRECATED_SINCE = `@${Date.UTC(2026, 10, 20) / 1_000}`
@@ -19,16 +29,16 @@ export function addDeprecationHeaders(
   answer: Answer,
 ): Answer {
   if (!successor) return answer
-  const link = `<${filled(successor, params)}>; rel="successor-version"`
+  const link = `<${pathOfSuccessor(successor, params)}>; rel="successor-version"`
   return { ...answer, headers: { ...answer.headers, deprecation: DEPRECATED_SINCE, link } }
 }
 
-function filled(path: string, params: Readonly<Record<string, unknown>>): string {
+function pathOfSuccessor(path: string, params: Readonly<Record<string, unknown>>): string {
   const parts = path
     .split('/')
-    .map((part) => (part.startsWith(':') ? text(params[part.slice(1)]) : part))
+    .map((part) => (part.startsWith(':') ? encodedParam(params[part.slice(1)]) : part))
   return parts.includes(null) ? DOCUMENT : parts.join('/')
 }
 
-const text = (value: unknown): string | null =>
+const encodedParam = (value: unknown): string | null =>
   typeof value === 'string' && value.length <= MAX_PARAM_CHARS ? encodeURIComponent(value) : null

@@ -4,9 +4,17 @@ export interface BucketRate {
   burst: number
 }
 
-const per = (seconds: number, burst: number): BucketRate => ({ perSecond: burst / seconds, burst })
-export const ratePerMinute = (units: number): BucketRate => per(60, units)
-export const ratePerDay = (units: number): BucketRate => per(86_400, units)
+/** A bucket of a rate limit. */
+export interface BucketQuota {
+  /** Name of the limit in headers and metrics. */
+  kind: string
+  /** Name of the bucket. */
+  bucket: string
+  rate: BucketRate
+}
+
+export const ratePerMinute = (burst: number): BucketRate => ({ perSecond: burst / 60, burst })
+export const ratePerDay = (burst: number): BucketRate => ({ perSecond: burst / 86_400, burst })
 
 /** Bucket after a withdrawal. */
 export interface BucketWithdrawal {
@@ -33,11 +41,11 @@ export function withdrawUnits(
   nowMs: number,
   units: number,
 ): BucketWithdrawal {
+  if (units === 0) return { fullMs, waitMs: 0 }
   const fromMs = Math.max(fullMs, nowMs)
   const nextMs = fromMs + refillMs(units, rate)
-  const overMs = nextMs - nowMs - refillMs(rate.burst, rate)
-  if (overMs <= EPSILON_MS || fromMs - nowMs <= EPSILON_MS) return { fullMs: nextMs, waitMs: 0 }
-  return { fullMs: fromMs, waitMs: Math.min(overMs, fromMs - nowMs) }
+  const waitMs = Math.min(nextMs - nowMs - refillMs(rate.burst, rate), fromMs - nowMs)
+  return waitMs <= EPSILON_MS ? { fullMs: nextMs, waitMs: 0 } : { fullMs: fromMs, waitMs }
 }
 
 /** Whole units in a bucket. */

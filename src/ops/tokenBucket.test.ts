@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { availableUnits, type BucketRate, withdrawUnits } from './bucket.js'
+import { availableUnits, type BucketRate, withdrawUnits } from './tokenBucket.js'
 
 const RATE: BucketRate = { perSecond: 50, burst: 300 }
 const rates = fc.record({

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answerOfJsonBytes, okAnswer } from '../http/answer.js'
-import { notModifiedIfMatching, withEntityTag } from './etag.js'
+import { answerOfJsonBytes, notModifiedIfMatching, okAnswer, withEntityTag } from './answer.js'
 
 const answer = withEntityTag(okAnswer({ name: 'alice' }))
 const etag = answer.headers!.etag!
