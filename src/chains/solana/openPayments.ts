@@ -8,7 +8,8 @@ import {
 import { type AccountReadOptions, readRegistrarAccounts } from './reads.js'
 import type { PaymentAccount, RegistrarClient } from './registrar.js'
 
-export type OpenPaymentAccount = PaymentAccount | CommunityPaymentAccount
+/** Account of a payment whose money is still in the program. A payment for a name on the hub is always held. */
+export type OpenPaymentAccount = (PaymentAccount & { state: 'held' }) | CommunityPaymentAccount
 
 /**
  * Reads the accounts of payments, for names on the hub and for community names, in the order of `payments`. Null for a
@@ -32,8 +33,10 @@ export async function readOpenPayments(
   return payments.map(({ sequence, target }, i) => {
     const data = accounts[i]
     if (!data) return null
-    const account =
-      target.kind === 'name' ? registrar.decodePayment(data) : program.decodePayment(data)
+    const account: OpenPaymentAccount =
+      target.kind === 'name'
+        ? { ...registrar.decodePayment(data), state: 'held' }
+        : program.decodePayment(data)
     return account.sequence === BigInt(sequence) ? account : null
   })
 }

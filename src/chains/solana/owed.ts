@@ -41,27 +41,21 @@ async function owedByRegistrar(
   ])
   return payments.flatMap((payment, i): MoneyOwedToPayer[] => {
     const account = accounts[i]
-    if (!account || ('state' in account && account.state === 'released')) return []
-    const fromMs = fromMsOf(account, nowMs)
-    const take = () =>
-      encodeUnsignedTransaction(account.payer, blockhash, ...takeOf(registrar, account))
-    const transaction = fromMs === null ? ({ type: 'solana', data: take() } as const) : null
-    return [{ ...payment.money, payments: [payment], fromMs, transaction }]
+    if (!account || account.state === 'released') return []
+    const owed = { ...payment.money, payments: [payment] }
+    const fromMs = Number(account.reclaimableAt) * 1_000
+    if (account.state === 'held' && fromMs > nowMs) return [{ ...owed, fromMs, transaction: null }]
+    const instructions = takeOf(registrar, account)
+    const data = encodeUnsignedTransaction(account.payer, blockhash, ...instructions)
+    return [{ ...owed, fromMs: null, transaction: { type: 'solana', data } }]
   })
-}
-
-/** Time from which the payer can withdraw a payment. Null: now. */
-function fromMsOf(account: OpenPaymentAccount, nowMs: number): number | null {
-  if ('state' in account && account.state === 'refused') return null
-  const fromMs = Number(account.reclaimableAt) * 1_000
-  return fromMs <= nowMs ? null : fromMs
 }
 
 /**
  * Instructions that withdraw a payment. For tokens, the first creates the payer's token account if it does not exist.
  */
 function takeOf(registrar: RegistrarClient, account: OpenPaymentAccount): TransactionInstruction[] {
-  if (!('state' in account)) return [registrar.reclaim(account)]
+  if ('quoteId' in account) return [registrar.reclaim(account)]
   const { payer, token } = account
   const claim = createCommunityPaymentInstructions(registrar).claim(payer, account)
   return [...(token ? [createTokenAccountInstruction(payer, payer, token)] : []), claim]
@@ -69,8 +63,9 @@ function takeOf(registrar: RegistrarClient, account: OpenPaymentAccount): Transa
 
 /** Time in the cluster's clock account, ms: the program compares its deadlines with this time. */
 async function readClock(call: RpcCall): Promise<number> {
-  const clock = await readAccount(call, SYSVAR_CLOCK_PUBKEY, { commitment: WALLET_COMMITMENT })
-  const data = Buffer.from(clock?.data[0] ?? '', 'base64')
+  const options = { commitment: WALLET_COMMITMENT } as const
+  const { value } = await readAccount(call, SYSVAR_CLOCK_PUBKEY, options)
+  const data = Buffer.from(value?.data[0] ?? '', 'base64')
   if (data.length < CLOCK_TIME_OFFSET + 8)
     throw transientError('getAccountInfo: the node shows no clock')
   return Number(data.readBigInt64LE(CLOCK_TIME_OFFSET)) * 1_000

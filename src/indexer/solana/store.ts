@@ -1,76 +1,60 @@
 import type pg from 'pg'
-import type { RpcCall } from '../../chains/rpc/nodes.js'
-import {
-  type ListedDecodedTransaction,
-  listTransactions,
-  readListedTransaction,
-  UnsupportedVersionError,
-} from '../../chains/solana/reads.js'
 import { assertIndexingLeader } from '../../db/journal/head.js'
-import { writePayments } from '../../db/payments/payments.js'
+import { movePaymentCursor, type PaymentCursor } from '../../db/payments/cursor.js'
+import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
+import { notifyNetwork } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
-import { type ProgramWithHoldingTime, storedPaymentsOf } from './row.js'
-import type { PaymentWatcherOptions } from './types.js'
+import type { ChainRowKey } from '../../db/pg/rows.js'
+import type { LeaderContext } from '../../ops/context.js'
+import { failpoint } from '../../ops/failpoint.js'
+import type { Payment } from '../../registry/payment/payment.js'
+import type { PaymentRows } from './check.js'
 
-/** Time limit of listing the transactions in a minute's slots, ms. */
-const LIST_MS = 20_000
+/** Where a program's payments are stored, and the leadership that stores them. */
+export interface PaymentStore extends Pick<LeaderContext, 'pool' | 'epoch'> {
+  key: ChainRowKey
+}
 
 /**
- * Creates the writer of unconfirmed payments (the tail), whose status is pending. A cluster that is read at commitment
- * `confirmed` has none.
+ * Writes confirmed payments and outcomes, and moves the cursor, in one transaction.
+ * @param to the cursor afterwards; `from` where a payment is missing, so that the next list covers it
+ * @throws LostLeadershipError; Error where another process has moved the cursor
  */
-export function createUnconfirmedPaymentWriter(
-  options: PaymentWatcherOptions,
-  program: ProgramWithHoldingTime,
-) {
-  const { pool, rpc, chain, commitment, epoch, stages } = options
-  /** Ids of the payments and transactions that were written last. Null before the first write. */
-  let stored: string | null = null
-  /**
-   * Replaces the stored unconfirmed payments by the unconfirmed payments that the cluster shows now.
-   * @param listedTo newest confirmed signature; a node that does not know it lists everything down to `downToSlot`
-   * @param downToSlot slot below which nothing is unconfirmed
-   * @returns the number of payments
-   */
-  return async (listedTo: string | null, downToSlot: number): Promise<number> => {
-    const read = (call: RpcCall) => readTail(call, options, listedTo, downToSlot)
-    const txs = commitment === 'confirmed' ? [] : await rpc.onOneNode(read)
-    const payments = txs.flatMap((tx) => storedPaymentsOf(program, tx))
-    const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
-    if (stored === ids) return payments.length
-    const write = async (client: pg.ClientBase) => {
-      await assertIndexingLeader(client, program.network, epoch)
-      await writePayments(
-        client,
-        { network: program.network, chain },
-        { isConfirmed: false, block: 0 },
-        payments,
-      )
-    }
-    await stages.during('database', () => inTransaction(pool, write))
-    stored = ids
-    return payments.length
-  }
+export async function storeConfirmedPayments(
+  store: PaymentStore,
+  { payments, outcomes }: PaymentRows,
+  from: PaymentCursor,
+  to: PaymentCursor,
+): Promise<void> {
+  const { key } = store
+  failpoint('solana.before_transaction')
+  await inLeaderTransaction(store, async (client) => {
+    await writePayments(client, key, { isConfirmed: true, block: 0, isKnownEmpty: true }, payments)
+    await writePaymentOutcomes(client, key, outcomes)
+    if (to !== from) await movePaymentCursor(client, key, from, to)
+    await notifyNetwork(client, key.network)
+    failpoint('solana.before_commit')
+  })
+  failpoint('solana.after_commit')
 }
 
-async function readTail(
-  call: RpcCall,
-  { registrar }: PaymentWatcherOptions,
-  until: string | null,
-  downToSlot: number,
-): Promise<ListedDecodedTransaction[]> {
-  const options = { commitment: 'confirmed', until, downToSlot, limitMs: LIST_MS } as const
-  const { listed } = await listTransactions(call, registrar, options)
-  const read = listed
-    .reverse()
-    .map((one) =>
-      fallbackOnExpectedError(
-        readListedTransaction(call, registrar, one, 'confirmed'),
-        (error) => error instanceof UnsupportedVersionError,
-        null,
-      ),
-    )
-  // transactions that the node lists but does not return yet are read in the next step
-  return (await Promise.all(read)).filter((tx) => tx !== null)
-}
+/**
+ * Replaces the stored unconfirmed payments, whose status is pending, by the payments that the cluster shows now.
+ * @throws LostLeadershipError
+ */
+export const storeUnconfirmedPayments = (
+  store: PaymentStore,
+  payments: readonly Payment[],
+): Promise<void> =>
+  inLeaderTransaction(store, (client) =>
+    writePayments(client, store.key, { isConfirmed: false, block: 0 }, payments),
+  )
+
+const inLeaderTransaction = (
+  { pool, epoch, key }: PaymentStore,
+  write: (client: pg.ClientBase) => Promise<void>,
+): Promise<void> =>
+  inTransaction(pool, async (client) => {
+    await assertIndexingLeader(client, key.network, epoch)
+    await write(client)
+  })
