@@ -12,7 +12,7 @@ import {
   TX_STATE_CACHE_OPTIONS,
 } from '../rpc/strangers.js'
 import { createSolanaCommunityPaymentPort } from './community/port.js'
-import { createRefundPort } from './owed.js'
+import { createRefundPort } from './openPayments.js'
 import { createSolanaQuoter, type SolanaQuoterOptions } from './quote.js'
 import { hasReached, readSignatureStatuses, readTransaction } from './reads.js'
 import { createRegistrarClient, type RegistrarClient } from './registrar.js'
