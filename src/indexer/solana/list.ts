@@ -109,7 +109,7 @@ export const arePaymentCountsConsistent = (a: CountsAtSlot, b: CountsAtSlot): bo
   !(a.slot < b.slot && hasMorePaymentsThan(a, b)) && !(b.slot < a.slot && hasMorePaymentsThan(b, a))
 
 /** Which transactions a node has to list. */
-export interface ProgramQuestion extends Omit<ListTransactionsOptions, 'downToSlot' | 'limitMs'> {
+interface ProgramQuestion extends Omit<ListTransactionsOptions, 'downToSlot' | 'limitMs'> {
   host: string
   /** The stored cursor. */
   cursor: PaymentCursor

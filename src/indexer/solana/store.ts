@@ -14,7 +14,7 @@ import type { PaymentRows } from './check.js'
 import type { PaymentCounts } from './list.js'
 
 /** Where a program's payments are stored, and the leadership that stores them. */
-export interface PaymentStore extends Pick<LeaderContext, 'pool' | 'epoch'> {
+interface PaymentStore extends Pick<LeaderContext, 'pool' | 'epoch'> {
   key: ChainRowKey
 }
 
