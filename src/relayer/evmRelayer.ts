@@ -43,6 +43,7 @@ import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
 import { hasJobEnded, toParkedJob } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
+import type { RelayerChain } from './run.js'
 import { decideJobStep, isProgressOutcome, type JobStepOutcome, type JobStore } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
@@ -379,3 +380,25 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     return balance
   }
 }
+
+/** A chain on which an EVM relayer sends transactions. */
+export const evmRelayerChain = (
+  target: RelayTarget,
+  { account, settings }: Pick<EvmRelayerOptions, 'account' | 'settings'>,
+): RelayerChain => ({
+  label: target.at.label,
+  followsOthers: false,
+  worker({ network, optionsAt, show }) {
+    const { label: chain, config } = target.at
+    const name = 'the relayer'
+    const fields = { network, chain }
+    const relayer = new EvmRelayer({
+      ...optionsAt({ name, ...fields }),
+      ...target,
+      account,
+      settings,
+    })
+    show(relayer.state)
+    return { name, fields, pollMs: config.pollMs, step: (_, alive) => relayer.step(alive) }
+  },
+})

@@ -7,7 +7,7 @@ import { WorkerLoops } from '../../src/ops/loops.js'
 import { outboxProblems } from '../../src/relayer/report.js'
 import { runRelayer } from '../../src/relayer/run.js'
 import type { SolanaRelayer } from '../../src/relayer/solanaRelayer.js'
-import { solanaRelayerChain } from '../../src/relayer/solanaRelayerChain.js'
+import { solanaRelayerChain } from '../../src/relayer/solanaRelayer.js'
 import { useWorld } from '../support/useWorld.js'
 import { LAMPORTS, startPaymentWorld } from './paymentWorld.js'
 

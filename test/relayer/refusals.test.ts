@@ -5,7 +5,7 @@ import { type Context, createRequestContexts } from '../../src/api/http/context.
 import { readTxStatus } from '../../src/api/status/status.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityPaymentInstructions } from '../../src/chains/solana/community/program.js'
-import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
+import { readTransaction } from '../../src/chains/solana/reads.js'
 import {
   associatedTokenAddress,
   createTokenAccountInstruction,
@@ -20,6 +20,7 @@ import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { PaymentJudge } from '../../src/indexer/judge.js'
+import { listTransactions } from '../../src/indexer/solana/list.js'
 import { communityRulesInputCodec } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/change.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'

@@ -17,9 +17,7 @@ import { deployProgram } from '../../src/chains/solana/deployment/deploy.js'
 import { createRegistrarClient, type RegistrarClient } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
 import { type OpenedSolanaChain, openSolanaChain } from '../../src/daemon/families/solana.js'
-import type { PaymentWatcherOptions } from '../../src/indexer/solana/types.js'
-import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
-import { StageClock } from '../../src/ops/stages.js'
+import { PaymentWatcher, type PaymentWatcherOptions } from '../../src/indexer/solana/watcher.js'
 import { deriveQuoteId, type PaymentTerms } from '../../src/registry/payment/quote.js'
 import { nameToWord, wordToName } from '../../src/registry/primitives/name.js'
 import { deployPriceFeeds, type PriceFeeds } from '../../src/testing/contracts/priceFeed.js'
@@ -192,8 +190,8 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
         signal: new AbortController().signal,
         startSlot: used.startSlot,
         commitment: used.commitment,
-        stages: new StageClock(),
-        ...(await opened.open()),
+        network: 'mainnet',
+        open: opened.open,
         ...options,
       })
     },

@@ -4,8 +4,7 @@ import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { type RpcCall, RpcPool } from '../../chains/rpc/nodes.js'
 import type { ListedDecodedTransaction } from '../../chains/solana/reads.js'
 import { createRegistrarClient, registrarIdl } from '../../chains/solana/registrar.js'
-import { readTransactionsInChunks } from './chunks.js'
-import type { PaymentWatcherOptions } from './types.js'
+import { readAgreedTransactions, type TransactionReadOptions } from './check.js'
 
 const PROGRAM = '11111111111111111111111111111111'
 const SLOT = 7
@@ -73,24 +72,15 @@ async function take(
     readGenesis: async () => 'genesis',
     headOf: async () => ({ height: SLOT, timeMs: null }),
   })
-  const identity = {
-    network: 'mainnet',
-    genesisHash: Buffer.alloc(32),
-    programId: Buffer.alloc(32),
-    quoteKeys: [],
-  }
-  const options = {
+  const options: TransactionReadOptions = {
     rpc,
     registrar: createRegistrarClient(PROGRAM),
     commitment: 'finalized',
-    identity,
-    label: 'solana',
+    signal: new AbortController().signal,
   }
-  await readTransactionsInChunks(
-    { ...options, signal: new AbortController().signal } as unknown as PaymentWatcherOptions,
-    signatures.map((signature) => ({ signature, slot: SLOT })),
-    async (txs) => void taken.push(...txs),
-  )
+  const listed = signatures.map((signature) => ({ signature, slot: SLOT }))
+  for await (const read of readAgreedTransactions(options, listed))
+    taken.push(...read.filter((tx) => tx !== null))
   return taken
 }
 const signaturesOf = (txs: readonly ListedDecodedTransaction[]) =>
