@@ -30,12 +30,7 @@ import {
   verifyQuote,
 } from '../../registry/payment/quote.js'
 import { storedAddress } from '../../registry/primitives/address.js'
-import {
-  type ListTransactionsOptions,
-  listTransactions,
-  type NodeProgramAnswers,
-  type PaymentCounts,
-} from './list.js'
+import { listTransactions, type NodeProgramAnswers, type PaymentCounts } from './list.js'
 
 /**
  * Number of transactions that are read in parallel, and written together. Small, so that a node that hangs or limits the
@@ -66,7 +61,7 @@ export interface TransactionReadOptions {
  * Reads listed transactions in order, some at once, as two nodes return them where two are configured. Ends early when
  * the signal fires. Null stands for a transaction that the nodes do not have, or return only in a version that clusterd
  * does not support.
- * @throws the error of the first transaction on which the nodes do not agree, once all earlier ones were returned
+ * @throws NodesDisagreeError where nodes contradict each other, once all earlier transactions were returned
  */
 export async function* readAgreedTransactions(
   options: TransactionReadOptions,
@@ -80,7 +75,7 @@ export async function* readAgreedTransactions(
       if (one.status === 'rejected') failure ??= one
       else if (!failure) read.push(one.value)
     }
-    if (read.length > 0) yield read
+    yield read
     if (failure) throw failure.reason
   }
 }
@@ -140,6 +135,32 @@ async function assertNodeHasSlot(
   const timeS = await call<number | null>('getBlockTime', [newest]).catch(() => null)
   if (timeS !== null && Date.now() - timeS * 1_000 > STOPPED_MS)
     throw new MissingDataError(`the node stands still at slot ${newest}, before slot ${slot}`)
+}
+
+/**
+ * Reads the unconfirmed transactions of one node, oldest first.
+ * @param until newest confirmed signature; a node that does not know it lists everything down to `downToSlot`
+ */
+export async function readUnconfirmedTransactions(
+  call: RpcCall,
+  registrar: RegistrarClient,
+  until: string | null,
+  downToSlot: number,
+): Promise<ListedDecodedTransaction[]> {
+  const commitment = 'confirmed'
+  const options = { commitment, until, downToSlot, limitMs: LIST_UNCONFIRMED_MS } as const
+  const { listed } = await listTransactions(call, registrar, options)
+  const read = listed
+    .reverse()
+    .map(({ signature }) =>
+      fallbackOnExpectedError(
+        readTransaction(call, registrar, signature, commitment),
+        (error) => error instanceof UnsupportedVersionError,
+        null,
+      ),
+    )
+  // transactions that the node lists but does not return yet are read in the next step
+  return (await Promise.all(read)).filter((tx) => tx !== null)
 }
 
 /** Identifies the payments of one program. */
@@ -226,39 +247,13 @@ const communityPayment = (
 })
 
 /** All payments of a transaction in their stored form. Quotes are verified. */
-const storedPaymentsOf = (
+export const storedPaymentsOf = (
   program: ProgramWithHoldingTime,
   tx: ListedDecodedTransaction,
 ): Payment[] => [
   ...tx.payments.map((paid) => namePayment(program, tx, paid)),
   ...tx.communityPayments.map((paid) => communityPayment(program, tx, paid)),
 ]
-
-/**
- * Reads the unconfirmed payments of one node, in the order of the chain.
- * @param until newest confirmed signature; a node that does not know it lists everything down to `downToSlot`
- */
-export async function readUnconfirmedPayments(
-  call: RpcCall,
-  registrar: RegistrarClient,
-  program: ProgramWithHoldingTime,
-  { until, downToSlot }: Pick<ListTransactionsOptions, 'until' | 'downToSlot'>,
-): Promise<Payment[]> {
-  const commitment = 'confirmed'
-  const options = { commitment, until, downToSlot, limitMs: LIST_UNCONFIRMED_MS } as const
-  const { listed } = await listTransactions(call, registrar, options)
-  const read = listed
-    .reverse()
-    .map(({ signature }) =>
-      fallbackOnExpectedError(
-        readTransaction(call, registrar, signature, commitment),
-        (error) => error instanceof UnsupportedVersionError,
-        null,
-      ),
-    )
-  // transactions that the node lists but does not return yet are read in the next step
-  return (await Promise.all(read)).flatMap((tx) => (tx ? storedPaymentsOf(program, tx) : []))
-}
 
 /** The rows that result from some transactions. */
 export interface PaymentRows {
@@ -340,7 +335,10 @@ export class PaymentSequenceTracker {
    * Signature of a transaction with payments or outcomes that a node's list omits although the list covers its slot.
    * Null if the list omits no such transaction.
    */
-  leftOutOf({ listed, downToSlot }: NodeProgramAnswers['list'], beforeSlot: number): string | null {
+  leftOutOf(
+    { listed, downToSlot }: NonNullable<NodeProgramAnswers['list']>,
+    beforeSlot: number,
+  ): string | null {
     const signatures = new Set(listed.map(({ signature }) => signature))
     for (const [signature, { slot, hasEvents }] of this.#read)
       if (hasEvents && slot >= downToSlot && slot < beforeSlot && !signatures.has(signature))

@@ -15,18 +15,20 @@ const view = (
   slot: number,
   sequence: number,
   communitySequence = 0,
-  listed: string[] = [],
+  listed?: string[],
 ): NodeProgramAnswers => ({
   host: `node-${slot}`,
   slot,
   headSlot: slot,
   sequence,
   communitySequence,
-  list: {
-    listed: listed.map((signature) => ({ signature, slot: Number(signature.slice(1)) })),
-    newest: listed[0] ?? null,
-    downToSlot: 0,
-  },
+  list: listed
+    ? {
+        listed: listed.map((signature) => ({ signature, slot: Number(signature.slice(1)) })),
+        newest: listed[0] ?? null,
+        downToSlot: 0,
+      }
+    : null,
 })
 
 it.each([
@@ -47,8 +49,9 @@ it.each<[string, NodeProgramAnswers[], string[]]>([
   ['one node lists', [view(9, 0, 0, ['a9', 'b7'])], ['b7', 'a9']],
   ['the first leaves out', [view(9, 0, 0, ['a9']), view(9, 0, 0, ['a9', 'b7'])], ['b7', 'a9']],
   ['the second leaves out', [view(9, 0, 0, ['a9', 'b7']), view(9, 0, 0, ['b7'])], ['b7', 'a9']],
+  ['only the second was asked for', [view(9, 0), view(9, 0, 0, ['a9'])], ['a9']],
   ['the first says there are none of', [view(9, 0, 0, []), view(9, 0, 0, ['a9'])], ['a9']],
-  ['no node lists', [view(9, 0), view(9, 0)], []],
+  ['no list was due of', [view(9, 0), view(9, 0)], []],
 ])('transactions that %s are read once, oldest first', (_, views, signatures) => {
   expect(mergeTransactionLists(views).map(({ signature }) => signature)).toEqual(signatures)
 })

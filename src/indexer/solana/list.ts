@@ -87,17 +87,13 @@ export interface NodeProgramAnswers extends PaymentCounts {
   slot: number
   /** Newest confirmed slot. 0 for a cluster that is read at commitment `confirmed`. */
   headSlot: number
-  /** The program's transactions as the node lists them, newest first, down to a slot. */
-  list: Awaited<ReturnType<typeof listTransactions>> & { downToSlot: number }
+  /** The program's transactions as the node lists them, newest first, down to a slot. Null where no list was due. */
+  list: (Awaited<ReturnType<typeof listTransactions>> & { downToSlot: number }) | null
 }
 
 /** True if the program's counters have more payments than `known`. */
 export const hasMorePaymentsThan = (counted: PaymentCounts, known: PaymentCounts): boolean =>
   known.sequence < counted.sequence || known.communitySequence < counted.communitySequence
-
-/** Counts for messages. */
-export const countsText = ({ sequence, communitySequence }: PaymentCounts): string =>
-  `${sequence} for names and ${communitySequence} for community names`
 
 type CountsAtSlot = Pick<NodeProgramAnswers, keyof PaymentCounts | 'slot'>
 
@@ -108,11 +104,15 @@ type CountsAtSlot = Pick<NodeProgramAnswers, keyof PaymentCounts | 'slot'>
 export const arePaymentCountsConsistent = (a: CountsAtSlot, b: CountsAtSlot): boolean =>
   !(a.slot < b.slot && hasMorePaymentsThan(a, b)) && !(b.slot < a.slot && hasMorePaymentsThan(b, a))
 
-/** Which transactions a node has to list. */
+/** Known payments, and which transactions a node has to list. */
 interface ProgramQuestion extends Omit<ListTransactionsOptions, 'downToSlot' | 'limitMs'> {
   host: string
   /** The stored cursor. */
   cursor: PaymentCursor
+  /** Numbers up to which every payment was read. */
+  known: PaymentCounts
+  /** True if a list is due although no counter of the program exceeds `known`. */
+  isDue: boolean
   /** The program's first slot. */
   startSlot: number
   /** Number of slots before the cursor that the list covers too, for transactions that nodes listed late. */
@@ -127,7 +127,7 @@ interface ProgramQuestion extends Omit<ListTransactionsOptions, 'downToSlot' | '
 export async function readProgramAnswers(
   call: RpcCall,
   registrar: RegistrarClient,
-  { host, cursor, startSlot, lateSlots, ...options }: ProgramQuestion,
+  { host, cursor, known, isDue, startSlot, lateSlots, ...options }: ProgramQuestion,
 ): Promise<NodeProgramAnswers> {
   const { commitment } = options
   const [{ slot, state }, headSlot] = await Promise.all([
@@ -142,15 +142,17 @@ export async function readProgramAnswers(
     throw new RefutedAnswerError(
       `getAccountInfo: slot ${slot} has fewer payments than are known at slot ${cursor.slot}`,
     )
+  const answers = { host, slot, headSlot, ...counts, list: null }
+  if (!isDue && !hasMorePaymentsThan(counts, known)) return answers
   // a wrong slot in the cursor must not exclude newer slots
   const downToSlot = Math.max(startSlot, Math.min(slot, cursor.slot) - lateSlots)
   const list = await listTransactions(call, registrar, { ...options, downToSlot })
-  return { host, slot, headSlot, ...counts, list: { ...list, downToSlot } }
+  return { ...answers, list: { ...list, downToSlot } }
 }
 
 /** All transactions that any node lists, oldest first: one node can't hide a transaction that another node lists. */
 export function mergeTransactionLists(nodes: readonly NodeProgramAnswers[]): ListedTransaction[] {
-  const listed = nodes.flatMap(({ list }) => list.listed.toReversed())
+  const listed = nodes.flatMap(({ list }) => list?.listed.toReversed() ?? [])
   const bySignature = new Map(listed.map((one) => [one.signature, one]))
   return [...bySignature.values()].sort((a, b) => a.slot - b.slot)
 }

@@ -1,6 +1,4 @@
-import bs58 from 'bs58'
 import type pg from 'pg'
-import type { ListedTransaction } from '../../chains/solana/reads.js'
 import { assertIndexingLeader } from '../../db/journal/head.js'
 import { movePaymentCursor, type PaymentCursor } from '../../db/payments/cursor.js'
 import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
@@ -11,23 +9,11 @@ import type { LeaderContext } from '../../ops/context.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import type { PaymentRows } from './check.js'
-import type { PaymentCounts } from './list.js'
 
 /** Where a program's payments are stored, and the leadership that stores them. */
 interface PaymentStore extends Pick<LeaderContext, 'pool' | 'epoch'> {
   key: ChainRowKey
 }
-
-/** The cursor after transaction `last`. Slots ascend, except for a transaction that a node listed late. */
-export const cursorAfter = (
-  cursor: PaymentCursor,
-  last: ListedTransaction,
-  known: PaymentCounts,
-): PaymentCursor => ({
-  signature: last.slot >= cursor.slot ? Buffer.from(bs58.decode(last.signature)) : cursor.signature,
-  slot: Math.max(cursor.slot, last.slot),
-  ...known,
-})
 
 /**
  * Writes confirmed payments and outcomes, and moves the cursor, in one transaction.

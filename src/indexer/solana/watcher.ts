@@ -1,14 +1,13 @@
 import bs58 from 'bs58'
 import { RefutedAnswerError } from '../../chains/rpc/errors.js'
 import { watchProgramLogs } from '../../chains/rpc/logs.js'
-import type { RpcCall } from '../../chains/rpc/nodes.js'
 import type { SolanaChain } from '../../chains/solana/chain.js'
 import {
   type ListedDecodedTransaction,
   type ListedTransaction,
   readMaxPaymentHoldingMs,
 } from '../../chains/solana/reads.js'
-import { readPaymentCursor } from '../../db/payments/cursor.js'
+import { type PaymentCursor, readPaymentCursor } from '../../db/payments/cursor.js'
 import { chainErrorSentence } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import type { LeaderContext } from '../../ops/context.js'
@@ -28,18 +27,19 @@ import {
   type PaymentRows,
   PaymentSequenceTracker,
   readAgreedTransactions,
-  readUnconfirmedPayments,
+  readUnconfirmedTransactions,
+  storedPaymentsOf,
   type TransactionReadOptions,
 } from './check.js'
 import {
   arePaymentCountsConsistent,
-  countsText,
   hasMorePaymentsThan,
   mergeTransactionLists,
   type NodeProgramAnswers,
+  type PaymentCounts,
   readProgramAnswers,
 } from './list.js'
-import { cursorAfter, storeConfirmedPayments, storeUnconfirmedPayments } from './store.js'
+import { storeConfirmedPayments, storeUnconfirmedPayments } from './store.js'
 
 /**
  * Number of slots before the cursor in which a search looks for transactions that a node listed late. While payments
@@ -59,10 +59,14 @@ const LATE_SEARCH_EVERY_MS = 30_000
  * Time after which missing payments raise an alarm: lagging nodes catch up within it. Later the operator has to act.
  */
 const MISSING_ALARM_MS = 60_000
-/** Time after a socket's notification in which the poll interval stays short, ms: nodes list transactions late. */
+/**
+ * Interval at which the program's transactions are listed while neither its counters nor a socket show anything new.
+ */
+const LIST_EVERY_MS = 5_000
+/** Time after a socket's notification in which each poll lists transactions, ms: nodes list them late. */
 const LISTED_AFTER_NOTICE_MS = 3_000
 /** Shortest poll interval while no payment is pending and a socket is open, ms: the interval for a public cluster. */
-const QUIET_POLL_MS = 2_500
+const QUIET_POLL_MS = 2_000
 
 /** A network's Solana cluster as the daemon opened it. */
 export interface SolanaChainSource {
@@ -127,13 +131,14 @@ export class PaymentWatcher {
 
   /**
    * Writes every new transaction, without timers. A process that is killed anywhere continues from the cursor.
+   * @param wasNotified true if there may be new transactions that no counter covers
    * @param alive called to show that the step still works: a list, or a chunk of transactions, may take minutes
    * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
-  async step(alive = () => {}): Promise<PaymentWatchOutcome> {
+  async step(wasNotified = true, alive = () => {}): Promise<PaymentWatchOutcome> {
     const { state } = this
     try {
-      const outcome = await this.#stages.during('node', () => this.#advance(alive))
+      const outcome = await this.#stages.during('node', () => this.#advance(wasNotified, alive))
       const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
       Object.assign(state, { lastError: isAlarm ? outcome.text : null, errorAlarm: null })
       return outcome
@@ -148,16 +153,16 @@ export class PaymentWatcher {
     }
   }
 
-  async #advance(alive: () => void): Promise<PaymentWatchOutcome> {
+  async #advance(wasNotified: boolean, alive: () => void): Promise<PaymentWatchOutcome> {
     const { rpc, registrar, commitment, startSlot, signal } = this.#options
     this.#memory ??= await load(this.#options, this.#stages)
     const memory = this.#memory
     const { cursor, tracker } = memory
     this.state.chain = memory.store.key.chain
     void rpc.checkHeads()
-    const { isSearch, lateSlots } = this.#planSearch(memory)
+    const { isSearch, ...plan } = this.#planList(memory, wasNotified)
     const until = isSearch ? null : memory.listedTo
-    const question = { cursor, commitment, startSlot, lateSlots, until, signal }
+    const question = { ...plan, cursor, known: tracker.known, commitment, startSlot, until, signal }
     const answered: NodeProgramAnswers[] = []
     const { answer, nodes } = await rpc.agreed(
       async (call, _, host) => {
@@ -177,13 +182,14 @@ export class PaymentWatcher {
       this.#search.isDone = true
       this.#refuteIncompleteLists(memory, agreed)
     }
+    const list = agreed.find((answers) => answers.list)?.list
     // transactions that were not written because of the abort signal are listed again
     if (signal.aborted && took.transactions < fresh.length) this.#memory = null
-    else memory.listedTo = agreed[0]!.list.newest
+    else if (list) memory.listedTo = list.newest
     // slot that all agreeing nodes have reached
     const confirmed = Math.min(...agreed.map(({ slot }) => slot))
     const latest = Math.max(confirmed, Math.min(...agreed.map(({ headSlot }) => headSlot)))
-    await this.#storeTail(memory, Math.max(startSlot, confirmed - LATE_SLOTS))
+    if (list) await this.#storeTail(memory, Math.max(startSlot, confirmed - LATE_SLOTS))
     // no block time is read here: the time at which the head's slot last rose is used as the head's time
     if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
     Object.assign(this.state, {
@@ -202,18 +208,26 @@ export class PaymentWatcher {
     return missing ?? { kind: 'idle', unconfirmed: memory.tail.payments }
   }
 
-  /** Decides whether this step's lists are a search, and how many slots before the cursor they cover. */
-  #planSearch(memory: Memory) {
+  /** Decides whether the program's transactions are listed in this step, and how far back. */
+  #planList(memory: Memory, wasNotified: boolean) {
     const nowMs = this.#nowMs()
-    const isMissing = this.#shortfall !== null
-    const { lateSlots } = memory
-    const { startedMs, isDone } = this.#search
-    const everyMs = isMissing || !isDone ? SEARCH_EVERY_MS : LATE_SEARCH_EVERY_MS
-    // a clock that was set back counts as time passed: no search waits until the clock reaches the earlier time again
-    const isSearch = Math.abs(nowMs - startedMs) >= everyMs
+    const shortfall = this.#shortfall
+    // a clock that was set back counts as time passed: nothing waits until it reaches the earlier time again
+    const isPast = (sinceMs: number, ms: number) => Math.abs(nowMs - sinceMs) >= ms
+    const isUrgent = shortfall !== null || !this.#search.isDone
+    const everyMs = isUrgent ? SEARCH_EVERY_MS : LATE_SEARCH_EVERY_MS
+    const isSearch = isPast(this.#search.startedMs, everyMs)
+    const isDue =
+      wasNotified ||
+      shortfall !== null ||
+      isSearch ||
+      memory.tail.payments > 0 ||
+      isPast(memory.listedMs, LIST_EVERY_MS)
+    const lateSlots = shortfall?.lateSlots ?? LATE_SLOTS
+    if (isDue) memory.listedMs = nowMs
     if (isSearch) this.#search = { startedMs: nowMs, isDone: false }
-    if (isSearch && isMissing) memory.lateSlots = Math.min(lateSlots * 2, MAX_LATE_SLOTS)
-    return { isSearch, lateSlots }
+    if (isSearch && shortfall) shortfall.lateSlots = Math.min(lateSlots * 2, MAX_LATE_SLOTS)
+    return { isDue, isSearch, lateSlots }
   }
 
   /** Reads listed transactions and stores what they contain. @returns how much was stored */
@@ -274,9 +288,13 @@ export class PaymentWatcher {
   async #storeTail(memory: Memory, downToSlot: number): Promise<void> {
     const { rpc, registrar, commitment } = this.#options
     const { program, store, listedTo } = memory
-    const read = (call: RpcCall) =>
-      readUnconfirmedPayments(call, registrar, program, { until: listedTo, downToSlot })
-    const payments = commitment === 'confirmed' ? [] : await rpc.onOneNode(read)
+    const txs =
+      commitment === 'confirmed'
+        ? []
+        : await rpc.onOneNode((call) =>
+            readUnconfirmedTransactions(call, registrar, listedTo, downToSlot),
+          )
+    const payments = txs.flatMap((tx) => storedPaymentsOf(program, tx))
     const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
     if (ids !== memory.tail.ids)
       await this.#stages.during('database', () => storeUnconfirmedPayments(store, payments))
@@ -289,7 +307,7 @@ export class PaymentWatcher {
    */
   #refuteIncompleteLists({ tracker }: Memory, answered: readonly NodeProgramAnswers[]): void {
     for (const { host, slot, list } of answered) {
-      const leftOut = tracker.leftOutOf(list, slot - LATE_SLOTS / 2)
+      const leftOut = list && tracker.leftOutOf(list, slot - LATE_SLOTS / 2)
       if (leftOut)
         this.#options.rpc.refute(
           new Set([host]),
@@ -300,18 +318,16 @@ export class PaymentWatcher {
 
   /** Missing payments. Null where every payment that the nodes count was read. */
   #findMissing(
-    memory: Memory,
+    { tracker }: Memory,
     answered: readonly NodeProgramAnswers[],
   ): PaymentWatchOutcome | null {
-    const { tracker } = memory
     const { known, isWhole } = tracker
     if (isWhole && !answered.some((answers) => hasMorePaymentsThan(answers, known))) {
       this.#shortfall = null
-      memory.lateSlots = LATE_SLOTS
       return null
     }
     const nowMs = this.#nowMs()
-    this.#shortfall ??= { sinceMs: nowMs, rereadAfterMs: MISSING_ALARM_MS }
+    this.#shortfall ??= { sinceMs: nowMs, rereadAfterMs: MISSING_ALARM_MS, lateSlots: LATE_SLOTS }
     const shortfall = this.#shortfall
     // after the clock was set back, the time begins anew
     shortfall.sinceMs = Math.min(shortfall.sinceMs, nowMs)
@@ -336,6 +352,8 @@ interface Shortfall {
   sinceMs: number
   /** Time after which all transactions are read again, ms. Then it is doubled. */
   rereadAfterMs: number
+  /** Number of slots before the cursor that the next search covers. Each search doubles it. */
+  lateSlots: number
 }
 
 /** Loads the state that is kept between steps, from the stored cursor. */
@@ -353,13 +371,27 @@ async function load(options: PaymentWatcherOptions, stages: StageClock) {
     tracker: new PaymentSequenceTracker(program, cursor),
     /** Signature up to which all transactions have been listed, except those that a node lists late. */
     listedTo: cursor.signature && bs58.encode(cursor.signature),
-    /** Number of slots before the cursor that the next list covers. */
-    lateSlots: LATE_SLOTS,
+    /** Time when the program's transactions were last listed, ms. */
+    listedMs: Number.NEGATIVE_INFINITY,
     /** The stored unconfirmed payments: their number, and their ids and transactions. Null before the first write. */
     tail: { payments: 0, ids: null as string | null },
   }
 }
 type Memory = Awaited<ReturnType<typeof load>>
+
+/** The cursor after transaction `last`. Slots ascend, except for a transaction that a node listed late. */
+const cursorAfter = (
+  cursor: PaymentCursor,
+  last: ListedTransaction,
+  known: PaymentCounts,
+): PaymentCursor => ({
+  signature: last.slot >= cursor.slot ? Buffer.from(bs58.decode(last.signature)) : cursor.signature,
+  slot: Math.max(cursor.slot, last.slot),
+  ...known,
+})
+
+const countsText = ({ sequence, communitySequence }: PaymentCounts): string =>
+  `${sequence} for names and ${communitySequence} for community names`
 
 /** Watches a program's payments. Logs of the program wake the worker, which then lists transactions. */
 export function paymentWatcherWorker(
@@ -398,24 +430,23 @@ export function paymentWatcherWorker(
     fields,
     notify,
     pollMs,
-    idleMs: urls.length > 0 ? QUIET_POLL_MS : pollMs,
+    idleMs: QUIET_POLL_MS,
     subscribe: () =>
       urls.length > 0
         ? watchProgramLogs({ urls, programId, commitments, onLogs, onFault })
         : undefined,
     async step(_, alive) {
       const startedMs = Date.now()
-      const outcome = await watcher.step(alive)
+      const wasNotified =
+        urls.length === 0 || performance.now() - notifiedMs < LISTED_AFTER_NOTICE_MS
+      const outcome = await watcher.step(wasNotified, alive)
       report(outcome, startedMs)
       if (outcome.kind === 'took') {
         reporting.onAdvance(true)
         return 'progressed'
       }
-      const isPending =
-        outcome.kind === 'missing' ||
-        outcome.unconfirmed > 0 ||
-        performance.now() - notifiedMs < LISTED_AFTER_NOTICE_MS
-      return isPending ? 'waiting' : 'idle'
+      const isQuiet = !wasNotified && outcome.kind === 'idle' && outcome.unconfirmed === 0
+      return isQuiet ? 'idle' : 'waiting'
     },
   }
 }
@@ -427,11 +458,12 @@ function createReport(log: Logger, fields: Worker['fields']) {
     const { kind, ...numbers } = outcome
     const line = { ...fields, ...numbers, ms: Date.now() - startedMs }
     const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
-    const isNews =
-      outcome.kind === 'took' && outcome.payments + outcome.communityPayments + outcome.outcomes > 0
     if (isAlarm && !wasAlarm) log.error(line, 'payments are missing')
-    else if (isNews) log.info(line, kind)
+    else if (isNews(outcome)) log.info(line, kind)
     else log.trace(line, kind)
     wasAlarm = isAlarm
   }
 }
+
+const isNews = (outcome: PaymentWatchOutcome): boolean =>
+  outcome.kind === 'took' && outcome.payments + outcome.communityPayments + outcome.outcomes > 0
