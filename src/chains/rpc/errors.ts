@@ -221,6 +221,10 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
 export const isErrorAnswer = (error: unknown): boolean =>
   error instanceof RpcError && error.cause instanceof NodeError && error.fault !== 'rate_limited'
 
+/** True if a node refused a range or an answer as too large: it may answer a smaller question. */
+export const isTooMuchError = (error: unknown): boolean =>
+  error instanceof RpcError && error.fault === 'too_much'
+
 /** True if the same node may answer a second attempt. */
 export const isRetryableRpcError = (error: Error): boolean =>
   error instanceof RpcError &&

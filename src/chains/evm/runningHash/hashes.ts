@@ -21,11 +21,8 @@ interface RecordingContract {
 }
 
 /** The contracts of a chain, with the settings that decide which of them keep a running hash of their logs. */
-export type ChainContractSettings = Pick<ChainConfig, 'role' | 'chainId' | 'communityPayments'> & {
-  contract?: Hex | undefined
-  watchOnly?: ChainConfig['watchOnly']
-  trust?: ChainConfig['trust']
-}
+export type ChainContractSettings = Pick<ChainConfig, 'role'> &
+  Partial<Pick<ChainConfig, 'contract' | 'communityPayments' | 'watchOnly' | 'trust'>>
 
 /** Running hashes of a chain's contracts, 32 bytes each, in the order of `contractsWithRunningHash`. */
 export type RunningHashes = readonly Buffer[]
@@ -54,7 +51,7 @@ export function contractsWithRunningHash({
   communityPayments,
   watchOnly,
   trust,
-}: Omit<ChainContractSettings, 'chainId'>): RecordingContract[] {
+}: ChainContractSettings): RecordingContract[] {
   if (watchOnly || trust) return []
   const hub: RecordingContract[] =
     role === 'hub' && contract ? [{ kind: 'hub', address: contract }] : []
@@ -62,9 +59,8 @@ export function contractsWithRunningHash({
 }
 
 /** Running hashes of a chain's contracts before their first log: zeros. */
-export const initialRunningHashes = (
-  contracts: Omit<ChainContractSettings, 'chainId'>,
-): RunningHashes => contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
+export const initialRunningHashes = (contracts: ChainContractSettings): RunningHashes =>
+  contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
 
 /**
  * Encodes running hashes for storage with a checkpoint. The bytes include the checkpoint's block hash and the contracts'
