@@ -1,8 +1,7 @@
 import { BaseError, HttpRequestError, InternalRpcError, RpcRequestError } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { ChainUnavailableError } from '../chain.js'
-import { classifyRpcError, NodeError, RpcError } from '../rpc/errors.js'
-import { WrongChainError } from '../rpc/evm.js'
+import { classifyRpcError, NodeError, RpcError, WrongChainError } from '../rpc/errors.js'
 import { classifyTxError, TX_ERROR_TABLE, type TxErrorClass } from './txErrors.js'
 
 /** Messages as in the source code of the nodes, and as providers write them. */

@@ -1,16 +1,16 @@
 import type { Hex } from '../chain.js'
-import { classifyRpcError, NodeError, type RpcFault, transientError } from './errors.js'
+import {
+  classifyRpcError,
+  NodeError,
+  type RpcFault,
+  transientError,
+  WrongChainError,
+} from './errors.js'
 import { requireRpcAnswerForm } from './forms.js'
 import { createJsonHttpClient, type JsonHttpAnswer } from './http.js'
-import {
-  type RpcCall,
-  type RpcNodes,
-  RpcPool,
-  type RpcPoolOptions,
-  WrongChainError,
-} from './nodes.js'
+import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nodes.js'
 
-export { type RpcCall, WrongChainError }
+export type { RpcCall }
 
 export const rpcQuantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 

@@ -16,6 +16,7 @@ import {
   RefutedAnswerError,
   RpcError,
   transientError,
+  WrongChainError,
 } from './errors.js'
 import { classifyHeads, MIN_BLOCK_TIME_MS, type NodeHead, sharedHeightOf } from './headChoice.js'
 import {
@@ -25,7 +26,6 @@ import {
   type NodeConsumer,
   type RpcCall,
   RpcNode,
-  WrongChainError,
 } from './node.js'
 
 export {
@@ -35,7 +35,7 @@ export {
   NodesSilentError,
   NoQuorumError,
 } from './agreement.js'
-export { type NodeConsumer, type RpcCall, WrongChainError } from './node.js'
+export type { NodeConsumer, RpcCall } from './node.js'
 
 /** Options of a pool that do not depend on the chain family. */
 export interface RpcPoolOptions<Hash extends string> {
@@ -73,7 +73,7 @@ interface Family<Hash extends string> {
   comparedMs: number
 }
 
-type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
+type Answer<T> = { result: T } | { error: RpcError }
 
 /** The public interface of a pool of nodes. */
 export type RpcNodes<Hash extends string = string> = Pick<RpcPool<Hash>, keyof RpcPool<Hash>>
@@ -150,7 +150,7 @@ export class RpcPool<Hash extends string> {
     for (const node of nodes) {
       const answer = await this.#ask(node, (call) => work(call, node.host))
       if ('result' in answer) return answer.result
-      if (answer.error instanceof RpcError && !isFaultOfNode(answer.error)) throw answer.error
+      if (!isFaultOfNode(answer.error)) throw answer.error
       last = answer.error
     }
     if (this.#nodes.length > 0 && this.#nodes.every(({ wrong }) => wrong))
@@ -188,7 +188,7 @@ export class RpcPool<Hash extends string> {
     const asked = awake.length >= needed ? awake : all
     const answered = await Promise.all(asked.map((node) => this.#ask(node, work)))
     const answers = new NodeAnswers<RpcNode, T>()
-    const failed = new Map<RpcNode, RpcError | WrongChainError>()
+    const failed = new Map<RpcNode, RpcError>()
     for (const [i, node] of asked.entries()) {
       const answer = answered[i]!
       if ('result' in answer) answers.set(node, answer.result)
@@ -245,7 +245,7 @@ export class RpcPool<Hash extends string> {
     { isSame = isDeepStrictEqual, isProved = false, about }: AgreementOptions<T> = {},
   ): Promise<AgreedAnswer<T>> {
     const answers = new NodeAnswers<RpcNode, T>()
-    const failed = new Map<RpcNode, RpcError | WrongChainError>()
+    const failed = new Map<RpcNode, RpcError>()
     const queue = this.#inOrder()
     for (const node of queue) {
       const [first] = answers.answers
@@ -275,7 +275,7 @@ export class RpcPool<Hash extends string> {
   /** The error that explains why no answer was accepted. */
   #undecided(
     answered: readonly RpcNode[],
-    failed: ReadonlyMap<RpcNode, RpcError | WrongChainError>,
+    failed: ReadonlyMap<RpcNode, RpcError>,
     about?: string,
   ): Error {
     const errors = [...failed.values()]
@@ -292,9 +292,7 @@ export class RpcPool<Hash extends string> {
         { cause: tooMuch },
       )
     }
-    const refusals = errors.filter(
-      (error) => error instanceof RpcError && error.fault === 'refused',
-    )
+    const refusals = errors.filter(({ fault }) => fault === 'refused')
     if (answered.length === 0 && refusals.length >= Math.min(2, this.size)) return refusals[0]!
     // an error about the requested item explains more than the error of an unavailable node
     const missing = errors.find((error) => error instanceof MissingDataError)
@@ -383,9 +381,8 @@ export class RpcPool<Hash extends string> {
       node.answered()
       return { result }
     } catch (error) {
-      if (error instanceof WrongChainError) node.rest(error, performance.now())
-      else if (!(error instanceof RpcError)) throw error
-      else if (error instanceof MissingDataError) node.answered()
+      if (!(error instanceof RpcError)) throw error
+      if (error instanceof MissingDataError) node.answered()
       else if (isFaultOfNode(error)) {
         node.rest(error, performance.now())
         this.#options.onFault?.(node.url, error)
