@@ -53,19 +53,27 @@ it('a single block that is too much for the only node in a catch-up is named, wi
   )
 })
 
-it('nodes that keep only the newest block’s state prove a gap that a failed step makes them read in parts', async () => {
+it('nodes that keep only the newest block’s state prove a gap that failed steps make the indexer read in parts', async () => {
   let isFailing = false
   const keeps = pruned(1)
   const faltering: OnCall = async (method, body) =>
     isFailing && method === 'eth_getLogs' ? failing(-32_603, 'Internal error') : keeps(method, body)
   const lone = await open({ rpcUrls: [await node(faltering), await node(faltering)] })
   expect(await drive(lone, 40)).toEqual([])
+  await lone.indexer.step()
+  const from = lone.indexer.state.nextBlock
   await world.bid(2, ['in-a-gap'])
-  await world.test.mine({ blocks: 60 })
+  await world.test.mine({ blocks: 40 })
+  // followed block by block
+  expect((await head()) - from).toBeLessThan(64)
   isFailing = true
-  expect(await drive(lone, 1)).toHaveLength(1)
+  expect(await drive(lone, 3)).toHaveLength(3)
   isFailing = false
   expect(await drive(lone)).toEqual([])
+  expect(lone.indexer.state).toMatchObject({
+    nextBlock: (await confirmed()) + 1,
+    trust: 'proved',
+    lastError: null,
+  })
   expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
-  expect(lone.indexer.state).toMatchObject({ trust: 'proved', lastError: null })
 })

@@ -86,8 +86,11 @@ it.each([
   ['two others have reached', [19, 20, 20], 20],
   ['one other has reached, which may be made up', [19, 22, 19], 19],
   ['it has reached itself', [20, 19, 19], 20],
-])('once heads are compared, the newest block is the first node’s, or that which %s', async (_, heights, newest) => {
-  const chain = chainOn(...heights.map((height) => nodeAt({ height })))
-  await chain.rpc.checkHeads()
-  expect((await chain.heads()).latest.number).toBe(newest)
-})
+])(
+  'once heads are compared, the newest block is the first node’s, or that which %s',
+  async (_, heights, newest) => {
+    const chain = chainOn(...heights.map((height) => nodeAt({ height })))
+    await chain.rpc.checkHeads()
+    expect((await chain.heads()).latest.number).toBe(newest)
+  },
+)

@@ -180,8 +180,10 @@ export async function decodeLogs(
   decodeHubLogs(found, chain.chain, hubLogs, timeOf)
   if (sentLogs.length > 0 && chain.endpoint)
     found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
-  if (paymentLogs.length > 0) found.payments = decodeCommunityPayments(paymentLogs, timeOf)
-  found.ends = decodePaymentOutcomes(paymentLogs)
+  if (paymentLogs.length > 0) {
+    found.payments = decodeCommunityPayments(paymentLogs, timeOf)
+    found.ends = decodePaymentOutcomes(paymentLogs)
+  }
   found.runningHashInputs = runningHashInputs(chain, logs, timeOf)
   return found
 }

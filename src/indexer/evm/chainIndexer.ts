@@ -1,3 +1,4 @@
+import { ChainUnavailableError } from '../../chains/chain.js'
 import {
   type ChainHeads,
   type ConfirmedHead,
@@ -298,12 +299,13 @@ export class ChainIndexer {
         agreed,
       })
     } catch (error) {
-      // until nodes agree, new blocks are shown as unconfirmed
-      const why = findNoQuorumError(error)
-      if (!why) throw error
+      const isUnanswered =
+        error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
       // nodes may keep only the newest block's state, which proves these blocks once the tail reaches that block
-      const isBelowHead = extension !== null && tail.at(-1)!.block < latest.number
-      if (!(isBelowHead && why instanceof NodesSilentError)) this.#unproved = error as Error
+      const isProvedLater = isUnanswered && extension !== null && tail.at(-1)!.block < latest.number
+      // until nodes agree, new blocks are shown as unconfirmed
+      if (!isProvedLater && !findNoQuorumError(error)) throw error
+      if (!isProvedLater) this.#unproved = error as Error
       confirming = []
     }
     const replaced = rowsToReplace(this.#stored, kept, confirming.length)

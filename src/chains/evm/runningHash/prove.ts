@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LogTrustBasis } from '../../../ops/chainState.js'
 import { fallbackOnExpectedError } from '../../../ops/log/errors.js'
-import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
+import { toHex } from '../../../registry/primitives/bytes.js'
 import { ChainUnavailableError } from '../../chain.js'
 import {
   ContradictingNodeError,
@@ -77,16 +77,16 @@ export const runningHashMismatchText = (
  */
 export async function readAgreedRunningHashes(
   { rpc, config }: EvmChain,
-  { hash, number }: BlockNumberAndHash,
+  block: BlockNumberAndHash,
 ): Promise<AgreedAnswer<RunningHashes>> {
   try {
-    return await rpc.agreed((call) => readRunningHashes(call, config, fromHex(hash), number), {
-      about: `the running hash of block ${number}`,
+    return await rpc.agreed((call) => readRunningHashes(call, config, block), {
+      about: `the running hash of block ${block.number}`,
     })
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
     throw new NodesSilentError(
-      `chain "${config.label}": its contracts' running hashes at block ${number} can't be read: ${error.message}`,
+      `chain "${config.label}": its contracts' running hashes at block ${block.number} can't be read: ${error.message}`,
       { cause: error },
     )
   }

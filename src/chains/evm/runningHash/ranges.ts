@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { errorSentence, fallbackOnExpectedError } from '../../../ops/log/errors.js'
-import type { DecodedEntry } from '../../../registry/journal/decode.js'
-import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
+import { type DecodedEntry, decodeEntry } from '../../../registry/journal/decode.js'
+import { bigIntToWord, fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { mapInBatches } from '../../rpc/batches.js'
 import { errorWithCauses, isTooMuchError, RpcError, transientError } from '../../rpc/errors.js'
 import { type EvmRpc, parseQuantity } from '../../rpc/evm.js'
@@ -27,7 +27,6 @@ import {
   readLogsOfRange,
   requireBlockHeader,
 } from '../logs.js'
-import { configuredMinimumBids, minimumBidEntries } from '../minima.js'
 import { contractsWithRunningHash } from './hashes.js'
 import type { LogRangeWidth } from './width.js'
 
@@ -235,8 +234,10 @@ async function readRange(
   }
   const read = await readLogsOfRange(call, logFilterOfContracts(config), from, to)
   const decoded = await decodeChainLogs(call, chain, read.logs, await timesOf(call, read, isHinted))
-  const beginning = await minimumHeaders(call, config, from, to)
-  const configured = beginning.flatMap((header) => minimumBidEntries(chain, header))
+  const blocks = [...configuredMinimumBids(config).keys()]
+  const withMinimum = blocks.filter((block) => from <= block && block <= to)
+  const headers = await Promise.all(withMinimum.map((block) => requireBlockHeader(call, block)))
+  const configured = headers.flatMap((header) => minimumBidEntries(chain, header))
   if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
   const parentHash = fromHex(read.first.parentHash)
   return { from, to, decoded, parentHash, lastHash: fromHex(read.last.hash) }
@@ -298,17 +299,43 @@ export const readBlocksOfHeaders = (
     }
   })
 
-/** Headers of the blocks in a range from which a configured minimum bid holds. */
-async function minimumHeaders(
-  call: RpcCall,
-  config: EvmChain['config'],
-  from: number,
-  to: number,
-): Promise<BlockHeader[]> {
-  const blocks = [...configuredMinimumBids(config).keys()].filter(
-    (block) => block >= from && block <= to,
+/** Log index of the entry of a configured minimum bid: before every log of its block. */
+export const LOG_INDEX_OF_CONFIGURED_MINIMUM_BID = -1
+
+/**
+ * The configured minimum bids of a watch-only hub, by the block from which each holds, in order. A minimum from before
+ * the chain's `startBlock` holds from `startBlock`. Hub contracts of other deployers do not log their minimum.
+ */
+export function configuredMinimumBids({
+  role,
+  watchOnly,
+  startBlock,
+}: EvmChain['config']): ReadonlyMap<number, bigint> {
+  const minima = role === 'hub' ? (watchOnly?.minimum ?? []) : []
+  return new Map(
+    minima
+      .toSorted((a, b) => a.fromBlock - b.fromBlock)
+      .map(({ fromBlock, wei }) => [Math.max(fromBlock, startBlock), BigInt(wei)]),
   )
-  return Promise.all(blocks.map((block) => requireBlockHeader(call, block)))
+}
+
+/** Journal entries of the minimum bids that hold from a block on. @param timestampMs the block's time */
+function minimumBidEntries(
+  { config, chain }: EvmChain,
+  { number: block, timestampMs }: { number: number; timestampMs: number },
+): DecodedEntry[] {
+  const wei = configuredMinimumBids(config).get(block)
+  if (wei === undefined) return []
+  const position = { chain, block, logIndex: LOG_INDEX_OF_CONFIGURED_MINIMUM_BID }
+  return [
+    decodeEntry({
+      kind: 'minimum',
+      position,
+      txKey: null,
+      causeMs: timestampMs,
+      body: bigIntToWord(wei),
+    }),
+  ]
 }
 
 const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
