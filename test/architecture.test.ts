@@ -336,7 +336,7 @@ describe('the rules of this test', () => {
 
 it.each([
   ['const a = () => rpc.onOneNode(work)', ['x.ts a']],
-  ['class B { c() { return this.rpc.newestHead(read) } }', ['x.ts c']],
+  ['class B { c() { return this.rpc.inTurn(read) } }', ['x.ts c']],
   ['const d = { e: () => rpc.call("m", []) }', ['x.ts e']],
   ['function f() { return createEvmRpc({ urls }).call("m", []) }', ['x.ts f']],
   ['const g = () => chain.rpc.onEveryNode(ask)', ['x.ts g']],

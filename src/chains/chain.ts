@@ -110,11 +110,6 @@ export interface SignatureCheckQuery {
   signature: Hex
   /** True if signatures of contract wallets that are not deployed yet are accepted (ERC-6492). */
   acceptsErc6492: boolean
-  /**
-   * Address of the client that sent the request. A client's concurrent checks of one wallet are limited, because
-   * anybody may request checks of any wallet.
-   */
-  caller: string
 }
 
 /** An airdrop allocation, as the `claim` function of the distributor contract takes it. */

@@ -82,8 +82,8 @@ export function paymentJudgeWorker(
 ): Worker {
   const { pool, network, epoch, log, metrics, loops } = ctx
   const judge = new PaymentJudge({ pool, network, epoch, ports })
+  const alarm = 'ClusterdPaymentsWait'
   const key = `payments of ${network} wait`
-  let isAlarmed = false
   return {
     name: 'the payments of communities',
     fields: { network },
@@ -106,16 +106,13 @@ export function paymentJudgeWorker(
       const { waiting, sinceMs, reason } = judge.state
       const waitingMs = sinceMs === null ? 0 : Date.now() - sinceMs
       metrics.paymentsWait.set({ network }, waitingMs / 1_000)
-      const isAlarm = waitingMs >= ALARM_AFTER_MS
-      if (isAlarm && !isAlarmed)
-        log.error(
-          { network, waiting, waitingMs, reason, ...alarmLogFields('ClusterdPaymentsWait') },
-          NO_ANSWER,
-        )
-      isAlarmed = sinceMs !== null && (isAlarm || isAlarmed)
+      const isRaised = loops.raised.has(key)
+      const isAlarm = isRaised ? sinceMs !== null : waitingMs >= ALARM_AFTER_MS
+      if (!isAlarm) return void loops.raised.delete(key)
+      if (!isRaised)
+        log.error({ network, waiting, waitingMs, reason, ...alarmLogFields(alarm) }, NO_ANSWER)
       const text = `${waiting} payments of ${network} for community names wait: ${reason}`
-      if (isAlarmed) loops.raised.set(key, { alarm: 'ClusterdPaymentsWait', text })
-      else loops.raised.delete(key)
+      loops.raised.set(key, { alarm, text })
     },
   }
 }

@@ -3,11 +3,7 @@ import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { GAS_PER_PAYMENT_REFUSAL } from '../chains/evm/community/ending.js'
-import {
-  createGasPriceCap,
-  createRequiredTipCache,
-  readLeastGasPriceWei,
-} from '../chains/evm/gasPrice.js'
+import { createGasPriceCap, readLeastGasPriceWei } from '../chains/evm/gasPrice.js'
 import { accountWithoutKey } from '../chains/evm/relayerAccount.js'
 import { createEvmJobSender, createRpcCallCache, type RpcCallCache } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
@@ -75,7 +71,6 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   protected readonly key: SignerRowKey | null
   readonly #options: EvmRelayerOptions
   readonly #gasPriceCapWei: () => Promise<bigint>
-  readonly #demand = createRequiredTipCache()
   readonly #nonces: NonceKeeper | null
   readonly #isLocal: boolean
   #releasesAtMs = Number.NEGATIVE_INFINITY
@@ -237,7 +232,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
    */
   async #leastWei(worth: number): Promise<bigint | null> {
     const priceWei = await fallbackOnExpectedError(
-      readLeastGasPriceWei(this.#options.at.rpc, this.#demand.wei),
+      readLeastGasPriceWei(this.#options.at.rpc),
       (error) => error instanceof ChainUnavailableError,
       null,
     )
@@ -331,7 +326,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       return async () =>
         (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'
     const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
-    const sender = createEvmJobSender({ chain: at, account: by }, made, memo, this.#demand)
+    const sender = createEvmJobSender({ chain: at, account: by }, made, memo)
     const spendCapWei = settings.spendCapWei * BigInt(1 + row.others.length)
     const ports = {
       sender,

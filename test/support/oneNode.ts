@@ -81,7 +81,7 @@ function isOfOneNode(
   { name, expression, parent }: ts.PropertyAccessExpression,
   file: ts.SourceFile,
 ): boolean {
-  if (['onOneNode', 'inTurn', 'newestHead'].includes(name.text)) return true
+  if (['onOneNode', 'inTurn'].includes(name.text)) return true
   if (name.text === 'onEveryNode') return ts.isCallExpression(parent) && parent.arguments.length < 2
   return name.text === 'call' && POOL.test(expression.getText(file))
 }

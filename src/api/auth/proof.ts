@@ -161,7 +161,6 @@ async function isSignedByContract(
     hash: toHex(personalSignHash(bound)),
     signature: toHex(bytes),
     acceptsErc6492: context.auth.acceptsErc6492,
-    caller: context.caller?.address ?? '',
   })
   return isValid ?? false
 }

@@ -168,7 +168,7 @@ it.each<[string, string[], number, number, number | null]>([
   const read = { plain: tx(6, {}), paid: tx(7, { payments: [paid(1n)] }) }
   tracker.advance(Object.values(read))
   const listed = names.map((name) => read[name as keyof typeof read])
-  const leftOut = tracker.leftOutOf({ listed, downToSlot }, beforeSlot)
+  const leftOut = tracker.leftOutOf({ listed, newest: null, downToSlot }, beforeSlot)
   expect(leftOut).toBe(slot === null ? null : read.paid.signature)
 })
 
