@@ -16,8 +16,8 @@ import {
   isHaltedChainProblem,
   startDaemonProcess,
 } from './processes/daemonProcess.js'
-import { writeAtomically } from './processes/files.js'
-import { chooseFreePort, isPortFree } from './processes/ports.js'
+import { readOrUndefined, writeAtomically } from './processes/files.js'
+import { chooseFreePort, choosePortAgain, isPortFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
 import type { Sandbox } from './processes/sandbox.js'
 import { operatorAccount } from './world.js'
@@ -82,7 +82,9 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
     return server
   }
   sandbox.log('starting PostgreSQL')
-  let server = await start(await lastPort(path.join(sandbox.home, 'postgres.port')))
+  const portFile = path.join(sandbox.home, 'postgres.port')
+  let server = await start(await choosePortAgain(Number(readOrUndefined(portFile) ?? 0)))
+  writeAtomically(portFile, String(server.port))
   sandbox.log(`PostgreSQL runs on port ${server.port}`)
   return {
     get pid() {
@@ -97,14 +99,6 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
       server = await start(server.port)
     },
   }
-}
-
-/** The port of the earlier start, so that an open database client keeps working, or else a free port. */
-async function lastPort(file: string): Promise<number> {
-  const last = fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : 0
-  const port = last > 0 && (await isPortFree(last)) ? last : await chooseFreePort()
-  writeAtomically(file, String(port))
-  return port
 }
 
 /** RPC URLs, by network label, of chains that others started and that the local world uses. */

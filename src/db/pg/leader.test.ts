@@ -5,8 +5,8 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { startMigrated } from '../../../test/support/migrated.js'
+import { startTcpProxy, type TcpProxy } from '../../../test/support/tcpProxy.js'
 import { WorkerLoops } from '../../ops/loops.js'
-import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { assertIndexingLeader } from '../journal/head.js'
 import {
   createLeasePool,

@@ -1,5 +1,10 @@
 import { keccak256, toBytes } from 'viem'
-import { type RpcAnswer, type RpcCall, readHeadNumber, type Upstream } from './upstream.js'
+import {
+  type RpcAnswer,
+  type RpcCall,
+  readHeadNumber,
+  type Upstream,
+} from '../../../src/testing/faultProxy/upstream.js'
 
 interface Block {
   number: string
