@@ -167,26 +167,21 @@ export const daemonEnvironment = (
 
 /** Starts the daemon and waits until it is ready. */
 export async function startDaemon(sandbox: Sandbox, at: LocalDaemonSettings): Promise<void> {
+  const { home } = sandbox
+  const logFile = path.join(home, 'logs', 'daemon.log')
   sandbox.daemon = await startDaemonProcess({
     opsUrl: at.ops,
-    logFile: path.join(sandbox.home, 'logs', 'daemon.log'),
-    env: daemonEnvironment(sandbox.home, at),
-    onEnd: () =>
-      sandbox.fail(`the daemon has ended (see ${path.join(sandbox.home, 'logs', 'daemon.log')}).`),
+    logFile,
+    env: daemonEnvironment(home, at),
+    onEnd: () => sandbox.fail(`the daemon has ended (see ${logFile}).`),
   })
   await sandbox.daemon.waitUntilReady().catch((error: Error) => {
-    throw isHaltedChainProblem(error.message)
-      ? new Error(behindJournal(sandbox, error.message))
-      : error
+    if (!isHaltedChainProblem(error.message)) throw error
+    // the journal may have a registration that a killed chain lost with its newest blocks
+    const database = fs.existsSync(path.join(home, 'postgres')) ? '' : ' and the database'
+    throw new Error(
+      `A local chain is behind the journal (${error.message}): delete ${home}${database} to begin a new world.`,
+    )
   })
   sandbox.log('the daemon is ready')
-}
-
-/**
- * Error message for a halted chain: the journal may have a registration that a killed chain lost with its newest
- * blocks.
- */
-function behindJournal(sandbox: Sandbox, problem: string): string {
-  const database = fs.existsSync(path.join(sandbox.home, 'postgres')) ? '' : ' and the database'
-  return `A local chain is behind the journal (${problem}): delete ${sandbox.home}${database} to begin a new world.`
 }

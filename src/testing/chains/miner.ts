@@ -22,9 +22,13 @@ export function startMiner(
   let minedMs = 0
   let usedMs = performance.now()
   const mine = async (): Promise<void> => {
-    if (idleMs > blockMs && (await test.getTxpoolStatus()).pending > 0) usedMs = performance.now()
+    if (isHeld) return
     const nowMs = performance.now()
-    if (isHeld || (idleMs > blockMs && nowMs - usedMs > afterMs && nowMs - minedMs < idleMs)) return
+    if (idleMs > blockMs) {
+      if ((await test.getTxpoolStatus()).pending > 0) usedMs = nowMs
+      const isIdle = nowMs - usedMs > afterMs
+      if (isIdle && nowMs - minedMs < idleMs) return
+    }
     minedMs = nowMs
     await test.mine({ blocks: 1 })
   }

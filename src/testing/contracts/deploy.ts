@@ -174,11 +174,13 @@ export async function connectBridgeEnd(
     if (!isAddressEqual(library, near.library)) libraries.push(...librarySteps(near, target))
   }
   await sendTransactionsInOrder(near, libraries)
-  const owner = { ...near, walletClient: near.owner ?? near.walletClient }
-  await sendTransactionsInOrder(
-    owner,
-    targets.map((target) => peerStep(near, target)),
-  )
+  const peers = targets.map(({ eid, app }) => ({
+    label: 'setting the peer',
+    to: near.app,
+    // hub and spoke both inherit `setPeer` from OAppCore, so the hub's ABI fits both
+    data: encodeContractCall(hubAbi, 'setPeer', [eid, addressAsBytes32(app)]),
+  }))
+  await sendTransactionsInOrder({ ...near, walletClient: near.owner ?? near.walletClient }, peers)
 }
 
 function librarySteps(
@@ -211,13 +213,6 @@ function librarySteps(
     },
   ]
 }
-
-// hub and spoke both inherit `setPeer` from OAppCore, so the hub's ABI fits both
-const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeploymentTransaction => ({
-  label: 'setting the peer',
-  to: app,
-  data: encodeContractCall(hubAbi, 'setPeer', [target.eid, addressAsBytes32(target.app)]),
-})
 
 /**
  * Transaction that creates LayerZero's EndpointV2 with this endpoint id, as compiled by LayerZero. Its licence is

@@ -27,18 +27,16 @@ export interface FaultyAnswer extends RpcAnswer {
   status?: number
 }
 
-interface FaultyAnswerContext {
-  upstream: Upstream
-  limits: FaultLimits
-  /** Random number for this call, in [0, 1). */
-  random: number
-}
-
-/** Answers a call with a fault of the given kind. Null where this fault does not apply to the call's content. */
+/**
+ * Answers a call with a fault of the given kind. Null where this fault does not apply to the call's content.
+ * `random` is a random number for this call, in [0, 1).
+ */
 export async function answerWithFault(
   kind: AnswerFault,
   call: RpcCall,
-  { upstream, limits, random }: FaultyAnswerContext,
+  upstream: Upstream,
+  limits: FaultLimits,
+  random: number,
 ): Promise<FaultyAnswer | null> {
   switch (kind) {
     case 'stale_head':

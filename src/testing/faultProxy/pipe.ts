@@ -57,20 +57,19 @@ export function createFaultyPipe(upstream: Upstream, seed: number, limits: Fault
 
   /** Answers one call, wrongly if `kind` is a fault of answers. */
   const answer = async (
-    { method, params, id }: RpcCall,
+    call: RpcCall,
     request: FaultRequest,
     kind: FaultKind | null,
   ): Promise<FaultyAnswer> => {
     if (kind !== null && isAnswerFault(kind)) {
       const random = randomFor('answer', request)
-      const context = { upstream, limits, random }
-      const wrong = await answerWithFault(kind, { method, params, id }, context)
+      const wrong = await answerWithFault(kind, call, upstream, limits, random)
       if (wrong) {
         counts[kind] += 1
         return wrong
       }
     }
-    return upstream(method, params)
+    return upstream(call.method, call.params)
   }
 
   const answerOne = async (call: RpcCall, request: FaultRequest, kind: FaultKind | null) => {

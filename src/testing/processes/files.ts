@@ -7,7 +7,7 @@ import { identifyProcess } from './processes.js'
 const LOCK_POLL_MS = 20
 
 /** Writes a file atomically: a reader finds the old or the new content, even after a crash. */
-export function writeAtomically(file: string, content: string | Buffer, mode = 0o644): void {
+export function writeAtomically(file: string, content: string, mode = 0o644): void {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const temporary = `${file}.${process.pid}.tmp`
   fs.writeFileSync(temporary, content, { mode })

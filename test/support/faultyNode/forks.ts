@@ -17,8 +17,6 @@ interface Log {
   data: string
 }
 
-export type SimulatedFork = ReturnType<typeof createSimulatedFork>
-
 /**
  * Simulates a fork that the node is not on. It branches off a few blocks below the head, with other bidders in its
  * logs. Blocks once returned stay available by hash, as on a node of that fork.
