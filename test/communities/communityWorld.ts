@@ -33,7 +33,6 @@ import {
 } from '../../src/registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import {
   MINIMUM_WEI,
   openChains,
@@ -41,6 +40,7 @@ import {
   RELAYER_KEY,
   startBridgeWorld,
 } from '../support/bridgeWorld.js'
+import { waitForReceipt } from '../support/receipt.js'
 
 export type Label = '1' | '8453'
 

@@ -4,10 +4,10 @@ import pg from 'pg'
 import { keccak256, toHex, zeroHash } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LEASE_CONNECTIONS } from '../../src/db/leaders/lead.js'
-import { startTcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { callOf, lookupOf, parentsWith, RESOLVER, signedAnswer } from '../support/ens.js'
+import { startTcpProxy } from '../support/tcpProxy.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 const DEADLINE = { timeout: 40_000, interval: 100 }

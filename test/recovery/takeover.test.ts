@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Client } from '../../src/client/client.js'
 import { readLeaders } from '../../src/db/leaders/leaders.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
-import { signIn } from '../../src/testing/signIn.js'
 import { ask as askOnce } from '../support/askOnce.js'
 import { type SecondDaemon, startSecondDaemon } from '../support/secondDaemon.js'
+import { signIn } from '../support/signIn.js'
+import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 /** What the design promises, from the moment a leader says nothing more. */

@@ -15,9 +15,9 @@ import { findJournalledTxs } from '../../src/db/transactions/bids.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { SPOKE_EID } from '../support/bridgeContracts.js'
 import { MINIMUM_WEI, openChains } from '../support/bridgeWorld.js'
+import { waitForReceipt } from '../support/receipt.js'
 import { useBridge } from '../support/useBridge.js'
 
 const world = useBridge()

@@ -22,9 +22,9 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from '../../src/relayer/solanaRelayer.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { startLocalSolana } from '../../src/testing/solana/localSolana.js'
-import { sendSolanaTransaction } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
 import { runChild } from '../support/kill.js'
+import { sendSolanaTransaction } from '../support/sendSolana.js'
 import { outboxCommand } from './deliveries.js'
 
 const QUOTE_KEY = Buffer.alloc(32, 0x0c)

@@ -36,7 +36,7 @@ const REST = [
   // the processor time of routes, which needs a machine that does little else
   /^test\/api\/(costs|listCosts)\.test/,
   // the parts of the local world, the package, benchmarks and large tables
-  /^src\/testing\//,
+  /^(src\/testing|test\/support)\//,
   /^test\/(airdrop|bench|package|scale)\//,
   /^test\/storage\/(plans|manyNames|moves)\.test/,
   /^test\/bundle\.test/,

@@ -20,7 +20,6 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import { EvmRelayer, type EvmRelayerOptions } from '../../src/relayer/evmRelayer.js'
 import { type RelayTarget, relayPlanOf } from '../../src/relayer/targets.js'
 import { startAnvil } from '../../src/testing/chains/anvil.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import {
   account,
   chainAt,
@@ -35,6 +34,7 @@ import {
 import { takeLead } from './lead.js'
 import { startMigrated } from './migrated.js'
 import { allMined } from './miner.js'
+import { waitForReceipt } from './receipt.js'
 
 export { MINIMUM_WEI }
 

@@ -15,7 +15,6 @@ import type { BackfillProgress } from '../../src/indexer/progress.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
 import type { TestAccount } from '../../src/testing/world.js'
@@ -29,6 +28,7 @@ import {
 } from './bridgeContracts.js'
 import { takeLead } from './lead.js'
 import { startMigrated } from './migrated.js'
+import { waitForReceipt } from './receipt.js'
 
 export { MINIMUM_WEI }
 

@@ -36,6 +36,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'chains/solana/deployment/': 'commands that an operator runs and checks',
   'chains/solana/owed.ts owed':
     'shown debts and transactions to sign: the program pays what it owes',
+  'testing/solana/registrar.ts deployRegistrar': 'the only node of the local world’s cluster',
   'chains/solana/quote.ts createSolanaQuoter': 'a blockhash: a wrong one makes the payment fail',
   'chains/solana/signer.ts areHeld':
     'held on any node: only an outcome that two nodes gave ends a job',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
-import { startTcpProxy } from '../../testing/faultProxy/tcpProxy.js'
+import { startTcpProxy } from '../../../test/support/tcpProxy.js'
 import { inPipeline, socketOf } from './pipeline.js'
 import {
   createPool,

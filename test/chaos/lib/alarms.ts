@@ -1,6 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { PublicKey } from '@solana/web3.js'
 import { readDaemonReadiness } from '../../../src/testing/processes/daemonProcess.js'
-import { sleep } from '../../../src/testing/processes/processes.js'
 import { operatorAccount } from '../../../src/testing/world.js'
 import type { ChaosDaemon } from './daemons.js'
 import type { ChaosWorld } from './world.js'

@@ -8,11 +8,8 @@ import { ChainIndexer, MAX_BLOCKS_FOLLOWED_SINGLY } from '../../../src/indexer/e
 import { PaymentJudge } from '../../../src/indexer/judge.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../../src/ops/notify.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
-import {
-  integerBetween,
-  pickElement,
-  seededRandomSequence,
-} from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
+import { seededRandomSequence } from '../../support/random.js'
 import { type TestClock, useTestClock } from './clock.js'
 import { FAULTS, isLasting } from './faults.js'
 import type { History, recordHistories, Side } from './histories.js'

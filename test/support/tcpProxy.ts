@@ -1,6 +1,6 @@
 import net, { type AddressInfo, type Socket } from 'node:net'
 
-export const LOOPBACK_HOST = '127.0.0.1'
+const LOOPBACK_HOST = '127.0.0.1'
 
 /** A TCP proxy whose connections can fall silent without an end, as behind a fail-over, a firewall or a lost host. */
 export interface TcpProxy {
@@ -85,7 +85,7 @@ export async function startTcpProxy(target: { port: number }): Promise<TcpProxy>
 }
 
 /** Makes a server listen on a free port. @returns the port */
-export async function listenOnLoopback(server: net.Server): Promise<number> {
+async function listenOnLoopback(server: net.Server): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, LOOPBACK_HOST, resolve)

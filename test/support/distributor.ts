@@ -1,16 +1,16 @@
 import { type Address, type Hex, zeroAddress } from 'viem'
-import { localTokenAbi } from '../../../contracts/evm/artifacts/local/LocalToken.js'
+import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
 import {
   airdropDistributorAbi,
   airdropDistributorBytecode,
-} from '../../chains/evm/contracts/index.js'
-import { encodeContractCall } from '../../chains/evm/contracts/read.js'
+} from '../../src/chains/evm/contracts/index.js'
+import { encodeContractCall } from '../../src/chains/evm/contracts/read.js'
 import {
   contractCreationTransaction,
   type DeployerClients,
   nextContractAddress,
   sendTransactionsInOrder,
-} from '../chains/send.js'
+} from '../../src/testing/chains/send.js'
 
 const DEFAULT_DURATION_S = 30n * 86_400n
 

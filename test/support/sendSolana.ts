@@ -1,16 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Connection,
   type Keypair,
-  type PublicKey,
   Transaction,
   type TransactionConfirmationStatus,
   type TransactionInstruction,
 } from '@solana/web3.js'
-import { sleep } from '../processes/processes.js'
 
 const CONFIRM_DEADLINE_MS = 30_000
 const POLL_MS = 40
-const AIRDROP_LAMPORTS = 100_000_000_000
 
 /**
  * Signs and sends one transaction, paid by the first signer, and waits for commitment "confirmed".
@@ -57,11 +55,3 @@ export async function waitForSolanaConfirmation(
 
 const isConfirmed = (status: TransactionConfirmationStatus | undefined): boolean =>
   status === 'confirmed' || status === 'finalized'
-
-export async function fundSolanaAddresses(
-  connection: Connection,
-  addresses: readonly PublicKey[],
-): Promise<void> {
-  const airdrops = addresses.map((address) => connection.requestAirdrop(address, AIRDROP_LAMPORTS))
-  await waitForSolanaConfirmation(connection, await Promise.all(airdrops))
-}

@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { useWorld } from '../../../test/support/useWorld.js'
-import { startAnvil } from '../chains/anvil.js'
-import { type FaultProxy, startFaultProxy } from './faultProxy.js'
+import { startAnvil } from '../../../src/testing/chains/anvil.js'
+import { createUpstream } from '../../../src/testing/faultProxy/upstream.js'
+import { waitForCondition } from '../../../src/testing/processes/processes.js'
+import { useWorld } from '../useWorld.js'
+import { type FaultyNode, startFaultyNode } from './faultyNode.js'
 import { LIE_METHODS } from './lies.js'
-import { createUpstream } from './upstream.js'
 
 const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+/** Emits LOG0 with a word of zeros: PUSH1 32, PUSH1 0, LOG0. */
+const EMITTER = '0x00000000000000000000000000000000000e3171'
+const EMITTER_CODE = '0x60206000a0'
 const QUIET_MS = 200
 const PARAMS: Record<string, unknown[]> = {
   eth_getTransactionCount: [ACCOUNT, 'latest'],
@@ -16,11 +20,18 @@ const PARAMS: Record<string, unknown[]> = {
   eth_getBalance: [ACCOUNT, 'latest'],
 }
 
+interface Block {
+  number: string
+  hash: string
+  parentHash: string
+  logsBloom: string
+}
+
 const anvil = useWorld(() => startAnvil({ chainId: 31_337 }))
-let proxy: FaultProxy
+let proxy: FaultyNode
 
 beforeEach(async () => {
-  proxy = await startFaultProxy({ seed: 1, target: anvil })
+  proxy = await startFaultyNode({ seed: 1, target: anvil })
   return () => proxy.stop()
 })
 
@@ -85,5 +96,42 @@ describe('finality', () => {
     )
     proxy.restore()
     expect(await finalized()).not.toBe(before)
+  })
+})
+
+describe('another fork', () => {
+  it('is a consistent branch from below the head, with other bidders', async () => {
+    const direct = async (method: string, params: unknown[]) =>
+      (await createUpstream(anvil.rpcUrl)(method, params)).result
+    proxy.set({ other_fork: 1 })
+    await direct('anvil_setCode', [EMITTER, EMITTER_CODE])
+    await direct('eth_sendTransaction', [{ from: ACCOUNT, to: EMITTER }])
+    const isMined = async () => {
+      const { logsBloom } = (await direct('eth_getBlockByNumber', ['latest', false])) as Block
+      return BigInt(logsBloom) > 0n
+    }
+    expect(await waitForCondition(isMined, 10_000)).toBe(true)
+
+    const real = (await direct('eth_getBlockByNumber', ['latest', false])) as Block
+    let block = (await ask('eth_getBlockByNumber')) as Block
+    expect(block).toMatchObject({ number: real.number })
+    expect(block.hash).not.toBe(real.hash)
+    const byHash = async (hash: string) => (await ask('eth_getBlockByHash', [hash, false])) as Block
+    expect(await byHash(block.hash)).toEqual(block)
+    const logs = await ask('eth_getLogs', [{ address: EMITTER, blockHash: block.hash }])
+    expect(logs).toMatchObject([{ blockHash: block.hash, data: expect.stringContaining('f0f0') }])
+    let length = 1
+    for (; ; length++) {
+      const parent = await byHash(block.parentHash)
+      if ((await direct('eth_getBlockByHash', [parent.hash, false])) !== null) break
+      block = parent
+    }
+    expect(length).toBeLessThanOrEqual(2)
+    expect(proxy.counts().other_fork).toBe(1)
+
+    const deeper = ['0x3', false]
+    expect(await ask('eth_getBlockByNumber', deeper)).toEqual(
+      await direct('eth_getBlockByNumber', deeper),
+    )
   })
 })

@@ -1,5 +1,10 @@
 import { keccak256, toBytes } from 'viem'
-import { type RpcAnswer, type RpcCall, readHeadNumber, type Upstream } from './upstream.js'
+import {
+  type RpcAnswer,
+  type RpcCall,
+  readHeadNumber,
+  type Upstream,
+} from '../../../src/testing/faultProxy/upstream.js'
 
 interface Block {
   number: string
@@ -11,8 +16,6 @@ interface Log {
   blockHash: string
   data: string
 }
-
-export type SimulatedFork = ReturnType<typeof createSimulatedFork>
 
 /**
  * Simulates a fork that the node is not on. It branches off a few blocks below the head, with other bidders in its

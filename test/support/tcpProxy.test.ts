@@ -1,6 +1,6 @@
 import net, { type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { waitForCondition } from '../processes/processes.js'
+import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { startTcpProxy, type TcpProxy } from './tcpProxy.js'
 
 const DEADLINE_MS = 5_000

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { Client } from '../client/client.js'
+import { Client } from '../../src/client/client.js'
 
 /**
  * Signs an EVM account in at a daemon's API.

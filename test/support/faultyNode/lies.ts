@@ -1,5 +1,11 @@
-import { integerBetween, pickElement, type seededRandomSequence } from './random.js'
-import { hexQuantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
+import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
+import {
+  hexQuantity,
+  type RpcAnswer,
+  type RpcCall,
+  type Upstream,
+} from '../../../src/testing/faultProxy/upstream.js'
+import type { seededRandomSequence } from '../random.js'
 
 /** Number that is larger than any counter, height or price of a chain. */
 const ABSURD = 0xffffffffff
