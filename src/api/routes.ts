@@ -20,8 +20,10 @@ import { feedLogRoutes } from './v1/log.js'
 import { lookupRoutes, nameImageAndPageRoutes } from './v1/lookups.js'
 import { overviewRoutes } from './v1/overview.js'
 import { primaryNameRoutes } from './v1/primary.js'
+import { referralRoutes } from './v1/referrals.js'
 import { refundRoutes } from './v1/refunds.js'
 import { registrationRoutes } from './v1/register.js'
+import { trpcRoutes } from './v1/trpc.js'
 import { walletRoutes } from './v1/wallets.js'
 
 /** Routes by the tag under which the OpenAPI documents list them. */
@@ -61,6 +63,8 @@ const V1: Tagged = {
   ],
   Clusters: onNetwork([...lookups(clusterRoutes), ...walletRoutes, ...walletGenerationRoutes]),
   Bundles: onNetwork(walletBundleRoutes),
+  Blockscout: onNetwork(lookups(trpcRoutes)),
+  Referrals: onNetwork(lookups(referralRoutes)),
   Communities: onNetwork(communityRoutes),
   Registration: onNetwork(registrationRoutes),
   Refunds: onNetwork(refundRoutes),
@@ -89,6 +93,7 @@ export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.val
 /** Tags of routes that need more data than a feed has, or that write. */
 const TAGS_NOT_ON_MIRROR = [
   'Bundles',
+  'Referrals',
   'Communities',
   'Registration',
   'Refunds',

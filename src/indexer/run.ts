@@ -17,6 +17,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
 import { signedLogWorker } from './log.js'
 import { createBackfillProgressLog, type IndexerCallbacks } from './progress.js'
+import { createRankingRefresh } from './ranking.js'
 
 /** A chain that is indexed. */
 export interface IndexedChainSource {
@@ -162,7 +163,7 @@ function workersOf(
 const FORGET_EVERY_MS = 60 * 60_000
 
 /**
- * Creates a worker that deletes expired rows once an hour.
+ * Creates a worker that ranks the clusters once a minute, and deletes expired rows once an hour.
  * @param isSqlServed if false, the feed's copy for SQL readers is hidden
  */
 export function expiredRowsWorker(
@@ -171,11 +172,13 @@ export function expiredRowsWorker(
 ): Worker {
   // time of the last deletion, by the monotonic clock: changes of the system clock do not move the schedule
   let doneAt: number | null = null
+  const rank = createRankingRefresh(pool, network)
   return {
     name: 'the retention',
     fields: { network },
     pollMs: 60_000,
     async step(signal, alive) {
+      await rank()
       if (doneAt !== null && performance.now() - doneAt < FORGET_EVERY_MS) return 'idle'
       if (!isSqlServed) await hideSqlFeedCopy(pool, network)
       const removed = await removeExpiredRows(pool, network, signal, alive)

@@ -33,6 +33,7 @@ import {
 import { parseQuery, type RequestQuery, selectsTestnet } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
+import { forCredentials, trpcErrorAnswer } from '../http/trpc.js'
 import { priceOfRoute, requestBytesCost } from '../limits/costs.js'
 import { meterThatMayOverspend, type RateLimitGate, UNLIMITED_METER } from '../limits/gate.js'
 import { rateLimitedError } from '../limits/meter.js'
@@ -134,7 +135,9 @@ class RouteExchange {
   #reply(message: HttpMessage, error?: ApiError): void {
     const isFound = message.status < 400 || message.status === 404
     const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
-    this.#shared.finish(this.#exchange, message, fields, error)
+    const { origin } = this.#exchange.req.headers
+    const sent = this.#route.isTrpc && origin ? forCredentials(message, origin) : message
+    this.#shared.finish(this.#exchange, sent, fields, error)
   }
 
   #fail(thrown: unknown): void {
@@ -148,7 +151,11 @@ class RouteExchange {
     const answer = addDeprecationHeaders(
       this.#route,
       this.#exchange.params,
-      withCacheHeaders(this.#route.auth, false, errorAnswer(error)),
+      withCacheHeaders(
+        this.#route.auth,
+        false,
+        this.#route.isTrpc ? trpcErrorAnswer(error, this.#route.path) : errorAnswer(error),
+      ),
     )
     this.#reply(toHttpMessage(answer), error)
   }

@@ -1,6 +1,6 @@
 import { findClusterIdByName } from '../../db/registry/clusters.js'
 import { findNamesByPrefix } from '../../db/registry/lookups.js'
-import { parseClusterName } from '../../registry/primitives/name.js'
+import { parseClusterName, parseFullName } from '../../registry/primitives/name.js'
 import { NAME_MAX_BYTES, NAME_RULES_TEXT } from '../../registry/primitives/nameRule.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
@@ -18,7 +18,7 @@ import {
   namesOfAddresses,
   resolveNameTexts,
 } from '../names/lookups.js'
-import { requireName } from '../names/names.js'
+import { INVALID_NAME_MESSAGE, requireName } from '../names/names.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 import { addressSchema, clusterIdSchema, nameSchema, walletTypeSchema } from './schemas.js'
 
@@ -237,6 +237,23 @@ const image = route.get('/image/:name.svg', {
   },
 })
 
+const profileImage = route.get('/profile-image/*name', {
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
+  costliest: {},
+  summary: 'The picture of a name, under the path that block explorers ask',
+  description: 'As `/image/:name.svg`, also of `community/name`, whose slash is not encoded.',
+  params: z.object({ name: nameSchema }),
+  responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
+  errors: ['invalid_name'],
+  async handle({ params }) {
+    const name = parseFullName(params.name!)
+    if (!name) throw new ApiError('invalid_name', INVALID_NAME_MESSAGE)
+    const { cluster, wallet } = name
+    const text = wallet === null ? cluster : `${cluster}/${wallet}`
+    return answerOfType(TYPE, nameImage(text), CACHED)
+  },
+})
+
 /** Serves a held name's page to clients other than browsers. Browsers get the page of any name (`pageAnswer`). */
 export const profileRoute = route.get('/:name', {
   bad: {
@@ -272,4 +289,4 @@ export const profileRoute = route.get('/:name', {
 })
 
 /** Pictures and pages of names. The page's path matches any one-part path, so it comes last. */
-export const nameImageAndPageRoutes = [image, profileRoute]
+export const nameImageAndPageRoutes = [image, profileImage, profileRoute]

@@ -1,0 +1,129 @@
+import { BID_OFFSETS } from '../../registry/journal/bid.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { WON_BID_OUTCOME } from '../pg/codes.js'
+import {
+  nameHolderSql,
+  type PartitionNames,
+  prepareSingleRow,
+  prepareStatement,
+} from '../pg/prepared.js'
+import { execute, prepared, type Queryable } from '../pg/rows.js'
+import { MAX_LISTED } from './directory.js'
+
+/** Bytes of a limb: the largest unsigned number that fits an int8, for which PostgreSQL sums fast. */
+const LIMB_BYTES = 7
+const LIMBS = [0, 1, 2, 3, 4]
+
+/** SQL: a part of the amount of a bid `j`, an unsigned integer of 256 bits. Limb 0 is the lowest. */
+function limbSql(limb: number): string {
+  const end = BID_OFFSETS.name - limb * LIMB_BYTES
+  const start = Math.max(BID_OFFSETS.amount, end - LIMB_BYTES)
+  const length = end - start
+  return `('x' || encode(substring(j.body FROM ${start + 1} FOR ${length}), 'hex'))::bit(${length * 8})::int8 AS limb_${limb}`
+}
+
+/** SQL: sum of the amounts of bids. */
+const SUM = LIMBS.map((limb) => `sum(limb_${limb}) * ${2n ** BigInt(8 * LIMB_BYTES * limb)}`).join(
+  ' + ',
+)
+
+const refresh = prepareStatement<{ names: number; seq: number }>(
+  (l) => `WITH bids AS MATERIALIZED (
+      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster, n.seq, ${LIMBS.map(limbSql).join(', ')},
+        CASE WHEN octet_length(j.body) >= ${BID_OFFSETS.lengthWithReferral} THEN substring(j.body FROM ${BID_OFFSETS.referral + 1} FOR 32) END AS referral
+      FROM ${l.names} n
+      JOIN ${l.journal} j ON j.network = ${l.network} AND j.seq = n.seq
+        AND j.generation = (SELECT generation FROM journal_heads WHERE network = ${l.network})
+      WHERE n.network = ${l.network} AND n.outcome = ${WON_BID_OUTCOME}
+    ), highest AS (
+      SELECT cluster, ${SUM} AS amount, count(*) AS names, min(seq) AS oldest FROM bids
+      GROUP BY cluster ORDER BY amount DESC, names DESC, cluster LIMIT ${MAX_LISTED}
+    ), ranked AS MATERIALIZED (
+      SELECT row_number() OVER (ORDER BY h.amount DESC, h.names DESC, h.cluster) AS rank, h.*, n.name
+      FROM highest h JOIN ${l.names} n ON n.network = ${l.network} AND n.seq = h.oldest
+    ), written AS (
+      INSERT INTO ranking AS r (network, rank, cluster, name, names, amount_wei)
+      SELECT ${l.network}, rank, cluster, name, names, amount FROM ranked
+      ON CONFLICT (network, rank) DO UPDATE SET cluster = excluded.cluster, name = excluded.name,
+        names = excluded.names, amount_wei = excluded.amount_wei
+      WHERE (r.cluster, r.name, r.names, r.amount_wei) IS DISTINCT FROM
+        (excluded.cluster, excluded.name, excluded.names, excluded.amount_wei)
+    ), cut AS (
+      DELETE FROM ranking WHERE network = ${l.network} AND rank > (SELECT count(*) FROM ranked)
+    ), referred AS MATERIALIZED (
+      SELECT referral, count(*) AS bids, ${SUM} AS amount FROM bids WHERE referral IS NOT NULL GROUP BY referral
+    ), credited AS (
+      INSERT INTO referrals AS r (network, referral, bids, amount_wei)
+      SELECT ${l.network}, referral, bids, amount FROM referred
+      ON CONFLICT (network, referral) DO UPDATE SET bids = excluded.bids, amount_wei = excluded.amount_wei
+      WHERE (r.bids, r.amount_wei) IS DISTINCT FROM (excluded.bids, excluded.amount_wei)
+    ), uncredited AS (
+      DELETE FROM referrals r WHERE network = ${l.network}
+        AND NOT EXISTS (SELECT FROM referred d WHERE d.referral = r.referral)
+    )
+    SELECT count(*) AS names, coalesce(max(seq), 0) AS seq FROM bids`,
+)
+
+const COUNTED = prepared(
+  'UPDATE journal_heads SET names = $2, names_seq = $3 WHERE network = $1 AND (names, names_seq) <> ($2, $3)',
+)
+
+/**
+ * Ranks the clusters, sums the winning bids by referral, and counts the names. Reads all names, so it is no work for a
+ * request.
+ */
+export async function refreshRanking(db: Queryable, network: Network): Promise<void> {
+  const [counted] = await refresh(db, network, [])
+  await execute(db, network, COUNTED, [counted!.names, counted!.seq])
+}
+
+/** A cluster in the ranking by the sum of its winning bids, then by their number, then by age. */
+export interface RankedCluster {
+  /** From 1. */
+  rank: number
+  /** Serial. */
+  cluster: number
+  clusterId: Buffer
+  /** The oldest name that it holds. */
+  name: string
+  names: number
+  amountWei: bigint
+  /** Sum of the winning bids whose referral is the cluster. */
+  referredWei: bigint
+}
+
+const ranked = prepareStatement<RankedCluster>(
+  (
+    l,
+  ) => `SELECT r.rank, r.cluster, c.id AS cluster_id, r.name, r.names, r.amount_wei, coalesce(f.amount_wei, 0) AS referred_wei
+    FROM ranking r
+    JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = r.cluster
+    LEFT JOIN referrals f ON f.network = ${l.network} AND f.referral = c.id
+    WHERE r.network = ${l.network} AND r.rank > $1 AND r.rank <= $1 + $2 ORDER BY r.rank`,
+)
+
+/** Clusters of the ranking, as `refreshRanking` wrote it last. */
+export const findRankedClusters = (
+  db: Queryable,
+  network: Network,
+  offset: number,
+  limit: number,
+): Promise<RankedCluster[]> => ranked(db, network, [offset, limit])
+
+/** Winning bids with a referral: their number, and the sum of their amounts. */
+export interface ReferredBids {
+  bids: number
+  amountWei: bigint
+}
+
+const referred = prepareSingleRow<ReferredBids, [referral: Buffer]>(
+  ({ network }: PartitionNames) =>
+    `SELECT bids, amount_wei FROM referrals WHERE network = ${network} AND referral = $1`,
+)
+
+/** Winning bids with a referral, as `refreshRanking` summed them last. @param referral word of the log, 32 bytes */
+export const findReferredBids = async (
+  db: Queryable,
+  network: Network,
+  referral: Buffer,
+): Promise<ReferredBids> => (await referred(db, network, referral)) ?? { bids: 0, amountWei: 0n }
