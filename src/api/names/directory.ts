@@ -59,7 +59,7 @@ export async function chainIdsOfClusters(context: Context, clusters: readonly nu
   )
 }
 
-/** Part of an address type that tells no chains apart: the script of Bitcoin, the format of XRPL. */
+/** Part of an address type that is not the chain: the script of Bitcoin, the format of XRPL. */
 const FORMAT = /-(?:p2\w+|classic)$/
 
 /**
