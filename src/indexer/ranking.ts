@@ -3,7 +3,7 @@ import { readAnswerVersions } from '../db/journal/head.js'
 import { refreshRanking } from '../db/registry/ranking.js'
 import type { Network } from '../registry/primitives/network.js'
 
-/** A refresh that took t is followed by a pause of at least 20 t, so that it never takes more than a twentieth of a core. */
+/** Pause after a refresh, as a multiple of its time, so that refreshes take at most a twentieth of the time. */
 const PAUSE_FACTOR = 20
 
 /**
@@ -19,8 +19,11 @@ export function createRankingRefresh(pool: pg.Pool, network: Network): () => Pro
     if (startedMs < nextMs) return
     const { version } = await readAnswerVersions(pool, network)
     if (version === ranked) return
-    await refreshRanking(pool, network)
-    ranked = version
-    nextMs = performance.now() + PAUSE_FACTOR * (performance.now() - startedMs)
+    try {
+      await refreshRanking(pool, network)
+      ranked = version
+    } finally {
+      nextMs = performance.now() + PAUSE_FACTOR * (performance.now() - startedMs)
+    }
   }
 }

@@ -178,13 +178,14 @@ export function expiredRowsWorker(
     fields: { network },
     pollMs: 60_000,
     async step(signal, alive) {
+      if (doneAt === null || performance.now() - doneAt >= FORGET_EVERY_MS) {
+        if (!isSqlServed) await hideSqlFeedCopy(pool, network)
+        const removed = await removeExpiredRows(pool, network, signal, alive)
+        if (Object.values(removed).some((rows) => rows > 0))
+          log.info({ network, removed }, 'forgot what has had its time')
+        doneAt = performance.now()
+      }
       await rank()
-      if (doneAt !== null && performance.now() - doneAt < FORGET_EVERY_MS) return 'idle'
-      if (!isSqlServed) await hideSqlFeedCopy(pool, network)
-      const removed = await removeExpiredRows(pool, network, signal, alive)
-      if (Object.values(removed).some((rows) => rows > 0))
-        log.info({ network, removed }, 'forgot what has had its time')
-      doneAt = performance.now()
       return 'idle'
     },
   }

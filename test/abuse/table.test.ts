@@ -182,7 +182,7 @@ function expectError(text: string, status: number, error: unknown = expect.any(S
   const body = JSON.parse(text)
   const message = expect.stringMatching(/\S/)
   if (typeof body.error === 'object')
-    expect(body.error, text).toMatchObject({ message, data: { httpStatus: status } })
+    expect(body.error, text).toMatchObject({ message, data: { httpStatus: status, error } })
   else expect(body, text).toMatchObject({ status, error, message })
   expect(text).not.toMatch(/node_modules|at \w+ \(|SELECT|\[object/)
 }

@@ -77,7 +77,12 @@ describe('bad input', () => {
       error: {
         message: expect.stringContaining(message),
         code: -32_600,
-        data: { code: 'BAD_REQUEST', httpStatus: 400, path: procedure },
+        data: {
+          code: 'BAD_REQUEST',
+          httpStatus: 400,
+          path: procedure,
+          error: 'invalid_request',
+        },
       },
     })
   })

@@ -25,7 +25,12 @@ const ErrorSchema = z.object({
   error: z.object({
     message: z.string(),
     code: z.int().describe('Number of JSON-RPC'),
-    data: z.object({ code: z.string(), httpStatus: z.int(), path: z.string() }),
+    data: z.object({
+      code: z.string(),
+      httpStatus: z.int(),
+      path: z.string(),
+      error: z.string().describe('Code of the other routes’ errors'),
+    }),
   }),
 })
 
@@ -108,7 +113,7 @@ const rowsOf = (data: object | null): number =>
 export function trpcErrorAnswer(error: ApiError, path: string): Answer {
   const { status, headers } = errorAnswer(error)
   const [code, number] = CODES[status] ?? CODES[500]!
-  const data = { code, httpStatus: status, path: path.replace(PATH, '') }
+  const data = { code, httpStatus: status, path: path.replace(PATH, ''), error: error.code }
   return jsonAnswer(status, { error: { message: error.message, code: number, data } }, headers)
 }
 

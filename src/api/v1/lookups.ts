@@ -238,7 +238,7 @@ const image = route.get('/image/:name.svg', {
 })
 
 const profileImage = route.get('/profile-image/*name', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a.b' }), error: 'invalid_name' },
   costliest: {},
   summary: 'The picture of a name, under the path that block explorers ask',
   description: 'As `/image/:name.svg`, also of `community/name`, whose slash is not encoded.',

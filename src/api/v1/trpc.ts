@@ -18,6 +18,7 @@ import type { Route } from '../http/route.js'
 import { z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { procedure } from '../http/trpc.js'
+import { DIRECTORY_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import {
   chainIdsOf,
   chainIdsOfClusters,
@@ -83,6 +84,7 @@ const search = procedure('names.search', {
   summary: 'Names of clusters, newest first or by their beginning',
   description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_LISTED} with a text.`,
   cacheSource: 'journal',
+  price: DIRECTORY_PRICE,
   costliest: { what: '50 names', query: { input: '{"offset":900}' } },
   bounds: { 'result.data.items[]': PAGE, 'result.data.items[].chainIds[]': CHAINS },
   input: z.object({
@@ -113,6 +115,7 @@ const leaderboard = procedure('names.leaderboard', {
   summary: 'Clusters by the sum of their winning bids',
   description:
     'Then by the number of their names, then by age. Ranked again in the background, once a minute where something changed.',
+  price: SEVERAL_STATEMENTS_PRICE,
   costliest: { what: '50 clusters', query: { input: '{}' } },
   bounds: { 'result.data[]': PAGE, 'result.data[].chainIds[]': CHAINS },
   input: z.object({ offset, limit, orderBy: z.enum(['rank-asc']).nullish() }),

@@ -10,53 +10,45 @@ import {
 import { execute, prepared, type Queryable } from '../pg/rows.js'
 import { MAX_LISTED } from './directory.js'
 
-/** Bytes of a limb: the largest unsigned number that fits an int8, for which PostgreSQL sums fast. */
-const LIMB_BYTES = 7
-const LIMBS = [0, 1, 2, 3, 4]
+/** SQL: unsigned integer of up to 8 bytes in the body of a bid `j`, from the end of its amount less `after` bytes. */
+const numberSql = (bytes: number, after = 0): string =>
+  `('x' || encode(substring(j.body FROM ${BID_OFFSETS.name - after - bytes + 1} FOR ${bytes}), 'hex'))::bit(${8 * bytes})::int8`
 
-/** SQL: a part of the amount of a bid `j`, an unsigned integer of 256 bits. Limb 0 is the lowest. */
-function limbSql(limb: number): string {
-  const end = BID_OFFSETS.name - limb * LIMB_BYTES
-  const start = Math.max(BID_OFFSETS.amount, end - LIMB_BYTES)
-  const length = end - start
-  return `('x' || encode(substring(j.body FROM ${start + 1} FOR ${length}), 'hex'))::bit(${length * 8})::int8 AS limb_${limb}`
-}
-
-/** SQL: sum of the amounts of bids. */
-const SUM = LIMBS.map((limb) => `sum(limb_${limb}) * ${2n ** BigInt(8 * LIMB_BYTES * limb)}`).join(
-  ' + ',
-)
+/** SQL: the amount of a bid `j`, 256 bits. Almost all amounts are positive numbers of an int8, which is converted at once. */
+const AMOUNT = `CASE WHEN substring(j.body FROM ${BID_OFFSETS.amount + 1} FOR 24) = decode(repeat('00', 24), 'hex')
+    AND get_byte(j.body, ${BID_OFFSETS.amount + 24}) < 128 THEN ${numberSql(8)}::numeric
+  ELSE ${numberSql(4, 28)} * ${2n ** 224n} + ${numberSql(7, 21)} * ${2n ** 168n} + ${numberSql(7, 14)} * ${2n ** 112n}
+    + ${numberSql(7, 7)} * ${2n ** 56n} + ${numberSql(7)} END`
 
 const refresh = prepareStatement<{ names: number; seq: number }>(
   (l) => `WITH bids AS MATERIALIZED (
-      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster, n.seq, ${LIMBS.map(limbSql).join(', ')},
+      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster, n.seq, ${AMOUNT} AS amount,
         CASE WHEN octet_length(j.body) >= ${BID_OFFSETS.lengthWithReferral} THEN substring(j.body FROM ${BID_OFFSETS.referral + 1} FOR 32) END AS referral
       FROM ${l.names} n
       JOIN ${l.journal} j ON j.network = ${l.network} AND j.seq = n.seq
         AND j.generation = (SELECT generation FROM journal_heads WHERE network = ${l.network})
       WHERE n.network = ${l.network} AND n.outcome = ${WON_BID_OUTCOME}
     ), highest AS (
-      SELECT cluster, ${SUM} AS amount, count(*) AS names, min(seq) AS oldest FROM bids
+      SELECT cluster, sum(amount) AS amount, count(*) AS names, min(seq) AS oldest FROM bids
       GROUP BY cluster ORDER BY amount DESC, names DESC, cluster LIMIT ${MAX_LISTED}
     ), ranked AS MATERIALIZED (
-      SELECT row_number() OVER (ORDER BY h.amount DESC, h.names DESC, h.cluster) AS rank, h.*, n.name
+      SELECT row_number() OVER (ORDER BY h.amount DESC, h.names DESC, h.cluster) AS rank, h.cluster, n.name, h.names, h.amount
       FROM highest h JOIN ${l.names} n ON n.network = ${l.network} AND n.seq = h.oldest
     ), written AS (
-      INSERT INTO ranking AS r (network, rank, cluster, name, names, amount_wei)
-      SELECT ${l.network}, rank, cluster, name, names, amount FROM ranked
+      INSERT INTO ranking (network, rank, cluster, name, names, amount_wei)
+      SELECT ${l.network}, d.* FROM ranked d LEFT JOIN ranking r ON r.network = ${l.network} AND r.rank = d.rank
+      WHERE (r.cluster, r.name, r.names, r.amount_wei) IS DISTINCT FROM (d.cluster, d.name, d.names, d.amount)
       ON CONFLICT (network, rank) DO UPDATE SET cluster = excluded.cluster, name = excluded.name,
         names = excluded.names, amount_wei = excluded.amount_wei
-      WHERE (r.cluster, r.name, r.names, r.amount_wei) IS DISTINCT FROM
-        (excluded.cluster, excluded.name, excluded.names, excluded.amount_wei)
     ), cut AS (
       DELETE FROM ranking WHERE network = ${l.network} AND rank > (SELECT count(*) FROM ranked)
     ), referred AS MATERIALIZED (
-      SELECT referral, count(*) AS bids, ${SUM} AS amount FROM bids WHERE referral IS NOT NULL GROUP BY referral
+      SELECT referral, count(*) AS bids, sum(amount) AS amount FROM bids WHERE referral IS NOT NULL GROUP BY referral
     ), credited AS (
-      INSERT INTO referrals AS r (network, referral, bids, amount_wei)
-      SELECT ${l.network}, referral, bids, amount FROM referred
+      INSERT INTO referrals (network, referral, bids, amount_wei)
+      SELECT ${l.network}, d.* FROM referred d LEFT JOIN referrals r ON r.network = ${l.network} AND r.referral = d.referral
+      WHERE (r.bids, r.amount_wei) IS DISTINCT FROM (d.bids, d.amount)
       ON CONFLICT (network, referral) DO UPDATE SET bids = excluded.bids, amount_wei = excluded.amount_wei
-      WHERE (r.bids, r.amount_wei) IS DISTINCT FROM (excluded.bids, excluded.amount_wei)
     ), uncredited AS (
       DELETE FROM referrals r WHERE network = ${l.network}
         AND NOT EXISTS (SELECT FROM referred d WHERE d.referral = r.referral)
