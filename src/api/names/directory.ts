@@ -2,11 +2,10 @@ import { findCommunityNameRecords } from '../../db/registry/communityNames.js'
 import { findClusterNameRecords, findWalletOfEachChain } from '../../db/registry/directory.js'
 import { findWalletsByNames } from '../../db/registry/lookups.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
+import { toHex } from '../../registry/primitives/bytes.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
+import { isoTimestamp } from '../http/timestamps.js'
 import { ownedBelowCommunity } from './owners.js'
-
-/** A name with its owner, as directories list it. Addresses are stored ones. */
-export type DirectoryName = Awaited<ReturnType<typeof describeNames>>[number]
 
 /**
  * Describes the names that somebody holds, and leaves others out.
@@ -23,11 +22,23 @@ export async function describeNames(
     : ofCommunity(context, community, names))
   const clusters = found.flatMap(({ cluster }) => cluster ?? [])
   const chainIds = await chainIdsOfClusters(context, clusters)
-  return found.map((name) => ({
-    ...name,
-    chainIds: chainIds.get(name.cluster!) ?? chainIdsOf(context, name.owner ? [name.owner] : []),
+  return found.map(({ name, owner, cluster, clusterId, ...one }) => ({
+    name,
+    owner: addressText(owner),
+    clusterId: clusterId ? toHex(clusterId) : '',
+    totalWeiAmount: String(one.amountWei),
+    createdAt: isoTimestamp(one.createdMs),
+    updatedAt: isoTimestamp(one.updatedMs),
+    updatedBy: addressText(one.updatedBy),
+    expiresAt: null,
+    isTestnet: context.network === 'testnet',
+    chainIds: (cluster && chainIds.get(cluster)) ?? chainIdsOf(context, owner ? [owner] : []),
   }))
 }
+
+/** Text of a stored address, empty where it is private. */
+export const addressText = (stored: Buffer | null): string =>
+  stored ? decodeWallet(stored).text : ''
 
 async function ofClusters({ pool, network }: Context, names: readonly string[]) {
   const asked = names.map((cluster) => ({ cluster, wallet: null }))

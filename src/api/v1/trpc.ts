@@ -8,23 +8,16 @@ import {
 } from '../../db/registry/directory.js'
 import { findRankedClusters } from '../../db/registry/ranking.js'
 import { ZERO_ADDRESS } from '../../registry/journal/events.js'
-import { decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseFullName } from '../../registry/primitives/name.js'
 import { requireClusterId } from '../clusters/clusters.js'
-import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Route } from '../http/route.js'
 import { z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { procedure } from '../http/trpc.js'
 import { DIRECTORY_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
-import {
-  chainIdsOf,
-  chainIdsOfClusters,
-  type DirectoryName,
-  describeNames,
-} from '../names/directory.js'
+import { addressText, chainIdsOf, chainIdsOfClusters, describeNames } from '../names/directory.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 
 /** The queries that Blockscout's frontend sends (docs/use/blockscout.md), as tRPC procedures. */
@@ -65,21 +58,6 @@ const limit = z
 const PAGE = `page: limit, at most ${DIRECTORY_PAGE}; offset, at most ${MAX_DIRECTORY_OFFSET}`
 const CHAINS = 'rule: 1,000 wallets a cluster'
 
-const addressText = (stored: Buffer | null): string => (stored ? decodeWallet(stored).text : '')
-
-const nameView = ({ network }: Context, { clusterId, ...name }: DirectoryName) => ({
-  name: name.name,
-  owner: addressText(name.owner),
-  clusterId: clusterId ? toHex(clusterId) : '',
-  totalWeiAmount: String(name.amountWei),
-  createdAt: isoTimestamp(name.createdMs),
-  updatedAt: isoTimestamp(name.updatedMs),
-  updatedBy: addressText(name.updatedBy),
-  expiresAt: null,
-  isTestnet: network === 'testnet',
-  chainIds: name.chainIds,
-})
-
 const search = procedure('names.search', {
   summary: 'Names of clusters, newest first or by their beginning',
   description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_LISTED} with a text.`,
@@ -106,8 +84,8 @@ const search = procedure('names.search', {
     const { total, names } = await (name
       ? findNamesBeginning(pool, network, name, offset, limit)
       : findNewestNames(pool, network, offset, limit))
-    const found = await describeNames(context, name?.wallet ? name.cluster : null, names)
-    return { total, items: found.map((one) => nameView(context, one)) }
+    const community = name?.wallet ? name.cluster : null
+    return { total, items: await describeNames(context, community, names) }
   },
 })
 
@@ -166,9 +144,7 @@ const get = procedure('names.get', {
     const [found] = await (wallet === null
       ? describeNames(context, null, [cluster])
       : describeNames(context, cluster, [wallet]))
-    if (!found) return null
-    const view = nameView(context, found)
-    return { ...view, backingWei: view.totalWeiAmount }
+    return found ? { ...found, backingWei: found.totalWeiAmount } : null
   },
 })
 
