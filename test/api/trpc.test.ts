@@ -135,6 +135,8 @@ describe('a page of another origin', () => {
     const { headers } = await headersOf(path, {})
     expect(headers['access-control-allow-origin']).toBe('*')
     expect(headers['access-control-allow-credentials']).toBe(undefined)
+    // for caches
+    expect(headers.vary).toBe('origin')
   })
 
   it('gets no credentials on other routes', async () => {

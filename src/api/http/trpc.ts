@@ -118,13 +118,14 @@ export function trpcErrorAnswer(error: ApiError, path: string): Answer {
 }
 
 /**
- * A message to a page that sends credentials: browsers show it only where it names the page's origin (Fetch, 3.2.5). No
- * cookie is read, so the page sees no more than any other.
+ * A message to a page, which may send credentials: browsers then show it only where it names the page's origin (Fetch,
+ * 3.2.5). No cookie is read, so the page sees no more than any other.
+ * @param origin of the page; undefined of other clients
  */
-export function forCredentials(message: HttpMessage, origin: string): HttpMessage {
+export function forCredentials(message: HttpMessage, origin: string | undefined): HttpMessage {
   const headers = message.headers.map((text, i) =>
-    message.headers[i - 1] === 'access-control-allow-origin' ? origin : text,
+    message.headers[i - 1] === 'access-control-allow-origin' ? (origin ?? text) : text,
   )
-  headers.push('access-control-allow-credentials', 'true', 'vary', 'origin')
-  return { ...message, headers }
+  if (origin) headers.push('access-control-allow-credentials', 'true')
+  return { ...message, headers: [...headers, 'vary', 'origin'] }
 }

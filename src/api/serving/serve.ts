@@ -136,7 +136,7 @@ class RouteExchange {
     const isFound = message.status < 400 || message.status === 404
     const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
     const { origin } = this.#exchange.req.headers
-    const sent = this.#route.isTrpc && origin ? forCredentials(message, origin) : message
+    const sent = this.#route.isTrpc ? forCredentials(message, origin) : message
     this.#shared.finish(this.#exchange, sent, fields, error)
   }
 
