@@ -26,8 +26,10 @@ import { lookupRoutes } from './v1/lookups.js'
 import { overviewRoutes } from './v1/overview.js'
 import { primaryNameRoutes } from './v1/primary.js'
 import { quoteRoutes } from './v1/quotes.js'
+import { referralRoutes } from './v1/referrals.js'
 import { refundRoutes } from './v1/refunds.js'
 import { registrationRoutes } from './v1/register.js'
+import { trpcRoutes } from './v1/trpc.js'
 import { walletRoutes } from './v1/wallets.js'
 import { nameImageAndPageRoutes } from './webPage.js'
 
@@ -91,6 +93,8 @@ const v1Routes = (services: RouteServices): Tagged => ({
   Bundles: notOnMirror(
     onNetwork([...walletBundleRoutes, ...airdropRoutes(services.permissionSigner)]),
   ),
+  Blockscout: onNetwork(lookups(trpcRoutes)),
+  Referrals: notOnMirror(onNetwork(lookups(referralRoutes))),
   Communities: notOnMirror(onNetwork(communityRoutes(services.releaseSigner))),
   Registration: notOnMirror(onNetwork(registrationRoutes(services.longPolls))),
   Refunds: notOnMirror(onNetwork(refundRoutes)),

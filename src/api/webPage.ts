@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { findClusterIdByName } from '../db/registry/clusters.js'
 import { SERVICE_VERSION } from '../ops/version.js'
-import { parseClusterName } from '../registry/primitives/name.js'
+import { parseClusterName, parseFullName } from '../registry/primitives/name.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { nameImage } from '../web/nameImage.js'
 import { guidePage, gzipFile, indexPage, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
@@ -11,7 +11,7 @@ import { ApiError, errorAnswer } from './http/errors.js'
 import { route } from './http/route.js'
 import { z } from './http/schema.js'
 import { SEVERAL_STATEMENTS_PRICE } from './limits/costs.js'
-import { requireName } from './names/names.js'
+import { INVALID_NAME_MESSAGE, requireName } from './names/names.js'
 import { nameSchema } from './v1/schemas.js'
 
 type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
@@ -97,6 +97,23 @@ const image = route.get('/image/:name.svg', {
   },
 })
 
+const profileImage = route.get('/profile-image/*name', {
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a.b' }), error: 'invalid_name' },
+  costliest: {},
+  summary: 'The picture of a name, under the path that block explorers ask',
+  description: 'As `/image/:name.svg`, also of `community/name`, whose slash is not encoded.',
+  params: z.object({ name: nameSchema }),
+  responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
+  errors: ['invalid_name'],
+  async handle({ params }) {
+    const name = parseFullName(params.name!)
+    if (!name) throw new ApiError('invalid_name', INVALID_NAME_MESSAGE)
+    const { cluster, wallet } = name
+    const text = wallet === null ? cluster : `${cluster}/${wallet}`
+    return answerOfType(TYPE, nameImage(text), CACHED)
+  },
+})
+
 /** Serves a held name's page to clients other than browsers. Browsers get the page of any name (`pageAnswer`). */
 export const profileRoute = route.get('/:name', {
   bad: {
@@ -132,4 +149,4 @@ export const profileRoute = route.get('/:name', {
 })
 
 /** Pictures and pages of names. The page's path matches any one-part path, so it comes last. */
-export const nameImageAndPageRoutes = [image, profileRoute]
+export const nameImageAndPageRoutes = [image, profileImage, profileRoute]

@@ -1,4 +1,5 @@
 import { expiredRowsWorker } from '../db/deployment/retention.js'
+import { rankingWorker } from '../db/registry/ranking.js'
 import type { LeaderContext } from '../ops/context.js'
 import type { Worker } from '../ops/worker.js'
 import { sqlFeedCopyWorker } from '../push/sql.js'
@@ -8,6 +9,6 @@ import { sqlFeedCopyWorker } from '../push/sql.js'
  * @param isSqlServed true if the views of schema `registry_v1` are maintained
  */
 export function maintenanceWorkers(ctx: LeaderContext, isSqlServed: boolean): Worker[] {
-  const retention = expiredRowsWorker(ctx, isSqlServed)
-  return isSqlServed ? [retention, sqlFeedCopyWorker(ctx)] : [retention]
+  const workers = [expiredRowsWorker(ctx, isSqlServed), rankingWorker(ctx)]
+  return isSqlServed ? [...workers, sqlFeedCopyWorker(ctx)] : workers
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { routes } from '../../scripts/declaredRoutes.js'
+import { codeOfError } from '../support/declaredErrors.js'
 import { memberOf } from './members.js'
 import { fullCluster } from './plant.js'
 import {
@@ -170,7 +171,7 @@ describe('a client without units', () => {
     for (const { method, one } of [...paths, ...others]) {
       const path = one.replace(/:\w+/g, 'x')
       const reply = await ask(method.toUpperCase(), path)
-      expect([one, reply.status, reply.body.error], one).toEqual([one, 429, 'rate_limited'])
+      expect([one, reply.status, codeOfError(reply.body)], one).toEqual([one, 429, 'rate_limited'])
       expect(Number(reply.headers.get('retry-after')), one).toBeGreaterThan(0)
       expect(reply.headers.get('ratelimit'), one).toMatch(/^"address";r=0;t=\d+$/)
       expect(reply.headers.get('ratelimit-policy'), one).toBe('"address";q=1000;w=1000000000')

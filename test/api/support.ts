@@ -338,6 +338,8 @@ export interface BidOptions {
   atMs?: number
   /** Raw word of a malformed name. */
   word?: Buffer
+  /** Last word of a bid with a referral. */
+  referral?: Buffer
 }
 
 /** Journal entry of a bid, as the indexer appends it. */
@@ -349,6 +351,7 @@ export function bid(options: BidOptions): Entry {
     addressToWord(address.bytes),
     bigIntToWord(options.amountWei ?? MINIMUM_WEI),
     options.word ?? nameToWord(options.name),
+    options.referral ?? Buffer.alloc(0),
   ])
   return {
     kind: 'bid',

@@ -40,6 +40,13 @@ export const CHANGES: readonly Change[] = [
     changelog: '| the status of a transaction of more than 100 names |',
   },
   {
+    requests: /^GET \/openapi\.json$/,
+    fields:
+      /^body\.(paths\.\/(v1\/trpc|v1\/names\/referrals|profile-image)\/.*|components\.schemas\.Referrals)$/,
+    reason: 'Blockscout’s frontend asks them, and quotes write referrals into logs',
+    changelog: '| `/openapi.json` |',
+  },
+  {
     requests: /./,
     answers: /^[45]\d\d /,
     fields: /^headers\.(connection|keep-alive)$/,

@@ -24,6 +24,8 @@ export const SIGN_IN_PRICE = fixed(SIGN_IN_COST)
 export const CHAIN_CALL_PRICE = fixed(CHAIN_CALL_COST)
 /** Price of look-ups with several statements. */
 export const SEVERAL_STATEMENTS_PRICE = fixed(2)
+/** Price of a page of a directory, whose matches are counted. */
+export const DIRECTORY_PRICE = fixed(5)
 /** Price of a stream, which begins with a page of events. */
 export const STREAM_PRICE = fixed(4)
 /** Price of an ENS look-up, whose response is signed. */

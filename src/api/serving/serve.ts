@@ -36,6 +36,7 @@ import { parseQuery, type RequestQuery, selectsTestnet } from '../http/query.js'
 import type { Route } from '../http/route.js'
 import { addDeprecationHeaders, withCacheHeaders } from '../http/routeHeaders.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
+import { forCredentials, trpcErrorAnswer } from '../http/trpc.js'
 import { priceOfRoute, requestBytesCost } from '../limits/costs.js'
 import type { RateLimitGate } from '../limits/gate.js'
 import { rateLimitedError, UNLIMITED_METER } from '../limits/meter.js'
@@ -120,14 +121,18 @@ class RouteExchange {
 
     const isFound = message.status < 400 || message.status === 404
     const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
-    this.#shared.finish(this.#exchange, message, fields, error)
+    const { origin } = this.#exchange.req.headers
+    const sent = this.#route.isTrpc ? forCredentials(message, origin) : message
+    this.#shared.finish(this.#exchange, sent, fields, error)
   }
 
   #fail(thrown: unknown): void {
     // a body that is still arriving is not read on
     if (this.#isOpen) this.#exchange.req.pause()
     const error = toApiError(thrown)
-    this.#reply(toHttpMessage(this.#withRouteHeaders(errorAnswer(error), false)), error)
+    const { isTrpc, path } = this.#route
+    const answer = isTrpc ? trpcErrorAnswer(error, path) : errorAnswer(error)
+    this.#reply(toHttpMessage(this.#withRouteHeaders(answer, false)), error)
   }
 
   #expire(): void {

@@ -1,39 +1,22 @@
 import {
-  findOwnedCommunityNames,
-  type OwnedCommunityName,
-} from '../../db/registry/communityNames.js'
-import {
   type AddressLookupResult,
   findNamesByPrefix,
   findNamesOfAddresses,
   findWalletsByNames,
 } from '../../db/registry/lookups.js'
-import {
-  findOwnedNames,
-  findRegistrationPosition,
-  type OwnedName,
-} from '../../db/registry/owners.js'
 import { mapWithoutBlocking } from '../../ops/turns.js'
-import { NATIVE_COIN } from '../../registry/community/rules.js'
-import { actorText } from '../../registry/journal/events.js'
-import {
-  decodeWallet,
-  parseWallet,
-  parseWalletOrNull,
-  type Wallet,
-} from '../../registry/primitives/address.js'
-import { toHex } from '../../registry/primitives/bytes.js'
+import { decodeWallet, parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { type FullName, parseClusterName, parseFullName } from '../../registry/primitives/name.js'
 import { NAME_MAX_BYTES, NAME_RULES_TEXT } from '../../registry/primitives/nameRule.js'
 import { okAnswer } from '../http/answer.js'
-import { type Context, chainsOfNetwork } from '../http/context.js'
+import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { pageLimitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { addressesOfLargestLookup } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
-import { timestampToMillisecond } from '../http/timestamps.js'
 import { chargeForListItems } from '../limits/costs.js'
+import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 import { addressSchema, clusterIdSchema, nameSchema, walletTypeSchema } from './schemas.js'
 
 export type NameOfAddress = ReturnType<typeof nameRecord | typeof unreadable>
@@ -110,101 +93,6 @@ export async function addressesOfNames(context: Context, names: readonly FullNam
     }
   })
 }
-
-/** Maximum number of names per page. */
-const OWNED_NAMES_PAGE_SIZE = 1_000
-
-/**
- * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what
- * was paid for it in ETH, else 0.
- * @param page `after`: name of the last record of the previous page, undefined for the first page; `limit`: number of
- * names
- * @returns `next`: the `after` of the next page, null at the end
- * @throws ApiError invalid_page for a name that nobody has
- */
-async function namesOwnedBy(
-  context: Context,
-  input: string,
-  page: { after: string | undefined; limit: number },
-) {
-  const address = parseWalletOrNull(input)
-  if (!address) return { records: [], next: null }
-  const found = await ownedAfter(
-    context,
-    address.bytes,
-    await startOf(context, page.after),
-    page.limit + 1,
-  )
-  const records = found
-    .slice(0, page.limit)
-    .map((owned) => ownerRecord(context, address.text, owned))
-  return { records, next: found.length > page.limit ? records.at(-1)!.name : null }
-}
-
-/** Position after a name, either among the names of clusters or among the names below communities. */
-interface Start {
-  isBelow: boolean
-  after: number
-}
-
-async function startOf(context: Context, name: string | undefined): Promise<Start> {
-  if (name === undefined) return { isBelow: false, after: 0 }
-  const parsed = parseFullName(name)
-  const after = parsed && (await findRegistrationPosition(context.pool, context.network, parsed))
-  if (after === null)
-    throw new ApiError('invalid_page', 'The parameter after is no name of an earlier answer.')
-  return { isBelow: parsed!.wallet !== null, after }
-}
-
-async function ownedAfter(
-  context: Context,
-  address: Buffer,
-  { isBelow, after }: Start,
-  limit: number,
-) {
-  const { pool, network } = context
-  const names = isBelow ? [] : await findOwnedNames(pool, network, address, { after, limit })
-  if (names.length === limit) return names
-  const rest = { after: isBelow ? after : 0, limit: limit - names.length }
-  const below = await findOwnedCommunityNames(pool, network, address, rest)
-  return [...names, ...below.map((name) => ofCommunity(context, name))]
-}
-
-const ofCommunity = (
-  context: Context,
-  { community, name, paid, atMs, by, clusterId }: OwnedCommunityName,
-) => ({
-  name: `${community}/${name}`,
-  amountWei: paid && isEth(context, paid) ? paid.amount : 0n,
-  createdMs: atMs,
-  updatedMs: atMs,
-  updatedBy: by,
-  clusterId,
-  walletName: name,
-})
-
-const isEth = (context: Context, paid: { network: string; token: string }): boolean =>
-  paid.token === NATIVE_COIN &&
-  chainsOfNetwork(context).some(
-    ({ label, gasToken }) => label === paid.network && gasToken.symbol === 'ETH',
-  )
-
-const ownerRecord = (
-  { network }: Context,
-  owner: string,
-  owned: Omit<OwnedName, 'clusterId'> & { clusterId: Buffer | null },
-) => ({
-  name: owned.name,
-  owner,
-  totalWeiAmount: owned.amountWei.toString(),
-  createdAt: timestampToMillisecond(owned.createdMs),
-  updatedAt: timestampToMillisecond(owned.updatedMs),
-  updatedBy: actorText(owned.updatedBy),
-  isTestnet: network === 'testnet',
-  clusterId: owned.clusterId && toHex(owned.clusterId),
-  walletName: owned.walletName,
-  expiresAt: null,
-})
 
 const NameRecordSchema = namedObjectSchema('NameRecord', {
   address: addressSchema,

@@ -170,7 +170,10 @@ export async function readCallerRights(
 export interface OwnedCommunityName {
   community: string
   name: string
-  /** The cluster in which the owner is verified in public, null for none. */
+  /** Stored address of the owner. */
+  address: Buffer
+  /** Serial and id of the cluster in which the owner is verified in public, null for none. */
+  cluster: number | null
   clusterId: Buffer | null
   /** Payment that bought the name. Null for a name without a price. */
   paid: { network: string; token: string; amount: bigint } | null
@@ -179,16 +182,25 @@ export interface OwnedCommunityName {
   by: Buffer | null
 }
 
-const owned = prepareStatement<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }>(
-  (l) => `SELECT n.community, n.name, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
+type OwnedRow = Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }
+
+const ownedSql = (l: PartitionNames): string =>
+  `SELECT n.community, n.name, n.address, c.serial AS cluster, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
     FROM ${l.community_names} n
     JOIN journal_heads h ON h.network = ${l.network}
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j
     LEFT JOIN LATERAL (${publicWalletSql(l, 'n.address')}) w ON w.verified
     LEFT JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
-    WHERE n.network = ${l.network} AND n.address = $1 AND n.seq > $2
-    ORDER BY n.seq LIMIT $3`,
+    WHERE n.network = ${l.network}`
+
+const owned = prepareStatement<OwnedRow>(
+  (l) => `${ownedSql(l)} AND n.address = $1 AND n.seq > $2 ORDER BY n.seq LIMIT $3`,
 )
+
+const ownedWithPayment = ({ kind, body, ...name }: OwnedRow): OwnedCommunityName => ({
+  ...name,
+  paid: entryKindOfCode(kind) === 'pay_community_name' ? decodePayment(body).payment : null,
+})
 
 /** Names below communities that an address owns, oldest first. */
 export async function findOwnedCommunityNames(
@@ -197,11 +209,21 @@ export async function findOwnedCommunityNames(
   address: Buffer,
   { after, limit }: JournalPage,
 ): Promise<OwnedCommunityName[]> {
-  const rows = await owned(db, network, [address, after, limit])
-  return rows.map(({ kind, body, ...name }) => ({
-    ...name,
-    paid: entryKindOfCode(kind) === 'pay_community_name' ? decodePayment(body).payment : null,
-  }))
+  return (await owned(db, network, [address, after, limit])).map(ownedWithPayment)
+}
+
+const named = prepareStatement<OwnedRow>(
+  (l) => `${ownedSql(l)} AND n.community = $1 AND n.name = ANY ($2::text[]) ORDER BY n.name`,
+)
+
+/** Those of the given names below a community that somebody owns, in ASCII order. */
+export async function findCommunityNameRecords(
+  db: Queryable,
+  network: Network,
+  community: string,
+  names: readonly string[],
+): Promise<OwnedCommunityName[]> {
+  return (await named(db, network, [community, names])).map(ownedWithPayment)
 }
 
 const members = prepareStatement<{ name: string; address: Buffer }>(

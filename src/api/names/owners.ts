@@ -1,0 +1,111 @@
+import {
+  findOwnedCommunityNames,
+  type OwnedCommunityName,
+} from '../../db/registry/communityNames.js'
+import {
+  findOwnedNames,
+  findRegistrationPosition,
+  type OwnedName,
+} from '../../db/registry/owners.js'
+import { NATIVE_COIN } from '../../registry/community/rules.js'
+import { actorText } from '../../registry/journal/events.js'
+import { parseWalletOrNull } from '../../registry/primitives/address.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { parseFullName } from '../../registry/primitives/name.js'
+import { type Context, chainsOfNetwork } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+import { timestampToMillisecond } from '../http/timestamps.js'
+
+/** Maximum number of names per page. */
+export const OWNED_NAMES_PAGE_SIZE = 1_000
+
+/**
+ * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what
+ * was paid for it in ETH, else 0.
+ * @param page `after`: name of the last record of the previous page, undefined for the first page; `limit`: number of
+ * names
+ * @returns `next`: the `after` of the next page, null at the end
+ * @throws ApiError invalid_page for a name that nobody has
+ */
+export async function namesOwnedBy(
+  context: Context,
+  input: string,
+  page: { after: string | undefined; limit: number },
+) {
+  const address = parseWalletOrNull(input)
+  if (!address) return { records: [], next: null }
+  const found = await ownedAfter(
+    context,
+    address.bytes,
+    await startOf(context, page.after),
+    page.limit + 1,
+  )
+  const records = found.slice(0, page.limit).map((owned) => record(context, address.text, owned))
+  return { records, next: found.length > page.limit ? records.at(-1)!.name : null }
+}
+
+/** Position after a name, either among the names of clusters or among the names below communities. */
+interface Start {
+  isBelow: boolean
+  after: number
+}
+
+async function startOf(context: Context, name: string | undefined): Promise<Start> {
+  if (name === undefined) return { isBelow: false, after: 0 }
+  const parsed = parseFullName(name)
+  const after = parsed && (await findRegistrationPosition(context.pool, context.network, parsed))
+  if (after === null)
+    throw new ApiError('invalid_page', 'The parameter after is no name of an earlier answer.')
+  return { isBelow: parsed!.wallet !== null, after }
+}
+
+async function ownedAfter(
+  context: Context,
+  address: Buffer,
+  { isBelow, after }: Start,
+  limit: number,
+) {
+  const { pool, network } = context
+  const names = isBelow ? [] : await findOwnedNames(pool, network, address, { after, limit })
+  if (names.length === limit) return names
+  const rest = { after: isBelow ? after : 0, limit: limit - names.length }
+  const below = await findOwnedCommunityNames(pool, network, address, rest)
+  return [...names, ...below.map((name) => ownedBelowCommunity(context, name))]
+}
+
+/** A name below a community, with what was paid for it in ETH. */
+export const ownedBelowCommunity = (
+  context: Context,
+  { community, name, paid, atMs, by, clusterId }: OwnedCommunityName,
+) => ({
+  name: `${community}/${name}`,
+  amountWei: paid && isEth(context, paid) ? paid.amount : 0n,
+  createdMs: atMs,
+  updatedMs: atMs,
+  updatedBy: by,
+  clusterId,
+  walletName: name,
+})
+
+const isEth = (context: Context, paid: { network: string; token: string }): boolean =>
+  paid.token === NATIVE_COIN &&
+  chainsOfNetwork(context).some(
+    ({ label, gasToken }) => label === paid.network && gasToken.symbol === 'ETH',
+  )
+
+const record = (
+  { network }: Context,
+  owner: string,
+  owned: Omit<OwnedName, 'clusterId'> & { clusterId: Buffer | null },
+) => ({
+  name: owned.name,
+  owner,
+  totalWeiAmount: owned.amountWei.toString(),
+  createdAt: timestampToMillisecond(owned.createdMs),
+  updatedAt: timestampToMillisecond(owned.updatedMs),
+  updatedBy: actorText(owned.updatedBy),
+  isTestnet: network === 'testnet',
+  clusterId: owned.clusterId && toHex(owned.clusterId),
+  walletName: owned.walletName,
+  expiresAt: null,
+})
