@@ -3,6 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBidsCalldata } from '../chains/evm/bridge/calls.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { nameToWord } from '../registry/primitives/name.js'
+import type { Network } from '../registry/primitives/network.js'
 import {
   createLocalWalletClient,
   type LocalChain,
@@ -44,6 +45,13 @@ const CONFIRMING_BLOCKS = 2
 
 const bidEvent = parseAbiItem('event Bid(bytes32 from, uint256 amount, bytes32 name)')
 const sentEvent = parseAbiItem('event Sent(bytes32 indexed guid, bytes32 indexed from)')
+
+/**
+ * Text of the alarm that a network's seed raises in `/status`: its message waits for an operator, because it is above the
+ * relayer's spend cap.
+ */
+export const seededAlarm = (network: Network): string =>
+  `${network}: parked jobs of the kind execute: 1`
 
 /** Part of a network's seed that is on its chains. The communities are made through the API. */
 export type ChainSeed = Omit<Seed, 'communities'>

@@ -17,7 +17,7 @@ import { setPrice } from './contracts/priceFeed.js'
 import { startLocalNonEvmChains } from './families.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
-import { type ChainSeed, seedNetwork } from './seeds.js'
+import { type ChainSeed, seededAlarm, seedNetwork } from './seeds.js'
 import type { LocalSolana } from './solana/localSolana.js'
 import {
   type AttachedRpcUrls,
@@ -170,11 +170,14 @@ async function build<N extends Network>(
   const hubs = hubsOf(chains)
   await setEnsGatewayOfHubs(hubs, at.api)
   writeLocalChainsFiles(sandbox.home, chains, clusters, blockMs)
+  const isSeeded = options.seeds ?? !options.attach
+  const seededHubs = isSeeded ? hubs.filter((hub) => spokesOf(chains, hub).length > 0) : []
   const daemon = {
     ...at,
     port,
     opsPort,
     env: {
+      CLUSTERD_SEEDED_ALARMS: seededHubs.map(({ network }) => seededAlarm(network)).join(','),
       ...Object.assign({}, ...clusters.map(({ env }) => env)),
       ...(options.limits && { LIMITS: 'on' }),
       ...(options.testWallet && { CLUSTERD_TEST_WALLET: 'true' }),
@@ -182,9 +185,7 @@ async function build<N extends Network>(
     },
   }
   const [seeds] = await allSettledOrThrow([
-    !(options.seeds ?? !options.attach)
-      ? Promise.resolve(new Map<Network, ChainSeed>())
-      : seed(chains),
+    isSeeded ? seed(chains) : Promise.resolve(new Map<Network, ChainSeed>()),
     startDaemon(sandbox, daemon),
   ])
   const world: World<N> = {

@@ -1,5 +1,4 @@
 import PQueue from 'p-queue'
-import type { NodeCounters } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import { RefutedAnswerError, RpcError } from './errors.js'
 import type { HeadVerdict } from './headChoice.js'
@@ -19,6 +18,20 @@ export class WrongChainError extends Error {
       `${found}: correct the URL. A rehearsal needs a fork of the chain (docs/run/deploying.md).`,
     )
   }
+}
+
+/**
+ * Counters of a chain's node for the requests of one consumer, with times in ms. Nodes are identified by their host,
+ * since the path of a URL may hold a key.
+ */
+export interface NodeCounters {
+  host: string
+  requests: number
+  errors: number
+  latencyMs: number | null
+  restMs: number
+  isWrong: boolean
+  head: HeadVerdict | null
 }
 
 /** Limits of a consumer's calls to a node, so that the node's other consumers are not delayed. */

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { NodeCounters } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import {
   type AgreedAnswer,
@@ -20,6 +19,7 @@ import { classifyHeads, MIN_BLOCK_TIME_MS, type NodeHead, sharedHeightOf } from 
 import {
   isFaultOfNode,
   type NodeCallLimits,
+  type NodeCounters,
   type RpcCall,
   RpcNode,
   WrongChainError,
@@ -33,7 +33,7 @@ export {
   NodesSilentError,
   NoQuorumError,
 } from './agreement.js'
-export { type RpcCall, WrongChainError } from './node.js'
+export { type NodeCounters, type RpcCall, WrongChainError } from './node.js'
 export type { NodeConsumer } from './shares.js'
 
 /** Options of a pool that do not depend on the chain family. */
