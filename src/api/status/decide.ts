@@ -1,5 +1,6 @@
 import { decideTxStatus, type StatusAnswer, type TxStatusInput } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
+import type { Trouble } from './trouble.js'
 
 /** Data about a transaction in addition to its status. */
 export interface TxDetails {
@@ -20,6 +21,7 @@ export interface TxStatus extends StatusAnswer, TxDetails {
   /** Hub block of the transaction `hubTx`. */
   hubBlock?: number
   updatedAt?: string
+  trouble?: Trouble
 }
 
 export interface TxStatusQuery {
