@@ -7,6 +7,7 @@ import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
 import { createRestoreDetector } from '../db/deployment/restored.js'
 import { moveWorker } from '../db/journal/moves.js'
+import type { LeaderRole } from '../db/leaders/leaders.js'
 import { createLeasePool } from '../db/leaders/lead.js'
 import { readMirroredNetworks } from '../db/mirror/mirrors.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
@@ -18,27 +19,21 @@ import { FailedRequests } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/log/log.js'
 import { WorkerLoops } from '../ops/loops.js'
 import { reportLostCommits } from '../ops/lostCommits.js'
-import { createMetrics, type Metrics } from '../ops/metrics.js'
+import { createMetrics } from '../ops/metrics.js'
 import { listenOnPort, startOpsServer } from '../ops/port/server.js'
-import { createProcessMetrics, type ProcessState } from '../ops/processMetrics.js'
 import { runWorkers } from '../ops/worker.js'
 import { ChangeNotifications } from '../push/changeNotifications.js'
-import { createWebhookMetrics } from '../push/webhooks/metrics.js'
 import { runWebhooks } from '../push/webhooks/run.js'
 import { paymentReleaseTypedData } from '../registry/community/release.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { DaemonChainFamily, OpenedChain } from './families/family.js'
 import { CHAIN_FAMILIES, relayerTelemetriesOf } from './families/index.js'
 import { maintenanceWorkers } from './maintenance.js'
+import { registerSnapshotMetrics } from './metrics.js'
 import { overviewPage } from './opsPage.js'
-import {
-  checkProcessHealth,
-  checkProcessReadiness,
-  installationStatus,
-  type StatusSources,
-} from './status.js'
+import type { ProcessSnapshot } from './snapshot.js'
+import { checkProcessHealth, checkProcessReadiness, installationStatus } from './status.js'
 
 /** Statement timeout of the API's reads in the database. */
 const READ_TIMEOUT_MS = 10_000
@@ -59,7 +54,7 @@ export class Daemon {
   readonly #families: readonly DaemonChainFamily[]
   #chains: readonly OpenedChain[] = []
   readonly #stopping = new AbortController()
-  readonly #metrics: Metrics
+  readonly #metrics = createMetrics()
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
   readonly #loops = new WorkerLoops()
@@ -111,16 +106,14 @@ export class Daemon {
       // fail-over, those that only read would go on to read the old primary
       onRenewed: () => [this.#readPool, this.#writePool, this.#leases].forEach(dropConnections),
       onWake: createRestoreDetector(this.#writePool, (network) =>
-        reportLostCommits({ metrics: this.#metrics, loops: this.#loops, log }, network),
+        reportLostCommits({ loops: this.#loops, log }, network),
       ),
     })
-    this.#metrics = createMetrics(() => this.#runs.flatMap((run) => run.states() ?? []))
-    createOutboxMetrics(
+    registerSnapshotMetrics(
       this.#metrics.registry,
-      () => this.#relays.map((relay) => relay.state()),
+      () => this.#snapshot(),
       relayerTelemetriesOf(families),
     )
-    createProcessMetrics(this.#metrics.registry, () => this.#processState())
   }
 
   /** @throws Error with one sentence when a chain can't be used, or the database does not allow the daemon's roles */
@@ -291,7 +284,6 @@ export class Daemon {
       signal: this.#stopping.signal,
       readFeed: api.readFeed,
       allowsPrivate: this.#config.webhooksPrivate,
-      showCounts: createWebhookMetrics(this.#metrics.registry),
     })
     for (const network of NETWORKS) notifications.on(network, webhooks.notify)
     this.#webhooks = webhooks.done
@@ -338,62 +330,54 @@ export class Daemon {
 
   async #startOps(): Promise<void> {
     const { opsPort: port, opsHost: host, opsToken: secret } = this.#config
+    const pool = this.#readPool
     const answers = {
-      '/health': () => checkProcessHealth({ loops: this.#loops }),
-      '/ready': () => checkProcessReadiness(this.#sources()),
-      '/status': () => installationStatus(this.#sources()),
+      '/health': () => checkProcessHealth(this.#snapshot()),
+      '/ready': () => checkProcessReadiness(this.#snapshot(), pool),
+      '/status': () => installationStatus(this.#snapshot(), pool),
     }
-    const page = overviewPage(() => this.#sources(), this.#metrics.rpc.nodes)
+    const page = () => overviewPage(this.#snapshot(), pool)
     const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, page, secret })
     this.#closeOps = ops.close
     this.opsPort = ops.port
   }
 
-  #sources(): StatusSources {
+  #snapshot(): ProcessSnapshot {
+    const runs = [...this.#runs, ...this.#mirrors]
+    const states = runs.flatMap((run) => run.states() ?? [])
+    const outboxes = this.#relays.flatMap((relay) => relay.state() ?? [])
     return {
+      nowMs: Date.now(),
       config: this.#config,
-      chains: this.#chains.map(({ port: { network, label, role } }) => ({ network, label, role })),
-      pool: this.#readPool,
-      loops: this.#loops,
-      runs: [...this.#runs, ...this.#mirrors],
-      mirrors: this.#mirrors,
-      relays: this.#relays,
-      relayed: this.#relayed,
-      requests: this.#requests,
-      nodes: this.#metrics.rpc.nodes,
       isStopping: this.#isStopping,
-    }
-  }
-
-  #processState(): ProcessState {
-    const relayOf = (network: Network) => this.#relays.find((relay) => relay.network === network)
-    return {
-      leads: [
-        ...[...this.#runs, ...this.#mirrors].map(({ network, states }) => ({
-          network,
-          role: 'index',
-          isLeading: states() !== null,
-        })),
-        ...this.#relays.map(({ network, leads }) => ({
-          network,
-          role: 'relay',
-          isLeading: leads(),
-        })),
-      ],
-      relays: [...this.#relayed].map((network) => {
-        const relay = relayOf(network)
-        return { network, missingKeys: relay?.leads() ? relay.missingKeys.length : null }
-      }),
-      mirrors: this.#mirrors.map((run) => ({
-        network: run.network,
-        alarm: run.problem()?.alarm ?? null,
+      chains: this.#chains.map(({ port: { network, label, role }, nodes }) => ({
+        network,
+        label,
+        role,
+        state: states.find((state) => state.network === network && state.label === label) ?? null,
+        nodes: nodes(),
       })),
+      leads: [
+        ...runs.map(({ network, states }) => leadOf(network, 'index', states())),
+        ...this.#relays.map(({ network, state }) => leadOf(network, 'relay', state())),
+      ],
+      mirrors: this.#mirrors.map(({ network, problem }) => ({ network, problem: problem() })),
+      outboxes,
+      relayed: [...this.#relayed],
       loops: this.#loops.states(),
       ownErrors: this.#loops.ownErrors.counts(),
-      requests: this.#requests.shares(),
+      raised: [...this.#loops.raised.values()],
+      failedRoutes: this.#requests.routes(),
       pools: { read: this.#readPool, write: this.#writePool },
       changesWaiting: this.#api?.changesWaiting() ?? 0,
       openLongRequests: this.#api?.openLongRequests() ?? {},
     }
   }
 }
+
+/** @param state null while another process leads */
+const leadOf = (network: Network, role: LeaderRole, state: object | null) => ({
+  network,
+  role,
+  isLeading: state !== null,
+})

@@ -82,8 +82,8 @@ export function paymentJudgeWorker(
 ): Worker {
   const { pool, network, epoch, log, metrics, loops } = ctx
   const judge = new PaymentJudge({ pool, network, epoch, ports })
-  const alarm = 'ClusterdPaymentsWait'
   const key = `payments of ${network} wait`
+  let isAlarmed = false
   return {
     name: 'the payments of communities',
     fields: { network },
@@ -91,10 +91,7 @@ export function paymentJudgeWorker(
     pollMs,
     idleMs: IDLE_POLL_MS,
     // a process that no longer leads does not know which payments wait
-    subscribe: () => () => {
-      metrics.paymentsWait.remove({ network })
-      loops.raised.delete(key)
-    },
+    subscribe: () => () => loops.raised.delete(key),
     async step() {
       const outcome = await judge.step()
       if (outcome.kind !== 'entered') return outcome.kind === 'idle' ? 'idle' : 'waiting'
@@ -105,14 +102,16 @@ export function paymentJudgeWorker(
     check() {
       const { waiting, sinceMs, reason } = judge.state
       const waitingMs = sinceMs === null ? 0 : Date.now() - sinceMs
-      metrics.paymentsWait.set({ network }, waitingMs / 1_000)
-      const isRaised = loops.raised.has(key)
-      const isAlarm = isRaised ? sinceMs !== null : waitingMs >= ALARM_AFTER_MS
-      if (!isAlarm) return void loops.raised.delete(key)
-      if (!isRaised)
-        log.error({ network, waiting, waitingMs, reason, ...alarmLogFields(alarm) }, NO_ANSWER)
+      const isAlarm = waitingMs >= ALARM_AFTER_MS
+      if (isAlarm && !isAlarmed)
+        log.error(
+          { network, waiting, waitingMs, reason, ...alarmLogFields('ClusterdPaymentsWait') },
+          NO_ANSWER,
+        )
+      isAlarmed = sinceMs !== null && (isAlarm || isAlarmed)
       const text = `${waiting} payments of ${network} for community names wait: ${reason}`
-      loops.raised.set(key, { alarm, text })
+      if (isAlarmed) loops.raised.set(key, { alarm: 'ClusterdPaymentsWait', text, network })
+      else loops.raised.delete(key)
     },
   }
 }

@@ -69,7 +69,7 @@ export function runIndexers(
       { network, err },
       'indexing stopped; trying to lead again',
     )
-  const lead = { ...at, network, role: 'index', signal, loops, onError } as const
+  const lead = { ...at, network, role: 'index', signal, loops, log, onError } as const
   const done = whileLeading(lead, async (epoch, stopped) => {
     log.info({ network, chains: labels, epoch }, 'leading the indexing')
     const leader = { ...ctx, epoch, signal: stopped }

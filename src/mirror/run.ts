@@ -61,7 +61,7 @@ export async function runMirror(
       log.error({ network, err: error, ...alarmLogFields(alarm) }, 'the mirror takes nothing in')
   }
   const onError = (err: Error) => log.warn({ network, err }, 'the mirror stopped; trying again')
-  const lead = { ...at, network, role: 'index', signal, loops, onError } as const
+  const lead = { ...at, network, role: 'index', signal, loops, log, onError } as const
   const done = whileLeading(lead, async (epoch, stopped) => {
     log.info({ network, source: source.url, epoch }, 'mirroring')
     const leader = { ...ctx, epoch, signal: stopped }

@@ -22,12 +22,10 @@ import {
 import { applyJobEvent, type JobDecisionContext, type JobEvent } from './machine/index.js'
 import type { RelayerState } from './relayerTelemetry.js'
 import type { RelayerChain, RelayerWorkerContext } from './run.js'
-import { SOLANA_TELEMETRY } from './solanaTelemetry.js'
+import { RENT_LAMPORTS, SOLANA_TELEMETRY } from './solanaTelemetry.js'
 
 /** Transactions that are handled in parallel. */
 const CONCURRENCY = 4
-/** Rent of an account without data, lamports. Fees must leave the authority at least this much. */
-const RENT_LAMPORTS = 890_880n
 
 export interface SolanaRelayerOptions extends ChainRelayerOptions {
   /** Number of the program's chain in the database. */

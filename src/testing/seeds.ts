@@ -1,6 +1,7 @@
 import { type Hex, keccak256, parseEther, parseGwei } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBidsCalldata } from '../chains/evm/bridge/calls.js'
+import type { Network } from '../registry/primitives/network.js'
 import { CONFIRMATION_BLOCKS, type LocalChain } from './chains/localChain.js'
 import { LOCAL_RELAYER_SPEND_CAP_WEI } from './chains/localChains.js'
 import { localChainClients } from './chains/localClients.js'
@@ -28,6 +29,13 @@ const BID_GAS = 300_000n
 const MESSAGE_GAS = 1_000_000n
 /** Nonce of a transaction that can't be mined, since earlier nonces are unused. */
 const UNREACHED_NONCE = 1_000
+/**
+ * Text of the alarm that a network's seed raises in `/status`: its message waits for an operator, because it is above the
+ * relayer's spend cap.
+ */
+export const seededAlarm = (network: Network): string =>
+  `${network}: parked jobs of the kind execute: 1`
+
 
 /**
  * Sends the sample transactions (seeds) on a network's chains, or finds those of an earlier start. On the hub: a name

@@ -16,7 +16,7 @@ import { setPrice } from './contracts/priceFeed.js'
 import { startLocalNonEvmChains } from './families.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
-import { seedNetwork } from './seeds.js'
+import { seededAlarm, seedNetwork } from './seeds.js'
 import type { LocalSolana } from './solana/localSolana.js'
 import {
   type AttachedRpcUrls,
@@ -170,18 +170,20 @@ async function build<N extends Network>(
   await setEnsGatewayOfHubs(hubs, at.api)
   writeLocalChainsFiles(sandbox.home, chains, clusters, blockMs)
   await Promise.all(chains.map((chain) => chain.resume()))
+  const isSeeded = options.seeds ?? !options.attach
+  const seededHubs = isSeeded ? hubs.filter((hub) => spokesOf(chains, hub).length > 0) : []
   const daemon = {
     ...at,
     port,
     opsPort,
     env: {
+      CLUSTERD_SEEDED_ALARMS: seededHubs.map(({ network }) => seededAlarm(network)).join(','),
       ...Object.assign({}, ...clusters.map(({ env }) => env)),
       ...(options.limits && { LIMITS: 'on' }),
       ...(options.testWallet && { CLUSTERD_TEST_WALLET: 'true' }),
       ...options.daemonEnv,
     },
   }
-  const isSeeded = options.seeds ?? !options.attach
   const [seeds] = await allSettledOrThrow([
     isSeeded ? seedChains(chains) : Promise.resolve([]),
     startDaemon(sandbox, daemon),

@@ -51,6 +51,7 @@ const environmentOf = (name: string, file: Record<string, string>): Record<strin
 const OF_NO_CONTAINER = new Set(
   ['CLUSTERD_HOME', 'PORT', 'OPS_PORT', 'ROLES', 'SOLANA_RPC_URL'].concat([
     'CLUSTERD_TEST_WALLET',
+    'CLUSTERD_SEEDED_ALARMS',
     'CLUSTERD_FAILPOINT',
     'MIRROR_URL',
     'MIRROR_KEY',

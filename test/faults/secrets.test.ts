@@ -159,13 +159,13 @@ it.each(INDISCRETIONS)(
   async (fault) => {
     const before = node.count()
     node.be(fault)
-    const isFailing = async () => (await daemon.metric('clusterd_chain_failing')).join()
-    await expect.poll(isFailing, DEADLINE).toContain('} 1')
+    const alarms = async () => (await daemon.metric('clusterd_alarm')).join()
+    await expect.poll(alarms, DEADLINE).toContain('ClusterdChainFailing')
     const statuses = await askAll()
     expect(statuses).toContain(503)
     await expect.poll(() => node.count(), DEADLINE).toBeGreaterThan(before)
     node.be(null)
-    await expect.poll(isFailing, DEADLINE).toContain('} 0')
+    await expect.poll(alarms, DEADLINE).not.toContain('ClusterdChainFailing')
     expect(found(logged())).toEqual([])
     expect(found(answered.join())).toEqual([])
   },

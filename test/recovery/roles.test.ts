@@ -151,12 +151,15 @@ describe('processes beside the leader', () => {
 
     const watcher = await another({ ROLES: 'relay', RELAY_WATCH: 'true' })
     await expect.poll(() => leaders(watcher), DEADLINE).toContain('mainnet relay here')
-    const missing = await watcher.metric('clusterd_relay_missing_keys')
-    expect(missing.join()).toMatch(/clusterd_relay_missing_keys\{network="mainnet"\} [12]/)
+    expect((await watcher.metric('clusterd_alarm')).join()).toMatch(
+      /clusterd_alarm\{alarm="ClusterdRelayKeyMissing",network="mainnet",chain=""\} [12]/,
+    )
     expect((await watcher.status()).warnings.join()).toContain(
       'relays for mainnet without RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL',
     )
-    expect(watcher.warnings().join()).toContain('what these keys pay for is not sent')
+    await expect
+      .poll(() => watcher.warnings().join(), DEADLINE)
+      .toContain('this process relays for mainnet without')
     await expect(fetch(`${watcher.api}/v1/events`)).rejects.toThrow()
   })
 

@@ -142,7 +142,10 @@ describe('a delivery', () => {
       'mainnet',
       (await deliveryOf(guid)).message!.txHash,
     )
-    expect(message).toMatchObject({ failure: 'no_peer', received: null })
+    expect(message).toMatchObject({
+      job: { kind: 'execute', reason: 'no_peer', isParked: false },
+      received: null,
+    })
     await listen()
     expect((await world.run(relayer)).filter((outcome) => outcome.startsWith('execute'))).toEqual(
       [],
@@ -159,7 +162,7 @@ describe('a delivery', () => {
             await deliveryOf(guid)
           ).message!.txHash,
         )
-      )[0]!.failure,
+      )[0]!.job,
     ).toBeNull()
   })
 

@@ -70,13 +70,10 @@ test('the hub of a filled database is no spoke, nor any other chain the hub', as
     genesisHash: `0x${'00'.repeat(32)}`,
     confirmation: { blocks: 2 },
   })
-  const metrics = { rpc: { watch() {} } } as unknown as Parameters<
-    typeof openEvmChain
-  >[1]['metrics']
   const open = async (hub: string, ...spokes: string[]) => {
     const file = { chains: [config(hub, 'hub'), ...spokes.map((label) => config(label, 'spoke'))] }
     for (const chain of parseChainsFile({ chains: file.chains }, 'test').chains)
-      await openEvmChain(chain, { pool, log: pino({ level: 'silent' }), metrics })
+      await openEvmChain(chain, { pool, log: pino({ level: 'silent' }) })
   }
   await pool.query('DELETE FROM chains')
   for (const label of ['11155111', '17000'])

@@ -34,6 +34,18 @@ export const CHANGES: readonly Change[] = [
     changelog: '| the status of a transaction of more than 100 names |',
   },
   {
+    requests: /^GET \/v1\/names\/register\/tx\//,
+    fields: /^body\.trouble$/,
+    reason: 'a payer learns why a delivery or a refund waits',
+    changelog: '| the status of a transaction whose delivery or refund waits for the service |',
+  },
+  {
+    requests: /^GET \/openapi\.json$/,
+    fields: /^body\.components\.schemas\.TransactionStatus\.properties\.trouble$/,
+    reason: 'a payer learns why a delivery or a refund waits',
+    changelog: '| the status of a transaction whose delivery or refund waits for the service |',
+  },
+  {
     requests: /^GET \/openapi\.json$/,
     fields: /^body\.components\.schemas\.TransactionStatus\.properties\.more$/,
     reason: 'a contract can make thousands of bids in one transaction',

@@ -12,6 +12,7 @@ import {
   type TxStatusInput,
 } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
+import type { Trouble } from './trouble.js'
 
 /**
  * Asks chains for a transaction. The first chain in their order that has the transaction counts. The state is `unknown`
@@ -67,6 +68,7 @@ export interface TxStatus extends StatusAnswer, TxDetails {
   /** Hub block of the transaction `hubTx`. */
   hubBlock?: number
   updatedAt?: string
+  trouble?: Trouble
 }
 
 export interface TxStatusQuery {

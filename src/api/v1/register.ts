@@ -166,6 +166,15 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     ),
   replacedBy: z.string().optional(),
   updatedAt: z.string().optional(),
+  trouble: z
+    .object({
+      text: z.string().describe('Sentences for the payer'),
+      since: z.string().describe('Since when the delivery or the refund has been due'),
+    })
+    .optional()
+    .describe(
+      'Why a due delivery to the hub or a due refund waits, where the service has trouble with it',
+    ),
 })
 
 /** Units to give back: only the status of an unknown transaction calls the chains. */
@@ -196,7 +205,7 @@ const status = (longPolls: LongPolls) =>
     bounds: { 'names[]': `rule: the first ${MAX_STATUS_NAMES}` },
     summary: 'The status of a registration transaction',
     beyond:
-      '`network`, `sender`, `paid`, `names`, `more`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy` and `updatedAt`, where they apply. A malformed transaction id is 400 `invalid_request`.',
+      '`network`, `sender`, `paid`, `names`, `more`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy`, `updatedAt` and `trouble`, where they apply. A malformed transaction id is 400 `invalid_request`.',
     description:
       'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',
     params: z.object({ tx: txIdSchema }),

@@ -1,11 +1,24 @@
 import PQueue from 'p-queue'
-import type { NodeCounters } from '../../ops/rpcMetrics.js'
 import { ChainBusyError } from '../chain.js'
 import { RefutedAnswerError, RpcError, WrongChainError } from './errors.js'
 import type { HeadVerdict } from './headChoice.js'
 
 /** A JSON-RPC call; resolves to the node's `result`, undecoded. */
 export type RpcCall = <T>(method: string, params: readonly unknown[]) => Promise<T>
+
+/**
+ * Counters of a chain's node for the requests of one consumer, with times in ms. Nodes are identified by their host,
+ * since the path of a URL may hold a key.
+ */
+export interface NodeCounters {
+  host: string
+  requests: number
+  errors: number
+  latencyMs: number | null
+  restMs: number
+  isWrong: boolean
+  head: HeadVerdict | null
+}
 
 /** Limits of a consumer's calls to a node, so that the node's other consumers are not delayed. */
 export interface NodeCallLimits {

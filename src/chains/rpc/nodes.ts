@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { NodeCounters } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import {
   type AgreedAnswer,
@@ -24,6 +23,7 @@ import {
   NODE_CALL_LIMITS_BY_CONSUMER,
   type NodeCallLimits,
   type NodeConsumer,
+  type NodeCounters,
   type RpcCall,
   RpcNode,
 } from './node.js'
@@ -35,7 +35,7 @@ export {
   NodesSilentError,
   NoQuorumError,
 } from './agreement.js'
-export type { NodeConsumer, RpcCall } from './node.js'
+export type { NodeConsumer, NodeCounters, RpcCall } from './node.js'
 
 /** Options of a pool that do not depend on the chain family. */
 export interface RpcPoolOptions<Hash extends string> {

@@ -55,7 +55,6 @@ export async function openEvmChain(
     known ? { ...config, genesisHash: toHex(known) } : config,
     rpcFaultLogger(label, ctx),
   )
-  ctx.metrics.rpc.watch(label, () => rpc.health())
   const register = (genesisHash: Buffer | null) =>
     registerChain(pool, {
       network,
@@ -92,6 +91,7 @@ export async function openEvmChain(
   return {
     evm: chain,
     port: chain.forStrangers(),
+    nodes: () => rpc.health(),
     label,
     pollMs: config.pollMs,
     balances: createTokenBalancePort(rpc.forUse('judge'), readTokenBalance),

@@ -88,6 +88,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
     chain,
     open,
     port: chain,
+    nodes: () => rpc.health(),
     label: SOLANA.label,
     pollMs,
     balances: chain.balances,
@@ -120,7 +121,7 @@ export const solanaFamily: DaemonChainFamily = {
       const cluster = config.solana[network]
       const hub = findHub(opened, network)
       if (!cluster || !hub) continue
-      const open = await openSolanaChain({
+      const opening = openSolanaChain({
         pool: ctx.pool,
         network,
         config: cluster,
@@ -130,8 +131,7 @@ export const solanaFamily: DaemonChainFamily = {
         releaseAfterMs: config.payments.releaseAfterMs,
         onFault: rpcFaultLogger(SOLANA.label, ctx),
       })
-      ctx.metrics.rpc.watch(`${SOLANA.label} ${network}`, () => open.chain.rpc.health())
-      clusters.push(open)
+      clusters.push(await opening)
     }
     return clusters
   },

@@ -2,6 +2,7 @@ import { finished } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { startMigrated } from '../../../test/support/migrated.js'
@@ -206,7 +207,16 @@ it('a stop that interrupts the leader’s work is not a failure', async () => {
   const onError = (error: Error) => void errors.push(error)
   let isLeading = false
   const leading = whileLeading(
-    { leases, listener, network: 'mainnet', role: 'index', signal, loops, onError },
+    {
+      leases,
+      listener,
+      network: 'mainnet',
+      role: 'index',
+      signal,
+      loops,
+      log: pino({ level: 'silent' }),
+      onError,
+    },
     async (_, stopped) => {
       isLeading = true
       await sleep(60_000, undefined, { signal: stopped })
@@ -216,4 +226,37 @@ it('a stop that interrupts the leader’s work is not a failure', async () => {
   stop.abort()
   await leading
   expect(errors).toEqual([])
+})
+
+it('a standby logs once that it stands by, and again after it has led', async () => {
+  const first = await takeLeadershipIfFree(leases, 'testnet', 'index')
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+  const stop = new AbortController()
+  const { signal } = stop
+  const loops = new WorkerLoops()
+  const onError = () => {}
+  const listener = createListener({ url: server.url, signal, loops, onError })
+  const ends: (() => void)[] = []
+  const leading = whileLeading(
+    { leases, listener, network: 'testnet', role: 'index', signal, loops, log, onError },
+    () => new Promise((resolve) => void ends.push(resolve)),
+  )
+  const said = () => lines.map((line) => JSON.parse(line) as { msg: string })
+  const line = { msg: 'standing by: another process leads', network: 'testnet', role: 'index' }
+  await expect.poll(said, { timeout: MARGIN_MS }).toMatchObject([line])
+  await sleep(3 * STANDBY_POLL_MS)
+  expect(said()).toHaveLength(1)
+
+  await first!.release()
+  await expect.poll(() => ends.length, { timeout: LEASE_MS + MARGIN_MS }).toBe(1)
+  ends[0]!()
+  const second = await vi.waitUntil(() => takeLeadershipIfFree(leases, 'testnet', 'index'), {
+    timeout: MARGIN_MS,
+    interval: 5,
+  })
+  await expect.poll(said, { timeout: MARGIN_MS }).toMatchObject([line, line])
+  stop.abort()
+  await leading
+  await second!.release()
 })

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { ADDRESS_ATTEMPT_MS } from '../../ops/addressAttempts.js'
 import { errorCause } from '../../ops/causes.js'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import type { Logger } from '../../ops/log/log.js'
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
 import { createWakeUp, pauseUntilSignal } from '../../ops/notify.js'
 import { reportOncePerMinute } from '../../ops/reportOncePerMinute.js'
@@ -170,6 +171,7 @@ export interface LeadershipOptions {
   signal: AbortSignal
   /** Records that this process leads or tries to, for its status. */
   loops: WorkerLoops
+  log: Logger
   /**
    * Called when the work or an attempt to lead fails, once for a series of equal failures. Work and attempt are then
    * repeated. A single failure of the database is not reported, only the second in a row.
@@ -181,7 +183,7 @@ type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 
 /** Runs `work` whenever this process leads, until the signal. The signal of `work` fires when the leadership ends. */
 export async function whileLeading(options: LeadershipOptions, work: Work): Promise<void> {
-  const { signal, network, role, listener } = options
+  const { signal, network, role, listener, log } = options
   const onError = reportOncePerMinute(options.onError)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
   const freed = createWakeUp()
@@ -197,9 +199,12 @@ export async function whileLeading(options: LeadershipOptions, work: Work): Prom
     // a busy server may miss a single timeout
     if (failures > 1 || errorCause(error) !== 'database') onError(error)
   }
+  let standsBy = false
   while (!signal.aborted) {
-    await leadOnce(options, loop, work).then(() => {
+    await leadOnce(options, loop, work).then((hasLed) => {
       failures = 0
+      if (!hasLed && !standsBy) log.info({ network, role }, 'standing by: another process leads')
+      standsBy = !hasLed
     }, failed)
     await freed.wait(STANDBY_POLL_MS, signal)
   }
@@ -207,15 +212,18 @@ export async function whileLeading(options: LeadershipOptions, work: Work): Prom
   loop.end()
 }
 
-/** Runs the work for as long as this process leads. Does nothing while another process leads. */
+/**
+ * Runs the work for as long as this process leads. Does nothing while another process leads.
+ * @returns whether this process led
+ */
 async function leadOnce(
   { leases, network, role, signal }: LeadershipOptions,
   loop: WorkerLoop,
   work: Work,
-): Promise<void> {
+): Promise<boolean> {
   const leadership = await takeLeadershipIfFree(leases, network, role, loop.turned)
   loop.succeeded()
-  if (!leadership) return
+  if (!leadership) return false
   const { epoch } = leadership
   const lost = new AbortController()
   leadership.lost.then(() =>
@@ -223,6 +231,7 @@ async function leadOnce(
   )
   try {
     await work(epoch, AbortSignal.any([signal, lost.signal]))
+    return true
   } finally {
     await leadership.release()
   }

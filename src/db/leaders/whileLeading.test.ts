@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { pino } from 'pino'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
 import { startTcpProxy, type TcpProxy } from '../../../test/support/tcpProxy.js'
@@ -25,6 +26,7 @@ const WRITE = `INSERT INTO written (network, role, process, epoch)
   SELECT network, role, $4, epoch FROM leaders WHERE network = $1 AND role = $2 AND epoch = $3 FOR UPDATE`
 
 const server = useDatabase(8)
+const log = pino({ level: 'silent' })
 let pool: pg.Pool
 const processes: Process[] = []
 
@@ -60,7 +62,7 @@ async function startProcess(): Promise<Process> {
   const leases = createLeasePool(url.href)
   const leading = LEADS.map(({ network, role }) =>
     whileLeading(
-      { leases, listener, network, role, signal, loops, onError },
+      { leases, listener, network, role, signal, loops, log, onError },
       async (epoch, stopped) => {
         const lead = `${network} ${role}`
         leads.add(lead)

@@ -56,6 +56,7 @@ export const ledgerFamily = (url: string, { key, label }: Named = LEDGER): Daemo
         label,
         pollMs: ledger.pollMs,
         port,
+        nodes: () => [],
         balances: port,
         watch: (ctx, reporting) => [ledgerWatcher(ctx, ledger, reporting)],
       },
