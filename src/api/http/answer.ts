@@ -27,7 +27,7 @@ interface Content {
   policy?: string
 }
 
-export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8'
+const JSON_CONTENT_TYPE = 'application/json; charset=utf-8'
 
 /** Length from which a text is sent as a Buffer, because Node is slow at long strings. */
 const LONG = 16_384
