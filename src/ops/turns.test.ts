@@ -31,7 +31,7 @@ it('a turn of the event loop has three parts, however much work there is', async
   const items = Array.from({ length: 500 }, (_, i) => i)
   await Promise.all(
     Array.from({ length: 20 }, () =>
-      mapWithoutBlocking(turn, items, (i) => i % 100 === 0 && parts++),
+      mapWithoutBlocking(turn, items, (i) => i % 32 === 0 && parts++),
     ),
   )
   isDone = true

@@ -4,8 +4,11 @@ import { FairQueue } from './fairQueue.js'
 /** Waits for the next iteration of the event loop. @throws where the client no longer waits for the work */
 export type WaitForEventLoopTurn = () => Promise<void>
 
-/** Number of elements that are mapped without a break for other requests: some ms of the slowest parsing. */
-const AT_ONCE = 100
+/**
+ * Number of elements that are mapped without a break for other requests: about half a millisecond. Three requests do so
+ * in an iteration of the event loop, and a look-up waits for several iterations.
+ */
+const AT_ONCE = 32
 
 /** Pieces of work that may wait: all long polls of a process read again after a change, each with up to eight statements. */
 export const EXPENSIVE_WORK_WAITING = 16_000

@@ -54,8 +54,8 @@ const JOIN_GROWTH = 8
 /** Changes end this long before their request's deadline, so that no change is made after its 503. */
 const CHANGE_MARGIN_MS = 1_000
 const URL_LIMIT_CHARS = 4_096
-/** Price of a bulk look-up of ten names, units. Work of a costlier request waits in the queue of expensive work. */
-const CHEAP_UNITS = 1.1
+/** Price of a look-up, units. Work of a costlier request waits in the queue of expensive work. */
+const CHEAP_UNITS = 1
 
 export interface RouteServerOptions {
   contexts: ReturnType<typeof createRequestContexts>
