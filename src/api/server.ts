@@ -95,6 +95,8 @@ export function createApi(deps: ApiDeps) {
   ])
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
+    // closed for too many pipelined requests, of which Node still hands over the rest
+    if (req.socket.destroyed) return
     req.url = normalizeUrl(req.url ?? '')
     const found = checkRequestHeaders(req) ? null : match(req)
     if (!found) return void shell(req, res)

@@ -12,11 +12,15 @@ function held(bounds = { atOnce: 3, waiting: 1_000 }) {
   const gate = new Promise<void>((resolve) => {
     go = resolve
   })
-  const take = (address: string, what: string) =>
-    queue.run(address, async () => {
-      await gate
-      made.push(what)
-    })
+  const take = (address: string, what: string, wallet?: string) =>
+    queue.run(
+      address,
+      async () => {
+        await gate
+        made.push(what)
+      },
+      wallet,
+    )
   return { queue, made, take, go }
 }
 
@@ -28,6 +32,15 @@ it('addresses take turns, each in its own order', async () => {
   await Promise.all(all)
   // three run at once
   expect(made).toEqual(['a0', 'a1', 'a2', 'a3', 'b0', 'a4', 'b1', 'a5', 'a6', 'a7'])
+})
+
+it('wallets of an address take turns within those of the address', async () => {
+  const { take, made, go } = held({ atOnce: 1, waiting: 1_000 })
+  const all = Array.from({ length: 4 }, (_, i) => take(ALICE, `x${i}`, 'x'))
+  all.push(take(ALICE, 'y0', 'y'), take(ALICE, 'y1', 'y'), take(BOB, 'b0'), take(BOB, 'b1'))
+  go()
+  await Promise.all(all)
+  expect(made).toEqual(['x0', 'x1', 'b0', 'y0', 'b1', 'x2', 'y1', 'x3'])
 })
 
 it('much work of one address delays another address by one piece of work', async () => {

@@ -15,14 +15,17 @@ export interface QueueBounds {
   waiting: number
 }
 
+/** Waiting work of an address by wallet, each in order. The first wallet is next. */
+type Wallets = Map<string, Waiting[]>
+
 /**
- * Queue in which addresses take turns, so that a client with much work delays only itself. A full queue refuses the
- * newest work of the address with most work, as stochastic fair queueing drops packets.
+ * Queue in which addresses take turns, and within an address its wallets, so that a client with much work delays only
+ * itself. A full queue refuses the newest work of the address with most work, as stochastic fair queueing drops packets.
  */
 export class FairQueue {
   readonly #bounds: QueueBounds
-  /** Waiting work by address, in order. The first address is next. */
-  readonly #lines = new Map<string, Waiting[]>()
+  /** Waiting work by address. The first address is next. */
+  readonly #addresses = new Map<string, Wallets>()
   #running = 0
   #waiting = 0
 
@@ -39,11 +42,12 @@ export class FairQueue {
    * Runs work when the turn of its client comes. Work for which nobody waits any more keeps its turn, and should then
    * end at once.
    * @param address IP address of the client, in the form by which rate limits count it
+   * @param wallet of a client that has signed in
    * @throws QueueFullError; errors of the work
    */
-  async run<T>(address: string, work: () => T | Promise<T>): Promise<T> {
+  async run<T>(address: string, work: () => T | Promise<T>, wallet = ''): Promise<T> {
     if (this.#running < this.#bounds.atOnce) this.#running += 1
-    else await this.#turn(address)
+    else await this.#turn(address, wallet)
     try {
       return await work()
     } finally {
@@ -52,11 +56,12 @@ export class FairQueue {
   }
 
   /** Waits until ended work passes its place on. @throws QueueFullError */
-  #turn(address: string): Promise<void> {
+  #turn(address: string, wallet: string): Promise<void> {
     return new Promise((begin, refuse) => {
-      const line = this.#lines.get(address) ?? []
+      const wallets: Wallets = this.#addresses.get(address) ?? new Map()
+      const line = wallets.get(wallet) ?? []
       line.push({ begin, refuse })
-      this.#lines.set(address, line)
+      this.#addresses.set(address, wallets.set(wallet, line))
       this.#waiting += 1
       if (this.#waiting > this.#bounds.waiting) this.#refuseNewest()
     })
@@ -64,28 +69,40 @@ export class FairQueue {
 
   /** Gives the place of ended work to the next work. */
   #passOn(): void {
-    const [next] = this.#lines
+    const [next] = this.#addresses
     if (!next) {
       this.#running -= 1
       return
     }
-    const [address, line] = next
+    const [address, wallets] = next
+    const [wallet, line] = wallets.entries().next().value!
     const first = line.shift()!
     this.#waiting -= 1
-    // the address moves behind all others
-    this.#lines.delete(address)
-    if (line.length > 0) this.#lines.set(address, line)
+    // the wallet moves behind all of its address, and the address behind all others
+    wallets.delete(wallet)
+    if (line.length > 0) wallets.set(wallet, line)
+    this.#addresses.delete(address)
+    if (wallets.size > 0) this.#addresses.set(address, wallets)
     first.begin()
   }
 
-  /** Refuses the newest work of the address with most work. Of several such addresses, the last in turn is chosen. */
+  /**
+   * Refuses the newest work: of the address with most work, the wallet with most. Of several with equally much, the
+   * last in turn is chosen.
+   */
   #refuseNewest(): void {
-    const [address, line] = [...this.#lines].reduce((most, next) =>
-      next[1].length >= most[1].length ? next : most,
-    )
+    const [address, wallets] = largestOf(this.#addresses, sizeOf)
+    const [wallet, line] = largestOf(wallets, ({ length }) => length)
     const newest = line.pop()!
     this.#waiting -= 1
-    if (line.length === 0) this.#lines.delete(address)
+    if (line.length === 0) wallets.delete(wallet)
+    if (wallets.size === 0) this.#addresses.delete(address)
     newest.refuse(new QueueFullError('too much waits for its turn'))
   }
 }
+
+const sizeOf = (wallets: Wallets): number =>
+  [...wallets.values()].reduce((sum, { length }) => sum + length, 0)
+
+const largestOf = <V>(map: ReadonlyMap<string, V>, size: (value: V) => number): [string, V] =>
+  [...map].reduce((most, next) => (size(next[1]) >= size(most[1]) ? next : most))

@@ -36,7 +36,6 @@ const UNREACHED_NONCE = 1_000
 export const seededAlarm = (network: Network): string =>
   `${network}: parked jobs of the kind execute: 1`
 
-
 /**
  * Sends the sample transactions (seeds) on a network's chains, or finds those of an earlier start. On the hub: a name
  * that one wallet won and another lost, a second name, the names of the communities, and a transaction that stays

@@ -234,15 +234,24 @@ it('without limits nothing is counted', async () => {
   await off.stop()
 })
 
-it('pipelined requests are all answered, by 429 once the units are spent', async () => {
-  const small = await startApi({ limits: limitsOf(3) })
-  const socket = connect(Number(new URL(small.url).port), '127.0.0.1')
+describe('pipelined requests', () => {
   const request = 'GET /v1/networks HTTP/1.1\r\nhost: x\r\n'
-  socket.write(`${`${request}\r\n`.repeat(999)}${request}connection: close\r\n\r\n`)
-  const text = await textOf(socket)
-  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
-  expect(statuses).toEqual([...Array(3).fill('200'), ...Array(997).fill('429')])
-  await small.stop()
+  const pipeline = async (count: number) => {
+    const small = await startApi({ limits: limitsOf(3) })
+    const socket = connect(Number(new URL(small.url).port), '127.0.0.1')
+    socket.write(`${`${request}\r\n`.repeat(count - 1)}${request}connection: close\r\n\r\n`)
+    const text = await textOf(socket)
+    await small.stop()
+    return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+  }
+
+  it('are answered, by 429 once the units are spent', async () => {
+    expect(await pipeline(16)).toEqual([...Array(3).fill('200'), ...Array(13).fill('429')])
+  })
+
+  it('close their connection where more wait at once than its bound', async () => {
+    expect((await pipeline(1_000)).length).toBeLessThanOrEqual(16)
+  })
 })
 
 describe('a body', () => {

@@ -8,6 +8,7 @@ import type { RegistrationProblem } from '../../registry/community/registration.
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { NEWEST_RULESET } from '../../registry/journal/ruleset.js'
+import { toHex } from '../../registry/primitives/bytes.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { invalidKeyError } from '../auth/session.js'
 import { ADDRESS_PROBLEM_TEXT } from '../http/address.js'
@@ -188,7 +189,7 @@ export async function appendChange(
 }
 
 /**
- * Appends signed changes to the journal when their address's turn in the queue of changes comes. Changes whose caller
+ * Appends signed changes to the journal when their wallet's turn in the queue of changes comes. Changes whose caller
  * has disconnected by then are dropped, and those of a key that has been revoked by then are refused.
  * @throws ApiError catching_up, unauthorized, unavailable, rate_limited
  */
@@ -213,7 +214,7 @@ export async function appendChangesThroughQueue(
       limits,
       patience,
     })
-  const made = await context.changes.run(caller?.address ?? '', append)
+  const made = await context.changes.run(caller?.address ?? '', append, toHex(wallet))
   if (made.kind === 'session_ended') throw invalidKeyError()
   if (made.kind === 'limited') throw sharedLimitError(made.reached)
   if (made.kind !== 'catching_up') return made

@@ -1,4 +1,10 @@
-import { type IncomingMessage, type Server, type ServerOptions, STATUS_CODES } from 'node:http'
+import {
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import { type HttpMessage, sendResponse, toHttpMessage } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
@@ -13,6 +19,8 @@ const MAX_REQUESTS_PER_SOCKET = 100_000
 const IDLE_TIMEOUT_MS = 30_000
 /** Half of the file descriptors that a process usually gets. */
 const MAX_CONNECTIONS = 10_000
+/** Requests of a connection that wait for their responses. Node parses all that arrive in one piece, some 1,600. */
+const MAX_PIPELINED = 16
 /** Time for the last response to reach the client before its socket is destroyed. */
 const LINGER_MS = 5_000
 
@@ -41,18 +49,27 @@ const REFUSALS: Readonly<Record<string, HttpMessage>> = {
 }
 
 /**
- * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. A proxy has to limit
- * connections of one address and pipelined requests.
- * @returns function that closes connections without a request yet, as browsers open them in advance. Node counts them
- * as busy, and a closing server would wait for them for ever
+ * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. A connection that sends many
+ * requests without waiting for their responses is closed. A proxy has to limit connections of one address.
+ * @returns function that closes connections without a request, also those that never had one, as browsers open them in
+ * advance. Node counts those as busy, and a closing server would wait for them for ever
  */
 export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIONS): () => void {
-  const unused = new Set<Socket>()
+  /** Number of requests of each open connection that wait for their responses. */
+  const waiting = new Map<Socket, number>()
   server.on('connection', (socket: Socket) => {
-    unused.add(socket)
-    socket.once('close', () => unused.delete(socket))
+    waiting.set(socket, 0)
+    socket.once('close', () => waiting.delete(socket))
   })
-  server.prependListener('request', ({ socket }: IncomingMessage) => void unused.delete(socket))
+  const add = (socket: Socket, count: number): number => {
+    const sum = (waiting.get(socket) ?? 0) + count
+    if (waiting.has(socket)) waiting.set(socket, sum)
+    return sum
+  }
+  server.prependListener('request', ({ socket }: IncomingMessage, res: ServerResponse) => {
+    if (add(socket, 1) > MAX_PIPELINED) socket.destroy()
+    else res.once('close', () => add(socket, -1))
+  })
   // with a limit Node drops the last headers in silence, which are a proxy's; `checkRequestHeaders` counts them
   server.maxHeadersCount = 0
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
@@ -70,7 +87,7 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
     sendResponse(res, EXPECTATION, ['connection', 'close']),
   )
   return () => {
-    for (const socket of unused) socket.destroy()
+    for (const [socket, count] of waiting) if (count === 0) socket.destroy()
   }
 }
 

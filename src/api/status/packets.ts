@@ -253,7 +253,14 @@ export type PaidNames = {
   trouble: Trouble | null
 }
 
-export function statusOfPaidNames({ paidNames, more, paidMs, block, origin, trouble }: PaidNames): TxStatus {
+export function statusOfPaidNames({
+  paidNames,
+  more,
+  paidMs,
+  block,
+  origin,
+  trouble,
+}: PaidNames): TxStatus {
   const answer = decideTxStatusWithDefaults({ paidNames, more })
   return {
     ...answer,

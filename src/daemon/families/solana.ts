@@ -36,7 +36,7 @@ export interface OpenedSolanaChain extends OpenedChain, SolanaChainSource {
 export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {
   const { createSolanaClusterRpc, createSolanaChain } = await import('../../chains/solana/chain.js')
   const { createSolanaSigner } = await import('../../chains/solana/signer.js')
-  const { paymentWatcherWorker } = await import('../../indexer/solana/watcher.js')
+  const { paymentWatcherWorker } = await import('../../indexer/solana/worker.js')
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
   const instance = config.programId
   const programId = Buffer.from(bs58.decode(instance))

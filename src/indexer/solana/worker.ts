@@ -1,0 +1,87 @@
+import { watchProgramLogs } from '../../chains/rpc/logs.js'
+import type { LeaderContext } from '../../ops/context.js'
+import type { Logger } from '../../ops/log/log.js'
+import { createWakeUp } from '../../ops/notify.js'
+import type { Worker } from '../../ops/worker.js'
+import type { IndexerCallbacks } from '../progress.js'
+import { PaymentWatcher, type PaymentWatchOutcome, type SolanaChainSource } from './watcher.js'
+
+/** Time after a socket's notification in which each poll lists transactions, ms: nodes list them late. */
+const LISTED_AFTER_NOTICE_MS = 3_000
+/** Shortest poll interval while no payment is pending and a socket is open, ms: the interval for a public cluster. */
+const QUIET_POLL_MS = 2_000
+
+/** Watches a program's payments. Logs of the program wake the worker, which then lists transactions. */
+export function paymentWatcherWorker(
+  ctx: LeaderContext,
+  { chain, open }: SolanaChainSource,
+  reporting: IndexerCallbacks,
+): Worker {
+  const { network, log } = ctx
+  const { config, label, rpc, registrar } = chain
+  const { commitment, pollMs, wsUrls: urls, programId } = config
+  const commitments =
+    commitment === 'confirmed' ? [commitment] : (['confirmed', 'finalized'] as const)
+  const fields = { network, chain: label }
+  const notify = createWakeUp()
+  const report = createReport(log, fields)
+  let notifiedMs = performance.now()
+  const onLogs = (): void => {
+    notifiedMs = performance.now()
+    notify.notify()
+  }
+  const onFault = (err: Error) => log.debug({ chain: label, err }, 'watching logs')
+
+  const watcher = new PaymentWatcher({
+    ...ctx,
+    ...config,
+    rpc,
+    registrar,
+    open,
+    onUnknown: (tx, unknown) =>
+      log.error({ ...fields, tx, unknown }, 'skipped what this version cannot read'),
+    onProgress: reporting.onProgress,
+  })
+  reporting.onStart(label, watcher)
+  return {
+    name: 'the payment watcher',
+    fields,
+    notify,
+    pollMs,
+    idleMs: QUIET_POLL_MS,
+    subscribe: () =>
+      urls.length > 0
+        ? watchProgramLogs({ urls, programId, commitments, onLogs, onFault })
+        : undefined,
+    async step(_, alive) {
+      const startedMs = Date.now()
+      const wasNotified =
+        urls.length === 0 || performance.now() - notifiedMs < LISTED_AFTER_NOTICE_MS
+      const outcome = await watcher.step(wasNotified, alive)
+      report(outcome, startedMs)
+      if (outcome.kind === 'took') {
+        reporting.onAdvance(true)
+        return 'progressed'
+      }
+      const isQuiet = !wasNotified && outcome.kind === 'idle' && outcome.unconfirmed === 0
+      return isQuiet ? 'idle' : 'waiting'
+    },
+  }
+}
+
+/** Creates the function that logs the outcome of each step. An alarm about missing payments is logged once. */
+function createReport(log: Logger, fields: Worker['fields']) {
+  let wasAlarm = false
+  return (outcome: PaymentWatchOutcome, startedMs: number): void => {
+    const { kind, ...numbers } = outcome
+    const line = { ...fields, ...numbers, ms: Date.now() - startedMs }
+    const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
+    if (isAlarm && !wasAlarm) log.error(line, 'payments are missing')
+    else if (isNews(outcome)) log.info(line, kind)
+    else log.trace(line, kind)
+    wasAlarm = isAlarm
+  }
+}
+
+const isNews = (outcome: PaymentWatchOutcome): boolean =>
+  outcome.kind === 'took' && outcome.payments + outcome.communityPayments + outcome.outcomes > 0
