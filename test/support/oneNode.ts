@@ -34,7 +34,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'chains/solana/community/port.ts communityPayment':
     'a transaction to sign, which the program checks',
   'chains/solana/deployment/': 'commands that an operator runs and checks',
-  'chains/solana/owed.ts owed':
+  'chains/solana/openPayments.ts owed':
     'shown debts and transactions to sign: the program pays what it owes',
   'testing/solana/registrar.ts deployRegistrar': 'the only node of the local world’s cluster',
   'chains/solana/quote.ts createSolanaQuoter': 'a blockhash: a wrong one makes the payment fail',
@@ -55,7 +55,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'indexer/evm/checkpoint.ts':
     'headers that a fork is searched with: a halt needs two nodes (test/indexer/liars.test.ts)',
   'indexer/evm/tail.ts readNewBlocks': 'unconfirmed blocks',
-  'indexer/solana/tail.ts createUnconfirmedPaymentWriter':
+  'indexer/solana/watcher.ts #storeTail':
     'unconfirmed payments, which are neither delivered nor judged',
   'relayer/evmRelayer.ts readBalance': 'a metric',
   'relayer/nonces.ts #observe':

@@ -14,7 +14,7 @@ it('the elements of a join are read in turns', async () => {
   }
   const bytes = Buffer.from(Array.from({ length: 1_000 }, (_, i) => `0x${i}`).join('\n'))
   expect(await parseRequestBody(REQUEST, bytes, routeOf('/v1/wallets'), turn)).toHaveLength(1_000)
-  expect(turns).toBe(10)
+  expect(turns).toBe(32)
 })
 
 describe('a join', () => {
