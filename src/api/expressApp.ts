@@ -5,6 +5,7 @@ import { type Answer, answerOfJsonBytes, toHttpMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
+import { forCredentials, isTrpcUrl, trpcErrorAnswer } from './http/trpc.js'
 import type { OpenApiDocuments } from './routes.js'
 import type { HttpExchange } from './serving/exchange.js'
 import { decodePathPart } from './serving/router.js'
@@ -48,18 +49,21 @@ export function createExpressApp(
   for (const setting of ['x-powered-by', 'etag', 'query parser']) app.set(setting, false)
   const serve = (exchange: HttpExchange, answerOf: () => Answer, units = 1): void => {
     const meter = gate.ofAddress(exchange)
+    const { url = '', headers } = exchange.req
+    const messageOf = (answer: Answer) =>
+      isTrpcUrl(url) ? forCredentials(toHttpMessage(answer), headers.origin) : toHttpMessage(answer)
     try {
       meter.spend(units)
-      finish(exchange, toHttpMessage(answerOf()), meter.fields())
+      finish(exchange, messageOf(answerOf()), meter.fields())
     } catch (thrown) {
       const error = toApiError(thrown)
-      finish(exchange, toHttpMessage(errorAnswer(error)), meter.fields(), error)
+      finish(exchange, messageOf(refusalAnswer(url, error)), meter.fields(), error)
     }
   }
   app.use((req, res, next) => {
     const refusal = checkRequestHeaders(req)
     const units = Math.ceil(req.rawHeaders.length / (2 * HEADERS_PER_UNIT))
-    if (refusal) serve(ofExpress(req, res, NONE), () => errorAnswer(refusal), units)
+    if (refusal) serve(ofExpress(req, res, NONE), () => refusalAnswer(req.url, refusal), units)
     else next()
   })
   const add = (path: string, answerOf: (exchange: HttpExchange) => Answer) =>
@@ -100,7 +104,7 @@ export function createExpressApp(
       decodePathPart(req.url) === null ? NO_PATH : noRoute(req.method, methodsOf(req.url))
     serve(
       ofExpress(req, res, NONE),
-      () => pageAnswer(req) ?? fallbackLookupAnswer(req) ?? errorAnswer(refusal()),
+      () => pageAnswer(req) ?? fallbackLookupAnswer(req) ?? refusalAnswer(req.url, refusal()),
     )
   }
   app.use((req: Request, res: Response) => {
@@ -113,6 +117,10 @@ export function createExpressApp(
   )
   return app
 }
+
+/** A refusal in the form of the routes below the request's path. */
+const refusalAnswer = (url: string, error: ApiError): Answer =>
+  isTrpcUrl(url) ? trpcErrorAnswer(error, new URL(url, 'http://x').pathname) : errorAnswer(error)
 
 const ofExpress = (req: Request, res: Response, route: string): HttpExchange => ({
   req,

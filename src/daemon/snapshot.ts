@@ -86,11 +86,10 @@ export function alarmsOf(
 
 /** Alarms of this process and of the chains that it indexes, without a read of the database. */
 export function processAlarms(snapshot: ProcessSnapshot): Alarms {
-  const isExplained = installationProblems(snapshot.loops).length > 0
   const chains = snapshot.chains.flatMap(({ state }) => state ?? [])
   const problems = chains.flatMap((state) => {
     const problem = chainProblem(state, snapshot.nowMs)
-    return problem && !(isExplained && isConsequence(problem)) ? [ofChain(state, problem)] : []
+    return problem ? [ofChain(state, problem)] : []
   })
   return alarmsOf(snapshot, problems)
 }

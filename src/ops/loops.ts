@@ -83,7 +83,10 @@ export function installationProblems(loops: readonly LoopState[]): ProblemWithAl
   return [...problems.values()]
 }
 
-/** Alarms of loops that hang, or fail again and again, at a place (network and chain) without another alarm. */
+/**
+ * Alarms of loops that hang, or fail again and again. Failures of a loop are not listed where the database, the clock or
+ * a problem of the loop's own chain causes them. A loop that hangs is always listed.
+ */
 export function loopProblems(
   loops: readonly LoopState[],
   others: readonly ProblemWithAlarm[],
@@ -91,8 +94,12 @@ export function loopProblems(
   const isExplained = ({ network, chain, cause }: LoopState) =>
     cause === 'database' ||
     cause === 'clock' ||
-    others.some((other) => other.network === network && other.chain === chain)
-  return loops.filter((loop) => !isExplained(loop)).flatMap((loop) => loopProblem(loop) ?? [])
+    (chain !== undefined &&
+      others.some((other) => other.network === network && other.chain === chain))
+  return loops.flatMap((loop) => {
+    const problem = loopProblem(loop)
+    return problem && (problem.alarm === 'ClusterdLoopHangs' || !isExplained(loop)) ? problem : []
+  })
 }
 
 function loopProblem(loop: LoopState): ProblemWithAlarm | null {

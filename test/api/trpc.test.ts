@@ -98,7 +98,8 @@ describe('bad input', () => {
     'there is no procedure "%s"',
     async (procedure) => {
       const { status, body } = await world.get(`/v1/trpc/${procedure}?batch=1&input=%7B%7D`)
-      expect([status, body.error]).toEqual([404, 'not_found'])
+      expect(status).toBe(404)
+      expect(body.error).toMatchObject({ code: -32_004, data: { error: 'not_found' } })
     },
   )
 })
@@ -123,6 +124,7 @@ describe('a page of another origin', () => {
       await headersOf(path, { origin: ORIGIN, cookie: 'session=1' }),
       await headersOf(path, { origin: ORIGIN, 'if-none-match': tag }),
       await headersOf('/v1/trpc/names.get', { origin: ORIGIN }),
+      await headersOf('/v1/trpc/names.list', { origin: ORIGIN }),
     ]) {
       const { headers } = response
       expect(headers['access-control-allow-origin']).toBe(ORIGIN)

@@ -206,14 +206,11 @@ export async function appendChangesThroughQueue(
     community: first.kind === 'configure_community' ? first.community : null,
     address: caller && !caller.meter.isRaised ? caller.address : null,
   })
-  const append = () =>
-    appendSignedChanges(pool, {
-      ...request,
-      network,
-      keyHash,
-      limits,
-      patience,
-    })
+  const append = () => {
+    // a change whose caller has left takes no connection
+    patience?.signal.throwIfAborted()
+    return appendSignedChanges(pool, { ...request, network, keyHash, limits, patience })
+  }
   const made = await context.changes.run(caller?.address ?? '', append, toHex(wallet))
   if (made.kind === 'session_ended') throw invalidKeyError()
   if (made.kind === 'limited') throw sharedLimitError(made.reached)

@@ -109,10 +109,13 @@ const rowsOf = (data: object | null): number =>
     .filter(Array.isArray)
     .reduce((sum, list) => sum + list.length, 0)
 
-/** An error in the form of tRPC. @param path of the procedure's route */
+/** True for a request below the path of procedures, also where there is no such procedure. */
+export const isTrpcUrl = (url: string): boolean => url.startsWith(PATH)
+
+/** An error in the form of tRPC. @param path of the procedure's route, or of the request */
 export function trpcErrorAnswer(error: ApiError, path: string): Answer {
   const { status, headers } = errorAnswer(error)
-  const [code, number] = CODES[status] ?? CODES[500]!
+  const [code, number] = CODES[status] ?? CODES[status < 500 ? 400 : 500]!
   const data = { code, httpStatus: status, path: path.replace(PATH, ''), error: error.code }
   return jsonAnswer(status, { error: { message: error.message, code: number, data } }, headers)
 }

@@ -39,7 +39,7 @@ const IDLE_LIMIT_MS = 90_000
 const TABLES = ['journal', ...STATE_TABLES] as const
 
 const EMPTY = `UPDATE journal_heads
-  SET generation = generation + 1, seq = 0, public_seq = 0, at_ms = 0, serial = 0, proved_block = 0, proved_seq = 0
+  SET generation = generation + 1, seq = 0, public_seq = 0, at_ms = 0, serial = 0, proved_block = 0, proved_seq = 0, names = 0, names_seq = 0
   WHERE network = $1`
 const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false, mirrored_ms = ${NOW_MS_SQL},
   proved_block = coalesce(proved_block, 0) WHERE network = $1`

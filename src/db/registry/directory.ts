@@ -114,20 +114,24 @@ const byteSql = (code: number): string => `'\\x${code.toString(16).padStart(2, '
 /** SQL: prefix by which texts of other chains differ: up to the separator of bech32 (BIP 173), else one character. */
 const CHAIN_PREFIX = `substring(convert_from(substring(address FROM 2), 'LATIN1') FROM '^[a-z]+1|^.')`
 
+/** Wallets of other chains that are read of a cluster. A page has fifty clusters. */
+const MAX_OTHER_WALLETS = 100
+
 const samples = prepareStatement<{ cluster: number; address: Buffer }>((l) => {
   const wallets = `FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = asked.cluster AND NOT w.private`
   const ofTypes = CODES.map(
     (code) =>
       `(SELECT address ${wallets} AND address >= ${byteSql(code)} AND address < ${byteSql(code + 1)} LIMIT 1)`,
   )
-  const ofOthers = `(SELECT DISTINCT ON (${CHAIN_PREFIX}) address ${wallets} AND address >= ${byteSql(Math.max(...CODES) + 1)})`
+  const others = `SELECT address ${wallets} AND address >= ${byteSql(Math.max(...CODES) + 1)} LIMIT ${MAX_OTHER_WALLETS}`
+  const ofOthers = `(SELECT DISTINCT ON (${CHAIN_PREFIX}) address FROM (${others}) o)`
   return `SELECT asked.cluster, found.address FROM unnest($1::int8[]) AS asked(cluster)
     CROSS JOIN LATERAL (${[...ofTypes, ofOthers].join(' UNION ALL ')}) found`
 })
 
 /**
- * Stored addresses of public wallets of clusters, by the cluster's serial: at least one of each chain. At most the
- * thousand wallets of a cluster are read.
+ * Stored addresses of public wallets of clusters, by the cluster's serial: one of EVM, Solana and the like each, and one
+ * of each chain that a hundred further wallets name.
  */
 export async function findWalletOfEachChain(
   db: Queryable,

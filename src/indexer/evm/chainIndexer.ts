@@ -121,6 +121,7 @@ export class ChainIndexer {
       // the database transaction may have been committed, so unconfirmed blocks and checkpoint are read again
       this.#stored = null
       this.#runningHashes = null
+      this.#fetcher.forget()
       return this.#fail(error)
     }
     this.#maxBlocks = Math.min(MAX_BLOCKS_FOLLOWED_SINGLY, 2 * this.#maxBlocks)

@@ -133,6 +133,8 @@ export class PaymentWatcher {
     } catch (error) {
       // the database transaction may have been committed, so the cursor is read again
       this.#memory = null
+      // the search may have been too long to end
+      if (this.#shortfall) this.#shortfall.lateSlots = LATE_SLOTS
       const errorAlarm = alarmOfNoQuorumError(error)
       Object.assign(state, { lastError: chainErrorSentence(error), errorAlarm })
       throw error

@@ -61,6 +61,11 @@ export class RangeFetcher {
     return asked
   }
 
+  /** Forgets the nodes' answers, so that the next step asks again: a step that failed may have had a wrong one. */
+  forget(): void {
+    this.#asked.clear()
+  }
+
   #foldedAt(number: number, hash: Buffer): AgreedAnswer<RunningHashes> | null {
     const found = this.#folded.get(number)
     return found?.hash.equals(hash) ? found.runningHashes : null

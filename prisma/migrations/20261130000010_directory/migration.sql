@@ -4,13 +4,6 @@
 ALTER TABLE "journal_heads" ADD COLUMN "names" BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE "journal_heads" ADD COLUMN "names_seq" BIGINT NOT NULL DEFAULT 0;
 
--- The newest names. With many names make it by hand before, with CREATE INDEX CONCURRENTLY on each partition.
-CREATE INDEX IF NOT EXISTS "names_newest_idx" ON "names" ("seq") WHERE "outcome" = 1;
-
-UPDATE "journal_heads" h SET
-  names = (SELECT count(*) FROM "names" n WHERE n.network = h.network AND n.outcome = 1),
-  names_seq = h.seq;
-
 -- Derived from names and journal once a minute, and no part of the state hash.
 CREATE TABLE "ranking" (
   "network" SMALLINT NOT NULL,
