@@ -7,6 +7,8 @@ const fixed = (units: number): RoutePrice => ({ text: String(units), of: () => u
 /** Price of a request that calls a chain, units. */
 export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
+/** Rows of an answer for each unit that it costs beyond its request. */
+const ROWS_PER_UNIT = 75
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
 
@@ -57,7 +59,7 @@ export function priceOfRoute({ price, method, auth, body }: Route): RoutePrice {
 /** Charges a response for the rows that it was made of, whose number does not follow from the request. */
 export const chargeForListItems = (answer: Answer, count: number): Answer => ({
   ...answer,
-  unspent: -count / LOOKUPS_PER_UNIT,
+  unspent: -count / ROWS_PER_UNIT,
 })
 
 /** Number of elements of a list, or of all lists in an object. */
