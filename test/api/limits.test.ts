@@ -142,9 +142,9 @@ describe('what a request costs', () => {
   it('a cluster with many wallets', async () => {
     const name = await fullCluster(api)
     for (const [method, path, body, cost] of [
-      ['GET', `/v1/clusters/name/${name}`, undefined, 11],
-      ['GET', `/v0.1/cluster/${name}`, undefined, 11],
-      ['POST', '/v0.1/cluster/names', Array(10).fill(name), 101.1],
+      ['GET', `/v1/clusters/name/${name}`, undefined, 1 + 1_000 / 75],
+      ['GET', `/v0.1/cluster/${name}`, undefined, 1 + 1_000 / 75],
+      ['POST', '/v0.1/cluster/names', Array(10).fill(name), 1.1 + 10_000 / 75],
     ] as const) {
       client++
       expect(left(await ask(method, path, body)), path).toBe(Math.floor(1_000 - cost))

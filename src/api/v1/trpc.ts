@@ -68,17 +68,17 @@ const search = procedure('names.search', {
   input: z.object({
     offset,
     limit,
-    orderBy: z.enum(['createdAt-desc', 'name-asc']).nullish(),
+    orderBy: z
+      .enum(['createdAt-desc', 'name-asc'])
+      .nullish()
+      .describe('Has no effect: the order follows from the text'),
     query: z.string().nullish(),
   }),
   example: { offset: 0, limit: 50, orderBy: 'createdAt-desc', query: '' },
   data: z.object({ total: z.int(), items: z.array(NameSchema.extend({ chainIds })) }),
-  async run({ offset, limit, orderBy, query }, context) {
+  async run({ offset, limit, query }, context) {
     const { pool, network } = context
     const text = query?.trim() ?? ''
-    const order = text === '' ? 'createdAt-desc' : 'name-asc'
-    if (orderBy && orderBy !== order)
-      throw new ApiError('invalid_request', `The order with this text is ${order}.`)
     const name = parseFullName(text)
     if (text !== '' && !name) return { total: 0, items: [] }
     const { total, names } = await (name
