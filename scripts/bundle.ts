@@ -7,7 +7,7 @@
  *
  *   tsx scripts/bundle.ts [folder of the build]
  */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -157,6 +157,8 @@ const inPlace = (folder: string): Plugin => ({
 
 /** Bundles the libraries and the program of a build. @param folder folder of the build, below the project's */
 export async function bundle(folder: string): Promise<void> {
+  // the row types of Prisma's schema, which no code loads
+  rmSync(join(folder, 'db/generated'), { recursive: true, force: true })
   await bundleLibraries(folder)
   await bundleProgram(folder)
 }

@@ -23,9 +23,9 @@ const ROWS: Record<string, PanelOf[]> = {
     ],
     ['Leaders', 'none', by('max by (network, role) (clusterd_leader)', '{{network}} {{role}}')],
     [
-      'Chains with a problem',
+      'Problems, and first catch-ups',
       'none',
-      by('max by (network, chain) (clusterd_chain_problem)', '{{network}} {{chain}}'),
+      by('max by (alarm, network, chain) (clusterd_alarm)', '{{alarm}} {{network}} {{chain}}'),
       by(
         'max by (network, chain) (1 - clusterd_chain_caught_up) > 0',
         '{{network}} {{chain}}, first catch-up',
@@ -37,6 +37,10 @@ const ROWS: Record<string, PanelOf[]> = {
       'Age of the head',
       's',
       by('max by (network, chain) (clusterd_chain_head_age_seconds)', '{{network}} {{chain}}'),
+      by(
+        'max by (network, chain) (clusterd_chain_finality_age_seconds)',
+        '{{network}} {{chain}}, finalized',
+      ),
     ],
     [
       'Blocks to be read, and to be confirmed',
@@ -72,10 +76,6 @@ const ROWS: Record<string, PanelOf[]> = {
         'max by (network, chain, trust) (clusterd_chain_trust)',
         '{{network}} {{chain}} {{trust}}',
       ),
-      by(
-        'max by (network, chain, why) (clusterd_chain_undecided) > 0',
-        '{{network}} {{chain}} undecided: {{why}}',
-      ),
     ],
     [
       'Errors of our own code in 15 minutes',
@@ -91,9 +91,12 @@ const ROWS: Record<string, PanelOf[]> = {
       by('max by (method, route) (clusterd_http_failed_ratio) > 0', '{{method}} {{route}}'),
     ],
     [
-      'Loops that fail by the database or the clock',
+      'Failed turns of a loop in a row',
       'none',
-      by('sum by (cause) (clusterd_blamed_loops)', '{{cause}}'),
+      by(
+        'max by (loop, network, chain) (clusterd_step_failures) > 0',
+        '{{loop}} {{network}} {{chain}}',
+      ),
     ],
   ],
   Outbox: [

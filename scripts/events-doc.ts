@@ -1,4 +1,4 @@
-import { openApiDocuments } from '../src/api/routes.js'
+import { openApiDocuments } from './declaredRoutes.js'
 import { EVENTS, type EventType } from '../src/registry/journal/eventTypes.js'
 import { writeOrCheck } from './generatedFile.js'
 

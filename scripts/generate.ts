@@ -1,6 +1,6 @@
 /**
  * Generates the code that is not checked in, where it is missing or older than its sources: the alarms' remedies
- * (src/ops/generated), the Prisma client (src/db/generated), the OpenAPI documents with the client's types
+ * (src/ops/generated), the row types of Prisma's schema (src/db/generated), the OpenAPI documents with the client's types
  * (src/client/generated) and the pages' files (src/web/generated). vitest.config.ts and the scripts of package.json run
  * it first. With `--programs` also a build of all sources (dist-dev), from which processes start with a third of the
  * processor time that tsx takes.

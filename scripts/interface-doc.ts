@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { routes } from '../src/api/routes.js'
+import { routes } from './declaredRoutes.js'
 import { ROOT } from './files.js'
 import { writeOrCheck } from './generatedFile.js'
 

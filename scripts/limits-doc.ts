@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Route } from '../src/api/http/route.js'
 import { priceOfRoute } from '../src/api/limits/costs.js'
-import { openApiDocuments, routes } from '../src/api/routes.js'
+import { openApiDocuments, routes } from './declaredRoutes.js'
 import { writeOrCheck } from './generatedFile.js'
 
 /**

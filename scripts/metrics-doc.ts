@@ -1,9 +1,7 @@
 import type { Registry } from 'prom-client'
 import { CHAIN_FAMILIES, relayerTelemetriesOf } from '../src/daemon/families/index.js'
+import { registerSnapshotMetrics } from '../src/daemon/metrics.js'
 import { createMetrics } from '../src/ops/metrics.js'
-import { createProcessMetrics } from '../src/ops/processMetrics.js'
-import { createWebhookMetrics } from '../src/push/webhooks/metrics.js'
-import { createOutboxMetrics } from '../src/relayer/metrics.js'
 import { writeOrCheck } from './generatedFile.js'
 
 /**
@@ -43,9 +41,8 @@ function rowsOf(registry: Registry): string[] {
 }
 
 const { registry } = createMetrics()
-createOutboxMetrics(registry, () => [], relayerTelemetriesOf(CHAIN_FAMILIES))
-createProcessMetrics(registry, () => {
+const read = () => {
   throw new Error('nothing is read here')
-})
-createWebhookMetrics(registry)
+}
+registerSnapshotMetrics(registry, read, relayerTelemetriesOf(CHAIN_FAMILIES))
 writeOrCheck('docs/run/metrics.md', HEAD + rowsOf(registry).join(''), 'metrics-doc')

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { openApiDocuments } from '../src/api/routes.js'
+import { openApiDocuments } from './declaredRoutes.js'
 
 /** Writes the OpenAPI documents from the routes' schemas, for the client's types and the tests. */
 for (const [path, document] of Object.entries(openApiDocuments))

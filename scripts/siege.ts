@@ -8,7 +8,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { CONFIRMATION_BLOCKS, localChainClients } from '../src/testing/chains/localChain.js'
+import { CONFIRMATION_BLOCKS } from '../src/testing/chains/localChain.js'
+import { localChainClients } from '../src/testing/chains/localClients.js'
 import { type Stack, startStack, until } from '../src/testing/index.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
 import { HAPROXY, NGINX, startExample } from '../test/support/proxies.js'

@@ -46,7 +46,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'chains/requirementInputs.ts',
     'types:config',
   ],
-  mirror: ['registry', 'client', 'db', 'push', 'indexer', 'ops'],
+  mirror: ['registry', 'client', 'db', 'push', 'ops', 'types:indexer'],
   // the wiring
   daemon: [
     'registry',
@@ -79,10 +79,19 @@ const STATEMENT_NAMES = 'db/pg/rows.ts'
 const SQL =
   /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH|SET|LISTEN|NOTIFY|LOCK|TRUNCATE|CREATE|ALTER|DROP|COPY)\s/
 
+/** The access to PostgreSQL, which no table's name appears in. */
+const PG = 'db/pg/'
+const TABLE_NAMES = [
+  ...readFileSync('prisma/schema.prisma', 'utf8').matchAll(/@@map\("(\w+)"\)/g),
+].map(([, name]) => name!)
+const TABLE_NAME = new RegExp(`\\b(${TABLE_NAMES.join('|')})\\b`)
+
 interface Source {
   path: string
   imports: Import[]
   hasSql: boolean
+  /** Its first string that contains the name of a table. */
+  tableText: string | null
   /** It has an object with a name and a text, as the driver takes a prepared statement. */
   namesStatements: boolean
   readsEnvironment: boolean
@@ -93,6 +102,7 @@ function read(path: string, text: string): Source {
     path,
     imports: [],
     hasSql: false,
+    tableText: null,
     namesStatements: false,
     readsEnvironment: false,
   }
@@ -108,6 +118,8 @@ function read(path: string, text: string): Source {
   const visit = (node: ts.Node): void => {
     if ((ts.isStringLiteralLike(node) || ts.isTemplateHead(node)) && SQL.test(node.text))
       source.hasSql = true
+    if (isText(node) && !node.text.startsWith('.') && TABLE_NAME.test(node.text))
+      source.tableText ??= node.text
     if (ts.isObjectLiteralExpression(node)) source.namesStatements ||= hasNameAndText(node)
     if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, importsTypesOnly(node.importClause))
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
@@ -122,6 +134,9 @@ function read(path: string, text: string): Source {
   visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true))
   return source
 }
+
+const isText = (node: ts.Node): node is ts.LiteralLikeNode =>
+  ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node)
 
 function hasNameAndText({ properties }: ts.ObjectLiteralExpression): boolean {
   const names = properties.map((property) => property.name?.getText())
@@ -175,10 +190,16 @@ function problemsOf(source: Source): string[] {
     )
   if (source.hasSql && room !== 'db')
     problems.push(`${source.path} has SQL, which is the database room's alone`)
+  if (source.tableText !== null && source.path.startsWith(PG))
+    problems.push(`${source.path} knows a table: ${source.tableText}`)
   for (const { target, isTypeOnly, isDynamic } of source.imports) {
+    if (source.path.startsWith(PG) && /^db\/(?!pg\/|generated\/)/.test(target))
+      problems.push(`${source.path} imports ${target}, which is above it`)
     const to = roomOf(target)
     const arrow = `${source.path} imports ${target}`
-    if (isTest(target)) problems.push(`${arrow}, a test`)
+    if (target.startsWith('db/generated/') && !isTypeOnly)
+      problems.push(`${arrow}, which has Prisma's types for our rows: its client is not loaded`)
+    else if (isTest(target)) problems.push(`${arrow}, a test`)
     else if (isOfPage(target) && !isOfPage(source.path) && !isTypeOnly)
       problems.push(`${arrow}, which is bundled for browsers and built for nothing else`)
     else if (to === 'testing') {
@@ -217,6 +238,27 @@ describe('the house', () => {
     expect(sources.flatMap(problemsOf)).toEqual([])
   })
 
+  it('has routes of v1 and of v0.1 in the folder of their version', () => {
+    const strays = paths
+      .filter((path) => path.startsWith('api/') && !isTest(path))
+      .flatMap((path) => {
+        const text = readFileSync(resolve(SRC, path), 'utf8')
+        return [...text.matchAll(/route(?:\.\w+|\[method\])\(\s*['`]\/(v[\d.]+)\//g)]
+          .filter(([, version]) => dirname(path) !== `api/${version}`)
+          .map(([declaration]) => `${path}: ${declaration}`)
+      })
+    expect(strays).toEqual([])
+  })
+
+  it('has a context of at most twelve fields for the handlers of routes', () => {
+    const text = readFileSync(resolve(SRC, 'api/http/context.ts'), 'utf8')
+    const { statements } = ts.createSourceFile('context.ts', text, ts.ScriptTarget.ES2022)
+    const context = statements.find(
+      (node) => ts.isInterfaceDeclaration(node) && node.name.text === 'Context',
+    ) as ts.InterfaceDeclaration
+    expect(context.members.length).toBeLessThanOrEqual(12)
+  })
+
   it('trusts one node only where nothing final depends on the answer', () => {
     const uses = paths
       .filter((path) => !isTest(path) && path !== 'chains/rpc/nodes.ts')
@@ -243,6 +285,7 @@ describe('the rules of this test', () => {
     ['registry/a.ts', "import type { Config } from '../config/index.js'"],
     ['chains/a.ts', "import { readConfig } from '../config/index.js'"],
     ['db/a.ts', "export * from '../chains/chain.js'"],
+    ['db/a.ts', "import type { x } from '../api/limits/b.js'"],
     ['indexer/a.ts', "import { x } from '../relayer/b.js'"],
     ['api/a.ts', "import { hubAbi } from '../../contracts/evm/artifacts/Hub.js'"],
     ['chains/a.ts', "import { x } from '../../scripts/b.js'"],
@@ -258,6 +301,10 @@ describe('the rules of this test', () => {
     ['indexer/a.ts', `client.query(\`UPDATE chains SET x = \${1}\`)`],
     ['db/a.ts', "db.query({ name: 'a', text: 'SELECT 1' })"],
     ['db/a.ts', 'const named = { name, text }'],
+    ['db/pg/a.ts', `const text = \`SELECT \${x} FROM leaders\``],
+    ['db/pg/a.ts', "const tables = ['names']"],
+    ['db/pg/a.ts', "import { x } from '../journal/head.js'"],
+    ['db/a.ts', "const { PrismaClient } = await import('./generated/client.js')"],
     ['daemon/a.ts', 'client.query(`\n  SET LOCAL work_mem = 1`)'],
     ['daemon/a.ts', "import { start } from '../cli/start.js'"],
   ])('find the problem in %s: %s', (path, text) => {
@@ -277,6 +324,8 @@ describe('the rules of this test', () => {
       "import { readConfig } from './config/index.js'\nimport { start } from './daemon/index.js'",
     ],
     ['db/a.ts', "db.query('SELECT 1')"],
+    ['db/a.ts', "db.query('SELECT FROM names')"],
+    ['db/pg/a.ts', "import type { x } from '../generated/client.js'\nconst { names } = y"],
     ['api/a.ts', "const type = 'UPDATE_WALLET_NAME'"],
     ['db/a.test.ts', "import { x } from '../testing/b.js'\nconst e = process.env"],
     ['db/a.ts', "process.on('exit', f)\nconst { pid } = { pid: process.pid }\nchild.process.env"],
@@ -287,7 +336,7 @@ describe('the rules of this test', () => {
 
 it.each([
   ['const a = () => rpc.onOneNode(work)', ['x.ts a']],
-  ['class B { c() { return this.rpc.newestHead(read) } }', ['x.ts c']],
+  ['class B { c() { return this.rpc.inTurn(read) } }', ['x.ts c']],
   ['const d = { e: () => rpc.call("m", []) }', ['x.ts e']],
   ['function f() { return createEvmRpc({ urls }).call("m", []) }', ['x.ts f']],
   ['const g = () => chain.rpc.onEveryNode(ask)', ['x.ts g']],

@@ -148,7 +148,7 @@ describe('docs/run/configuration.md', () => {
   const text = read('docs/run/configuration.md')
 
   it('has every variable, with its default and its greatest value', () => {
-    const own = /^CLUSTERD_(TEST_WALLET|FAILPOINT)$/ // of our launcher and tests
+    const own = /^CLUSTERD_(TEST_WALLET|SEEDED_ALARMS|FAILPOINT)$/ // of our launcher and tests
     const variables = [
       ...read('src/config/environment.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+): (.*)$/gm),
     ]

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { read, rowsOf } from '../scripts/lint/documents.js'
 import { MAX_SESSIONS_PER_WALLET } from '../src/db/auth/sessions.js'
+import { KEPT_BLOCK_HASHES } from '../src/db/chains/tail.js'
 import {
   OPERATOR_ACTION_RETENTION_MS,
   RETAINED_GENERATIONS,
   removeExpiredRows,
   TRANSACTION_RETENTION_MS,
 } from '../src/db/deployment/retention.js'
-import { KEPT_BLOCK_HASHES } from '../src/db/journal/tail.js'
 import type { Queryable } from '../src/db/pg/rows.js'
 import { MAX_KEPT_FAILURES } from '../src/db/webhooks/webhooks.js'
 

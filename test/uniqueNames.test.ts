@@ -2,8 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { routes } from '../src/api/routes.js'
-import { AIRDROP_STATE, advisoryLockKeys, LEADER_ROLE } from '../src/db/pg/codes.js'
+import { routes } from '../scripts/declaredRoutes.js'
+import { AIRDROP_STATE } from '../src/db/airdrop/airdrops.js'
+import { LEADER_ROLE } from '../src/db/leaders/leaders.js'
+import { advisoryLockKeys } from '../src/db/pg/codes.js'
 import {
   leadershipEndNotification,
   NOTIFY_CHANNEL,
@@ -135,17 +137,13 @@ it('no two migrations have the same number', () => {
 /** State of modules, which all networks and servers of a process share, each with the reason why that is right. */
 const SHARED = {
   'api/feed/stream.ts written': 'by page of events',
-  'api/limits/changes.ts refused':
-    'by network and wallet; a bucket of another server is only checked',
-  'api/routes.ts OF_NETWORK': 'filled while the module loads',
+  'api/limits/meter.ts UNLIMITED_METER': 'counts nothing',
   'config/secretFiles.ts otherNames': 'filled while the module loads',
   'db/pg/copyRows.ts sink': 'emptied before each use, without a pause in between',
-  'db/pg/leader.ts endedFrozenMs': 'by pool',
+  'db/leaders/lead.ts endedFrozenMs': 'by pool',
   'db/pg/pipeline.ts connectionsThroughPooler': 'by connection or pool',
   'db/pg/pool.ts begins': 'by pool',
   'db/pg/pool.ts connections': 'by pool',
-  'db/pg/pool.ts viewed': 'by pool',
-  'db/pg/prisma.ts clients': 'by pool',
   'db/pg/rows.ts propertyOfColumn': 'a pure function of the column',
   'db/pg/session.ts schemas': 'by connection',
   'ops/background.ts requests': 'of the event loop, which is the process’s',

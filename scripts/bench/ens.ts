@@ -3,11 +3,11 @@ import { createPublicClient, http } from 'viem'
 import {
   createLocalWalletClient,
   localChainClients,
-  mineBlocksQuicklyDuring,
 } from '../../src/testing/chains/localClients.js'
 import { deployEns, setEnsGateway } from '../../src/testing/contracts/ens.js'
 import { testAccount, type WorldEns } from '../../src/testing/world.js'
 import { callOf, lookupOf } from '../../test/support/ens.js'
+import { mineBlocksQuicklyDuring } from '../../test/support/miner.js'
 import { ask } from './ask.js'
 import { cpuOf, type Latency } from './bench.js'
 import { type BenchChain, CHAIN_ID, nameOf } from './chain.js'

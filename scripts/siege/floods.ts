@@ -4,7 +4,7 @@ import bs58 from 'bs58'
 import { bodyLimitBytes } from '../../src/api/http/body.js'
 import type { Route } from '../../src/api/http/route.js'
 import type { SampleData } from '../../src/api/http/sampleRequests.js'
-import { routes } from '../../src/api/routes.js'
+import { routes } from '../declaredRoutes.js'
 import {
   badRequests,
   costliestRequest,

@@ -1,13 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type FaultProxy,
-  type Stack,
-  startFaultProxy,
-  startStack,
-} from '../../src/testing/index.js'
+import { type Stack, startStack } from '../../src/testing/index.js'
 import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
 import { A_YEAR_AHEAD } from '../../test/chaos/lib/databaseWeathers.js'
+import { type FaultyNode, startFaultyNode } from '../../test/support/faultyNode/faultyNode.js'
 import { hasPgbouncer, startPgbouncer } from '../../test/support/pgbouncer.js'
 import type { Bench } from '../bench/bench.js'
 
@@ -29,7 +25,7 @@ interface Pooler {
 /** A local world whose daemon has rate limits, a connection pooler, and a fault proxy before each node. */
 export interface SoakWorld {
   stack: Stack<'mainnet'>
-  proxies: readonly FaultProxy[]
+  proxies: readonly FaultyNode[]
   /** Null where this machine has no pgbouncer. */
   pooler: Pooler | null
   /** Sets the daemon's clock a year ahead, or, at the next call, right again. */
@@ -44,10 +40,10 @@ export async function startSoakWorld(onEnd: Bench['onEnd']): Promise<SoakWorld> 
     limits: true,
   })
   onEnd(() => stack.stop())
-  const proxies = new Map<string, FaultProxy>()
+  const proxies = new Map<string, FaultyNode>()
   for (const label of [HUB, SPOKE]) {
     const { rpcUrl, wsUrl } = stack.anvils[label]!
-    const proxy = await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: proxies.size })
+    const proxy = await startFaultyNode({ target: { rpcUrl, wsUrl }, seed: proxies.size })
     onEnd(() => proxy.stop())
     proxies.set(label, proxy)
   }
@@ -91,7 +87,7 @@ async function startPooler(databaseUrl: string): Promise<Pooler> {
 }
 
 /** Writes a copy of the chains file, with the proxies' URLs in place of the nodes' URLs. @returns its path */
-function writeChainsFile(home: string, proxies: ReadonlyMap<string, FaultProxy>): string {
+function writeChainsFile(home: string, proxies: ReadonlyMap<string, FaultyNode>): string {
   const file = JSON.parse(readFileSync(join(home, 'chains.json'), 'utf8')) as {
     chains: { label: string }[]
   }

@@ -1,11 +1,12 @@
 import { EnsRequestError } from '../ens/error.js'
+import type { EnsGateway } from '../ens/gateway.js'
 import { okAnswer } from './http/answer.js'
 import type { Context } from './http/context.js'
 import { ApiError } from './http/errors.js'
 import { route } from './http/route.js'
 import { okResponses, z } from './http/schema.js'
 import { ENS_PRICE } from './limits/costs.js'
-import { nameUrls } from './names/metadata.js'
+import { nameUrls } from './names/names.js'
 import { addressSchema } from './v1/schemas.js'
 
 const asked = z.object({
@@ -16,12 +17,13 @@ const asked = z.object({
 })
 
 async function answered(
-  context: Context,
+  ens: EnsGateway | null,
+  siteUrl: string,
+  { lookups }: Context,
   { sender = '', data = '' }: Partial<z.output<typeof asked>>,
 ) {
-  const { ens, lookups } = context
   if (!ens) throw new ApiError('not_found', 'No ENS name is served here.')
-  const pages = { pagesOf: (name: string) => nameUrls(context, name) }
+  const pages = { pagesOf: (name: string) => nameUrls(siteUrl, name) }
   const reads = {
     mainnet: { ...lookups.mainnet, ...pages },
     testnet: { ...lookups.testnet, ...pages },
@@ -42,8 +44,9 @@ const about = {
 /**
  * Routes of the ENS gateway, as ERC-3668 clients call them: GET with the data in the URL, or POST with the data in a
  * body.
+ * @param ens null where no ENS name is served
  */
-export const ensRoutes = [
+export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [
   route.get('/ens/:sender/:data.json', {
     bad: {
       what: 'a text that is no call',
@@ -54,7 +57,7 @@ export const ensRoutes = [
     ...about,
     costliest: {},
     params: asked,
-    handle: ({ params }, context) => answered(context, params),
+    handle: ({ params }, context) => answered(ens, siteUrl, context, params),
   }),
   route.post('/ens', {
     bad: {
@@ -66,6 +69,6 @@ export const ensRoutes = [
     ...about,
     costliest: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
     body: asked,
-    handle: ({ body }, context) => answered(context, body),
+    handle: ({ body }, context) => answered(ens, siteUrl, context, body),
   }),
 ]

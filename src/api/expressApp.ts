@@ -5,13 +5,20 @@ import { type Answer, answerOfJsonBytes, toHttpMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
-import { openApiDocuments } from './routes.js'
+import { forCredentials, isTrpcUrl, trpcErrorAnswer } from './http/trpc.js'
+import type { OpenApiDocuments } from './routes.js'
 import type { HttpExchange } from './serving/exchange.js'
 import { decodePathPart } from './serving/router.js'
 import type { RouteServerOptions } from './serving/serve.js'
 import { fallbackLookupAnswer } from './v0.1/fallbacks.js'
-import { profileRoute } from './v1/lookups.js'
-import { assetAnswer, fileAnswer, guidePageAnswer, indexAnswer, pageAnswer } from './webPage.js'
+import {
+  assetAnswer,
+  fileAnswer,
+  guidePageAnswer,
+  indexAnswer,
+  pageAnswer,
+  profileRoute,
+} from './webPage.js'
 
 /** Headers of a refused request that are read in the time of a look-up. */
 const HEADERS_PER_UNIT = 500
@@ -33,6 +40,7 @@ const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
 export function createExpressApp(
   { finish, gate }: RouteServerOptions,
   serveRoute: (route: typeof profileRoute, exchange: HttpExchange) => void,
+  documents: OpenApiDocuments,
   trustProxy: number | readonly string[],
   methodsOf: (url: string) => readonly string[],
 ): Express {
@@ -41,18 +49,21 @@ export function createExpressApp(
   for (const setting of ['x-powered-by', 'etag', 'query parser']) app.set(setting, false)
   const serve = (exchange: HttpExchange, answerOf: () => Answer, units = 1): void => {
     const meter = gate.ofAddress(exchange)
+    const { url = '', headers } = exchange.req
+    const messageOf = (answer: Answer) =>
+      isTrpcUrl(url) ? forCredentials(toHttpMessage(answer), headers.origin) : toHttpMessage(answer)
     try {
       meter.spend(units)
-      finish(exchange, toHttpMessage(answerOf()), meter.fields())
+      finish(exchange, messageOf(answerOf()), meter.fields())
     } catch (thrown) {
       const error = toApiError(thrown)
-      finish(exchange, toHttpMessage(errorAnswer(error)), meter.fields(), error)
+      finish(exchange, messageOf(refusalAnswer(url, error)), meter.fields(), error)
     }
   }
   app.use((req, res, next) => {
     const refusal = checkRequestHeaders(req)
     const units = Math.ceil(req.rawHeaders.length / (2 * HEADERS_PER_UNIT))
-    if (refusal) serve(ofExpress(req, res, NONE), () => errorAnswer(refusal), units)
+    if (refusal) serve(ofExpress(req, res, NONE), () => refusalAnswer(req.url, refusal), units)
     else next()
   })
   const add = (path: string, answerOf: (exchange: HttpExchange) => Answer) =>
@@ -60,7 +71,7 @@ export function createExpressApp(
       const exchange = ofExpress(req, res, path)
       serve(exchange, () => answerOf(exchange))
     })
-  for (const [path, document] of Object.entries(openApiDocuments)) {
+  for (const [path, document] of Object.entries(documents)) {
     let made: Answer | undefined
     add(path, () => (made ??= answerOfJsonBytes(Buffer.from(JSON.stringify(document())))))
   }
@@ -81,7 +92,8 @@ export function createExpressApp(
   const servePreflight = (exchange: HttpExchange): void => {
     const headers = preflightHeaders(exchange.req.headers)
     try {
-      gate.ofPreflights(exchange).spend(1)
+      // preflights have a bucket of their own per address
+      gate.ofAddress(exchange, 'preflights of ').spend(1)
     } catch (thrown) {
       headers.push('retry-after', toApiError(thrown).headers?.['retry-after'] ?? '1')
     }
@@ -92,7 +104,7 @@ export function createExpressApp(
       decodePathPart(req.url) === null ? NO_PATH : noRoute(req.method, methodsOf(req.url))
     serve(
       ofExpress(req, res, NONE),
-      () => pageAnswer(req) ?? fallbackLookupAnswer(req) ?? errorAnswer(refusal()),
+      () => pageAnswer(req) ?? fallbackLookupAnswer(req) ?? refusalAnswer(req.url, refusal()),
     )
   }
   app.use((req: Request, res: Response) => {
@@ -105,6 +117,10 @@ export function createExpressApp(
   )
   return app
 }
+
+/** A refusal in the form of the routes below the request's path. */
+const refusalAnswer = (url: string, error: ApiError): Answer =>
+  isTrpcUrl(url) ? trpcErrorAnswer(error, new URL(url, 'http://x').pathname) : errorAnswer(error)
 
 const ofExpress = (req: Request, res: Response, route: string): HttpExchange => ({
   req,

@@ -1,13 +1,18 @@
+import type { ClaimPermissionSigner, PaymentReleaseSigner } from '../chains/chain.js'
+import type { EnsGateway } from '../ens/gateway.js'
+import type { PrimaryNameReader } from '../ens/primary.js'
 import { SERVICE_VERSION } from '../ops/version.js'
 import { ensRoutes } from './ens.js'
-import { quoteRoutes } from './families/index.js'
+import type { FeedStreams } from './feed/stream.js'
 import { openApiDocument } from './http/openapi.js'
 import type { Route } from './http/route.js'
+import type { LongPolls } from './status/status.js'
 import { authRoutes as authRoutesV01 } from './v0.1/auth.js'
 import { communityRoutes as communityRoutesV01 } from './v0.1/community.js'
 import { eventRoutes as eventRoutesV01 } from './v0.1/events.js'
 import { lookupRoutes as lookupRoutesV01 } from './v0.1/lookups.js'
 import { registrationRoutes as registerRoutesV01 } from './v0.1/register.js'
+import { airdropRoutes } from './v1/airdrops.js'
 import { authRoutes } from './v1/auth.js'
 import { walletBundleRoutes } from './v1/bundle.js'
 import { clusterRoutes } from './v1/clusters.js'
@@ -17,12 +22,34 @@ import { walletGenerationRoutes } from './v1/generate.js'
 import { bulkWalletLookupRoutes } from './v1/join.js'
 import { apiKeyRoutes } from './v1/keys.js'
 import { feedLogRoutes } from './v1/log.js'
-import { lookupRoutes, nameImageAndPageRoutes } from './v1/lookups.js'
+import { lookupRoutes } from './v1/lookups.js'
 import { overviewRoutes } from './v1/overview.js'
 import { primaryNameRoutes } from './v1/primary.js'
+import { quoteRoutes } from './v1/quotes.js'
+import { referralRoutes } from './v1/referrals.js'
 import { refundRoutes } from './v1/refunds.js'
 import { registrationRoutes } from './v1/register.js'
+import { trpcRoutes } from './v1/trpc.js'
 import { walletRoutes } from './v1/wallets.js'
+import { nameImageAndPageRoutes } from './webPage.js'
+
+/** What single routes need in addition to the context of every request. */
+export interface RouteServices {
+  streams: FeedStreams
+  longPolls: LongPolls
+  /** Public URL of the site without a trailing slash, the base of profile and picture URLs. */
+  siteUrl: string
+  /** Keys of wallet shares, the current key first; empty where no wallets are generated. */
+  shareKeys: readonly Uint8Array[]
+  /** Signs airdrop permissions; null where only EVM accounts can claim. */
+  permissionSigner: ClaimPermissionSigner | null
+  /** Signs releases of payments for community names; null where only the relayer releases them. */
+  releaseSigner: PaymentReleaseSigner | null
+  /** Gateway of ENS; null where no ENS name is served. */
+  ens: EnsGateway | null
+  /** Transactions for primary names in ENS; null where no ENS name is served. */
+  primaryNames: PrimaryNameReader | null
+}
 
 /** Routes by the tag under which the OpenAPI documents list them. */
 type Tagged = Readonly<Record<string, readonly Route[]>>
@@ -41,84 +68,77 @@ const OF_BODY = new Set([
   ...quoteRoutes.map(({ path }) => path),
 ])
 
-/** Routes that ask about the network that the query selects. They are refused where the network is not deployed. */
-const OF_NETWORK = new Set<Route>()
-
-function onNetwork(routes: readonly Route[]): Route[] {
-  return routes.map((route) => {
+/** Marks routes that ask about the network that the query selects. They are refused where it is not deployed. */
+const onNetwork = (routes: readonly Route[]): Route[] =>
+  routes.map((route) => {
     if (OF_BODY.has(route.path)) return route
-    const errors = [...new Set([...(route.errors ?? []), 'unsupported_network'] as const)]
-    const refusing: Route = { ...route, errors }
-    OF_NETWORK.add(refusing)
-    return refusing
+    const errors = new Set([...(route.errors ?? []), 'unsupported_network'] as const)
+    return { ...route, errors: [...errors], isOfOneNetwork: true }
   })
-}
 
-const V1: Tagged = {
+/** Marks routes that a mirror of another service's event feed cannot answer: they need more data, or write. */
+const notOnMirror = (routes: readonly Route[]): Route[] =>
+  routes.map((route) => (route.path === '/v1/networks' ? route : { ...route, isNotOnMirror: true }))
+
+const v1Routes = (services: RouteServices): Tagged => ({
   'Look-ups': [
     ...onNetwork(lookups([...lookupRoutes, ...bulkWalletLookupRoutes])),
     ...overviewRoutes,
   ],
-  Clusters: onNetwork([...lookups(clusterRoutes), ...walletRoutes, ...walletGenerationRoutes]),
-  Bundles: onNetwork(walletBundleRoutes),
-  Communities: onNetwork(communityRoutes),
-  Registration: onNetwork(registrationRoutes),
-  Refunds: onNetwork(refundRoutes),
-  Events: onNetwork(eventRoutes),
+  Clusters: onNetwork([
+    ...lookups(clusterRoutes),
+    ...walletRoutes,
+    ...walletGenerationRoutes(services.shareKeys),
+  ]),
+  Bundles: notOnMirror(
+    onNetwork([...walletBundleRoutes, ...airdropRoutes(services.permissionSigner)]),
+  ),
+  Blockscout: onNetwork(lookups(trpcRoutes)),
+  Referrals: notOnMirror(onNetwork(lookups(referralRoutes))),
+  Communities: notOnMirror(onNetwork(communityRoutes(services.releaseSigner))),
+  Registration: notOnMirror(onNetwork(registrationRoutes(services.longPolls))),
+  Refunds: notOnMirror(onNetwork(refundRoutes)),
+  Events: onNetwork(eventRoutes(services.streams)),
   Log: feedLogRoutes,
-  Authentication: authRoutes,
-  'API keys': apiKeyRoutes,
-  ENS: [...ensRoutes, ...onNetwork(lookups(primaryNameRoutes))],
+  Authentication: notOnMirror(authRoutes),
+  'API keys': notOnMirror(apiKeyRoutes),
+  ENS: [
+    ...ensRoutes(services.ens, services.siteUrl),
+    ...onNetwork(lookups(primaryNameRoutes(services.primaryNames))),
+  ],
   Pictures: nameImageAndPageRoutes,
-}
-
-export const singleNetworkRoutes: ReadonlySet<Route> = OF_NETWORK
+})
 
 /** Deprecated routes of v0.1: the data of v1 in the old shapes. */
-const V01: Tagged = {
-  'v0.1 registration': registerRoutesV01,
-  'v0.1 look-ups': lookups(lookupRoutesV01),
-  'v0.1 communities': communityRoutesV01,
+const v01Routes = ({ siteUrl }: RouteServices): Tagged => ({
+  'v0.1 registration': notOnMirror(registerRoutesV01),
+  'v0.1 look-ups': lookups(lookupRoutesV01(siteUrl)),
+  'v0.1 communities': notOnMirror(communityRoutesV01),
   'v0.1 events': eventRoutesV01,
-  'v0.1 authentication': authRoutesV01,
-}
-
-/** Every route, in the order in which Express tries them. */
-export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.values(tagged).flat())
-
-/** Tags of routes that need more data than a feed has, or that write. */
-const TAGS_NOT_ON_MIRROR = [
-  'Bundles',
-  'Communities',
-  'Registration',
-  'Refunds',
-  'Authentication',
-  'API keys',
-  'v0.1 registration',
-  'v0.1 communities',
-  'v0.1 authentication',
-]
-
-/** Routes that a mirror of another service's event feed cannot answer. */
-export const routesNotOnMirror: ReadonlySet<Route> = new Set(
-  TAGS_NOT_ON_MIRROR.flatMap((tag) => V1[tag] ?? V01[tag]!).filter(
-    ({ path }) => path !== '/v1/networks',
-  ),
-)
+  'v0.1 authentication': notOnMirror(authRoutesV01),
+})
 
 const documentOf = (tagged: Tagged, title: string, description: string) => () =>
   openApiDocument(tagged, { title, version: SERVICE_VERSION, description })
 
 /** OpenAPI documents by the path that serves each. Making one takes 50 ms. */
-export const openApiDocuments: Readonly<Record<string, () => object>> = {
-  '/openapi.json': documentOf(
-    V1,
-    'clusterd',
-    'Names and bundles of wallets: look-ups, registration on chain, transaction status and an event feed.',
-  ),
-  '/openapi-v0.1.json': documentOf(
-    V01,
-    'clusterd v0.1',
-    'The deprecated interface: views of the answers of v1 in their old shapes. /openapi.json describes v1.',
-  ),
+export type OpenApiDocuments = Readonly<Record<string, () => object>>
+
+/** Creates every route, in the order in which Express tries them, and the documents about them. */
+export function createRoutes(services: RouteServices) {
+  const v1 = v1Routes(services)
+  const v01 = v01Routes(services)
+  const documents: OpenApiDocuments = {
+    '/openapi.json': documentOf(
+      v1,
+      'clusterd',
+      'Names and bundles of wallets: look-ups, registration on chain, transaction status and an event feed.',
+    ),
+    '/openapi-v0.1.json': documentOf(
+      v01,
+      'clusterd v0.1',
+      'The deprecated interface: views of the answers of v1 in their old shapes. /openapi.json describes v1.',
+    ),
+  }
+  return { routes: [v1, v01].flatMap((tagged) => Object.values(tagged).flat()), documents }
 }

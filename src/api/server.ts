@@ -1,28 +1,46 @@
 import type { RequestListener, Server } from 'node:http'
+import { ChangeNotifications } from '../push/changeNotifications.js'
+import { FeedTail } from '../push/feedTail.js'
+import { MAX_FEED_STREAMS, MAX_LONG_POLLS, placesFor } from '../push/longRequests.js'
+import { createPageQueue } from '../push/streams.js'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
-import { NETWORKS, type Network } from '../registry/primitives/network.js'
+import type { Network } from '../registry/primitives/network.js'
 import { createExpressApp } from './expressApp.js'
-import { readFeedForDelivery } from './feed/port.js'
+import { readFeedForDelivery } from './feed/feed.js'
 import { checkRequestHeaders } from './guard/requestHeaders.js'
 import { applySocketLimits, serverLimits } from './guard/socketLimits.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { type ContextDeps, createRequestContexts } from './http/context.js'
 import type { Route } from './http/route.js'
 import { createRateLimitGate } from './limits/gate.js'
-import { routes, routesNotOnMirror, singleNetworkRoutes } from './routes.js'
+import { createRoutes, type RouteServices } from './routes.js'
 import { createResponseSender, type ResponseSenderDeps } from './serving/answerer.js'
-import { collapseSlashes, createRouter } from './serving/router.js'
+import { createRouter, normalizeUrl } from './serving/router.js'
 import { createRouteServer, type RouteServerOptions } from './serving/serve.js'
-import { profileRoute } from './v1/lookups.js'
+import { profileRoute } from './webPage.js'
 
 /** Time after which a request is answered with 503. Its handler continues until its own timeouts. */
 const REQUEST_DEADLINE_MS = 15_000
+
+/** Services of an API that signs nothing and serves no ENS name. */
+const NO_KEYS = {
+  shareKeys: [],
+  permissionSigner: null,
+  releaseSigner: null,
+  ens: null,
+  primaryNames: null,
+} satisfies Partial<RouteServices>
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 export interface ApiDeps
   extends ContextDeps,
-    Pick<ResponseSenderDeps, 'log' | 'metrics' | 'failed'> {
+    Pick<ResponseSenderDeps, 'log' | 'metrics' | 'failed' | 'onOwnError'>,
+    Partial<Pick<RouteServices, keyof typeof NO_KEYS>> {
+  /** Wakes long polls and streams. Without it they poll. */
+  notifications?: ChangeNotifications
+  /** Public URL of the site, the base of profile and picture URLs. Default: http://localhost */
+  siteUrl?: string
   /** Routes of chain families, in addition to the declared `routes`. */
   moreRoutes?: readonly Route[]
   /** Time after which a request is answered with 503. Default 15 s. */
@@ -39,25 +57,35 @@ export type Api = ReturnType<typeof createApi>
 
 /** Creates the API of both networks. Keys that the database stores are read once, at first use. */
 export function createApi(deps: ApiDeps) {
+  const { notifications = new ChangeNotifications(), limits = null } = deps
   const contexts = createRequestContexts(deps)
+  const longPolls = { notifications, places: placesFor(MAX_LONG_POLLS, limits !== null) }
+  const streams = {
+    places: placesFor(MAX_FEED_STREAMS, limits !== null),
+    tail: new FeedTail({ pool: deps.pool, notifications, onOwnError: deps.onOwnError }),
+    pages: createPageQueue(),
+    ended: notifications.ended,
+  }
+  const { routes, documents } = createRoutes({
+    ...NO_KEYS,
+    ...deps,
+    streams,
+    longPolls,
+    siteUrl: (deps.siteUrl ?? 'http://localhost').replace(/\/+$/, ''),
+  })
   let isClosing = false
   const answer = createResponseSender(deps)
-  const finish: RouteServerOptions['finish'] = (exchange, message, ...more) => {
-    if (isClosing) exchange.res.shouldKeepAlive = false
-    answer(exchange, message, ...more)
-  }
-  const serving = {
-    finish,
-    routesNotOnMirror,
-    singleNetworkRoutes,
-    gate: createRateLimitGate(deps.limits ?? null, deps.pool),
-  }
-  const serveRoute = createRouteServer(
+  const serving: RouteServerOptions = {
     contexts,
-    serving,
-    deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
-  )
-  const shell = createExpressApp(serving, serveRoute, deps.trustProxy ?? 0, (url) =>
+    gate: createRateLimitGate(limits, deps.pool),
+    finish(exchange, message, ...more) {
+      if (isClosing) exchange.res.shouldKeepAlive = false
+      answer(exchange, message, ...more)
+    },
+    deadlineMs: deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
+  }
+  const serveRoute = createRouteServer(serving)
+  const shell = createExpressApp(serving, serveRoute, documents, deps.trustProxy ?? 0, (url) =>
     METHODS.filter((method) => match({ method, url })),
   )
   // the page of a name matches any one-part path, so the Express app serves it after its documents
@@ -67,11 +95,11 @@ export function createApi(deps: ApiDeps) {
   ])
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
+    // closed for too many pipelined requests, of which Node still hands over the rest
+    if (req.socket.destroyed) return
+    req.url = normalizeUrl(req.url ?? '')
     const found = checkRequestHeaders(req) ? null : match(req)
-    if (!found) {
-      req.url = collapseSlashes(req.url ?? '')
-      return void shell(req, res)
-    }
+    if (!found) return void shell(req, res)
     const { route, params } = found
     serveRoute(route, {
       req,
@@ -83,8 +111,6 @@ export function createApi(deps: ApiDeps) {
     })
   }
   let closeUnused = () => {}
-  const waits = () =>
-    NETWORKS.reduce((sum, network) => sum + contexts[network].longPollPlaces.taken, 0)
   return {
     /** The request listener: the routes, and an Express app for everything else. */
     listener,
@@ -97,13 +123,16 @@ export function createApi(deps: ApiDeps) {
     /** Number of signed changes that wait for their turn. */
     changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
     /** Number of long polls and of open streams. */
-    openLongRequests: () => ({ waits: waits(), streams: contexts.mainnet.streamPlaces.taken }),
+    openLongRequests: () => ({
+      waits: longPolls.places.taken,
+      streams: streams.places.taken,
+    }),
     /**
      * Ends all long polls and streams, since this process stops soon. Long polls and streams that begin later end at
      * once.
      */
     release(): void {
-      contexts.mainnet.notifications.end()
+      notifications.end()
     },
     /** Closes idle connections, and makes each response the last of its connection. No new request is accepted. */
     close(): void {

@@ -1,9 +1,18 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
+import { findClusterIdByName } from '../db/registry/clusters.js'
 import { SERVICE_VERSION } from '../ops/version.js'
+import { parseClusterName, parseFullName } from '../registry/primitives/name.js'
+import { NETWORKS, type Network } from '../registry/primitives/network.js'
+import { nameImage } from '../web/nameImage.js'
 import { guidePage, gzipFile, indexPage, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
 import { type Answer, answerOfType, okAnswer } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
+import { route } from './http/route.js'
+import { z } from './http/schema.js'
+import { SEVERAL_STATEMENTS_PRICE } from './limits/costs.js'
+import { INVALID_NAME_MESSAGE, requireName } from './names/names.js'
+import { nameSchema } from './v1/schemas.js'
 
 type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
@@ -70,3 +79,74 @@ export function fileAnswer(
     },
   }
 }
+
+const TYPE = 'image/svg+xml'
+/** Cache headers of a picture, which depends only on its name. */
+const CACHED = { 'cache-control': 'public, max-age=86400' } as const
+
+const image = route.get('/image/:name.svg', {
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
+  costliest: {},
+  summary: 'The picture of a name',
+  description: 'Drawn from the name alone, whether anybody holds it or not.',
+  params: z.object({ name: nameSchema }),
+  responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
+  errors: ['invalid_name'],
+  async handle({ params }) {
+    return answerOfType(TYPE, nameImage(requireName(params.name!)), CACHED)
+  },
+})
+
+const profileImage = route.get('/profile-image/*name', {
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a.b' }), error: 'invalid_name' },
+  costliest: {},
+  summary: 'The picture of a name, under the path that block explorers ask',
+  description: 'As `/image/:name.svg`, also of `community/name`, whose slash is not encoded.',
+  params: z.object({ name: nameSchema }),
+  responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
+  errors: ['invalid_name'],
+  async handle({ params }) {
+    const name = parseFullName(params.name!)
+    if (!name) throw new ApiError('invalid_name', INVALID_NAME_MESSAGE)
+    const { cluster, wallet } = name
+    const text = wallet === null ? cluster : `${cluster}/${wallet}`
+    return answerOfType(TYPE, nameImage(text), CACHED)
+  },
+})
+
+/** Serves a held name's page to clients other than browsers. Browsers get the page of any name (`pageAnswer`). */
+export const profileRoute = route.get('/:name', {
+  bad: {
+    what: 'a name that nobody holds',
+    params: ({ freshName }) => ({ name: freshName() }),
+    error: 'not_found',
+  },
+  costliest: {},
+  summary: 'The page of a name that is held',
+  description:
+    'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
+  params: z.object({ name: nameSchema }),
+  price: SEVERAL_STATEMENTS_PRICE,
+  responses: { 200: { description: 'The page', schema: z.string(), type: 'text/html' } },
+  errors: ['not_found'],
+  async handle({ params }, context) {
+    const name = parseClusterName(params.name!)
+    const isHeldOn = async (network: Network) =>
+      name !== null && (await findClusterIdByName(context.pool, network, name)) !== null
+    const held = await Promise.all(NETWORKS.map(isHeldOn))
+    if (!held.includes(true))
+      throw new ApiError(
+        'not_found',
+        'There is no such route, and nobody holds such a name; /openapi.json lists them.',
+      )
+    const { type, text, cacheControl, policy } = indexPage
+    return {
+      status: 200,
+      content: { type, text, policy },
+      headers: { 'cache-control': cacheControl },
+    }
+  },
+})
+
+/** Pictures and pages of names. The page's path matches any one-part path, so it comes last. */
+export const nameImageAndPageRoutes = [image, profileImage, profileRoute]

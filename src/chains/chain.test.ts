@@ -1,15 +1,23 @@
 import { expect, it } from 'vitest'
-import { AmountError, BridgeError, ChainUnavailableError, rethrowAsUnavailable } from './chain.js'
+import {
+  AmountError,
+  BridgeError,
+  ChainBusyError,
+  ChainUnavailableError,
+  rethrowAsUnavailable,
+} from './chain.js'
 import { RpcError } from './rpc/errors.js'
 
 const mistake = new TypeError('a mistake')
 const amount = new AmountError('too little')
+const busy = new ChainBusyError('too many')
 const bridge = new BridgeError('no quote')
 
 it.each<[what: string, thrown: Error]>([
   ['an error of our own code', mistake],
   ['an amount', amount],
   ['the bridge', bridge],
+  ['a full queue', busy],
 ])('%s is no chain that is away', async (_, thrown) => {
   await expect(rethrowAsUnavailable('chain "1"', () => Promise.reject(thrown))).rejects.toBe(thrown)
 })

@@ -82,6 +82,11 @@ export class ChainUnavailableError extends Error {
   override name = 'ChainUnavailableError'
 }
 
+/** So many calls of API requests wait for a node that another one is refused (HTTP 503). It is no failure of the node. */
+export class ChainBusyError extends ChainUnavailableError {
+  override name = 'ChainBusyError'
+}
+
 /**
  * Runs work that calls a chain's nodes. Turns their errors into ChainUnavailableError, also where a node refuses a
  * read. Errors of the classes in this file and programming errors are rethrown unchanged.
@@ -105,11 +110,6 @@ export interface SignatureCheckQuery {
   signature: Hex
   /** True if signatures of contract wallets that are not deployed yet are accepted (ERC-6492). */
   acceptsErc6492: boolean
-  /**
-   * Address of the client that sent the request. A client's concurrent checks of one wallet are limited, because
-   * anybody may request checks of any wallet.
-   */
-  caller: string
 }
 
 /** An airdrop allocation, as the `claim` function of the distributor contract takes it. */

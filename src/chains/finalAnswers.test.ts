@@ -159,7 +159,6 @@ const QUESTIONS: readonly FinalQuestion[] = [
         hash: HASH,
         signature: '0xabcd',
         acceptsErc6492: false,
-        caller: '192.0.2.1',
       }),
     lie: { eth_getCode: '0x60', eth_call: `0x${word(1)}` },
     truth: { eth_getCode: '0x60', eth_call: '0x' },
@@ -244,7 +243,7 @@ const QUESTIONS: readonly FinalQuestion[] = [
   },
   {
     about: 'a gas price that leaves a payment to its payer',
-    ask: (rpc) => readLeastGasPriceWei(rpc, 0n),
+    ask: (rpc) => readLeastGasPriceWei(rpc),
     lie: fees('0x9184e72a000'),
     truth: fees('0x3b9aca00'),
     lied: 10n ** 13n + 1_000_000n,

@@ -28,14 +28,14 @@ export const throwWithDatabaseAdvice =
   }
 
 /** Error codes of a database that was never migrated, or is of an earlier version: a table or column is missing. */
-const BEHIND = /^(42P01|42703|P2021|P2022)$/
-/** Error codes for a wrong role, password or database name (SQLSTATE class 28, 3D000, and Prisma's codes). */
-const REFUSED = /^(28\d\d\d|3D000|P1000|P1003|P1010)$/
-const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P100[128])$/
+const BEHIND = /^(42P01|42703)$/
+/** Error codes for a wrong role, password or database name (SQLSTATE class 28, 3D000). */
+const REFUSED = /^(28\d\d\d|3D000)$/
+const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/
 
 /** Error codes for a server's certificate that is not trusted (OpenSSL's codes, as Node reports them). */
 const UNTRUSTED =
-  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID|P1011)$/
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID)$/
 /** SQLSTATE of an error because the role does not have a privilege. */
 const FORBIDDEN = '42501'
 

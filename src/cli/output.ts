@@ -75,13 +75,9 @@ export function durationText(ms: number): string {
   return seconds < 86_400 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
 }
 
-/**
- * Message of an error. An AggregateError of connection attempts has no message of its own, and a Prisma error has its
- * sentence in the last line of its message.
- */
+/** Message of an error. An AggregateError of connection attempts has no message of its own. */
 export function errorMessageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name.startsWith('Prisma')) return error.message.trim().split('\n').at(-1)!
   if (error.message !== '') return error.message
   return error instanceof AggregateError && error.errors.length > 0
     ? errorMessageOf(error.errors[0])

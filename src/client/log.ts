@@ -1,3 +1,4 @@
+import { sha256 } from '@noble/hashes/sha2.js'
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
 import { generationInLogName, parseEventId, readBeginningLeaf } from '../registry/log/beginning.js'
 import {
@@ -6,8 +7,8 @@ import {
   keyIdOf,
   parseCheckpoint,
   parseNote,
-  toBase64,
   type TreeHead,
+  toBase64,
 } from '../registry/log/note.js'
 import { ProvedTree } from '../registry/log/provedTree.js'
 import {
@@ -32,7 +33,6 @@ import {
 } from '../registry/log/tree.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
-import { sha256 } from './sha256.js'
 import { readBytesUpTo, type Transport } from './transport.js'
 
 export type { TreeHead }
@@ -71,7 +71,7 @@ export interface LogOptions {
    * log has lost are accepted as lost. A log older than that of `last` is refused.
    */
   accept?: string | undefined
-  /** SHA-256 to use in place of the built-in JavaScript implementation. */
+  /** SHA-256 to use in place of the one in JavaScript. */
   sha256?: Sha256 | undefined
 }
 

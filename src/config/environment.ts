@@ -197,6 +197,8 @@ const variables = z.object({
   ERC6492: trueOrFalse,
   /** Adds the test wallet of a local world (test network) to the pages. */
   CLUSTERD_TEST_WALLET: trueOrFalse,
+  /** Texts of the alarms that the seeds of a local world raise, joined by commas. */
+  CLUSTERD_SEEDED_ALARMS: commaList.default([]),
   /** For tests, `name:count`: the process kills itself when it passes this fail point for the count-th time. */
   CLUSTERD_FAILPOINT: z
     .string()
@@ -275,6 +277,7 @@ const environment = variables
       sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
       acceptsErc6492: set.ERC6492,
       hasTestWallet: set.CLUSTERD_TEST_WALLET,
+      seededAlarms: set.CLUSTERD_SEEDED_ALARMS,
       failpoint: set.CLUSTERD_FAILPOINT,
     }
   })

@@ -5,38 +5,35 @@ import type { Api } from '../api/server.js'
 import { createClaimPermissionSigner } from '../chains/evm/airdrop/distributor.js'
 import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
-import { readMirroredNetworks } from '../db/journal/copies.js'
-import { createRestoreDetector } from '../db/journal/restored.js'
-import { createLeasePool } from '../db/pg/leader.js'
+import { createRestoreDetector } from '../db/deployment/restored.js'
+import { moveWorker } from '../db/journal/moves.js'
+import type { LeaderRole } from '../db/leaders/leaders.js'
+import { createLeasePool } from '../db/leaders/lead.js'
+import { readMirroredNetworks } from '../db/mirror/mirrors.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_CLIENT_MS } from '../db/pg/pool.js'
 import { type NetworkIndexRun, runIndexers } from '../indexer/run.js'
 import { type NetworkMirrorRun, runMirror } from '../mirror/run.js'
-import type { NetworkContext } from '../ops/context.js'
+import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/log/log.js'
 import { WorkerLoops } from '../ops/loops.js'
 import { reportLostCommits } from '../ops/lostCommits.js'
-import { createMetrics, type Metrics } from '../ops/metrics.js'
+import { createMetrics } from '../ops/metrics.js'
 import { listenOnPort, startOpsServer } from '../ops/port/server.js'
-import { createProcessMetrics, type ProcessState } from '../ops/processMetrics.js'
 import { runWorkers } from '../ops/worker.js'
 import { ChangeNotifications } from '../push/changeNotifications.js'
-import { createWebhookMetrics } from '../push/webhooks/metrics.js'
 import { runWebhooks } from '../push/webhooks/run.js'
 import { paymentReleaseTypedData } from '../registry/community/release.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { DaemonChainFamily, OpenedChain } from './families/family.js'
 import { CHAIN_FAMILIES, relayerTelemetriesOf } from './families/index.js'
+import { maintenanceWorkers } from './maintenance.js'
+import { registerSnapshotMetrics } from './metrics.js'
 import { overviewPage } from './opsPage.js'
-import {
-  checkProcessHealth,
-  checkProcessReadiness,
-  installationStatus,
-  type StatusSources,
-} from './status.js'
+import type { ProcessSnapshot } from './snapshot.js'
+import { checkProcessHealth, checkProcessReadiness, installationStatus } from './status.js'
 
 /** Statement timeout of the API's reads in the database. */
 const READ_TIMEOUT_MS = 10_000
@@ -57,7 +54,7 @@ export class Daemon {
   readonly #families: readonly DaemonChainFamily[]
   #chains: readonly OpenedChain[] = []
   readonly #stopping = new AbortController()
-  readonly #metrics: Metrics
+  readonly #metrics = createMetrics()
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
   readonly #loops = new WorkerLoops()
@@ -109,16 +106,14 @@ export class Daemon {
       // fail-over, those that only read would go on to read the old primary
       onRenewed: () => [this.#readPool, this.#writePool, this.#leases].forEach(dropConnections),
       onWake: createRestoreDetector(this.#writePool, (network) =>
-        reportLostCommits({ metrics: this.#metrics, loops: this.#loops, log }, network),
+        reportLostCommits({ loops: this.#loops, log }, network),
       ),
     })
-    this.#metrics = createMetrics(() => this.#runs.flatMap((run) => run.states() ?? []))
-    createOutboxMetrics(
+    registerSnapshotMetrics(
       this.#metrics.registry,
-      () => this.#relays.map((relay) => relay.state()),
+      () => this.#snapshot(),
       relayerTelemetriesOf(families),
     )
-    createProcessMetrics(this.#metrics.registry, () => this.#processState())
   }
 
   /** @throws Error with one sentence when a chain can't be used, or the database does not allow the daemon's roles */
@@ -144,7 +139,10 @@ export class Daemon {
       if (chains.length === 0) continue
       const sources = {
         chains,
-        isSqlServed: this.#config.isSqlServed,
+        maintenance: (leader: LeaderContext) => [
+          ...maintenanceWorkers(leader, this.#config.isSqlServed),
+          moveWorker(leader),
+        ],
         log: { domain: this.#config.serviceDomain, keys: this.#config.logKeys },
       }
       if (roles.includes('index'))
@@ -176,7 +174,8 @@ export class Daemon {
       const isExpected = network === 'mainnet' || mirror.networks.length === 1
       const ctx = { network, ...opening, signal: this.#stopping.signal }
       const at = { leases: this.#leases, listener: this.#listener }
-      const settings = { source: mirror, isSqlServed, isExpected, isNew }
+      const maintenance = (leader: LeaderContext) => maintenanceWorkers(leader, isSqlServed)
+      const settings = { source: mirror, maintenance, isExpected, isNew }
       this.#mirrors.push(await runMirror(ctx, settings, at))
     }
   }
@@ -257,6 +256,8 @@ export class Daemon {
       notifications,
       pool: this.#readPool,
       chains: this.#chains.map(({ port }) => port),
+      shareKeys: this.#config.shareKeys,
+      siteUrl: this.#config.siteUrl,
       moreRoutes: this.#families.flatMap(({ routes = [] }) => routes),
       permissionSigner: airdropOperatorKey ? createClaimPermissionSigner(airdropOperatorKey) : null,
       ens: gateway ?? null,
@@ -283,7 +284,6 @@ export class Daemon {
       signal: this.#stopping.signal,
       readFeed: api.readFeed,
       allowsPrivate: this.#config.webhooksPrivate,
-      showCounts: createWebhookMetrics(this.#metrics.registry),
     })
     for (const network of NETWORKS) notifications.on(network, webhooks.notify)
     this.#webhooks = webhooks.done
@@ -330,62 +330,54 @@ export class Daemon {
 
   async #startOps(): Promise<void> {
     const { opsPort: port, opsHost: host, opsToken: secret } = this.#config
+    const pool = this.#readPool
     const answers = {
-      '/health': () => checkProcessHealth({ loops: this.#loops }),
-      '/ready': () => checkProcessReadiness(this.#sources()),
-      '/status': () => installationStatus(this.#sources()),
+      '/health': () => checkProcessHealth(this.#snapshot()),
+      '/ready': () => checkProcessReadiness(this.#snapshot(), pool),
+      '/status': () => installationStatus(this.#snapshot(), pool),
     }
-    const page = overviewPage(() => this.#sources(), this.#metrics.rpc.nodes)
+    const page = () => overviewPage(this.#snapshot(), pool)
     const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, page, secret })
     this.#closeOps = ops.close
     this.opsPort = ops.port
   }
 
-  #sources(): StatusSources {
+  #snapshot(): ProcessSnapshot {
+    const runs = [...this.#runs, ...this.#mirrors]
+    const states = runs.flatMap((run) => run.states() ?? [])
+    const outboxes = this.#relays.flatMap((relay) => relay.state() ?? [])
     return {
+      nowMs: Date.now(),
       config: this.#config,
-      chains: this.#chains.map(({ port: { network, label, role } }) => ({ network, label, role })),
-      pool: this.#readPool,
-      loops: this.#loops,
-      runs: [...this.#runs, ...this.#mirrors],
-      mirrors: this.#mirrors,
-      relays: this.#relays,
-      relayed: this.#relayed,
-      requests: this.#requests,
-      nodes: this.#metrics.rpc.nodes,
       isStopping: this.#isStopping,
-    }
-  }
-
-  #processState(): ProcessState {
-    const relayOf = (network: Network) => this.#relays.find((relay) => relay.network === network)
-    return {
-      leads: [
-        ...[...this.#runs, ...this.#mirrors].map(({ network, states }) => ({
-          network,
-          role: 'index',
-          isLeading: states() !== null,
-        })),
-        ...this.#relays.map(({ network, leads }) => ({
-          network,
-          role: 'relay',
-          isLeading: leads(),
-        })),
-      ],
-      relays: [...this.#relayed].map((network) => {
-        const relay = relayOf(network)
-        return { network, missingKeys: relay?.leads() ? relay.missingKeys.length : null }
-      }),
-      mirrors: this.#mirrors.map((run) => ({
-        network: run.network,
-        alarm: run.problem()?.alarm ?? null,
+      chains: this.#chains.map(({ port: { network, label, role }, nodes }) => ({
+        network,
+        label,
+        role,
+        state: states.find((state) => state.network === network && state.label === label) ?? null,
+        nodes: nodes(),
       })),
+      leads: [
+        ...runs.map(({ network, states }) => leadOf(network, 'index', states())),
+        ...this.#relays.map(({ network, state }) => leadOf(network, 'relay', state())),
+      ],
+      mirrors: this.#mirrors.map(({ network, problem }) => ({ network, problem: problem() })),
+      outboxes,
+      relayed: [...this.#relayed],
       loops: this.#loops.states(),
       ownErrors: this.#loops.ownErrors.counts(),
-      requests: this.#requests.shares(),
+      raised: [...this.#loops.raised.values()],
+      failedRoutes: this.#requests.routes(),
       pools: { read: this.#readPool, write: this.#writePool },
       changesWaiting: this.#api?.changesWaiting() ?? 0,
       openLongRequests: this.#api?.openLongRequests() ?? {},
     }
   }
 }
+
+/** @param state null while another process leads */
+const leadOf = (network: Network, role: LeaderRole, state: object | null) => ({
+  network,
+  role,
+  isLeading: state !== null,
+})

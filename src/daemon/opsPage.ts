@@ -1,68 +1,61 @@
 import type pg from 'pg'
+import type { NodeCounters } from '../chains/rpc/nodes.js'
 import { listJobs } from '../db/outbox/rows.js'
 import { nullIfDatabaseUnavailable } from '../db/pg/unavailable.js'
-import type { Metrics } from '../ops/metrics.js'
 import { type Html, html } from '../ops/port/html.js'
-import type { NodeCounters } from '../ops/rpcMetrics.js'
 import { JOB_STATE, type JobState } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import type { RelayerState } from '../relayer/relayerTelemetry.js'
-import { installationStatus, type StatusSources } from './status.js'
+import type { ProcessSnapshot, ServedChain } from './snapshot.js'
+import { installationStatus } from './status.js'
 
 /** Maximum number of jobs on the page, the newest. */
 const JOBS_SHOWN = 100
 const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as JobState[]
 
-/**
- * The operator's page: problems, chains, leaders, the outbox, nodes and loops.
- * @param nodes the RPC nodes of this process
- */
-export const overviewPage =
-  (sources: () => StatusSources, nodes: Metrics['rpc']['nodes']) => async (): Promise<Html> => {
-    const { pool, relays, config } = sources()
-    // `clusterd contracts status` compares what `clusterd contracts deploy` has written, and a local world is not
-    // deployed by that command
-    const isDeployed = config.chains.some(({ local }) => !local)
-    // this page is needed most while the database is unavailable, so sections that need it are left out then
-    const [status, stored] = await Promise.all([
-      installationStatus(sources()),
-      nullIfDatabaseUnavailable(storedOf(pool)),
-    ])
-    const chains = status.chains.map(({ network, label, problem, ...state }) => ({
-      network,
-      chain: label,
-      state: badly(
-        problem !== null,
-        problem ?? (state.trust === undefined ? 'unknown' : 'current'),
-      ),
-      head: state.latest,
-      'head’s age, s': state.headAgeSeconds,
-      'confirmed up to': state.confirmed,
-      'next to index': state.nextBlock,
-      'blocks behind': state.lagBlocks,
-      'logs (nodes)': state.trust && `${state.trust} (${state.trustNodes})`,
-    }))
-    const loops = status.loops.map(({ name, network, chain, ageSeconds, failures, lastError }) => ({
-      loop: name,
-      network,
-      chain,
-      failures: badly(failures > 0, failures),
-      'last turn, s ago': ageSeconds,
-      'last error': lastError,
-    }))
-    const leaders = status.leaders.map(({ network, role, address, isThisProcess }) => ({
-      network,
-      role,
-      address: address ?? 'local',
-      process: isThisProcess ? 'this one' : 'another',
-    }))
-    return html`<p><a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
-${problemsOf(status)}${tableOf('Chains', chains)}${tableOf('Leaders', leaders)}${tableOf('Balances', relays.flatMap(balancesOf))}
+/** The operator's page: problems, chains, leaders, the outbox, nodes and loops. */
+export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Promise<Html> {
+  // this page is needed most while the database is unavailable, so sections that need it are left out then
+  const [status, stored] = await Promise.all([
+    installationStatus(snapshot, pool),
+    nullIfDatabaseUnavailable(storedOf(pool)),
+  ])
+  // `clusterd contracts status` compares what `clusterd contracts deploy` has written, and a local world is not
+  // deployed by that command
+  const isDeployed = snapshot.config.chains.some(({ local }) => !local)
+  const chains = status.chains.map(({ network, label, problem, ...state }) => ({
+    network,
+    chain: label,
+    state: badly(problem !== null, problem ?? (state.trust === undefined ? 'unknown' : 'current')),
+    head: state.latest,
+    'head’s age, s': state.headAgeSeconds,
+    'confirmed up to': state.confirmed,
+    'next to index': state.nextBlock,
+    'blocks behind': state.lagBlocks,
+    'logs (nodes)': state.trust && `${state.trust} (${state.trustNodes})`,
+  }))
+  const loops = status.loops.map(({ name, network, chain, ageSeconds, failures, lastError }) => ({
+    loop: name,
+    network,
+    chain,
+    failures: badly(failures > 0, failures),
+    'last turn, s ago': ageSeconds,
+    'last error': lastError,
+  }))
+  const leaders = status.leaders.map(({ network, role, address, isThisProcess }) => ({
+    network,
+    role,
+    address: address ?? 'local',
+    process: isThisProcess ? 'this one' : 'another',
+  }))
+  const balances = snapshot.outboxes.flatMap(({ relayers }) => relayers.flatMap(accountRow))
+  return html`<p><a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
+${problemsOf(status)}${tableOf('Chains', chains)}${tableOf('Leaders', leaders)}${tableOf('Balances', balances)}
 ${isDeployed ? html`<p>Kept, owed and held by the contracts: <code>clusterd contracts status</code>.</p>` : ''}
 ${stored ?? html`<p class="bad">The database does not answer: the outbox is not shown.</p>`}
-${tableOf('Nodes', nodes().flatMap(nodesOf))}${tableOf('Loops', loops)}`
-  }
+${tableOf('Nodes', snapshot.chains.flatMap(nodeRows))}${tableOf('Loops', loops)}`
+}
 
 /** Section of the page with the outbox's open jobs. */
 async function storedOf(pool: pg.Pool): Promise<Html> {
@@ -79,13 +72,15 @@ async function storedOf(pool: pg.Pool): Promise<Html> {
   return tableOf('Outbox', open)
 }
 
-/** A section with a table of rows. Its columns are the rows' fields. */
-const tableOf = (title: string, rows: readonly object[]): Html =>
-  rows.length === 0
-    ? html`<h2>${title}</h2><p>None.</p>`
-    : html`<h2>${title}</h2><table><tr>${Object.keys(rows[0]!).map((name) => html`<th>${name}`)}${rows.map(
-        (row) => html`<tr>${Object.values(row).map((value) => html`<td>${value}`)}`,
-      )}</table>`
+/** A section with a table of rows. Its columns are the rows' fields. On a phone each cell shows its column's name. */
+function tableOf(title: string, rows: readonly object[]): Html {
+  const [first] = rows
+  if (first === undefined) return html`<h2>${title}</h2><p>None.</p>`
+  const head = Object.keys(first).map((name) => html`<th>${name}`)
+  const cell = ([name, value]: [string, unknown]) => html`<td data-name="${name}">${value}`
+  const body = rows.map((row) => html`<tr>${Object.entries(row).map(cell)}`)
+  return html`<h2>${title}</h2><table><thead><tr>${head}<tbody>${body}</table>`
+}
 
 const badly = (isBad: boolean, text: unknown): unknown =>
   isBad ? html`<span class="bad">${text}</span>` : text
@@ -97,44 +92,46 @@ const problemsOf = ({ problems, alarms }: Status): Html =>
   alarms.length === 0
     ? html`<p>All is well.</p>`
     : html`<h2>To check</h2>${alarms.map(
-        ({ text, remedy, alarm }) =>
-          html`<p>${badly(problems.includes(text), text)} (${codeOf(alarm)})<br>To do: ${proseOf(remedy)}</p>`,
+        ({ text, remedy, alarm, isSeeded }) =>
+          html`<p>${badly(problems.includes(text), text)} (${codeOf(alarm)}${isSeeded ? ', seeded by the local world' : ''})<br>To do: ${proseOf(remedy)}</p>`,
       )}`
 
 /** Formats the parts of a text that are in backticks as code. */
 const proseOf = (text: string): unknown[] =>
   text.split('`').map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
 
-/** Paying accounts, with their balances and the days that each balance lasts. Only the leading process knows them. */
-const balancesOf = (relay: StatusSources['relays'][number]): object[] =>
-  relay.state().relayers.flatMap((state) => accountRow(state) ?? [])
-
-function accountRow(state: RelayerState): object | null {
+/** A paying account, with its balance and the days for which the balance lasts. Only the leading process knows it. */
+function accountRow(state: RelayerState): object[] {
   const { network, chain, kind, balance } = state
-  if (balance === null) return null
+  if (balance === null) return []
   const { isLow, account, ...shown } = kind.account(state, balance)
-  return {
-    network,
-    chain,
-    account: codeOf(account),
-    balance: badly(isLow, shown.balance),
-    'signed today': shown.signedToday ?? '',
-    'lasts, days': shown.lastsDays ?? '',
-  }
+  return [
+    {
+      network,
+      chain,
+      account: codeOf(account),
+      balance: badly(isLow, shown.balance),
+      'signed today': shown.signedToday ?? '',
+      'lasts, days': shown.lastsDays ?? '',
+    },
+  ]
 }
 
-const nodesOf = ({ chain, use, nodes }: ReturnType<Metrics['rpc']['nodes']>[number]): object[] =>
-  nodes
-    .filter(({ requests }) => requests > 0)
-    .map((node) => ({
-      chain,
-      host: node.host,
-      state: nodeState(node),
-      use,
-      requests: node.requests,
-      errors: node.errors,
-      'latency, ms': node.latencyMs && Math.round(node.latencyMs),
-    }))
+const nodeRows = ({ network, label, nodes: consumers }: ServedChain): object[] =>
+  consumers.flatMap(({ use, nodes }) =>
+    nodes
+      .filter(({ requests }) => requests > 0)
+      .map((node) => ({
+        network,
+        chain: label,
+        host: node.host,
+        state: nodeState(node),
+        use,
+        requests: node.requests,
+        errors: node.errors,
+        'latency, ms': node.latencyMs && Math.round(node.latencyMs),
+      })),
+  )
 
 function nodeState({ isWrong, restMs, head }: NodeCounters): unknown {
   if (isWrong) return badly(true, 'another chain, or false logs')

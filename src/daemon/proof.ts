@@ -3,12 +3,12 @@ import { type EvmChain, readConfirmedBlock } from '../chains/evm/chain.js'
 import { getBlockHeader } from '../chains/evm/logs.js'
 import { assertOwnersOnHub, MAX_OWNERS_PER_CALL } from '../chains/evm/owners.js'
 import { transientError } from '../chains/rpc/errors.js'
+import { readJournalHead } from '../db/journal/head.js'
 import {
   markNamesProved,
   readMirroredNetworks,
   readWinningBidBodies,
-} from '../db/journal/copies.js'
-import { readJournalHead } from '../db/journal/head.js'
+} from '../db/mirror/mirrors.js'
 import type { Worker } from '../ops/worker.js'
 
 /**

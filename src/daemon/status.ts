@@ -1,57 +1,32 @@
 import type pg from 'pg'
-import type { Config } from '../config/index.js'
-import { readChainStates, type StoredChainState } from '../db/deployment/chainStates.js'
-import { type Leader, readLeaders } from '../db/deployment/leaders.js'
-import { type MirroredNetwork, readMirrorAges, readMirroredNetworks } from '../db/journal/copies.js'
-import type { LeaderRole } from '../db/pg/codes.js'
-import type { NetworkIndexRun } from '../indexer/run.js'
-import type { NetworkMirrorRun } from '../mirror/run.js'
-import {
-  type AlarmName,
-  alarmLogFields,
-  type ProblemWithAlarm,
-  STUCK_LOOP_ALARM_MS,
-} from '../ops/alarms.js'
+import { readChainStates, type StoredChainState } from '../db/chains/states.js'
+import { type Leader, readLeaders } from '../db/leaders/leaders.js'
+import { type MirroredNetwork, readMirrorAges, readMirroredNetworks } from '../db/mirror/mirrors.js'
+import { alarmLogFields, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from '../ops/alarms.js'
 import { type ChainState, chainProblem, headAgeMs, indexingLagMs } from '../ops/chainState.js'
-import type { FailedRequests } from '../ops/failedRequests.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
 import { errorSentence, fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
-import type { LoopState, WorkerLoops } from '../ops/loops.js'
+import { installationProblems, type LoopState } from '../ops/loops.js'
 import { withTimeout } from '../ops/notify.js'
-import type { NodeCounters } from '../ops/rpcMetrics.js'
 import { SERVICE_VERSION } from '../ops/version.js'
-import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import { outboxProblems } from '../relayer/report.js'
-import type { RelayRun } from '../relayer/run.js'
+import type { Network } from '../registry/primitives/network.js'
 import { NAME_PROOF_LOOP } from './proof.js'
+import {
+  alarmsOf,
+  isConsequence,
+  ofChain,
+  type ProcessSnapshot,
+  type ServedChain,
+} from './snapshot.js'
 
 /** Timeout of the database queries for /ready and /status, ms. */
 const PROBE_LIMIT_MS = 3_000
 /** Age from which a chain's stored state is ignored, ms: its leader has missed several writes. */
 const STATE_LIMIT_MS = 10_000
 
-/** Sources of the answers to an operator: /health, /ready and /status. */
-export interface StatusSources {
-  config: Pick<Config, 'chains' | 'roles'>
-  /** Every chain that this process serves. */
-  chains: readonly { network: Network; label: string; role: 'hub' | 'spoke' }[]
-  pool: pg.Pool
-  loops: WorkerLoops
-  runs: readonly NetworkIndexRun[]
-  mirrors: readonly NetworkMirrorRun[]
-  relays: readonly RelayRun[]
-  /** Networks with messages or payments to deliver. */
-  relayed: ReadonlySet<Network>
-  /** Counts of this process's requests and failures in the last minute. */
-  requests: FailedRequests
-  /** The nodes of every chain, as seen by this process. */
-  nodes(): readonly { chain: string; nodes: readonly NodeCounters[] }[]
-  isStopping: boolean
-}
-
 /** Answer of /health: whether no worker loop of this process is stuck. */
-export function checkProcessHealth({ loops }: Pick<StatusSources, 'loops'>) {
-  const stuck = loops.states().filter(({ ageMs }) => ageMs > STUCK_LOOP_ALARM_MS)
+export function checkProcessHealth({ loops }: Pick<ProcessSnapshot, 'loops'>) {
+  const stuck = loops.filter(({ ageMs }) => ageMs > STUCK_LOOP_ALARM_MS)
   return {
     isGood: stuck.length === 0,
     status: stuck.length === 0 ? 'ok' : 'stuck',
@@ -60,14 +35,14 @@ export function checkProcessHealth({ loops }: Pick<StatusSources, 'loops'>) {
 }
 
 /** Answer of /ready: whether this process can fulfil its roles. Ignores chains and other processes. */
-export async function checkProcessReadiness(sources: StatusSources) {
-  const copies = await probed(readMirrorAges(sources.pool), null)
+export async function checkProcessReadiness(snapshot: ProcessSnapshot, pool: pg.Pool) {
+  const copies = await probed(readMirrorAges(pool), null)
   const uncopied = (copies ?? []).filter(({ ageMs }) => ageMs === null)
   const problems = [
-    ...(sources.isStopping ? ['this process is stopping'] : []),
+    ...(snapshot.isStopping ? ['this process is stopping'] : []),
     ...(copies ? [] : [NO_ANSWER]),
     ...uncopied.map(({ network }) => `the mirror of ${network} has copied nothing yet`),
-    ...checkProcessHealth(sources).stuck.map(
+    ...checkProcessHealth(snapshot).stuck.map(
       ({ name }) => `a loop has not turned for ${STUCK_LOOP_ALARM_MS / 1_000} s: ${name}`,
     ),
   ]
@@ -75,110 +50,80 @@ export async function checkProcessReadiness(sources: StatusSources) {
     isGood: problems.length === 0,
     ready: problems.length === 0,
     problems,
-    roles: sources.config.roles,
+    roles: snapshot.config.roles,
   }
 }
 
+/** What the processes of an installation have stored about it. */
+interface StoredState {
+  states: readonly StoredChainState[]
+  leaders: readonly Leader[]
+  copies: ReadonlyMap<Network, MirroredNetwork>
+}
+
 /** Answer of /status: whether the whole installation works, as seen from this process. */
-export async function installationStatus(sources: StatusSources) {
-  const { config, pool, runs, relays, loops } = sources
-  const nowMs = Date.now()
-  const answer = Promise.all([readChainStates(pool), readLeaders(pool), readMirroredNetworks(pool)])
-  // the newest reason why the database does not answer
-  let databaseFault = NO_ANSWER
-  answer.catch((error: unknown) => {
-    databaseFault = `${NO_ANSWER}: ${errorSentence(error)}`
-  })
-  const stored = await probed(answer, null)
-  const [states, leaders, copies] = stored ?? [[], [], new Map<Network, MirroredNetwork>()]
-  const causes = loops.problems()
-  const isCopied = (network: Network) =>
-    copies.has(network) || sources.mirrors.some((mirror) => mirror.network === network)
-  const isExplained = ({ network }: { network: Network }) =>
-    !stored || (causes.length > 0 && !isLed(leaders, network, 'index'))
-  const chains = sources.chains.flatMap(({ role, ...chain }) => {
-    if (!isCopied(chain.network)) {
-      const found = stateOf(chain, runs, { states, leaders }, nowMs)
-      const follows = found.problem !== null && FOLLOWING.has(found.problem.alarm)
-      return [isExplained(chain) && follows ? { ...found, problem: null } : found]
-    }
-    return role === 'hub'
-      ? [{ ...chain, state: null, problem: unproved(chain.network, loops) }]
-      : []
-  })
-  const isDatabaseNamed = causes.some(({ alarm }) => alarm === 'ClusterdDatabaseAway')
-  const problems = [
-    ...causes,
-    ...(stored || isDatabaseNamed
-      ? []
-      : [{ alarm: 'ClusterdDatabaseAway' as const, text: databaseFault }]),
-    ...sources.mirrors.flatMap((mirror) => mirror.problem() ?? []),
-    ...loops.ownErrors.problems(),
-    ...sources.requests.problems(),
-    ...(stored ? unindexed(sources, leaders) : []).filter(
-      (unled) => !isCopied(unled.network) && !isExplained(unled),
-    ),
-    ...chains.flatMap(({ network, label, problem }) =>
-      problem ? [{ ...problem, text: `${network} chain "${label}": ${problem.text}` }] : [],
-    ),
-  ]
-  const warnings = [
-    ...loops.raised.values(),
-    ...sources.nodes().flatMap(wrongNodes),
-    ...(stored ? unrelayed(sources, leaders, isCopied) : []),
-    ...relays.flatMap((relay) => outboxProblems(relay.state(), nowMs)),
-  ]
+export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Pool) {
+  const { config, nowMs, loops } = snapshot
+  const { stored, fault } = await readStored(pool)
+  const { leaders, copies } = stored ?? NOTHING_STORED
+  const chains = chainsOf(snapshot, stored)
+  const { problems, warnings } = alarmsOf(snapshot, [
+    ...databaseProblems(snapshot, fault),
+    ...(stored ? unindexed(snapshot, stored) : []),
+    ...chains.flatMap((chain) => chainAlarm(chain, stored) ?? []),
+  ])
+  if (stored) warnings.push(...unrelayed(snapshot, stored))
   return {
     isGood: problems.length === 0,
     ok: problems.length === 0,
     version: SERVICE_VERSION,
-    problems: problems.map(textOf),
-    warnings: warnings.map(textOf),
-    alarms: [...problems, ...warnings].map(alarmAnswer),
+    problems: problems.map(({ text }) => text),
+    warnings: warnings.map(({ text }) => text),
+    alarms: [...problems, ...warnings].map((problem) => alarmAnswer(problem, config.seededAlarms)),
     roles: config.roles,
-    leaders: leaders.map((leader) => ({ ...leader, isThisProcess: leads(leader, runs, relays) })),
-    chains: chains.map(({ state, problem, ...chain }) => ({
-      ...chain,
+    leaders: leaders.map((leader) => ({ ...leader, isThisProcess: isLedHere(leader, snapshot) })),
+    chains: chains.map(({ network, label, state, problem }) => ({
+      network,
+      label,
       problem: problem?.text ?? null,
-      ...(state ? chainAnswer(state, nowMs) : copyAnswer(copies.get(chain.network))),
+      ...(state ? chainAnswer(state, nowMs) : copyAnswer(copies.get(network))),
     })),
     mirrors: [...copies.values()]
       .filter(({ ageMs }) => ageMs !== null)
       .map(({ network, ageMs }) => ({ network, ageSeconds: seconds(ageMs) })),
-    loops: loops.states().map(loopAnswer),
+    loops: loops.map(loopAnswer),
     watchOnly: config.chains.filter(({ watchOnly }) => watchOnly).map(({ label }) => label),
   }
 }
 
 const NO_ANSWER = 'the database does not answer'
+const NOTHING_STORED: StoredState = { states: [], leaders: [], copies: new Map() }
 
-/** Alarms of a chain that are also consequences of an unavailable database or a wrong clock. */
-const FOLLOWING: ReadonlySet<AlarmName> = new Set<AlarmName>([
-  'ClusterdNotLed',
-  'ClusterdLoopHangs',
-  'ClusterdHeadStandsStill',
-  'ClusterdChainBehind',
-])
+/** Reads the stored state. Null, with a sentence about the reason, where the database does not answer. */
+async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; fault: string }> {
+  const answer = Promise.all([readChainStates(pool), readLeaders(pool), readMirroredNetworks(pool)])
+  let fault = NO_ANSWER
+  answer.catch((error: unknown) => {
+    fault = `${NO_ANSWER}: ${errorSentence(error)}`
+  })
+  const read = await probed(answer, null)
+  if (!read) return { stored: null, fault }
+  const [states, leaders, copies] = read
+  return { stored: { states, leaders, copies }, fault: '' }
+}
 
-/** Problems of nodes that serve another chain, or whose logs were refuted. */
-const wrongNodes = ({
-  chain,
-  nodes,
-}: ReturnType<StatusSources['nodes']>[number]): ProblemWithAlarm[] =>
-  nodes
-    .filter(({ isWrong }) => isWrong)
-    .map(({ host }) => ({
-      alarm: 'ClusterdRpcWrongChain',
-      text: `an RPC URL of chain "${chain}" at ${host} serves another chain, or false logs`,
-    }))
-
-const textOf = ({ text }: ProblemWithAlarm): string => text
+/** The alarm of a database that does not answer, unless a loop of this process names the cause already. */
+function databaseProblems({ loops }: ProcessSnapshot, fault: string): ProblemWithAlarm[] {
+  const isNamed = installationProblems(loops).some(({ alarm }) => alarm === 'ClusterdDatabaseAway')
+  return fault === '' || isNamed ? [] : [{ alarm: 'ClusterdDatabaseAway', text: fault }]
+}
 
 /** A problem with its remedy and a link. */
-const alarmAnswer = ({ alarm, text }: ProblemWithAlarm) => ({
+const alarmAnswer = ({ alarm, text }: ProblemWithAlarm, seeded: readonly string[]) => ({
   text,
   remedy: REMEDIES[alarm],
   ...alarmLogFields(alarm),
+  isSeeded: seeded.includes(text),
 })
 
 /** An answer of the database, or `otherwise` where it fails or takes too long. @throws errors of our own code */
@@ -189,49 +134,94 @@ const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise
     otherwise,
   )
 
+interface ChainStatus extends Pick<ServedChain, 'network' | 'label' | 'state'> {
+  problem: ProblemWithAlarm | null
+}
+
+/** Chains with their states and problems. Of a mirrored network only the hub is shown, which proves the names. */
+function chainsOf(snapshot: ProcessSnapshot, stored: StoredState | null): ChainStatus[] {
+  return snapshot.chains.flatMap((chain): ChainStatus[] => {
+    const { network, label, role } = chain
+    if (isMirrored(network, snapshot, stored))
+      return role === 'hub'
+        ? [{ network, label, state: null, problem: unproved(network, snapshot) }]
+        : []
+    return [chainStatus(chain, stored ?? NOTHING_STORED, snapshot.nowMs)]
+  })
+}
+
+/** The alarm of a chain's problem. Null where the problem follows from a database or a leader that is away. */
+function chainAlarm(
+  { problem, ...chain }: ChainStatus,
+  stored: StoredState | null,
+): ProblemWithAlarm | null {
+  if (problem === null) return null
+  const isExplained = !stored || !isLed(stored.leaders, chain.network, 'index')
+  return isExplained && isConsequence(problem) ? null : ofChain(chain, problem)
+}
+
+const isMirrored = (
+  network: Network,
+  { mirrors }: ProcessSnapshot,
+  stored: StoredState | null,
+): boolean => stored?.copies.has(network) || mirrors.some((mirror) => mirror.network === network)
+
 /**
  * A chain's state: this process's own while it leads, otherwise the stored state of the leader. A new leader's chain
  * counts as healthy only once other processes can see its state. The state of an earlier leader is ignored.
  */
-function stateOf(
-  { network, label }: { network: Network; label: string },
-  runs: readonly NetworkIndexRun[],
-  { states, leaders }: { states: readonly StoredChainState[]; leaders: readonly Leader[] },
+function chainStatus(
+  { network, label, state: own }: ServedChain,
+  { states, leaders }: StoredState,
   nowMs: number,
-) {
+): ChainStatus {
   const led = leaders.find((leader) => leader.network === network && leader.role === 'index')
   const limitMs = Math.min(STATE_LIMIT_MS, led?.ageMs ?? STATE_LIMIT_MS)
-  const isIt = (state: ChainState) => state.network === network && state.label === label
-  const own = runs
-    .find((run) => run.network === network)
-    ?.states()
-    ?.find(isIt)
-  const written = states.find(({ state, ageMs }) => ageMs < limitMs && isIt(state))?.state ?? null
-  const problem = (own && chainProblem(own, nowMs)) ?? chainProblem(written, nowMs)
-  return { network, label, state: own ?? written, problem }
+  const written = states.find(
+    ({ state, ageMs }) => ageMs < limitMs && state.network === network && state.label === label,
+  )
+  const state = written?.state ?? null
+  const problem = (own && chainProblem(own, nowMs)) ?? chainProblem(state, nowMs)
+  return { network, label, state: own ?? state, problem }
 }
 
-const isLed = (leaders: readonly Leader[], network: Network, role: LeaderRole): boolean =>
+const isLed = (leaders: readonly Leader[], network: Network, role: Leader['role']): boolean =>
   leaders.some((leader) => leader.network === network && leader.role === role)
 
-const unindexed = ({ chains }: StatusSources, leaders: readonly Leader[]) =>
-  NETWORKS.filter(
-    (network) =>
-      chains.some((chain) => chain.network === network) && !isLed(leaders, network, 'index'),
-  ).map((network) => ({
-    network,
-    alarm: 'ClusterdNotLed' as const,
-    text: `nobody indexes ${network}`,
-  }))
+const isLedHere = ({ network, role }: Leader, { leads }: ProcessSnapshot): boolean =>
+  leads.some((lead) => lead.network === network && lead.role === role && lead.isLeading)
+
+/** Networks that nobody indexes, unless the database or the clock of this process is the cause. */
+function unindexed(snapshot: ProcessSnapshot, stored: StoredState): ProblemWithAlarm[] {
+  if (installationProblems(snapshot.loops).length > 0) return []
+  const networks = new Set(snapshot.chains.map(({ network }) => network))
+  return [...networks]
+    .filter(
+      (network) =>
+        !isMirrored(network, snapshot, stored) && !isLed(stored.leaders, network, 'index'),
+    )
+    .map((network) => ({ alarm: 'ClusterdNotLed', text: `nobody indexes ${network}`, network }))
+}
+
+/** Networks whose jobs nobody delivers. None where a service leaves jobs to others, as a mirror does. */
+const unrelayed = (snapshot: ProcessSnapshot, stored: StoredState): ProblemWithAlarm[] =>
+  snapshot.relayed
+    .filter(
+      (network) =>
+        !isMirrored(network, snapshot, stored) && !isLed(stored.leaders, network, 'relay'),
+    )
+    .map((network) => ({
+      alarm: 'ClusterdNotRelayed',
+      text: `nobody relays for ${network}`,
+      network,
+    }))
 
 /**
  * Why the names of a mirrored network are not proved, as far as this process knows. Null while the proof may still
  * come.
  */
-function unproved(network: Network, loops: WorkerLoops): ProblemWithAlarm | null {
-  const failed = loops
-    .states()
-    .find((loop) => loop.name === NAME_PROOF_LOOP && loop.network === network)
+function unproved(network: Network, { loops }: ProcessSnapshot): ProblemWithAlarm | null {
+  const failed = loops.find((loop) => loop.name === NAME_PROOF_LOOP && loop.network === network)
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null
 }
 
@@ -244,53 +234,9 @@ const copyAnswer = (copy?: MirroredNetwork): Partial<ReturnType<typeof chainAnsw
         confirmed: copy.provedBlock || null,
       }
 
-/** Problems of jobs that nobody delivers or pays for. None where a service leaves jobs to others, as a mirror does. */
-const unrelayed = (
-  { relays, relayed }: StatusSources,
-  leaders: readonly Leader[],
-  isCopied: (network: Network) => boolean,
-): ProblemWithAlarm[] => [
-  ...[...relayed]
-    .filter((network) => !isCopied(network) && !isLed(leaders, network, 'relay'))
-    .map(
-      (network): ProblemWithAlarm => ({
-        alarm: 'ClusterdNotRelayed',
-        text: `nobody relays for ${network}`,
-      }),
-    ),
-  ...relays.flatMap(({ network, missingKeys, leads }) =>
-    (leads() ? missingKeys : []).map(
-      (key): ProblemWithAlarm => ({
-        alarm: 'ClusterdRelayKeyMissing',
-        text: `this process relays for ${network} without ${key}`,
-      }),
-    ),
-  ),
-]
-
-const leads = (
-  { network, role }: Leader,
-  runs: readonly NetworkIndexRun[],
-  relays: readonly RelayRun[],
-): boolean =>
-  role === 'index'
-    ? runs.some((run) => run.network === network && run.states() !== null)
-    : relays.some((relay) => relay.network === network && relay.leads())
-
 function chainAnswer(state: ChainState, nowMs: number) {
-  const {
-    latest,
-    confirmed,
-    nextBlock,
-    tailBlock,
-    isCaughtUp,
-    trust,
-    trustNodes,
-    halted,
-    lastError,
-    confirmedMs,
-    stagesMs,
-  } = state
+  const { latest, confirmed, nextBlock, tailBlock, confirmedMs } = state
+  const { isCaughtUp, trust, trustNodes, halted, lastError, stagesMs } = state
   return {
     latest,
     confirmed,

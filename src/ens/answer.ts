@@ -54,7 +54,8 @@ export function encodeAnswer({ under, request, result, expiresS }: EnsAnswer, si
 
 export function createEnsAnswerSigner(sign: SignEnsAnswer, now: () => number) {
   const kept = new LRUCache<string, Hex, EnsAnswer>({
-    max: KEPT_SIGNATURES,
+    maxSize: KEPT_SIGNATURES,
+    sizeCalculation: () => 1,
     fetchMethod: (_key, _stale, { context }) => sign(ensAnswerTypedData(context)),
   })
   return async (call: Hex, under: EnsParent, result: Hex): Promise<Hex> => {

@@ -91,10 +91,7 @@ export function paymentJudgeWorker(
     pollMs,
     idleMs: IDLE_POLL_MS,
     // a process that no longer leads does not know which payments wait
-    subscribe: () => () => {
-      metrics.paymentsWait.remove({ network })
-      loops.raised.delete(key)
-    },
+    subscribe: () => () => loops.raised.delete(key),
     async step() {
       const outcome = await judge.step()
       if (outcome.kind !== 'entered') return outcome.kind === 'idle' ? 'idle' : 'waiting'
@@ -105,7 +102,6 @@ export function paymentJudgeWorker(
     check() {
       const { waiting, sinceMs, reason } = judge.state
       const waitingMs = sinceMs === null ? 0 : Date.now() - sinceMs
-      metrics.paymentsWait.set({ network }, waitingMs / 1_000)
       const isAlarm = waitingMs >= ALARM_AFTER_MS
       if (isAlarm && !isAlarmed)
         log.error(
@@ -114,7 +110,7 @@ export function paymentJudgeWorker(
         )
       isAlarmed = sinceMs !== null && (isAlarm || isAlarmed)
       const text = `${waiting} payments of ${network} for community names wait: ${reason}`
-      if (isAlarmed) loops.raised.set(key, { alarm: 'ClusterdPaymentsWait', text })
+      if (isAlarmed) loops.raised.set(key, { alarm: 'ClusterdPaymentsWait', text, network })
       else loops.raised.delete(key)
     },
   }

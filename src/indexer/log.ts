@@ -7,12 +7,12 @@ import { type FeedLogWorkerOptions, feedLogWorker } from '../push/log.js'
 /** Age from which events that are not in the signed log raise an alarm, ms. */
 const BEHIND_LIMIT_MS = 60_000
 
-/** The worker that maintains the feed's signed log, with its metric and alarms. */
+/** The worker that maintains the feed's signed log, with its alarms. */
 export function signedLogWorker(
   ctx: LeaderContext,
   options: Omit<FeedLogWorkerOptions, 'onWentBack' | 'onBehind'>,
 ): Worker {
-  const { network, metrics, loops, log } = ctx
+  const { network, loops, log } = ctx
   const alarm = 'ClusterdLogBehind'
   const key = `the log of ${network} is behind`
   let levelMs = performance.now()
@@ -20,20 +20,16 @@ export function signedLogWorker(
     ...options,
     onWentBack: () => reportLostCommits(ctx, network),
     onBehind(events) {
-      metrics.logBehind.set({ network }, events)
       const nowMs = performance.now()
       if (events === 0) levelMs = nowMs
       if (nowMs - levelMs < BEHIND_LIMIT_MS) return void loops.raised.delete(key)
       const text = `the signed log of ${network} is ${events} events behind its feed`
       if (!loops.raised.has(key)) log.error({ network, ...alarmLogFields(alarm) }, text)
-      loops.raised.set(key, { alarm, text })
+      loops.raised.set(key, { alarm, text, network })
     },
   })
   return {
     ...worker,
-    subscribe: () => () => {
-      metrics.logBehind.remove({ network })
-      loops.raised.delete(key)
-    },
+    subscribe: () => () => loops.raised.delete(key),
   }
 }

@@ -1,10 +1,7 @@
 import type pg from 'pg'
 import type { TokenBalancePort } from '../chains/requirementInputs.js'
-import { writeChainStates } from '../db/deployment/chainStates.js'
-import { removeExpiredRows } from '../db/deployment/retention.js'
-import { hideSqlFeedCopy } from '../db/journal/feed.js'
-import { moveNextNames } from '../db/journal/moves.js'
-import { whileLeading } from '../db/pg/leader.js'
+import { writeChainStates } from '../db/chains/states.js'
+import { whileLeading } from '../db/leaders/lead.js'
 import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import { errorCause } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
@@ -12,7 +9,6 @@ import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import { type FeedLogWorkerOptions, LastSignedFeedLog } from '../push/log.js'
-import { sqlFeedCopyWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
 import { signedLogWorker } from './log.js'
@@ -35,8 +31,8 @@ export interface IndexedChainSource {
 export interface NetworkChainSources {
   /** The hub and all other chains. */
   chains: readonly IndexedChainSource[]
-  /** True if the SQL views of schema `registry_v1` are maintained. */
-  isSqlServed: boolean
+  /** Creates the workers that maintain the network's tables, for one term of leadership. */
+  maintenance(ctx: LeaderContext): Worker[]
   /** Domain in the name of the feed's signed log, and the log's keys. */
   log: Pick<FeedLogWorkerOptions, 'domain' | 'keys'>
 }
@@ -73,7 +69,7 @@ export function runIndexers(
       { network, err },
       'indexing stopped; trying to lead again',
     )
-  const lead = { ...at, network, role: 'index', signal, loops, onError } as const
+  const lead = { ...at, network, role: 'index', signal, loops, log, onError } as const
   const done = whileLeading(lead, async (epoch, stopped) => {
     log.info({ network, chains: labels, epoch }, 'leading the indexing')
     const leader = { ...ctx, epoch, signal: stopped }
@@ -152,64 +148,7 @@ function workersOf(
   return [
     ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
     paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
-    expiredRowsWorker(ctx, sources.isSqlServed),
     signedLogWorker(ctx, { ...sources.log, notify: on.logNotify, memory: on.logMemory }),
-    ...(sources.isSqlServed ? [sqlFeedCopyWorker(ctx)] : []),
-    moveWorker(ctx),
+    ...sources.maintenance(ctx),
   ]
-}
-
-const FORGET_EVERY_MS = 60 * 60_000
-
-/**
- * Creates a worker that deletes expired rows once an hour.
- * @param isSqlServed if false, the feed's copy for SQL readers is hidden
- */
-export function expiredRowsWorker(
-  { pool, network, log }: LeaderContext,
-  isSqlServed?: boolean,
-): Worker {
-  // time of the last deletion, by the monotonic clock: changes of the system clock do not move the schedule
-  let doneAt: number | null = null
-  return {
-    name: 'the retention',
-    fields: { network },
-    pollMs: 60_000,
-    async step(signal, alive) {
-      if (doneAt !== null && performance.now() - doneAt < FORGET_EVERY_MS) return 'idle'
-      if (!isSqlServed) await hideSqlFeedCopy(pool, network)
-      const removed = await removeExpiredRows(pool, network, signal, alive)
-      if (Object.values(removed).some((rows) => rows > 0))
-        log.info({ network, removed }, 'forgot what has had its time')
-      doneAt = performance.now()
-      return 'idle'
-    },
-  }
-}
-
-/**
- * Pause between two `move_names` entries, in which other writers get the lock of the journal's head. At most 10,000
- * names move in a second.
- */
-const MOVE_PAUSE_MS = 100
-
-/**
- * Creates a worker that continues moves of names between clusters, one `move_names` entry a step. After a change of
- * leadership the next leader continues.
- */
-function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
-  return {
-    name: 'the moves of names',
-    fields: { network },
-    pollMs: MOVE_PAUSE_MS,
-    idleMs: 1_000,
-    maxBusySteps: 0,
-    async step() {
-      const moved = await moveNextNames({ pool, network, epoch })
-      if (moved === null) return 'idle'
-      if (moved.isLast)
-        log.info({ network, clusterId: moved.clusterId }, 'the last names of a cluster have moved')
-      return 'progressed'
-    },
-  }
 }

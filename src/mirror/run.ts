@@ -1,15 +1,14 @@
 import type pg from 'pg'
 import { LogReader } from '../client/log.js'
-import { markMirrorBegun } from '../db/journal/copies.js'
-import { lockMirrorHead } from '../db/journal/mirrorWriter.js'
-import { whileLeading } from '../db/pg/leader.js'
+import { whileLeading } from '../db/leaders/lead.js'
+import { markMirrorBegun } from '../db/mirror/mirrors.js'
+import { lockMirrorHead } from '../db/mirror/writer.js'
 import type { Listener } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
-import { expiredRowsWorker, type NetworkIndexRun } from '../indexer/run.js'
+import type { NetworkIndexRun } from '../indexer/run.js'
 import { alarmLogFields, type ProblemWithAlarm } from '../ops/alarms.js'
-import type { NetworkContext } from '../ops/context.js'
-import { runWorkers } from '../ops/worker.js'
-import { sqlFeedCopyWorker } from '../push/sql.js'
+import type { LeaderContext, NetworkContext } from '../ops/context.js'
+import { runWorkers, type Worker } from '../ops/worker.js'
 import { sha256InOneCall } from '../registry/log/hash.js'
 import { MirrorHealth } from './health.js'
 import { createMirrorSourceClient, type MirrorSource } from './source.js'
@@ -26,8 +25,8 @@ export interface NetworkMirrorRun extends NetworkIndexRun {
 
 export interface MirrorSettings {
   source: MirrorSource
-  /** True if the views of `registry_v1` are maintained. */
-  isSqlServed: boolean
+  /** Creates the workers that maintain the network's tables, for one term of leadership. */
+  maintenance(ctx: LeaderContext): Worker[]
   /** True if the source has to have a log of the network. */
   isExpected: boolean
   /** True if the database mirrors nothing yet, so that it is unknown whether the source has the network. */
@@ -40,7 +39,7 @@ export interface MirrorSettings {
  */
 export async function runMirror(
   ctx: NetworkContext,
-  { source, isSqlServed, isExpected, isNew }: MirrorSettings,
+  { source, maintenance, isExpected, isNew }: MirrorSettings,
   at: { leases: pg.Pool; listener: Listener },
 ): Promise<NetworkMirrorRun> {
   const { network, log, loops, signal, pool } = ctx
@@ -62,7 +61,7 @@ export async function runMirror(
       log.error({ network, err: error, ...alarmLogFields(alarm) }, 'the mirror takes nothing in')
   }
   const onError = (err: Error) => log.warn({ network, err }, 'the mirror stopped; trying again')
-  const lead = { ...at, network, role: 'index', signal, loops, onError } as const
+  const lead = { ...at, network, role: 'index', signal, loops, log, onError } as const
   const done = whileLeading(lead, async (epoch, stopped) => {
     log.info({ network, source: source.url, epoch }, 'mirroring')
     const leader = { ...ctx, epoch, signal: stopped }
@@ -80,8 +79,7 @@ export async function runMirror(
             onFailure,
             onStep: health.succeeded,
           }),
-          expiredRowsWorker(leader, isSqlServed),
-          ...(isSqlServed ? [sqlFeedCopyWorker(leader)] : []),
+          ...maintenance(leader),
         ],
         leader,
       )

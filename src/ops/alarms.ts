@@ -2,6 +2,8 @@ import type { REMEDIES } from './generated/remedies.js'
 
 /** Time without a completed iteration after which a worker's loop counts as stuck, ms. */
 export const STUCK_LOOP_ALARM_MS = 120_000
+/** Failed iterations of a loop in a row above which the loop raises an alarm. */
+export const LOOP_FAILURES_ALARM = 20
 /**
  * Age of the newest finalized block that raises an alarm, ms. Ethereum finalizes in 13 to 20 minutes, and its rollups
  * follow it.
@@ -9,6 +11,8 @@ export const STUCK_LOOP_ALARM_MS = 120_000
 export const FINALITY_ALARM_MS = 60 * 60_000
 /** Age from which a waiting job of the outbox raises an alarm. */
 export const OLD_JOB_ALARM_MS = 3_600_000
+/** Time for which a webhook fails before it raises an alarm, ms. */
+export const FAILING_WEBHOOK_ALARM_MS = 3_600_000
 /** How long the alarm of an error of our own code lasts, ms. */
 export const INTERNAL_ERROR_ALARM_MS = 3_600_000
 export const DAY_MS = 86_400_000
@@ -21,6 +25,9 @@ export const PAYMENT_TIME_USED_ALARM_SHARE = 0.8
 export const LOW_RUNWAY_MS = 3 * DAY_MS
 /** The balance of the relay authority on Solana is low below this amount, which pays the fees of 2,000 transactions. */
 export const LOW_BALANCE_LAMPORTS = 10_000_000n
+/** Failed requests of a route are a problem from this number on, and above this share of the route's requests. */
+export const LEAST_FAILED_REQUESTS = 3
+export const FAILED_REQUESTS_ALARM_SHARE = 0.5
 
 /** Name of an alarm. examples/prometheus/alerts.yml has its condition, meaning and remedy. */
 export type AlarmName = keyof typeof REMEDIES
@@ -30,6 +37,9 @@ export interface ProblemWithAlarm {
   alarm: AlarmName
   /** Description of the problem, one sentence. */
   text: string
+  /** Network and chain of the problem, as labels of the metric `clusterd_alarm`. */
+  network?: string | undefined
+  chain?: string | undefined
 }
 
 /** Fields of a log line that point to an alarm's remedy. */

@@ -23,7 +23,6 @@ it.each([
   ['a missing right', new Error('x', { cause: ofServer('42501') }), 'database'],
   ['a connection cut in mid-query', new Error('Connection terminated unexpectedly'), 'database'],
   ['a full pool', new Error('timeout exceeded when trying to connect'), 'database'],
-  ['an outage by Prisma', Object.assign(new Error('x'), { code: 'P1001' }), 'database'],
   ['a commit without its standby', named('NotReplicatedError'), 'database'],
   ['clocks that differ', named('ClockError'), 'clock'],
   ['our own code', new TypeError('x is undefined'), 'other'],

@@ -15,8 +15,6 @@ const OF_DATABASE = new Set([
 /** Beginnings of the messages of `pg` errors without a code, such as a broken connection or an ended pool. */
 export const DATABASE_DRIVER_ERROR_PATTERN =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
-/** Error codes of Prisma. */
-const PRISMA = /^P[12]\d{3}$/
 /** Limits the chain of causes, which may form a circle. */
 const MAX_CAUSES = 8
 
@@ -30,13 +28,9 @@ export function errorCause(error: unknown, depth = 0): ErrorCause {
   return errorCause(error.cause, depth + 1)
 }
 
-/** True for errors of `pg` and Prisma, including answers of the server, which have a severity. */
-function isOfDriver(error: Error): boolean {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return (
-    'severity' in error || PRISMA.test(code) || DATABASE_DRIVER_ERROR_PATTERN.test(error.message)
-  )
-}
+/** True for errors of `pg`, including answers of the server, which have a severity. */
+const isOfDriver = (error: Error): boolean =>
+  'severity' in error || DATABASE_DRIVER_ERROR_PATTERN.test(error.message)
 
 /** Sentence about an error of a chain's indexer. Null where the database, a clock or our own code is the cause. */
 export const chainErrorSentence = (error: unknown): string | null =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FailedRequests } from './failedRequests.js'
+import { FailedRequests, failedRequestProblems } from './failedRequests.js'
 
 const LOOKUP = { method: 'GET', route: '/v1/names/address/:address' }
 const CHANGE = { method: 'POST', route: '/v1/clusters/wallets' }
@@ -19,6 +19,9 @@ function counted(failed: number, good: number, kind = CHANGE) {
   return { requests, clock }
 }
 
+const problemsOf = ({ requests }: { requests: FailedRequests }) =>
+  failedRequestProblems(requests.routes())
+
 describe('failed requests of one kind are a problem', () => {
   it.each([
     ['three of three', 3, 0, true],
@@ -28,12 +31,12 @@ describe('failed requests of one kind are a problem', () => {
     ['few of many', 5, 100, false],
     ['none', 0, 100, false],
   ])('where %s fail', (_, failed, good, isProblem) => {
-    expect(counted(failed, good).requests.problems().length).toBe(Number(isProblem))
+    expect(problemsOf(counted(failed, good)).length).toBe(Number(isProblem))
   })
 })
 
 it('a problem names the kind, the numbers and the newest cause', () => {
-  expect(counted(4, 1).requests.problems()).toEqual([
+  expect(problemsOf(counted(4, 1))).toEqual([
     {
       alarm: 'ClusterdErrors',
       text: '4 of 5 requests POST /v1/clusters/wallets failed in the last minute, the newest by: the disk of the database is full',
@@ -44,7 +47,7 @@ it('a problem names the kind, the numbers and the newest cause', () => {
 it('kinds are counted separately: a frequent one does not hide another', () => {
   const { requests } = counted(3, 0)
   for (let i = 0; i < 1_000; i++) requests.count(LOOKUP)
-  expect(requests.problems().map(({ text }) => text)).toEqual([
+  expect(problemsOf({ requests }).map(({ text }) => text)).toEqual([
     expect.stringContaining('3 of 3 requests POST'),
   ])
 })
@@ -52,7 +55,7 @@ it('kinds are counted separately: a frequent one does not hide another', () => {
 it('failures count for a minute', () => {
   const { requests, clock } = counted(3, 0)
   clock.ms += 54_000
-  expect(requests.problems().length).toBe(1)
+  expect(problemsOf({ requests }).length).toBe(1)
   clock.ms += 10_000
-  expect(requests.problems()).toEqual([])
+  expect(problemsOf({ requests })).toEqual([])
 })

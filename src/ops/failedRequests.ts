@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks'
-import type { ProblemWithAlarm } from './alarms.js'
+import {
+  FAILED_REQUESTS_ALARM_SHARE,
+  LEAST_FAILED_REQUESTS,
+  type ProblemWithAlarm,
+} from './alarms.js'
 import { LastMinuteSums } from './lastMinute.js'
 import { errorSentence } from './log/errors.js'
-
-/** Failed requests of a route are a problem from this number on, and above this share of the route's requests. */
-const LEAST_FAILED = 3
-export const FAILED_REQUESTS_ALARM_SHARE = 0.5
 
 interface Counted {
   method: string
@@ -15,7 +15,17 @@ interface Counted {
   lastError: string
 }
 
-/** Counts requests and failures of the last minute by method and route, for `/status` and the metrics. */
+/** A method and route of which requests failed in the last minute. */
+export interface FailedRoute {
+  method: string
+  route: string
+  failed: number
+  all: number
+  /** Sentence about the newest failure. */
+  lastError: string
+}
+
+/** Counts requests and failures of the last minute by method and route. */
 export class FailedRequests {
   readonly #nowMs: () => number
   /** Counts by method and route pattern (not path), so the number of keys is limited. */
@@ -39,26 +49,22 @@ export class FailedRequests {
     kind.lastError = errorSentence(failure)
   }
 
-  /**
-   * Methods and routes of which at least three requests failed in the last minute. `share` is the failed part of all
-   * their requests.
-   */
-  shares(): { method: string; route: string; failed: number; all: number; share: number }[] {
+  /** Methods and routes of which at least `LEAST_FAILED_REQUESTS` requests failed in the last minute. */
+  routes(): FailedRoute[] {
     const nowMs = this.#nowMs()
-    return [...this.#kinds.values()].flatMap(({ method, route, requests }) => {
+    return [...this.#kinds.values()].flatMap(({ method, route, requests, lastError }) => {
       const all = requests.sum('all', nowMs)
       const failed = requests.sum('failed', nowMs)
-      return failed < LEAST_FAILED ? [] : [{ method, route, failed, all, share: failed / all }]
-    })
-  }
-
-  /** A problem for each method and route of which more than half of the requests failed, with the newest error. */
-  problems(): ProblemWithAlarm[] {
-    const failing = this.shares().filter(({ share }) => share > FAILED_REQUESTS_ALARM_SHARE)
-    return failing.map(({ method, route, failed, all }) => {
-      const why = this.#kinds.get(`${method} ${route}`)!.lastError
-      const text = `${failed} of ${all} requests ${method} ${route} failed in the last minute, the newest by: ${why}`
-      return { alarm: 'ClusterdErrors', text }
+      return failed < LEAST_FAILED_REQUESTS ? [] : [{ method, route, failed, all, lastError }]
     })
   }
 }
+
+/** A problem for each method and route of which more than half of the requests failed, with the newest error. */
+export const failedRequestProblems = (routes: readonly FailedRoute[]): ProblemWithAlarm[] =>
+  routes
+    .filter(({ failed, all }) => failed / all > FAILED_REQUESTS_ALARM_SHARE)
+    .map(({ method, route, failed, all, lastError }) => ({
+      alarm: 'ClusterdErrors',
+      text: `${failed} of ${all} requests ${method} ${route} failed in the last minute, the newest by: ${lastError}`,
+    }))

@@ -1,13 +1,3 @@
-/** The client for whom work waits in a queue. */
-export interface QueueClient {
-  /** The client's IP address, in the form by which rate limits count it. */
-  address: string
-  /** Wallet, if the client has signed in. */
-  wallet?: string
-  /** Drops the work if it fires while the work waits. */
-  signal?: AbortSignal | undefined
-}
-
 /** The queue is full, and the work is the newest of the address that has most work waiting. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError'
@@ -15,11 +5,8 @@ export class QueueFullError extends Error {
 
 interface Waiting {
   begin(): void
-  refuse(error: Error): void
+  refuse(error: QueueFullError): void
 }
-
-/** Waiting work of one wallet, in order. */
-type Line = Set<Waiting>
 
 export interface QueueBounds {
   /** Maximum number of pieces of work that run at once. */
@@ -28,16 +15,18 @@ export interface QueueBounds {
   waiting: number
 }
 
+/** Waiting work of an address by wallet, each in order. The first wallet is next. */
+type Wallets = Map<string, Waiting[]>
+
 /**
  * Queue in which addresses take turns, and within an address its wallets, so that a client with much work delays only
- * itself. A full queue refuses the newest work of the address with most work, as stochastic fair queueing drops
- * packets.
+ * itself. A full queue refuses the newest work of the address with most work, as stochastic fair queueing drops packets.
  */
 export class FairQueue {
   readonly #bounds: QueueBounds
-  /** Waiting work by address and wallet. The first wallet of the first address is next. */
-  readonly #addresses = new Map<string, Map<string, Line>>()
-  #underWay = 0
+  /** Waiting work by address. The first address is next. */
+  readonly #addresses = new Map<string, Wallets>()
+  #running = 0
   #waiting = 0
 
   constructor(bounds: QueueBounds) {
@@ -49,91 +38,71 @@ export class FairQueue {
     return this.#waiting
   }
 
-  /** Runs work when its turn comes. @throws QueueFullError; the reason of the client's signal; errors of the work */
-  async run<T>(asker: QueueClient, work: () => T | Promise<T>): Promise<T> {
-    asker.signal?.throwIfAborted()
-    if (this.#underWay < this.#bounds.atOnce) this.#underWay += 1
-    else await this.#turn(asker)
+  /**
+   * Runs work when the turn of its client comes. Work for which nobody waits any more keeps its turn, and should then
+   * end at once.
+   * @param address IP address of the client, in the form by which rate limits count it
+   * @param wallet of a client that has signed in
+   * @throws QueueFullError; errors of the work
+   */
+  async run<T>(address: string, work: () => T | Promise<T>, wallet = ''): Promise<T> {
+    if (this.#running < this.#bounds.atOnce) this.#running += 1
+    else await this.#turn(address, wallet)
     try {
       return await work()
     } finally {
-      this.#underWay -= 1
-      this.#beginNext()
+      this.#passOn()
     }
   }
 
-  #turn({ address, wallet = '', signal }: QueueClient): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        this.#remove(address, wallet, waiting)
-        reject(signal?.reason)
-      }
-      const waiting = {
-        begin: () => {
-          signal?.removeEventListener('abort', leave)
-          resolve()
-        },
-        refuse: (error: Error) => {
-          signal?.removeEventListener('abort', leave)
-          reject(error)
-        },
-      }
-      signal?.addEventListener('abort', leave, { once: true })
-      this.#add(address, wallet, waiting)
+  /** Waits until ended work passes its place on. @throws QueueFullError */
+  #turn(address: string, wallet: string): Promise<void> {
+    return new Promise((begin, refuse) => {
+      const wallets: Wallets = this.#addresses.get(address) ?? new Map()
+      const line = wallets.get(wallet) ?? []
+      line.push({ begin, refuse })
+      this.#addresses.set(address, wallets.set(wallet, line))
+      this.#waiting += 1
+      if (this.#waiting > this.#bounds.waiting) this.#refuseNewest()
     })
   }
 
-  #add(address: string, wallet: string, waiting: Waiting): void {
-    const wallets = this.#addresses.get(address) ?? new Map<string, Line>()
-    const line: Line = wallets.get(wallet) ?? new Set()
-    this.#addresses.set(address, wallets.set(wallet, line.add(waiting)))
-    this.#waiting += 1
-    if (this.#waiting > this.#bounds.waiting) this.#refuseNewest()
-  }
-
-  #remove(address: string, wallet: string, waiting: Waiting): void {
-    const wallets = this.#addresses.get(address)
-    const line = wallets?.get(wallet)
-    if (!wallets || !line?.delete(waiting)) return
+  /** Gives the place of ended work to the next work. */
+  #passOn(): void {
+    const [next] = this.#addresses
+    if (!next) {
+      this.#running -= 1
+      return
+    }
+    const [address, wallets] = next
+    const [wallet, line] = wallets.entries().next().value!
+    const first = line.shift()!
     this.#waiting -= 1
-    if (line.size === 0) wallets.delete(wallet)
-    if (wallets.size === 0) this.#addresses.delete(address)
-  }
-
-  #beginNext(): void {
-    const first = firstOf(this.#addresses)
-    if (!first || this.#underWay >= this.#bounds.atOnce) return
-    const [address, wallets] = first
-    const [wallet, line] = firstOf(wallets)!
-    const [waiting] = line
-    // moves the address behind all addresses, and the wallet behind all wallets of the address
+    // the wallet moves behind all of its address, and the address behind all others
     wallets.delete(wallet)
+    if (line.length > 0) wallets.set(wallet, line)
     this.#addresses.delete(address)
-    this.#addresses.set(address, wallets.set(wallet, line))
-    this.#remove(address, wallet, waiting!)
-    this.#underWay += 1
-    waiting!.begin()
+    if (wallets.size > 0) this.#addresses.set(address, wallets)
+    first.begin()
   }
 
   /**
-   * Refuses the newest work: of the address with most work, the wallet with most, and there the newest. Where several
-   * have equally much, the address or wallet whose turn comes last is chosen.
+   * Refuses the newest work: of the address with most work, the wallet with most. Of several with equally much, the
+   * last in turn is chosen.
    */
   #refuseNewest(): void {
     const [address, wallets] = largestOf(this.#addresses, sizeOf)
-    const [wallet, line] = largestOf(wallets, ({ size }) => size)
-    const newest = [...line].at(-1)!
-    this.#remove(address, wallet, newest)
+    const [wallet, line] = largestOf(wallets, ({ length }) => length)
+    const newest = line.pop()!
+    this.#waiting -= 1
+    if (line.length === 0) wallets.delete(wallet)
+    if (wallets.size === 0) this.#addresses.delete(address)
     newest.refuse(new QueueFullError('too much waits for its turn'))
   }
 }
 
-const firstOf = <V>(map: ReadonlyMap<string, V>): [string, V] | undefined =>
-  map.entries().next().value
+const sizeOf = (wallets: Wallets): number =>
+  [...wallets.values()].reduce((sum, { length }) => sum + length, 0)
 
-const sizeOf = (wallets: ReadonlyMap<string, Line>): number =>
-  [...wallets.values()].reduce((sum, { size }) => sum + size, 0)
-
-function largestOf<V>(map: ReadonlyMap<string, V>, size: (value: V) => number): [string, V] {
-  return [...map].reduce((most, one) => (size(one[1]) >= size(most[1]) ? one : most))
-}
+const largestOf = <V>(map: ReadonlyMap<string, V>, size: (value: V) => number): [string, V] =>
+  [...map].reduce((most, next) => (size(next[1]) >= size(most[1]) ? next : most))

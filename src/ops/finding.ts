@@ -10,6 +10,10 @@ export interface DoctorFinding {
   level: FindingLevel
   found: string
   advice?: string
+  /** True if a chain, or the database, did not answer the check. */
+  isOutage?: boolean
+  /** True for the check of a single node. */
+  isNode?: boolean
 }
 
 /** Result of a check without its title. */
@@ -30,15 +34,34 @@ export const failureResult = (found: string, advice: string): DoctorCheckResult 
   advice,
 })
 
+/** Names of the errors of a chain of which too few nodes answer. */
+const CHAIN_OUTAGES = [
+  'ChainUnavailableError',
+  'NoQuorumError',
+  'NodesDisagreeError',
+  'NodesSilentError',
+  'WrongChainError',
+]
+
 /** Runs one check of `clusterd doctor`. @param advice shown where the check fails or takes too long */
 export async function runCheck(
   about: string,
   advice: string,
   check: () => Promise<DoctorCheckResult>,
 ): Promise<DoctorFinding> {
-  const late = failureResult(`no answer within ${LIMIT_MS / 1_000} s`, advice)
-  const result = withTimeout(LIMIT_MS, check(), late).catch((error: Error) =>
-    failureResult(errorSentence(error), advice),
-  )
+  const late = {
+    ...failureResult(`no answer within ${LIMIT_MS / 1_000} s`, advice),
+    isOutage: true,
+  }
+  const result = withTimeout(LIMIT_MS, check(), late).catch((error: Error) => ({
+    ...failureResult(errorSentence(error), advice),
+    isOutage: CHAIN_OUTAGES.includes(error.name),
+  }))
   return { about, ...(await result) }
+}
+
+/** The findings about chains without those that only follow from a node that is away. */
+export function withoutConsequences(findings: readonly DoctorFinding[]): readonly DoctorFinding[] {
+  const isNodeAway = findings.some(({ isNode, level }) => isNode && level === 'bad')
+  return isNodeAway ? findings.filter(({ isNode, isOutage }) => isNode || !isOutage) : findings
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { WorkerLoops } from './loops.js'
+import { LOOP_FAILURES_ALARM, STUCK_LOOP_ALARM_MS } from './alarms.js'
+import { loopProblems, WorkerLoops } from './loops.js'
 
 describe('loops', () => {
   it('count as stuck without a turn or a sign of life, until they turn or end', () => {
@@ -32,5 +33,45 @@ describe('loops', () => {
     ])
     loop.succeeded()
     expect(loops.states()).toMatchObject([{ failures: 0, lastError: null }])
+  })
+})
+
+describe('a loop that hangs or fails again and again', () => {
+  const indexer = { name: 'the indexer', network: 'mainnet', chain: '1' }
+  const other = { alarm: 'ClusterdChainFailing', text: 'no RPC URL answers' } as const
+
+  function failing(error: Error, times: number) {
+    const loops = new WorkerLoops(() => 0)
+    const loop = loops.start(indexer)
+    for (let i = 0; i < times; i++) loop.failed(error)
+    return loops.states()
+  }
+
+  it('is a problem after some time', () => {
+    let nowMs = 0
+    const loops = new WorkerLoops(() => nowMs)
+    loops.start(indexer)
+    nowMs = STUCK_LOOP_ALARM_MS
+    expect(loopProblems(loops.states(), [])).toEqual([])
+    nowMs += 1_000
+    expect(loopProblems(loops.states(), [])).toMatchObject([
+      { alarm: 'ClusterdLoopHangs', network: 'mainnet', chain: '1' },
+    ])
+  })
+
+  it('is a problem after some failures', () => {
+    const error = new Error('no right')
+    expect(loopProblems(failing(error, LOOP_FAILURES_ALARM), [])).toEqual([])
+    expect(loopProblems(failing(error, LOOP_FAILURES_ALARM + 1), [])).toMatchObject([
+      { alarm: 'ClusterdLoopFails', text: expect.stringContaining('no right') },
+    ])
+  })
+
+  it('is no problem of its own where its chain has an alarm, or where the database is the cause', () => {
+    const states = failing(new Error('no right'), 100)
+    expect(loopProblems(states, [{ ...other, network: 'mainnet', chain: '1' }])).toEqual([])
+    expect(loopProblems(states, [{ ...other, network: 'mainnet', chain: '10' }])).toHaveLength(1)
+    const ended = new Error('Connection terminated unexpectedly')
+    expect(loopProblems(failing(ended, 100), [])).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { ProblemWithAlarm } from './alarms.js'
+import { LOOP_FAILURES_ALARM, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from './alarms.js'
 import { type ErrorCause, errorCause } from './causes.js'
 import { errorSentence } from './log/errors.js'
 import { InternalErrors, type ProcessPartName } from './ownErrors.js'
@@ -69,16 +69,55 @@ export class WorkerLoops {
     const nowMs = this.#nowMs()
     return [...this.#running].map(({ turnedMs, ...loop }) => ({ ...loop, ageMs: nowMs - turnedMs }))
   }
+}
 
-  /** Problems of the database and of the clock that made loops fail. Each problem is listed once for all loops. */
-  problems(): ProblemWithAlarm[] {
-    const problems = new Map<string, ProblemWithAlarm>()
-    for (const { cause, lastError } of this.#running)
-      if (lastError !== null && (cause === 'database' || cause === 'clock'))
-        problems.set(`${cause} ${lastError.replace(/\d+ ms/, '')}`, {
-          alarm: ALARM_OF[cause],
-          text: lastError,
-        })
-    return [...problems.values()]
-  }
+/** Problems of the database and of the clock that made loops fail. Each problem is listed once for all loops. */
+export function installationProblems(loops: readonly LoopState[]): ProblemWithAlarm[] {
+  const problems = new Map<string, ProblemWithAlarm>()
+  for (const { cause, lastError } of loops)
+    if (lastError !== null && (cause === 'database' || cause === 'clock'))
+      problems.set(`${cause} ${lastError.replace(/\d+ ms/, '')}`, {
+        alarm: ALARM_OF[cause],
+        text: lastError,
+      })
+  return [...problems.values()]
+}
+
+/**
+ * Alarms of loops that hang, or fail again and again. Failures of a loop are not listed where the database, the clock or
+ * a problem of the loop's own chain causes them. A loop that hangs is always listed.
+ */
+export function loopProblems(
+  loops: readonly LoopState[],
+  others: readonly ProblemWithAlarm[],
+): ProblemWithAlarm[] {
+  const isExplained = ({ network, chain, cause }: LoopState) =>
+    cause === 'database' ||
+    cause === 'clock' ||
+    (chain !== undefined &&
+      others.some((other) => other.network === network && other.chain === chain))
+  return loops.flatMap((loop) => {
+    const problem = loopProblem(loop)
+    return problem && (problem.alarm === 'ClusterdLoopHangs' || !isExplained(loop)) ? problem : []
+  })
+}
+
+function loopProblem(loop: LoopState): ProblemWithAlarm | null {
+  const { name, network, chain, ageMs, failures, lastError } = loop
+  const where = [name, network, chain].filter(Boolean).join(', ')
+  if (ageMs > STUCK_LOOP_ALARM_MS)
+    return {
+      alarm: 'ClusterdLoopHangs',
+      text: `the loop ${where} has not turned for ${Math.round(ageMs / 1_000)} s`,
+      network,
+      chain,
+    }
+  if (failures > LOOP_FAILURES_ALARM)
+    return {
+      alarm: 'ClusterdLoopFails',
+      text: `the loop ${where} has failed ${failures} times in a row, the last time by: ${lastError}`,
+      network,
+      chain,
+    }
+  return null
 }

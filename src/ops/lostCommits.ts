@@ -4,11 +4,10 @@ import type { NetworkContext } from './context.js'
 
 /** Raises the alarm for a database that lost commits. The alarm lasts until the process ends. */
 export function reportLostCommits(
-  { metrics, loops, log }: Pick<NetworkContext, 'metrics' | 'loops' | 'log'>,
+  { loops, log }: Pick<NetworkContext, 'loops' | 'log'>,
   network: Network,
 ): void {
-  metrics.wentBack.inc({ network })
   const text = `the database of ${network} went back in time`
-  loops.raised.set(text, { alarm: 'ClusterdWentBack', text })
+  loops.raised.set(text, { alarm: 'ClusterdWentBack', text, network })
   log.error({ network, ...alarmLogFields('ClusterdWentBack') }, text)
 }

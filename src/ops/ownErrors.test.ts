@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { INTERNAL_ERROR_ALARM_MS } from './alarms.js'
 import { isInternalError, toLoggedError } from './log/errors.js'
-import { InternalErrors } from './ownErrors.js'
+import { InternalErrors, internalErrorProblems } from './ownErrors.js'
 
 const at = { name: 'the relayer', network: 'mainnet', chain: '1' }
 
@@ -60,17 +60,19 @@ it('errors are counted by their place', () => {
 
 it('an error is a problem while its alarm lasts', () => {
   const { clock, log, errors } = setup()
-  expect(errors.problems()).toEqual([])
+  expect(internalErrorProblems(errors.counts())).toEqual([])
   errors.report(at, mistake(), log)
   clock.nowMs = INTERNAL_ERROR_ALARM_MS - 1
-  expect(errors.problems()).toEqual([
+  expect(internalErrorProblems(errors.counts())).toEqual([
     {
       alarm: 'ClusterdOwnErrors',
       text: expect.stringContaining('errors of our own code in the relayer, mainnet, 1: 1'),
+      network: 'mainnet',
+      chain: '1',
     },
   ])
   clock.nowMs = INTERNAL_ERROR_ALARM_MS
-  expect(errors.problems()).toEqual([])
+  expect(internalErrorProblems(errors.counts())).toEqual([])
 })
 
 it.each<[what: string, error: unknown, isOwn: boolean]>([

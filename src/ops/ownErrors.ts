@@ -33,7 +33,7 @@ interface Place {
   loggedMs: Map<string, number>
 }
 
-/** Counts errors of our own code, for the metrics, `/status` and the alarm. */
+/** Counts errors of our own code. */
 export class InternalErrors {
   readonly #nowMs: () => number
   readonly #places = new Map<string, Place>()
@@ -79,16 +79,6 @@ export class InternalErrors {
     }))
   }
 
-  /** A problem for each loop or part whose last error is recent enough for the alarm. */
-  problems(): ProblemWithAlarm[] {
-    const recent = this.counts().filter(({ ageMs }) => ageMs < INTERNAL_ERROR_ALARM_MS)
-    return recent.map(({ name, network, chain, count, lastError }) => {
-      const where = [name, network, chain].filter(Boolean).join(', ')
-      const text = `errors of our own code in ${where}: ${count}, the last one ${lastError}`
-      return { alarm: 'ClusterdOwnErrors', text }
-    })
-  }
-
   #placeOf(at: ProcessPartName): Place {
     const key = [at.name, at.network, at.chain].join(' ')
     const known = this.#places.get(key)
@@ -97,4 +87,14 @@ export class InternalErrors {
     this.#places.set(key, place)
     return place
   }
+}
+
+/** A problem for each loop or part whose last error is recent enough for the alarm. */
+export function internalErrorProblems(counts: readonly InternalErrorCount[]): ProblemWithAlarm[] {
+  const recent = counts.filter(({ ageMs }) => ageMs < INTERNAL_ERROR_ALARM_MS)
+  return recent.map(({ name, network, chain, count, lastError }) => {
+    const where = [name, network, chain].filter(Boolean).join(', ')
+    const text = `errors of our own code in ${where}: ${count}, the last one ${lastError}`
+    return { alarm: 'ClusterdOwnErrors', text, network, chain }
+  })
 }

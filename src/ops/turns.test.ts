@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { mapWithoutBlocking, waitForEventLoopTurn } from './turns.js'
 
-const turn = () => waitForEventLoopTurn({ address: '192.0.2.1' })
+const turn = () => waitForEventLoopTurn('192.0.2.1')
 
 it('many elements are mapped in their order, and other work has turns meanwhile', async () => {
   let turns = 0
@@ -31,7 +31,7 @@ it('a turn of the event loop has three parts, however much work there is', async
   const items = Array.from({ length: 500 }, (_, i) => i)
   await Promise.all(
     Array.from({ length: 20 }, () =>
-      mapWithoutBlocking(turn, items, (i) => i % 100 === 0 && parts++),
+      mapWithoutBlocking(turn, items, (i) => i % 32 === 0 && parts++),
     ),
   )
   isDone = true
@@ -47,7 +47,7 @@ it('the long work of one address delays another by three parts at most', async (
     ),
   )
   const few = mapWithoutBlocking(
-    () => waitForEventLoopTurn({ address: '192.0.2.2' }),
+    () => waitForEventLoopTurn('192.0.2.2'),
     items.slice(0, 500),
     (i) => i,
   ).then(() => done.push('b'))

@@ -1,11 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
-import { FairQueue, type QueueClient } from './fairQueue.js'
+import { FairQueue } from './fairQueue.js'
 
 /** Waits for the next iteration of the event loop. @throws where the client no longer waits for the work */
 export type WaitForEventLoopTurn = () => Promise<void>
 
-/** Number of elements that are mapped without a break for other requests: some ms of the slowest parsing. */
-const AT_ONCE = 100
+/**
+ * Number of elements that are mapped without a break for other requests: about half a millisecond. Three requests do so
+ * in an iteration of the event loop, and a look-up waits for several iterations.
+ */
+const AT_ONCE = 32
 
 /** Pieces of work that may wait: all long polls of a process read again after a change, each with up to eight statements. */
 export const EXPENSIVE_WORK_WAITING = 16_000
@@ -16,9 +19,16 @@ export const EXPENSIVE_WORK_WAITING = 16_000
  */
 export const expensiveWork = new FairQueue({ atOnce: 3, waiting: EXPENSIVE_WORK_WAITING })
 
-/** Waits until a part of long work may run. An iteration of the event loop runs at most three parts. */
-export const waitForEventLoopTurn = (asker: QueueClient): Promise<void> =>
-  expensiveWork.run(asker, () => setImmediate())
+/**
+ * Waits until a part of long work may run. An iteration of the event loop runs at most three parts.
+ * @param address of the client, empty where there is none
+ * @param check throws where nobody waits for the work any more
+ */
+export const waitForEventLoopTurn = (address: string, check = (): void => {}): Promise<void> =>
+  expensiveWork.run(address, () => {
+    check()
+    return setImmediate()
+  })
 
 /** Maps many elements in parts, between which the process serves other requests. */
 export async function mapWithoutBlocking<T, U>(

@@ -1,4 +1,4 @@
-import { readClusterIds, readJournalRange } from '../db/journal/feed.js'
+import { readClusterIds, readJournalRange } from '../db/feed/feed.js'
 import type { Queryable } from '../db/pg/rows.js'
 import { clustersOfEvent } from '../registry/journal/eventForms.js'
 import { createV1EventWriter, type FeedItem, feedItemsOf } from '../registry/journal/events.js'

@@ -12,14 +12,13 @@ type Streams = Set<(found: Found | null) => void>
 
 interface TailOptions {
   pool: pg.Pool
-  network: Network
   notifications: ChangeNotifications
-  /** Receives errors of our own code. */
-  onOwnError?: ((error: unknown) => void) | undefined
+  /** Receives errors of our own code, with the network. */
+  onOwnError?: ((error: unknown, about: object) => void) | undefined
 }
 
 /**
- * Waits for the next events of a network's feed. Streams at the same position share the wait, so that each event is
+ * Waits for the next events of the networks' feeds. Streams at the same position share the wait, so that each event is
  * read and serialized once.
  */
 export class FeedTail {
@@ -31,13 +30,18 @@ export class FeedTail {
   }
 
   /**
-   * The events from number `from` on, as soon as there are some.
+   * The events of a network from number `from` on, as soon as there are some.
    * @param from first number of a journal entry
    * @returns null where the signal fires, where all waits have been ended, and after an error of our own code
    */
-  async next(generation: number, from: number, signal: AbortSignal): Promise<Found | null> {
+  async next(
+    network: Network,
+    generation: number,
+    from: number,
+    signal: AbortSignal,
+  ): Promise<Found | null> {
     if (signal.aborted) return null
-    const position = `${generation}-${from}`
+    const position = `${network}-${generation}-${from}`
     const others = this.#streams.get(position)
     const streams: Streams = others ?? new Set()
     const found = new Promise<Found | null>((resolve) => {
@@ -50,16 +54,18 @@ export class FeedTail {
       streams.add(end)
       signal.addEventListener('abort', leave)
     })
-    if (!others) void this.#wait(position, streams, () => this.#read(generation, from))
+    if (!others)
+      void this.#wait(network, position, streams, () => this.#read(network, generation, from))
     return found
   }
 
   async #wait(
+    network: Network,
     position: string,
     streams: Streams,
     read: () => Promise<Found | null>,
   ): Promise<void> {
-    const { network, notifications, onOwnError } = this.#options
+    const { notifications, onOwnError } = this.#options
     this.#streams.set(position, streams)
     const readForStreams = async () => {
       if (streams.size > 0) return read()
@@ -68,7 +74,7 @@ export class FeedTail {
       return 'nobody waits' as const
     }
     const found = await notifications.waitFor(network, readForStreams).catch((error: unknown) => {
-      onOwnError?.(error)
+      onOwnError?.(error, { network })
       return null
     })
     if (found === 'nobody waits') return
@@ -76,8 +82,8 @@ export class FeedTail {
     for (const end of streams) end(found)
   }
 
-  async #read(generation: number, from: number): Promise<Found | null> {
-    const { pool, network } = this.#options
+  async #read(network: Network, generation: number, from: number): Promise<Found | null> {
+    const { pool } = this.#options
     const found = await readSerializedEvents(pool, network, { first: from, limit: ENTRIES_AT_ONCE })
     if (!found || found.generation !== generation || found.newest < from - 1) return 'restarted'
     return found.events.length > 0 ? found.events : null

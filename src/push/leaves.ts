@@ -1,4 +1,4 @@
-import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/journal/log.js'
+import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/log.js'
 import type { Queryable } from '../db/pg/rows.js'
 import { mapWithoutBlocking, type WaitForEventLoopTurn } from '../ops/turns.js'
 import { beginningLeaf } from '../registry/log/beginning.js'

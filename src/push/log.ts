@@ -1,3 +1,4 @@
+import { resetFeedOnceAfterRestore } from '../db/deployment/restored.js'
 import {
   type FeedLogState,
   readDatabaseIdentity,
@@ -5,8 +6,7 @@ import {
   readTiles,
   type StoredFeedLog,
   writeFeedLog,
-} from '../db/journal/log.js'
-import { resetFeedOnceAfterRestore } from '../db/journal/restored.js'
+} from '../db/feed/log.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import type { Worker } from '../ops/worker.js'

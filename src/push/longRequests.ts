@@ -1,8 +1,8 @@
 import { CapacityLimiter, type CapacityLimits } from './capacityLimiter.js'
 
 /**
- * Maximum number of long polls on a network: of one address, and of the process. Together with the streams they leave
- * sockets for other requests.
+ * Maximum number of long polls: of one address, and of the process. Together with the streams they leave sockets for
+ * other requests.
  */
 export const MAX_LONG_POLLS: CapacityLimits = { perClient: 500, total: 2_000 }
 /** Maximum number of open streams of the feed: of one address, and of the process. */

@@ -1,4 +1,4 @@
-import { appendToSqlFeedCopy, readSqlFeedCopy } from '../db/journal/feed.js'
+import { appendToSqlFeedCopy, readSqlFeedCopy } from '../db/feed/feed.js'
 import type { LeaderContext } from '../ops/context.js'
 import type { Worker } from '../ops/worker.js'
 import { readSerializedEvents } from './feedReader.js'

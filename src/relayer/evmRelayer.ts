@@ -3,11 +3,7 @@ import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { GAS_PER_PAYMENT_REFUSAL } from '../chains/evm/community/ending.js'
-import {
-  createGasPriceCap,
-  createRequiredTipCache,
-  readLeastGasPriceWei,
-} from '../chains/evm/gasPrice.js'
+import { createGasPriceCap, readLeastGasPriceWei } from '../chains/evm/gasPrice.js'
 import { accountWithoutKey } from '../chains/evm/relayerAccount.js'
 import { createEvmJobSender, createRpcCallCache, type RpcCallCache } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
@@ -43,6 +39,7 @@ import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
 import { hasJobEnded, toParkedJob } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
+import type { RelayerChain } from './run.js'
 import { decideJobStep, isProgressOutcome, type JobStepOutcome, type JobStore } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
@@ -74,7 +71,6 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   protected readonly key: SignerRowKey | null
   readonly #options: EvmRelayerOptions
   readonly #gasPriceCapWei: () => Promise<bigint>
-  readonly #demand = createRequiredTipCache()
   readonly #nonces: NonceKeeper | null
   readonly #isLocal: boolean
   #releasesAtMs = Number.NEGATIVE_INFINITY
@@ -236,7 +232,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
    */
   async #leastWei(worth: number): Promise<bigint | null> {
     const priceWei = await fallbackOnExpectedError(
-      readLeastGasPriceWei(this.#options.at.rpc, this.#demand.wei),
+      readLeastGasPriceWei(this.#options.at.rpc),
       (error) => error instanceof ChainUnavailableError,
       null,
     )
@@ -330,7 +326,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       return async () =>
         (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'
     const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
-    const sender = createEvmJobSender({ chain: at, account: by }, made, memo, this.#demand)
+    const sender = createEvmJobSender({ chain: at, account: by }, made, memo)
     const spendCapWei = settings.spendCapWei * BigInt(1 + row.others.length)
     const ports = {
       sender,
@@ -379,3 +375,25 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     return balance
   }
 }
+
+/** A chain on which an EVM relayer sends transactions. */
+export const evmRelayerChain = (
+  target: RelayTarget,
+  { account, settings }: Pick<EvmRelayerOptions, 'account' | 'settings'>,
+): RelayerChain => ({
+  label: target.at.label,
+  followsOthers: false,
+  worker({ network, optionsAt, show }) {
+    const { label: chain, config } = target.at
+    const name = 'the relayer'
+    const fields = { network, chain }
+    const relayer = new EvmRelayer({
+      ...optionsAt({ name, ...fields }),
+      ...target,
+      account,
+      settings,
+    })
+    show(relayer.state)
+    return { name, fields, pollMs: config.pollMs, step: (_, alive) => relayer.step(alive) }
+  },
+})

@@ -1,7 +1,7 @@
 import { formatEther, type Hex } from 'viem'
 import type { OpenJobCount, SignerStats } from '../db/outbox/stats.js'
-import { DAY_MS, LOW_RUNWAY_MS, type ProblemWithAlarm } from '../ops/alarms.js'
-import type { RelayerState, RelayerTelemetry } from './relayerTelemetry.js'
+import { type AlarmName, DAY_MS, LOW_RUNWAY_MS } from '../ops/alarms.js'
+import type { RelayerProblem, RelayerState, RelayerTelemetry } from './relayerTelemetry.js'
 
 export interface EvmRelayerState extends RelayerState {
   /** Address of the account that signs and pays. Null without a key. */
@@ -31,38 +31,22 @@ export const EVM_TELEMETRY: RelayerTelemetry<EvmRelayerState> = {
     {
       name: 'clusterd_stuck_packets',
       help: 'Packets confirmed at their source that the hub has not received in the configured time',
-      per: 'network',
-      read: ({ stuck }) => stuck?.length ?? null,
-    },
-    {
-      name: 'clusterd_relayer_nonce_gaps',
-      help: "Nonces of the relayer's signer that nothing under way holds and that block later ones",
-      per: 'chain',
-      read: ({ nonceGaps }) => nonceGaps,
-    },
-    {
-      name: 'clusterd_relayer_nonce_claims',
-      help: "1 while the signer's transaction count is so far above the stored nonce that an operator has to confirm it",
-      per: 'chain',
-      read: ({ nonceClaimed }) => Number(nonceClaimed !== null),
+      value: ({ stuck }) => stuck?.length ?? null,
     },
     {
       name: 'clusterd_relayer_balance_wei',
       help: "Balance of the relayer's signer",
-      per: 'chain',
-      read: ({ balance }) => (balance === null ? null : Number(balance)),
+      value: ({ balance }) => (balance === null ? null : Number(balance)),
     },
     {
       name: 'clusterd_relayer_signed_today_wei',
       help: 'Most that today’s (UTC) signatures may cost',
-      per: 'chain',
-      read: ({ stats }) => stats && Number(stats.signedTodayWei),
+      value: ({ stats }) => stats && Number(stats.signedTodayWei),
     },
     {
       name: 'clusterd_relayer_runway_seconds',
       help: 'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was, 0 while a job waits for funds',
-      per: 'chain',
-      read({ balance, runwayMs }) {
+      value({ balance, runwayMs }) {
         if (balance === null) return null
         return runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000
       },
@@ -70,24 +54,21 @@ export const EVM_TELEMETRY: RelayerTelemetry<EvmRelayerState> = {
   ],
   problems({ chain, stuck, nonceGaps, nonceClaimed, runwayMs, signer }) {
     const on = `on chain "${chain}"`
-    const problems: ProblemWithAlarm[] = []
+    const problems: RelayerProblem[] = []
+    const add = (alarm: AlarmName, text: string, stopsJobs: boolean) =>
+      problems.push({ alarm, text, stopsJobs })
     if (stuck && stuck.length > 0)
-      problems.push({
-        alarm: 'ClusterdPacketsStuck',
-        text: `packets not at the hub: ${stuck.length}, first ${stuck[0]}`,
-      })
+      add(
+        'ClusterdPacketsStuck',
+        `packets not at the hub: ${stuck.length}, first ${stuck[0]}`,
+        false,
+      )
     if (nonceGaps > 0)
-      problems.push({
-        alarm: 'ClusterdNonceGap',
-        text: `nonces of ${signer} that are missing ${on}: ${nonceGaps}`,
-      })
+      add('ClusterdNonceGap', `nonces of ${signer} that are missing ${on}: ${nonceGaps}`, true)
     if (nonceClaimed !== null)
-      problems.push({
-        alarm: 'ClusterdNonceClaimed',
-        text: `the chain counts ${nonceClaimed} uses of ${signer} ${on}`,
-      })
-    if (isLow(runwayMs))
-      problems.push({ alarm: 'ClusterdRelayerRunsDry', text: `${signer} runs dry ${on}` })
+      add('ClusterdNonceClaimed', `the chain counts ${nonceClaimed} uses of ${signer} ${on}`, true)
+    // a balance that is low, but not used up, stops no job
+    if (isLow(runwayMs)) add('ClusterdRelayerRunsDry', `${signer} runs dry ${on}`, runwayMs === 0)
     return problems
   },
   account: ({ signer, stats, runwayMs }, balance) => ({

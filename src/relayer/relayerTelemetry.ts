@@ -19,10 +19,14 @@ export interface RelayerState {
 interface RelayerGauge<State> {
   readonly name: string
   readonly help: string
-  /** `network`: at most one relayer of a network has a value. */
-  readonly per: 'network' | 'chain'
   /** Null where the relayer has no value. */
-  read(state: State): number | null
+  value(state: State): number | null
+}
+
+/** A problem of a relayer. Its text does not name the network. */
+export interface RelayerProblem extends Pick<ProblemWithAlarm, 'alarm' | 'text'> {
+  /** True if jobs wait because of the problem, so that their waiting is no problem of its own. */
+  readonly stopsJobs: boolean
 }
 
 /** The account that pays for sent transactions, as the operator's page shows it. */
@@ -40,8 +44,7 @@ interface PayingAccount {
 /** Metrics, problems and paying account of a chain family's relayers, in addition to the common `RelayerState`. */
 export interface RelayerTelemetry<State extends RelayerState = RelayerState> {
   readonly gauges: readonly RelayerGauge<State>[]
-  /** Problems, with texts that do not name the network. */
-  problems(state: State): readonly ProblemWithAlarm[]
+  problems(state: State): readonly RelayerProblem[]
   /** @param balance in the smallest unit of the chain's coin */
   account(state: State, balance: bigint): PayingAccount
 }

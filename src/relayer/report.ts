@@ -1,4 +1,5 @@
 import type { JobRow } from '../db/outbox/rows.js'
+import type { OpenJobCount } from '../db/outbox/stats.js'
 import {
   alarmLogFields,
   OLD_JOB_ALARM_MS,
@@ -12,44 +13,71 @@ import type { Network } from '../registry/primitives/network.js'
 import type { RelayerState } from './relayerTelemetry.js'
 import type { JobStepOutcome } from './step.js'
 
+/** An outbox that this process leads. */
 export interface OutboxState {
   network: Network
+  /** Settings of keys that the leading process needs for the network's jobs and does not have. */
+  missingKeys: readonly string[]
   /** States, one for each chain on which there is something to send. */
   relayers: readonly RelayerState[]
 }
 
-/** Problems of an outbox. The alarms' rules detect the same problems from metrics. */
+/** Problems of an outbox, one for each cause. */
 export function outboxProblems(
-  { network, relayers }: OutboxState,
+  { network, missingKeys, relayers }: OutboxState,
   nowMs: number,
 ): ProblemWithAlarm[] {
-  const problems: ProblemWithAlarm[] = []
-  const found = (holds: boolean, alarm: ProblemWithAlarm['alarm'], text: string) => {
-    if (holds) problems.push({ alarm, text: `${network}: ${text}` })
-  }
-  for (const relayer of relayers)
-    for (const { alarm, text } of relayer.kind.problems(relayer)) found(true, alarm, text)
-  for (const { kind, state, count, oldestMs, heldShare } of relayers.flatMap(
-    ({ stats }) => stats?.open ?? [],
-  )) {
-    const isParked = state === 'parked'
-    const ageMs = nowMs - oldestMs
-    const waits = `a job of the kind ${kind} has been ${state} for ${Math.floor(ageMs / 60_000)} min`
-    found(isParked, 'ClusterdJobsParked', `parked jobs of the kind ${kind}: ${count}`)
-    found(!isParked && ageMs > OLD_JOB_ALARM_MS, 'ClusterdJobsWait', waits)
-    found(
-      heldShare !== null && heldShare > PAYMENT_TIME_USED_ALARM_SHARE,
-      'ClusterdPaymentsShortOfTime',
-      `a payment whose ${kind} is ${state} has been held for ${Math.floor((heldShare ?? 0) * 100)} % of its time`,
-    )
-  }
+  const problems = relayers.flatMap((relayer) => relayerProblems(relayer, nowMs))
+  for (const key of missingKeys)
+    problems.push({
+      alarm: 'ClusterdRelayKeyMissing',
+      text: `this process relays for ${network} without ${key}`,
+      network,
+    })
   const refusedNames = relayers.reduce((sum, one) => sum + one.refusedNames, 0)
-  found(
-    refusedNames > 0,
-    'ClusterdNamesRefused',
-    `payments that were refused though their names are registered: ${refusedNames}`,
-  )
+  if (refusedNames > 0)
+    problems.push({
+      alarm: 'ClusterdNamesRefused',
+      text: `${network}: payments that were refused though their names are registered: ${refusedNames}`,
+      network,
+    })
   return problems
+}
+
+function relayerProblems(relayer: RelayerState, nowMs: number): ProblemWithAlarm[] {
+  const { network, chain, kind, stats } = relayer
+  const own = kind.problems(relayer)
+  const isStopped = own.some(({ stopsJobs }) => stopsJobs)
+  const ofJobs = (stats?.open ?? [])
+    .flatMap((jobs) => jobsProblem(jobs, nowMs) ?? [])
+    .filter(({ alarm }) => !(isStopped && alarm === 'ClusterdJobsWait'))
+  return [...own, ...ofJobs].map(({ alarm, text }) => ({
+    alarm,
+    text: `${network}: ${text}`,
+    network,
+    chain,
+  }))
+}
+
+/** The most urgent problem of jobs of one kind and state. Null where there is none. */
+function jobsProblem(
+  { kind, state, count, oldestMs, heldShare }: OpenJobCount,
+  nowMs: number,
+): ProblemWithAlarm | null {
+  if (heldShare !== null && heldShare > PAYMENT_TIME_USED_ALARM_SHARE)
+    return {
+      alarm: 'ClusterdPaymentsShortOfTime',
+      text: `a payment whose ${kind} is ${state} has been held for ${Math.floor(heldShare * 100)} % of its time`,
+    }
+  if (state === 'parked')
+    return { alarm: 'ClusterdJobsParked', text: `parked jobs of the kind ${kind}: ${count}` }
+  const ageMs = nowMs - oldestMs
+  if (ageMs <= OLD_JOB_ALARM_MS) return null
+  const minutes = Math.floor(ageMs / 60_000)
+  return {
+    alarm: 'ClusterdJobsWait',
+    text: `a job of the kind ${kind} has been ${state} for ${minutes} min`,
+  }
 }
 
 const DONE: Record<JobKind, string> = {

@@ -1,7 +1,6 @@
 import type pg from 'pg'
-import { whileLeading } from '../db/pg/leader.js'
+import { whileLeading } from '../db/leaders/lead.js'
 import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
-import { alarmLogFields } from '../ops/alarms.js'
 import type { NetworkContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import type { ProcessPartName } from '../ops/ownErrors.js'
@@ -45,11 +44,8 @@ export interface RelayRunOptions extends Omit<NetworkContext, 'metrics'> {
 
 export interface RelayRun {
   readonly network: Network
-  /** Names of the missing keys that the network's jobs need. */
-  readonly missingKeys: readonly string[]
-  /** True if this process leads the network's outbox. */
-  leads(): boolean
-  state(): OutboxState
+  /** State of the outbox. Null while another process leads it. */
+  state(): OutboxState | null
   /** Resolves when the run has ended after its signal. */
   done: Promise<void>
 }
@@ -60,8 +56,7 @@ export interface RelayRun {
  * block wakes workers with unfinished jobs. Otherwise the workers poll. All timers are here.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
-  const { network, log, loops, signal, leases, listener, missingKeys } = options
-  const idle: OutboxState = { network, relayers: [] }
+  const { network, log, loops, signal, leases, listener } = options
   let led: LedOutbox | null = null
 
   listener.subscribe((payload) => {
@@ -71,9 +66,10 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   const onError = (err: Error) =>
     log.error({ network, err }, 'the outbox stopped; trying to lead again')
   const done = whileLeading(
-    { leases, listener, network, role: 'relay', signal, loops, onError },
+    { leases, listener, network, role: 'relay', signal, loops, log, onError },
     async (epoch, stopped) => {
-      logLead(options, epoch)
+      const chains = options.chains.map(({ label }) => label)
+      log.info({ network, chains, delivers: options.delivers, epoch }, 'leading the outbox')
       led = new LedOutbox(options, epoch)
       try {
         await runWorkers(led.workers, { log, loops, signal: stopped })
@@ -82,23 +78,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
       }
     },
   )
-  return {
-    network,
-    missingKeys,
-    leads: () => led !== null,
-    state: () => led?.state ?? idle,
-    done,
-  }
-}
-
-function logLead({ network, log, delivers, missingKeys, ...of }: RelayRunOptions, epoch: number) {
-  const chains = of.chains.map(({ label }) => label)
-  log.info({ network, chains, delivers, epoch }, 'leading the outbox')
-  if (missingKeys.length > 0)
-    log.error(
-      { network, missingKeys, ...alarmLogFields('ClusterdRelayKeyMissing') },
-      'what these keys pay for is not sent',
-    )
+  return { network, state: () => led?.state ?? null, done }
 }
 
 /** The outbox while this process leads it: a worker for each chain. */
@@ -111,17 +91,17 @@ class LedOutbox {
   readonly #logAlarms: ReturnType<typeof createAlarmLog>
 
   constructor(options: RelayRunOptions, epoch: number) {
-    const { log, network, chains } = options
+    const { log, network, chains, missingKeys } = options
     this.#options = options
     this.#epoch = epoch
     this.#logAlarms = createAlarmLog(log, network)
-    this.state = { network, relayers: [] }
+    this.state = { network, missingKeys, relayers: [] }
     const led: RelayerWorkerContext = {
       network,
       log,
       optionsAt: (at) => this.#relayerOptions(at),
       show: (state) => {
-        this.state = { network, relayers: [...this.state.relayers, state] }
+        this.state = { ...this.state, relayers: [...this.state.relayers, state] }
       },
     }
     this.workers = chains.map((source) => {

@@ -3,6 +3,8 @@ import { LOW_BALANCE_LAMPORTS } from '../ops/alarms.js'
 import type { RelayerTelemetry } from './relayerTelemetry.js'
 
 const SOL_DECIMALS = 9
+/** Rent of an account without data, lamports. Fees must leave the authority at least this much. */
+export const RENT_LAMPORTS = 890_880n
 
 /**
  * Metrics, problems and paying account of relayers on Solana, whose transactions are valid until their blockhash
@@ -13,13 +15,18 @@ export const SOLANA_TELEMETRY: RelayerTelemetry = {
     {
       name: 'clusterd_relay_authority_lamports',
       help: 'Balance of the relay authority on Solana',
-      per: 'network',
-      read: ({ balance }) => (balance === null ? null : Number(balance)),
+      value: ({ balance }) => (balance === null ? null : Number(balance)),
     },
   ],
   problems: ({ balance }) =>
     balance !== null && isLow(balance)
-      ? [{ alarm: 'ClusterdRelayAuthorityRunsDry', text: `${balance} lamports are left` }]
+      ? [
+          {
+            alarm: 'ClusterdRelayAuthorityRunsDry',
+            text: `${balance} lamports are left`,
+            stopsJobs: balance <= RENT_LAMPORTS,
+          },
+        ]
       : [],
   account: (_, balance) => ({
     account: 'relay authority',

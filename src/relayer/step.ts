@@ -4,7 +4,6 @@ import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { EvmJobSender, SimulatedTx } from '../chains/evm/signer.js'
 import { classifyTxError } from '../chains/evm/txErrors.js'
 import { RpcError } from '../chains/rpc/errors.js'
-import { WrongChainError } from '../chains/rpc/nodes.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError } from '../ops/log/errors.js'
 import {
@@ -58,7 +57,7 @@ export const isProgressOutcome = (outcome: JobStepOutcome): boolean => !NO_PROGR
 
 /** True for an error that a node or a signer can cause. Any other error is one of our own code or of the database. */
 const isOfChain = (error: unknown): boolean =>
-  [ChainUnavailableError, WrongChainError, RpcError].some((known) => error instanceof known)
+  error instanceof ChainUnavailableError || error instanceof RpcError
 
 /**
  * First half of a step: reads as much of the chain's state as the plan needs, and changes nothing. A job is stepped

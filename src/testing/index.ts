@@ -8,15 +8,13 @@ export { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './chai
 export type { LocalChain } from './chains/localChain.js'
 export type { ChainLabel, NetworkOf } from './chains/localChains.js'
 export { type BridgeCall, bridgeCall, type SpokeAt } from './contracts/bridgeCall.js'
-export { type DistributorSettings, deployDistributor } from './contracts/distributor.js'
-export { type PriceChange, type PriceFeeds, setPrice } from './contracts/priceFeed.js'
+export type { PriceFeeds } from './contracts/priceFeed.js'
 export {
   type FaultProxy,
   type FaultProxyOptions,
   startFaultProxy,
 } from './faultProxy/faultProxy.js'
 export { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './faultProxy/kinds.js'
-export { startTcpProxy, type TcpProxy } from './faultProxy/tcpProxy.js'
 export type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 export {
   createDatabase,
@@ -25,7 +23,6 @@ export {
   type PostgresOptions,
   startPostgres,
 } from './processes/postgres.js'
-export { signIn } from './signIn.js'
 export {
   type LocalSolana,
   type LocalSolanaOptions,

@@ -1,4 +1,3 @@
-import type { Hex } from 'viem'
 import type { Network } from '../registry/primitives/network.js'
 import { type Bridge, createBridgeControls } from './bridge.js'
 import { assertWholeNumber, WorldError } from './chains/actions.js'
@@ -17,7 +16,7 @@ import { setPrice } from './contracts/priceFeed.js'
 import { startLocalNonEvmChains } from './families.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
-import { type ChainSeed, seedNetwork } from './seeds.js'
+import { seededAlarm, seedNetwork } from './seeds.js'
 import type { LocalSolana } from './solana/localSolana.js'
 import {
   type AttachedRpcUrls,
@@ -170,11 +169,15 @@ async function build<N extends Network>(
   const hubs = hubsOf(chains)
   await setEnsGatewayOfHubs(hubs, at.api)
   writeLocalChainsFiles(sandbox.home, chains, clusters, blockMs)
+  await Promise.all(chains.map((chain) => chain.resume()))
+  const isSeeded = options.seeds ?? !options.attach
+  const seededHubs = isSeeded ? hubs.filter((hub) => spokesOf(chains, hub).length > 0) : []
   const daemon = {
     ...at,
     port,
     opsPort,
     env: {
+      CLUSTERD_SEEDED_ALARMS: seededHubs.map(({ network }) => seededAlarm(network)).join(','),
       ...Object.assign({}, ...clusters.map(({ env }) => env)),
       ...(options.limits && { LIMITS: 'on' }),
       ...(options.testWallet && { CLUSTERD_TEST_WALLET: 'true' }),
@@ -182,9 +185,7 @@ async function build<N extends Network>(
     },
   }
   const [seeds] = await allSettledOrThrow([
-    !(options.seeds ?? !options.attach)
-      ? Promise.resolve(new Map<Network, ChainSeed>())
-      : seed(chains),
+    isSeeded ? seedChains(chains) : Promise.resolve([]),
     startDaemon(sandbox, daemon),
   ])
   const world: World<N> = {
@@ -236,35 +237,39 @@ async function setPrices(
   if (!hub?.feeds)
     throw new WorldError(`this world has no hub of ${network}: start one of its chains.`)
   const answerOf = (dollars: number): bigint => BigInt(Math.round(dollars * DOLLAR))
-  if (sol !== undefined) await setPrice(hub, { feed: hub.feeds.solUsd, answer: answerOf(sol) })
-  if (ether !== undefined) await setPrice(hub, { feed: hub.feeds.ethUsd, answer: answerOf(ether) })
+  if (sol !== undefined) await setPrice(hub, hub.feeds.solUsd, answerOf(sol))
+  if (ether !== undefined) await setPrice(hub, hub.feeds.ethUsd, answerOf(ether))
 }
+
+/** Registers the seeded names on the chains of each network. */
+const seedChains = (chains: readonly LocalChain[]) =>
+  allSettledOrThrow(
+    hubsOf(chains).map(async (hub) => {
+      const seed = await seedNetwork(hub, spokesOf(chains, hub)[0])
+      return { network: hub.network, seed }
+    }),
+  )
 
 /** Waits until the daemon has indexed the seeded names, then makes communities of two of them. */
 async function settleSeeds<N extends Network>(
   world: World<N>,
-  seeds: ReadonlyMap<Network, ChainSeed>,
+  seeds: Awaited<ReturnType<typeof seedChains>>,
   clusters: readonly LocalNonEvmChain[],
 ): Promise<Partial<Record<N, Seed>>> {
-  const settled = [...seeds].map(async ([network, one]) => {
-    const { finalized, lost, pending, bridging } = one.tx
-    const expected = { [finalized]: 'finalized', [lost]: 'lost_bid', [pending]: 'pending' }
-    if (bridging) expected[bridging] = 'bridging'
+  const settled = seeds.map(async ({ network, seed }) => {
+    const { finalized, lost, pending, bridging } = seed.tx
     const options = { testnet: network === 'testnet' }
-    await Promise.all(
-      Object.entries(expected).map(([tx, status]) => until.status(world, tx, status, options)),
-    )
+    await Promise.all([
+      until.status(world, finalized, 'finalized', options),
+      until.status(world, lost, 'lost_bid', options),
+      until.status(world, pending, 'pending', options),
+      bridging && until.status(world, bridging, 'bridging', options),
+    ])
     const chains = world.networks[network as N]
     const communities = await seedCommunities(world, network, chains, clusters)
-    return [network, { ...one, ...(communities && { communities }) }] as const
+    return [network, { ...seed, ...(communities && { communities }) }]
   })
-  return Object.fromEntries(await Promise.all(settled)) as Partial<Record<N, Seed>>
-}
-
-async function seed(chains: readonly LocalChain[]): Promise<Map<Network, ChainSeed>> {
-  const seedHub = async (hub: LocalChain) =>
-    [hub.network, await seedNetwork(hub, spokesOf(chains, hub)[0])] as const
-  return new Map(await allSettledOrThrow(hubsOf(chains).map(seedHub)))
+  return Object.fromEntries(await Promise.all(settled))
 }
 
 const hubsOf = (chains: readonly LocalChain[]): LocalChain[] =>
@@ -279,23 +284,25 @@ function describeNetwork(
   clusters: readonly LocalNonEvmChain[],
   index: number,
 ): WorldNetwork {
+  const { token, ens } = hub
   return {
-    hub: describeChain(hub, (app) => ({ hub: app, token: hub.token! })),
-    spokes: spokesOf(chains, hub).map((one) => describeChain(one, (app) => ({ spoke: app }))),
-    ens: hub.ens!,
+    hub: {
+      ...placeOf(hub),
+      contracts: { hub: hub.config.contract, ...sharedContracts(hub), token: token! },
+    },
+    spokes: spokesOf(chains, hub).map((spoke) => ({
+      ...placeOf(spoke),
+      contracts: { spoke: spoke.config.contract, ...sharedContracts(spoke) },
+    })),
+    ens: ens!,
     ...Object.fromEntries(clusters.map((cluster) => [cluster.key, cluster.addresses(index)])),
   }
 }
 
-function describeChain<Own>(
-  { label, chainId, rpcUrl, config }: LocalChain,
-  own: (app: Hex) => Own,
-) {
-  const { contract, endpoint, communityPayments } = config
-  return {
-    network: label,
-    chainId,
-    rpcUrl,
-    contracts: { ...own(contract), endpoint, communityPayments },
-  }
-}
+const placeOf = ({ label, chainId, rpcUrl }: LocalChain) => ({ network: label, chainId, rpcUrl })
+
+/** Contracts that both a hub's and a spoke's chain have. */
+const sharedContracts = ({ config: { endpoint, communityPayments } }: LocalChain) => ({
+  endpoint,
+  communityPayments,
+})

@@ -16,8 +16,8 @@ import {
   isHaltedChainProblem,
   startDaemonProcess,
 } from './processes/daemonProcess.js'
-import { writeAtomically } from './processes/files.js'
-import { chooseFreePort, isPortFree } from './processes/ports.js'
+import { readOrUndefined, writeAtomically } from './processes/files.js'
+import { chooseFreePort, choosePortAgain, isPortFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
 import type { Sandbox } from './processes/sandbox.js'
 import { operatorAccount } from './world.js'
@@ -82,7 +82,9 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
     return server
   }
   sandbox.log('starting PostgreSQL')
-  let server = await start(await lastPort(path.join(sandbox.home, 'postgres.port')))
+  const portFile = path.join(sandbox.home, 'postgres.port')
+  let server = await start(await choosePortAgain(Number(readOrUndefined(portFile) ?? 0)))
+  writeAtomically(portFile, String(server.port))
   sandbox.log(`PostgreSQL runs on port ${server.port}`)
   return {
     get pid() {
@@ -97,14 +99,6 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
       server = await start(server.port)
     },
   }
-}
-
-/** The port of the earlier start, so that an open database client keeps working, or else a free port. */
-async function lastPort(file: string): Promise<number> {
-  const last = fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : 0
-  const port = last > 0 && (await isPortFree(last)) ? last : await chooseFreePort()
-  writeAtomically(file, String(port))
-  return port
 }
 
 /** RPC URLs, by network label, of chains that others started and that the local world uses. */
@@ -173,26 +167,21 @@ export const daemonEnvironment = (
 
 /** Starts the daemon and waits until it is ready. */
 export async function startDaemon(sandbox: Sandbox, at: LocalDaemonSettings): Promise<void> {
+  const { home } = sandbox
+  const logFile = path.join(home, 'logs', 'daemon.log')
   sandbox.daemon = await startDaemonProcess({
     opsUrl: at.ops,
-    logFile: path.join(sandbox.home, 'logs', 'daemon.log'),
-    env: daemonEnvironment(sandbox.home, at),
-    onEnd: () =>
-      sandbox.fail(`the daemon has ended (see ${path.join(sandbox.home, 'logs', 'daemon.log')}).`),
+    logFile,
+    env: daemonEnvironment(home, at),
+    onEnd: () => sandbox.fail(`the daemon has ended (see ${logFile}).`),
   })
   await sandbox.daemon.waitUntilReady().catch((error: Error) => {
-    throw isHaltedChainProblem(error.message)
-      ? new Error(behindJournal(sandbox, error.message))
-      : error
+    if (!isHaltedChainProblem(error.message)) throw error
+    // the journal may have a registration that a killed chain lost with its newest blocks
+    const database = fs.existsSync(path.join(home, 'postgres')) ? '' : ' and the database'
+    throw new Error(
+      `A local chain is behind the journal (${error.message}): delete ${home}${database} to begin a new world.`,
+    )
   })
   sandbox.log('the daemon is ready')
-}
-
-/**
- * Error message for a halted chain: the journal may have a registration that a killed chain lost with its newest
- * blocks.
- */
-function behindJournal(sandbox: Sandbox, problem: string): string {
-  const database = fs.existsSync(path.join(sandbox.home, 'postgres')) ? '' : ' and the database'
-  return `A local chain is behind the journal (${problem}): delete ${sandbox.home}${database} to begin a new world.`
 }

@@ -26,6 +26,12 @@ describe('until.status', () => {
     await expect(waited).rejects.toThrow('waiting 0.2 s for 0x1 to be finalized')
   }, 3_000)
 
+  it('ends before the limit of its test, with the last answer', { timeout: 2_000 }, async () => {
+    const at = await apiOf(json(200, { tx: '0x1', status: 'pending' }))
+    const waited = until.status(at, '0x1', 'finalized')
+    await expect(waited).rejects.toThrow('last seen {"tx":"0x1","status":"pending"}')
+  })
+
   it('throws a refusal at once', async () => {
     const at = await apiOf(json(400, { error: 'invalid_request' }))
     await expect(until.status(at, 'x', 'finalized')).rejects.toMatchObject({

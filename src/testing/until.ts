@@ -1,19 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../client/client.js'
 import { ClusterdError } from '../client/error.js'
-import type { FeedEvent, TransactionStatus } from '../client/types.js'
+import type { FeedEvent, StatusWord, TransactionStatus } from '../client/types.js'
 import { isTerminalStatus } from '../registry/status.js'
 import { readDaemonReadiness } from './processes/daemonProcess.js'
-import { sleep } from './processes/processes.js'
 
 const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50
 /** Shortest timeout of a request to the API, ms, so that the error at the deadline can include a last answer. */
 const LEAST_ANSWER_MS = 1_000
+/** Time between the longest wait of a test and the test's own time limit, ms. */
+const MARGIN_MS = LEAST_ANSWER_MS + 250
 
 export interface UntilOptions {
   /** True to ask for the testnet instead of mainnet. */
   testnet?: boolean
-  /** Time limit of the wait, ms. Default: 30,000. */
+  /**
+   * Time limit of the wait, ms. Default: 30,000. In a test of vitest with a lower limit (5,000 by default) the wait ends
+   * before the test does, so that the error with the last answer is seen.
+   */
   deadlineMs?: number
   /** Called at each change of the transaction's status. */
   onChange?: (status: TransactionStatus) => void
@@ -34,10 +39,10 @@ export const until = {
   async status(
     at: { api: string },
     tx: string,
-    wanted: string | readonly string[],
+    wanted: StatusWord | readonly StatusWord[],
     options: UntilOptions = {},
   ): Promise<TransactionStatus> {
-    const names = [wanted].flat()
+    const names = [wanted].flat() as StatusWord[]
     const client = clientOf(at, options)
     let last: TransactionStatus | undefined
     return poll<TransactionStatus>(
@@ -86,9 +91,23 @@ export const until = {
   },
 }
 
+/** What a worker of vitest has in a global variable about the test that runs. */
+interface VitestWorker {
+  current?: { timeout?: number; result?: { startTime?: number } }
+}
+
+function defaultDeadlineMs(): number {
+  const { __vitest_worker__: worker } = globalThis as { __vitest_worker__?: VitestWorker }
+  const { timeout = 0, result } = worker?.current ?? {}
+  // 0: the test has no limit
+  if (timeout === 0 || result?.startTime === undefined) return DEFAULT_DEADLINE_MS
+  const leftMs = result.startTime + timeout - Date.now()
+  return Math.min(DEFAULT_DEADLINE_MS, leftMs - MARGIN_MS)
+}
+
 async function poll<T>(
   what: string,
-  { deadlineMs = DEFAULT_DEADLINE_MS }: UntilOptions,
+  { deadlineMs = defaultDeadlineMs() }: UntilOptions,
   ask: (timeoutMs: number) => Promise<{ done: T } | { seen: unknown }>,
 ): Promise<T> {
   const end = performance.now() + deadlineMs
@@ -103,7 +122,7 @@ async function poll<T>(
     if ('done' in result) return result.done
     if (performance.now() > end) {
       throw new Error(
-        `waiting ${deadlineMs / 1_000} s for ${what}: last seen ${JSON.stringify(result.seen)}`,
+        `waiting ${Math.round(deadlineMs) / 1_000} s for ${what}: last seen ${JSON.stringify(result.seen)}`,
       )
     }
     await sleep(POLL_MS)

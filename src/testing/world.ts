@@ -163,7 +163,7 @@ export function worldEvmAccounts(): EvmAccount[] {
 export const seededCommunityOwner = (): EvmAccount => worldEvmAccounts()[0]!
 
 /** Roles of the accounts that the local world uses for its own work on EVM chains. */
-export type WorldOperatorRole = (typeof OPERATORS)[number]
+type WorldOperatorRole = (typeof OPERATORS)[number]
 const OPERATORS = [
   'deployer',
   'owner',

@@ -120,7 +120,7 @@ export function firstNameInText(text: string): string | null {
 const REFERENCE = '/docs'
 
 /** First parts of paths that belong to the API if another part follows. */
-const RESERVED = ['v1', 'v0.1', 'docs', 'assets', 'image', 'bundles']
+const RESERVED = ['v1', 'v0.1', 'docs', 'assets', 'image', 'profile-image', 'bundles']
 
 /** True if the API answers a path, so that it has no page. */
 export const isApiPath = (path: string): boolean => {

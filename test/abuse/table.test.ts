@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../scripts/declaredRoutes.js'
 import type { Route } from '../../src/api/http/route.js'
 import type { SampleData } from '../../src/api/http/sampleRequests.js'
-import { routes } from '../../src/api/routes.js'
 import { startAnvil } from '../../src/testing/chains/anvil.js'
 import { type Member, memberOf } from '../api/members.js'
 import { bid, freshName, randomAddress, randomHash, startApi } from '../api/support.js'
@@ -177,13 +177,13 @@ const scene = (): SampleData => ({
 /** Routes of which only the parameters can be abused. */
 const isPlain = ({ method, isStream }: Route) => method === 'get' && !isStream
 
-/** Expects one of our own errors: a sentence, never an exception's text. */
+/** Expects one of our own errors, or one in the form of tRPC: a sentence, never an exception's text. */
 function expectError(text: string, status: number, error: unknown = expect.any(String)): void {
-  expect(JSON.parse(text), text).toMatchObject({
-    status,
-    error,
-    message: expect.stringMatching(/\S/),
-  })
+  const body = JSON.parse(text)
+  const message = expect.stringMatching(/\S/)
+  if (typeof body.error === 'object')
+    expect(body.error, text).toMatchObject({ message, data: { httpStatus: status, error } })
+  else expect(body, text).toMatchObject({ status, error, message })
   expect(text).not.toMatch(/node_modules|at \w+ \(|SELECT|\[object/)
 }
 

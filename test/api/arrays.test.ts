@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { routes } from '../../src/api/routes.js'
+import { routes } from '../../scripts/declaredRoutes.js'
 
 /** A JSON schema of the OpenAPI documents, as far as this test reads it. */
 interface Schema {

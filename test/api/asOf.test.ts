@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { writeChainStates } from '../../src/db/deployment/chainStates.js'
+import { writeChainStates } from '../../src/db/chains/states.js'
 import { initialChainState } from '../../src/indexer/evm/types.js'
 import { bid, freshName, randomAddress, useApi } from './support.js'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { createTestClient, createWalletClient, encodeDeployData, type Hex, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   testSmartWalletAbi,
   testSmartWalletBytecode,
@@ -29,6 +29,7 @@ const solana = solanaAccount()
 
 const account = privateKeyToAccount(`0x${'4e'.repeat(32)}`)
 
+afterEach(() => void vi.useRealTimers())
 beforeAll(async () => {
   const client = createWalletClient({ transport: http(anvil.rpcUrl) })
   const [from] = await client.getAddresses()
@@ -129,14 +130,13 @@ describe('a smart wallet', () => {
     }
     const [config] = parseChainsFile({ chains: [chains] }, 'test').chains
     const chain = createEvmChain({ config: config!, chain: 1, rpc: createEvmChainRpc(config!) })
-    const contextWith = (acceptsErc6492: boolean) => ({
-      ...createRequestContexts({
+    const contextWith = (acceptsErc6492: boolean) =>
+      createRequestContexts({
         pool: world.pool,
         chains: [chain],
         config: { serviceDomain: domain, tokenKey: fromHex(tokenKey), acceptsErc6492 },
-      }).mainnet,
-      now: () => Date.parse(signingDate) + 1_000,
-    })
+      }).mainnet
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(signingDate) + 1_000 })
     const accepts = (signature: string, acceptsErc6492: boolean) =>
       requireProof(contextWith(acceptsErc6492), {
         signature,

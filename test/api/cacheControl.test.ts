@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { route } from '../../src/api/http/route.js'
 import { okResponses, z } from '../../src/api/http/schema.js'
 import { memberOf } from './members.js'
-import { randomAddress, randomHash, useApi } from './support.js'
+import { limitsOf, randomAddress, randomHash, useApi } from './support.js'
 
 const failing = route.get('/v1/failing', {
   bad: null,
@@ -17,17 +17,8 @@ const failing = route.get('/v1/failing', {
   },
 })
 
-const STILL = { perSecond: 1e-6, burst: 200 }
-const limits = {
-  address: STILL,
-  key: STILL,
-  keysPerDay: 10,
-  changesPerMinute: 10,
-  changesPerDay: 10,
-  clustersPerDay: 10,
-  namesPerDay: 10,
-}
-const world = useApi({ limits, trustProxy: 1, moreRoutes: [failing] })
+const BURST = 200
+const world = useApi({ limits: limitsOf(BURST), trustProxy: 1, moreRoutes: [failing] })
 
 /** Sends a request and returns the status and the `Cache-Control` of its answer. */
 async function ask(
@@ -72,7 +63,7 @@ describe('an answer without a cache rule of its own is checked before each use',
   it('also a refusal by the rate limit, and one of malformed HTTP', async () => {
     const headers = { 'x-forwarded-for': '192.0.2.99' }
     const all = await Promise.all(
-      Array.from({ length: STILL.burst + 1 }, () => ask('/v1/networks', { headers })),
+      Array.from({ length: BURST + 1 }, () => ask('/v1/networks', { headers })),
     )
     expect(all).toContainEqual([429, 'no-cache'])
     const socket = net.connect(Number(new URL(world.url).port), '127.0.0.1')

@@ -10,7 +10,7 @@ const CHANGES = 8
 /** Statuses that the metrics counted. */
 const counted: string[] = []
 const requests = { observe: ({ status }: { status: string }) => void counted.push(status) }
-const world = useApi({ requestDeadlineMs: DEADLINE_MS, metrics: { requests } })
+const world = useApi({ requestDeadlineMs: DEADLINE_MS, metrics: { requests }, trustProxy: 1 })
 
 /** Runs work while another connection holds the lock of the journal's head. */
 async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
@@ -81,9 +81,10 @@ describe('changes that do not start before their deadline', () => {
   })
 })
 
-describe('a wallet that floods', () => {
+describe('an address that floods', () => {
   it('waits behind others, on both networks', async () => {
     const mallory = await memberOf(world)
+    mallory.headers['x-forwarded-for'] = '192.0.2.66'
     const alice = await memberOf(world)
     const ended: string[] = []
     const changes = await whileHeld(async () => {

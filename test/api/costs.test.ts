@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { bech32 } from '@scure/base'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { routes } from '../../scripts/declaredRoutes.js'
 import { bodyLimitBytes } from '../../src/api/http/body.js'
 import type { Route } from '../../src/api/http/route.js'
 import { makeSampleList, type SampleData } from '../../src/api/http/sampleRequests.js'
-import { routes } from '../../src/api/routes.js'
 import {
   badRequests,
   costliestRequest,
@@ -19,42 +19,27 @@ import {
 import { testEns } from '../support/ens.js'
 import { useCommunities } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
-import { type Cost, ProcessorTime, type Sent } from './processorTime.js'
+import { MOST_PER_UNIT, ProcessorTime, type Sent } from './processorTime.js'
 import { quotingCluster } from './quotingCluster.js'
-import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
+import { type ApiWorld, bid, freshName, limitsOf, randomAddress, startApi } from './support.js'
 import { solanaAccount } from './wallets.js'
 
 /**
  * A unit is processor time. The most expensive valid request of each route, as the route declares it, and the most
  * expensive malformed ones take at most three times a look-up's time per unit. `npm run costs` writes a table.
  */
-const MOST_PER_UNIT = 3
+
 /** Bound of a refusal's time, which costs no unit, ms. The time of its connection and bytes is not included. */
 const REFUSAL_MS = 0.3
-/** Requests per measurement, which averages out other load on the machine. */
-const REPEATS = 6
-/** Measurements after which a request counts as too expensive. */
-const ATTEMPTS = 4
-/** The same for a refusal, whose time is the small difference between two measurements. */
+/** Measurements after which a refusal counts as too expensive: its time is the small difference between two of them. */
 const REFUSAL_ATTEMPTS = 8
-/** Milliseconds above which a measurement has only one request. */
-const LONG_MS = 100
+/** Selects the network of the scene. */
+const TESTNET = '?testnet=true'
 const NAMES = 1_001
 const WALLETS = 999
 
-const UNBOUNDED = { perSecond: 1e-6, burst: 1e9 }
-const LIMITS = {
-  address: UNBOUNDED,
-  key: UNBOUNDED,
-  keysPerDay: 1e9,
-  changesPerMinute: 1e9,
-  changesPerDay: 1e9,
-  clustersPerDay: 1e9,
-  namesPerDay: 1e9,
-}
-
 const { world, ownerOf, community } = useCommunities({
-  limits: LIMITS,
+  limits: limitsOf(1e9),
   ...testEns(),
   otherChains: [quotingCluster('testnet')],
 })
@@ -134,28 +119,12 @@ const costliestOf = (route: Route): Sent => ({
   headers: keyOf(route.costliest),
 })
 
-let lookUp: Cost
-
-const measureLookUp = async (): Promise<void> => {
-  const path = () => `/v1/names/address/${randomAddress()}?testnet=true`
-  await processors.of(makeSampleList(20, () => ({ method: 'GET', path: path() })))
-  lookUp = await processors.of(makeSampleList(60, () => ({ method: 'GET', path: path() })))
-}
-
 /** Processor time per unit of a request, as a multiple of a look-up's time. */
 async function ratioOf(what: string, make: () => Sent): Promise<number> {
-  const first = await processors.of([make()])
-  let most = Number.POSITIVE_INFINITY
-  let cost = first
-  for (let i = 0; i < ATTEMPTS && most > MOST_PER_UNIT; i++) {
-    // measure a look-up at the same moment
-    if (i > 0) await measureLookUp()
-    cost = await processors.of(makeSampleList(first.ms > LONG_MS ? 1 : REPEATS, make))
-    most = Math.min(most, cost.ms / cost.units / (lookUp.ms / lookUp.units))
-  }
-  const shown = [cost.units.toFixed(1), cost.ms.toFixed(2), most.toFixed(2)]
-  lines.push(`| ${what} (${cost.statuses.join(', ')}) | ${shown.join(' | ')} |`)
-  return most
+  const { units, ms, ratio, statuses } = await processors.ratioOf(make, TESTNET)
+  const shown = [units.toFixed(1), ms.toFixed(2), ratio.toFixed(2)]
+  lines.push(`| ${what} (${statuses.join(', ')}) | ${shown.join(' | ')} |`)
+  return ratio
 }
 
 const cases = routes.map((route) => ({
@@ -163,7 +132,7 @@ const cases = routes.map((route) => ({
   route,
 }))
 
-beforeAll(measureLookUp)
+beforeAll(() => processors.measureLookUp(TESTNET))
 
 it.each(cases)(
   'the most expensive request of $title costs enough units for its processor time',
@@ -224,7 +193,7 @@ async function expectCheap(small: ApiWorld, status: number, kinds: Readonly<Reco
         const alone = await connections.of(makeSampleList(200, () => sent))
         const { ms, units, statuses } = await refused.of(makeSampleList(200, () => sent))
         expect(statuses, kind).toEqual([status])
-        const paidMs = units > 0 ? units * (lookUp.ms / lookUp.units) : 0
+        const paidMs = units > 0 ? units * processors.lookUpMs : 0
         least = Math.min(least, ms - alone.ms - paidMs)
         lines.push(
           `| ${kind}, ${status}, beyond its connection | ${units.toFixed(1)} | ${(ms - alone.ms).toFixed(2)} | |`,
@@ -240,7 +209,7 @@ async function expectCheap(small: ApiWorld, status: number, kinds: Readonly<Reco
 }
 
 it('a 429 takes less time than its bound, in addition to its connection', async () => {
-  const small = await startApi({ limits: { ...LIMITS, address: { ...UNBOUNDED, burst: 1 } } })
+  const small = await startApi({ limits: limitsOf(1) })
   try {
     await expectCheap(small, 429, {
       GET: { method: 'GET', path: '/v1/networks' },

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { routes } from '../../scripts/declaredRoutes.js'
 import { filesIn } from '../../scripts/files.js'
 import type { Route } from '../../src/api/http/route.js'
-import { routes } from '../../src/api/routes.js'
 
 const textsOf = (folder: string): string[] =>
   filesIn(folder)

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
-import { FailedRequests } from '../../src/ops/failedRequests.js'
+import { FailedRequests, failedRequestProblems } from '../../src/ops/failedRequests.js'
 import { memberOf } from './members.js'
 import { useApi } from './support.js'
 
 const failed = new FailedRequests()
+const problemsNow = () => failedRequestProblems(failed.routes())
 const world = useApi({ failed })
 
 /** Makes the server refuse rows of a table, as with a full disk or a missing privilege. */
@@ -28,7 +29,7 @@ it.each([
     for (let i = 0; i < 3; i++)
       expect((await memberOf(world)).headers.authorization).toBe('Bearer undefined')
     await allow('sessions')
-    const problems = failed.problems()
+    const problems = problemsNow()
     expect(problems.map(({ alarm }) => alarm)).toEqual(['ClusterdErrors'])
     expect(problems[0]!.text).toMatch(
       new RegExp(`^\\d of \\d requests POST /v1/auth/token failed in the last minute.*: ${why}$`),
@@ -39,8 +40,7 @@ it.each([
 it('refused requests do not count as failures', async () => {
   for (let i = 0; i < 5; i++) expect((await world.post('/v1/names', 'no list')).status).toBe(400)
   for (let i = 0; i < 5; i++) expect((await world.get('/v1/clusters/name/nobody')).status).toBe(404)
-  const text = failed
-    .problems()
+  const text = problemsNow()
     .map((problem) => problem.text)
     .join()
   expect(text).not.toMatch(/\/v1\/(names|clusters)/)
@@ -49,7 +49,7 @@ it('refused requests do not count as failures', async () => {
 it('a chain that does not answer makes statuses that need it fail, and no look-up', async () => {
   const status = () => world.get(`/v1/names/register/tx/0x${'5e'.repeat(32)}`)
   for (let i = 0; i < 3; i++) expect((await status()).status).toBe(503)
-  expect(failed.problems().map(({ text }) => text)).toContainEqual(
+  expect(problemsNow().map(({ text }) => text)).toContainEqual(
     expect.stringMatching(/^3 of 3 requests GET \/v1\/names\/register\/tx\/:tx failed.*chain "1"/),
   )
 })

@@ -4,18 +4,9 @@ import * as keysCommand from '../../src/cli/keys/keys.js'
 import { addApiKey, MAX_API_KEYS } from '../../src/db/auth/apiKeys.js'
 import { apiKeyHash, apiKeyText } from '../../src/registry/auth/apiKey.js'
 import { type Member, memberOf } from './members.js'
-import { type Reply, secondApi, startApi, useApi } from './support.js'
+import { limitsOf, type Reply, secondApi, startApi, stillBucket, useApi } from './support.js'
 
-const still = (burst: number) => ({ perSecond: 1e-6, burst })
-const LIMITS = {
-  address: still(2_000),
-  key: still(100),
-  keysPerDay: 1_000,
-  changesPerMinute: 1_000,
-  changesPerDay: 1_000,
-  clustersPerDay: 1_000,
-  namesPerDay: 1_000,
-}
+const LIMITS = limitsOf(2_000, { key: stillBucket(100) })
 
 const world = useApi({ limits: LIMITS, trustProxy: 1 })
 

@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { LimitSettings } from '../../src/api/limits/gate.js'
-import { routes } from '../../src/api/routes.js'
+import { routes } from '../../scripts/declaredRoutes.js'
+import { codeOfError } from '../support/declaredErrors.js'
 import { memberOf } from './members.js'
 import { fullCluster } from './plant.js'
 import {
   bid,
   freshName,
+  limitsOf,
   type Reply,
   randomAddress,
   randomHash,
@@ -16,19 +17,8 @@ import {
   useApi,
 } from './support.js'
 
-/** A rate whose bucket does not refill during a test. */
-const STILL = { perSecond: 1e-6, burst: 1_000 }
-
-/** Limits that no test of another limit reaches. */
-const SETTINGS: LimitSettings = {
-  address: STILL,
-  key: { ...STILL, burst: 5_000 },
-  keysPerDay: 1_000,
-  changesPerMinute: 1_000,
-  changesPerDay: 1_000,
-  clustersPerDay: 1_000,
-  namesPerDay: 1_000,
-}
+/** Units of an address, which do not refill during a test. */
+const BURST = 1_000
 
 let counted: Record<string, number> = {}
 let client = 0
@@ -39,7 +29,7 @@ const limited = {
   },
 }
 const api = useApi({
-  limits: SETTINGS,
+  limits: limitsOf(BURST),
   trustProxy: 1,
   metrics: { requests: { observe() {} }, limited },
 })
@@ -65,7 +55,7 @@ const left = ({ headers }: Reply): number =>
 
 /** Spends all units of the test's client. */
 async function spendAll(): Promise<void> {
-  for (let held = STILL.burst; held >= 11; ) held = left(await ask('POST', '/v1/auth/token', {}))
+  for (let held = BURST; held >= 11; ) held = left(await ask('POST', '/v1/auth/token', {}))
   for (let reply = await ask('GET', '/v1/networks'); reply.status !== 429; )
     reply = await ask('GET', '/v1/networks')
 }
@@ -152,9 +142,9 @@ describe('what a request costs', () => {
   it('a cluster with many wallets', async () => {
     const name = await fullCluster(api)
     for (const [method, path, body, cost] of [
-      ['GET', `/v1/clusters/name/${name}`, undefined, 11],
-      ['GET', `/v0.1/cluster/${name}`, undefined, 11],
-      ['POST', '/v0.1/cluster/names', Array(10).fill(name), 101.1],
+      ['GET', `/v1/clusters/name/${name}`, undefined, 1 + 1_000 / 75],
+      ['GET', `/v0.1/cluster/${name}`, undefined, 1 + 1_000 / 75],
+      ['POST', '/v0.1/cluster/names', Array(10).fill(name), 1.1 + 10_000 / 75],
     ] as const) {
       client++
       expect(left(await ask(method, path, body)), path).toBe(Math.floor(1_000 - cost))
@@ -181,7 +171,7 @@ describe('a client without units', () => {
     for (const { method, one } of [...paths, ...others]) {
       const path = one.replace(/:\w+/g, 'x')
       const reply = await ask(method.toUpperCase(), path)
-      expect([one, reply.status, reply.body.error], one).toEqual([one, 429, 'rate_limited'])
+      expect([one, reply.status, codeOfError(reply.body)], one).toEqual([one, 429, 'rate_limited'])
       expect(Number(reply.headers.get('retry-after')), one).toBeGreaterThan(0)
       expect(reply.headers.get('ratelimit'), one).toMatch(/^"address";r=0;t=\d+$/)
       expect(reply.headers.get('ratelimit-policy'), one).toBe('"address";q=1000;w=1000000000')
@@ -215,7 +205,7 @@ describe('a client without units', () => {
 })
 
 it('without a proxy X-Forwarded-For is ignored', async () => {
-  const bare = await startApi({ limits: { ...SETTINGS, address: { ...STILL, burst: 2 } } })
+  const bare = await startApi({ limits: limitsOf(2) })
   const asked = async (address: string) =>
     (await bare.request('/v1/networks', { headers: { 'x-forwarded-for': address } })).status
   expect([await asked('192.0.2.1'), await asked('192.0.2.2'), await asked('192.0.2.3')]).toEqual([
@@ -227,7 +217,7 @@ it('without a proxy X-Forwarded-For is ignored', async () => {
 it('the client is the last address before the trusted proxies', async () => {
   const trustProxy = ['loopback', '10.0.0.0/8']
   const behind = await startApi({
-    limits: { ...SETTINGS, address: { ...STILL, burst: 1 } },
+    limits: limitsOf(1),
     trustProxy,
   })
   const asked = async (addresses: string) =>
@@ -244,22 +234,31 @@ it('without limits nothing is counted', async () => {
   await off.stop()
 })
 
-it('pipelined requests are all answered, by 429 once the units are spent', async () => {
-  const small = await startApi({ limits: { ...SETTINGS, address: { ...STILL, burst: 3 } } })
-  const socket = connect(Number(new URL(small.url).port), '127.0.0.1')
+describe('pipelined requests', () => {
   const request = 'GET /v1/networks HTTP/1.1\r\nhost: x\r\n'
-  socket.write(`${`${request}\r\n`.repeat(999)}${request}connection: close\r\n\r\n`)
-  const text = await textOf(socket)
-  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
-  expect(statuses).toEqual([...Array(3).fill('200'), ...Array(997).fill('429')])
-  await small.stop()
+  const pipeline = async (count: number) => {
+    const small = await startApi({ limits: limitsOf(3) })
+    const socket = connect(Number(new URL(small.url).port), '127.0.0.1')
+    socket.write(`${`${request}\r\n`.repeat(count - 1)}${request}connection: close\r\n\r\n`)
+    const text = await textOf(socket)
+    await small.stop()
+    return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+  }
+
+  it('are answered, by 429 once the units are spent', async () => {
+    expect(await pipeline(16)).toEqual([...Array(3).fill('200'), ...Array(13).fill('429')])
+  })
+
+  it('close their connection where more wait at once than its bound', async () => {
+    expect((await pipeline(1_000)).length).toBeLessThanOrEqual(16)
+  })
 })
 
 describe('a body', () => {
   const KIB = 1_024
-  const BURST = 40
+  const SMALL_BURST = 40
   const small = useApi({
-    limits: { ...SETTINGS, address: { ...STILL, burst: BURST } },
+    limits: limitsOf(SMALL_BURST),
     trustProxy: 1,
   })
 
@@ -281,23 +280,23 @@ describe('a body', () => {
 
   it('is charged by its declared length before it is read', async () => {
     const half = begin(`/v1/names\r\ncontent-length: ${100 * KIB}`, ' '.repeat(4 * KIB))
-    await expect.poll(unitsLeft).toBeLessThan(BURST - 25)
+    await expect.poll(unitsLeft).toBeLessThan(SMALL_BURST - 25)
     half.destroy()
   })
 
   it('without a length is charged by its bound, and what it did not use is given back', async () => {
     const half = begin('/v1/names\r\ntransfer-encoding: chunked', '2\r\n[]\r\n')
-    await expect.poll(unitsLeft).toBeLessThan(BURST - 32)
+    await expect.poll(unitsLeft).toBeLessThan(SMALL_BURST - 32)
     half.end('0\r\n\r\n')
     expect(await textOf(half)).toContain(' 200 ')
     // one for the body, and one or two for each question about the units
-    await expect.poll(unitsLeft).toBeGreaterThan(BURST - 15)
+    await expect.poll(unitsLeft).toBeGreaterThan(SMALL_BURST - 15)
   })
 
   it('for which too few units are left is refused before it is read', async () => {
-    expect(await unitsLeft()).toBe(BURST - 1)
+    expect(await unitsLeft()).toBe(SMALL_BURST - 1)
     const first = begin(`/v1/names\r\ncontent-length: ${64 * KIB}`)
-    await expect.poll(unitsLeft).toBeLessThan(BURST - 16)
+    await expect.poll(unitsLeft).toBeLessThan(SMALL_BURST - 16)
     const text = await textOf(begin('/v1/names\r\ntransfer-encoding: chunked', '1\r\n'))
     expect(text).toMatch(/^HTTP\/1\.1 429 .*connection: close/s)
     first.destroy()
@@ -306,7 +305,7 @@ describe('a body', () => {
   it('that declares more than its bound is not read, and costs one unit', async () => {
     const text = await textOf(begin('/v1/names\r\ncontent-length: 9000000'))
     expect(text).toMatch(/^HTTP\/1\.1 413 .*connection: close/s)
-    expect(await unitsLeft()).toBe(BURST - 2)
+    expect(await unitsLeft()).toBe(SMALL_BURST - 2)
   })
 })
 

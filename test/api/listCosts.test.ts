@@ -9,34 +9,24 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import { loadRows, storedOf } from '../support/airdrop.js'
 import { PAYMENTS, TOKEN } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
-import { ProcessorTime, type Sent } from './processorTime.js'
-import { bid, freshName, randomAddress, START_MS, useApi } from './support.js'
+import { MOST_PER_UNIT, ProcessorTime, type Sent } from './processorTime.js'
+import { bid, freshName, limitsOf, randomAddress, START_MS, useApi } from './support.js'
 import { solanaAccount } from './wallets.js'
 
 /**
  * A unit is processor time, also where the caller or a stranger made the answer's list as long as it gets. As in
  * costs.test.ts, a request takes at most three times a look-up's time per unit.
  */
-const MOST_PER_UNIT = 3
-const ATTEMPTS = 4
+
 const WALLETS = 1_000
 const PAYOUTS = 500
 const HIDDEN = 3_000
 
-const UNBOUNDED = { perSecond: 1e-6, burst: 1e9 }
 const operator = generatePrivateKey()
 const relayer = privateKeyToAccount(generatePrivateKey())
 
 const world = useApi({
-  limits: {
-    address: UNBOUNDED,
-    key: UNBOUNDED,
-    keysPerDay: 1e9,
-    changesPerMinute: 1e9,
-    changesPerDay: 1e9,
-    clustersPerDay: 1e9,
-    namesPerDay: 1e9,
-  },
+  limits: limitsOf(1e9),
   airdropOperatorKey: operator,
   releaseSigner: () => relayer.signMessage({ message: 'a release' }),
   configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
@@ -117,21 +107,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => processors.stop())
 
-const lookUp = (): Sent => ({ method: 'GET', path: `/v1/names/address/${randomAddress()}` })
-
-async function ratioOf(what: string, sent: Sent): Promise<number> {
-  const first = await processors.of([sent])
-  expect(first.statuses).toEqual([200])
-  let least = Number.POSITIVE_INFINITY
-  for (let i = 0; i < ATTEMPTS && least > MOST_PER_UNIT; i++) {
-    const base = await processors.of(makeSampleList(60, lookUp))
-    const cost = await processors.of(makeSampleList(6, () => sent))
-    least = Math.min(least, cost.ms / cost.units / (base.ms / base.units))
-    if (process.env.COSTS) console.log(what, cost, base.ms.toFixed(3), least.toFixed(2))
-  }
-  return least
-}
-
 it.each<[string, () => Sent]>([
   [
     'claims of a bundle of 1,000 wallets',
@@ -146,5 +121,7 @@ it.each<[string, () => Sent]>([
     () => ({ method: 'GET', path: '/v0.1/events?limit=1&orderBy=newest' }),
   ],
 ])('the units of %s pay for its processor time', async (what, sent) => {
-  expect(await ratioOf(what, sent())).toBeLessThan(MOST_PER_UNIT)
+  const { statuses, ratio } = await processors.ratioOf(sent)
+  expect(statuses).toEqual([200])
+  expect(ratio, what).toBeLessThan(MOST_PER_UNIT)
 })

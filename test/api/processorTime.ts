@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeSampleList } from '../../src/api/http/sampleRequests.js'
+import { randomAddress } from './support.js'
 
 /** Processor time of a request, and the units that it costs. */
 export interface Cost {
@@ -75,14 +77,29 @@ const ownMs = (): number => {
   return (user + system) / 1_000
 }
 
+interface MeasuredWorld {
+  url: string
+  postgres: { pid: number }
+}
+
+/** A unit takes at most this multiple of a look-up's processor time. */
+export const MOST_PER_UNIT = 3
+/** Requests per measurement, which averages out other load on the machine. */
+const REPEATS = 6
+/** Measurements after which a request counts as too expensive. */
+const ATTEMPTS = 4
+/** Milliseconds above which a measurement has only one request. */
+const LONG_MS = 100
+
 /** Measures requests to an API in this process. Another process sends them, and its time does not count. */
 export class ProcessorTime {
   readonly #folder = mkdtempSync(join(tmpdir(), 'clusterd-costs-'))
   readonly #caller: ChildProcess
   #asked = 0
-  readonly #world: { url: string; postgres: { pid: number } }
+  readonly #world: MeasuredWorld
+  #lookUpMs = 0
 
-  constructor(world: { url: string; postgres: { pid: number } }) {
+  constructor(world: MeasuredWorld) {
     this.#world = world
     const file = join(this.#folder, 'caller.cjs')
     writeFileSync(file, CALLER)
@@ -107,6 +124,40 @@ export class ProcessorTime {
     const count = requests.length
     const statuses = [...new Set(answers.map(({ status }) => status))]
     return { statuses, ms: ms / count, units: units / count }
+  }
+
+  /** Processor time of a unit of a look-up, ms, as measured last. */
+  get lookUpMs(): number {
+    return this.#lookUpMs
+  }
+
+  /** Measures look-ups. @param query selects the network, like `?testnet=true` */
+  async measureLookUp(query = ''): Promise<void> {
+    const lookUps = (count: number) =>
+      makeSampleList(count, () => ({
+        method: 'GET',
+        path: `/v1/names/address/${randomAddress()}${query}`,
+      }))
+    await this.of(lookUps(20))
+    const { ms, units } = await this.of(lookUps(60))
+    this.#lookUpMs = ms / units
+  }
+
+  /**
+   * Processor time per unit of a request, as a multiple of a look-up's. Measures again while it is too long.
+   * @param query of the look-ups
+   */
+  async ratioOf(make: () => Sent, query = ''): Promise<Cost & { ratio: number }> {
+    const first = await this.of([make()])
+    let ratio = Number.POSITIVE_INFINITY
+    let cost = first
+    for (let i = 0; i < ATTEMPTS && ratio > MOST_PER_UNIT; i++) {
+      // measure a look-up at the same moment
+      if (i > 0 || this.#lookUpMs === 0) await this.measureLookUp(query)
+      cost = await this.of(makeSampleList(first.ms > LONG_MS ? 1 : REPEATS, make))
+      ratio = Math.min(ratio, cost.ms / cost.units / this.#lookUpMs)
+    }
+    return { ...cost, ratio }
   }
 
   async #ask(requests: readonly Sent[]): Promise<Answered[]> {

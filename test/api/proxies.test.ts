@@ -4,7 +4,7 @@ import http from 'node:http'
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HAPROXY, NGINX, type RunningProxy, startExample } from '../support/proxies.js'
-import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
+import { type ApiWorld, bid, freshName, limitsOf, randomAddress, startApi } from './support.js'
 
 /** What proxies do to requests and answers: docs/run/deploying.md, "Behind a proxy". */
 
@@ -15,18 +15,7 @@ const BURST = 40
 
 let world: ApiWorld
 beforeAll(async () => {
-  const still = { perSecond: 0.001, burst: BURST }
-  const changes = {
-    changesPerMinute: 60,
-    changesPerDay: 100,
-    clustersPerDay: 10,
-    namesPerDay: 10,
-    keysPerDay: 10,
-  }
-  world = await startApi({
-    trustProxy: ['loopback'],
-    limits: { address: still, key: still, ...changes },
-  })
+  world = await startApi({ trustProxy: ['loopback'], limits: limitsOf(BURST) })
   await world.append('mainnet', [bid({ from: alice, name })])
 })
 afterAll(() => world.stop())

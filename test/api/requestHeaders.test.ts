@@ -1,20 +1,11 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { useApi } from './support.js'
+import { limitsOf, useApi } from './support.js'
 
-const STILL = { perSecond: 1e-6, burst: 50 }
-const limits = {
-  address: STILL,
-  key: STILL,
-  keysPerDay: 10,
-  changesPerMinute: 10,
-  changesPerDay: 10,
-  clustersPerDay: 10,
-  namesPerDay: 10,
-}
+const BURST = 50
 const open = useApi()
-const behind = useApi({ limits, trustProxy: 1 })
+const behind = useApi({ limits: limitsOf(BURST), trustProxy: 1 })
 
 interface Reply {
   status: number
@@ -108,7 +99,7 @@ describe('a header that identifies the caller', () => {
   it('is refused by 429 once the client has no units left', async () => {
     const headers = [...others(64), 'x-forwarded-for: 198.51.100.11']
     const statuses = new Set<number>()
-    for (let i = 0; i <= STILL.burst; i++) statuses.add((await send(behind, headers)).status)
+    for (let i = 0; i <= BURST; i++) statuses.add((await send(behind, headers)).status)
     expect([...statuses]).toEqual([431, 429])
   })
 })

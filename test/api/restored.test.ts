@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { restartFeedsAfterRestore } from '../../src/cli/journal/restored.js'
-import { createRestoreDetector } from '../../src/db/journal/restored.js'
+import { createRestoreDetector } from '../../src/db/deployment/restored.js'
 import { createListener } from '../../src/db/pg/notify.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { printed } from '../support/cli.js'

@@ -14,9 +14,9 @@ import type { Entry } from '../../src/registry/journal/entry.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import { holdBlocks } from '../support/miner.js'
+import { waitForReceipt } from '../support/receipt.js'
 import { useWorld } from '../support/useWorld.js'
 import {
   type ApiWorld,

@@ -6,15 +6,16 @@ import path from 'node:path'
 import type pg from 'pg'
 import { type Logger, pino } from 'pino'
 import { afterAll, beforeAll, expect } from 'vitest'
+import type { LimitSettings } from '../../src/api/limits/gate.js'
 import { type Api, type ApiDeps, createApi } from '../../src/api/server.js'
 import type { ChainPort, Hex } from '../../src/chains/chain.js'
 import { createClaimPermissionSigner } from '../../src/chains/evm/airdrop/distributor.js'
 import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
+import { registerChain } from '../../src/db/chains/chains.js'
+import { type StoredUnconfirmedBlock, writeUnconfirmedBlocks } from '../../src/db/chains/tail.js'
 import { appendEntries } from '../../src/db/journal/append.js'
-import { registerChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
-import { type StoredUnconfirmedBlock, writeUnconfirmedBlocks } from '../../src/db/journal/tail.js'
 import { createListener, notifyBlock, notifyNetwork } from '../../src/db/pg/notify.js'
 import { inPipeline } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
@@ -38,6 +39,21 @@ export const logInto = (lines: string[]): Logger =>
 
 /** Token key of all worlds, so that a key of one world is valid in the others. */
 const TOKEN_KEY = Buffer.alloc(32, 7)
+
+/** Bucket of a rate limit that does not refill during a test. */
+export const stillBucket = (burst: number) => ({ perSecond: 1e-6, burst })
+
+/** Rate limits of `burst` units for each address and key. No other limit is reached, unless it is given. */
+export const limitsOf = (burst: number, others: Partial<LimitSettings> = {}): LimitSettings => ({
+  address: stillBucket(burst),
+  key: stillBucket(burst),
+  keysPerDay: 1e9,
+  changesPerMinute: 1e9,
+  changesPerDay: 1e9,
+  clustersPerDay: 1e9,
+  namesPerDay: 1e9,
+  ...others,
+})
 
 export const MINIMUM_WEI = 10_000_000_000_000_000n
 /** Time of the first entry, milliseconds: 2026-11-20 08:00:00.123 UTC. */
@@ -141,11 +157,11 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
       ? createClaimPermissionSigner(options.airdropOperatorKey)
       : null,
     releaseSigner: options.releaseSigner ?? null,
+    shareKeys: options.shareKeys ?? [],
+    ...(options.siteUrl && { siteUrl: options.siteUrl }),
     config: {
       serviceDomain: 'localhost',
       tokenKey: TOKEN_KEY,
-      shareKeys: options.shareKeys ?? [],
-      ...(options.siteUrl && { siteUrl: options.siteUrl }),
     },
     log: options.log ?? pino({ level: 'silent' }),
     ...(options.metrics && { metrics: options.metrics }),
@@ -322,6 +338,8 @@ export interface BidOptions {
   atMs?: number
   /** Raw word of a malformed name. */
   word?: Buffer
+  /** Last word of a bid with a referral. */
+  referral?: Buffer
 }
 
 /** Journal entry of a bid, as the indexer appends it. */
@@ -333,6 +351,7 @@ export function bid(options: BidOptions): Entry {
     addressToWord(address.bytes),
     bigIntToWord(options.amountWei ?? MINIMUM_WEI),
     options.word ?? nameToWord(options.name),
+    options.referral ?? Buffer.alloc(0),
   ])
   return {
     kind: 'bid',

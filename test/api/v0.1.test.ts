@@ -2,7 +2,7 @@ import bs58 from 'bs58'
 import fc from 'fast-check'
 import { getAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { routes } from '../../src/api/routes.js'
+import { routes } from '../../scripts/declaredRoutes.js'
 import { fullCluster } from './plant.js'
 import {
   bid,

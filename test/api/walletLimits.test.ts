@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expiredProofExample } from '../../src/api/examples.js'
+import type { LimitSettings } from '../../src/api/limits/gate.js'
 import { addApiKey } from '../../src/db/auth/apiKeys.js'
 import { apiKeyHash, apiKeyText } from '../../src/registry/auth/apiKey.js'
 import { memberOf } from './members.js'
@@ -7,30 +9,26 @@ import {
   type ApiWorld,
   bid,
   freshName,
+  limitsOf,
   type Reply,
   randomAddress,
   START_MS,
   secondApi,
   startApi,
+  stillBucket,
 } from './support.js'
 
 /** Rate at which a bucket of `n` per day gives one thing back: longer than any test. */
 const DAY_MS = 86_400_000
-const WIDE = { perSecond: 1e-6, burst: 100_000 }
-const LIMITS = {
-  address: WIDE,
-  key: WIDE,
-  keysPerDay: 1_000,
-  changesPerMinute: 1_000,
-  changesPerDay: 1_000,
-  clustersPerDay: 1_000,
-  namesPerDay: 1_000,
-}
+const CHANGES_PER_DAY = 1_000
+/** Limits that no test reaches, unless it sets its own. */
+const limits = (own: Partial<LimitSettings> = {}): LimitSettings =>
+  limitsOf(100_000, { changesPerDay: CHANGES_PER_DAY, ...own })
 
 let world: ApiWorld
 const worlds: ApiWorld[] = []
-async function limitedWorld(limits: Partial<typeof LIMITS>): Promise<ApiWorld> {
-  const world = await startApi({ limits: { ...LIMITS, ...limits } })
+async function limitedWorld(own: Partial<LimitSettings>): Promise<ApiWorld> {
+  const world = await startApi({ limits: limits(own) })
   worlds.push(world)
   return world
 }
@@ -51,7 +49,7 @@ async function spentOf(world: ApiWorld, address: string, network = 'mainnet'): P
      WHERE bucket LIKE $1`,
     [`changes-a-day ${network} %${address.slice(2)}`],
   )
-  return rows[0] ? Math.ceil(Number(rows[0].owed) / (DAY_MS / LIMITS.changesPerDay)) : 0
+  return rows[0] ? Math.ceil(Number(rows[0].owed) / (DAY_MS / CHANGES_PER_DAY)) : 0
 }
 
 describe('changes of a wallet', () => {
@@ -119,8 +117,7 @@ it('a batch above the limit per minute is made, and delays the next change', asy
 })
 
 it('changes and sign-ins continue when the database’s clock was set back, and their limits start anew', async () => {
-  const address = { perSecond: 1e-6, burst: 60 }
-  const world = await limitedWorld({ changesPerMinute: 1, address })
+  const world = await limitedWorld({ changesPerMinute: 1, address: stillBucket(60) })
   const member = await memberOf(world)
   await member.create()
   const other = randomAddress()
@@ -147,7 +144,7 @@ it('changes and sign-ins continue when the database’s clock was set back, and 
 
 it('the daily limit of changes counts all processes together', async () => {
   const world = await limitedWorld({ changesPerDay: 5 })
-  const second = await secondApi(world, { limits: { ...LIMITS, changesPerDay: 5 } })
+  const second = await secondApi(world, { limits: limits({ changesPerDay: 5 }) })
   const member = await memberOf(world)
   await member.create()
   const made = await eventsOf(world, member.address)
@@ -270,23 +267,24 @@ describe('rules of a community', () => {
 })
 
 it('the limit of sign-ins counts an address over all processes, and its full buckets are deleted', async () => {
-  const limits = { ...LIMITS, address: { perSecond: 1e-6, burst: 30 } }
-  const world = await limitedWorld(limits)
-  const second = await secondApi(world, { limits })
+  const own = { address: stillBucket(30) }
+  const world = await limitedWorld(own)
+  const second = await secondApi(world, { limits: limits(own) })
   const signIn = async (url: string) => {
-    const response = await fetch(`${url}/v1/auth/token`, { method: 'POST', body: '{}' })
+    const body = JSON.stringify(expiredProofExample.body)
+    const response = await fetch(`${url}/v1/auth/token`, { method: 'POST', body })
     return [response.status, /^"([a-z-]+)";r=0/.exec(response.headers.get('ratelimit') ?? '')?.[1]]
   }
   await world.pool.query(
     `INSERT INTO limit_buckets SELECT 'old ' || n, n FROM generate_series(1, 8) n`,
   )
-  expect(await signIn(world.url)).toEqual([400, undefined])
+  expect(await signIn(world.url)).toEqual([401, undefined])
   // as many buckets as a wallet makes that signs in once
   expect(
     (await world.pool.query(`SELECT FROM limit_buckets WHERE bucket LIKE 'old %'`)).rowCount,
   ).toBe(0)
-  expect(await signIn(world.url)).toEqual([400, undefined])
-  expect(await signIn(second.url)).toEqual([400, undefined])
+  expect(await signIn(world.url)).toEqual([401, undefined])
+  expect(await signIn(second.url)).toEqual([401, undefined])
   expect(await signIn(second.url)).toEqual([429, 'sign-ins'])
   const { rows } = await world.pool.query(`SELECT bucket FROM limit_buckets ORDER BY bucket`)
   expect(rows).toEqual([{ bucket: 'sign-ins 127.0.0.1' }])

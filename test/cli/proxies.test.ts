@@ -9,6 +9,7 @@ import {
   type ApiWorld,
   bid,
   freshName,
+  limitsOf,
   randomAddress,
   randomHash,
   startApi,
@@ -24,15 +25,10 @@ const VISITOR = '127.0.3.2'
 const MOST_OF_SOURCE = 500
 /** Requests of a flood, more than the examples allow to one address without a key. */
 const FLOOD = 6_000
-const LIMITS = {
+const LIMITS = limitsOf(300, {
   address: { perSecond: 50, burst: 300 },
   key: { perSecond: 500, burst: 3_000 },
-  keysPerDay: 10,
-  changesPerMinute: 60,
-  changesPerDay: 1_000,
-  clustersPerDay: 10,
-  namesPerDay: 10,
-}
+})
 /** Time limits in the tests, seconds: a client is silent for longer in some of them. */
 const HEAD_S = 3
 const SILENT_S = 3

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { routes } from '../../scripts/declaredRoutes.js'
 import { bodyLimitBytes } from '../../src/api/http/body.js'
 import { MAX_LONG_POLL_MS } from '../../src/api/http/route.js'
-import { routes } from '../../src/api/routes.js'
 import { directSessionConfig } from '../../src/db/pg/session.js'
 import {
   checkEnvironment,
@@ -51,6 +51,7 @@ const environmentOf = (name: string, file: Record<string, string>): Record<strin
 const OF_NO_CONTAINER = new Set(
   ['CLUSTERD_HOME', 'PORT', 'OPS_PORT', 'ROLES', 'SOLANA_RPC_URL'].concat([
     'CLUSTERD_TEST_WALLET',
+    'CLUSTERD_SEEDED_ALARMS',
     'CLUSTERD_FAILPOINT',
     'MIRROR_URL',
     'MIRROR_KEY',

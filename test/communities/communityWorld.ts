@@ -10,14 +10,11 @@ import {
   testTokenAbi,
   testTokenBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import { cacheSignatures, communityPayouts } from '../../src/api/communities/payouts.js'
 import { createRequestContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmTxStatus } from '../../src/api/status/evm.js'
-import {
-  ChainUnavailableError,
-  type CommunityPaymentRequest,
-  type PaymentReleaseSigner,
-} from '../../src/chains/chain.js'
+import { ChainUnavailableError, type CommunityPaymentRequest } from '../../src/chains/chain.js'
 import { contractPaymentStruct } from '../../src/chains/evm/community/ending.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import type { TokenBalancePort } from '../../src/chains/requirementInputs.js'
@@ -36,7 +33,6 @@ import {
 } from '../../src/registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import {
   MINIMUM_WEI,
   openChains,
@@ -44,6 +40,7 @@ import {
   RELAYER_KEY,
   startBridgeWorld,
 } from '../support/bridgeWorld.js'
+import { waitForReceipt } from '../support/receipt.js'
 
 export type Label = '1' | '8453'
 
@@ -69,11 +66,11 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const chains = open.map(({ chain }) => chain)
   const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
   const signedWords: string[] = []
-  const releaseSigner: PaymentReleaseSigner = (word) => {
+  const releaseSigner = cacheSignatures((word) => {
     signedWords.push(word.paymentIds.map((id) => id.toString('hex')).join())
     return privateKeyToAccount(RELAYER_KEY).signTypedData(paymentReleaseTypedData(word))
-  }
-  const { mainnet: context } = createRequestContexts({ pool, chains, config, releaseSigner })
+  })
+  const { mainnet: context } = createRequestContexts({ pool, chains, config })
   const sideOf = (label: Label) => (label === '1' ? world.hub : world.spoke)
   const portOf = (label: Label) => chains.find((chain) => chain.label === label)!
   const paymentsOn = (label: Label): Hex => world.payments[label === '1' ? 'hub' : 'spoke']!
@@ -313,6 +310,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     structsOf,
     context,
     signedWords,
+    payouts: (community: string) => communityPayouts(context, community, releaseSigner),
     ownerOf,
     addressOf,
     status,

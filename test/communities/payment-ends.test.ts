@@ -1,7 +1,6 @@
 import { encodeFunctionData, type Hex, maxUint256 } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { communityPayouts } from '../../src/api/communities/payouts.js'
 import { registerCommunityName } from '../../src/api/communities/registration.js'
 import { createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { createEvmCommunityPaymentPort } from '../../src/chains/evm/community/port.js'
@@ -54,14 +53,14 @@ describe('the money of a bought name', () => {
     const made = [await at.pay({ name: 'one' }), await at.pay({ name: 'two', by: 2 })]
     // a payment that bought nothing belongs to its payer, even if the relayer refuses it late
     await at.pay({ name: 'one', by: 5 })
-    expect(await communityPayouts(at.context, 'club'), 'not before').toEqual([])
+    expect(await at.payouts('club'), 'not before').toEqual([])
     await at.judge()
     for (const { tx } of made) expect(await outcomeOf(tx)).toBe('finalized held')
-    const [payout, ...others] = await communityPayouts(at.context, 'club')
+    const [payout, ...others] = await at.payouts('club')
     expect(others).toEqual([])
     const { transaction, ...rest } = payout!
     // anybody may request it, and the relayer's key may be a remote signer that counts its signatures
-    await Promise.all([1, 2, 3].map(() => communityPayouts(at.context, 'club')))
+    await Promise.all([1, 2, 3].map(() => at.payouts('club')))
     expect(at.signedWords).toHaveLength(1)
     expect(rest).toEqual({
       network: '1',
@@ -77,7 +76,7 @@ describe('the money of a bought name', () => {
     expect(paid + receipt.gasUsed * receipt.effectiveGasPrice).toBe(2n * PRICE)
     await at.confirm()
     for (const { tx } of made) expect(await outcomeOf(tx)).toBe('finalized released')
-    expect(await communityPayouts(at.context, 'club')).toEqual([])
+    expect(await at.payouts('club')).toEqual([])
     await at.giveBack({ releaseAfterMs: 0 })
     for (const { id } of made) expect(await jobOf(id), 'nothing is left to release').toBeUndefined()
   })

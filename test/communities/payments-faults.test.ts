@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findChain } from '../../src/db/journal/chains.js'
+import { findChain } from '../../src/db/chains/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { type RewindTarget, removeNewestChainRows } from '../../src/db/journal/rewind/rows.js'

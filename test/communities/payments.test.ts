@@ -4,7 +4,7 @@ import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestTok
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../support/receipt.js'
 import { useWorld } from '../support/useWorld.js'
 import {
   AWAY,

@@ -7,8 +7,7 @@ import {
   testSmartWalletBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { refundsOfAddress } from '../../src/api/refunds/refunds.js'
-import { refundsJson } from '../../src/api/v1/refunds.js'
+import { refundsJson, refundsOfAddress } from '../../src/api/v1/refunds.js'
 import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { readFormerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'

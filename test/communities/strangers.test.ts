@@ -17,8 +17,6 @@ import { type Label, startCommunityWorld } from './communityWorld.js'
 /** Most calls of one kind to a node because of anonymous requests: at once, and waiting. */
 const AT_ONCE = 32
 const WAITING = 200
-/** Most checks of one smart wallet at once. */
-const OF_ONE_WALLET = 4
 /** How long answers are cached: that a hash is unknown, that a wallet has no code, a bridge's fee. */
 const UNKNOWN_MS = 2_000
 const NO_CODE_MS = 5_000
@@ -162,9 +160,8 @@ describe('the status of a hash', () => {
   })
 })
 
-const question = (wallet: Hex, caller = '192.0.2.1') => ({
+const question = (wallet: Hex) => ({
   wallet,
-  caller,
   hash: randomHash(),
   signature: `0x${'ab'.repeat(65)}` as const,
   acceptsErc6492: false,
@@ -184,24 +181,6 @@ describe('a wrong signature', () => {
     for (const { status } of await many(50, () => signIn(wallet))) expect(status).toBe(401)
     expect(count('eth_call')).toBe(0)
     expect(count('eth_getCode')).toBeLessThanOrEqual(turnsSince(startedMs, NO_CODE_MS))
-  })
-
-  it('of one contract delays neither other contracts’ nor other callers’ of this one', async () => {
-    const { isValidSignature } = hub.forStrangers()
-    const attacked = at.world.contracts.hub
-    const other = at.world.contracts.hubEndpoint
-    const address = attacked.slice(2).toLowerCase()
-    const release = holdAll((method, body) => method === 'eth_call' && body.includes(address))
-    const flood = Promise.allSettled(
-      Array.from({ length: 500 }, () => isValidSignature(question(attacked))),
-    )
-    expect(await isValidSignature(question(other))).toBe(false)
-    const owners = isValidSignature(question(attacked, '192.0.2.2'))
-    release()
-    expect(await owners).toBe(false)
-    const answers = await flood
-    expect(answers.filter(({ status }) => status === 'rejected').length).toBe(500 - OF_ONE_WALLET)
-    expect(count('eth_call')).toBe(OF_ONE_WALLET + 2)
   })
 })
 

@@ -3,9 +3,9 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Network } from '../../src/registry/primitives/network.js'
-import { createLocalWalletClient, fundAddresses } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient, fundAddresses } from '../../src/testing/chains/localClients.js'
 import { until } from '../../src/testing/index.js'
-import { startApi } from '../api/support.js'
+import { limitsOf, startApi } from '../api/support.js'
 import { loadRows } from '../support/airdrop.js'
 import { freshName, hubOf, world } from '../support/world.js'
 import { ROWS } from './index.js'
@@ -25,16 +25,9 @@ describe('the suite', () => {
 
   it('waits for a short rate limit, and not for a limit that lasts longer than a run', async () => {
     const key = { perSecond: 500, burst: 3_000 }
-    const counts = {
-      changesPerMinute: 60,
-      changesPerDay: 60,
-      clustersPerDay: 1,
-      namesPerDay: 1,
-      keysPerDay: 1,
-    }
     const asked = async (perSecond: number) => {
       const limited = await startApi({
-        limits: { ...counts, key, address: { perSecond, burst: 20 } },
+        limits: limitsOf(20, { key, address: { perSecond, burst: 20 } }),
       })
       const target = createTarget({ url: limited.url, testnet: false })
       const replies = await Promise.all(

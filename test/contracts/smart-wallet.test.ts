@@ -64,7 +64,6 @@ const asking = async (of: Hex, by: typeof owner) => ({
   hash,
   signature: await by.signMessage({ message }),
   acceptsErc6492: false,
-  caller: '',
 })
 
 beforeAll(async () => {
@@ -89,7 +88,6 @@ const ask = (signature: Hex, options: { of?: Hex; hash?: Hex; acceptsErc6492?: b
     hash: options.hash ?? hash,
     signature,
     acceptsErc6492: options.acceptsErc6492 ?? false,
-    caller: '',
   })
 
 describe('a smart wallet (ERC-1271)', () => {

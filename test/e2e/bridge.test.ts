@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localClients.js'
 import { bridgeCall, until } from '../../src/testing/index.js'
 import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { withdrawRefund } from '../contracts/support/hub.js'

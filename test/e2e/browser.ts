@@ -6,7 +6,7 @@ import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localClients.js'
 import type { SolanaAccount } from '../api/wallets.js'
 import { freshWallet, hubOf } from '../support/world.js'
 

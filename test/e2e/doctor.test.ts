@@ -96,6 +96,15 @@ describe('clusterd doctor', () => {
     expect(found?.text).toContain(text)
   })
 
+  it.each<[string, (file: Chains) => void]>([
+    ['the only node of a hub', (f) => (hubOf(f).rpcUrls = [NOWHERE])],
+    ['one of two', (f) => (hubOf(f).rpcUrls = [NOWHERE, ...(hubOf(f).rpcUrls as [])])],
+  ])('has one bad line where a node is away: %s', async (_, change) => {
+    const key = operatorAccount('relayer').privateKey
+    const bad = badOnes(await examine({ RELAYER_PRIVATE_KEY: key }, change))
+    expect(bad.map(({ about }) => about)).toEqual(['chain 1, 127.0.0.1:9'])
+  })
+
   it('reports a key that is not the contracts’ relayer', async () => {
     const findings = await examine({ RELAYER_PRIVATE_KEY: `0x${'5a'.repeat(32)}` })
     const found = badOnes(findings).map(({ about, text }) => [about, text.includes('setRelayer')])

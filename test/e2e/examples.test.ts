@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { openApiDocuments, routes } from '../../scripts/declaredRoutes.js'
 import { openApiPath } from '../../src/api/http/openapi.js'
-import { openApiDocuments, routes } from '../../src/api/routes.js'
 import { Client, type ClusterdError } from '../../src/client/index.js'
 import { world } from '../support/world.js'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { REMEDIES } from '../../src/ops/generated/remedies.js'
 import { world } from '../support/world.js'
-import { findChromium, launch } from './browser.js'
+import { findChromium, launch, screenshot } from './browser.js'
 
 const DEADLINE = { timeout: 60_000, interval: 500 }
 const page = async (path: string) => (await fetch(`${world().ops}${path}`)).text()
@@ -18,10 +18,14 @@ it('the operator’s page shows chains, leaders, balances, nodes and loops of a 
   const text = await page('/')
   for (const heading of ['To check', 'Chains', 'Leaders', 'Balances', 'Outbox', 'Nodes', 'Loops'])
     expect(text, heading).toContain(`<h2>${heading}</h2>`)
-  expect(text).toMatch(/<td>mainnet<td>8453<td>.+?<td>\d+<td>/)
-  expect(text).toContain('<td>the webhooks<td>')
-  expect(text).toMatch(/<td>mainnet<td>1<td><code>0x\w{40}<\/code><td>\d+(\.\d+)?<td>[\de.-]+<td>/)
-  expect(text).toContain('(<code>ClusterdJobsParked</code>)<br>To do: ')
+  expect(text).toMatch(
+    /<td data-name="network">mainnet<td data-name="chain">8453<td data-name="state">.+?<td data-name="head">\d+<td/,
+  )
+  expect(text).toContain('<td data-name="loop">the webhooks<td')
+  expect(text).toMatch(
+    /<td data-name="account"><code>0x\w{40}<\/code><td data-name="balance">\d+(\.\d+)?<td data-name="signed today">[\de.-]+<td/,
+  )
+  expect(text).toContain('(<code>ClusterdJobsParked</code>, seeded by the local world)<br>To do: ')
   expect(text).toContain('<code>clusterd outbox resume &lt;id&gt;</code>')
   expect(text).not.toContain('undefined')
   // column heads are words, not identifiers
@@ -32,23 +36,41 @@ it('the operator’s page shows chains, leaders, balances, nodes and loops of a 
   expect(text).not.toContain('clusterd contracts status')
 })
 
-it('`/status` has the remedy of an alarm', { timeout: 70_000 }, async () => {
-  const remedy = REMEDIES.ClusterdJobsParked
-  const expected = {
+it('a fresh world has an alarm for its parked packet on each network, with its remedy, and marked', {
+  timeout: 70_000,
+}, async () => {
+  const alarmOf = (network: string) => ({
     alarm: 'ClusterdJobsParked',
-    text: PARKED,
-    remedy,
+    text: `${network}: parked jobs of the kind execute: 1`,
+    remedy: REMEDIES.ClusterdJobsParked,
     see: 'docs/run/alarms.md#clusterdjobsparked',
-  }
+    isSeeded: true,
+  })
   const alarms = async () => (JSON.parse(await page('/status')) as { alarms: object[] }).alarms
-  await expect.poll(alarms, DEADLINE).toContainEqual(expected)
+  const seeded = [alarmOf('mainnet'), alarmOf('testnet')]
+  await expect.poll(alarms, DEADLINE).toEqual(expect.arrayContaining(seeded))
+  expect(JSON.stringify(await alarms())).not.toContain('ClusterdPacketsStuck')
 })
 
-it('the operator’s page is no wider than a phone', { timeout: 70_000 }, async () => {
-  const browser = await launch(findChromium()!)
-  const context = await browser.newContext({ viewport: { width: 360, height: 740 } })
-  const tab = await context.newPage()
-  await tab.goto(`${world().ops}/`)
-  expect(await tab.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
-  await context.close()
-})
+it.each([360, 390, 768])(
+  'the operator’s page is no wider than a screen of %i px',
+  {
+    timeout: 70_000,
+  },
+  async (width) => {
+    const browser = await launch(findChromium()!)
+    const isMobile = width < 768
+    const context = await browser.newContext({ viewport: { width, height: 740 }, isMobile })
+    const tab = await context.newPage()
+    await tab.goto(`${world().ops}/`)
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    // no table scrolls sideways, and each cell is on the screen
+    const rights = (await tab.evaluate(
+      '[...document.querySelectorAll("td")].map((cell) => cell.getBoundingClientRect().right)',
+    )) as number[]
+    expect(rights.length).toBeGreaterThan(20)
+    expect(Math.max(...rights)).toBeLessThanOrEqual(width)
+    await screenshot(tab, `operator-${width}`)
+    await context.close()
+  },
+)

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { createLocalWalletClient } from '../../src/testing/chains/localChain.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localClients.js'
 import { until } from '../../src/testing/index.js'
+import { waitForReceipt } from '../support/receipt.js'
 import {
   addressWord,
   ask,

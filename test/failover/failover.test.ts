@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readLeaders } from '../../src/db/deployment/leaders.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
+import { readLeaders } from '../../src/db/leaders/leaders.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { ask } from '../support/askOnce.js'

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { Client } from '../../src/client/index.js'
 import type { Stack } from '../../src/testing/index.js'
-import { signIn } from '../../src/testing/signIn.js'
+import { signIn } from '../support/signIn.js'
 import { ask, freshName, registerOn } from '../support/world.js'
 
 /** Light traffic on a world whose database fails over, and the answers to it. */

@@ -160,8 +160,8 @@ describe('a chain family that is added by a row', () => {
       .toContainEqual(
         expect.objectContaining({ network: 'mainnet', label: 'ledger', problem: null }),
       )
-    expect(await daemon.metric('clusterd_chain_problem')).toContain(
-      'clusterd_chain_problem{network="mainnet",chain="ledger"} 0',
+    expect(await daemon.metric('clusterd_chain_caught_up')).toContain(
+      'clusterd_chain_caught_up{network="mainnet",chain="ledger"} 1',
     )
     const { chains } = (await get('/v1/overview')) as { chains?: { network: string }[] }
     expect(chains?.map(({ network }) => network)).toEqual(['1', 'ledger'])

@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type FaultProxy, startFaultProxy } from '../../src/testing/faultProxy/faultProxy.js'
-import { FAULT_KINDS, type FaultKind, type Faults } from '../../src/testing/faultProxy/kinds.js'
+import {
+  type FaultyNode,
+  NODE_FAULT_KINDS,
+  type NodeFaultKind,
+  type NodeFaults,
+  startFaultyNode,
+} from '../support/faultyNode/faultyNode.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { useWorld } from '../support/useWorld.js'
 import { indexerOver, type LoneIndexer } from './support.js'
@@ -14,17 +19,22 @@ const LONG_BLOCKS = 700
 const SEED = 4
 
 /**
- * Left out: a socket only wakes the poller, and this test has no timers. A hanging call takes its whole timeout, and a
- * wrong head makes the indexer search for missing blocks: test/chaos covers both. Nobody requests receipts of a hub.
+ * Left out: a socket only wakes the poller, and this test has no timers. A hanging call takes its whole timeout,
+ * which test/chaos covers. Nobody requests receipts of a hub.
  */
-const KINDS = FAULT_KINDS.filter(
-  (kind) => !['silent_socket', 'hang', 'lie', 'null_receipt'].includes(kind),
+const KINDS = NODE_FAULT_KINDS.filter(
+  (kind) => !['silent_socket', 'hang', 'null_receipt'].includes(kind),
 )
 /** Faults that may occur in every answer. For the others, a node has to answer correctly now and then. */
-const HARMLESS: readonly FaultKind[] = ['delay', 'duplicate_logs', 'reorder_logs', 'range_limit']
+const HARMLESS: readonly NodeFaultKind[] = [
+  'delay',
+  'duplicate_logs',
+  'reorder_logs',
+  'range_limit',
+]
 const OFTEN = 0.15
 /** Faults of answers that are few in a run: by `OFTEN`, a run could pass without one. */
-const SELDOM_ASKED: readonly FaultKind[] = ['missing_logs', 'stale_head', 'other_fork']
+const SELDOM_ASKED: readonly NodeFaultKind[] = ['missing_logs', 'stale_head', 'other_fork']
 const HALF = 0.5
 /** Most blocks that a stale head is old: a node that is a few behind others is asked as they are. */
 const STALE_BLOCKS = 6
@@ -33,7 +43,7 @@ const AT_ONCE = 8
 const DEADLINE_MS = 300_000
 
 const world = useWorld(() => startHubWorld())
-let proxy: FaultProxy | undefined
+let proxy: FaultyNode | undefined
 let under: LoneIndexer | undefined
 /** Count of bids so far; the chain grows from test to test. */
 let names = 0
@@ -63,19 +73,19 @@ const head = async (): Promise<number> => Number(await world.public.getBlockNumb
 
 interface Case {
   name: string
-  faults: Faults
+  faults: NodeFaults
   /** Number of other nodes, without faults. */
   others: number
 }
 
 interface Run {
-  proxy: FaultProxy
+  proxy: FaultyNode
   lone: LoneIndexer
   failure?: unknown
 }
 
 interface Result {
-  counts: Record<FaultKind, number>
+  counts: Record<NodeFaultKind, number>
   state: unknown
   failure: unknown
   /** Tables of an indexer without faults. */
@@ -107,7 +117,7 @@ async function indexTogether(
   const limits = { delayMs: 4, retryAfterS: 0.02, rangeBlocks: 3, staleBlocks: STALE_BLOCKS }
   const runs = new Map<string, Run>()
   for (const { name, faults, others } of cases) {
-    const proxy = await startFaultProxy({ target: world.anvil, seed: SEED, faults, limits })
+    const proxy = await startFaultyNode({ target: world.anvil, seed: SEED, faults, limits })
     const rpcUrls = [proxy.rpcUrl, ...Array<string>(others).fill(world.anvil.rpcUrl)]
     const database = `${group}_${name.replaceAll(' ', '_')}`
     runs.set(name, {
@@ -159,11 +169,11 @@ describe('the only node', () => {
   const EVERYTHING = 'everything at once'
   let results: Map<string, Result>
   beforeAll(async () => {
-    const shareOf = (kind: FaultKind) => {
+    const shareOf = (kind: NodeFaultKind) => {
       if (HARMLESS.includes(kind)) return 1
       return SELDOM_ASKED.includes(kind) ? HALF : OFTEN
     }
-    const often = (kind: FaultKind): Faults => ({ [kind]: shareOf(kind) })
+    const often = (kind: NodeFaultKind): NodeFaults => ({ [kind]: shareOf(kind) })
     const all = Object.fromEntries(KINDS.map((kind) => [kind, 0.05]))
     results = await indexThrough([
       ...KINDS.map((kind) => ({ name: kind, faults: often(kind), others: 0 })),
@@ -205,7 +215,7 @@ describe('a node on a fork from below the checkpoint', () => {
     others: readonly string[],
     options?: { haltPatience?: { failures: number; ms: number } },
   ): Promise<LoneIndexer> {
-    proxy = await startFaultProxy({ target: world.anvil, seed: SEED, limits: DEEP })
+    proxy = await startFaultyNode({ target: world.anvil, seed: SEED, limits: DEEP })
     const start = (await head()) - BLOCKS_BEFORE
     under = await indexerOver(
       world,
@@ -261,7 +271,7 @@ describe('a node on a fork from below the checkpoint', () => {
   })
 
   it('does not halt the chain while the other of two nodes does not answer', async () => {
-    const other = await startFaultProxy({ target: world.anvil, seed: SEED })
+    const other = await startFaultyNode({ target: world.anvil, seed: SEED })
     const { indexer } = await caughtUp('fork_of_half', [other.rpcUrl])
     await other.stop()
     for (let look = 0; look < LOOKS; look++) await indexer.step().catch(() => {})

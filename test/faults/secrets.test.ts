@@ -8,7 +8,6 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { relayerAccount } from '../../src/chains/evm/relayerAccount.js'
 import { createLog } from '../../src/ops/log/log.js'
 import { keccak256 } from '../../src/registry/primitives/keccak.js'
-import { signIn } from '../../src/testing/signIn.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { useFolder } from '../support/folder.js'
 import { startHubWorld } from '../support/hubWorld.js'
@@ -17,6 +16,7 @@ import {
   type IndiscreetNode,
   startIndiscreetNode,
 } from '../support/indiscreetNode.js'
+import { signIn } from '../support/signIn.js'
 import { useWorld } from '../support/useWorld.js'
 
 const DEADLINE = { timeout: 40_000, interval: 200 }
@@ -159,13 +159,13 @@ it.each(INDISCRETIONS)(
   async (fault) => {
     const before = node.count()
     node.be(fault)
-    const isFailing = async () => (await daemon.metric('clusterd_chain_failing')).join()
-    await expect.poll(isFailing, DEADLINE).toContain('} 1')
+    const alarms = async () => (await daemon.metric('clusterd_alarm')).join()
+    await expect.poll(alarms, DEADLINE).toContain('ClusterdChainFailing')
     const statuses = await askAll()
     expect(statuses).toContain(503)
     await expect.poll(() => node.count(), DEADLINE).toBeGreaterThan(before)
     node.be(null)
-    await expect.poll(isFailing, DEADLINE).toContain('} 0')
+    await expect.poll(alarms, DEADLINE).not.toContain('ClusterdChainFailing')
     expect(found(logged())).toEqual([])
     expect(found(answered.join())).toEqual([])
   },

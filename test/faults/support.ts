@@ -10,9 +10,9 @@ import {
   runningHashInputs,
 } from '../../src/chains/evm/runningHash/hashes.js'
 import type { ChainConfig } from '../../src/config/index.js'
-import { readChain, registerChain } from '../../src/db/journal/chains.js'
+import { readChain, registerChain } from '../../src/db/chains/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
-import { takeLeadershipIfFree } from '../../src/db/pg/leader.js'
+import { takeLeadershipIfFree } from '../../src/db/leaders/lead.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'

@@ -192,7 +192,7 @@ it('logs are read from any topics and data', async () => {
       const raw = logs.map((one) => ({ ...place, ...one })) as Parameters<typeof decodeLogs>[2]
       return decodeLogs(
         async () => null as never,
-        { role: 'hub', chain: 1, chainId: 1, contract },
+        { role: 'hub', chain: 1, contract },
         raw,
         () => 0,
       )

@@ -1,9 +1,9 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { CommunityPaymentRequest } from '../../src/chains/chain.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { openChains, startBridgeWorld } from '../support/bridgeWorld.js'
 import { allMined, replaceNewestBlocks } from '../support/miner.js'
+import { waitForReceipt } from '../support/receipt.js'
 import { useWorld } from '../support/useWorld.js'
 
 /** More than the blocks that a test mines on top of what it sends. */

@@ -1,12 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import {
-  integerBetween,
-  pickElement,
-  seededRandomSequence,
-} from '../../src/testing/faultProxy/random.js'
+import { integerBetween, pickElement } from '../../src/testing/faultProxy/random.js'
 import { indexerOver, type LoneIndexer } from '../faults/support.js'
 import { MINIMUM_WEI, startHubWorld } from '../support/hubWorld.js'
 import { replaceNewestBlocks } from '../support/miner.js'
+import { seededRandomSequence } from '../support/random.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 

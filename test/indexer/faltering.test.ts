@@ -46,7 +46,7 @@ it(
     if (process.env.FALTERING) report(cases, performance.now() - startMs)
     expect(failures).toEqual([])
   },
-  60_000 + 2_000 * RUNS,
+  60_000 + 5_000 * RUNS,
 )
 
 /** Prints the distribution of the runs. */

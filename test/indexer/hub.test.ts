@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
+import { unhaltChain } from '../../src/db/chains/chains.js'
 import { appendEntries } from '../../src/db/journal/append.js'
-import { unhaltChain } from '../../src/db/journal/chains.js'
 import { LostLeadershipError, lockJournalHead } from '../../src/db/journal/head.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'

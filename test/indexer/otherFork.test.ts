@@ -6,7 +6,6 @@ import { assertOwnersOnHub } from '../../src/chains/evm/owners.js'
 import { readRunningHashes } from '../../src/chains/evm/runningHash/hashes.js'
 import { logRangeSource } from '../../src/chains/evm/runningHash/ranges.js'
 import { createLogRangeWidth } from '../../src/chains/evm/runningHash/width.js'
-import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
@@ -29,7 +28,7 @@ it('refuses a record read by block number if the block is replaced between the t
   await world.bid(1, ['ann'])
   const { hash, number } = (await getBlockHeader(chain.rpc.call, 'latest'))!
   const read = () =>
-    chain.rpc.onOneNode((call) => readRunningHashes(call, chain.config, fromHex(hash), number))
+    chain.rpc.onOneNode((call) => readRunningHashes(call, chain.config, { hash, number }))
   let replaces = false
   onCall = async (method, body) => {
     if (method !== 'eth_call') return undefined

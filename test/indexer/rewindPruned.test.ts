@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import { encodeRunningHashes } from '../../src/chains/evm/runningHash/hashes.js'
 import { readLastConfirmedHashes } from '../../src/chains/evm/runningHash/prove.js'
-import { findChain } from '../../src/db/journal/chains.js'
+import { findChain } from '../../src/db/chains/chains.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
@@ -219,17 +219,14 @@ it('a stored record of another block means a rewind, and no record a payments co
   const parentHash = fromHex(hash)
   const row = { ...(await findChain(world.pool, 'mainnet', '1'))!, nextBlock, parentHash }
   const known = [Buffer.alloc(32, 7)]
-  const placeOf = async (of: typeof chain, record: Buffer | null) =>
-    (await readLastConfirmedHashes(of, { ...row, record })).place
+  const hashesOf = async (of: typeof chain, record: Buffer | null) =>
+    (await readLastConfirmedHashes(of, { ...row, record })).runningHashes
   const ofOther = encodeRunningHashes(spoke.config, Buffer.alloc(32, 1), known)
   const ofThis = encodeRunningHashes(spoke.config, parentHash, known)
-  expect(await placeOf(spoke, ofOther)).toBeNull()
-  expect(await placeOf(spoke, ofThis)).toEqual({ lastHash: parentHash, runningHashes: known })
-  expect(await placeOf(spoke, null)).toEqual({
-    lastHash: parentHash,
-    runningHashes: [Buffer.alloc(32)],
-  })
-  expect(await placeOf(chain, null)).toBeNull()
+  expect(await hashesOf(spoke, ofOther)).toBeNull()
+  expect(await hashesOf(spoke, ofThis)).toEqual(known)
+  expect(await hashesOf(spoke, null)).toEqual([Buffer.alloc(32)])
+  expect(await hashesOf(chain, null)).toBeNull()
   const trusted = { ...chain, config: { ...config, trust: 'trusted' as const } }
-  expect(await placeOf(trusted, ofOther)).toEqual({ lastHash: parentHash, runningHashes: [] })
+  expect(await hashesOf(trusted, ofOther)).toEqual([])
 })

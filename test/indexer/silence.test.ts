@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RawLog } from '../../src/chains/evm/logs.js'
-import {
-  integerBetween,
-  pickElement,
-  seededRandomSequence,
-} from '../../src/testing/faultProxy/random.js'
+import { integerBetween, pickElement } from '../../src/testing/faultProxy/random.js'
+import { seededRandomSequence } from '../support/random.js'
 import type { OnCall } from '../support/rpcProxy.js'
 import { answering, failing, RECORD_HASH, useSilentNodes } from './silentNodes.js'
 

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
+import { registerSnapshotMetrics } from '../../src/daemon/metrics.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { createMetrics } from '../../src/ops/metrics.js'
 import type { LoneIndexer } from '../faults/support.js'
+import { snapshotWith } from '../support/snapshot.js'
 import { useSilentNodes } from './silentNodes.js'
 
 /** Time of an indexer's loop by stage. */
@@ -75,7 +77,16 @@ it('pauses between steps are idle, and the gauge has all stages', async () => {
   await sleep(SLOW_MS)
   expect(lone.indexer.state.stagesMs.idle - idle).toBeGreaterThanOrEqual(SLOW_MS - 1)
 
-  const { registry } = createMetrics(() => [lone.indexer.state])
+  const { state } = lone.indexer
+  const chain = {
+    network: state.network,
+    label: state.label,
+    role: 'hub',
+    state,
+    nodes: [],
+  } as const
+  const registry = new Registry()
+  registerSnapshotMetrics(registry, () => snapshotWith({ chains: [chain] }), [])
   const gauge = registry.getSingleMetric('clusterd_chain_stage_seconds')!
   const { values } = await gauge.get()
   const shown = Object.fromEntries(values.map(({ labels, value }) => [labels.stage, value]))

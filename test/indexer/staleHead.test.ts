@@ -42,9 +42,9 @@ describe('a hub whose head is stalled', () => {
     expect((await fetch(`${daemon.ops}/ready`)).status).toBe(200)
     const [line] = await daemon.metric('clusterd_chain_head_age_seconds')
     expect(Number(line!.split(' ')[1])).toBeGreaterThanOrEqual(OLD_S)
-    expect(await daemon.metric('clusterd_chain_problem')).toEqual([
-      'clusterd_chain_problem{network="mainnet",chain="1"} 1',
-    ])
+    expect(await daemon.metric('clusterd_alarm')).toContain(
+      'clusterd_alarm{alarm="ClusterdHeadStandsStill",network="mainnet",chain="1"} 1',
+    )
   })
 
   it('refuses quotes, and answers look-ups with its lag', async () => {

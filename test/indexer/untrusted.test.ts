@@ -30,10 +30,7 @@ describe('a chain whose contracts keep no running hash', () => {
     const pool = createPool({ url, max: 2, applicationName: 'test' })
     ends.push(() => pool.end())
     await world.test.setCode({ address: OLDER, bytecode: OLDER_CODE })
-    const metrics = { rpc: { watch() {} } } as unknown as Parameters<
-      typeof openEvmChain
-    >[1]['metrics']
-    const context = { pool, log: pino({ level: 'silent' }), metrics }
+    const context = { pool, log: pino({ level: 'silent' }) }
     return openEvmChain({ ...world.config, local: true, ...changes }, context)
   }
 

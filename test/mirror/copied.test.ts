@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { restartFeedsAfterRestore } from '../../src/cli/journal/restored.js'
+import { readFeedLogState } from '../../src/db/feed/log.js'
+import { readJournalHead } from '../../src/db/journal/head.js'
+import { replayJournal } from '../../src/db/journal/replay.js'
+import { computeStateHash } from '../../src/db/journal/stateHash.js'
 import {
   markMirrorVerified,
   markNamesProved,
   readMirroredNetworks,
-} from '../../src/db/journal/copies.js'
-import { readJournalHead } from '../../src/db/journal/head.js'
-import { readFeedLogState } from '../../src/db/journal/log.js'
-import { replayJournal } from '../../src/db/journal/replay.js'
-import { computeStateHash } from '../../src/db/journal/stateHash.js'
+} from '../../src/db/mirror/mirrors.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { readEntryBundle } from '../../src/push/leaves.js'
 import type { TreeHead } from '../../src/registry/log/note.js'

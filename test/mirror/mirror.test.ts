@@ -4,9 +4,11 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addJournalCommands } from '../../src/cli/journal/commands.js'
 import { LogReader } from '../../src/client/verify.js'
-import { lockMirrorHead } from '../../src/db/journal/mirrorWriter.js'
+import { lockMirrorHead } from '../../src/db/mirror/writer.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { createMirrorSourceClient } from '../../src/mirror/source.js'
+import { readSerializedEvents } from '../../src/push/feedReader.js'
+import { ENTRY_KIND } from '../../src/registry/journal/entry.js'
 import { sha256InOneCall } from '../../src/registry/log/hash.js'
 import { memberOf } from '../api/members.js'
 import { mirrorOf, readFeed } from '../api/mirror.js'
@@ -142,6 +144,37 @@ describe('a mirror', () => {
     await mirrorFrom({ pool }, world.url)
     await compare(mirror)
     await mirror.stop()
+  })
+
+  it('files its entries under a kind of its own, and goes on where an earlier build filed them as moves', async () => {
+    const { pool } = await database('earlier')
+    await mirrorFrom({ pool }, world.url)
+    const kinds = async () =>
+      (await pool.query('SELECT DISTINCT kind FROM journal ORDER BY kind')).rows.map(
+        ({ kind }) => kind,
+      )
+    expect(await kinds()).toEqual([ENTRY_KIND.bid, ENTRY_KIND.mirrored])
+    await pool.query('UPDATE journal SET kind = $1 WHERE kind = $2', [
+      ENTRY_KIND.move_names,
+      ENTRY_KIND.mirrored,
+    ])
+    const member = await memberOf(world)
+    await member.create()
+    await writeLog(world.pool)
+    await mirrorFrom({ pool }, world.url)
+    expect(await kinds()).toEqual([ENTRY_KIND.bid, ENTRY_KIND.move_names, ENTRY_KIND.mirrored])
+    const mirror = await secondApi({ pool }, { chains: world.chains })
+    await compare(mirror)
+    await mirror.stop()
+  })
+
+  it('with entries of a newer version says so to whoever reads them', async () => {
+    const { pool } = await database('newer')
+    await mirrorFrom({ pool }, world.url)
+    await pool.query('UPDATE journal SET kind = 99 WHERE kind = $1', [ENTRY_KIND.mirrored])
+    await expect(readSerializedEvents(pool, 'mainnet', { first: 1, limit: 1_000 })).rejects.toThrow(
+      'this version of clusterd does not know kind 99 of a journal entry',
+    )
   })
 
   it('of a mirror is the same again', async () => {

@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { beforeAll, expect, test, vi } from 'vitest'
+import { type ChainRow, registerChain } from '../../src/db/chains/chains.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import {
   type AppendChangesResult,
   appendSignedChanges,
 } from '../../src/db/journal/appendSignedChanges.js'
-import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { inTransaction } from '../../src/db/pg/pool.js'

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { buildClientPackage } from '../../scripts/client-package.js'
 import { useFolder } from '../support/folder.js'
 
-const MAX_PACKED_BYTES = 25 * 1024
+const MAX_PACKED_BYTES = 27 * 1024
 const REGISTRY_DEADLINE_MS = 5_000
 
 const folder = useFolder()
@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 
 describe('the package clusterd-client', () => {
-  it('has two entries with types, no dependency, and at most 25 KB', () => {
+  it('has two entries with types, no dependency, and at most 27 KB', () => {
     const packageJson = JSON.parse(run('tar', ['xzOf', tarball, 'package/package.json']))
     expect(packageJson).toMatchObject({ name: 'clusterd-client', type: 'module' })
     expect(Object.keys(packageJson).filter((key) => /dependencies/i.test(key))).toEqual([])

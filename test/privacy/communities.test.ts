@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { routes } from '../../src/api/routes.js'
+import { routes } from '../../scripts/declaredRoutes.js'
 import type { FeedEvent } from '../../src/client/types.js'
 import { requirementsHash } from '../../src/registry/community/requirements.js'
 import { encodePayment } from '../../src/registry/journal/payment.js'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { routes } from '../../src/api/routes.js'
+import { routes } from '../../scripts/declaredRoutes.js'
 import { type Member, memberOf } from '../api/members.js'
 import { mirrorOf, readFeed } from '../api/mirror.js'
 import { bid, freshName, randomAddress, randomHash } from '../api/support.js'

@@ -21,7 +21,7 @@ function tailOf(query: (asked: pg.QueryArrayConfig) => unknown) {
   const notifications = new ChangeNotifications()
   const reported: unknown[] = []
   const onOwnError = (error: unknown) => void reported.push(error)
-  const tail = new FeedTail({ pool, network: 'mainnet', notifications, onOwnError })
+  const tail = new FeedTail({ pool, notifications, onOwnError })
   return { tail, notifications, reported, notify: () => notifications.onNotify('mainnet') }
 }
 
@@ -48,7 +48,7 @@ it.each([0, 1, 2, 3, 4])(
       return found
     })
     const { signal } = new AbortController()
-    const found = await tail.next(generation, next, signal)
+    const found = await tail.next('mainnet', generation, next, signal)
     expect(found).toMatchObject([{ number: next }, { number: next + 1 }, { number: next + 2 }])
   },
 )
@@ -61,9 +61,9 @@ it('streams at the same position share the reads, and a stream that leaves ends 
     return world.pool.query(asked)
   })
   const gone = new AbortController()
-  const left = tail.next(generation, next, gone.signal)
+  const left = tail.next('mainnet', generation, next, gone.signal)
   const streams = Array.from({ length: 20 }, () =>
-    tail.next(generation, next, new AbortController().signal),
+    tail.next('mainnet', generation, next, new AbortController().signal),
   )
   gone.abort()
   expect(await left).toBeNull()
@@ -83,7 +83,7 @@ it('nothing is read once all streams have left, and a stream that comes then get
     return world.pool.query(asked)
   })
   const gone = new AbortController()
-  const left = tail.next(generation, next, gone.signal)
+  const left = tail.next('mainnet', generation, next, gone.signal)
   gone.abort()
   expect(await left).toBeNull()
   await grow()
@@ -92,7 +92,7 @@ it('nothing is read once all streams have left, and a stream that comes then get
   notify()
   const { signal } = new AbortController()
   // comes while the wait without streams ends
-  const found = await tail.next(generation, next, signal)
+  const found = await tail.next('mainnet', generation, next, signal)
   expect(found).toHaveLength(3)
   expect(reads).toBeGreaterThanOrEqual(before)
 })
@@ -101,7 +101,7 @@ it('an error of our own code is reported and ends the wait, an unavailable datab
   const failures: unknown[] = [new Error('Connection terminated'), new TypeError('a mistake')]
   const { tail, notify, reported } = tailOf(() => Promise.reject(failures.shift()))
   const { signal } = new AbortController()
-  const found = tail.next(1, 1, signal)
+  const found = tail.next('mainnet', 1, 1, signal)
   await expect.poll(() => failures.length).toBe(1)
   expect(reported).toEqual([])
   notify()
@@ -113,10 +113,10 @@ it('a restart of the feed and the end of all waits are reported', async () => {
   const { generation, next } = await endOfFeed()
   const { tail, notifications } = tailOf((asked) => world.pool.query(asked))
   const { signal } = new AbortController()
-  expect(await tail.next(generation + 1, next, signal)).toBe('restarted')
-  expect(await tail.next(generation, next + 1_000, signal)).toBe('restarted')
-  const waiting = tail.next(generation, next, signal)
+  expect(await tail.next('mainnet', generation + 1, next, signal)).toBe('restarted')
+  expect(await tail.next('mainnet', generation, next + 1_000, signal)).toBe('restarted')
+  const waiting = tail.next('mainnet', generation, next, signal)
   notifications.end()
   expect(await waiting).toBeNull()
-  expect(await tail.next(generation, next, signal)).toBeNull()
+  expect(await tail.next('mainnet', generation, next, signal)).toBeNull()
 })

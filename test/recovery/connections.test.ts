@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startTcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { startStack, until } from '../../src/testing/index.js'
 import { queryOn } from '../support/database.js'
 import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.js'
+import { startTcpProxy } from '../support/tcpProxy.js'
 import { useWorld } from '../support/useWorld.js'
 import { ask, freshName, freshWallet, registerOn } from '../support/world.js'
 

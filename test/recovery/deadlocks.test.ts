@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { restartFeedsAfterRestore } from '../../src/cli/journal/restored.js'
-import { registerChain } from '../../src/db/journal/chains.js'
+import { registerChain } from '../../src/db/chains/chains.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import { printed } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'

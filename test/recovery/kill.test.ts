@@ -9,10 +9,10 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import {
   createLocalWalletClient,
   localChainClients,
-  mineBlocksQuicklyDuring,
-} from '../../src/testing/chains/localChain.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
+} from '../../src/testing/chains/localClients.js'
 import { createDatabase, startStack, until } from '../../src/testing/index.js'
+import { mineBlocksQuicklyDuring } from '../support/miner.js'
+import { waitForReceipt } from '../support/receipt.js'
 import { useWorld } from '../support/useWorld.js'
 
 const BATCHES = 40

@@ -181,8 +181,8 @@ describe('a mirror', () => {
       .toMatchObject([
         { alarm: 'ClusterdMirrorRefused', text: expect.stringContaining('signature') },
       ])
-    expect(await mirror.metric('clusterd_mirror_alarm')).toContain(
-      'clusterd_mirror_alarm{network="mainnet",alarm="ClusterdMirrorRefused"} 1',
+    expect(await mirror.metric('clusterd_alarm')).toContain(
+      'clusterd_alarm{alarm="ClusterdMirrorRefused",network="mainnet",chain=""} 1',
     )
     expect((await nameOf(mirror, event.from)).status).toBe(200)
     way.is = 'open'

@@ -6,20 +6,19 @@ import { type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { type RewindOptions, rewindChain } from '../../src/cli/journal/rewind.js'
+import type { StatusWord } from '../../src/client/types.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import {
-  CONFIRMATION_BLOCKS,
-  createLocalWalletClient,
-} from '../../src/testing/chains/localChain.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
+import { CONFIRMATION_BLOCKS } from '../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../src/testing/chains/localClients.js'
 import { type EventItem, startStack, until } from '../../src/testing/index.js'
 import { readDaemonReadiness } from '../../src/testing/processes/daemonProcess.js'
 import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { printed } from '../support/cli.js'
-import { type Miner, replaceNewestBlocks, takeOverMining } from '../support/miner.js'
+import { type Miner, replaceNewestBlocks, startMiner } from '../support/miner.js'
+import { waitForReceipt } from '../support/receipt.js'
 import { useWorld } from '../support/useWorld.js'
 import {
   ask,
@@ -41,10 +40,11 @@ let pool: pg.Pool
 let miner: Miner
 beforeAll(async () => {
   pool = createPool({ url: stack.databaseUrl, max: 3, applicationName: 'test' })
-  miner = await takeOverMining(hubOf('mainnet', stack), BLOCK_MS)
+  await stack.anvils['1'].pause()
+  miner = startMiner(hubOf('mainnet', stack), BLOCK_MS)
 })
 afterAll(async () => {
-  await miner?.stop()
+  miner?.stop()
   await pool?.end()
 })
 
@@ -71,7 +71,7 @@ const isUnconfirmedFact = async (block: bigint) =>
     )
   ).rowCount === 1
 
-async function register(label: string, name: string, wanted: string): Promise<Hex> {
+async function register(label: string, name: string, wanted: StatusWord): Promise<Hex> {
   const account = await freshWallet('mainnet', stack)
   const tx = await registerOn(label, account, [{ name }], stack)
   await until.status(stack, tx, wanted)
@@ -191,7 +191,9 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(await waitForCondition(isHalted, DEADLINE_MS)).toBe(true)
     expect((await fetch(`${stack.ops}/ready`)).status).toBe(200)
     const metrics = await (await fetch(`${stack.ops}/metrics`)).text()
-    expect(metrics).toContain('clusterd_chain_halted{network="mainnet",chain="1"} 1')
+    expect(metrics).toContain(
+      'clusterd_alarm{alarm="ClusterdChainHalted",network="mainnet",chain="1"} 1',
+    )
 
     await registerOn('1', await freshWallet('mainnet', stack), [{ name: late }], stack)
     const spokeBlock = async () =>

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { keccak256, toHex, zeroHash } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LEASE_CONNECTIONS } from '../../src/db/pg/leader.js'
-import { startTcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
+import { LEASE_CONNECTIONS } from '../../src/db/leaders/lead.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { callOf, lookupOf, parentsWith, RESOLVER, signedAnswer } from '../support/ens.js'
+import { startTcpProxy } from '../support/tcpProxy.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 const DEADLINE = { timeout: 40_000, interval: 100 }
@@ -151,12 +151,15 @@ describe('processes beside the leader', () => {
 
     const watcher = await another({ ROLES: 'relay', RELAY_WATCH: 'true' })
     await expect.poll(() => leaders(watcher), DEADLINE).toContain('mainnet relay here')
-    const missing = await watcher.metric('clusterd_relay_missing_keys')
-    expect(missing.join()).toMatch(/clusterd_relay_missing_keys\{network="mainnet"\} [12]/)
+    expect((await watcher.metric('clusterd_alarm')).join()).toMatch(
+      /clusterd_alarm\{alarm="ClusterdRelayKeyMissing",network="mainnet",chain=""\} [12]/,
+    )
     expect((await watcher.status()).warnings.join()).toContain(
       'relays for mainnet without RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL',
     )
-    expect(watcher.warnings().join()).toContain('what these keys pay for is not sent')
+    await expect
+      .poll(() => watcher.warnings().join(), DEADLINE)
+      .toContain('this process relays for mainnet without')
     await expect(fetch(`${watcher.api}/v1/events`)).rejects.toThrow()
   })
 

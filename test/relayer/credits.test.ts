@@ -8,16 +8,16 @@ import {
   findCreditsOfReceipts,
 } from '../../src/db/bridge/credits.js'
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
-import { findChain } from '../../src/db/journal/chains.js'
+import { findChain } from '../../src/db/chains/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
-import { findJournalledTxs } from '../../src/db/journal/txBids.js'
+import { findJournalledTxs } from '../../src/db/transactions/bids.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { addressOfWord } from '../../src/registry/primitives/address.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { SPOKE_EID } from '../support/bridgeContracts.js'
 import { MINIMUM_WEI, openChains } from '../support/bridgeWorld.js'
+import { waitForReceipt } from '../support/receipt.js'
 import { useBridge } from '../support/useBridge.js'
 
 const world = useBridge()

@@ -6,13 +6,13 @@ import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions
 import { writeMessages } from '../../src/db/bridge/messages.js'
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { takeLeadershipIfFree } from '../../src/db/pg/leader.js'
+import { takeLeadershipIfFree } from '../../src/db/leaders/lead.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { MINIMUM_WEI, RELAYER_KEY, STRANGER } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
+import { waitForReceipt } from '../support/receipt.js'
 import { useBridge } from '../support/useBridge.js'
 import { deliveriesOf, outboxCommand } from './deliveries.js'
 
@@ -142,7 +142,10 @@ describe('a delivery', () => {
       'mainnet',
       (await deliveryOf(guid)).message!.txHash,
     )
-    expect(message).toMatchObject({ failure: 'no_peer', received: null })
+    expect(message).toMatchObject({
+      job: { kind: 'execute', reason: 'no_peer', isParked: false },
+      received: null,
+    })
     await listen()
     expect((await world.run(relayer)).filter((outcome) => outcome.startsWith('execute'))).toEqual(
       [],
@@ -159,7 +162,7 @@ describe('a delivery', () => {
             await deliveryOf(guid)
           ).message!.txHash,
         )
-      )[0]!.failure,
+      )[0]!.job,
     ).toBeNull()
   })
 

@@ -9,10 +9,10 @@ import { addOutboxCommands } from '../../src/cli/outbox/commands.js'
 import type { JobRow } from '../../src/db/outbox/rows.js'
 import type { EvmJobTx } from '../../src/registry/outbox.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import { SPOKE_EID } from '../support/bridgeContracts.js'
 import { type BridgeWorld, RELAYER_KEY, type SteppedRelayer } from '../support/bridgeWorld.js'
 import { runHere } from '../support/cli.js'
+import { waitForReceipt } from '../support/receipt.js'
 
 /** Whom the hub hears over the bridge; while it hears nobody, every message reverts with `no_peer`. */
 export const setPeer = ({ hub, contracts }: BridgeWorld, peer: Hex) =>

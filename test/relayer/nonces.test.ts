@@ -48,7 +48,9 @@ const expectOnce = (guid: `0x${string}`, relayer: SteppedRelayer) =>
 const clusterd = (...args: string[]) => outboxCommand(world)('nonce', ...args)
 
 const alarmsOf = ({ state }: SteppedRelayer) =>
-  outboxProblems({ network: 'mainnet', relayers: [state] }, Date.now()).map(({ alarm }) => alarm)
+  outboxProblems({ network: 'mainnet', missingKeys: [], relayers: [state] }, Date.now()).map(
+    ({ alarm }) => alarm,
+  )
 
 describe('a count of the chain', () => {
   it.each([

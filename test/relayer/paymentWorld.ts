@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, type Keypair } from '@solana/web3.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
-import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
+import { readTransaction } from '../../src/chains/solana/reads.js'
 import { createRegistrarClient } from '../../src/chains/solana/registrar.js'
 import { createSolanaSigner, type SolanaSigner } from '../../src/chains/solana/signer.js'
 import { parseChainsFile } from '../../src/config/index.js'
 import { openSolanaChain } from '../../src/daemon/families/solana.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
+import { listTransactions } from '../../src/indexer/solana/list.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
-import { StageClock } from '../../src/ops/stages.js'
 import type { StoredPayment } from '../../src/registry/payment/payment.js'
 import {
   deriveQuoteId,
@@ -22,9 +22,9 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from '../../src/relayer/solanaRelayer.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { startLocalSolana } from '../../src/testing/solana/localSolana.js'
-import { sendSolanaTransaction } from '../../src/testing/solana/sendSolana.js'
 import { MINIMUM_WEI, openChains, startBridgeWorld } from '../support/bridgeWorld.js'
 import { runChild } from '../support/kill.js'
+import { sendSolanaTransaction } from '../support/sendSolana.js'
 import { outboxCommand } from './deliveries.js'
 
 const QUOTE_KEY = Buffer.alloc(32, 0x0c)
@@ -153,11 +153,10 @@ export async function startPaymentWorld() {
           pool: bridge.pool,
           rpc,
           registrar,
-          identity,
-          chain,
+          network: 'mainnet',
+          open: source.open,
           startSlot,
           commitment: 'confirmed',
-          stages: new StageClock(),
           signal,
           epoch: epoch!,
         })

@@ -7,7 +7,7 @@ import { WorkerLoops } from '../../src/ops/loops.js'
 import { outboxProblems } from '../../src/relayer/report.js'
 import { runRelayer } from '../../src/relayer/run.js'
 import type { SolanaRelayer } from '../../src/relayer/solanaRelayer.js'
-import { solanaRelayerChain } from '../../src/relayer/solanaRelayerChain.js'
+import { solanaRelayerChain } from '../../src/relayer/solanaRelayer.js'
 import { useWorld } from '../support/useWorld.js'
 import { LAMPORTS, startPaymentWorld } from './paymentWorld.js'
 
@@ -164,7 +164,7 @@ describe('a payment whose name was won, and that its payer may take back before 
   const RENT = 890_880n
   const alarmsOf = (payer: SolanaRelayer) =>
     outboxProblems(
-      { network: 'mainnet', relayers: [payer.state] },
+      { network: 'mainnet', missingKeys: [], relayers: [payer.state] },
       Date.now() + world.bridge.aheadMs,
     ).map(({ alarm }) => alarm)
 
@@ -306,7 +306,7 @@ describe('a running payer', () => {
       .toBe(true)
     expect(await world.closings(paid)).toBe(1)
     await expect
-      .poll(() => run.state().relayers[0], WAIT)
+      .poll(() => run.state()?.relayers[0], WAIT)
       .toMatchObject({ stats: { open: expect.any(Array) } })
     stopping.abort()
     await run.done

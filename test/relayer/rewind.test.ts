@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findChain } from '../../src/db/journal/chains.js'
+import { findChain } from '../../src/db/chains/chains.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
 import type { RewindReport } from '../../src/db/journal/rewind/report.js'

@@ -1,18 +1,18 @@
 import { pino } from 'pino'
+import { Registry } from 'prom-client'
 import { pad, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
+import { registerSnapshotMetrics } from '../../src/daemon/metrics.js'
 import { overviewPage } from '../../src/daemon/opsPage.js'
 import { createListener } from '../../src/db/pg/notify.js'
-import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
-import { createMetrics } from '../../src/ops/metrics.js'
-import { evmRelayerChain } from '../../src/relayer/evmRelayerChain.js'
+import { evmRelayerChain } from '../../src/relayer/evmRelayer.js'
 import { EVM_TELEMETRY } from '../../src/relayer/evmTelemetry.js'
-import { createOutboxMetrics } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
+import { snapshotWith } from '../support/snapshot.js'
 import { useWorld } from '../support/useWorld.js'
 import { outboxCommand, setPeer } from './deliveries.js'
 
@@ -20,8 +20,10 @@ const world = useWorld(() => startBridgeWorld())
 let run: RelayRun
 const stopping = new AbortController()
 const logged: { level: number; msg: string; reason?: string }[] = []
-const metrics = createMetrics()
-createOutboxMetrics(metrics.registry, () => [run.state()], [EVM_TELEMETRY])
+const registry = new Registry()
+registerSnapshotMetrics(registry, () => snapshotWith({ outboxes: [run.state() ?? []].flat() }), [
+  EVM_TELEMETRY,
+])
 
 beforeAll(async () => {
   const chains = await openChains(world.pool, world.file)
@@ -103,15 +105,15 @@ describe('a running relayer', () => {
           ?.split(' ')[1],
       )
     await until(async () => {
-      text = await metrics.registry.metrics()
+      text = await registry.metrics()
       return value('clusterd_outbox_jobs{network="mainnet",kind="execute",state="queued"}') === 1
     })
     expect(
       value('clusterd_outbox_oldest_seconds{network="mainnet",kind="execute",state="queued"}'),
     ).toBeGreaterThan(0)
     expect(value('clusterd_outbox_jobs{network="mainnet",kind="execute",state="parked"}')).toBe(0)
-    expect(value('clusterd_stuck_packets{network="mainnet"}')).toBe(0)
-    expect(value('clusterd_relayer_nonce_gaps{network="mainnet",chain="1"}')).toBe(0)
+    expect(value('clusterd_stuck_packets{network="mainnet",chain="1"}')).toBe(0)
+    expect(text).not.toContain('clusterd_alarm{alarm="Clusterd')
     expect(value('clusterd_relayer_balance_wei{network="mainnet",chain="1"}')).toBeGreaterThan(1e21)
     expect(value('clusterd_relayer_runway_seconds{network="mainnet",chain="1"}')).toBeGreaterThan(
       86_400,
@@ -149,28 +151,11 @@ describe('a running relayer', () => {
 
   /** Whether the operator's page shows a parked job. */
   async function shownParked(id: string): Promise<void> {
-    const { chains } = parseChainsFile(world.file, 'test')
-    const nobody = {
-      loops: new WorkerLoops(),
-      runs: [],
-      mirrors: [],
-      relays: [],
-      relayed: new Set<'mainnet'>(),
-      requests: new FailedRequests(),
-      nodes: metrics.rpc.nodes,
-      isStopping: false,
-    }
-    const sources = {
-      ...nobody,
-      pool: world.pool,
-      chains,
-      config: { chains, roles: ['relay' as const] },
-    }
-    const page = overviewPage(() => sources, metrics.rpc.nodes)
+    const page = () => overviewPage(snapshotWith(), world.pool)
     const state = async () =>
-      new RegExp(`<td>${id}<td>(?:<span class="bad">)?(queued|parked)`).exec(
-        (await page()).text,
-      )?.[1]
+      new RegExp(
+        `<td data-name="job">${id}<td data-name="state">(?:<span class="bad">)?(queued|parked)`,
+      ).exec((await page()).text)?.[1]
     expect(await state()).toBe('parked')
   }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import { findNamesOfAddresses, findWalletsByNames } from '../../src/db/registry/lookups.js'
+import { refreshRanking } from '../../src/db/registry/ranking.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { useDatabase } from '../support/database.js'
 import { nodesOf, rowsRead } from '../support/plan.js'
@@ -29,6 +30,7 @@ beforeAll(async () => {
   const url = await createDatabase(database.url, 'bounded')
   await generate({ databaseUrl: url, names: NAMES })
   pool = createPool({ url, max: 1, applicationName: 'test', isByIndex: true })
+  await refreshRanking(pool, NETWORK)
   await pool.query(
     `INSERT INTO chains (network, chain, label, instance, chain_id, contract, next_block) VALUES (0, 1, '1', '', 1, '', 1)`,
   )

@@ -15,17 +15,10 @@ import {
   findCreditsOfReceipts,
 } from '../../src/db/bridge/credits.js'
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
-import { readHubState } from '../../src/db/deployment/chainStates.js'
-import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
+import { readHubState } from '../../src/db/chains/states.js'
+import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/feed/feed.js'
+import { findStoredFeedLog, readFeedLogState, readTiles } from '../../src/db/feed/log.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
-import { findStoredFeedLog, readFeedLogState, readTiles } from '../../src/db/journal/log.js'
-import { findTrackedTx, readTxProgress } from '../../src/db/journal/transactions.js'
-import {
-  findJournalledBidsOfReceipts,
-  findJournalledTxs,
-  findUnconfirmedBidsOfReceipts,
-  findUnconfirmedTx,
-} from '../../src/db/journal/txBids.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
 import {
   findCommunityPaymentsOfTransaction,
@@ -44,11 +37,18 @@ import {
   findClusterNamesOfVerifiedWallet,
   findCommunities,
   findCommunityMembers,
+  findCommunityNameRecords,
   findCommunityRules,
   findOwnedCommunityNames,
   readCallerRights,
   readCommunityNameAvailability,
 } from '../../src/db/registry/communityNames.js'
+import {
+  findClusterNameRecords,
+  findNamesBeginning,
+  findNewestNames,
+  findWalletOfEachChain,
+} from '../../src/db/registry/directory.js'
 import {
   findNamesByPrefix,
   findNamesOfAddresses,
@@ -63,6 +63,14 @@ import {
   findWinningBids,
 } from '../../src/db/registry/owners.js'
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
+import { findRankedClusters, findReferredBids } from '../../src/db/registry/ranking.js'
+import {
+  findJournalledBidsOfReceipts,
+  findJournalledTxs,
+  findUnconfirmedBidsOfReceipts,
+  findUnconfirmedTx,
+} from '../../src/db/transactions/bids.js'
+import { findTrackedTx, readTxProgress } from '../../src/db/transactions/transactions.js'
 import { STORED_ZERO_ADDRESS } from '../../src/registry/primitives/address.js'
 import { deriveClusterId } from '../../src/registry/primitives/clusterId.js'
 import { nameOf, shapeOf, strangerOf, txOf, walletOf } from '../support/scale/population.js'
@@ -112,6 +120,30 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
     (db) => readNameAvailability(db, NETWORK, [nameOf(ORDINARY), 'nobody-has-this']),
   ],
   ['names that begin with a digit', 10, (db) => findNamesByPrefix(db, NETWORK, '1', 10)],
+  ['the newest names, from the hundredth on', 110, (db) => findNewestNames(db, NETWORK, 100, 10)],
+  [
+    'names that begin with a digit, counted',
+    700,
+    (db) => findNamesBeginning(db, NETWORK, { cluster: '1', wallet: null }, 0, 10),
+  ],
+  [
+    'names below a community that begin with a text',
+    20,
+    (db) => findNamesBeginning(db, NETWORK, { cluster: nameOf(COMMUNITY), wallet: 'f' }, 0, 10),
+  ],
+  [
+    'records of names',
+    8,
+    (db) => findClusterNameRecords(db, NETWORK, [nameOf(ORDINARY), nameOf(OWNER, greatest - 1)]),
+  ],
+  [
+    'records of names below a community',
+    8,
+    (db) => findCommunityNameRecords(db, NETWORK, nameOf(COMMUNITY), ['friend-0', 'friend-1']),
+  ],
+  ['the chains of clusters', 4, (db) => findWalletOfEachChain(db, NETWORK, [ORDINARY, FULL])],
+  ['ranked clusters, from the hundredth on', 20, (db) => findRankedClusters(db, NETWORK, 100, 10)],
+  ['bids with a referral', 1, (db) => findReferredBids(db, NETWORK, STRANGER)],
   [
     'a cluster by its id',
     60,

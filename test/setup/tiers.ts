@@ -32,11 +32,11 @@ const REST = [
   // every request at once for minutes; the same for seconds is quick
   /^test\/mix\/(?!quick)/,
   // leases in real time, and every error of a database
-  /^src\/db\/pg\/(leader|leads|readAgain)\.test/,
+  /^src\/db\/(leaders\/(lead|whileLeading)|pg\/readAgain)\.test/,
   // the processor time of routes, which needs a machine that does little else
   /^test\/api\/(costs|listCosts)\.test/,
   // the parts of the local world, the package, benchmarks and large tables
-  /^src\/testing\//,
+  /^(src\/testing|test\/support)\//,
   /^test\/(airdrop|bench|package|scale)\//,
   /^test\/storage\/(plans|manyNames|moves)\.test/,
   /^test\/bundle\.test/,

@@ -3,7 +3,6 @@ import { openSolanaChain } from '../../src/daemon/families/solana.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
-import { StageClock } from '../../src/ops/stages.js'
 import { readEpoch } from '../support/epoch.js'
 import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'
 
@@ -40,8 +39,8 @@ const watcher = new PaymentWatcher({
   registrar,
   startSlot: config.startSlot,
   commitment: config.commitment,
-  stages: new StageClock(),
-  ...(await source.open()),
+  network: 'mainnet',
+  open: source.open,
   epoch,
   signal: new AbortController().signal,
 })

@@ -9,12 +9,9 @@ import { addSolanaCommands } from '../../src/cli/solana/commands.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { keypairOfAccount, solanaOperatorKeypair } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
-import {
-  sendSolanaTransaction,
-  waitForSolanaConfirmation,
-} from '../../src/testing/solana/sendSolana.js'
 import { runHere } from '../support/cli.js'
 import { useFolder } from '../support/folder.js'
+import { sendSolanaTransaction, waitForSolanaConfirmation } from '../support/sendSolana.js'
 
 /** `clusterd solana …` against a local cluster: what it prints is signed here and sent. */
 

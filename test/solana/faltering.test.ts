@@ -1,9 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
-import {
-  integerBetween,
-  pickElement,
-  seededRandomSequence,
-} from '../../src/testing/faultProxy/random.js'
+import { integerBetween, pickElement } from '../../src/testing/faultProxy/random.js'
+import { seededRandomSequence } from '../support/random.js'
 import { type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 import { useSolanaWorld } from './solanaWorld.js'
 import { renaming, settle } from './support.js'

@@ -1,11 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { chainProblem } from '../../src/ops/chainState.js'
-import {
-  integerBetween,
-  pickElement,
-  seededRandomSequence,
-} from '../../src/testing/faultProxy/random.js'
+import { integerBetween, pickElement } from '../../src/testing/faultProxy/random.js'
+import { seededRandomSequence } from '../support/random.js'
 import { type Alter, type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 import { useSolanaWorld } from './solanaWorld.js'
 import { renaming, settle, without, withState } from './support.js'

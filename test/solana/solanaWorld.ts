@@ -17,18 +17,16 @@ import { deployProgram } from '../../src/chains/solana/deployment/deploy.js'
 import { createRegistrarClient, type RegistrarClient } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
 import { type OpenedSolanaChain, openSolanaChain } from '../../src/daemon/families/solana.js'
-import type { PaymentWatcherOptions } from '../../src/indexer/solana/types.js'
-import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
-import { StageClock } from '../../src/ops/stages.js'
+import { PaymentWatcher, type PaymentWatcherOptions } from '../../src/indexer/solana/watcher.js'
 import { deriveQuoteId, type PaymentTerms } from '../../src/registry/payment/quote.js'
 import { nameToWord, wordToName } from '../../src/registry/primitives/name.js'
 import { deployPriceFeeds, type PriceFeeds } from '../../src/testing/contracts/priceFeed.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
 import { type LocalSolana, startLocalSolana } from '../../src/testing/solana/localSolana.js'
-import { sendSolanaTransaction } from '../../src/testing/solana/sendSolana.js'
 import { readEpoch } from '../support/epoch.js'
 import { serve } from '../support/httpServer.js'
 import { type HubWorld, startHubWorld } from '../support/hubWorld.js'
+import { sendSolanaTransaction } from '../support/sendSolana.js'
 import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'
 import { type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 
@@ -192,8 +190,8 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
         signal: new AbortController().signal,
         startSlot: used.startSlot,
         commitment: used.commitment,
-        stages: new StageClock(),
-        ...(await opened.open()),
+        network: 'mainnet',
+        open: opened.open,
         ...options,
       })
     },

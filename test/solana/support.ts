@@ -1,7 +1,6 @@
 import type { TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
-import type { PaymentWatchOutcome } from '../../src/indexer/solana/types.js'
-import type { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
+import type { PaymentWatcher, PaymentWatchOutcome } from '../../src/indexer/solana/watcher.js'
 import type { Alter } from './solanaProxy.js'
 import type { SolanaWorld } from './solanaWorld.js'
 

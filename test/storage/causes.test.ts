@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { installationStatus, type StatusSources } from '../../src/daemon/status.js'
-import { writeChainStates } from '../../src/db/deployment/chainStates.js'
-import { takeLeadershipIfFree } from '../../src/db/pg/leader.js'
+import type { ProcessSnapshot, ServedChain } from '../../src/daemon/snapshot.js'
+import { installationStatus } from '../../src/daemon/status.js'
+import { writeChainStates } from '../../src/db/chains/states.js'
+import { takeLeadershipIfFree } from '../../src/db/leaders/lead.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { assertClocksAgree } from '../../src/db/pg/unavailable.js'
 import { initialChainState } from '../../src/indexer/evm/types.js'
@@ -10,33 +11,24 @@ import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { StageClock } from '../../src/ops/stages.js'
 import { useDatabase } from '../support/database.js'
+import { snapshotWith } from '../support/snapshot.js'
 
 const database = useDatabase()
 
-/** Sources of a process that indexes one chain of mainnet. */
-const sources = (own: Partial<StatusSources>): StatusSources => ({
-  chains: [{ network: 'mainnet', label: '1', role: 'hub' }],
-  config: { chains: [], roles: ['api', 'index'] },
-  pool: database.pool,
-  loops: new WorkerLoops(),
-  runs: [],
-  mirrors: [],
-  relays: [],
-  relayed: new Set(),
-  requests: new FailedRequests(),
-  nodes: () => [],
-  isStopping: false,
-  ...own,
-})
+/** The hub of mainnet, which another process may index. */
+const hub: ServedChain = { network: 'mainnet', label: '1', role: 'hub', state: null, nodes: [] }
 
-const alarmsOf = async (own: Partial<StatusSources>) =>
-  (await installationStatus(sources(own))).alarms.map(({ alarm, text }) => [alarm, text])
+const statusOf = (changes: Partial<ProcessSnapshot>, pool = database.pool) =>
+  installationStatus(snapshotWith({ chains: [hub], ...changes }), pool)
+
+const alarmsOf = async (changes: Partial<ProcessSnapshot>, pool = database.pool) =>
+  (await statusOf(changes, pool)).alarms.map(({ alarm, text }) => [alarm, text])
 
 /** Loops of which the lead failed. */
-function failed(error: Error): WorkerLoops {
+function failed(error: Error) {
   const loops = new WorkerLoops()
   loops.start({ name: 'the lead (index)', network: 'mainnet' }).failed(error)
-  return loops
+  return loops.states()
 }
 
 function clockError(): Error {
@@ -63,13 +55,13 @@ describe('each fault has its own alarm, and no alarm of what follows from it', (
   it('a pooler that is dead', async () => {
     const pool = deadPool()
     const error = await pool.query('SELECT 1').catch((thrown: Error) => thrown)
-    expect(await alarmsOf({ pool, loops: failed(error as Error) })).toEqual([
+    expect(await alarmsOf({ loops: failed(error as Error) }, pool)).toEqual([
       ['ClusterdDatabaseAway', REFUSED],
     ])
   })
 
   it('a database that is away, before any loop has met it', async () => {
-    expect(await alarmsOf({ pool: deadPool() })).toEqual([
+    expect(await alarmsOf({}, deadPool())).toEqual([
       ['ClusterdDatabaseAway', `the database does not answer: ${REFUSED}`],
     ])
   })
@@ -114,7 +106,7 @@ it('a chain has the time of its indexer by stage, as the process that leads wrot
   clock.ms = 5_000
   const named = { network: 'mainnet', label: '1', chain: 0, nextBlock: 10 } as const
   await writeChainStates(database.pool, 'mainnet', [initialChainState(named, stages)])
-  const { chains } = await installationStatus(sources({}))
+  const { chains } = await statusOf({})
   const stagesMs = { node: 4_000, decode: 0, fold: 0, database: 0, idle: 1_000 }
   expect(chains).toEqual([expect.objectContaining({ label: '1', stagesMs })])
 })
@@ -128,15 +120,13 @@ it('requests that fail, and alarms that were logged, are in the answer', async (
   for (let i = 0; i < 3; i++)
     requests.count({ method: 'POST', route: '/v1/auth/token' }, new Error('x', { cause: denied }))
   requests.count({ method: 'POST', route: '/v1/auth/token' }, denied)
-  const loops = new WorkerLoops()
   const text = 'the database of mainnet went back in time'
-  loops.raised.set('mainnet', { alarm: 'ClusterdWentBack', text })
   const host = 'rpc.example'
   const node = { host, requests: 1, errors: 0, latencyMs: 1, restMs: 0, isWrong: true, head: null }
   const alarms = await alarmsOf({
-    requests,
-    loops,
-    nodes: () => [{ chain: '1', use: 'index', nodes: [node] }],
+    failedRoutes: requests.routes(),
+    raised: [{ alarm: 'ClusterdWentBack', text }],
+    chains: [{ ...hub, nodes: [{ use: 'index', nodes: [node] }] }],
   })
   expect(alarms).toEqual(
     expect.arrayContaining([
@@ -146,6 +136,29 @@ it('requests that fail, and alarms that were logged, are in the answer', async (
       ],
       ['ClusterdWentBack', text],
       ['ClusterdRpcWrongChain', expect.stringContaining(host)],
+    ]),
+  )
+})
+
+it('a network that nobody indexes is one alarm, whatever the number of its chains', async () => {
+  const spoke: ServedChain = { ...hub, label: '10', role: 'spoke' }
+  const { alarms, chains } = await statusOf({ chains: [hub, spoke] })
+  expect(alarms.map(({ text }) => text)).toEqual(['nobody indexes mainnet'])
+  expect(chains.map(({ problem }) => problem)).toEqual([expect.any(String), 'not indexed yet'])
+})
+
+it('an alarm that the seeds of a local world raise is marked', async () => {
+  const seeded = { alarm: 'ClusterdJobsParked', text: 'mainnet: parked jobs' } as const
+  const other = { alarm: 'ClusterdJobsParked', text: 'testnet: parked jobs' } as const
+  const { alarms } = await statusOf({
+    config: { chains: [], roles: [], seededAlarms: [seeded.text] },
+    raised: [seeded, other],
+  })
+  const marks = alarms.map(({ text, isSeeded }) => [text, isSeeded])
+  expect(marks).toEqual(
+    expect.arrayContaining([
+      [seeded.text, true],
+      [other.text, false],
     ]),
   )
 })

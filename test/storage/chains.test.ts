@@ -2,12 +2,12 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
 import { openEvmChain } from '../../src/daemon/families/evm.js'
-import { appendEntries } from '../../src/db/journal/append.js'
 import {
   type ChainIdentity,
   ChainMismatchError,
   registerChain,
-} from '../../src/db/journal/chains.js'
+} from '../../src/db/chains/chains.js'
+import { appendEntries } from '../../src/db/journal/append.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { bid, freshName, randomAddress } from '../api/support.js'
@@ -70,13 +70,10 @@ test('the hub of a filled database is no spoke, nor any other chain the hub', as
     genesisHash: `0x${'00'.repeat(32)}`,
     confirmation: { blocks: 2 },
   })
-  const metrics = { rpc: { watch() {} } } as unknown as Parameters<
-    typeof openEvmChain
-  >[1]['metrics']
   const open = async (hub: string, ...spokes: string[]) => {
     const file = { chains: [config(hub, 'hub'), ...spokes.map((label) => config(label, 'spoke'))] }
     for (const chain of parseChainsFile({ chains: file.chains }, 'test').chains)
-      await openEvmChain(chain, { pool, log: pino({ level: 'silent' }), metrics })
+      await openEvmChain(chain, { pool, log: pino({ level: 'silent' }) })
   }
   await pool.query('DELETE FROM chains')
   for (const label of ['11155111', '17000'])

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { installationStatus } from '../../src/daemon/status.js'
-import { writeChainStates } from '../../src/db/deployment/chainStates.js'
-import { takeLeadershipIfFree } from '../../src/db/pg/leader.js'
+import { writeChainStates } from '../../src/db/chains/states.js'
+import { takeLeadershipIfFree } from '../../src/db/leaders/lead.js'
 import type { ChainState } from '../../src/ops/chainState.js'
-import { FailedRequests } from '../../src/ops/failedRequests.js'
-import { WorkerLoops } from '../../src/ops/loops.js'
 import { StageClock } from '../../src/ops/stages.js'
 import { useDatabase } from '../support/database.js'
+import { snapshotWith } from '../support/snapshot.js'
 
 const database = useDatabase()
 
@@ -33,19 +32,12 @@ const stateNow = (): ChainState => ({
 })
 
 const status = () =>
-  installationStatus({
-    chains: [{ network: 'mainnet', label: '1', role: 'hub' }],
-    config: { chains: [], roles: ['api'] },
-    pool: database.pool,
-    loops: new WorkerLoops(),
-    runs: [],
-    mirrors: [],
-    relays: [],
-    relayed: new Set(),
-    requests: new FailedRequests(),
-    nodes: () => [],
-    isStopping: false,
-  })
+  installationStatus(
+    snapshotWith({
+      chains: [{ network: 'mainnet', label: '1', role: 'hub', state: null, nodes: [] }],
+    }),
+    database.pool,
+  )
 
 it('a chain counts as healthy only once its current leader has reported it', async () => {
   const first = await takeLeadershipIfFree(database.pool, 'mainnet', 'index')

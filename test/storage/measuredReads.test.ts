@@ -7,6 +7,7 @@ import { READS } from '../scale/reads.js'
 const UNMEASURED: Readonly<Record<string, string>> = {
   ...asReason('writes rows by their key', [
     ...['addApiKey', 'removeApiKey', 'renameApiKey', 'lockBuckets', 'writeBuckets'],
+    'withdrawFromBuckets',
     ...[
       'revokeSession',
       'revokeSessions',

@@ -3,7 +3,7 @@ import {
   type ChainIdentity,
   ChainMismatchError,
   registerChain,
-} from '../../src/db/journal/chains.js'
+} from '../../src/db/chains/chains.js'
 import { readFormerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'
 import { parkUneconomicalRefusals, requeueRefusals } from '../../src/db/outbox/refusals.js'
 import { inTransaction } from '../../src/db/pg/pool.js'

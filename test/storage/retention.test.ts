@@ -1,7 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { removeExpiredRows } from '../../src/db/deployment/retention.js'
+import { expiredRowsWorker, removeExpiredRows } from '../../src/db/deployment/retention.js'
 import { findJobs } from '../../src/db/outbox/due.js'
-import { expiredRowsWorker } from '../../src/indexer/run.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createLog } from '../../src/ops/log/log.js'
 import type { EvmJobSnapshot } from '../../src/relayer/machine/index.js'
@@ -152,7 +151,7 @@ test('the leader deletes rows automatically, once an hour', async () => {
     network: 'mainnet',
     log: createLog({ level: 'silent' }),
   } as unknown as LeaderContext
-  const worker = expiredRowsWorker(ctx)
+  const worker = expiredRowsWorker(ctx, false)
   const { signal } = new AbortController()
   await worker.step(signal, () => {})
   expect((await sql('SELECT FROM sessions')).rowCount).toBe(1)
@@ -170,11 +169,8 @@ test('may take long, and reports progress, so that its leader is not replaced', 
   await sql(`INSERT INTO journal (network, generation, seq, kind, at_ms, public_first, public_count, body, effects, ruleset)
     SELECT 0, 1, seq, 1, 0, 0, 0, '', '', 1 FROM generate_series(1, 60000) seq`)
   const log = createLog({ level: 'silent' })
-  const worker = expiredRowsWorker({
-    pool: database.pool,
-    network: 'mainnet',
-    log,
-  } as unknown as LeaderContext)
+  const ctx = { pool: database.pool, network: 'mainnet', log } as unknown as LeaderContext
+  const worker = expiredRowsWorker(ctx, false)
   const left = new Set<number | null>()
   const pending: Promise<void>[] = []
   await worker.step(new AbortController().signal, () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { findJournalledTxs } from '../../src/db/journal/txBids.js'
 import { prepared, readRows } from '../../src/db/pg/rows.js'
 import { findWinningBids } from '../../src/db/registry/owners.js'
+import { findJournalledTxs } from '../../src/db/transactions/bids.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { bid, randomAddress, randomHash, startApi } from '../api/support.js'
 import { READS } from '../scale/reads.js'

@@ -9,7 +9,7 @@ import { addressToWord, parseWallet } from '../../src/registry/primitives/addres
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import type { DeployerClients } from '../../src/testing/chains/send.js'
 import { deployLocalToken } from '../../src/testing/contracts/deploy.js'
-import { deployDistributor } from '../../src/testing/contracts/distributor.js'
+import { deployDistributor } from './distributor.js'
 
 export interface Row {
   address: string

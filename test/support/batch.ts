@@ -4,8 +4,11 @@ import {
   testBatchAbi,
   testBatchBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestBatch.js'
-import { createLocalWalletClient, localChainClients } from '../../src/testing/chains/localChain.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
+import {
+  createLocalWalletClient,
+  localChainClients,
+} from '../../src/testing/chains/localClients.js'
+import { waitForReceipt } from './receipt.js'
 
 interface At {
   rpcUrl: string

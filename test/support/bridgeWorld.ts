@@ -9,9 +9,9 @@ import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions
 import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { hubAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../src/config/index.js'
-import { type ChainRow, registerChain } from '../../src/db/journal/chains.js'
+import { type ChainRow, registerChain } from '../../src/db/chains/chains.js'
+import type { Leadership } from '../../src/db/leaders/lead.js'
 import { type JobRow, listJobs } from '../../src/db/outbox/rows.js'
-import type { Leadership } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import type { EvmJobTx } from '../../src/registry/outbox.js'
@@ -20,7 +20,6 @@ import { nameToWord } from '../../src/registry/primitives/name.js'
 import { EvmRelayer, type EvmRelayerOptions } from '../../src/relayer/evmRelayer.js'
 import { type RelayTarget, relayPlanOf } from '../../src/relayer/targets.js'
 import { startAnvil } from '../../src/testing/chains/anvil.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
 import {
   account,
   chainAt,
@@ -35,6 +34,7 @@ import {
 import { takeLead } from './lead.js'
 import { startMigrated } from './migrated.js'
 import { allMined } from './miner.js'
+import { waitForReceipt } from './receipt.js'
 
 export { MINIMUM_WEI }
 

@@ -1,9 +1,13 @@
 import { expect } from 'vitest'
+import { routes } from '../../scripts/declaredRoutes.js'
 import { errorsOfRoute } from '../../src/api/http/openapi.js'
-import { routes } from '../../src/api/routes.js'
 import { createRouter } from '../../src/api/serving/router.js'
 
 const match = createRouter(routes)
+
+/** The code of an error, which is in its data where the error has the form of tRPC. */
+export const codeOfError = ({ error }: { error: string | { data: { error: string } } }): string =>
+  typeof error === 'object' ? error.data.error : error
 
 /** Fails where an answer has an error code that its route does not declare, so that the OpenAPI document does not have it. */
 export function expectDeclaredError(

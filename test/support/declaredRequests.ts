@@ -43,7 +43,7 @@ function requestOf(
   path: string,
   {
     params: paramsFrom,
-    query: own,
+    query: queryFrom,
     body: bodyFrom,
   }: Pick<RefusedRequest, 'params' | 'query' | 'body'>,
   scene: SampleData,
@@ -54,6 +54,7 @@ function requestOf(
     sign === '*' ? (params[key] ?? 'x') : encodeURIComponent(params[key] ?? 'x'),
   )
   const body = bodyFrom?.(scene)
+  const own = typeof queryFrom === 'function' ? queryFrom(scene) : queryFrom
   return {
     method: method.toUpperCase(),
     path: `${filled}?${new URLSearchParams({ ...query, ...own })}`,

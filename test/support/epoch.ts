@@ -1,4 +1,4 @@
-import { LEADER_ROLE, type LeaderRole } from '../../src/db/pg/codes.js'
+import { LEADER_ROLE, type LeaderRole } from '../../src/db/leaders/leaders.js'
 import { type Queryable, query } from '../../src/db/pg/rows.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 

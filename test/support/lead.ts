@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { LEADER_ROLE, type LeaderRole } from '../../src/db/pg/codes.js'
-import { type Leadership, takeLeadershipIfFree } from '../../src/db/pg/leader.js'
+import { type Leadership, takeLeadershipIfFree } from '../../src/db/leaders/lead.js'
+import { LEADER_ROLE, type LeaderRole } from '../../src/db/leaders/leaders.js'
 import { waitForCondition } from '../../src/testing/processes/processes.js'
 
 /** Takes mainnet's lead from a process that is gone, without waiting for the end of its lease. */

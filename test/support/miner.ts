@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LocalClients } from '../../src/testing/chains/localChain.js'
+import {
+  type LocalClients,
+  localChainClients,
+  type RpcUrlAndChainId,
+} from '../../src/testing/chains/localClients.js'
+import { startMiner } from '../../src/testing/chains/miner.js'
 
-export { type Miner, replaceNewestBlocks, takeOverMining } from '../../src/testing/chains/miner.js'
+export { type Miner, replaceNewestBlocks, startMiner } from '../../src/testing/chains/miner.js'
 
+const MINE_QUICKLY_MS = 40
 const MINED_DEADLINE_MS = 30_000
 
 /**
@@ -32,4 +38,17 @@ export async function mineAt(
 ): Promise<void> {
   await test.setNextBlockBaseFeePerGas({ baseFeePerGas })
   await test.mine({ blocks })
+}
+
+/** Mines blocks in quick succession during `work`, so that it does not wait for the chain's block time. */
+export async function mineBlocksQuicklyDuring<T>(
+  at: RpcUrlAndChainId,
+  work: () => Promise<T>,
+): Promise<T> {
+  const miner = startMiner(localChainClients(at), MINE_QUICKLY_MS)
+  try {
+    return await work()
+  } finally {
+    await miner.stop()
+  }
 }

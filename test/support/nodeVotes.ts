@@ -200,7 +200,6 @@ const QUESTIONS: Record<string, Ask> = {
       hash: word(7),
       signature,
       acceptsErc6492: false,
-      caller: '',
     }
     return (await isValid(question)) ? ['eth_call of 1'] : []
   },

@@ -34,8 +34,9 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'chains/solana/community/port.ts communityPayment':
     'a transaction to sign, which the program checks',
   'chains/solana/deployment/': 'commands that an operator runs and checks',
-  'chains/solana/owed.ts owed':
+  'chains/solana/openPayments.ts owed':
     'shown debts and transactions to sign: the program pays what it owes',
+  'testing/solana/registrar.ts deployRegistrar': 'the only node of the local world’s cluster',
   'chains/solana/quote.ts createSolanaQuoter': 'a blockhash: a wrong one makes the payment fail',
   'chains/solana/signer.ts areHeld':
     'held on any node: only an outcome that two nodes gave ends a job',
@@ -54,7 +55,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'indexer/evm/checkpoint.ts':
     'headers that a fork is searched with: a halt needs two nodes (test/indexer/liars.test.ts)',
   'indexer/evm/tail.ts readNewBlocks': 'unconfirmed blocks',
-  'indexer/solana/tail.ts createUnconfirmedPaymentWriter':
+  'indexer/solana/watcher.ts #storeTail':
     'unconfirmed payments, which are neither delivered nor judged',
   'relayer/evmRelayer.ts readBalance': 'a metric',
   'relayer/nonces.ts #observe':
@@ -81,7 +82,7 @@ function isOfOneNode(
   { name, expression, parent }: ts.PropertyAccessExpression,
   file: ts.SourceFile,
 ): boolean {
-  if (['onOneNode', 'inTurn', 'newestHead'].includes(name.text)) return true
+  if (['onOneNode', 'inTurn'].includes(name.text)) return true
   if (name.text === 'onEveryNode') return ts.isCallExpression(parent) && parent.arguments.length < 2
   return name.text === 'call' && POOL.test(expression.getText(file))
 }

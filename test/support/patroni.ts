@@ -10,7 +10,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { choosePostgresUser, postgresCommand } from '../../src/testing/processes/postgres.js'
 import {
@@ -20,6 +19,7 @@ import {
   waitForCondition,
 } from '../../src/testing/processes/processes.js'
 import { queryOn } from './database.js'
+import { startTcpProxy, type TcpProxy } from './tcpProxy.js'
 
 /** Three nodes of Patroni on one machine, with etcd and HAProxy, from the files of examples/deploy/patroni. */
 

@@ -18,7 +18,7 @@ import {
   TOKEN_PROGRAM,
 } from '../../src/chains/solana/tokens.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { sendSolanaTransaction } from '../../src/testing/solana/sendSolana.js'
+import { sendSolanaTransaction } from './sendSolana.js'
 
 /** Instructions of the SPL Token program: tags u8, fields without padding. */
 const TOKEN_INSTRUCTION = { MINT_TO: 7, INITIALIZE_MINT_2: 20 }

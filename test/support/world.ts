@@ -11,10 +11,10 @@ import {
   createLocalWalletClient,
   fundAddresses,
   localChainClients,
-} from '../../src/testing/chains/localChain.js'
+} from '../../src/testing/chains/localClients.js'
 import { readWorld, type World, type WorldNetwork } from '../../src/testing/index.js'
 import { solanaAccountOf } from '../../src/testing/solana/accounts.js'
-import { fundSolanaAddresses } from '../../src/testing/solana/sendSolana.js'
+import { fundSolanaAddresses } from '../../src/testing/solana/setUpSolana.js'
 import type { SolanaAccount } from '../../src/testing/world.js'
 import { expectDeclaredError } from './declaredErrors.js'
 

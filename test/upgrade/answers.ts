@@ -188,7 +188,11 @@ export function answerDifferences(before: Answer, after: Answer): Difference[] {
 /** The error code of an answer; undefined for an answer without one. */
 export function errorOf(answer: Answer): string | undefined {
   const content = contentOf(answer)
-  return isRecord(content) && typeof content.error === 'string' ? content.error : undefined
+  if (!isRecord(content)) return undefined
+  const { error } = content
+  // in the form of tRPC the code is in the error's data
+  const code = isRecord(error) && isRecord(error.data) ? error.data.error : error
+  return typeof code === 'string' ? code : undefined
 }
 
 const typeOf = (value: unknown) => (Array.isArray(value) ? 'array' : typeof value)

@@ -34,10 +34,29 @@ export const CHANGES: readonly Change[] = [
     changelog: '| the status of a transaction of more than 100 names |',
   },
   {
+    requests: /^GET \/v1\/names\/register\/tx\//,
+    fields: /^body\.trouble$/,
+    reason: 'a payer learns why a delivery or a refund waits',
+    changelog: '| the status of a transaction whose delivery or refund waits for the service |',
+  },
+  {
+    requests: /^GET \/openapi\.json$/,
+    fields: /^body\.components\.schemas\.TransactionStatus\.properties\.trouble$/,
+    reason: 'a payer learns why a delivery or a refund waits',
+    changelog: '| the status of a transaction whose delivery or refund waits for the service |',
+  },
+  {
     requests: /^GET \/openapi\.json$/,
     fields: /^body\.components\.schemas\.TransactionStatus\.properties\.more$/,
     reason: 'a contract can make thousands of bids in one transaction',
     changelog: '| the status of a transaction of more than 100 names |',
+  },
+  {
+    requests: /^GET \/openapi\.json$/,
+    fields:
+      /^body\.(paths\.\/(v1\/trpc|v1\/names\/referrals|profile-image)\/.*|components\.schemas\.Referrals)$/,
+    reason: 'Blockscout’s frontend asks them, and quotes write referrals into logs',
+    changelog: '| `/openapi.json` |',
   },
   {
     requests: /./,
@@ -110,8 +129,33 @@ export const TIMED: Fields = {
 /** Series of an account that no node of the restored deployment shows: Solana's. */
 export const ABSENT_METRICS: readonly string[] = ['clusterd_relay_authority_lamports{network}']
 
-/** Series that are gone, with their row in docs/run/changelog.md. */
-export const GONE_METRICS: readonly string[] = ['clusterd_chain_nodes_wanted{network,chain}']
+/** Series that are gone, or have another label, with their row in docs/run/changelog.md. */
+export const GONE_METRICS: readonly string[] = [
+  'clusterd_blamed_loops{cause}',
+  'clusterd_chain_failing{network,chain}',
+  'clusterd_chain_halted{network,chain}',
+  'clusterd_chain_head_alarm_seconds{network,chain}',
+  'clusterd_chain_nodes_wanted{network,chain}',
+  'clusterd_chain_problem{network,chain}',
+  'clusterd_chain_undecided{network,chain,why}',
+  'clusterd_log_behind_events{network}',
+  'clusterd_outbox_held_share{network,kind,state}',
+  'clusterd_payments_wait_seconds{network}',
+  'clusterd_refused_names{network}',
+  'clusterd_relay_missing_keys{network}',
+  'clusterd_relayer_nonce_claims{network,chain}',
+  'clusterd_relayer_nonce_gaps{network,chain}',
+  'clusterd_rpc_errors{chain,use,host}',
+  'clusterd_rpc_latency_seconds{chain,use,host}',
+  'clusterd_rpc_rest_seconds{chain,use,host}',
+  'clusterd_rpc_wrong_chain{chain,use,host}',
+  'clusterd_stuck_packets{network}',
+  'clusterd_webhook_failing_seconds{network}',
+  'clusterd_webhooks{network,state}',
+]
+
+/** Paths of routes that the recorded build does not have. Their answers were recorded later. */
+export const ADDED_PATHS = /^\/(v1\/trpc|profile-image|v1\/names\/referrals)\//
 
 /** Fields of the chains file that are gone: `doctor` and `start` name a field that is still there. */
 export const GONE_FIELDS: readonly string[] = ['chains[].singleNodeAfter']

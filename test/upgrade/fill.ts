@@ -4,9 +4,8 @@ import bs58 from 'bs58'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
+import type { StatusWord } from '../../src/client/types.js'
 import { createLocalWalletClient } from '../../src/testing/chains/localClients.js'
-import { waitForReceipt } from '../../src/testing/chains/receipt.js'
-import { deployDistributor } from '../../src/testing/contracts/distributor.js'
 import { payQuote } from '../../src/testing/solana/payQuote.js'
 import { until } from '../../src/testing/until.js'
 import { operatorAccount, type SolanaAccount, type World } from '../../src/testing/world.js'
@@ -16,6 +15,8 @@ import { solanaAccount } from '../api/wallets.js'
 import { apiOf } from '../e2e/sharedApi.js'
 import { deployBatch, runBatch } from '../support/batch.js'
 import { placeBids } from '../support/bridgeWorld.js'
+import { deployDistributor } from '../support/distributor.js'
+import { waitForReceipt } from '../support/receipt.js'
 import {
   freshWallet,
   hubOf,
@@ -401,7 +402,7 @@ class Filling {
     return hash
   }
 
-  async #settled(what: string, tx: string, status = 'finalized'): Promise<void> {
+  async #settled(what: string, tx: string, status: StatusWord = 'finalized'): Promise<void> {
     await until.status(this.#old.world, tx, status, { deadlineMs: 60_000 })
     this.#transactions[what] = { tx }
   }

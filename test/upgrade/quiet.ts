@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { migrate } from '../../src/db/pg/migrate.js'
+import { refreshRanking } from '../../src/db/registry/ranking.js'
+import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { createDatabase, startPostgres } from '../../src/testing/processes/postgres.js'
 import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
@@ -113,6 +115,10 @@ export async function startQuiet(options: QuietOptions): Promise<Quiet> {
       else await client.query('DELETE FROM public.webhooks')
     })
     await migrate(databaseUrl)
+    // as a worker does within a minute
+    await withPostgresClient(databaseUrl, async (client) => {
+      for (const network of NETWORKS) await refreshRanking(client, network)
+    })
     await stopDatabaseClock(databaseUrl, nowMs)
     const settings = { ...settingsOf(deployment.env), ...env }
     const chainsFile = withNodes(options.chainsFile, recordedNodes.url, isReduced)

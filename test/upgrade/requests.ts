@@ -42,6 +42,7 @@ const NDJSON = { 'content-type': 'application/x-ndjson' }
 export function settledRequests(scene: Scene): Request[] {
   const all = [
     ...lookUps(scene),
+    ...blockscout(scene),
     ...clusters(scene),
     ...registrations(scene),
     ...communities(scene),
@@ -91,6 +92,26 @@ function lookUps({ addresses }: Scene): Sent[] {
     get('/alice/main'),
     get(`/v1/names/alice/primary/${addresses.alice}`),
     get(`/v1/names/alice/primary/${addresses.cold}`),
+  ]
+}
+
+function blockscout({ addresses, clusterId }: Scene): Sent[] {
+  const ask = (procedure: string, input: object) =>
+    get(`/v1/trpc/${procedure}?input=${encodeURIComponent(JSON.stringify(input))}`)
+  return [
+    ask('names.search', { offset: 0, limit: 50, orderBy: 'createdAt-desc', query: '' }),
+    ask('names.search', { offset: 1, limit: 2, orderBy: 'name-asc', query: 'moved-1' }),
+    ask('names.search', { query: 'guild/' }),
+    ask('names.search', { query: 'guild/w' }),
+    ask('names.leaderboard', { offset: 0, limit: 50, orderBy: 'rank-asc' }),
+    ...[...NAMES, ...WALLETS].map((name) => ask('names.get', { name })),
+    ...Object.values(addresses).map((address) => ask('names.getNamesByOwnerAddress', { address })),
+    ask('clusters.getClusterById', { id: clusterId }),
+    ask('clusters.getClusterById', { id: `0x${'77'.repeat(32)}` }),
+    get('/profile-image/alice'),
+    get('/profile-image/club/member'),
+    get(`/v1/names/referrals/cluster/${clusterId}`),
+    get(`/v1/names/referrals/address/${addresses.alice}`),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { singleNetworkRoutes } from '../../src/api/routes.js'
+import { routes } from '../../scripts/declaredRoutes.js'
 import type { Proof } from '../api/wallets.js'
 import { callOf, lookupOf } from '../support/ens.js'
 import type { Request } from './answers.js'
@@ -381,12 +381,14 @@ function reduced({ addresses, transactions, clusterId }: Scene, { resume }: Issu
   }
   const call = lookupOf('alice.local.eth', callOf('addr(bytes32)'))
   return [
-    ...[...singleNetworkRoutes].flatMap(({ method, path, aliases = [] }) =>
-      [path, ...aliases].map((one): Sent => {
-        const filled = one.replace(/:(\w+)/g, (_, name: string) => params[name] ?? 'alice')
-        return { method: method.toUpperCase(), path: `${filled}${TESTNET}` }
-      }),
-    ),
+    ...routes
+      .filter(({ isOfOneNetwork }) => isOfOneNetwork)
+      .flatMap(({ method, path, aliases = [] }) =>
+        [path, ...aliases].map((one): Sent => {
+          const filled = one.replace(/:(\w+)/g, (_, name: string) => params[name] ?? 'alice')
+          return { method: method.toUpperCase(), path: `${filled}${TESTNET}` }
+        }),
+      ),
     get('/v1/networks'),
     get('/v1/overview'),
     get(`/v1/overview${TESTNET}`),

@@ -1,5 +1,5 @@
+import { routes } from '../../scripts/declaredRoutes.js'
 import type { SampleData } from '../../src/api/http/sampleRequests.js'
-import { routes } from '../../src/api/routes.js'
 import { badRequests, REFUSED_BODIES } from '../support/declaredRequests.js'
 import { callOf, lookupOf } from '../support/ens.js'
 import type { Scene } from './fill.js'

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readDatabaseIdentity } from '../../src/db/journal/log.js'
+import { readDatabaseIdentity } from '../../src/db/feed/log.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import type { World } from '../../src/testing/index.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'

@@ -9,6 +9,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Recorded } from './answers.js'
 import { type Changed, changesOf } from './compare.js'
 import { isListed } from './differences.js'
 import type { Quiet } from './quiet.js'
@@ -48,11 +49,24 @@ function print(changed: readonly Changed[]): void {
   }
 }
 
+/** Header with the newest block, which moves while a service runs. */
+const AS_OF = 'x-clusterd-as-of'
+const withMovingHeader = (one: Recorded): Recorded =>
+  AS_OF in one.answer.headers ? { ...one, moving: [`headers.${AS_OF}`] } : one
+
+const isSettled = ({ stage }: { stage: string }): boolean => stage === 'settled'
+
 /** Asks all that is recorded, prints what differs, and with `--add` keeps answers to new requests. */
 async function compare(quiet: Quiet, deployment: Deployment): Promise<void> {
   const recorded = deployment.answers
   // before the changes: the signatures are over messages, and tokens are of the feed, as recorded
   const requests = await requestsFor(quiet, deployment)
+  const known = new Set(recorded.map(keyOf))
+  const wanted = options.has('--add')
+    ? requests.filter((request) => !known.has(keyOf(request)))
+    : []
+  // a running service is asked for these before anything changes
+  const settled = await answersTo(quiet, wanted.filter(isSettled))
   const answers = await answersTo(quiet, recorded)
   const changed = answers.flatMap(({ answer }, i) => changesOf(recorded[i]!, answer))
   const unlisted = changed.filter(({ request, difference }) => !isListed(request, difference))
@@ -60,13 +74,10 @@ async function compare(quiet: Quiet, deployment: Deployment): Promise<void> {
   console.log(
     `${recorded.length} answers, ${changed.length} differences, ${unlisted.length} of them not listed`,
   )
-  const known = new Set(recorded.map(keyOf))
-  const more = options.has('--add')
-    ? await answersTo(
-        quiet,
-        requests.filter((request) => !known.has(keyOf(request))),
-      )
-    : []
+  const rest = await answersTo(
+    quiet,
+    wanted.filter((request) => !isSettled(request)),
+  )
   for (const question of quiet.missing)
     console.log(`a question to a node that is not recorded: ${question}`)
   if (!options.has('--add')) return
@@ -75,9 +86,15 @@ async function compare(quiet: Quiet, deployment: Deployment): Promise<void> {
     throw new Error(
       'nodes were asked what is not recorded: `npm run record-answers` records a new deployment',
     )
-  for (const { method, path, answer } of more)
+  for (const { method, path, answer } of [...settled, ...rest])
     console.log(`added ${method} ${path.slice(0, SHOWN_CHARS)}: ${answer.status}`)
-  keep('answers.json', JSON.stringify({ ...deployment, answers: [...recorded, ...more] }))
+  keep(
+    'answers.json',
+    JSON.stringify({
+      ...deployment,
+      answers: [...settled.map(withMovingHeader), ...recorded, ...rest.map(withMovingHeader)],
+    }),
+  )
 }
 
 const options = new Set(process.argv.slice(2))

@@ -112,9 +112,6 @@ describe('startStack', { timeout: 180_000 }, () => {
     })
     const tx = await register(first)
     await first.stop()
-    // as a world that began before there was ENS
-    const known = path.join(home, 'anvil', 'chains.json')
-    fs.writeFileSync(known, fs.readFileSync(known, 'utf8').replaceAll('"ens"', '"none"'))
 
     const second = await start({ home, chains: ['1', '10'] })
     expect(second.networks.mainnet.hub).toEqual(first.networks.mainnet.hub)

@@ -16,6 +16,8 @@ import { requireAddress, requireWallet } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoTimestamp } from '../http/timestamps.js'
+import { SIGN_IN_COST } from '../limits/costs.js'
+import { spendSharedUnits } from '../limits/shared.js'
 
 /** Signature of a wallet over the service's message. */
 export interface WalletProof {
@@ -36,7 +38,7 @@ export type MessageSigner = Pick<WalletProof, 'type' | 'wallet'> & {
  * @returns the message and its last line, the signing date
  */
 export function signingMessage(context: Context, signer?: MessageSigner) {
-  const signingDate = isoTimestamp(context.now())
+  const signingDate = isoTimestamp(Date.now())
   if (!signer) return { message: plainMessage(context, signingDate), signingDate }
   const wallet = requireOfType(signer)
   const recovered =
@@ -47,11 +49,13 @@ export function signingMessage(context: Context, signer?: MessageSigner) {
 /**
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
  * @returns the key
- * @throws ApiError as `requireProof`, and unauthorized where the key was revoked
+ * @throws ApiError as `requireProof`, unauthorized where the key was revoked, and rate_limited
  */
 export async function exchangeProofForKey(context: Context, proof: WalletProof): Promise<string> {
+  const quotas = context.caller?.meter.quotas ?? []
+  await spendSharedUnits(context.pool, 'sign-ins', quotas, SIGN_IN_COST)
   const { wallet, signingMs, isPlain } = await requireProof(context, proof)
-  const key = authKey(context.tokenKey, wallet, proof.signingDate)
+  const key = authKey(context.auth.tokenKey, wallet, proof.signingDate)
   const isOpen = await openSession(context.pool, {
     keyHash: authKeyHash(key)!,
     wallet: wallet.bytes,
@@ -92,7 +96,7 @@ export async function requireProof(context: Context, proof: WalletProof, recover
       'invalid_request',
       'The signingDate is not of the form 2026-11-20T08:00:00.000Z.',
     )
-  if (!isSigningDateFresh(signingMs, context.now(), recovered && RECOVERY_MAX_AGE_MS))
+  if (!isSigningDateFresh(signingMs, Date.now(), recovered && RECOVERY_MAX_AGE_MS))
     throw new ApiError(
       'unauthorized',
       'The signingDate is too old, or ahead of the time: ask for a new message.',
@@ -157,7 +161,6 @@ async function isSignedByContract(
     hash: toHex(personalSignHash(bound)),
     signature: toHex(bytes),
     acceptsErc6492: context.auth.acceptsErc6492,
-    caller: context.caller?.address ?? '',
   })
   return isValid ?? false
 }
@@ -175,7 +178,7 @@ function messageFor(
   wallet: Wallet,
   of: { signingDate: string; recovered?: Address | undefined },
 ): string {
-  const nonce = walletBoundMessageNonce(context.tokenKey, wallet, of.signingDate, of.recovered)
+  const nonce = walletBoundMessageNonce(context.auth.tokenKey, wallet, of.signingDate, of.recovered)
   const chainId = hubOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
   return walletBoundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId, nonce })
 }

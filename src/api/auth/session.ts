@@ -3,7 +3,6 @@ import { findSession } from '../../db/auth/sessions.js'
 import { authKey, authKeyHash } from '../../registry/auth/key.js'
 import { walletKindOf } from '../../registry/auth/kinds.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
-import type { Answer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { AuthRule, Session } from '../http/route.js'
@@ -13,7 +12,7 @@ import { isoTimestamp } from '../http/timestamps.js'
 const NO_KEY = new Set(['', 'undefined', 'null'])
 
 /** What the check of a key needs. */
-type KeyReader = Pick<Context, 'pool' | 'tokenKey'>
+type KeyReader = Pick<Context, 'pool' | 'auth'>
 
 /** Raw headers, because Node's `headers` keeps only the first of two headers with the same name. */
 type Headers = Pick<IncomingMessage, 'rawHeaders'>
@@ -77,23 +76,13 @@ export const missingKeyError = (): ApiError =>
  * The live session of a key, or null. The key follows from `TOKEN_KEY`, the wallet and the signing date, so a row that
  * was written or changed without `TOKEN_KEY` opens nothing.
  */
-async function sessionOf(key: string, { pool, tokenKey }: KeyReader): Promise<Session | null> {
+async function sessionOf(key: string, { pool, auth }: KeyReader): Promise<Session | null> {
   const keyHash = authKeyHash(key)
   const stored = keyHash && (await findSession(pool, keyHash))
   if (!stored) return null
   const wallet = decodeWallet(stored.wallet)
-  const issued = authKey(tokenKey, wallet, isoTimestamp(stored.signingMs))
+  const issued = authKey(auth.tokenKey, wallet, isoTimestamp(stored.signingMs))
   // compares hashes, because the time of a comparison with the key itself would reveal the key
   if (!authKeyHash(issued)!.equals(keyHash)) return null
   return { ...stored, type: walletKindOf(wallet.type)!, address: wallet.text, keyHash }
 }
-
-const VARY = { vary: 'Authorization, X-AUTH-KEY' } as const
-const PRIVATE = { ...VARY, 'cache-control': 'private, no-store' } as const
-
-/**
- * Adds cache headers to a response that depends on the key. A response made for a key must not be cached for others.
- * @param isPublic the response was made without a session
- */
-export const withCacheHeaders = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>
-  rule ? { ...answer, headers: { ...answer.headers, ...(isPublic ? VARY : PRIVATE) } } : answer

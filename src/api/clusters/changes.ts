@@ -8,18 +8,19 @@ import type { RegistrationProblem } from '../../registry/community/registration.
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { NEWEST_RULESET } from '../../registry/journal/ruleset.js'
-import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
+import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { invalidKeyError } from '../auth/session.js'
 import { ADDRESS_PROBLEM_TEXT } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import type { Session } from '../http/route.js'
-import { changeLimitFor } from '../limits/changes.js'
+import { limitsOfChange } from '../limits/changes.js'
+import { sharedLimitError } from '../limits/shared.js'
 import { requireNewNames } from '../names/names.js'
 
-/** Caller of a signed change. */
-export type ChangeAuthor = Pick<Session, 'wallet'>
+/** Caller of a signed change. A change by a session is written only while the session is live. */
+export type ChangeAuthor = Pick<Session, 'wallet'> & Partial<Pick<Session, 'keyHash'>>
 
 /** Wallet to add, as the request names it. */
 export interface AddWalletInput {
@@ -41,7 +42,7 @@ export type RenameWalletInput = Pick<AddWalletInput, 'address' | 'name'>
  */
 export function updateWallets(
   context: Context,
-  { wallet }: ChangeAuthor,
+  author: ChangeAuthor,
   {
     remove,
     update,
@@ -53,6 +54,7 @@ export function updateWallets(
   },
   within: Buffer,
 ): Promise<Buffer> {
+  const { wallet } = author
   const removing = removeWalletsChange(wallet, remove, (i) => `remove[${i}]`)
   const rest = [
     renameWalletsChange(wallet, update, (i) => `update[${i}]`),
@@ -61,7 +63,7 @@ export function updateWallets(
   // the renaming is included even if empty: it is refused for a caller who has just removed itself, for whom `add`
   // would otherwise create a new cluster
   const changes = update.length + add.length > 0 ? [removing, ...rest] : [removing]
-  return appendChange(context, { changes, within })
+  return appendChange(context, author, { changes, within })
 }
 
 /** Path of the i-th element in the request body, for error details. */
@@ -169,6 +171,8 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   return read
 }
 
+type ChangeRequest = Pick<SignedChanges, 'changes' | 'within' | 'alongside'>
+
 /**
  * Appends signed changes of one cluster or community to the journal, all or none.
  * @returns the cluster's id
@@ -176,9 +180,10 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
  */
 export async function appendChange(
   context: Context,
-  request: Omit<SignedChanges, 'network'>,
+  author: ChangeAuthor,
+  request: ChangeRequest,
 ): Promise<Buffer> {
-  const made = await appendChangesThroughQueue(context, request)
+  const made = await appendChangesThroughQueue(context, author, request)
   if (made.kind === 'refused') throw refusalError(made.refusal)
   return made.clusterId!
 }
@@ -190,22 +195,25 @@ export async function appendChange(
  */
 export async function appendChangesThroughQueue(
   context: Context,
-  request: Omit<SignedChanges, 'network'>,
-): Promise<Exclude<AppendChangesResult, { kind: 'catching_up' | 'session_ended' }>> {
-  const { pool, network, patience, caller, keyHash } = context
+  { wallet, keyHash }: ChangeAuthor,
+  request: ChangeRequest,
+): Promise<Extract<AppendChangesResult, { kind: 'made' | 'refused' }>> {
+  const { pool, network, patience, caller } = context
   const first = request.changes[0]!
-  // only old journals have unsigned changes, made by an operator; a new change always has an actor
-  const wallet = first.actor!
-  const community = first.kind === 'configure_community' ? first.community : null
-  const limits = {
-    ...(patience && { patience }),
-    ...(await changeLimitFor(context, wallet, community)),
+  const limits = limitsOfChange(context.limits, {
+    network,
+    wallet,
+    community: first.kind === 'configure_community' ? first.community : null,
+    address: caller && !caller.meter.isRaised ? caller.address : null,
+  })
+  const append = () => {
+    // a change whose caller has left takes no connection
+    patience?.signal.throwIfAborted()
+    return appendSignedChanges(pool, { ...request, network, keyHash, limits, patience })
   }
-  const append = () => appendSignedChanges(pool, { ...request, network, keyHash, ...limits })
-  const { signal } = patience ?? {}
-  const asker = { address: caller?.address ?? '', wallet: toHex(wallet), signal }
-  const made = await context.changes.run(asker, append)
+  const made = await context.changes.run(caller?.address ?? '', append, toHex(wallet))
   if (made.kind === 'session_ended') throw invalidKeyError()
+  if (made.kind === 'limited') throw sharedLimitError(made.reached)
   if (made.kind !== 'catching_up') return made
   const message =
     'This network is being indexed for the first time: changes are taken once that is done.'

@@ -77,7 +77,7 @@ export async function callerMeetsRequirements(
   wallet: Buffer,
   ports: readonly TokenBalancePort[] = chainsOfNetwork(context),
 ): Promise<boolean> {
-  context.caller?.owe(requiredTokensAndClusters(requirements).tokens.length)
+  context.caller?.meter.owe(requiredTokensAndClusters(requirements).tokens.length)
   const inputs = await readRequirementInputs({
     wallet,
     requirements,

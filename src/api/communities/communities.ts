@@ -32,7 +32,7 @@ export async function configureCommunity(
   const details = findChainProblemsOfRules(rules, ports)
   if (details.length > 0) throw refusedRules(details)
   await checkTokens(ports, rules)
-  await appendChange(context, {
+  await appendChange(context, author, {
     changes: [{ kind: 'configure_community', actor: author.wallet, community, rules }],
   })
   return { name: community, ...communityRulesJson(rules) }

@@ -1,5 +1,8 @@
+import { LRUCache } from 'lru-cache'
+import type { Hex, PaymentReleaseSigner } from '../../chains/chain.js'
 import { findHeldCommunityPayments } from '../../db/payments/open.js'
 import type { CommunityNameTarget, StoredPayment } from '../../registry/payment/payment.js'
+import { toHex } from '../../registry/primitives/bytes.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { requireName } from '../names/names.js'
 import { requireRules } from './communities.js'
@@ -7,11 +10,36 @@ import { requireRules } from './communities.js'
 /** Maximum number of payments that one transaction pays out: each needs about 45,000 gas. */
 const AT_ONCE = 50
 
+/** Number of cached release signatures: one for each recipient and token. */
+const CACHED_SIGNATURES = 1_000
+
+/**
+ * Wraps a signer so that it signs each release (the permission to pay out the payments for community names) only once.
+ * Anybody may request a release, a remote signer costs money, and the relayer sends its transactions with the same key.
+ * A release does not expire, so its signature can be cached. A failed signature is requested again.
+ */
+export function cacheSignatures(sign: PaymentReleaseSigner): PaymentReleaseSigner {
+  const kept = new LRUCache<string, Hex, Parameters<PaymentReleaseSigner>[0]>({
+    maxSize: CACHED_SIGNATURES,
+    sizeCalculation: () => 1,
+    fetchMethod: (_key, _stale, { context }) => sign(context),
+  })
+  return async (word) => {
+    const key = [word.chainId, word.contract, ...word.paymentIds.map(toHex)].join()
+    return (await kept.fetch(key, { context: word }))!
+  }
+}
+
 /**
  * Payments for a community's names that their recipients have not taken yet, grouped by chain, recipient and token.
+ * @param signer signs releases; null where only the relayer releases payments
  * @throws ApiError invalid_name, not_found
  */
-export async function communityPayouts(context: Context, input: string) {
+export async function communityPayouts(
+  context: Context,
+  input: string,
+  signer: PaymentReleaseSigner | null,
+) {
   const name = requireName(input)
   await requireRules(context, name)
   const groups = new Map<string, Group>()
@@ -25,7 +53,7 @@ export async function communityPayouts(context: Context, input: string) {
     if (group.payments.length < AT_ONCE) group.payments.push(payment)
     groups.set(key, group)
   }
-  return Promise.all([...groups.values()].map((group) => payoutOf(context, group)))
+  return Promise.all([...groups.values()].map((group) => payoutOf(context, group, signer)))
 }
 
 interface Group {
@@ -33,11 +61,14 @@ interface Group {
   payments: StoredPayment<CommunityNameTarget>[]
 }
 
-async function payoutOf(context: Context, { label, payments }: Group) {
+async function payoutOf(
+  context: Context,
+  { label, payments }: Group,
+  signer: PaymentReleaseSigner | null,
+) {
   const { target, money } = payments[0]!
   const port = chainsOfNetwork(context).find((chain) => chain.label === label)
-  const taken =
-    context.releaseSigner && (await port?.communityPayout?.(payments, context.releaseSigner))
+  const taken = signer && (await port?.communityPayout?.(payments, signer))
   return {
     network: label,
     recipient: target.recipient,

@@ -20,7 +20,7 @@ import {
   communityRegistrationError,
   refusalError,
 } from '../clusters/changes.js'
-import { requireClusterId } from '../clusters/clusters.js'
+import { requireClusterId } from '../http/address.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
@@ -100,7 +100,7 @@ async function attemptRegistration(
     preference: { ...preference, payer: owner.type },
     isNetworkKnown:
       preference.network === null || isChainLabelOfNetwork(context.network, preference.network),
-    nowMs: context.now(),
+    nowMs: Date.now(),
     isOwner: standing.isOwner,
     beneficiary: wallet === null ? request.unnamed : named,
     isTaken: availability !== 'free',
@@ -151,7 +151,7 @@ async function registerFree(
     name,
   } as const
   const met = rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null
-  const made = await appendChangesThroughQueue(context, {
+  const made = await appendChangesThroughQueue(context, author, {
     changes: [{ ...registering, wallet: owner.bytes, met, isAssigned: false }],
   })
   if (made.kind === 'made') return { kind: 'registered', owner }
@@ -231,7 +231,7 @@ export async function assignCommunityName(
     name,
   } as const
   const met = addressToWord(claim)
-  await appendChange(context, {
+  await appendChange(context, author, {
     changes: [{ ...registering, wallet: author.wallet, met, isAssigned: true }],
   })
 }

@@ -1,21 +1,31 @@
-import { type EvmChainPort, type EvmQuote, isEvmChainPort } from '../../chains/chain.js'
+import {
+  type EvmChainPort,
+  type EvmQuote,
+  isEvmChainPort,
+  type UnsignedTransaction,
+} from '../../chains/chain.js'
 import { EVM } from '../../registry/families.js'
 import { EXAMPLE_OWNER } from '../examples.js'
-import { MAX_CHANGES_OF_REQUEST, namedObjectSchema, z } from '../http/schema.js'
+import { MAX_CHANGES_OF_REQUEST, z } from '../http/schema.js'
 import { CHAIN_CALL_PRICE } from '../limits/costs.js'
-import {
-  contractCallJson,
-  EVM_QUOTE_ERRORS,
-  type FamilyInterface,
-  quoteFields,
-  quoteFieldsV01,
-} from './family.js'
+import type { FamilyInterface } from './family.js'
 
 /** 0x and hex digits. The generated client has a type for this format. */
 const hexText = z.string().openapi({ format: 'hex' })
 /** Wei in decimal digits. The client returns a bigint for this format. */
 const weiText = z.string().openapi({ format: 'wei' })
 export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: weiText })
+
+/** A contract call as responses show it, its value in decimal digits. */
+export const contractCallJson = ({
+  to,
+  data,
+  value,
+}: Omit<Extract<UnsignedTransaction, { to: unknown }>, 'type'>) => ({
+  to,
+  data,
+  value: String(value),
+})
 
 const gasToken = z.object({ symbol: z.string(), decimals: z.int() })
 const ownFields = ({ transactionData }: EvmQuote) => ({
@@ -33,25 +43,21 @@ export const evmFamilyInterface: FamilyInterface<EvmChainPort> = {
   beyond:
     '`names[].amountWei` and `referral`. An amount below the minimum of 0.01 ETH is 400 `invalid_amount`.',
   price: CHAIN_CALL_PRICE,
-  errors: EVM_QUOTE_ERRORS,
+  errors: ['watch_only', 'bridge_failure'],
   v1: {
-    schema: namedObjectSchema('EvmQuote', {
-      ...quoteFields,
-      type: z.literal('evm'),
+    schemaName: 'EvmQuote',
+    schemas: {
       gasToken,
       transactionData: EvmTransactionSchema,
       bridgeFee: z
         .string()
         .openapi({ description: 'Smallest unit of the gas token; "0" on the hub' }),
-    }),
+    },
     ownFields,
   },
   v01: {
-    schema: namedObjectSchema('QuoteV01', {
-      ...quoteFieldsV01,
-      gasToken,
-      transactionData: EvmTransactionSchema,
-    }),
+    schemaName: 'QuoteV01',
+    schemas: { gasToken, transactionData: EvmTransactionSchema },
     ownFields,
   },
   transaction: EvmTransactionSchema,

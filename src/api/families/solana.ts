@@ -5,9 +5,9 @@ import {
 } from '../../chains/solana/port.js'
 import { SOLANA } from '../../registry/families.js'
 import { EXAMPLE_SOLANA_WALLET } from '../examples.js'
-import { namedObjectSchema, z } from '../http/schema.js'
+import { z } from '../http/schema.js'
 import { QUOTE_PER_NAME_PRICE } from '../limits/costs.js'
-import { type FamilyInterface, QUOTE_ERRORS, quoteFields, quoteFieldsV01 } from './family.js'
+import type { FamilyInterface } from './family.js'
 
 const gasToken = z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') })
 const HOLDS = 'rule: what a transaction of Solana holds'
@@ -26,18 +26,17 @@ export const solanaFamilyInterface: FamilyInterface<SolanaChainPort> = {
   description:
     'One transaction per name. The sender signs and sends each of them before `expiresAt`.',
   price: QUOTE_PER_NAME_PRICE,
-  errors: QUOTE_ERRORS,
+  errors: [],
   v1: {
-    schema: namedObjectSchema('SolanaQuote', {
-      ...quoteFields,
-      type: z.literal('solana'),
+    schemaName: 'SolanaQuote',
+    schemas: {
       gasToken,
       transactionData: z.array(z.string()).openapi({
         description: 'One unsigned transaction per name, in order: serialized, base64',
       }),
       bridgeFee: z.string().openapi({ description: 'Price of the relay to the hub, lamports' }),
       expiresAt: z.string().openapi({ description: 'ISO 8601; a later payment fails on chain' }),
-    }),
+    },
     bounds: ONE_A_NAME,
     ownFields: (quote: SolanaQuote) => ({
       transactionData: quote.transactions.map(({ base64 }) => base64),
@@ -45,8 +44,8 @@ export const solanaFamilyInterface: FamilyInterface<SolanaChainPort> = {
     }),
   },
   v01: {
-    schema: namedObjectSchema('SolanaQuoteV01', {
-      ...quoteFieldsV01,
+    schemaName: 'SolanaQuoteV01',
+    schemas: {
       gasToken,
       expiresAt: z.string(),
       transactionData: z
@@ -68,7 +67,7 @@ export const solanaFamilyInterface: FamilyInterface<SolanaChainPort> = {
           }),
         )
         .openapi({ description: 'One unsigned legacy transaction per name, in its order' }),
-    }),
+    },
     bounds: {
       ...ONE_A_NAME,
       'transactionData[].instructions[]': HOLDS,

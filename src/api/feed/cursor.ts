@@ -1,5 +1,5 @@
 import { gcmsiv } from '@noble/ciphers/aes.js'
-import type { FeedOrder } from '../../db/journal/feed.js'
+import type { FeedOrder } from '../../db/feed/feed.js'
 import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
 
 /** Position of a walk, in which a client reads the feed page by page in one order, with the walk's parameters. */

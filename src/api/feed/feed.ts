@@ -1,7 +1,14 @@
-import { type FeedOrder, findFirstEventSince, readJournalRange } from '../../db/journal/feed.js'
+import {
+  type FeedOrder,
+  findFirstEventSince,
+  readClusterIds,
+  readJournalRange,
+} from '../../db/feed/feed.js'
 import { mapWithoutBlocking } from '../../ops/turns.js'
+import type { FeedPage, FeedQuery } from '../../push/webhooks/deliver.js'
 import { clustersOfEvent } from '../../registry/journal/eventForms.js'
 import {
+  createV1EventWriter,
   type FeedCursor,
   type FeedItem,
   type FeedRow,
@@ -11,6 +18,38 @@ import type { PublicEvent } from '../../registry/journal/eventTypes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { decryptPageToken, encryptPageToken, FEED_BEGINNING, type PagePosition } from './cursor.js'
+
+/**
+ * A page of the feed for webhooks and other deliveries that this process starts. Its events are the bytes of `GET
+ * /v1/events`.
+ * @returns null where the feed has restarted since the cursor was issued
+ */
+export async function readFeedForDelivery(
+  context: Context,
+  { cursor, from, limit }: FeedQuery,
+): Promise<FeedPage | null> {
+  try {
+    const page = await feedPage(context, {
+      isTestnet: context.network === 'testnet',
+      page: cursor ?? undefined,
+      limit,
+      order: 'oldest' as const,
+      from: from ?? undefined,
+    })
+    const { network, generation, idOf, resume } = page
+    const items = page.items.map(createV1EventWriter(network, generation, idOf))
+    return {
+      generation,
+      items,
+      last: page.items.at(-1)?.number ?? null,
+      hasMore: 'nextPage' in page,
+      resume,
+    }
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'feed_restarted') return null
+    throw error
+  }
+}
 
 export interface FeedRequest {
   /** The query has `testnet=true`. A page token of the mainnet contradicts this value. */
@@ -60,7 +99,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
   const token = encryptPageToken(key, end)
   const serials = [...new Set(items.flatMap(({ event }) => clustersOfEvent(event)))]
-  const ids = await context.clusterIds[walk.network](context.pool, serials, generation)
+  const ids = await readClusterIds(context.pool, walk.network, serials, generation)
   if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
   return {
     network: walk.network,

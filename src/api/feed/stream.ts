@@ -1,5 +1,8 @@
 import type { ServerResponse } from 'node:http'
+import type PQueue from 'p-queue'
+import type { CapacityLimiter } from '../../push/capacityLimiter.js'
 import type { SerializedEvent } from '../../push/feedReader.js'
+import type { FeedTail } from '../../push/feedTail.js'
 import { keepAlive, waitForDrain } from '../../push/streams.js'
 import {
   createV1EventWriter,
@@ -16,6 +19,17 @@ import { feedEndToken, feedPage } from './feed.js'
 const PAGE_EVENTS = 100
 /** Time after which a browser reopens an ended stream, ms. */
 const RETRY_MS = 2_000
+
+/** What the open streams of a process share. */
+export interface FeedStreams {
+  places: CapacityLimiter
+  /** Waits for the newest events, for all streams. */
+  tail: FeedTail
+  /** Queue in which streams behind the feed read their pages. */
+  pages: PQueue
+  /** Fires when this process stops. */
+  ended: AbortSignal
+}
 
 export interface StreamRequest {
   isTestnet: boolean
@@ -36,6 +50,7 @@ type Page = Awaited<ReturnType<typeof feedPage>>
  * @throws ApiError as feedPage; rate_limited and unavailable where as many streams are open as allowed
  */
 export async function openStream(
+  streams: FeedStreams,
   context: Context,
   request: StreamRequest,
 ): Promise<(res: ServerResponse) => void> {
@@ -46,8 +61,9 @@ export async function openStream(
     limit: PAGE_EVENTS,
     order: 'oldest',
   })
-  const stop = takePlace(context)
+  const stop = takePlace(streams, context)
   const reader = {
+    streams,
     context,
     stop,
     key: await context.pageKey(),
@@ -67,9 +83,9 @@ const beginning = async (
  * Reserves one of the limited open streams for the caller.
  * @returns what ends the stream. It fires once the caller has disconnected, or when its place goes to another address
  */
-function takePlace({ streamPlaces, caller }: Context): AbortController {
+function takePlace({ places }: FeedStreams, { caller }: Context): AbortController {
   const stop = new AbortController()
-  const free = streamPlaces.take(caller!.address, 1, () => stop.abort())
+  const free = places.take(caller!.address, 1, () => stop.abort())
   if (free === 'total')
     throw new ApiError('unavailable', 'This process has as many streams as it serves.')
   if (free === 'perClient')
@@ -93,6 +109,7 @@ const STREAM_LIMIT = { headers: { 'retry-after': '60' }, limit: 'streams' } as c
  * all streams.
  */
 interface Reader {
+  streams: FeedStreams
   context: Context
   res: ServerResponse
   key: Buffer
@@ -103,7 +120,7 @@ interface Reader {
 }
 
 async function run(reader: Reader, first: Page, token: string | undefined): Promise<void> {
-  const { context, res, key, stop } = reader
+  const { streams, context, res, key, stop } = reader
   // an id without data sets the position from which a browser reconnects
   write(res, `retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
   keepAlive(res, stop)
@@ -114,8 +131,8 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
       if (items.length > 0)
         write(res, items.map((item) => frame(tokenAfter(key, end, item), json(item))).join(''))
       const next: string | null = page.nextPage ?? (await follow(reader, page))
-      if (next === null || !(await waitForDrain(res)) || context.notifications.ended.aborted) return
-      page = await context.streamPages.add(() => nextPage(context, next), { signal: stop.signal })
+      if (next === null || !(await waitForDrain(res)) || streams.ended.aborted) return
+      page = await streams.pages.add(() => nextPage(context, next), { signal: stop.signal })
     }
   } catch (error) {
     refuse(res, toApiError(error))
@@ -149,12 +166,12 @@ const RESTARTED = new ApiError(
  * @returns token from which the stream has to catch up again; null once the stream has ended
  * @throws ApiError feed_restarted
  */
-async function follow({ context, res, key, from, stop }: Reader, page: Page) {
+async function follow({ streams, res, key, from, stop }: Reader, page: Page) {
   const { network, generation, newest, end } = page
   const walk = { network, generation, from, order: 'oldest', floor: 1 } as const
   const sinceMs = end.sinceMs ?? 0
   for (let next = newest + 1; ; ) {
-    const events = await context.tails[network].next(generation, next, stop.signal)
+    const events = await streams.tail.next(network, generation, next, stop.signal)
     if (events === null) return null
     if (events === 'restarted') throw RESTARTED
     const last = events.at(-1)!

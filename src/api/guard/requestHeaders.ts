@@ -11,33 +11,35 @@ export const MAX_FORWARDED_CHARS = 1_024
 const MAX_KEY_CHARS = 4_096
 
 /** Maximum length of the headers that identify a caller, characters: of all headers of a name together. */
-const MAX_IDENTITY_CHARS: ReadonlyMap<string, number> = new Map([
+const MAX_IDENTITY_CHARS: readonly (readonly [name: string, limit: number])[] = [
   ['authorization', MAX_KEY_CHARS],
   ['x-auth-key', MAX_KEY_CHARS],
   ['x-api-key', MAX_KEY_CHARS],
   ['x-forwarded-for', MAX_FORWARDED_CHARS],
   ['forwarded', MAX_FORWARDED_CHARS],
-])
+]
 
 const tooLarge = (message: string) => new ApiError('invalid_request', message, { status: 431 })
 
 /**
- * Why a request is refused for its headers; null for most requests. Counts the raw headers: Node's `headers` keeps only
- * the first of two with some names.
+ * Why a request is refused for its headers; null for most requests. Counts the raw headers: Node's `headers` has each
+ * name, but keeps only the first of two headers with some names.
  */
-export function checkRequestHeaders({
-  rawHeaders,
-}: Pick<IncomingMessage, 'rawHeaders'>): ApiError | null {
-  if (rawHeaders.length > 2 * MAX_HEADERS)
+export function checkRequestHeaders(
+  request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+): ApiError | null {
+  if (request.rawHeaders.length > 2 * MAX_HEADERS)
     return tooLarge(`The request has more than ${MAX_HEADERS} headers.`)
-  const lengths = new Map<string, number>()
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toLowerCase()
-    const limit = MAX_IDENTITY_CHARS.get(name)
-    if (limit === undefined) continue
-    const length = (lengths.get(name) ?? 0) + rawHeaders[i + 1]!.length
-    lengths.set(name, length)
-    if (length > limit) return tooLarge(`The header ${name} is longer than ${limit} characters.`)
-  }
+  for (const [name, limit] of MAX_IDENTITY_CHARS)
+    if (request.headers[name] !== undefined && rawLength(request.rawHeaders, name) > limit)
+      return tooLarge(`The header ${name} is longer than ${limit} characters.`)
   return null
+}
+
+/** Length of all headers of a name together. @param headers names and values in alternation */
+function rawLength(headers: readonly string[], name: string): number {
+  let length = 0
+  for (let i = 0; i < headers.length; i += 2)
+    if (headers[i]!.toLowerCase() === name) length += headers[i + 1]!.length
+  return length
 }

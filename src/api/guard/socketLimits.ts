@@ -1,6 +1,12 @@
-import { type IncomingMessage, type Server, type ServerOptions, STATUS_CODES } from 'node:http'
+import {
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
-import { sendResponse, toHttpMessage } from '../http/answer.js'
+import { type HttpMessage, sendResponse, toHttpMessage } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 
 const HEADER_LIMIT_BYTES = 16 * 1024
@@ -13,6 +19,8 @@ const MAX_REQUESTS_PER_SOCKET = 100_000
 const IDLE_TIMEOUT_MS = 30_000
 /** Half of the file descriptors that a process usually gets. */
 const MAX_CONNECTIONS = 10_000
+/** Requests of a connection that wait for their responses. Node parses all that arrive in one piece, some 1,600. */
+const MAX_PIPELINED = 16
 /** Time for the last response to reach the client before its socket is destroyed. */
 const LINGER_MS = 5_000
 
@@ -29,56 +37,62 @@ export const serverLimits = (keepAliveMs = KEEP_ALIVE_MS): ServerOptions => ({
   requireHostHeader: false,
 })
 
-const TOO_LARGE = `The headers are larger than ${HEADER_LIMIT_BYTES} bytes.`
-const FAULTS: Readonly<Record<string, ApiError>> = {
-  HPE_HEADER_OVERFLOW: new ApiError('invalid_request', TOO_LARGE, { status: 431 }),
-  ERR_HTTP_REQUEST_TIMEOUT: new ApiError(
-    'invalid_request',
-    'The request took too long to arrive.',
-    { status: 408 },
-  ),
+const refusal = (message: string, status?: 408 | 417 | 431) =>
+  toHttpMessage(errorAnswer(new ApiError('invalid_request', message, status && { status })))
+
+const EXPECTATION = refusal('The Expect header asks for something that is not done here.', 417)
+const MALFORMED = refusal('The request is not well-formed HTTP.')
+/** Refusals of requests by the code of Node's error. */
+const REFUSALS: Readonly<Record<string, HttpMessage>> = {
+  HPE_HEADER_OVERFLOW: refusal(`The headers are larger than ${HEADER_LIMIT_BYTES} bytes.`, 431),
+  ERR_HTTP_REQUEST_TIMEOUT: refusal('The request took too long to arrive.', 408),
 }
-const NOT_DONE = 'The Expect header asks for something that is not done here.'
-const EXPECTATION = new ApiError('invalid_request', NOT_DONE, { status: 417 })
-const BAD_REQUEST = new ApiError('invalid_request', 'The request is not well-formed HTTP.')
 
 /**
- * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. A proxy has to limit
- * connections of one address and pipelined requests.
- * @returns function that closes connections without a request yet, as browsers open them in advance. Node counts them
- * as busy, and a closing server would wait for them for ever
+ * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. A connection that sends many
+ * requests without waiting for their responses is closed. A proxy has to limit connections of one address.
+ * @returns function that closes connections without a request, also those that never had one, as browsers open them in
+ * advance. Node counts those as busy, and a closing server would wait for them for ever
  */
 export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIONS): () => void {
-  const unused = new Set<Socket>()
+  /** Number of requests of each open connection that wait for their responses. */
+  const waiting = new Map<Socket, number>()
   server.on('connection', (socket: Socket) => {
-    unused.add(socket)
-    socket.once('close', () => unused.delete(socket))
+    waiting.set(socket, 0)
+    socket.once('close', () => waiting.delete(socket))
   })
-  server.prependListener('request', (req: IncomingMessage) => void unused.delete(req.socket))
+  const add = (socket: Socket, count: number): number => {
+    const sum = (waiting.get(socket) ?? 0) + count
+    if (waiting.has(socket)) waiting.set(socket, sum)
+    return sum
+  }
+  server.prependListener('request', ({ socket }: IncomingMessage, res: ServerResponse) => {
+    if (add(socket, 1) > MAX_PIPELINED) socket.destroy()
+    else res.once('close', () => add(socket, -1))
+  })
   // with a limit Node drops the last headers in silence, which are a proxy's; `checkRequestHeaders` counts them
   server.maxHeadersCount = 0
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
   server.maxConnections = maxConnections
   server.timeout = IDLE_TIMEOUT_MS
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-    socket.end(rawAnswer(FAULTS[error.code ?? ''] ?? BAD_REQUEST))
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
+    if (code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+    socket.end(bytesOf(REFUSALS[code] ?? MALFORMED))
     // unread bytes would reset the connection before the answer arrives
     socket.pause()
     const timer = setTimeout(() => socket.destroy(), LINGER_MS)
     socket.once('close', () => clearTimeout(timer))
   })
   server.on('checkExpectation', (_req, res) =>
-    sendResponse(res, toHttpMessage(errorAnswer(EXPECTATION)), ['connection', 'close']),
+    sendResponse(res, EXPECTATION, ['connection', 'close']),
   )
   return () => {
-    for (const socket of unused) socket.destroy()
+    for (const [socket, count] of waiting) if (count === 0) socket.destroy()
   }
 }
 
-/** The response to a malformed request, as bytes of HTTP. */
-function rawAnswer(error: ApiError): string {
-  const { status, headers, text } = toHttpMessage(errorAnswer(error))
+/** The last response of a connection, as bytes of HTTP. */
+function bytesOf({ status, headers, text }: HttpMessage): string {
   const fields = headers.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields}connection: close\r\n\r\n${text}`
 }

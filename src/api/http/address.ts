@@ -5,6 +5,7 @@ import {
   parseWallet,
   type Wallet,
 } from '../../registry/primitives/address.js'
+import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { ApiError } from './errors.js'
 
 /** Error messages for texts that are not addresses. */
@@ -41,4 +42,11 @@ function readable<T extends object>(
   if (typeof parsed !== 'string') return parsed
   const details = [{ path, message: ADDRESS_PROBLEM_TEXT[parsed] }]
   throw new ApiError('unsupported_address', 'An address can not be read.', { details })
+}
+
+/** Reads a cluster id in 0x hex. @throws ApiError invalid_request */
+export function requireClusterId(input: string): Buffer {
+  const id = parseClusterId(input)
+  if (!id) throw new ApiError('invalid_request', 'A cluster id is 0x and 64 hex digits.')
+  return id
 }

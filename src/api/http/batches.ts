@@ -2,14 +2,14 @@ import { setTimeout } from 'node:timers/promises'
 import DataLoader from 'dataloader'
 import type pg from 'pg'
 import { type AnswerVersions, readAnswerVersions } from '../../db/journal/head.js'
-import { readTxProgress } from '../../db/journal/transactions.js'
-import { findJournalledTxs } from '../../db/journal/txBids.js'
 import {
   findNamesOfAddresses,
   findWalletsByNames,
   findWalletsByTypes,
   readNameAvailability,
 } from '../../db/registry/lookups.js'
+import { findJournalledTxs } from '../../db/transactions/bids.js'
+import { readTxProgress } from '../../db/transactions/transactions.js'
 import type { FullName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 

@@ -96,71 +96,26 @@ const TEXT = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
  * @throws ApiError invalid_request, too_many
  */
 async function textsOf(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<string[]> {
-  const list = await trimmed(bytes, turn)
-  if (list.length === 0) throw new ApiError('invalid_request', 'The request has no body.')
-  const isArray = list[0] === BRACKETS[0] && list.at(-1) === BRACKETS[1]
-  const inside = isArray ? await trimmed(list.subarray(1, -1), turn) : list
-  if (inside.length === 0) return []
-  const ends = await endsOfElements(inside, isArray ? ',' : '\n', turn)
-  return mapWithoutBlocking(turn, ends, (end, i) => {
-    const from = i === 0 ? 0 : ends[i - 1]! + 1
-    const [, quote, found] = TEXT.exec(inside.toString('utf8', from, end).trim()) ?? []
-    if (found !== undefined && (quote || !isArray)) return found
+  // decoding and splitting 8 MiB takes some 25 ms
+  await turn()
+  // `trim` also removes a byte order mark
+  const list = bytes.toString('utf8').trim()
+  if (list === '') throw new ApiError('invalid_request', 'The request has no body.')
+  const isArray = list.startsWith('[') && list.endsWith(']')
+  const inside = isArray ? list.slice(1, -1).trim() : list
+  if (inside === '') return []
+  const elements = inside.split(isArray ? ',' : '\n', MAX_BULK_WALLET_ADDRESSES + 1)
+  if (elements.length > MAX_BULK_WALLET_ADDRESSES)
+    throw new ApiError(
+      'too_many',
+      `At most ${MAX_BULK_WALLET_ADDRESSES} elements are taken at once.`,
+    )
+  return mapWithoutBlocking(turn, elements, (element, i) => {
+    const [, quote, text] = TEXT.exec(element.trim()) ?? []
+    if (text !== undefined && (quote || !isArray)) return text
     throw new ApiError(
       'invalid_request',
       `${isArray ? 'Element' : 'Line'} ${i + 1} is no text of an address.`,
     )
   })
-}
-
-const BRACKETS = Buffer.from('[]')
-const BYTE_ORDER_MARK = Buffer.from('\ufeff')
-/** Number of bytes that are trimmed without a break for other requests: about a millisecond. */
-const TRIMMED_AT_ONCE = 500_000
-
-/** True for a space, tab, line feed, vertical tab, form feed and carriage return. */
-const isBlank = (byte: number | undefined): boolean =>
-  byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d)
-
-/** Index of the first byte that is not blank, from `from` on in steps of 1 or -1, and at most `TRIMMED_AT_ONCE` away. */
-function skipBlanks(bytes: Buffer, from: number, step: 1 | -1): number {
-  let at = from
-  for (let left = TRIMMED_AT_ONCE; left > 0 && isBlank(bytes[at]); left--) at += step
-  return at
-}
-
-/** The bytes without a byte order mark before them, and without whitespace around them. */
-async function trimmed(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<Buffer> {
-  const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
-  let first = hasMark ? BYTE_ORDER_MARK.length : 0
-  for (; isBlank(bytes[first]); first = skipBlanks(bytes, first, 1)) await turn()
-  let last = bytes.length - 1
-  for (; last > first && isBlank(bytes[last]); last = skipBlanks(bytes, last, -1)) await turn()
-  return bytes.subarray(first, last + 1)
-}
-
-/** Number of elements whose ends are searched without a break for other requests: about a millisecond. */
-const SEARCHED_AT_ONCE = 5_000
-
-/**
- * Index of the byte after each element of a list.
- * @throws ApiError too_many; the errors of `turn`
- */
-async function endsOfElements(
-  list: Buffer,
-  separator: ',' | '\n',
-  turn: WaitForEventLoopTurn,
-): Promise<number[]> {
-  const ends: number[] = []
-  for (let end = -1; end < list.length; ) {
-    const next = list.indexOf(separator, end + 1)
-    end = next === -1 ? list.length : next
-    if (ends.push(end) > MAX_BULK_WALLET_ADDRESSES)
-      throw new ApiError(
-        'too_many',
-        `At most ${MAX_BULK_WALLET_ADDRESSES} elements are taken at once.`,
-      )
-    if (ends.length % SEARCHED_AT_ONCE === 0) await turn()
-  }
-  return ends
 }

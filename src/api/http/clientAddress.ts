@@ -12,7 +12,8 @@ type Addressed = Pick<IncomingMessage, 'headers'> & {
 
 /** Client of a request, as reported by the trusted proxies before this process. */
 export interface Caller {
-  ip: string | undefined
+  /** Address of the client, in the form by which rate limits count it. */
+  address: string
   /** Id of the request in the log and in the response. */
   id: string
   /** Trace that the request belongs to (W3C Trace Context). */
@@ -25,7 +26,7 @@ export function callerOfRequest(req: Addressed, isTrusted: IsTrusted): Caller {
   const isByProxy = remoteAddress !== undefined && isTrusted(remoteAddress, 0)
   const headers = isByProxy ? req.headers : {}
   return {
-    ip: clientAddress(req, isTrusted),
+    address: rateLimitAddress(clientAddress(req, isTrusted)),
     id: REQUEST_ID.exec(String(headers['x-request-id'] ?? ''))?.[0] ?? randomUUID(),
     trace: TRACE_PARENT.exec(String(headers.traceparent ?? ''))?.[1],
   }
@@ -80,4 +81,29 @@ function plainAddress(hop: string): string | null {
   const bare = V4_WITH_PORT.exec(text)?.[1] ?? V6_IN_BRACKETS.exec(text)?.[1] ?? text
   const address = bare.split('%')[0]!
   return isIPv4(address) || isIPv6(address) ? address : null
+}
+
+/** Number of 16-bit groups of an IPv6 address. */
+const GROUPS = 8
+/** Number of groups of the prefix that one subscriber gets. */
+const SUBSCRIBER_GROUPS = 4
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+/** The address by which rate limits count a client: its IPv4 address, or the /64 prefix of its IPv6 address. */
+export function rateLimitAddress(address = ''): string {
+  if (isIPv4(address)) return address
+  const text = address.split('%')[0]!
+  const mapped = MAPPED.exec(text)?.[1] ?? address
+  if (isIPv4(mapped)) return mapped
+  return isIPv6(text) ? `${prefixOf(text)}::/64` : 'unknown'
+}
+
+/** The first 64 bits, normalized: URLs have exactly one spelling of an IPv6 address (WHATWG URL, 3.5). */
+function prefixOf(text: string): string {
+  const short = new URL(`http://[${text}]`).hostname.slice(1, -1)
+  const groupsIn = (address: string) => address.split(':').filter(Boolean)
+  const zeros = '0:'.repeat(GROUPS - groupsIn(short).length)
+  return groupsIn(short.replace('::', `:${zeros}`))
+    .slice(0, SUBSCRIBER_GROUPS)
+    .join(':')
 }

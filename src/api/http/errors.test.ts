@@ -15,8 +15,6 @@ describe('toApiError', () => {
     ['08006', withCode('08006'), 'unavailable'],
     ['57014', withCode('57014'), 'unavailable'],
     ['ECONNREFUSED', withCode('ECONNREFUSED'), 'unavailable'],
-    ['P1001', withCode('P1001'), 'unavailable'],
-    ['P2034', withCode('P2034'), 'unavailable'],
     ['ECONNREFUSED of many', new AggregateError([withCode('ECONNREFUSED')]), 'unavailable'],
     ['57P03, wrapped', new Error('wrapped', { cause: withCode('57P03') }), 'unavailable'],
     ['a connection that ended', ENDED, 'unavailable'],

@@ -1,4 +1,9 @@
-import { AmountError, BridgeError, ChainUnavailableError } from '../../chains/chain.js'
+import {
+  AmountError,
+  BridgeError,
+  ChainBusyError,
+  ChainUnavailableError,
+} from '../../chains/chain.js'
 import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
 import { QueueFullError } from '../../ops/fairQueue.js'
 import { type Answer, jsonAnswer } from './answer.js'
@@ -95,6 +100,8 @@ export function errorAnswer(error: ApiError): Answer {
 
 const QUEUE_LIMIT = { headers: { 'retry-after': '1' }, limit: 'queue' } as const
 const CHAIN_SILENT = 'A chain that is needed for this does not answer now.'
+const CHAIN_BUSY =
+  'As many requests as may wait for a chain that is needed for this do so: ask again.'
 const NODES_DISAGREE =
   'The nodes of a chain that is needed for this contradict each other now, so nothing was decided.'
 
@@ -106,6 +113,8 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('invalid_amount', error.message, {}, because)
   if (error instanceof BridgeError)
     return new ApiError('bridge_failure', 'The bridge can not quote now.', {}, because)
+  // without a cause, which would count as a failure: anybody could raise the alarm of errors
+  if (error instanceof ChainBusyError) return new ApiError('unavailable', CHAIN_BUSY)
   if (error instanceof ChainUnavailableError)
     return new ApiError(
       'unavailable',

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ChainPort } from '../../chains/chain.js'
-import { type HubState, readHubState } from '../../db/deployment/chainStates.js'
+import { type HubState, readHubState } from '../../db/chains/states.js'
 import { indexingLagMs, isHeadStale } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Answer } from './answer.js'

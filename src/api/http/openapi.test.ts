@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { openApiDocuments, routes } from '../routes.js'
+import { openApiDocuments, routes } from '../../../scripts/declaredRoutes.js'
 import { ERROR_STATUS } from './errors.js'
 import { errorsOfRoute, openApiPath } from './openapi.js'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { routes } from '../routes.js'
+import { routes } from '../../../scripts/declaredRoutes.js'
 import { okAnswer } from './answer.js'
 import { route } from './route.js'
 import { REQUEST_WITHOUT_KEY } from './sampleRequests.js'

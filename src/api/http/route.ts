@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { StoredSession } from '../../db/auth/sessions.js'
 import type { WalletKindName } from '../../registry/auth/kinds.js'
-import type { SharedLimit } from '../limits/gate.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
 import type { ErrorCode } from './errors.js'
@@ -131,24 +130,26 @@ export interface Route {
   example?: RequestExample
   /** Price of a request; default: chosen by `priceOfRoute`. */
   price?: RoutePrice
-  /** Query parameter that makes the request a long poll, which adds up to `MAX_LONG_POLL_MS` to its deadline. */
-  longPollParam?: string
   /**
    * Data that the responses depend on: cached responses are reused until the data changes. Not allowed on routes with a
    * key, because cached responses are shared.
    */
   cacheSource?: CacheSource
   /** Responses carry the block that they reflect (`x-clusterd-as-of`). */
-  isLookup?: true
+  isLookup?: boolean
+  /** The query selects a network. Refused where that network is not deployed. */
+  isOfOneNetwork?: boolean
+  /** Refused on a mirror, which does not have the data. */
+  isNotOnMirror?: boolean
   /** Responses are streams, open until one side ends them. */
   isStream?: true
+  /** Errors have the form of tRPC, and pages may send credentials, which are not read (src/api/http/trpc.ts). */
+  isTrpc?: true
   /**
    * The body is a list of up to 8 MiB, as JSON or as lines. Its cost may exceed the bucket of the rate limit, and few
    * such requests run at once.
    */
   isBulk?: true
-  /** Rate limit that is also counted in the database, for all processes together. */
-  countedTogether?: SharedLimit
   /** Handles a request whose body fits the schema; `session` is never null where `auth` is `required`. */
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>
 }

@@ -31,7 +31,9 @@ export interface SampleData {
 
 /** A request to a route. Path parameters default to values of `SampleData`. */
 interface Sample {
-  query?: Readonly<Record<string, string>>
+  query?:
+    | Readonly<Record<string, string>>
+    | ((scene: SampleData) => Readonly<Record<string, string>>)
   params?: (scene: SampleData) => Readonly<Record<string, string>>
   body?: (scene: SampleData) => unknown
 }

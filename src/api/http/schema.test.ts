@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { routes } from '../routes.js'
+import { routes } from '../../../scripts/declaredRoutes.js'
 import { removeAbsentValues, z } from './schema.js'
 
 /** Every optional field of a schema: its path, and a body with only this field. */

@@ -7,6 +7,8 @@ const fixed = (units: number): RoutePrice => ({ text: String(units), of: () => u
 /** Price of a request that calls a chain, units. */
 export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
+/** Rows of an answer for each unit that it costs beyond its request. */
+const ROWS_PER_UNIT = 75
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
 
@@ -17,11 +19,15 @@ const BULK_PRICE: RoutePrice = {
 }
 /** Price of a signed change of n elements, which takes a lock and commits. */
 const CHANGE_PRICE: RoutePrice = { text: '6 + n', of: (_query, body) => 6 + elements(body) }
-export const SIGN_IN_PRICE = fixed(10)
+/** Units of a sign-in, whose signature is verified. */
+export const SIGN_IN_COST = 10
+export const SIGN_IN_PRICE = fixed(SIGN_IN_COST)
 /** Price of a quote, of the status of an unknown transaction, and of balances on chains. */
 export const CHAIN_CALL_PRICE = fixed(CHAIN_CALL_COST)
 /** Price of look-ups with several statements. */
 export const SEVERAL_STATEMENTS_PRICE = fixed(2)
+/** Price of a page of a directory, whose matches are counted. */
+export const DIRECTORY_PRICE = fixed(5)
 /** Price of a stream, which begins with a page of events. */
 export const STREAM_PRICE = fixed(4)
 /** Price of an ENS look-up, whose response is signed. */
@@ -53,7 +59,7 @@ export function priceOfRoute({ price, method, auth, body }: Route): RoutePrice {
 /** Charges a response for the rows that it was made of, whose number does not follow from the request. */
 export const chargeForListItems = (answer: Answer, count: number): Answer => ({
   ...answer,
-  unspent: -count / LOOKUPS_PER_UNIT,
+  unspent: -count / ROWS_PER_UNIT,
 })
 
 /** Number of elements of a list, or of all lists in an object. */

@@ -1,31 +1,36 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ApiError } from '../http/errors.js'
-import { type BucketQuota, LocalBuckets } from './meter.js'
+import { createLocalBuckets, RequestMeter } from './meter.js'
 
-const quota = (bucket: string): BucketQuota => ({
-  kind: 'address',
-  bucket,
-  rate: { perSecond: 50, burst: 300 },
-})
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
 
-/** Buckets with a stopped clock. */
-function fixture(max?: number) {
-  const clock = { ms: 1_000 }
-  const buckets = new LocalBuckets(() => clock.ms, max)
+/** Clients with buckets of one process. */
+function fixture() {
+  const buckets = createLocalBuckets()
+  const meterOf = (...names: string[]) =>
+    new RequestMeter(
+      buckets,
+      names.map((bucket) => ({
+        kind: 'address',
+        bucket,
+        rate: { perSecond: 50, burst: 300 },
+      })),
+    )
   const spend = (name: string, units: number): ApiError | null => {
     try {
-      buckets.withdraw([quota(name)], units)
+      meterOf(name).spend(units)
       return null
     } catch (error) {
       return error as ApiError
     }
   }
-  return { clock, buckets, spend }
+  return { buckets, meterOf, spend }
 }
 
 describe('the buckets of a process', () => {
   it('refuse too many units, return the wait, and allow them afterwards', () => {
-    const { clock, spend, buckets } = fixture()
+    const { spend, meterOf } = fixture()
     expect(spend('a', 290)).toBeNull()
     const refused = spend('a', 60)
     expect(refused).toMatchObject({
@@ -34,36 +39,50 @@ describe('the buckets of a process', () => {
       headers: { 'retry-after': '1' },
     })
     expect(spend('b', 60)).toBeNull()
-    clock.ms += 1_000
+    vi.advanceTimersByTime(1_000)
     expect(spend('a', 60)).toBeNull()
-    expect(buckets.fields([quota('a')])).toEqual([
+    expect(meterOf('a').fields()).toEqual([
       ...['ratelimit-policy', '"address";q=300;w=6'],
       ...['ratelimit', '"address";r=0;t=6'],
     ])
   })
 
   it('withdraw from every bucket of a client, or from none', () => {
-    const { buckets } = fixture()
-    buckets.withdraw([quota('a')], 300)
-    expect(() => buckets.withdraw([quota('b'), quota('a')], 1)).toThrow(/"address"/)
-    expect(buckets.fields([quota('b')]).at(-1)).toBe('"address";r=300;t=0')
+    const { meterOf } = fixture()
+    meterOf('a').spend(300)
+    expect(() => meterOf('b', 'a').spend(1)).toThrow(/"address"/)
+    expect(meterOf('b').fields().at(-1)).toBe('"address";r=300;t=0')
   })
 
   it('accept units that were not spent', () => {
-    const { buckets, spend } = fixture()
+    const { meterOf, spend } = fixture()
     expect(spend('a', 300)).toBeNull()
-    buckets.giveBack([quota('a')], 4)
+    meterOf('a').owe(-4)
     expect(spend('a', 5)).not.toBeNull()
     expect(spend('a', 4)).toBeNull()
   })
 
+  it('go into debt for what a client owes, and refuse until it is paid', () => {
+    const { meterOf, spend } = fixture()
+    meterOf('a').owe(350)
+    expect(spend('a', 1)?.headers).toMatchObject({ 'retry-after': '2' })
+    vi.advanceTimersByTime(1_100)
+    expect(spend('a', 1)).toBeNull()
+  })
+
   it('are limited in number, and the least recently used one is dropped', () => {
-    const { buckets, spend } = fixture(100)
-    for (let i = 0; i < 10_000; i++) {
+    const { buckets, spend } = fixture()
+    for (let i = 0; i < 110_000; i++) {
       expect(spend(`address ${i}`, 1)).toBeNull()
-      if (i % 50 === 0) spend('flood', 300)
+      if (i % 50_000 === 0) spend('flood', 300)
     }
-    expect(buckets.size).toBe(100)
+    expect(buckets.size).toBe(100_000)
     expect(spend('flood', 300)).not.toBeNull()
+  })
+
+  it('limit nothing without quotas', () => {
+    const { meterOf } = fixture()
+    meterOf().spend(1e9)
+    expect(meterOf().fields()).toEqual([])
   })
 })

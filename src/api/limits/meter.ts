@@ -1,99 +1,95 @@
 import { LRUCache } from 'lru-cache'
+import {
+  availableUnits,
+  type BucketQuota,
+  type BucketRate,
+  refillMs,
+  withdrawUnits,
+} from '../../ops/tokenBucket.js'
 import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { availableUnits, type BucketRate, refillMs, withdrawUnits } from './bucket.js'
 
-/** Number of buckets to keep; `max` preallocates them all. A bucket that drops out counts as full again. */
+/** Number of buckets to keep. A bucket that drops out counts as full again. */
 const MAX_BUCKETS = 100_000
 
-export interface BucketQuota {
-  /** Name of the limit in headers and metrics. */
-  kind: string
-  bucket: string
-  rate: BucketRate
-}
+/** Buckets of a process by their names: the time (ms of the process's clock) at which each is full again. */
+type LocalBuckets = ReturnType<typeof createLocalBuckets>
 
-/** Buckets of this process by their names: the time (ms) at which each is full again. */
-export class LocalBuckets {
-  readonly #fullMs: LRUCache<string, number>
-  readonly #now: () => number
+export const createLocalBuckets = () =>
+  new LRUCache<string, number>({ maxSize: MAX_BUCKETS, sizeCalculation: () => 1 })
 
-  constructor(now: () => number = () => performance.now(), max = MAX_BUCKETS) {
-    this.#fullMs = new LRUCache({ maxSize: max, sizeCalculation: () => 1 })
-    this.#now = now
+/** Counts what a client's requests cost, in its buckets. Without quotas nothing is limited. */
+export class RequestMeter {
+  readonly #buckets: LocalBuckets
+  readonly quotas: readonly BucketQuota[]
+  /** True if the operator gave the client limits of its own. */
+  readonly isRaised: boolean
+
+  constructor(buckets: LocalBuckets, quotas: readonly BucketQuota[], isRaised = false) {
+    this.#buckets = buckets
+    this.quotas = quotas
+    this.isRaised = isRaised
   }
 
-  get size(): number {
-    return this.#fullMs.size
-  }
-
-  /** Withdraws units from all buckets of the quotas, or from none. @throws ApiError rate_limited */
-  withdraw(quotas: readonly BucketQuota[], units: number): void {
+  /** Withdraws units from all buckets, or from none. @throws ApiError rate_limited */
+  spend(units: number): void {
     if (units === 0) return
-    const nowMs = this.#now()
-    const made: number[] = []
-    for (const { kind, bucket, rate } of quotas) {
-      const { fullMs, waitMs } = withdrawUnits(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units)
-      if (waitMs > 0) throw rateLimitedError(kind, waitMs)
-      made.push(fullMs)
+    const nowMs = performance.now()
+    const fullMs: number[] = []
+    for (const { kind, bucket, rate } of this.quotas) {
+      const withdrawn = withdrawUnits(rate, this.#buckets.get(bucket) ?? 0, nowMs, units)
+      if (withdrawn.waitMs > 0) throw rateLimitedError(kind, withdrawn.waitMs)
+      fullMs.push(withdrawn.fullMs)
     }
-    for (let i = 0; i < made.length; i++) this.#fullMs.set(quotas[i]!.bucket, made[i]!)
+    for (let i = 0; i < fullMs.length; i++) this.#buckets.set(this.quotas[i]!.bucket, fullMs[i]!)
   }
 
-  /** Gives back units that were withdrawn. */
-  giveBack(quotas: readonly BucketQuota[], units: number): void {
+  /** Charges units whatever the buckets hold, which may go into debt. Gives negative units back. */
+  owe(units: number): void {
     if (units === 0) return
-    for (const { bucket, rate } of quotas) {
-      const fullMs = this.#fullMs.get(bucket)
-      if (fullMs !== undefined)
-        this.#fullMs.set(bucket, Math.max(fullMs, this.#now()) - refillMs(units, rate))
+    const nowMs = performance.now()
+    for (const { bucket, rate } of this.quotas) {
+      const fullMs = Math.max(this.#buckets.get(bucket) ?? 0, nowMs)
+      this.#buckets.set(bucket, fullMs + refillMs(units, rate))
     }
   }
 
-  /** Headers with the state of the quotas: names and values in alternation. */
-  fields(quotas: readonly BucketQuota[]): string[] {
-    const nowMs = this.#now()
-    const states = quotas.map((quota) => {
-      const fullMs = this.#fullMs.get(quota.bucket) ?? 0
-      return stateOf(quota, availableUnits(quota.rate, fullMs, nowMs), Math.max(0, fullMs - nowMs))
+  /** Headers with the state of the buckets: names and values in alternation. */
+  fields(): readonly string[] {
+    if (this.quotas.length === 0) return []
+    const nowMs = performance.now()
+    const states = this.quotas.map(({ kind, bucket, rate }) => {
+      const fullMs = this.#buckets.get(bucket) ?? 0
+      return stateHeader(kind, availableUnits(rate, fullMs, nowMs), fullMs - nowMs)
     })
-    return ['ratelimit-policy', quotas.map(policyOf).join(', '), 'ratelimit', states.join(', ')]
+    const policies = this.quotas.map(policyHeader)
+    return ['ratelimit-policy', policies.join(', '), 'ratelimit', states.join(', ')]
   }
 }
+
+/** Meter where nothing is limited. */
+export const UNLIMITED_METER = new RequestMeter(createLocalBuckets(), [])
 
 const seconds = (ms: number): number => Math.ceil(ms / 1_000)
 
-const policyOf = ({ kind, rate }: Omit<BucketQuota, 'bucket'>): string =>
+/** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-10: `q` units per `w` seconds. */
+const policyHeader = ({ kind, rate }: Pick<BucketQuota, 'kind' | 'rate'>): string =>
   `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(refillMs(rate.burst, rate)))}`
 
-const stateOf = ({ kind }: Pick<BucketQuota, 'kind'>, held: number, fullInMs: number): string =>
-  `"${kind}";r=${held};t=${seconds(fullInMs)}`
+/** `RateLimit` of the same draft: `r` units are left, and the bucket is full in `t` seconds. */
+const stateHeader = (kind: string, left: number, fullInMs: number): string =>
+  `"${kind}";r=${left};t=${Math.max(0, seconds(fullInMs))}`
 
-/**
- * Headers of draft-ietf-httpapi-ratelimit-headers-10: `q` units per `w` seconds; `r` units are left, and the bucket
- * is full in `t` seconds.
- */
-export const rateLimitHeaders = (
-  quota: Omit<BucketQuota, 'bucket'>,
-  held: number,
-  fullInMs: number,
-) => ({
-  'ratelimit-policy': policyOf(quota),
-  ratelimit: stateOf(quota, held, fullInMs),
-})
-
-/** The error of a limit that is reached. @param fields headers of a limit that is not counted in this process */
-export function rateLimitedError(
-  kind: string,
-  waitMs: number,
-  fields: Answer['headers'] = {},
-): ApiError {
+/** The error of a limit that is reached. @param rate of a bucket in the database, which the meter's headers leave out */
+export function rateLimitedError(kind: string, waitMs: number, rate?: BucketRate): ApiError {
   const retryAfter = String(Math.max(1, seconds(waitMs)))
+  const headers: Answer['headers'] = {
+    'retry-after': retryAfter,
+    ...(rate && {
+      'ratelimit-policy': policyHeader({ kind, rate }),
+      ratelimit: stateHeader(kind, 0, waitMs),
+    }),
+  }
   const message = `The limit "${kind}" is reached: ask again in ${retryAfter} s.`
-  return new ApiError(
-    'rate_limited',
-    message,
-    {},
-    { headers: { ...fields, 'retry-after': retryAfter }, limit: kind },
-  )
+  return new ApiError('rate_limited', message, {}, { headers, limit: kind })
 }

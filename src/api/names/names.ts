@@ -1,6 +1,7 @@
 import { type NameAvailabilityState, readNameAvailability } from '../../db/registry/lookups.js'
 import { parseClusterName, withoutTrailingSlash } from '../../registry/primitives/name.js'
 import { NAME_RULES_TEXT, parseNewName } from '../../registry/primitives/nameRule.js'
+import { pathOfName } from '../../web/paths.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
@@ -72,3 +73,9 @@ export async function availabilityOfNames(
   if (names.length === 1) return [await context.lookups[context.network].availabilityOf(names[0]!)]
   return readNameAvailability(context.pool, context.network, names)
 }
+
+/** URLs of the page and the picture of a name. */
+export const nameUrls = (siteUrl: string, name: string) => ({
+  profileUrl: `${siteUrl}${pathOfName(name)}`,
+  imageUrl: `${siteUrl}/image/${name}.svg`,
+})

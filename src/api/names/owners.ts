@@ -70,10 +70,11 @@ async function ownedAfter(
   if (names.length === limit) return names
   const rest = { after: isBelow ? after : 0, limit: limit - names.length }
   const below = await findOwnedCommunityNames(pool, network, address, rest)
-  return [...names, ...below.map((name) => ofCommunity(context, name))]
+  return [...names, ...below.map((name) => ownedBelowCommunity(context, name))]
 }
 
-const ofCommunity = (
+/** A name below a community, with what was paid for it in ETH. */
+export const ownedBelowCommunity = (
   context: Context,
   { community, name, paid, atMs, by, clusterId }: OwnedCommunityName,
 ) => ({

@@ -26,27 +26,6 @@ export interface QuoteRequest {
   isTestnet: boolean
 }
 
-/** Field names that clients use for an amount. */
-export const BID_AMOUNT_FIELD_NAMES = [
-  'amountWei',
-  'weiAmount',
-  'bidAmountWei',
-  'bidWeiAmount',
-] as const
-
-/** Raw amount of an element of a request, if any. @throws ApiError invalid_amount if several synonyms are set */
-export function bidAmountOf(
-  element: { readonly [K in (typeof BID_AMOUNT_FIELD_NAMES)[number]]?: unknown },
-  path: string,
-): unknown {
-  const given = BID_AMOUNT_FIELD_NAMES.filter((name) => element[name] !== undefined)
-  if (given.length > 1) {
-    const message = `Only one of ${given.join(', ')} may be given.`
-    throw new ApiError('invalid_amount', message, { details: [{ path, message }] })
-  }
-  return given[0] && element[given[0]]
-}
-
 /** A quote with its referral: 32 bytes, the id of a cluster or an address. */
 type Referred<Quote> = Quote & { referral: Buffer | null }
 export type QuoteOfPort<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['quote']>>>

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { FailedRequests } from '../../ops/failedRequests.js'
 import { createFaultLog } from '../guard/faultLog.js'
 import { type HttpMessage, sendResponse } from '../http/answer.js'
-import { ApiError, ERROR_STATUS } from '../http/errors.js'
+import type { ApiError } from '../http/errors.js'
 import type { HttpExchange } from './exchange.js'
 
 /**
@@ -13,7 +13,7 @@ export type ResponseSender = (
   exchange: HttpExchange,
   message: HttpMessage,
   fields: readonly string[],
-  error?: unknown,
+  error?: ApiError,
 ) => void
 
 export interface ResponseSenderDeps {
@@ -30,8 +30,6 @@ export interface ResponseSenderDeps {
   }
 }
 
-const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
-
 export function createResponseSender({
   log,
   metrics,
@@ -43,25 +41,19 @@ export function createResponseSender({
     sendResponse(res, message, ['x-request-id', id, ...fields])
     const ms = performance.now() - startedMs
     const { status } = message
-    const method = KNOWN_METHODS.has(req.method ?? '') ? (req.method ?? '') : 'other'
+    // one of the 34 methods that Node's parser accepts
+    const method = req.method ?? ''
     metrics?.requests.observe({ method, route, status: String(status) }, ms / 1_000)
-    if (error instanceof ApiError && error.limit)
-      metrics?.limited?.inc({ route, limit: error.limit })
-    const cause = causeOf(error)
-    failed?.count({ method, route }, isFailure(error) ? cause : undefined)
-    if (status === 500) onOwnError?.(cause, { id, trace, method, route })
-    if (status >= 500) logFault({ id, trace, method, route, status, err: cause })
-    else if (log.isLevelEnabled('debug'))
-      log.debug({ id, trace, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request')
+    if (error?.limit) metrics?.limited?.inc({ route, limit: error.limit })
+    // a response like "too many requests wait" has no cause: callers can provoke it, and must not raise the alarm
+    failed?.count({ method, route }, status >= 500 ? error?.cause : undefined)
+    const request = { id, trace, method, route }
+    const cause = error?.cause ?? error
+    if (status === 500) onOwnError?.(cause, request)
+    if (status >= 500) {
+      const name = cause instanceof Error ? cause.name : ''
+      logFault(`${method} ${route} ${status} ${name}`, { ...request, status, err: cause })
+    } else if (log.isLevelEnabled('debug'))
+      log.debug({ ...request, status, ms: Math.round(ms * 10) / 10 }, 'request')
   }
 }
-
-const causeOf = (error: unknown): unknown =>
-  error instanceof ApiError ? (error.cause ?? error) : error
-
-/**
- * True where the service could not serve the request. A response like "too many requests wait" is no failure: callers
- * can provoke it, and must not raise the alarm.
- */
-const isFailure = (error: unknown): boolean =>
-  error instanceof ApiError && ERROR_STATUS[error.code] >= 500 && error.cause !== undefined

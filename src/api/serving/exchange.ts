@@ -11,6 +11,3 @@ export interface HttpExchange extends Caller {
   params: Readonly<Record<string, string>>
   startedMs: number
 }
-
-/** The parts of a request by which rate limits identify its client. */
-export type ClientOfRequest = Pick<HttpExchange, 'ip' | 'req'>

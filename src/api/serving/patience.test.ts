@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { expect, it } from 'vitest'
-import { UNLIMITED_METER } from '../limits/gate.js'
+import { UNLIMITED_METER } from '../limits/meter.js'
 import type { HttpExchange } from './exchange.js'
-import { WaitingCaller } from './patience.js'
+import { CALLER_LEFT, WaitingCaller } from './patience.js'
 
 const REQUESTS = 50_000
 /** Elements of eight bytes that each request holds. */
@@ -21,9 +21,9 @@ function growthMib(): number {
   const beforeMib = oldMib()
   let mostMib = 0
   for (let n = 0; n < REQUESTS; n++) {
-    const exchange = { ip: '127.0.0.1', req: { headers: {}, held: new Array(HELD).fill(n) } }
-    const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER)
-    if (!caller.isRaised) throw new Error('limited')
+    const exchange = { address: '127.0.0.1', req: { headers: {}, held: new Array(HELD).fill(n) } }
+    const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
+    if (caller.address !== exchange.address) throw new Error('another address')
     if (n % 1_000 === 0) mostMib = Math.max(mostMib, oldMib() - beforeMib)
   }
   return mostMib
@@ -35,16 +35,24 @@ it('keeps nothing of a request in memory that only a full garbage collection fre
   expect(growthMib()).toBeLessThan(MAX_GROWTH_MIB)
 })
 
-it('runs everything that waits for the end of a response, by one listener', () => {
+it('runs everything that waits for the end of a response, and what comes later at once', () => {
   const res = Object.assign(new EventEmitter(), { closed: false })
-  const exchange = { ip: '127.0.0.1', req: { headers: {}, socket: { destroyed: false } }, res }
-  const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER)
+  const exchange = { address: '127.0.0.1', req: { headers: {}, socket: { destroyed: false } }, res }
+  const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
   const ran: number[] = []
   for (const i of [0, 1, 2]) caller.whenGone(() => ran.push(i))
-  const { signal } = caller
-  expect([res.listenerCount('close'), ran, signal.aborted]).toEqual([1, [], false])
+  expect([ran, caller.hasLeft()]).toEqual([[], false])
   res.closed = true
   res.emit('close')
   caller.whenGone(() => ran.push(3))
-  expect([ran, signal.aborted]).toEqual([[0, 1, 2, 3], true])
+  expect([ran, caller.hasLeft()]).toEqual([[0, 1, 2, 3], true])
+})
+
+it('gives no turn to work of a caller who has left', async () => {
+  const res = Object.assign(new EventEmitter(), { closed: false })
+  const exchange = { address: '127.0.0.1', req: { headers: {}, socket: { destroyed: false } }, res }
+  const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
+  await caller.turn()
+  res.closed = true
+  await expect(caller.turn()).rejects.toBe(CALLER_LEFT)
 })

@@ -1,8 +1,7 @@
 import type { Deadline } from '../../db/pg/pool.js'
 import { waitForEventLoopTurn } from '../../ops/turns.js'
 import { ApiError } from '../http/errors.js'
-import { rateLimitAddress } from '../limits/client.js'
-import type { RequestMeter } from '../limits/gate.js'
+import type { RequestMeter } from '../limits/meter.js'
 import type { HttpExchange } from './exchange.js'
 
 /** Error of a request whose deadline passes before its response is ready. */
@@ -12,36 +11,7 @@ export const requestTimeoutError = () => {
 }
 
 /** The caller has disconnected. Nobody gets the response, and it is no failure of the service. */
-export class CallerDisconnectedError extends ApiError {
-  constructor() {
-    super('unavailable', 'The caller has left.')
-  }
-}
-
-/** One error for all callers, because the signal of each expensive request fires at its end. */
-const CALLER_LEFT = new CallerDisconnectedError()
-
-/** Deadline of a request: some time after it began, or when the caller disconnects. */
-export function requestDeadline(
-  exchange: Pick<HttpExchange, 'req' | 'res' | 'startedMs'>,
-  limitMs: number,
-): Deadline {
-  const { res, startedMs } = exchange
-  const leftMs = () => startedMs + limitMs - performance.now()
-  const ended = new AbortController()
-  const leave = () => {
-    clearTimeout(timer)
-    if (!res.writableFinished) ended.abort(CALLER_LEFT)
-  }
-  const timer = setTimeout(() => ended.abort(requestTimeoutError()), Math.max(0, leftMs()))
-  if (isGone(exchange)) leave()
-  else res.once('close', leave)
-  return { leftMs, signal: ended.signal }
-}
-
-/** True once a response is complete, or its connection is closed. */
-const isGone = ({ req, res }: Pick<HttpExchange, 'req' | 'res'>): boolean =>
-  res.closed || req.socket.destroyed
+export const CALLER_LEFT = new ApiError('unavailable', 'The caller has left.')
 
 /** Time for the response after a long poll or stream has ended. A connection without a byte for longer is closed. */
 const ANSWER_MS = 15_000
@@ -51,30 +21,20 @@ const ANSWER_MS = 15_000
  * class of its own for each request, which keeps the whole request in memory until a full garbage collection.
  */
 export class WaitingCaller {
-  /** The client's address, as rate limits count it. */
-  readonly address: string
-  /** True if the operator gave the caller's key limits of its own. */
-  readonly isRaised: boolean
   readonly #exchange: HttpExchange
-  readonly #meter: RequestMeter
-  #signal: AbortSignal | undefined
-  #acts: (() => void)[] | undefined
+  /** Meter of the caller, for work whose price only the handler knows. */
+  readonly meter: RequestMeter
+  readonly #extendDeadline: (ms: number) => void
 
-  constructor(exchange: HttpExchange, meter: RequestMeter) {
+  constructor(exchange: HttpExchange, meter: RequestMeter, extendDeadline: (ms: number) => void) {
     this.#exchange = exchange
-    this.#meter = meter
-    this.address = rateLimitAddress(exchange.ip)
-    this.isRaised = meter.isRaised
+    this.meter = meter
+    this.#extendDeadline = extendDeadline
   }
 
-  /** Fires once nobody waits for the response. */
-  get signal(): AbortSignal {
-    if (!this.#signal) {
-      const leaving = new AbortController()
-      this.whenGone(() => leaving.abort(CALLER_LEFT))
-      this.#signal = leaving.signal
-    }
-    return this.#signal
+  /** The client's address, as rate limits count it. */
+  get address(): string {
+    return this.#exchange.address
   }
 
   /** Id of the last message that the client got of an interrupted stream. */
@@ -82,41 +42,43 @@ export class WaitingCaller {
     return String(this.#exchange.req.headers['last-event-id'] ?? '') || undefined
   }
 
-  /**
-   * Waits for the caller's turn before a part of long work. @throws CallerDisconnectedError once nobody waits for the
-   * response
-   */
-  readonly turn = (): Promise<void> => waitForEventLoopTurn(this)
+  /** Waits for the caller's turn before a part of long work. @throws `CALLER_LEFT` once nobody waits for the response */
+  turn(): Promise<void> {
+    return waitForEventLoopTurn(this.address, () => {
+      if (this.hasLeft()) throw CALLER_LEFT
+    })
+  }
 
-  /** Charges the caller for work that only the handler knows. The debt delays later requests. */
-  owe(units: number): void {
-    this.#meter.giveBack(-units)
+  /** Deadline of a request: some time after it began, or when the caller disconnects. */
+  deadline(limitMs: number): Deadline {
+    const { startedMs } = this.#exchange
+    const leftMs = () => startedMs + limitMs - performance.now()
+    const ended = new AbortController()
+    const timer = setTimeout(() => ended.abort(requestTimeoutError()), leftMs())
+    this.whenGone(() => {
+      clearTimeout(timer)
+      ended.abort(CALLER_LEFT)
+    })
+    return { leftMs, signal: ended.signal }
   }
 
   /** Allows a long poll of `ms`. @returns signal that fires after that time, and when the caller disconnects */
   allowLongPoll(ms: number): AbortSignal {
+    this.#extendDeadline(ms)
     // the timeout holds for this response only: Node resets it before the next request
     this.#exchange.req.socket.setTimeout(ms + ANSWER_MS)
-    return requestDeadline(this.#exchange, ms).signal
+    return this.deadline(ms).signal
   }
 
+  /** True once the response is complete, or its connection is closed. */
   hasLeft(): boolean {
-    return isGone(this.#exchange)
+    const { req, res } = this.#exchange
+    return res.closed || req.socket.destroyed
   }
 
-  /**
-   * Runs a function once the response is complete or its connection closed. Adds one listener to the response, however
-   * often it is called: Node warns of more than ten, and a streamed response has seven of its own.
-   */
+  /** Runs a function once the response is complete or its connection is closed. */
   whenGone(act: () => void): void {
     if (this.hasLeft()) act()
-    else if (this.#acts) this.#acts.push(act)
-    else {
-      const acts = [act]
-      this.#acts = acts
-      this.#exchange.res.once('close', () => {
-        for (const next of acts) next()
-      })
-    }
+    else this.#exchange.res.once('close', act)
   }
 }

@@ -29,7 +29,7 @@ export interface CachedResponse {
  * Cache key of a request; null for a request of too many characters.
  * @param body undefined where the request has none
  */
-export function cacheKeyOf(
+function cacheKeyOf(
   { method, url = '', headers }: IncomingMessage,
   body: Buffer | undefined,
 ): string | null {
@@ -38,20 +38,12 @@ export function cacheKeyOf(
   return body === undefined ? `${method} ${url}` : `${method} ${url} ${body.toString('latin1')}`
 }
 
-/** A response of a key at a version of the data, as a client at an address requests it. */
-export interface CacheQuery {
+/** Place of a response in the cache. */
+interface CachePlace {
   key: string
-  version: string
-  address: string
-}
-
-/** A response that is being made. */
-interface ResponseInProgress {
-  version: string
-  /** Address whose other requests it waits for; null where it waits for none. */
-  waitsFor: string | null
-  /** Null where it fails or is transient: each request makes its own. */
-  made: Promise<CachedResponse | null>
+  /** Version of the data that the response depends on; null where it was not read. */
+  version: string | null
+  response: CachedResponse | null
 }
 
 /**
@@ -66,58 +58,29 @@ export function createResponseCache(batches: Readonly<Record<Network, BatchedLoo
     sizeCalculation: ({ message }) => Math.max(1, message.bytes),
     ...KEPT_MS,
   })
-  /** Responses that are being made, by key. */
-  const responses = new Map<string, ResponseInProgress>()
   return {
     /**
-     * The current version of the data that a response depends on; null for a key without a cached response, so that a
-     * first response does not wait for a version.
+     * The cached response to a request, if the data has not changed since. A first response does not wait for the
+     * version of the data.
+     * @returns null for a request whose response is not cached
      */
-    async version(key: string, network: Network, by: CacheSource): Promise<string | null> {
-      if (!entries.has(key)) return null
-      const { version, factsVersion } = await batches[network].version()
-      return by === 'journal' ? version : `${version} ${factsVersion}`
-    },
-    /** The cached response that was made at a version of the data. */
-    get({ key, version }: CacheQuery): CachedResponse | null {
+    async find(
+      request: IncomingMessage,
+      body: Buffer | undefined,
+      network: Network,
+      by: CacheSource,
+    ): Promise<CachePlace | null> {
+      const key = cacheKeyOf(request, body)
+      if (key === null) return null
       const entry = entries.get(key)
-      return entry?.version === version ? entry : null
-    },
-    /**
-     * The response that another request is making from the same version of the data, so that many requests of a key
-     * after a change make one response.
-     * @returns null if no such response is being made. The promise is null if the response must not be shared.
-     */
-    inProgress({ key, version, address }: CacheQuery): Promise<CachedResponse | null> | null {
-      const other = responses.get(key)
-      // a client must not wait for the other requests of a stranger
-      const mayWait = other?.version === version && (other.waitsFor ?? address) === address
-      return mayWait ? other.made : null
-    },
-    /**
-     * Shares a response with the requests that arrive while it is made.
-     * @param isInLine whether it waits for other requests of its client
-     */
-    share(
-      { key, version, address }: CacheQuery,
-      isInLine: boolean,
-      making: Promise<CachedResponse>,
-    ): void {
-      const own: ResponseInProgress = {
-        version,
-        waitsFor: isInLine ? address : null,
-        made: making.then(
-          (response) => (response.answer.isTransient ? null : response),
-          () => null,
-        ),
-      }
-      responses.set(key, own)
-      void own.made.then(() => {
-        if (responses.get(key) === own) responses.delete(key)
-      })
+      if (!entry) return { key, version: null, response: null }
+      const versions = await batches[network].version()
+      const version =
+        by === 'journal' ? versions.version : `${versions.version} ${versions.factsVersion}`
+      return { key, version, response: entry.version === version ? entry : null }
     },
     /** Stores a response that was made after its version was read. */
-    set(key: string, version: string | null, made: CachedResponse): void {
+    set({ key, version }: CachePlace, made: CachedResponse): void {
       if (made.answer.isTransient || made.message.bytes > MAX_BYTES) entries.delete(key)
       else entries.set(key, { ...made, version })
     },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { routes } from '../routes.js'
-import { collapseSlashes, createRouter } from './router.js'
+import { routes } from '../../../scripts/declaredRoutes.js'
+import { createRouter, normalizeUrl } from './router.js'
 
 const match = createRouter(routes)
 const PATHS = routes.flatMap((own) =>
@@ -17,20 +17,21 @@ it.each(PATHS)(
   },
 )
 
-it.each([
-  ['//v1/names/address/held', 'held'],
-  ['/v1//names///address/held', 'held'],
-  ['//v1/names/address/held?x=a//b', 'held'],
-  ['http://localhost//v1//names/address/held//', 'held'],
-  ['/v1/names/address/a%2F%2Fb', 'a//b'],
-])('replaces doubled slashes of a path: %s', (url, address) => {
-  expect(createRouter(routes)({ method: 'GET', url })?.params).toEqual({ address })
+it('decodes the parameters of a path', () => {
+  const url = '/v1/names/address/a%2F%2Fb?x=c//d'
+  expect(match({ method: 'GET', url })?.params).toEqual({ address: 'a//b' })
+  expect(match({ method: 'GET', url: '/v1/names/address/%zz' })).toBeNull()
 })
 
 it.each([
+  ['//v1/names/address/held', '/v1/names/address/held'],
+  ['/v1//names///address/held', '/v1/names/address/held'],
+  ['//v1/names/address/held?x=a//b', '/v1/names/address/held?x=a//b'],
+  ['http://localhost//v1//names/address/held//', '/v1/names/address/held/'],
+  ['https://localhost?x=/a//b', '?x=/a//b'],
+  ['/v1/names/address/a%2F%2Fb', '/v1/names/address/a%2F%2Fb'],
   ['//docs', '/docs'],
   ['/a//b///c?d=//', '/a/b/c?d=//'],
   ['/a?b=c//d', '/a?b=c//d'],
-])('replaces doubled slashes before Express serves a path: %s', (url, folded) =>
-  expect(collapseSlashes(url)).toBe(folded),
-)
+  ['*', '*'],
+])('a URL as path and query: %s', (url, local) => expect(normalizeUrl(url)).toBe(local))

@@ -21,15 +21,15 @@ export function createRouter(routes: readonly Route[]) {
   )
   return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): RouteMatch | null => {
     const asked = method === 'HEAD' ? 'GET' : method
-    const path = pathOf(url)
+    const [path] = url.split('?', 1)
     for (const { method, pattern, route } of table) {
-      const found = method === asked ? pattern.exec(path) : null
+      const found = method === asked ? pattern.exec(path!) : null
       if (!found) continue
-      const params = { ...found.groups }
-      for (const [name, text] of Object.entries(params)) {
-        const own = decodePathPart(text)
-        if (own === null) return null
-        params[name] = own
+      const params: Record<string, string> = {}
+      for (const name in found.groups) {
+        const decoded = decodePathPart(found.groups[name]!)
+        if (decoded === null) return null
+        params[name] = decoded
       }
       return { route, params }
     }
@@ -46,22 +46,24 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${pattern}/?$`, 'i')
 }
 
-/** The path of a URL. A proxy may send the URL with its origin (RFC 9112, 3.2.2) or with doubled slashes. */
-function pathOf(url: string): string {
-  const path = url.split('?', 1)[0]!
-  return collapseSlashes(path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, ''))
-}
-
+const ORIGIN = /^https?:\/\/[^/?]*/i
 const PATH = /^\/[^?]*/
 
-/** Replaces doubled slashes in a path, with or without its query: a proxy that joins two paths may write them. */
-export const collapseSlashes = (url: string): string =>
-  url.includes('//') ? url.replace(PATH, (path) => path.replaceAll(/\/{2,}/g, '/')) : url
+/**
+ * The URL of a request as path and query. A proxy may send it with its origin (RFC 9112, 3.2.2), and one that joins two
+ * paths with doubled slashes.
+ */
+export function normalizeUrl(url: string): string {
+  const local = url.startsWith('/') ? url : url.replace(ORIGIN, '')
+  return local.includes('//')
+    ? local.replace(PATH, (path) => path.replaceAll(/\/{2,}/g, '/'))
+    : local
+}
 
 /** Decodes a part of a path; null where its escapes are malformed. */
 export function decodePathPart(text: string): string | null {
   try {
-    return decodeURIComponent(text)
+    return text.includes('%') ? decodeURIComponent(text) : text
   } catch {
     return null
   }

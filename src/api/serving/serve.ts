@@ -1,14 +1,17 @@
-import type { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
 import { poolWithQuery } from '../../db/pg/pool.js'
 import { countApiRequest } from '../../ops/background.js'
-import type { QueueClient } from '../../ops/fairQueue.js'
 import { expensiveWork } from '../../ops/turns.js'
 import { CapacityLimiter } from '../../push/capacityLimiter.js'
-import type { Network } from '../../registry/primitives/network.js'
-import { authenticate, withCacheHeaders } from '../auth/session.js'
-import { type HttpMessage, toHttpMessage } from '../http/answer.js'
+import { authenticate } from '../auth/session.js'
+import {
+  type Answer,
+  type HttpMessage,
+  notModifiedIfMatching,
+  toHttpMessage,
+  withEntityTag,
+} from '../http/answer.js'
 import {
   announcedBodyBytes,
   bodyLimitBytes,
@@ -18,7 +21,6 @@ import {
   readBodyBytes,
 } from '../http/body.js'
 import type { Context, createRequestContexts } from '../http/context.js'
-import { addDeprecationHeaders } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import {
   asOfBlockHeader,
@@ -31,23 +33,19 @@ import {
   withStalenessHeader,
 } from '../http/freshness.js'
 import { parseQuery, type RequestQuery, selectsTestnet } from '../http/query.js'
-import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
+import type { Route } from '../http/route.js'
+import { addDeprecationHeaders, withCacheHeaders } from '../http/routeHeaders.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
+import { forCredentials, trpcErrorAnswer } from '../http/trpc.js'
 import { priceOfRoute, requestBytesCost } from '../limits/costs.js'
-import { meterThatMayOverspend, type RateLimitGate, UNLIMITED_METER } from '../limits/gate.js'
-import { rateLimitedError } from '../limits/meter.js'
+import type { RateLimitGate } from '../limits/gate.js'
+import { rateLimitedError, UNLIMITED_METER } from '../limits/meter.js'
 import type { ResponseSender } from './answerer.js'
-import { notModifiedIfMatching, withEntityTag } from './etag.js'
 import type { HttpExchange } from './exchange.js'
-import {
-  CallerDisconnectedError,
-  requestDeadline,
-  requestTimeoutError,
-  WaitingCaller,
-} from './patience.js'
-import { type CachedResponse, cacheKeyOf, createResponseCache } from './responseCache.js'
+import { CALLER_LEFT, requestTimeoutError, WaitingCaller } from './patience.js'
+import { type CachedResponse, createResponseCache } from './responseCache.js'
 
-/** Maximum bytes in memory of bodies of `POST /v1/wallets` (joins), as `joinBytes` counts them. */
+/** Maximum bytes in memory of bodies of `POST /v1/wallets` (joins). */
 const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
 /** Retry-After of a join whose bytes find no room, or had to make room. */
 const JOIN_AGAIN_MS = 5_000
@@ -56,39 +54,28 @@ const JOIN_GROWTH = 8
 /** Changes end this long before their request's deadline, so that no change is made after its 503. */
 const CHANGE_MARGIN_MS = 1_000
 const URL_LIMIT_CHARS = 4_096
-/** Price of a bulk look-up of ten names, units. Work of a costlier request waits in the queue of expensive work. */
-const CHEAP_UNITS = 1.1
+/** Price of a look-up, units. Work of a costlier request waits in the queue of expensive work. */
+const CHEAP_UNITS = 1
 
 export interface RouteServerOptions {
-  finish: ResponseSender
+  contexts: ReturnType<typeof createRequestContexts>
   gate: RateLimitGate
-  /** Routes that a mirror cannot answer. */
-  routesNotOnMirror: ReadonlySet<Route>
-  /** Routes of one network, refused where it is not deployed. */
-  singleNetworkRoutes: ReadonlySet<Route>
-}
-
-type Contexts = ReturnType<typeof createRequestContexts>
-
-/** Dependencies and state that all requests of the server share. */
-interface Shared extends RouteServerOptions {
-  contexts: Contexts
-  memory: ReturnType<typeof createResponseCache>
-  joins: CapacityLimiter
+  finish: ResponseSender
+  /** Time after which a request is answered with 503, ms. Its handler continues until its own timeouts. */
   deadlineMs: number
 }
 
+/** Dependencies and state that all requests of the server share. */
+interface Shared extends RouteServerOptions {
+  memory: ReturnType<typeof createResponseCache>
+  joins: CapacityLimiter
+}
+
 /** Creates the request handler of declared routes. Each request is answered exactly once, within the deadline. */
-export function createRouteServer(
-  contexts: Contexts,
-  serving: RouteServerOptions,
-  deadlineMs: number,
-) {
+export function createRouteServer(options: RouteServerOptions) {
   const shared: Shared = {
-    ...serving,
-    contexts,
-    deadlineMs,
-    memory: createResponseCache(contexts.mainnet.lookups),
+    ...options,
+    memory: createResponseCache(options.contexts.mainnet.lookups),
     joins: new CapacityLimiter(JOIN_BYTES),
   }
   return (route: Route, exchange: HttpExchange): void => {
@@ -101,56 +88,51 @@ class RouteExchange {
   readonly #shared: Shared
   readonly #route: Route
   readonly #exchange: HttpExchange
-  readonly #mayLongPoll: boolean
-  readonly #deadline: NodeJS.Timeout
+  #deadline: NodeJS.Timeout
   #meter = UNLIMITED_METER
   /** Header with the block that a look-up's response reflects (`asOfBlockHeader`): name and value in alternation. */
   #asOf: readonly string[] = []
   #isOpen = true
 
   constructor(shared: Shared, route: Route, exchange: HttpExchange) {
-    const { deadlineMs } = shared
     this.#shared = shared
     this.#route = route
     this.#exchange = exchange
-    this.#mayLongPoll = isLongPoll(route, exchange.req.url ?? '')
-    this.#deadline = setTimeout(
-      () => this.#expire(),
-      this.#mayLongPoll ? deadlineMs + MAX_LONG_POLL_MS : deadlineMs,
-    )
+    this.#deadline = setTimeout(() => this.#expire(), shared.deadlineMs)
   }
 
   /** Answers the request. Errors of the handler become the response and are not thrown. */
   async serve(): Promise<void> {
     countApiRequest()
     try {
-      const message = await this.#message()
-      if (this.#conclude()) this.#reply(message)
+      this.#reply(await this.#respond())
     } catch (error) {
       this.#fail(error)
     }
   }
 
+  /** Sends the response, unless the request was answered before. */
   #reply(message: HttpMessage, error?: ApiError): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    clearTimeout(this.#deadline)
+    // not counted as an error: anybody could raise the alarm of errors
+    if (error === CALLER_LEFT) return
+
     const isFound = message.status < 400 || message.status === 404
     const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
-    this.#shared.finish(this.#exchange, message, fields, error)
+    const { origin } = this.#exchange.req.headers
+    const sent = this.#route.isTrpc ? forCredentials(message, origin) : message
+    this.#shared.finish(this.#exchange, sent, fields, error)
   }
 
   #fail(thrown: unknown): void {
-    if (!this.#conclude()) return
     // a body that is still arriving is not read on
-    this.#exchange.req.pause()
-    // not counted as an error: anybody could raise the alarm of errors
-    if (thrown instanceof CallerDisconnectedError) return
-
+    if (this.#isOpen) this.#exchange.req.pause()
     const error = toApiError(thrown)
-    const answer = addDeprecationHeaders(
-      this.#route,
-      this.#exchange.params,
-      withCacheHeaders(this.#route.auth, false, errorAnswer(error)),
-    )
-    this.#reply(toHttpMessage(answer), error)
+    const { isTrpc, path } = this.#route
+    const answer = isTrpc ? trpcErrorAnswer(error, path) : errorAnswer(error)
+    this.#reply(toHttpMessage(this.#withRouteHeaders(answer, false)), error)
   }
 
   #expire(): void {
@@ -160,50 +142,77 @@ class RouteExchange {
     this.#fail(isBodyMissing ? bodyTooSlowError() : requestTimeoutError())
   }
 
-  /** Marks the request as answered. @returns false if the request was answered before */
-  #conclude(): boolean {
-    if (!this.#isOpen) return false
-    this.#isOpen = false
+  /** Gives the request more time. */
+  #extend(ms: number): void {
     clearTimeout(this.#deadline)
-    return true
+    this.#deadline = setTimeout(() => this.#expire(), this.#shared.deadlineMs + ms)
   }
 
-  async #message(): Promise<HttpMessage> {
-    const { contexts, gate, routesNotOnMirror, singleNetworkRoutes } = this.#shared
+  /** Makes the response. @throws ApiError, and what the handler throws */
+  async #respond(): Promise<HttpMessage> {
+    const { contexts, gate, memory } = this.#shared
     const route = this.#route
-    const exchange = this.#exchange
-    const found = gate.ofClient(exchange)
-    this.#meter = found instanceof Promise ? await found : found
+    const { req } = this.#exchange
+
+    // who asks
+    const meter = await gate.ofClient(this.#exchange)
+    this.#meter = meter
+    const caller = new WaitingCaller(this.#exchange, meter, (ms) => this.#extend(ms))
+
+    // what the body costs, by its declared length
     const limit = route.body ? bodyLimitBytes(route) : 0
-    const announced = route.body ? announcedBodyBytes(exchange.req, limit) : 0
-    const charged = requestBytesCost(announced > limit ? 0 : announced)
-    this.#charge(charged)
+    const announced = route.body ? announcedBodyBytes(req, limit) : 0
+    const charged = announced > limit ? 1 : requestBytesCost(announced)
+    // a join owes all but one unit
+    const atOnce = route.isBulk ? 1 : charged
+    meter.spend(atOnce)
+    meter.owe(charged - atOnce)
     if (announced > limit) throw bodyTooLargeError(limit)
 
-    const query = queryOf(exchange.req)
-    const context = contexts[networkOf(query)]
+    // whether the network can answer
+    const { url = '' } = req
+    if (url.length > URL_LIMIT_CHARS)
+      throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
+    const query = parseQuery(url)
+    const context = contexts[selectsTestnet(query) ? 'testnet' : 'mainnet']
     // read before the response is made, which may then reflect a newer block
     const fresh = await knownFreshness(context)
-    if (singleNetworkRoutes.has(route)) requireNetworkDeployed(fresh, context.network)
-    if (routesNotOnMirror.has(route)) refuseOnMirror(fresh)
+    if (route.isOfOneNetwork) requireNetworkDeployed(fresh, context.network)
+    if (route.isNotOnMirror) refuseOnMirror(fresh)
     else refuseOnEmptyMirror(fresh)
     if (route.isLookup) this.#asOf = asOfBlockHeader(fresh)
 
-    const caller = new WaitingCaller(exchange, this.#meter)
+    // the body
     if (route.isBulk) this.#takeJoin(caller, Math.min(limit, JOIN_GROWTH * announced))
-    const bytes = route.body && (await readBodyBytes(exchange.req, announced))
-    this.#meter.giveBack(charged - requestBytesCost(bytes?.length ?? 0))
-    const body = bytes && (await parseRequestBody(exchange.req, bytes, route, caller.turn))
-    if (!this.#isOpen) throw new CallerDisconnectedError()
-    return this.#answer({ context, fresh, caller, query, bytes, body })
-  }
+    const bytes = route.body && (await readBodyBytes(req, announced))
+    const paid = requestBytesCost(bytes?.length ?? 0)
+    meter.owe(paid - charged)
+    const body = bytes && (await parseRequestBody(req, bytes, route, () => caller.turn()))
+    if (!this.#isOpen) throw CALLER_LEFT
 
-  /** Takes units. @throws ApiError rate_limited */
-  #charge(units: number): void {
-    const atOnce = this.#route.isBulk ? 1 : units
-    this.#meter.spend(atOnce)
-    if (this.#route.isBulk) this.#meter = meterThatMayOverspend(this.#meter)
-    this.#meter.spend(units - atOnce)
+    // the cached response
+    const { cacheSource } = route
+    const place = cacheSource ? await memory.find(req, bytes, context.network, cacheSource) : null
+    if (place?.response) {
+      if (cacheSource === 'facts') refuseWhileCatchingUp(fresh)
+      meter.spend(Math.max(0, place.response.cost - paid))
+      return this.#withRequestHeaders(place.response, fresh)
+    }
+
+    // the whole price, and the handler
+    const priced = route.body && requireListBounds(route.body, body)
+    const cost = Math.max(paid, priceOfRoute(route).of(query, priced))
+    if (route.isBulk) meter.owe(cost - paid)
+    else meter.spend(cost - paid)
+    const isExpensive = cost > CHEAP_UNITS
+    if (isExpensive) await caller.turn()
+    const own = this.#contextOf(context, caller, isExpensive)
+    const answer = await this.#handle(own, query, body)
+    const unspent = answer.unspent ?? 0
+    meter.owe(-unspent)
+    const made = { answer, message: toHttpMessage(answer), cost: cost - unspent }
+    if (place) memory.set(place, made)
+    return this.#withRequestHeaders(made, fresh)
   }
 
   /** Reserves memory for the body of a join until the caller is gone. @throws ApiError rate_limited, unavailable */
@@ -220,48 +229,26 @@ class RouteExchange {
     caller.whenGone(free)
   }
 
-  /** The response, from the cache or from the handler. @throws ApiError, and what the handler throws */
-  async #answer(request: Request): Promise<HttpMessage> {
-    const { memory } = this.#shared
-    const { context, fresh, caller, query, bytes, body } = request
-    const route = this.#route
-    const meter = this.#meter
-    const spent = requestBytesCost(bytes?.length ?? 0)
-    const source = this.#mayLongPoll ? undefined : route.cacheSource
-    const key = source ? cacheKeyOf(this.#exchange.req, bytes) : null
-    const version = key === null ? null : await memory.version(key, context.network, source!)
-    const cached =
-      key !== null && version !== null ? { key, version, address: caller.address } : null
-    const shared = cached && (memory.get(cached) ?? memory.inProgress(cached))
-    const known = shared instanceof Promise ? await shared : shared
-    if (known) {
-      if (source === 'facts') refuseWhileCatchingUp(fresh)
-      meter.spend(Math.max(0, known.cost - spent))
-      return this.#withRequestHeaders(known, fresh, null)
-    }
-    const cost = Math.max(spent, priceOfRoute(route).of(query, requireListBounds(route.body, body)))
-    meter.spend(cost - spent)
-    const isExpensive = cost > CHEAP_UNITS
-    const making = this.#make(request, cost)
-    if (cached) memory.share(cached, isExpensive, making)
-    const { session, ...made } = await making
-    if (key !== null) memory.set(key, version, made)
-    return this.#withRequestHeaders(made, fresh, session)
+  /**
+   * The context of this request. A cheap response that others may get knows nothing of its caller. Reads have no deadline
+   * of their own, because they change nothing.
+   */
+  #contextOf(context: Context, caller: WaitingCaller, isExpensive: boolean): Context {
+    const { method, cacheSource } = this.#route
+    if (cacheSource && !isExpensive) return context
+    const own: Context = { ...context, caller, turn: () => caller.turn() }
+    if (isExpensive) own.pool = poolOfAddress(context.pool, caller.address)
+    if (method !== 'get' && !cacheSource)
+      own.patience = caller.deadline(this.#shared.deadlineMs - CHANGE_MARGIN_MS)
+    return own
   }
 
-  /** Makes the response by the handler. @param cost units already charged @throws as `#answer` */
-  async #make(
-    request: Request,
-    cost: number,
-  ): Promise<CachedResponse & { session: Session | null }> {
-    const { context, caller, query, body } = request
+  /** The response of the handler, with the headers that depend on nothing else. @throws as `#respond` */
+  async #handle(context: Context, query: RequestQuery, body: unknown): Promise<Answer> {
     const { params, req } = this.#exchange
     const route = this.#route
-    if (cost > CHEAP_UNITS) await caller.turn()
-    const own = this.#contextOf(context, caller, cost > CHEAP_UNITS)
-    const session = route.auth ? await authenticate(req, route.auth, own) : null
-    if (route.countedTogether) await this.#meter.spendTogether(route.countedTogether, cost)
-    const given = await route.handle(
+    const session = route.auth ? await authenticate(req, route.auth, context) : null
+    const answer = await route.handle(
       {
         params,
         query,
@@ -270,81 +257,38 @@ class RouteExchange {
         body: route.body && !route.isBulk ? validateBody(route.body, body) : body,
         session,
       },
-      session ? { ...own, keyHash: session.keyHash } : own,
+      context,
     )
-    const marked = addDeprecationHeaders(route, params, given)
+    const marked = this.#withRouteHeaders(answer, session === null)
     // a response that may depend on a key must not be cached by others
-    const answer = route.method === 'get' && !route.auth ? withEntityTag(marked) : marked
-    const unspent = answer.unspent ?? 0
-    this.#meter.giveBack(unspent)
-    return { answer, message: toHttpMessage(answer), cost: cost - unspent, session }
+    return route.method === 'get' && !route.auth ? withEntityTag(marked) : marked
   }
 
-  /**
-   * The context of this request. A cheap response that others may get knows nothing of its caller. Reads have no deadline
-   * of their own, because they change nothing.
-   */
-  #contextOf(context: Context, caller: WaitingCaller, isExpensive: boolean): Context {
-    const { method, cacheSource } = this.#route
-    if (cacheSource && !isExpensive && !this.#mayLongPoll) return context
-    const isRead = method === 'get' || cacheSource !== undefined
-    const changeMs = this.#shared.deadlineMs - CHANGE_MARGIN_MS
-    return {
-      ...context,
-      caller,
-      turn: caller.turn,
-      ...(isExpensive && { pool: poolOfCaller(context.pool, caller) }),
-      ...(!isRead && { patience: requestDeadline(this.#exchange, changeMs) }),
-    }
+  /** Adds the headers that follow from the route's declaration. @param isPublic the response is made without a session */
+  #withRouteHeaders(answer: Answer, isPublic: boolean): Answer {
+    const route = this.#route
+    if (!route.auth && !route.successor) return answer
+    const deprecating = addDeprecationHeaders(route, this.#exchange.params, answer)
+    return withCacheHeaders(route.auth, isPublic, deprecating)
   }
 
   /** Adds the headers that depend on the request. Without such headers the cached message is reused. */
-  #withRequestHeaders(
-    { answer, message }: CachedResponse,
-    fresh: Freshness,
-    session: Session | null,
-  ): HttpMessage {
-    const own = withCacheHeaders(
-      this.#route.auth,
-      session === null,
-      notModifiedIfMatching(
-        withStalenessHeader(answer, fresh),
-        this.#exchange.req.headers['if-none-match'],
-      ),
+  #withRequestHeaders({ answer, message }: CachedResponse, fresh: Freshness): HttpMessage {
+    const own = notModifiedIfMatching(
+      withStalenessHeader(answer, fresh),
+      this.#exchange.req.headers['if-none-match'],
     )
     return own === answer ? message : toHttpMessage(own)
   }
-}
-
-/** What a handler and the cache get of a request. */
-interface Request {
-  context: Context
-  fresh: Freshness
-  caller: WaitingCaller
-  query: RequestQuery
-  bytes: Buffer | undefined
-  body: unknown
-}
-
-const networkOf = (query: RequestQuery): Network => (selectsTestnet(query) ? 'testnet' : 'mainnet')
-
-/** True if a request may be a long poll. Its query is not parsed yet, and may escape the parameter's name. */
-const isLongPoll = ({ longPollParam }: Route, url: string): boolean =>
-  longPollParam !== undefined && (url.includes(`${longPollParam}=`) || url.includes('%'))
-
-function queryOf({ url = '' }: IncomingMessage): RequestQuery {
-  if (url.length > URL_LIMIT_CHARS)
-    throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
-  return parseQuery(url)
 }
 
 /**
  * A pool whose statements wait in the queue of expensive work, and whose rows are processed in a turn of the event loop.
  * Waiting statements are kept when the caller disconnects, so a write still runs after the request was answered.
  */
-const poolOfCaller = (pool: pg.Pool, { address }: QueueClient): pg.Pool =>
+const poolOfAddress = (pool: pg.Pool, address: string): pg.Pool =>
   poolWithQuery(pool, (config) =>
-    expensiveWork.run({ address }, async () => {
+    expensiveWork.run(address, async () => {
       const found = await pool.query(config)
       await setImmediate()
       return found

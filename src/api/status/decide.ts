@@ -1,5 +1,53 @@
-import { decideTxStatus, type StatusAnswer, type TxStatusInput } from '../../registry/status.js'
+import { ChainUnavailableError } from '../../chains/chain.js'
+import {
+  storeInvalidVerdict,
+  storeTxSighting,
+  type TxSighting,
+} from '../../db/transactions/transactions.js'
+import { ignoreOutage } from '../../db/pg/unavailable.js'
+import {
+  decideTxStatus,
+  isTerminalStatus,
+  type StatusAnswer,
+  type TxStatusInput,
+} from '../../registry/status.js'
 import type { Context } from '../http/context.js'
+import type { Trouble } from './trouble.js'
+
+/**
+ * Asks chains for a transaction. The first chain in their order that has the transaction counts. The state is `unknown`
+ * only if no chain knows the transaction.
+ * @throws ChainUnavailableError where no chain has the transaction and one of the chains did not answer
+ */
+export async function findTransactionOnChains<Port, Tx extends { state: string }>(
+  chains: readonly Port[],
+  ask: (chain: Port) => Promise<Tx>,
+): Promise<{ chain: Port; seen: Tx | { state: 'unknown' } }> {
+  const answers = await Promise.allSettled(chains.map(ask))
+  for (const [i, answer] of answers.entries())
+    if (answer.status === 'fulfilled' && answer.value.state !== 'unknown')
+      return { chain: chains[i]!, seen: answer.value }
+  const failed = answers.find((answer) => answer.status === 'rejected')
+  if (failed) throw failed.reason
+  if (!chains[0]) throw new ChainUnavailableError('no chain of this network is configured')
+  return { chain: chains[0], seen: { state: 'unknown' } }
+}
+
+/**
+ * Stores that a chain has returned a transaction, with its status if that is final: a final status must be stored
+ * before it is answered. A sighting alone is not essential, so an outage of the database is ignored.
+ */
+export async function storeSeenTxStatus(
+  { context, tx }: TxStatusQuery,
+  sighting: TxSighting,
+  { status, reason }: StatusAnswer,
+): Promise<void> {
+  const { pool, network } = context
+  const stored = storeTxSighting(pool, network, tx, sighting)
+  if (!isTerminalStatus(status)) return ignoreOutage(stored)
+  await stored
+  if (reason) await storeInvalidVerdict(pool, network, tx, reason)
+}
 
 /** Data about a transaction in addition to its status. */
 export interface TxDetails {
@@ -20,6 +68,7 @@ export interface TxStatus extends StatusAnswer, TxDetails {
   /** Hub block of the transaction `hubTx`. */
   hubBlock?: number
   updatedAt?: string
+  trouble?: Trouble
 }
 
 export interface TxStatusQuery {
@@ -29,12 +78,9 @@ export interface TxStatusQuery {
 }
 
 /** Decides a transaction's status by the known inputs. Inputs that are left out count as empty or unknown. */
-export const decideTxStatusWithDefaults = (
-  context: Context,
-  known: Partial<TxStatusInput>,
-): StatusAnswer =>
+export const decideTxStatusWithDefaults = (known: Partial<TxStatusInput>): StatusAnswer =>
   decideTxStatus({
-    nowMs: context.now(),
+    nowMs: Date.now(),
     journal: [],
     tail: [],
     tailConfirmations: null,

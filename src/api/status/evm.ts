@@ -1,4 +1,10 @@
 import type { ChainTx, EvmChainPort, Hex } from '../../chains/chain.js'
+import { ignoreOutage } from '../../db/pg/unavailable.js'
+import {
+  findUnconfirmedTx,
+  type JournalledTx,
+  type UnconfirmedTx,
+} from '../../db/transactions/bids.js'
 import {
   findTrackedTx,
   readConfirmedBlocks,
@@ -7,19 +13,18 @@ import {
   storeTxSighting,
   type TrackedTx,
   type TxSighting,
-} from '../../db/journal/transactions.js'
-import {
-  findUnconfirmedTx,
-  type JournalledTx,
-  type UnconfirmedTx,
-} from '../../db/journal/txBids.js'
-import { ignoreOutage } from '../../db/pg/unavailable.js'
+} from '../../db/transactions/transactions.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { timestampToMillisecond } from '../http/timestamps.js'
-import { findTransactionOnChains } from './ask.js'
-import { decideTxStatusWithDefaults, type TxStatus, type TxStatusQuery } from './decide.js'
+import {
+  decideTxStatusWithDefaults,
+  findTransactionOnChains,
+  storeSeenTxStatus,
+  type TxStatus,
+  type TxStatusQuery,
+} from './decide.js'
 import {
   creditOfDirectBids,
   findSentPackets,
@@ -27,7 +32,6 @@ import {
   statusOfPackets,
   statusOfPaidNames,
 } from './packets.js'
-import { storeSeenTxStatus } from './store.js'
 
 /** Maximum length of a chain of replacements: a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4
@@ -62,7 +66,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   // messages to the hub decide the status first; read them last, because a payment may be stored together with its
   // message
   const sent = await findSentPackets(query)
-  if (sent) return statusOfPackets(context, sent, tracked)
+  if (sent) return statusOfPackets(sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
   // a bid may have moved from the unconfirmed logs (tail) into the journal after the first look-up in the journal
   const late = await context.lookups[network].journalled(tx)
@@ -75,13 +79,13 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
     const updatedAt = timestampToMillisecond(tracked.lastSeenMs)
     const { label } = tracked
     return {
-      ...decideTxStatusWithDefaults(context, { tracked }),
+      ...decideTxStatusWithDefaults({ tracked }),
       network: label,
       ...replaced,
       updatedAt,
     }
   }
-  if (paid) return statusOfPaidNames(context, paid)
+  if (paid) return statusOfPaidNames(paid)
   if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy, tracked.label)
   return ofChains(query, tracked)
 }
@@ -89,7 +93,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
 async function ofJournal(query: TxStatusQuery, found: JournalledTx): Promise<TxStatus> {
   const { bids, more, winner, hasWon } = found
   const credit = hasWon ? null : await creditOfDirectBids(query)
-  const answer = decideTxStatusWithDefaults(query.context, { journal: bids, more, credit })
+  const answer = decideTxStatusWithDefaults({ journal: bids, more, credit })
   const sender = winner && { sender: decodeAddress(winner).text }
   return { ...answer, ...onHub(query, found), ...sender }
 }
@@ -110,7 +114,7 @@ const onHub = (
 function ofTail(query: TxStatusQuery, tail: UnconfirmedTx, tracked: TrackedTx | null): TxStatus {
   // remember sender and nonce: a reorg may remove the transaction from the unconfirmed logs (tail)
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
-  const answer = decideTxStatusWithDefaults(query.context, {
+  const answer = decideTxStatusWithDefaults({
     tail: tail.bids,
     more: tail.more,
     tailConfirmations: tail.confirmations,
@@ -123,14 +127,13 @@ async function rememberFromHub(query: TxStatusQuery): Promise<void> {
   const seen = await hub?.transaction(toHex(query.tx), NONE_CONFIRMED)
   const { pool, network } = query.context
   if (hub && seen && seen.state !== 'unknown')
-    await storeTxSighting(pool, network, query.tx, sightingOf(query, hub, seen))
+    await storeTxSighting(pool, network, query.tx, sightingOf(hub, seen))
 }
 
 const sightingOf = (
-  { context }: TxStatusQuery,
   { chain }: EvmChainPort,
   { sender, nonce }: Exclude<ChainTx, { state: 'unknown' }>,
-): TxSighting => ({ chain, sender: sender && fromHex(sender), nonce, seenMs: context.now() })
+): TxSighting => ({ chain, sender: sender && fromHex(sender), nonce, seenMs: Date.now() })
 
 async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxStatus> {
   const { context, tx } = query
@@ -151,13 +154,13 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
       return ofReplacement(query, by, chain.label)
     }
     return {
-      ...decideTxStatusWithDefaults(context, { tracked, seen }),
+      ...decideTxStatusWithDefaults({ tracked, seen }),
       network: tracked.label,
       updatedAt: timestampToMillisecond(tracked.lastSeenMs),
     }
   }
-  const answer = decideTxStatusWithDefaults(context, { tracked, seen })
-  if (tracked || seen.isOurs) await storeSeenTxStatus(query, sightingOf(query, chain, seen), answer)
+  const answer = decideTxStatusWithDefaults({ tracked, seen })
+  if (tracked || seen.isOurs) await storeSeenTxStatus(query, sightingOf(chain, seen), answer)
   const isOnHub = chain.role === 'hub' && seen.state === 'mined'
   return { ...answer, network: chain.label, ...(isOnHub && { hubTx: toHex(tx) }) }
 }

@@ -4,16 +4,16 @@ import {
   type OwnedCredit,
 } from '../../db/bridge/credits.js'
 import { findMessagesOfTransaction, type MessageWithProgress } from '../../db/bridge/packets.js'
-import type { TrackedTx } from '../../db/journal/transactions.js'
-import {
-  findJournalledBidsOfReceipts,
-  findUnconfirmedBidsOfReceipts,
-} from '../../db/journal/txBids.js'
 import {
   findCommunityPaymentsOfTransaction,
   findPaymentsOfTransaction,
   type PaymentWithProgress,
 } from '../../db/payments/ofTransaction.js'
+import {
+  findJournalledBidsOfReceipts,
+  findUnconfirmedBidsOfReceipts,
+} from '../../db/transactions/bids.js'
+import type { TrackedTx } from '../../db/transactions/transactions.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { nameWordText } from '../../registry/primitives/name.js'
@@ -24,6 +24,7 @@ import {
   MAX_STATUS_NAMES,
   type PacketOutcome,
   type SentPacket,
+  type StatusAnswer,
 } from '../../registry/status.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { timestampToMillisecond } from '../http/timestamps.js'
@@ -33,6 +34,7 @@ import {
   type TxStatus,
   type TxStatusQuery,
 } from './decide.js'
+import { jobTrouble, type Trouble, undeliveredTrouble } from './trouble.js'
 
 /** Blocks in a response: of the transaction's own chain, and of the hub's transactions that received its messages. */
 interface Blocks {
@@ -61,15 +63,15 @@ interface Packets {
   more: number
 }
 
-/** Messages with their time. */
-export type SentPackets = Packets & { sentMs: number; origin: TxDetails } & Blocks
+/** Messages with their time. `trouble`: trouble with one of their deliveries or refunds. */
+export type SentPackets = Packets & {
+  sentMs: number
+  origin: TxDetails
+  trouble: Trouble | null
+} & Blocks
 
-export function statusOfPackets(
-  context: Context,
-  sent: SentPackets,
-  tracked: TrackedTx | null = null,
-): TxStatus {
-  const answer = decideTxStatusWithDefaults(context, {
+export function statusOfPackets(sent: SentPackets, tracked: TrackedTx | null = null): TxStatus {
+  const answer = decideTxStatusWithDefaults({
     packets: sent.packets,
     more: sent.more,
     tracked,
@@ -82,8 +84,13 @@ export function statusOfPackets(
     updatedAt,
     block: sent.block,
     ...(hubBlock !== undefined && { hubBlock }),
+    ...troubleOf(answer, sent.trouble),
   }
 }
+
+/** The trouble, where it concerns the payer: while a delivery or a refund is due. */
+const troubleOf = ({ status, refund }: StatusAnswer, trouble: Trouble | null) =>
+  trouble && (status === 'bridging' || refund === 'held') ? { trouble } : null
 
 export async function findSentPackets({ context, tx }: TxStatusQuery): Promise<SentPackets | null> {
   const messages = await findMessagesOfTransaction(context.pool, context.network, tx)
@@ -98,11 +105,13 @@ export async function findSentPackets({ context, tx }: TxStatusQuery): Promise<S
         ...message,
         source: { isConfirmed: message.isConfirmed, confirmations: message.confirmations },
         names: source ? source.namesOfPacket(message.packet) : [],
+        failure: message.job?.reason ?? null,
       }
     }),
   )
   const origin = { network: first.label }
-  return { ...packets, sentMs: first.sentMs, origin, ...blocksOf(messages) }
+  const trouble = firstTrouble(messages.map(({ job }) => jobTrouble(job)))
+  return { ...packets, sentMs: first.sentMs, origin, trouble, ...blocksOf(messages) }
 }
 
 /** Why a payment is refused regardless of the hub's decision; null where it is not. */
@@ -133,16 +142,29 @@ export async function findPaymentMessages(
       names: [nameWordText(payment.name)],
       refusal: refusalOf(payment),
       refund: payment.outcome ?? 'held',
+      failure: payment.job?.kind === 'deliver' ? payment.job.reason : null,
     })),
   )
+  const trouble = firstTrouble(payments.map((payment) => paymentTrouble(payment, Date.now())))
   const origin = { network: first.label, paid: paidBy(first) }
   return {
     packets,
     more: more + first.count - payments.length,
     sentMs: first.paidMs,
     origin,
+    trouble,
     ...blocksOf(payments),
   }
+}
+
+const firstTrouble = (troubles: readonly (Trouble | null)[]): Trouble | null =>
+  troubles.find((trouble) => trouble !== null) ?? null
+
+function paymentTrouble(payment: PaymentWithProgress, nowMs: number): Trouble | null {
+  const { job, isConfirmed, isForeign, received, outcome, paidMs } = payment
+  if (job) return jobTrouble(job)
+  const isDue = isConfirmed && !isForeign && !received && outcome === null
+  return isDue ? undeliveredTrouble(paidMs, nowMs) : null
 }
 
 /** Placeholder: the status function reports no confirmations for a confirmed payment. */
@@ -150,7 +172,10 @@ const CONFIRMED: Confirmations = { have: 0, need: 0 }
 
 /** A message before its outcome on the hub is read. */
 type UndecidedPacket = Omit<SentPacket, 'hub'> &
-  Pick<MessageWithProgress | PaymentWithProgress, 'received' | 'failure'>
+  Pick<MessageWithProgress | PaymentWithProgress, 'received'> & {
+    /** Reason of the last failed delivery, else null. */
+    failure: string | null
+  }
 
 /** Reads the outcomes of the messages whose names a status lists, in a few statements for all of them. */
 async function withOutcomes(context: Context, sent: readonly UndecidedPacket[]): Promise<Packets> {
@@ -225,14 +250,25 @@ export type PaidNames = {
   paidMs: number
   block: number
   origin: TxDetails
+  trouble: Trouble | null
 }
 
-export function statusOfPaidNames(
-  context: Context,
-  { paidNames, more, paidMs, block, origin }: PaidNames,
-): TxStatus {
-  const answer = decideTxStatusWithDefaults(context, { paidNames, more })
-  return { ...answer, ...origin, block, updatedAt: timestampToMillisecond(paidMs) }
+export function statusOfPaidNames({
+  paidNames,
+  more,
+  paidMs,
+  block,
+  origin,
+  trouble,
+}: PaidNames): TxStatus {
+  const answer = decideTxStatusWithDefaults({ paidNames, more })
+  return {
+    ...answer,
+    ...origin,
+    block,
+    updatedAt: timestampToMillisecond(paidMs),
+    ...troubleOf(answer, trouble),
+  }
 }
 
 export async function paidNamesOf({ context, tx }: TxStatusQuery): Promise<PaidNames | null> {
@@ -250,5 +286,6 @@ export async function paidNamesOf({ context, tx }: TxStatusQuery): Promise<PaidN
   }))
   const origin = { network: first.label, paid: paidBy(first) }
   const more = first.count - payments.length
-  return { paidNames, more, paidMs: first.paidMs, block: first.block, origin }
+  const trouble = firstTrouble(payments.map(({ job }) => jobTrouble(job)))
+  return { paidNames, more, paidMs: first.paidMs, block: first.block, origin, trouble }
 }

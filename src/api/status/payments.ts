@@ -3,16 +3,19 @@ import {
   isPaymentChainPort,
   type PaymentChainPort,
 } from '../../chains/chain.js'
-import { findTrackedTx } from '../../db/journal/transactions.js'
+import { findTrackedTx } from '../../db/transactions/transactions.js'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import { txIdFormOf, txIdText } from '../../registry/primitives/txId.js'
 import type { Confirmations } from '../../registry/status.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { timestampToMillisecond } from '../http/timestamps.js'
-import { findTransactionOnChains } from './ask.js'
-import { decideTxStatusWithDefaults, type TxStatus } from './decide.js'
+import {
+  decideTxStatusWithDefaults,
+  findTransactionOnChains,
+  storeSeenTxStatus,
+  type TxStatus,
+} from './decide.js'
 import { findPaymentMessages, paidNamesOf, statusOfPackets, statusOfPaidNames } from './packets.js'
-import { storeSeenTxStatus } from './store.js'
 
 /** Confirmations of a transaction that its chain has not reported. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
@@ -30,20 +33,20 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
   const ask = () => findTransactionOnChains(ports, (port) => port.transaction(txIdText(tx)))
   const ofPayments = async (): Promise<TxStatus | null> => {
     const sent = await findPaymentMessages({ context, tx }, () => confirmationsOf(ask))
-    if (sent) return statusOfPackets(context, sent)
+    if (sent) return statusOfPackets(sent)
     const named = await paidNamesOf({ context, tx })
     if (!named) return null
     if (named.paidNames.some(({ source }) => !source.isConfirmed)) {
       const confirmations = await confirmationsOf(ask)
       for (const { source } of named.paidNames) source.confirmations = confirmations
     }
-    return statusOfPaidNames(context, named)
+    return statusOfPaidNames(named)
   }
   const known = await ofPayments()
   if (known) return known
   const tracked = await findTrackedTx(pool, network, tx)
   const remembered = {
-    ...decideTxStatusWithDefaults(context, { tracked }),
+    ...decideTxStatusWithDefaults({ tracked }),
     ...(tracked && { network: tracked.label }),
   }
   if (tracked?.verdict)
@@ -54,10 +57,10 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
   // the watcher may have stored the payment after the database was read and before the chain answered
   const late = await ofPayments()
   if (late) return late
-  const answer = decideTxStatusWithDefaults(context, { tracked, seen })
+  const answer = decideTxStatusWithDefaults({ tracked, seen })
   const number = tracked?.chain ?? chain.chain
   if (number !== null && (tracked || seen.isOurs)) {
-    const sighting = { chain: number, sender: null, nonce: null, seenMs: context.now() }
+    const sighting = { chain: number, sender: null, nonce: null, seenMs: Date.now() }
     await storeSeenTxStatus({ context, tx }, sighting, answer)
   }
   return { ...answer, network: chain.label }

@@ -1,3 +1,5 @@
+import type { CapacityLimiter } from '../../push/capacityLimiter.js'
+import type { ChangeNotifications } from '../../push/changeNotifications.js'
 import { EVM } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { txIdFormOf } from '../../registry/primitives/txId.js'
@@ -24,6 +26,12 @@ export const isStatusInJournal = (
   more === undefined &&
   names.every(({ outcome }) => outcome === 'won')
 
+/** What the long polls of a process share. */
+export interface LongPolls {
+  notifications: ChangeNotifications
+  places: CapacityLimiter
+}
+
 /**
  * The status of a transaction as soon as it differs from a known status or is terminal, else the status after the wait.
  * If the limit of long polls is reached, the status is returned at once.
@@ -32,13 +40,14 @@ export const isStatusInJournal = (
  * @throws ChainUnavailableError as readTxStatus
  */
 export async function awaitTxStatus(
+  { notifications, places }: LongPolls,
   context: Context,
   tx: Buffer,
   { ms, since }: { ms: number; since: RegistrationStatus | undefined },
 ): Promise<{ found: TxStatus; reads: number }> {
-  const { caller, network, notifications } = context
+  const { caller, network } = context
   const { progressOf } = context.lookups[network]
-  const free = ms > 0 && caller ? context.longPollPlaces.take(caller.address) : null
+  const free = ms > 0 && caller ? places.take(caller.address) : null
   if (!caller || typeof free !== 'function')
     return { found: await readTxStatus(context, tx), reads: 1 }
   try {
@@ -57,7 +66,10 @@ export async function awaitTxStatus(
       }
       if (await notifications.waitFor(network, changed, signal)) continue
       // confirmations may have changed during the wait
-      return { found: caller.hasLeft() ? found : await readTxStatus(context, tx), reads: reads + 1 }
+      return {
+        found: caller.hasLeft() ? found : await readTxStatus(context, tx),
+        reads: reads + 1,
+      }
     }
   } finally {
     free()

@@ -32,7 +32,6 @@ const token = route.post('/v0.1/auth/token', {
   description: 'Both fields have the same key, which equals the key of v1.',
   body: ProofSchema,
   price: SIGN_IN_PRICE,
-  countedTogether: 'sign-ins',
   responses: okResponses('The key', {
     authenticationKey: z.string(),
     token: z.string(),

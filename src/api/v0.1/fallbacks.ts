@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Answer, okAnswer } from '../http/answer.js'
-import { addDeprecationHeaders } from '../http/deprecation.js'
+import { addDeprecationHeaders } from '../http/routeHeaders.js'
 
 /**
  * Responses of v0.1's single look-ups for paths that match no route, because a part is empty, has slashes, or can't

@@ -1,10 +1,14 @@
+import { findClusterIdByName } from '../../db/registry/clusters.js'
+import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWallets.js'
+import { mapWithoutBlocking } from '../../ops/turns.js'
+import { decodeWallet, parseWalletOrNull } from '../../registry/primitives/address.js'
 import { type FullName, parseClusterName, parseFullName } from '../../registry/primitives/name.js'
 import { parseName } from '../../registry/primitives/nameRule.js'
 import { updateWallets } from '../clusters/changes.js'
-import { clusterIdByName } from '../clusters/clusters.js'
 import { EXAMPLE_WALLET } from '../examples.js'
 import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { addressesOfLargestLookup } from '../http/sampleRequests.js'
 import {
@@ -15,6 +19,7 @@ import {
   z,
 } from '../http/schema.js'
 import { chargeForListItems } from '../limits/costs.js'
+import { nameUrls, requireName } from '../names/names.js'
 import {
   type AddressOfName,
   addressesOfNames,
@@ -22,10 +27,62 @@ import {
   nameOfAddress,
   namesOfAddresses,
   resolveNameTexts,
-} from '../names/lookups.js'
-import { metadataOfAddress, metadataOfName, metadataOfNames } from '../names/metadata.js'
+} from '../v1/lookups.js'
 import { addressSchema, nameSchema, walletNameSchema, walletTypeSchema } from '../v1/schemas.js'
 import { ADD_WALLET_ERRORS } from '../v1/wallets.js'
+
+/** Maximum number of wallets per response. The limit exceeds the 1,000 wallets of the largest cluster. */
+const MAX_WALLETS = 10_000
+
+async function metadataOfName(context: Context, siteUrl: string, input: string) {
+  return (await metadataOfNames(context, siteUrl, [input]))[0] ?? null
+}
+
+/** Metadata of each name; null where nobody holds it. @throws ApiError too_many above `MAX_WALLETS` in all */
+async function metadataOfNames(context: Context, siteUrl: string, inputs: readonly string[]) {
+  const names = inputs.map(parseClusterName)
+  // repeated names are queried once
+  const asked = [...new Set(names)].filter((name): name is string => name !== null)
+  const found = await findPublicWallets(context.pool, context.network, asked, MAX_WALLETS)
+  const byName = new Map(asked.map((name, i) => [name, found?.[i] ?? null]))
+  const walletsOf = (name: string | null) => (name === null ? null : (byName.get(name) ?? null))
+  const count = names.reduce((sum, name) => sum + (walletsOf(name)?.length ?? 0), 0)
+  if (!found || count > MAX_WALLETS)
+    throw new ApiError(
+      'too_many',
+      `These clusters have more than ${MAX_WALLETS} wallets: ask for fewer at once.`,
+    )
+  const shown: (Awaited<ReturnType<typeof metadata>> | null)[] = []
+  for (const name of names)
+    shown.push(name === null ? null : await metadata(context, siteUrl, name, walletsOf(name)))
+  return shown
+}
+
+/** Metadata under the default name of the cluster in which the address is verified; else null. */
+async function metadataOfAddress(context: Context, siteUrl: string, input: string) {
+  const address = parseWalletOrNull(input)
+  const hit = address && (await context.lookups[context.network].nameOf(address.bytes))
+  if (!hit?.isVerified || hit.isOfCommunity || hit.clusterName === null) return null
+  return metadataOfName(context, siteUrl, hit.clusterName)
+}
+
+async function metadata(
+  { turn }: Context,
+  siteUrl: string,
+  name: string,
+  wallets: readonly PublicWallet[] | null,
+) {
+  if (!wallets) return null
+  return {
+    name: `${name}/`,
+    ...nameUrls(siteUrl, name),
+    hasCustomImage: false,
+    wallets: await mapWithoutBlocking(turn, wallets, (wallet) => {
+      const { type, text } = decodeWallet(wallet.address)
+      return { type, address: text, name: `${name}/${wallet.name}`, isVerified: wallet.isVerified }
+    }),
+  }
+}
 
 const WalletSchema = namedObjectSchema('WalletV01', {
   type: walletTypeSchema,
@@ -162,49 +219,54 @@ const clustersAnswer = (found: Metadata | Metadata[] | null): Answer =>
 
 const clusterFound = okResponses('The cluster, null where there is none', MetadataSchema.nullable())
 
-const clusterOfName = route.get('/v0.1/cluster/:name', {
-  bad: null,
-  costliest: {},
-  bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
-  responses: clusterFound,
-  successor: '/v1/clusters/name/:name',
-  summary: 'The cluster that holds a name',
-  params: z.object({ name: nameSchema }),
-  handle: async ({ params }, context) =>
-    clustersAnswer(await metadataOfName(context, params.name!)),
-})
+const clusterOfName = (siteUrl: string) =>
+  route.get('/v0.1/cluster/:name', {
+    bad: null,
+    costliest: {},
+    bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
+    responses: clusterFound,
+    successor: '/v1/clusters/name/:name',
+    summary: 'The cluster that holds a name',
+    params: z.object({ name: nameSchema }),
+    handle: async ({ params }, context) =>
+      clustersAnswer(await metadataOfName(context, siteUrl, params.name!)),
+  })
 
-const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
-  bad: null,
-  costliest: {},
-  bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
-  responses: clusterFound,
-  successor: '/v1/clusters/address/:address',
-  summary: 'The cluster in which an address is verified, under its default name',
-  params: z.object({ address: addressSchema }),
-  handle: async ({ params }, context) =>
-    clustersAnswer(await metadataOfAddress(context, params.address!)),
-})
+const clusterOfAddress = (siteUrl: string) =>
+  route.get('/v0.1/cluster/address/:address', {
+    bad: null,
+    costliest: {},
+    bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
+    responses: clusterFound,
+    successor: '/v1/clusters/address/:address',
+    summary: 'The cluster in which an address is verified, under its default name',
+    params: z.object({ address: addressSchema }),
+    handle: async ({ params }, context) =>
+      clustersAnswer(await metadataOfAddress(context, siteUrl, params.address!)),
+  })
 
-const clustersOfNames = route.post('/v0.1/cluster/names', {
-  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  costliest: {
-    what: '10 names of clusters of 1,000 wallets',
-    body: ({ held }) => held.slice(0, 10),
-  },
-  bounds: {
-    '[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
-    '[].wallets[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
-  },
-  successor: '/v1/clusters/name/:name',
-  summary: 'The clusters that hold names',
-  description: 'In the order of the input; names that nobody holds are left out.',
-  body: z.array(nameSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
-  responses: okResponses('The clusters', z.array(MetadataSchema)),
-  errors: ['too_many'],
-  handle: async ({ body }, context) =>
-    clustersAnswer((await metadataOfNames(context, body)).filter((cluster) => cluster !== null)),
-})
+const clustersOfNames = (siteUrl: string) =>
+  route.post('/v0.1/cluster/names', {
+    bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
+    costliest: {
+      what: '10 names of clusters of 1,000 wallets',
+      body: ({ held }) => held.slice(0, 10),
+    },
+    bounds: {
+      '[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
+      '[].wallets[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
+    },
+    successor: '/v1/clusters/name/:name',
+    summary: 'The clusters that hold names',
+    description: 'In the order of the input; names that nobody holds are left out.',
+    body: z.array(nameSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
+    responses: okResponses('The clusters', z.array(MetadataSchema)),
+    errors: ['too_many'],
+    handle: async ({ body }, context) =>
+      clustersAnswer(
+        (await metadataOfNames(context, siteUrl, body)).filter((cluster) => cluster !== null),
+      ),
+  })
 
 const namedWallets = z
   .array(z.object({ address: addressSchema, name: walletNameSchema }))
@@ -239,20 +301,22 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
     'last_verified_wallet',
   ],
   async handle({ params, body, session }, context) {
-    const id = await clusterIdByName(context, params.name!)
+    const id = await findClusterIdByName(context.pool, context.network, requireName(params.name!))
+    if (!id) throw new ApiError('not_found', 'There is no such cluster.')
     await updateWallets(context, session, body, id)
     return jsonAnswer(201, { success: true })
   },
 })
 
-export const lookupRoutes = [
+/** @param siteUrl base of the URLs of pages and pictures */
+export const lookupRoutes = (siteUrl: string) => [
   addressOfClusterRoute,
   addressOfWalletRoute,
   addressesOfNamesRoute,
   nameOfAddressRoute,
   namesOfAddressesRoute,
-  clusterOfName,
-  clusterOfAddress,
-  clustersOfNames,
+  clusterOfName(siteUrl),
+  clusterOfAddress(siteUrl),
+  clustersOfNames(siteUrl),
   update,
 ]

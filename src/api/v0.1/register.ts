@@ -1,12 +1,5 @@
 import { parseTxId } from '../../registry/primitives/txId.js'
 import { EXAMPLE_NAME, EXAMPLE_OWNER, registrationExample } from '../examples.js'
-import {
-  commonQuoteJson,
-  EVM_QUOTE_ERRORS,
-  quoteRequestFromBody,
-  quoteRoute,
-  RegistrationBody,
-} from '../families/family.js'
 import { FAMILY_INTERFACES, familyInterfaceOf } from '../families/index.js'
 import { solanaFamilyInterface } from '../families/solana.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
@@ -17,8 +10,14 @@ import { makeSampleList } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
-import { quoteRegistrationOnChain } from '../names/quote.js'
 import { isStatusInJournal, readTxStatus } from '../status/status.js'
+import {
+  commonQuoteJson,
+  quoteErrors,
+  quoteOfRequest,
+  quoteSamples,
+  RegistrationBody,
+} from '../v1/quotes.js'
 import { TX_STATUSES, unusedStatusUnits } from '../v1/register.js'
 import { addressSchema, nameSchema, txIdSchema } from '../v1/schemas.js'
 
@@ -74,12 +73,21 @@ const checkMany = route.post('/v0.1/register/check', {
   handle: ({ body }, context) => checkAnswer(context, body),
 })
 
-/** Quotes on Solana cost the most. */
-const { bad, costliest } = quoteRoute(solanaFamilyInterface)
+/** Schema of the fields that quotes of all families have. */
+const quoteFields = {
+  registrationFee: z.string(),
+  bridgeFee: z.string(),
+  names: z.array(
+    z.object({
+      name: z.string(),
+      amount: z.string().openapi({ description: 'The bid in the gas token of the source chain' }),
+    }),
+  ),
+}
 
 const register = route.post('/v0.1/register', {
-  bad: bad!,
-  costliest,
+  // quotes on Solana cost the most
+  ...quoteSamples(solanaFamilyInterface),
   example: registrationExample('1', EXAMPLE_OWNER),
   bounds: Object.assign(
     { 'names[]': 'asked: 100' },
@@ -101,16 +109,16 @@ const register = route.post('/v0.1/register', {
   },
   responses: okResponses(
     'The transaction to sign and send',
-    z.union(FAMILY_INTERFACES.map(({ v01 }) => v01.schema)),
+    z.union(
+      FAMILY_INTERFACES.map(({ v01 }) =>
+        namedObjectSchema(v01.schemaName, { ...quoteFields, ...v01.schemas }),
+      ),
+    ),
   ),
-  errors: EVM_QUOTE_ERRORS,
-  async handle({ body, isTestnet }, context) {
-    const { isOf, v01 } = familyInterfaceOf(body.network)
-    const quote = await quoteRegistrationOnChain(
-      context,
-      quoteRequestFromBody(body, isTestnet),
-      isOf,
-    )
+  errors: quoteErrors(FAMILY_INTERFACES),
+  async handle(request, context) {
+    const { isOf, v01 } = familyInterfaceOf(request.body.network)
+    const quote = await quoteOfRequest(context, request, isOf)
     const { names, ...prices } = commonQuoteJson(quote)
     const withoutWei = names.map(({ name, amount }) => ({ name, amount }))
     return okAnswer({ ...prices, names: withoutWei, ...v01.ownFields(quote) })

@@ -80,7 +80,6 @@ const token = route.post('/v1/auth/token', {
     'The same signature gives the same key. Send the key as `Authorization: Bearer` or `X-AUTH-KEY`.',
   body: ProofSchema,
   price: SIGN_IN_PRICE,
-  countedTogether: 'sign-ins',
   responses: okResponses('The key', { token: z.string() }),
   errors: ['unsupported_address', 'unauthorized'],
   handle: async ({ body }, context) =>

@@ -1,3 +1,4 @@
+import type { PaymentReleaseSigner } from '../../chains/chain.js'
 import {
   findCommunities,
   findCommunityMembers,
@@ -19,12 +20,11 @@ import {
   configureCommunity,
   requireNameBelowCommunity,
 } from '../communities/communities.js'
-import { communityPayouts } from '../communities/payouts.js'
+import { cacheSignatures, communityPayouts } from '../communities/payouts.js'
 import { type RequestedPayment, registerCommunityName } from '../communities/registration.js'
 import { COMMUNITY_WITH_PRICE, COMMUNITY_WITHOUT_PRICE, EXAMPLE_OWNER } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
-import { transactionJson } from '../families/family.js'
-import { FAMILY_INTERFACES } from '../families/index.js'
+import { FAMILY_INTERFACES, transactionJson } from '../families/index.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import { okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
@@ -224,40 +224,41 @@ export function transactionInfoJson({ transaction }: RequestedPayment) {
 const withoutValue = (call: RequestedPayment['transaction']['approval']) =>
   call && { to: call.to, data: call.data, value: '0' }
 
-const payouts = route.get('/v1/communities/:name/payouts', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
-  costliest: {
-    as: 'owner',
-    params: ({ community }) => ({ name: community }),
-  },
-  example: { params: { name: COMMUNITY_WITH_PRICE } },
-  bounds: { 'payouts[]': 'page: the oldest 500; those that are released make room' },
-  summary: 'Payments to a community that were not withdrawn yet',
-  description:
-    'Payments on EVM chains that bought names and are held for their recipients: the oldest 50 for each network, recipient and token. The recipient can send the transaction. Otherwise the relayer releases the payments before their payers could reclaim them.',
-  params: z.object({ name: nameSchema }),
-  price: SEVERAL_STATEMENTS_PRICE,
-  responses: okResponses('What is held', {
-    payouts: z.array(
-      z.object({
-        network: z.string().openapi({ example: '8453' }),
-        recipient: addressSchema,
-        token: z.string().describe('`native`, or the address of the token'),
-        amount: z.string().describe('Base units'),
-        payments: z.number(),
-        transaction: EvmTransactionSchema.optional().describe(
-          'To be sent by the recipient; left out where this process has no key of the relayer',
-        ),
-      }),
-    ),
-  }),
-  errors: ['invalid_name', 'not_found'],
-  async handle({ params }, context) {
-    const payouts = await communityPayouts(context, params.name!)
-    const payments = payouts.reduce((sum, payout) => sum + payout.payments, 0)
-    return chargeForListItems(okAnswer({ payouts }), payments + payouts.length)
-  },
-})
+const payouts = (signer: PaymentReleaseSigner | null) =>
+  route.get('/v1/communities/:name/payouts', {
+    bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
+    costliest: {
+      as: 'owner',
+      params: ({ community }) => ({ name: community }),
+    },
+    example: { params: { name: COMMUNITY_WITH_PRICE } },
+    bounds: { 'payouts[]': 'page: the oldest 500; those that are released make room' },
+    summary: 'Payments to a community that were not withdrawn yet',
+    description:
+      'Payments on EVM chains that bought names and are held for their recipients: the oldest 50 for each network, recipient and token. The recipient can send the transaction. Otherwise the relayer releases the payments before their payers could reclaim them.',
+    params: z.object({ name: nameSchema }),
+    price: SEVERAL_STATEMENTS_PRICE,
+    responses: okResponses('What is held', {
+      payouts: z.array(
+        z.object({
+          network: z.string().openapi({ example: '8453' }),
+          recipient: addressSchema,
+          token: z.string().describe('`native`, or the address of the token'),
+          amount: z.string().describe('Base units'),
+          payments: z.number(),
+          transaction: EvmTransactionSchema.optional().describe(
+            'To be sent by the recipient; left out where this process has no key of the relayer',
+          ),
+        }),
+      ),
+    }),
+    errors: ['invalid_name', 'not_found'],
+    async handle({ params }, context) {
+      const payouts = await communityPayouts(context, params.name!, signer)
+      const payments = payouts.reduce((sum, payout) => sum + payout.payments, 0)
+      return chargeForListItems(okAnswer({ payouts }), payments + payouts.length)
+    },
+  })
 
 /** True if a registration is on the testnet, by `testnet=true` or by the label of the chain to pay on. */
 const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
@@ -329,4 +330,13 @@ const register = route.post('/v1/names/community/:communityName/register', {
   },
 })
 
-export const communityRoutes = [list, get, put, members, payouts, check, register]
+/** @param signer signs releases of payments; null where only the relayer releases them */
+export const communityRoutes = (signer: PaymentReleaseSigner | null) => [
+  list,
+  get,
+  put,
+  members,
+  payouts(signer && cacheSignatures(signer)),
+  check,
+  register,
+]

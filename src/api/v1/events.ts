@@ -2,7 +2,7 @@ import { mapWithoutBlocking } from '../../ops/turns.js'
 import { createV1EventWriter } from '../../registry/journal/events.js'
 import { EVENTS, type EventFieldKind, type EventFields } from '../../registry/journal/eventTypes.js'
 import { feedPage } from '../feed/feed.js'
-import { openStream } from '../feed/stream.js'
+import { type FeedStreams, openStream } from '../feed/stream.js'
 import { requireSigner } from '../http/address.js'
 import { type Answer, answerOfJsonBytes, eventStream } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
@@ -168,37 +168,46 @@ function actorOf(query: RequestQuery): Buffer | undefined {
   return text === undefined ? undefined : requireSigner(text, 'from').bytes
 }
 
-const stream = route.get('/v1/events/stream', {
-  bad: { what: 'an actor that is no address', query: { from: 'x' }, error: 'unsupported_address' },
-  costliest: { what: 'from the first event on', query: { fromTimestamp: '0' } },
-  summary: 'New public events as server-sent events',
-  description:
-    'Each message is an event of `GET /v1/events`. Its `id` is a token that continues after the event, in both routes. The stream begins after `resume`, else at `fromTimestamp`, else with the next event. It ends after 4 to 5 minutes: continue after the last id. It ends with `event: feed_restarted` when a new generation begins.',
-  query: z.object({
-    resume: z
-      .string()
-      .optional()
-      .describe(
-        'Token of a page or id of a message, after which the stream begins. The header Last-Event-ID takes precedence',
-      ),
-    from,
-    fromTimestamp: z.int().min(0).optional().describe('Milliseconds, inclusive; 0 for all events'),
-  }),
-  isStream: true,
-  price: STREAM_PRICE,
-  responses: {
-    200: {
-      description: 'Messages, and a comment every 15 seconds',
-      schema: z.string(),
-      type: 'text/event-stream',
+const stream = (streams: FeedStreams) =>
+  route.get('/v1/events/stream', {
+    bad: {
+      what: 'an actor that is no address',
+      query: { from: 'x' },
+      error: 'unsupported_address',
     },
-  },
-  errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
-  async handle({ query, isTestnet }, context) {
-    const token = context.caller?.lastEventId ?? query.get('resume')
-    const filter = { from: actorOf(query), sinceMs: wholeNumberParameter(query, 'fromTimestamp') }
-    return eventStream(await openStream(context, { isTestnet, token, ...filter }))
-  },
-})
+    costliest: { what: 'from the first event on', query: { fromTimestamp: '0' } },
+    summary: 'New public events as server-sent events',
+    description:
+      'Each message is an event of `GET /v1/events`. Its `id` is a token that continues after the event, in both routes. The stream begins after `resume`, else at `fromTimestamp`, else with the next event. It ends after 4 to 5 minutes: continue after the last id. It ends with `event: feed_restarted` when a new generation begins.',
+    query: z.object({
+      resume: z
+        .string()
+        .optional()
+        .describe(
+          'Token of a page or id of a message, after which the stream begins. The header Last-Event-ID takes precedence',
+        ),
+      from,
+      fromTimestamp: z
+        .int()
+        .min(0)
+        .optional()
+        .describe('Milliseconds, inclusive; 0 for all events'),
+    }),
+    isStream: true,
+    price: STREAM_PRICE,
+    responses: {
+      200: {
+        description: 'Messages, and a comment every 15 seconds',
+        schema: z.string(),
+        type: 'text/event-stream',
+      },
+    },
+    errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
+    async handle({ query, isTestnet }, context) {
+      const token = context.caller?.lastEventId ?? query.get('resume')
+      const filter = { from: actorOf(query), sinceMs: wholeNumberParameter(query, 'fromTimestamp') }
+      return eventStream(await openStream(streams, context, { isTestnet, token, ...filter }))
+    },
+  })
 
-export const eventRoutes = [events, stream]
+export const eventRoutes = (streams: FeedStreams) => [events, stream(streams)]

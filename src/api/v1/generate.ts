@@ -1,50 +1,184 @@
-import { appendChange } from '../clusters/changes.js'
-import { GENERATED_WALLET_TYPES } from '../clusters/keyShares.js'
-import { generateWallet, recoverWallet } from '../clusters/walletGeneration.js'
+import {
+  findWalletShare,
+  markRecoverySignatureUsed,
+  storeEncryptedKeyShare,
+} from '../../db/auth/shares.js'
+import type { AddressType } from '../../registry/families.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { requireProof } from '../auth/proof.js'
+import {
+  addWalletsChange,
+  appendChange,
+  type ChangeAuthor,
+  wholeBodyPath,
+} from '../clusters/changes.js'
+import {
+  decryptKeyShare,
+  encryptKeyShare,
+  GENERATED_WALLET_TYPES,
+  generateKeyShares,
+  KEY_SHARE_BYTES,
+  recoverKey,
+  type ShareEncryptionKeys,
+} from '../clusters/keyShares.js'
 import { expiredProofExample, OTHER_EXAMPLE_WALLET } from '../examples.js'
-import { requireWallet } from '../http/address.js'
+import { requireAddress, requireWallet } from '../http/address.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
-import { route } from '../http/route.js'
+import type { Context } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+import { route, type Session } from '../http/route.js'
 import { makeSampleList } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
+import { requireNewNames } from '../names/names.js'
 import { addressSchema, addressTypeSchema, walletNameSchema } from './schemas.js'
+
+interface GenerateWalletInput {
+  type: AddressType
+  name: string
+  isPrivate: boolean
+  /** True to return the third share, for recovery, too. */
+  recovery: boolean
+}
+
+/**
+ * Generates a wallet in the caller's cluster and stores one encrypted share of its key. The other shares are returned
+ * only in this response.
+ * @throws ApiError invalid_name, wallet_name_taken, wallet_limit, catching_up; unavailable without SHARE_KEY
+ */
+async function generateWallet(
+  shareKeys: readonly Uint8Array[],
+  context: Context,
+  author: ChangeAuthor,
+  input: GenerateWalletInput,
+) {
+  const keys = requireShareKeys(shareKeys)
+  const { network } = context
+  const [wanted] = requireNewNames([input.name], () => 'name')
+  const { address, shares } = await generateKeyShares(input.type)
+  const added = addWalletsChange(
+    author.wallet,
+    [{ ...input, address: address.text }],
+    wholeBodyPath,
+  )
+  const sealed = encryptKeyShare(keys, network, address.bytes, shares.server)
+  await appendChange(context, author, {
+    changes: [added],
+    alongside: (db, clusterId) =>
+      storeEncryptedKeyShare(db, network, {
+        address: address.bytes,
+        clusterId,
+        createdBy: author.wallet,
+        ...sealed,
+        createdMs: Date.now(),
+      }),
+  })
+  return {
+    type: input.type,
+    address: address.text,
+    name: wanted!,
+    share: toHex(shares.user),
+    ...(input.recovery ? { recoveryShare: toHex(shares.recovery) } : {}),
+  }
+}
+
+interface RecoverWalletInput {
+  address: string
+  /** One of the shares that `generateWallet` returned. */
+  share: string
+  /** The caller's signature over the message of `signingDate` that requests this address's key. */
+  signature: string
+  signingDate: string
+}
+
+const SHARE = new RegExp(`^0x[0-9a-fA-F]{${KEY_SHARE_BYTES * 2}}$`)
+
+/**
+ * Recovers the key of a generated wallet, for the wallet that had it generated and for wallets verified in its cluster.
+ * A signature works once, so it is useless to anybody who reads it later. For the wallet that had it generated every
+ * attempt uses up the signature, for the others only a successful attempt.
+ * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where the share doesn't fit
+ */
+async function recoverWallet(
+  shareKeys: readonly Uint8Array[],
+  context: Context,
+  session: Pick<Session, 'wallet' | 'type' | 'address'>,
+  input: RecoverWalletInput,
+): Promise<{ type: AddressType; address: string; privateKey: string }> {
+  const keys = requireShareKeys(shareKeys)
+  const address = requireAddress(input.address, 'address')
+  if (!SHARE.test(input.share))
+    throw new ApiError('invalid_request', `The share is not ${KEY_SHARE_BYTES} bytes in 0x hex.`)
+  const { signature, signingDate } = input
+  const proof = { signature, signingDate, type: session.type, wallet: session.address }
+  const { signingMs } = await requireProof(context, proof, address)
+  const { pool, network } = context
+  const kept = await findWalletShare(pool, network, address.bytes, session.wallet)
+  if (!kept)
+    throw new ApiError(
+      'not_found',
+      'No wallet of that address was generated for this wallet or its cluster.',
+    )
+  const share = Buffer.from(input.share.slice(2), 'hex')
+  const own = decryptKeyShare(keys, network, address.bytes, kept)
+  const privateKey = await recoverKey(address, [share, own])
+  // a failed attempt of another member must not count: it could lock the wallet's owner out for good
+  const isCounted = privateKey !== null || kept.isOwn
+  if (isCounted && !(await markRecoverySignatureUsed(pool, network, address.bytes, signingMs)))
+    throw new ApiError(
+      'unauthorized',
+      'The signature was used, or a later one was: sign a new message.',
+    )
+  if (!privateKey)
+    throw new ApiError('invalid_request', 'The share does not belong to that address.')
+  return { type: address.type, address: address.text, privateKey }
+}
+
+function requireShareKeys([first, ...earlier]: readonly Uint8Array[]): ShareEncryptionKeys {
+  if (!first)
+    throw new ApiError('unavailable', 'This service is not set up to generate wallets (SHARE_KEY).')
+  return [first, ...earlier]
+}
 
 const shareText = z.string().describe('33 bytes in 0x hex')
 
-const generate = route.post('/v1/clusters/generate/wallet', {
-  bad: {
-    what: 'an unknown type',
-    body: () => ({ type: 'dogecoin', name: 'x' }),
-    error: 'invalid_request',
-  },
-  privateTo: 'caller',
-  costliest: {
-    as: 'other',
-    body: ({ freshName }) => ({ type: 'solana', name: freshName() }),
-  },
-  example: { body: { type: 'evm', name: 'generated', recovery: true } },
-  summary: 'Generate a wallet in the cluster of this wallet',
-  description:
-    'The key is split into three shares, of which two recover the key. The key itself is not stored. `share` is returned only in this response, and the second share is stored by the service. The third share is returned with `recovery`, else discarded.',
-  auth: 'required',
-  body: z.object({
-    type: z.enum(GENERATED_WALLET_TYPES),
-    name: walletNameSchema,
-    isPrivate: z.boolean().default(false),
-    recovery: z.boolean().default(false).describe('Return the third share too'),
-  }),
-  responses: okResponses('The wallet, unverified, with the user’s share of its key', {
-    type: z.enum(GENERATED_WALLET_TYPES),
-    address: addressSchema,
-    name: z.string(),
-    share: shareText,
-    recoveryShare: shareText.optional(),
-  }),
-  errors: ['catching_up', 'invalid_name', 'wallet_name_taken', 'wallet_limit'],
-  handle: async ({ body, session }, context) =>
-    okAnswer(await generateWallet(context, session, body), NO_STORE),
-})
+/** Keys of wallet shares, the current key first. */
+type ShareKeys = readonly Uint8Array[]
+
+const generate = (keys: ShareKeys) =>
+  route.post('/v1/clusters/generate/wallet', {
+    bad: {
+      what: 'an unknown type',
+      body: () => ({ type: 'dogecoin', name: 'x' }),
+      error: 'invalid_request',
+    },
+    privateTo: 'caller',
+    costliest: {
+      as: 'other',
+      body: ({ freshName }) => ({ type: 'solana', name: freshName() }),
+    },
+    example: { body: { type: 'evm', name: 'generated', recovery: true } },
+    summary: 'Generate a wallet in the cluster of this wallet',
+    description:
+      'The key is split into three shares, of which two recover the key. The key itself is not stored. `share` is returned only in this response, and the second share is stored by the service. The third share is returned with `recovery`, else discarded.',
+    auth: 'required',
+    body: z.object({
+      type: z.enum(GENERATED_WALLET_TYPES),
+      name: walletNameSchema,
+      isPrivate: z.boolean().default(false),
+      recovery: z.boolean().default(false).describe('Return the third share too'),
+    }),
+    responses: okResponses('The wallet, unverified, with the user’s share of its key', {
+      type: z.enum(GENERATED_WALLET_TYPES),
+      address: addressSchema,
+      name: z.string(),
+      share: shareText,
+      recoveryShare: shareText.optional(),
+    }),
+    errors: ['catching_up', 'invalid_name', 'wallet_name_taken', 'wallet_limit'],
+    handle: async ({ body, session }, context) =>
+      okAnswer(await generateWallet(keys, context, session, body), NO_STORE),
+  })
 
 const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
   bad: {
@@ -66,63 +200,64 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
   errors: ['catching_up', 'unsupported_address', 'not_in_cluster'],
   async handle({ body, session }, context) {
     const address = requireWallet(body.address, 'address').bytes
-    await appendChange(context, {
+    await appendChange(context, session, {
       changes: [{ kind: 'confirm_backup', actor: session.wallet, address }],
     })
     return okAnswer({ success: true })
   },
 })
 
-const recover = route.post('/v1/clusters/generate/wallet/recover', {
-  bad: {
-    what: 'an address alone',
-    body: ({ other }) => ({ address: other }),
-    error: 'invalid_request',
-  },
-  privateTo: 'caller',
-  costliest: {
-    as: 'other',
-    body: ({ other, wrongProof }) => ({
-      address: other,
-      share: `0x${'11'.repeat(33)}`,
-      ...wrongProof(),
-    }),
-  },
-  example: {
-    status: 401,
-    body: {
-      address: OTHER_EXAMPLE_WALLET,
-      share: `0x${'5e'.repeat(33)}`,
-      signature: expiredProofExample.body.signature,
-      signingDate: expiredProofExample.body.signingDate,
+const recover = (keys: ShareKeys) =>
+  route.post('/v1/clusters/generate/wallet/recover', {
+    bad: {
+      what: 'an address alone',
+      body: ({ other }) => ({ address: other }),
+      error: 'invalid_request',
     },
-  },
-  summary: 'Recover the key of a generated wallet',
-  description:
-    'Allowed for the wallet that generated it, and for verified wallets of its cluster. The caller also signs a message that requests the key (`GET /v1/auth/message?wallet=&type=&recover=`), at most 5 minutes old. Each attempt needs a new message.',
-  auth: 'required',
-  body: z.object({
-    address: addressSchema,
-    share: shareText.describe('One of the returned shares'),
-    signature: z
-      .string()
-      .describe(
-        'The caller’s signature, in a form of POST /v1/auth/token, over the message that requests this key',
-      ),
-    signingDate: z.string(),
-  }),
-  price: SIGN_IN_PRICE,
-  responses: okResponses(
-    'The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)',
-    {
-      type: addressTypeSchema,
+    privateTo: 'caller',
+    costliest: {
+      as: 'other',
+      body: ({ other, wrongProof }) => ({
+        address: other,
+        share: `0x${'11'.repeat(33)}`,
+        ...wrongProof(),
+      }),
+    },
+    example: {
+      status: 401,
+      body: {
+        address: OTHER_EXAMPLE_WALLET,
+        share: `0x${'5e'.repeat(33)}`,
+        signature: expiredProofExample.body.signature,
+        signingDate: expiredProofExample.body.signingDate,
+      },
+    },
+    summary: 'Recover the key of a generated wallet',
+    description:
+      'Allowed for the wallet that generated it, and for verified wallets of its cluster. The caller also signs a message that requests the key (`GET /v1/auth/message?wallet=&type=&recover=`), at most 5 minutes old. Each attempt needs a new message.',
+    auth: 'required',
+    body: z.object({
       address: addressSchema,
-      privateKey: z.string(),
-    },
-  ),
-  errors: ['unsupported_address', 'not_found'],
-  handle: async ({ body, session }, context) =>
-    okAnswer(await recoverWallet(context, session, body), NO_STORE),
-})
+      share: shareText.describe('One of the returned shares'),
+      signature: z
+        .string()
+        .describe(
+          'The caller’s signature, in a form of POST /v1/auth/token, over the message that requests this key',
+        ),
+      signingDate: z.string(),
+    }),
+    price: SIGN_IN_PRICE,
+    responses: okResponses(
+      'The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)',
+      {
+        type: addressTypeSchema,
+        address: addressSchema,
+        privateKey: z.string(),
+      },
+    ),
+    errors: ['unsupported_address', 'not_found'],
+    handle: async ({ body, session }, context) =>
+      okAnswer(await recoverWallet(keys, context, session, body), NO_STORE),
+  })
 
-export const walletGenerationRoutes = [generate, confirm, recover]
+export const walletGenerationRoutes = (keys: ShareKeys) => [generate(keys), confirm, recover(keys)]

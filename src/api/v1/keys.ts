@@ -7,6 +7,7 @@ import {
   renameApiKey,
   type StoredApiKey,
 } from '../../db/auth/apiKeys.js'
+import { ratePerDay } from '../../ops/tokenBucket.js'
 import { apiKeyId } from '../../registry/auth/apiKey.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
@@ -15,6 +16,7 @@ import { type RouteRequest, route, type Session } from '../http/route.js'
 import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
+import { spendSharedUnits } from '../limits/shared.js'
 
 const MAX_NAME_CHARS = 64
 const PRINTABLE = /^[^\p{C}]+$/u
@@ -54,13 +56,14 @@ const make = route.post('/v1/keys', {
   summary: 'Make an API key',
   description: `It is shown this once. Sent as \`X-API-KEY\` it raises the limit of requests, and opens nothing. A wallet has at most ${MAX_API_KEYS}.`,
   auth: 'required',
-  countedTogether: 'keys-a-day',
   body: z.object({ name: keyName }),
   responses: okResponses('The key', ApiKeySchema.extend({ key: z.string() }).openapi('NewApiKey')),
   errors: ['key_limit'],
-  async handle({ body, session }, context) {
+  async handle({ body, session }, { pool, limits, caller }) {
+    const ofAddress = limits && { bucket: caller!.address, rate: ratePerDay(limits.keysPerDay) }
+    await spendSharedUnits(pool, 'keys-a-day', ofAddress ? [ofAddress] : [], 1)
     const { key, stored } = generateApiKey({ wallet: session.wallet, name: body.name })
-    if (await addApiKey(context.pool, stored)) return okAnswer({ ...view(stored), key }, NO_STORE)
+    if (await addApiKey(pool, stored)) return okAnswer({ ...view(stored), key }, NO_STORE)
     throw new ApiError(
       'key_limit',
       `A wallet has at most ${MAX_API_KEYS} API keys: revoke one first.`,

@@ -3,7 +3,7 @@ import {
   readFeedLogState,
   readTiles,
   type StoredFeedLog,
-} from '../../db/journal/log.js'
+} from '../../db/feed/log.js'
 import { readEntryBundle, readLogLeaves } from '../../push/leaves.js'
 import { parseEventId } from '../../registry/log/beginning.js'
 import { sha256TreeHasher } from '../../registry/log/hash.js'

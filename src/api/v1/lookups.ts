@@ -1,26 +1,98 @@
-import { findClusterIdByName } from '../../db/registry/clusters.js'
-import { findNamesByPrefix } from '../../db/registry/lookups.js'
-import { parseClusterName } from '../../registry/primitives/name.js'
+import {
+  type AddressLookupResult,
+  findNamesByPrefix,
+  findNamesOfAddresses,
+  findWalletsByNames,
+} from '../../db/registry/lookups.js'
+import { mapWithoutBlocking } from '../../ops/turns.js'
+import { decodeWallet, parseWallet, type Wallet } from '../../registry/primitives/address.js'
+import { type FullName, parseClusterName, parseFullName } from '../../registry/primitives/name.js'
 import { NAME_MAX_BYTES, NAME_RULES_TEXT } from '../../registry/primitives/nameRule.js'
-import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { nameImage } from '../../web/nameImage.js'
-import { indexPage } from '../../web/page.js'
-import { answerOfType, okAnswer } from '../http/answer.js'
+import { okAnswer } from '../http/answer.js'
+import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { pageLimitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { addressesOfLargestLookup } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
-import { chargeForListItems, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
-import {
-  type NameOfAddress,
-  nameOfAddress,
-  namesOfAddresses,
-  resolveNameTexts,
-} from '../names/lookups.js'
-import { requireName } from '../names/names.js'
+import { chargeForListItems } from '../limits/costs.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 import { addressSchema, clusterIdSchema, nameSchema, walletTypeSchema } from './schemas.js'
+
+export type NameOfAddress = ReturnType<typeof nameRecord | typeof unreadable>
+
+/** Name of an address. A text that is not an address, or has a wrong checksum, has no name. */
+export async function nameOfAddress(context: Context, input: string): Promise<NameOfAddress> {
+  const address = parseWallet(input)
+  if (typeof address === 'string') return unreadable(input, address)
+  return nameRecord(address, await context.lookups[context.network].nameOf(address.bytes))
+}
+
+export async function namesOfAddresses(
+  context: Context,
+  inputs: readonly string[],
+): Promise<NameOfAddress[]> {
+  const { pool, network, turn } = context
+  const parsed = await mapWithoutBlocking(turn, inputs, parseWallet)
+  const readable = parsed.filter((address): address is Wallet => typeof address !== 'string')
+  const addresses = readable.map(({ bytes }) => bytes)
+  const hits = await findNamesOfAddresses(pool, network, addresses)
+  let next = 0
+  return parsed.map((address, i) =>
+    typeof address === 'string'
+      ? unreadable(inputs[i]!, address)
+      : nameRecord(address, hits[next++] ?? null),
+  )
+}
+
+const nameRecord = ({ text, type }: Wallet, hit: AddressLookupResult | null) => ({
+  address: text,
+  type,
+  hit,
+})
+
+/** Record of an unreadable input. An address with a wrong checksum is still known to be an EVM address. */
+const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_address') => ({
+  address: input,
+  type: problem === 'bad_checksum' ? ('evm' as const) : null,
+  hit: null,
+})
+
+/** Wallet that a name resolves to. */
+export type AddressOfName = NonNullable<Awaited<ReturnType<typeof addressesOfNames>>[number]>
+
+/** Addresses of names, in order. A text that is not a name, or resolves to nothing, is left out. */
+export async function resolveNameTexts(context: Context, inputs: readonly string[]) {
+  const asked = inputs.flatMap((input) => {
+    const name = parseFullName(input)
+    return name ? [{ input, name }] : []
+  })
+  const records = await addressesOfNames(
+    context,
+    asked.map(({ name }) => name),
+  )
+  return asked.flatMap(({ input }, i) => (records[i] ? [{ input, record: records[i] }] : []))
+}
+
+/** Addresses of names, in order; null for a name that resolves to no public wallet. */
+export async function addressesOfNames(context: Context, names: readonly FullName[]) {
+  const { pool, network, lookups } = context
+  const hits =
+    names.length === 1
+      ? [await lookups[network].walletOf(names[0]!)]
+      : await findWalletsByNames(pool, network, names)
+  return mapWithoutBlocking(context.turn, hits, (hit, i) => {
+    if (!hit) return null
+    const { text, type } = decodeWallet(hit.address)
+    return {
+      address: text,
+      type,
+      clusterName: names[i]!.cluster,
+      walletName: hit.walletName,
+      isVerified: hit.isVerified,
+    }
+  })
+}
 
 const NameRecordSchema = namedObjectSchema('NameRecord', {
   address: addressSchema,
@@ -219,57 +291,3 @@ export const lookupRoutes = [
   addressesOfNamesRoute,
   ownedNamesRoute,
 ]
-
-const TYPE = 'image/svg+xml'
-/** Cache headers of a picture, which depends only on its name. */
-const CACHED = { 'cache-control': 'public, max-age=86400' } as const
-
-const image = route.get('/image/:name.svg', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
-  costliest: {},
-  summary: 'The picture of a name',
-  description: 'Drawn from the name alone, whether anybody holds it or not.',
-  params: z.object({ name: nameSchema }),
-  responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
-  errors: ['invalid_name'],
-  async handle({ params }) {
-    return answerOfType(TYPE, nameImage(requireName(params.name!)), CACHED)
-  },
-})
-
-/** Serves a held name's page to clients other than browsers. Browsers get the page of any name (`pageAnswer`). */
-export const profileRoute = route.get('/:name', {
-  bad: {
-    what: 'a name that nobody holds',
-    params: ({ freshName }) => ({ name: freshName() }),
-    error: 'not_found',
-  },
-  costliest: {},
-  summary: 'The page of a name that is held',
-  description:
-    'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
-  params: z.object({ name: nameSchema }),
-  price: SEVERAL_STATEMENTS_PRICE,
-  responses: { 200: { description: 'The page', schema: z.string(), type: 'text/html' } },
-  errors: ['not_found'],
-  async handle({ params }, context) {
-    const name = parseClusterName(params.name!)
-    const isHeldOn = async (network: Network) =>
-      name !== null && (await findClusterIdByName(context.pool, network, name)) !== null
-    const held = await Promise.all(NETWORKS.map(isHeldOn))
-    if (!held.includes(true))
-      throw new ApiError(
-        'not_found',
-        'There is no such route, and nobody holds such a name; /openapi.json lists them.',
-      )
-    const { type, text, cacheControl, policy } = indexPage
-    return {
-      status: 200,
-      content: { type, text, policy },
-      headers: { 'cache-control': cacheControl },
-    }
-  },
-})
-
-/** Pictures and pages of names. The page's path matches any one-part path, so it comes last. */
-export const nameImageAndPageRoutes = [image, profileRoute]

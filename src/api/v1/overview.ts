@@ -1,11 +1,7 @@
-import {
-  readChainStates,
-  readHubState,
-  type StoredChainState,
-} from '../../db/deployment/chainStates.js'
-import { findChain } from '../../db/journal/chains.js'
+import { findChain } from '../../db/chains/chains.js'
+import { readChainStates, readHubState, type StoredChainState } from '../../db/chains/states.js'
+import { readFeedLogState, type StoredFeedLog } from '../../db/feed/log.js'
 import { readJournalHead } from '../../db/journal/head.js'
-import { readFeedLogState, type StoredFeedLog } from '../../db/journal/log.js'
 import { chainProblem, indexingLagMs, usualConfirmationDelayMs } from '../../ops/chainState.js'
 import { toBase64 } from '../../registry/log/note.js'
 import { defaultAmountWei } from '../../registry/primitives/amount.js'
@@ -52,7 +48,7 @@ const overview = route.get('/v1/overview', {
       }),
     ),
   }),
-  async handle({ isTestnet }, { pool, network, now, chains }) {
+  async handle({ isTestnet }, { pool, network, chains }) {
     const [{ serial, publicSeq, minimumWei }, states] = await Promise.all([
       readJournalHead(pool, network),
       readChainStates(pool),
@@ -64,7 +60,7 @@ const overview = route.get('/v1/overview', {
       isTestnet,
       counts: { clusters: serial, events: publicSeq },
       bidWei: String(defaultAmountWei(minimumWei)),
-      chains: own.map(({ label }) => progressOf(label, network, states, now())),
+      chains: own.map(({ label }) => progressOf(label, network, states, Date.now())),
     })
   },
 })

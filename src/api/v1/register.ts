@@ -3,7 +3,6 @@ import { INVALID_REASONS, PAYMENT_REFUSALS } from '../../registry/invalidReasons
 import { parseTxId } from '../../registry/primitives/txId.js'
 import { MAX_STATUS_NAMES, type RegistrationStatus } from '../../registry/status.js'
 import { EXAMPLE_NAME } from '../examples.js'
-import { quoteRoutes } from '../families/index.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { enumParameter, wholeNumberParameter } from '../http/query.js'
@@ -13,7 +12,8 @@ import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
 import type { TxStatus } from '../status/decide.js'
-import { awaitTxStatus, isStatusInJournal } from '../status/status.js'
+import { awaitTxStatus, isStatusInJournal, type LongPolls } from '../status/status.js'
+import { quoteRoutes } from './quotes.js'
 import { addressSchema, nameSchema, txIdSchema } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
@@ -166,6 +166,15 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     ),
   replacedBy: z.string().optional(),
   updatedAt: z.string().optional(),
+  trouble: z
+    .object({
+      text: z.string().describe('Sentences for the payer'),
+      since: z.string().describe('Since when the delivery or the refund has been due'),
+    })
+    .optional()
+    .describe(
+      'Why a due delivery to the hub or a due refund waits, where the service has trouble with it',
+    ),
 })
 
 /** Units to give back: only the status of an unknown transaction calls the chains. */
@@ -185,57 +194,62 @@ function statusHeaders({ status }: TxStatus): Answer['headers'] {
   return seconds === undefined ? NO_STORE : { ...NO_STORE, 'retry-after': String(seconds) }
 }
 
-const status = route.get('/v1/names/register/tx/:tx', {
-  bad: {
-    what: 'a text that is no transaction',
-    params: () => ({ tx: 'x' }),
-    error: 'invalid_request',
-  },
-  costliest: {},
-  bounds: { 'names[]': `rule: the first ${MAX_STATUS_NAMES}` },
-  summary: 'The status of a registration transaction',
-  beyond:
-    '`network`, `sender`, `paid`, `names`, `more`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy` and `updatedAt`, where they apply. A malformed transaction id is 400 `invalid_request`.',
-  description:
-    'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',
-  params: z.object({ tx: txIdSchema }),
-  query: z.object({
-    wait: z
-      .int()
-      .min(0)
-      .optional()
-      .describe(
-        `Seconds to wait for another status, such as 25; clamped to ${MAX_LONG_POLL_MS / 1_000}`,
-      ),
-    since: z
-      .enum(TX_STATUSES)
-      .optional()
-      .describe('The status that the caller knows; default: the status at the start of the wait'),
-  }),
-  cacheSource: 'journal',
-  price: CHAIN_CALL_PRICE,
-  longPollParam: 'wait',
-  responses: okResponses('Its status', StatusSchema),
-  async handle({ params, query }, context) {
-    const tx = params.tx!
-    const ms = Math.min((wholeNumberParameter(query, 'wait') ?? 0) * 1_000, MAX_LONG_POLL_MS)
-    const since = enumParameter(query, 'since', TX_STATUSES)
-    const id = parseTxId(tx)
-    if (!id)
-      throw new ApiError(
-        'invalid_request',
-        'This is neither a transaction hash (0x and 64 hex digits) nor a signature of Solana (base58).',
-      )
-    const { found, reads } = await awaitTxStatus(context, id, { ms, since })
-    // each further status of an unknown transaction asks the chains again
-    const unspent =
-      found.status === 'not_found' ? CHAIN_CALL_COST * (1 - reads) : unusedStatusUnits(found)
-    return {
-      ...okAnswer({ tx, ...found }, statusHeaders(found)),
-      unspent,
-      isTransient: !isStatusInJournal(tx, found),
-    }
-  },
-})
+const status = (longPolls: LongPolls) =>
+  route.get('/v1/names/register/tx/:tx', {
+    bad: {
+      what: 'a text that is no transaction',
+      params: () => ({ tx: 'x' }),
+      error: 'invalid_request',
+    },
+    costliest: {},
+    bounds: { 'names[]': `rule: the first ${MAX_STATUS_NAMES}` },
+    summary: 'The status of a registration transaction',
+    beyond:
+      '`network`, `sender`, `paid`, `names`, `more`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy`, `updatedAt` and `trouble`, where they apply. A malformed transaction id is 400 `invalid_request`.',
+    description:
+      'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',
+    params: z.object({ tx: txIdSchema }),
+    query: z.object({
+      wait: z
+        .int()
+        .min(0)
+        .optional()
+        .describe(
+          `Seconds to wait for another status, such as 25; clamped to ${MAX_LONG_POLL_MS / 1_000}`,
+        ),
+      since: z
+        .enum(TX_STATUSES)
+        .optional()
+        .describe('The status that the caller knows; default: the status at the start of the wait'),
+    }),
+    cacheSource: 'journal',
+    price: CHAIN_CALL_PRICE,
+    responses: okResponses('Its status', StatusSchema),
+    async handle({ params, query }, context) {
+      const tx = params.tx!
+      const ms = Math.min((wholeNumberParameter(query, 'wait') ?? 0) * 1_000, MAX_LONG_POLL_MS)
+      const since = enumParameter(query, 'since', TX_STATUSES)
+      const id = parseTxId(tx)
+      if (!id)
+        throw new ApiError(
+          'invalid_request',
+          'This is neither a transaction hash (0x and 64 hex digits) nor a signature of Solana (base58).',
+        )
+      const { found, reads } = await awaitTxStatus(longPolls, context, id, { ms, since })
+      // each further status of an unknown transaction asks the chains again
+      const unspent =
+        found.status === 'not_found' ? CHAIN_CALL_COST * (1 - reads) : unusedStatusUnits(found)
+      return {
+        ...okAnswer({ tx, ...found }, statusHeaders(found)),
+        unspent,
+        isTransient: !isStatusInJournal(tx, found),
+      }
+    },
+  })
 
-export const registrationRoutes = [check, ...quoteRoutes, networks, status]
+export const registrationRoutes = (longPolls: LongPolls) => [
+  check,
+  ...quoteRoutes,
+  networks,
+  status(longPolls),
+]

@@ -6,12 +6,12 @@ import {
   removeWalletsChange,
   renameWalletsChange,
 } from '../clusters/changes.js'
-import { requireClusterId } from '../clusters/clusters.js'
 import { EXAMPLE_WALLET, OTHER_EXAMPLE_WALLET, walletsExample } from '../examples.js'
+import { requireClusterId } from '../http/address.js'
 import { type Answer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import type { ErrorCode } from '../http/errors.js'
-import { type Route, route } from '../http/route.js'
+import { type Route, route, type Session } from '../http/route.js'
 import { addMaxWalletsBody, makeSampleList, REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { addressSchema, clusterIdSchema, walletNameSchema } from './schemas.js'
@@ -19,8 +19,8 @@ import { addressSchema, clusterIdSchema, walletNameSchema } from './schemas.js'
 const responses = okResponses('It is done', { success: z.literal(true) })
 
 /** Makes a change of a cluster and returns a response without data. */
-async function done(context: Context, made: ClusterChange): Promise<Answer> {
-  await appendChange(context, { changes: [made] })
+async function done(context: Context, author: Session, made: ClusterChange): Promise<Answer> {
+  await appendChange(context, author, { changes: [made] })
   return okAnswer({ success: true })
 }
 
@@ -61,10 +61,10 @@ export const clusterCreationRoute = (
     privateTo: 'caller',
     auth: 'required',
     errors: CHANGE_ERRORS,
-    handle: async ({ session: { wallet: actor } }, context) =>
-      okAnswer({
-        id: toHex(await appendChange(context, { changes: [{ kind: 'create_cluster', actor }] })),
-      }),
+    async handle({ session }, context) {
+      const change = { kind: 'create_cluster', actor: session.wallet } as const
+      return okAnswer({ id: toHex(await appendChange(context, session, { changes: [change] })) })
+    },
   })
 
 const create = clusterCreationRoute('/v1/clusters', {
@@ -90,7 +90,7 @@ const add = route.post('/v1/clusters/wallets', {
   responses,
   errors: ADD_WALLET_ERRORS,
   handle: async ({ body, session }, context) =>
-    done(context, addWalletsChange(session.wallet, body)),
+    done(context, session, addWalletsChange(session.wallet, body)),
 })
 
 const rename = route.put('/v1/clusters/wallets/names', {
@@ -120,7 +120,7 @@ const rename = route.put('/v1/clusters/wallets/names', {
     'wallet_name_taken',
   ],
   handle: async ({ body, session }, context) =>
-    done(context, renameWalletsChange(session.wallet, body)),
+    done(context, session, renameWalletsChange(session.wallet, body)),
 })
 
 const remove = route.delete('/v1/clusters/wallets', {
@@ -145,7 +145,7 @@ const remove = route.delete('/v1/clusters/wallets', {
     'last_verified_wallet',
   ],
   handle: async ({ body, session }, context) =>
-    done(context, removeWalletsChange(session.wallet, body)),
+    done(context, session, removeWalletsChange(session.wallet, body)),
 })
 
 const verify = route.post('/v1/clusters/verify/:clusterId', {
@@ -164,8 +164,12 @@ const verify = route.post('/v1/clusters/verify/:clusterId', {
   params: z.object({ clusterId: clusterIdSchema }),
   responses,
   errors: [...CHANGE_ERRORS, 'not_found', 'not_invited', 'names_would_reveal', 'names_moving'],
-  handle: async ({ params, session: { wallet: actor } }, context) =>
-    done(context, { kind: 'verify_wallet', actor, clusterId: requireClusterId(params.clusterId!) }),
+  handle: async ({ params, session }, context) =>
+    done(context, session, {
+      kind: 'verify_wallet',
+      actor: session.wallet,
+      clusterId: requireClusterId(params.clusterId!),
+    }),
 })
 
 export const walletRoutes = [create, add, rename, remove, verify]

@@ -106,10 +106,8 @@ export function createEvmChain({
     // not awaited, so that a hanging node delays nothing
     void rpc.checkHeads()
     return asking(() =>
-      rpc.newestHead(
-        (call) =>
-          readChainHeads(call, config, () => rpc.inTurn((node) => readConfirmedHead(node, config))),
-        ({ latest }) => latest.number,
+      rpc.onOneNode((call) =>
+        readChainHeads(call, config, () => rpc.inTurn((node) => readConfirmedHead(node, config))),
       ),
     )
   }

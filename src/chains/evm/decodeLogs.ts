@@ -73,6 +73,19 @@ export const mergeDecodedLogs = (parts: readonly DecodedLogs[]): DecodedLogs => 
   places: parts.flatMap(({ places }) => places),
 })
 
+/** A block that was read by its hash, with the decoded logs of the chain's watched contracts. */
+export interface DecodedBlock {
+  block: number
+  hash: Buffer
+  parentHash: Buffer
+  timestampMs: number
+  decoded: DecodedLogs
+}
+
+/** Logs of blocks, in order. */
+export const logsOfBlocks = (blocks: readonly DecodedBlock[]): DecodedLogs =>
+  mergeDecodedLogs(blocks.map(({ decoded }) => decoded))
+
 /** Numbers of the blocks that have logs, ascending. */
 export const blockNumbersOfLogs = ({ places }: DecodedLogs): number[] => [
   ...new Set(places.map((place) => blockOfLogPosition(place))),
@@ -82,15 +95,12 @@ export const blockNumbersOfLogs = ({ places }: DecodedLogs): number[] => [
 export const decodedLogCount = ({ entries, sent, payments, ends }: DecodedLogs): number =>
   entries.length + sent.length + payments.length + ends.length
 
+const { hub, spoke } = CONTRACT_EVENTS
 /** First topics of the events of hub and spoke. */
-export const BID_EVENT_TOPIC = CONTRACT_EVENTS.bid.topic
-export const BID_WITH_REFERRAL_EVENT_TOPIC = CONTRACT_EVENTS.bidWithReferral.topic
-const MINIMUM_TOPIC = CONTRACT_EVENTS.minimumSet.topic
-export const RECEIVED_EVENT_TOPIC = CONTRACT_EVENTS.received.topic
-const BID_REFUSED_TOPIC = CONTRACT_EVENTS.bidRefused.topic
-const CREDITED_TOPIC = CONTRACT_EVENTS.credited.topic
-const WITHDRAWN_TOPIC = CONTRACT_EVENTS.withdrawn.topic
-export const SENT_EVENT_TOPIC = CONTRACT_EVENTS.sent.topic
+export const BID_EVENT_TOPIC = hub.bid.topic
+export const BID_WITH_REFERRAL_EVENT_TOPIC = hub.bidWithReferral.topic
+export const RECEIVED_EVENT_TOPIC = hub.received.topic
+export const SENT_EVENT_TOPIC = spoke.sent.topic
 
 /** First topics of the logs that make a transaction a registration, by the role of the chain's contract. */
 const REGISTRATION_TOPICS = {
@@ -170,8 +180,10 @@ export async function decodeLogs(
   decodeHubLogs(found, chain.chain, hubLogs, timeOf)
   if (sentLogs.length > 0 && chain.endpoint)
     found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
-  if (paymentLogs.length > 0) found.payments = decodeCommunityPayments(paymentLogs, timeOf)
-  found.ends = decodePaymentOutcomes(paymentLogs)
+  if (paymentLogs.length > 0) {
+    found.payments = decodeCommunityPayments(paymentLogs, timeOf)
+    found.ends = decodePaymentOutcomes(paymentLogs)
+  }
   found.runningHashInputs = runningHashInputs(chain, logs, timeOf)
   return found
 }
@@ -188,10 +200,11 @@ function decodeHubLogs(
     const isBid = first === BID_EVENT_TOPIC || first === BID_WITH_REFERRAL_EVENT_TOPIC
     if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
     // the log of a refused bid directly follows the log of the bid
-    else if (first === BID_REFUSED_TOPIC && bid && isPaused(log))
+    else if (first === hub.bidRefused.topic && bid && isPaused(log))
       entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED_HUB_MARK))
-    else if (first === MINIMUM_TOPIC) entries.push(minimumEntry(chain, log, timeOf(log)))
-    else if (first === CREDITED_TOPIC || first === WITHDRAWN_TOPIC) credits.push(creditMove(log))
+    else if (first === hub.minimumSet.topic) entries.push(minimumEntry(chain, log, timeOf(log)))
+    else if (first === hub.credited.topic || first === hub.withdrawn.topic)
+      credits.push(creditMove(log))
     else if (first === RECEIVED_EVENT_TOPIC) received.push(receivedMessage(log))
     bid = isBid ? log : null
   }
@@ -239,7 +252,7 @@ function creditMove(log: RawLog): HubCreditChange {
     ...logLocation(log),
     wallet: addressOfWord(fromHex(log.topics[1]!)),
     eid: Number(log.topics[2]),
-    amountWei: log.topics[0] === CREDITED_TOPIC ? amount : -amount,
+    amountWei: log.topics[0] === hub.credited.topic ? amount : -amount,
   }
 }
 

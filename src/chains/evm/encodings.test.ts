@@ -29,7 +29,11 @@ const header = {
   parentHash: `0x${'b0'.repeat(32)}`,
   timestampMs: 1_700_000_000_000,
 } as const
-const ENDS = [CONTRACT_EVENTS.refused, CONTRACT_EVENTS.released, CONTRACT_EVENTS.reclaimed]
+const ENDS = [
+  CONTRACT_EVENTS.payments.refused,
+  CONTRACT_EVENTS.payments.released,
+  CONTRACT_EVENTS.payments.reclaimed,
+]
 
 const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => toHex(bytes).slice(2))
 const small = fc.integer({ min: 0, max: 3 }).map((value) => value.toString(16).padStart(64, '0'))
@@ -47,30 +51,32 @@ const bid = fc
   .map(([from, amount, name, referral]) => [
     draft(
       HUB,
-      [referral ? CONTRACT_EVENTS.bidWithReferral.topic : CONTRACT_EVENTS.bid.topic],
+      [referral ? CONTRACT_EVENTS.hub.bidWithReferral.topic : CONTRACT_EVENTS.hub.bid.topic],
       [from, amount, name, ...(referral ? [referral] : [])],
     ),
   ])
 const hubLog = fc.oneof(
   bid,
-  word.map((wei) => [draft(HUB, [CONTRACT_EVENTS.minimumSet.topic], [wei])]),
+  word.map((wei) => [draft(HUB, [CONTRACT_EVENTS.hub.minimumSet.topic], [wei])]),
   fc
     .tuple(word, word, small)
     .map(([guid, from, bids]) => [
-      draft(HUB, [CONTRACT_EVENTS.received.topic, guid, from], [bids]),
+      draft(HUB, [CONTRACT_EVENTS.hub.received.topic, guid, from], [bids]),
     ]),
   fc
     .tuple(word, small, word)
-    .map(([from, eid, wei]) => [draft(HUB, [CONTRACT_EVENTS.credited.topic, from, eid], [wei])]),
+    .map(([from, eid, wei]) => [
+      draft(HUB, [CONTRACT_EVENTS.hub.credited.topic, from, eid], [wei]),
+    ]),
   fc
     .tuple(word, small, address, word)
     .map(([from, eid, to, wei]) => [
-      draft(HUB, [CONTRACT_EVENTS.withdrawn.topic, from, eid], [to, wei]),
+      draft(HUB, [CONTRACT_EVENTS.hub.withdrawn.topic, from, eid], [to, wei]),
     ]),
   fc
     .tuple(word, word, word, small)
     .map(([from, name, wei, reason]) => [
-      draft(HUB, [CONTRACT_EVENTS.bidRefused.topic, from, name], [wei, reason]),
+      draft(HUB, [CONTRACT_EVENTS.hub.bidRefused.topic, from, name], [wei, reason]),
     ]),
 )
 /** The two logs of a payment with its id (ICommunityPayments.sol, `idOf`), or the log of a payment's end. */
@@ -83,8 +89,8 @@ const paymentLog = fc.oneof(
       const place = ['1'.padStart(64, '0'), PAYMENTS.slice(2).padStart(64, '0')]
       const id = keccak256(Buffer.from([...order, ...place].join(''), 'hex')).toString('hex')
       return [
-        draft(PAYMENTS, [CONTRACT_EVENTS.payment.topic], words),
-        draft(PAYMENTS, [CONTRACT_EVENTS.held.topic, id], [number, until]),
+        draft(PAYMENTS, [CONTRACT_EVENTS.payments.payment.topic], words),
+        draft(PAYMENTS, [CONTRACT_EVENTS.payments.held.topic, id], [number, until]),
       ]
     }),
   fc

@@ -3,9 +3,6 @@ import type { Hex } from '../chain.js'
 import { RefutedAnswerError } from '../rpc/errors.js'
 import type { RawLog } from './logs.js'
 
-/** Kind of a clusterd contract on a chain. */
-export type ContractKind = 'hub' | 'spoke' | 'payments'
-
 /** Solidity types of event fields. Their 32-byte words differ only in their padding. */
 type WordType = 'bytes32' | 'uint256' | 'address' | 'uint64' | 'uint32' | 'uint8'
 
@@ -42,49 +39,40 @@ function shapeOf(declaration: string): EventShape {
   }
 }
 
-/** Every event of clusterd's contracts that is read (contracts/evm/src/interfaces). */
+/**
+ * Every event that is read from clusterd's contracts (contracts/evm/src/interfaces), by kind of contract. Log filters
+ * request only the topics of these events.
+ */
 export const CONTRACT_EVENTS = {
-  bid: shapeOf('Bid(bytes32,uint256,bytes32)'),
-  bidWithReferral: shapeOf('Bid(bytes32,uint256,bytes32,bytes32)'),
-  bidRefused: shapeOf('BidRefused(bytes32 indexed,uint256,bytes32 indexed,uint8)'),
-  minimumSet: shapeOf('MinimumSet(uint256)'),
-  received: shapeOf('Received(bytes32 indexed,bytes32 indexed,uint256)'),
-  credited: shapeOf('Credited(bytes32 indexed,uint32 indexed,uint256)'),
-  withdrawn: shapeOf('RefundWithdrawn(bytes32 indexed,uint32 indexed,address,uint256)'),
-  sent: shapeOf('Sent(bytes32 indexed,bytes32 indexed)'),
-  payment: shapeOf('Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)'),
-  held: shapeOf('Held(bytes32 indexed,uint64,uint64)'),
-  refused: shapeOf('Refused(bytes32 indexed,address indexed,address indexed,uint256)'),
-  released: shapeOf('Released(bytes32 indexed,address indexed,address indexed,uint256)'),
-  reclaimed: shapeOf('Reclaimed(bytes32 indexed,address indexed,address indexed,uint256)'),
+  hub: {
+    bid: shapeOf('Bid(bytes32,uint256,bytes32)'),
+    bidWithReferral: shapeOf('Bid(bytes32,uint256,bytes32,bytes32)'),
+    received: shapeOf('Received(bytes32 indexed,bytes32 indexed,uint256)'),
+    minimumSet: shapeOf('MinimumSet(uint256)'),
+    bidRefused: shapeOf('BidRefused(bytes32 indexed,uint256,bytes32 indexed,uint8)'),
+    credited: shapeOf('Credited(bytes32 indexed,uint32 indexed,uint256)'),
+    withdrawn: shapeOf('RefundWithdrawn(bytes32 indexed,uint32 indexed,address,uint256)'),
+  },
+  spoke: { sent: shapeOf('Sent(bytes32 indexed,bytes32 indexed)') },
+  payments: {
+    payment: shapeOf('Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)'),
+    held: shapeOf('Held(bytes32 indexed,uint64,uint64)'),
+    refused: shapeOf('Refused(bytes32 indexed,address indexed,address indexed,uint256)'),
+    released: shapeOf('Released(bytes32 indexed,address indexed,address indexed,uint256)'),
+    reclaimed: shapeOf('Reclaimed(bytes32 indexed,address indexed,address indexed,uint256)'),
+  },
 }
 
-/** Events that are read from each kind of contract. Log filters request only the topics of these events. */
-const OF_CONTRACT: Readonly<Record<ContractKind, readonly EventShape[]>> = {
-  hub: [
-    CONTRACT_EVENTS.bid,
-    CONTRACT_EVENTS.bidWithReferral,
-    CONTRACT_EVENTS.received,
-    CONTRACT_EVENTS.minimumSet,
-    CONTRACT_EVENTS.bidRefused,
-    CONTRACT_EVENTS.credited,
-    CONTRACT_EVENTS.withdrawn,
-  ],
-  spoke: [CONTRACT_EVENTS.sent],
-  payments: [
-    CONTRACT_EVENTS.payment,
-    CONTRACT_EVENTS.held,
-    CONTRACT_EVENTS.refused,
-    CONTRACT_EVENTS.released,
-    CONTRACT_EVENTS.reclaimed,
-  ],
-}
+/** Kind of a clusterd contract on a chain. */
+export type ContractKind = keyof typeof CONTRACT_EVENTS
+
+const shapesOf = (kind: ContractKind): EventShape[] => Object.values(CONTRACT_EVENTS[kind])
 
 export const eventTopicsOf = (kind: ContractKind): readonly Hex[] =>
-  OF_CONTRACT[kind].map(({ topic }) => topic)
+  shapesOf(kind).map(({ topic }) => topic)
 
 const byTopic = (kind: ContractKind): ReadonlyMap<Hex | undefined, EventShape> =>
-  new Map(OF_CONTRACT[kind].map((shape) => [shape.topic, shape]))
+  new Map(shapesOf(kind).map((shape) => [shape.topic, shape]))
 
 const SHAPES = { hub: byTopic('hub'), spoke: byTopic('spoke'), payments: byTopic('payments') }
 

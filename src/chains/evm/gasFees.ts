@@ -23,14 +23,14 @@ const OFFER_FACTOR = 2n
  * Fees for a transaction that should be in one of the next blocks.
  * @param baseFeeWei base fee of the next block
  * @param tipsWei priority fees of recent blocks, one value per block (eth_feeHistory); may be empty
- * @param demandWei priority fee that the node suggests or demands: in quiet blocks it is higher than the fees paid
+ * @param suggestedWei priority fee that the node suggests: in quiet blocks it is higher than the fees paid
  */
 export function estimateGasFees(
   baseFeeWei: bigint,
   tipsWei: readonly bigint[],
-  demandWei: bigint = 0n,
+  suggestedWei: bigint = 0n,
 ): GasFees {
-  const tip = max(max(median(tipsWei), demandWei), MIN_PRIORITY_FEE_WEI)
+  const tip = max(max(median(tipsWei), suggestedWei), MIN_PRIORITY_FEE_WEI)
   return { maxFeePerGas: BASE_FEE_FACTOR * baseFeeWei + tip, maxPriorityFeePerGas: tip }
 }
 
@@ -91,8 +91,8 @@ const CAP_FACTOR = 20n
  */
 export const defaultGasPriceCapWei = (
   pricesWei: readonly bigint[],
-  demandWei: bigint = 0n,
-): bigint => max(LEAST_CAP_WEI, CAP_FACTOR * max(median(pricesWei), demandWei))
+  suggestedWei: bigint = 0n,
+): bigint => max(LEAST_CAP_WEI, CAP_FACTOR * max(median(pricesWei), suggestedWei))
 
 const raise = (previous: bigint, fresh: bigint): bigint =>
   max(max((previous * BUMP_PERCENT + 99n) / 100n, previous + 1n), fresh)

@@ -17,51 +17,23 @@ interface FeeHistory {
   reward?: `0x${string}`[][]
 }
 
-/** How long a tip that a mempool demanded is remembered, ms: the mempool's price floor may fall again. */
-const DEMAND_MS = 600_000
-
-/**
- * Remembers, in memory, the tip that a mempool demanded when it refused a transaction, wei. 0 if no mempool demanded a
- * tip within `DEMAND_MS`.
- */
-export function createRequiredTipCache() {
-  let demandWei = 0n
-  let untilMs = Number.NEGATIVE_INFINITY
-  return {
-    get wei(): bigint {
-      return performance.now() < untilMs ? demandWei : 0n
-    },
-    /** Remembers the tip of a refusal. @param wei null where the refusal names no tip */
-    note(wei: bigint | null): void {
-      if (wei === null) return
-      demandWei = wei
-      untilMs = performance.now() + DEMAND_MS
-    },
-  }
-}
-
-export type RequiredTipCache = ReturnType<typeof createRequiredTipCache>
-
 /** The tip that a node suggests (eth_maxPriorityFeePerGas), wei; 0 where it suggests none. */
-const readDemand = async (ask: RpcCall): Promise<bigint> =>
+const readSuggestedTip = async (ask: RpcCall): Promise<bigint> =>
   BigInt(await fallbackIfCallFails(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
 
-/**
- * Estimates fees from one node's answers. The fees may exceed the gas price cap (`createGasPriceCap`).
- * @param demandWei tip that a mempool has demanded
- */
-export async function readGasFees(ask: RpcCall, demandWei: bigint = 0n): Promise<GasFees> {
+/** Estimates fees from one node's answers. The fees may exceed the gas price cap (`createGasPriceCap`). */
+export async function readGasFees(ask: RpcCall): Promise<GasFees> {
   const asked = [FEE_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const [history, suggestedWei] = await Promise.all([
     ask<FeeHistory>('eth_feeHistory', asked),
-    readDemand(ask),
+    readSuggestedTip(ask),
   ])
   // the last element is the next block's base fee
   const baseFeeWei = BigInt(history.baseFeePerGas.at(-1) ?? '0x0')
   return estimateGasFees(
     baseFeeWei,
     (history.reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)])),
-    suggestedWei > demandWei ? suggestedWei : demandWei,
+    suggestedWei,
   )
 }
 
@@ -70,8 +42,8 @@ export async function readGasFees(ask: RpcCall, demandWei: bigint = 0n): Promise
  * that one node can't make gas appear expensive.
  * @throws ChainUnavailableError
  */
-export async function readLeastGasPriceWei(rpc: EvmRpc, demandWei: bigint): Promise<bigint> {
-  const fees = await rpc.onEveryNode((ask) => readGasFees(ask, demandWei), 2)
+export async function readLeastGasPriceWei(rpc: EvmRpc): Promise<bigint> {
+  const fees = await rpc.onEveryNode(readGasFees, 2)
   // maxFeePerGas is twice the expected base fee
   const prices = fees.map((one) => (one.maxFeePerGas + one.maxPriorityFeePerGas) / 2n)
   return prices.reduce((least, wei) => (wei < least ? wei : least))
@@ -87,7 +59,7 @@ async function readCap(ask: RpcCall): Promise<bigint> {
     .map((fee, i) => BigInt(fee) + BigInt(reward?.[i]?.[0] ?? '0x0'))
   // without prices the cap would be its minimum, at which nothing is mined on a busy chain
   if (prices.length === 0) throw transientError('eth_feeHistory: no price of recent blocks')
-  return defaultGasPriceCapWei(prices, await readDemand(ask))
+  return defaultGasPriceCapWei(prices, await readSuggestedTip(ask))
 }
 
 /**

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import type { ConfirmationRules } from '../../registry/primitives/confirmation.js'
 import type { Hex } from '../chain.js'
-import { MissingDataError, transientError } from '../rpc/errors.js'
+import { isTooMuchError, MissingDataError, transientError } from '../rpc/errors.js'
 import { parseQuantity, type RpcCall, rpcQuantity } from '../rpc/evm.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
@@ -151,11 +151,14 @@ async function listLogs(
   return ordered(await call<RawLog[]>('eth_getLogs', [filter]), addresses, { from, to })
 }
 
+/** What to do where a node refuses the logs of a single block as too large. */
+export const ANSWER_LIMIT_ADVICE = ": raise the node's limit for answers, or replace its URL"
+
 /**
  * Reads the logs of one block by its hash (EIP-234), so that a node on another fork can't answer. A node may announce a
  * block before it has the logs. Confirmed logs are therefore checked against the contracts' running hashes, or read
  * again.
- * @throws RpcError
+ * @throws RpcError; MissingDataError where the logs are too many for the node, since no smaller question is left
  */
 export async function getBlockLogs(
   call: RpcCall,
@@ -163,7 +166,11 @@ export async function getBlockLogs(
   header: BlockHeader,
 ): Promise<RawLog[]> {
   const filter = { address: addresses, topics: [topics], blockHash: header.hash }
-  const found = await call<RawLog[]>('eth_getLogs', [filter])
+  const found = await call<RawLog[]>('eth_getLogs', [filter]).catch((error: Error) => {
+    throw isTooMuchError(error)
+      ? new MissingDataError(`${error.message}${ANSWER_LIMIT_ADVICE}`, { cause: error })
+      : error
+  })
   return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
 }
 

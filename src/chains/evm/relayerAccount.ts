@@ -33,7 +33,7 @@ export const relayerAccount = (
 ): LocalAccount =>
   'privateKey' in key
     ? privateKeyToAccount(key.privateKey)
-    : remoteAccount(key.address, createEvmRpcCaller(key.signerUrl, { timeoutMs: limitMs }))
+    : remoteAccount(key.address, createEvmRpcCaller(key.signerUrl, { timeoutOf: () => limitMs }))
 
 /**
  * Account whose key lies behind `eth_signTransaction` and `eth_signTypedData` (Web3Signer). Only the signature of an

@@ -21,7 +21,7 @@ import { buildRefuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { createContractReader } from './contracts/read.js'
 import { capGasFees, type GasFees, maxTransactionCostWei } from './gasFees.js'
-import { createRequiredTipCache, type RequiredTipCache, readGasFees } from './gasPrice.js'
+import { readGasFees } from './gasPrice.js'
 import {
   combineEvmJobStates,
   type EvmJob,
@@ -30,7 +30,7 @@ import {
   readEvmJobState,
   type TransactionSigner,
 } from './jobView.js'
-import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
+import { classifyTxError, type TxFailure } from './txErrors.js'
 
 /** Gas and fees of a transaction that a node has simulated, or why the transaction would fail. */
 export type SimulatedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
@@ -72,13 +72,11 @@ export function createRpcCallCache(): RpcCallCache {
 /**
  * Creates the functions that prepare, sign and send a job's transactions.
  * @param memo cache shared by the batch's jobs, for calls before a transaction is sent
- * @param demand memory of the tip that mempools demanded for the signer's transactions
  */
 export function createEvmJobSender(
   { chain, account }: TransactionSigner,
   call: JobCall,
   memo: RpcCallCache = (ask) => ask,
-  demand: RequiredTipCache = createRequiredTipCache(),
 ) {
   const { rpc, config } = chain
   const from = account.address
@@ -97,12 +95,11 @@ export function createEvmJobSender(
      */
     async prepare(job: EvmJob, purpose: TxPurpose): Promise<SimulatedTx> {
       const made = callFor(purpose)
-      const order = made && { call: made, valueWei: job.valueWei, demandWei: demand.wei }
       const simulate = (ask: RpcCall): Promise<SimulatedTx> =>
         permanentFailureOf(
-          order
-            ? prepareCall(memo(ask), from, order)
-            : prepareTransfer(memo(ask), from, demand.wei),
+          made
+            ? prepareCall(memo(ask), from, made, job.valueWei)
+            : prepareTransfer(memo(ask), from),
         )
       const first = await rpc.onOneNode(simulate)
       if (!isPermanent(first)) return first
@@ -121,15 +118,7 @@ export function createEvmJobSender(
       const target = made ? { ...callOf(made), value: valueWei } : { to: from, value: 0n }
       return signed(account, { chainId: config.chainId, nonce, gas, ...fees, ...target })
     },
-    /** Sends to every node (`broadcastTransaction`). A tip that a refusal names raises the next estimates of fees. */
-    async broadcast(raw: Hex): Promise<number | null> {
-      try {
-        return await broadcastTransaction(rpc, raw)
-      } catch (error) {
-        demand.note(demandedTipWei(error))
-        throw error
-      }
-    },
+    broadcast: (raw: Hex): Promise<number | null> => broadcastTransaction(rpc, raw),
   }
 }
 
@@ -184,13 +173,9 @@ function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
     : buildExecutePacketCall(call.endpoint, call.packet)
 }
 
-async function prepareTransfer(
-  ask: RpcCall,
-  from: Hex,
-  demandWei: bigint,
-): Promise<{ gas: bigint; fees: GasFees }> {
+async function prepareTransfer(ask: RpcCall, from: Hex): Promise<{ gas: bigint; fees: GasFees }> {
   return {
-    fees: await readGasFees(ask, demandWei),
+    fees: await readGasFees(ask),
     gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])),
   }
 }
@@ -207,21 +192,16 @@ async function permanentFailureOf(simulated: Promise<SimulatedTx>): Promise<Simu
 const isPermanent = (simulated: SimulatedTx): boolean =>
   'failure' in simulated && simulated.failure.class === 'permanent'
 
-interface CallOrder {
-  call: Exclude<JobCall, { kind: 'noop' }>
-  valueWei: bigint
-  demandWei: bigint
-}
-
 async function prepareCall(
   ask: RpcCall,
   from: Hex,
-  { call, valueWei, demandWei }: CallOrder,
+  call: Exclude<JobCall, { kind: 'noop' }>,
+  valueWei: bigint,
 ): Promise<SimulatedTx> {
   // a rewind removed the payments: their fields are unknown until the indexer has read them again
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
-  const fees = await readGasFees(ask, demandWei)
+  const fees = await readGasFees(ask)
   const tx = { from, ...callOf(call), value: rpcQuantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
@@ -285,9 +265,7 @@ export async function signNoopTransaction(
   capWei: bigint,
 ): Promise<EvmJobTx | null> {
   const { rpc, config } = chain
-  const { gas, fees: fresh } = await rpc.onOneNode((ask) =>
-    prepareTransfer(ask, account.address, 0n),
-  )
+  const { gas, fees: fresh } = await rpc.onOneNode((ask) => prepareTransfer(ask, account.address))
   const fees = capGasFees(fresh, capWei)
   if (!fees) return null
   const { chainId } = config

@@ -1,7 +1,6 @@
 import { decodeAbiParameters, encodeDeployData, parseAbi, zeroAddress } from 'viem'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import {
-  ChainUnavailableError,
   type EvmChainPort,
   type Hex,
   rethrowAsUnavailable,
@@ -16,11 +15,6 @@ import { encodeContractCall } from './contracts/read.js'
 
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
 const CALL_GAS = '0x5b8d80' // 6 million
-/**
- * Maximum number of checks of one wallet at once for one caller, so that they do not delay the wallet owner's own
- * checks.
- */
-const OF_ONE_WALLET = 4
 /**
  * Cache of whether a wallet has code. Code may be deployed at any moment and then remains. Most wallets have no code
  * and need no further call.
@@ -38,36 +32,20 @@ const ERC6492_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }]
 const YES = `0x${'1'.padStart(64, '0')}`
 
 export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmChainPort['isValidSignature'] {
-  const underWay = new Map<string, number>()
   const hasCode = cacheAnswersByKey(
     async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
     CODE,
   )
-  const ask = async (of: string, data: Hex): Promise<boolean> => {
-    const before = underWay.get(of) ?? 0
-    if (before >= OF_ONE_WALLET)
-      throw new ChainUnavailableError(
-        `chain "${rpc.label}": too many signatures of a smart wallet wait to be judged`,
-      )
-    underWay.set(of, before + 1)
-    try {
-      // two nodes are asked, because a single lying node could confirm a signature for any address
-      const isSigned = rpc.quorum((call) => probe(call, data))
-      const isDisputed = (error: unknown) => error instanceof NodesDisagreeError
-      return await fallbackOnExpectedError(fallbackIfRefused(isSigned, false), isDisputed, false)
-    } finally {
-      const left = underWay.get(of)! - 1
-      if (left > 0) underWay.set(of, left)
-      else underWay.delete(of)
-    }
-  }
+  const isDisputed = (error: unknown) => error instanceof NodesDisagreeError
   return async (question) => {
-    const { wallet, signature, caller } = question
+    const { wallet, signature } = question
     const data = probeData(question)
     if (!data) return false
     return rethrowAsUnavailable(`chain "${rpc.label}"`, async () => {
       if (!signature.endsWith(ERC6492_SUFFIX) && !(await hasCode(wallet))) return false
-      return ask(`${caller} ${wallet}`, data)
+      // two nodes are asked, because a single lying node could confirm a signature for any address
+      const isSigned = rpc.quorum((call) => probe(call, data))
+      return fallbackOnExpectedError(fallbackIfRefused(isSigned, false), isDisputed, false)
     })
   }
 }

@@ -1,9 +1,8 @@
 import { BaseError, HttpRequestError, InternalRpcError, RpcRequestError } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { ChainUnavailableError } from '../chain.js'
-import { classifyRpcError, NodeError, RpcError } from '../rpc/errors.js'
-import { WrongChainError } from '../rpc/evm.js'
-import { classifyTxError, demandedTipWei, TX_ERROR_TABLE, type TxErrorClass } from './txErrors.js'
+import { classifyRpcError, NodeError, RpcError, WrongChainError } from '../rpc/errors.js'
+import { classifyTxError, TX_ERROR_TABLE, type TxErrorClass } from './txErrors.js'
 
 /** Messages as in the source code of the nodes, and as providers write them. */
 const WORDINGS: Record<`${TxErrorClass} ${string}`, string[]> = {
@@ -119,29 +118,10 @@ const found = (error: unknown): string => {
   return `${kind} ${reason}`
 }
 
-const GWEI = 1_000_000_000n
 const refusal = (message: string, status = 200) =>
   classifyRpcError(new NodeError({ code: -32_000, message }), 'eth_sendRawTransaction', {
     response: { status, headers: new Headers() },
   })
-
-describe('the tip that a pool demands', () => {
-  it.each<[string, bigint | null]>([
-    ['transaction underpriced: gas tip cap 1, minimum needed 30000000000', 30n * GWEI], // geth
-    ['transaction underpriced: tip needed 30000000000, tip permitted 1', 30n * GWEI], // geth, older
-    ['tip needed 30 gwei: underpriced', 30n * GWEI],
-    ['underpriced: at least 2.5 Gwei is required', 2_500_000_000n],
-    ['gas price below configured minimum gas price of 7', 7n],
-    ['transaction underpriced', null],
-    ['transaction underpriced, needed 123456789012345678901234567890123', null],
-    ['max fee per gas less than block base fee: maxFeePerGas: 1, baseFee: 2', null],
-    ['intrinsic gas too low: gas 20000, minimum needed 21000', null],
-    ['insufficient funds: at least 5 required', null],
-  ])('in "%s" is %s', (message, wei) => {
-    expect(demandedTipWei(refusal(message))).toBe(wei)
-    expect(demandedTipWei(new ChainUnavailableError('', { cause: refusal(message) }))).toBe(wei)
-  })
-})
 
 describe('classifyTxError', () => {
   it('distinguishes an answer with unknown wording from a missing answer', () => {

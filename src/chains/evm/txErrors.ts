@@ -103,19 +103,6 @@ const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
 /** Failure for an error whose message matches no row of the table. */
 const UNKNOWN_WORDS: TxFailure = { class: 'transient', reason: UNKNOWN_REFUSAL_REASON }
 
-/** Matches the least tip or price in a mempool's refusal: in wei without a unit (geth, its forks), or in gwei. */
-const DEMAND =
-  /(?:needed|required|minimum|at least|floor)[^\d\n…,]{0,40}?(\d{1,30}(?:\.\d{1,9})?)(?![\d.]) ?(gwei)?/i
-const WEI_PER_GWEI = 1e9
-
-/** Tip that a mempool demands when it refuses a transaction's fees, wei. Null where the refusal names no number. */
-export function demandedTipWei(error: unknown): bigint | null {
-  if (classifyTxError(error).class !== 'fee') return null
-  const [, number, unit] = DEMAND.exec(wordsOf(error)) ?? []
-  if (number === undefined) return null
-  return unit ? BigInt(Math.ceil(Number(number) * WEI_PER_GWEI)) : BigInt(number.split('.')[0]!)
-}
-
 /** The nodes' messages in an error and its causes. */
 function wordsOf(error: unknown): string {
   if (typeof error === 'string') return error

@@ -51,6 +51,21 @@ export class RefutedAnswerError extends RpcError {
   }
 }
 
+/**
+ * Error of a node that serves another chain than the configured one. The node is checked again after `WRONG_REST_MS`.
+ */
+export class WrongChainError extends RpcError {
+  override name = 'WrongChainError'
+
+  /** @param found sentence that names what the node serves instead of the configured chain */
+  constructor(found: string) {
+    super(
+      'transient',
+      `${found}: correct the URL. A rehearsal needs a fork of the chain (docs/run/deploying.md).`,
+    )
+  }
+}
+
 /** Error of a JSON-RPC answer (JSON-RPC 2.0, section 5.1). */
 export class NodeError extends Error {
   override name = 'NodeError'
@@ -221,11 +236,15 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
 export const isErrorAnswer = (error: unknown): boolean =>
   error instanceof RpcError && error.cause instanceof NodeError && error.fault !== 'rate_limited'
 
+/** True if a node refused a range or an answer as too large: it may answer a smaller question. */
+export const isTooMuchError = (error: unknown): boolean =>
+  error instanceof RpcError && error.fault === 'too_much'
+
 /** True if the same node may answer a second attempt. */
 export const isRetryableRpcError = (error: Error): boolean =>
   error instanceof RpcError &&
   error.fault === 'transient' &&
-  !(error instanceof MissingDataError || error instanceof RefutedAnswerError)
+  ![MissingDataError, RefutedAnswerError, WrongChainError].some((known) => error instanceof known)
 
 /** True if a node answered, but with other data than another node. */
 export const isContradictionError = (error: Error | undefined): boolean =>

@@ -1,16 +1,16 @@
 import type { Hex } from '../chain.js'
-import { classifyRpcError, NodeError, type RpcFault, transientError } from './errors.js'
+import {
+  classifyRpcError,
+  NodeError,
+  type RpcFault,
+  transientError,
+  WrongChainError,
+} from './errors.js'
 import { requireRpcAnswerForm } from './forms.js'
 import { createJsonHttpClient, type JsonHttpAnswer } from './http.js'
-import {
-  type RpcCall,
-  type RpcNodes,
-  RpcPool,
-  type RpcPoolOptions,
-  WrongChainError,
-} from './nodes.js'
+import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nodes.js'
 
-export { type RpcCall, WrongChainError }
+export type { RpcCall }
 
 export const rpcQuantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
@@ -40,7 +40,7 @@ const BLOCK_LOGS_TIMEOUT_MS = 5_000
 /** Number of blocks by which the heads of honest nodes may differ. */
 const BEHIND_BLOCKS = 3
 
-function timeoutOf(method: string, [filter]: readonly unknown[]): number {
+function evmTimeoutOf(method: string, [filter]: readonly unknown[]): number {
   const isOfBlock =
     method === 'eth_getLogs' && (filter as { blockHash?: Hex } | undefined)?.blockHash !== undefined
   return isOfBlock ? BLOCK_LOGS_TIMEOUT_MS : (TIMEOUTS_MS[method] ?? TIMEOUT_MS)
@@ -65,7 +65,10 @@ export function createEvmRpc({
   }
   return new RpcPool({
     ...options,
-    connect: (url, limitMs) => createEvmRpcCaller(url, { limitMs }),
+    connect: (url, limitMs = Number.POSITIVE_INFINITY) =>
+      createEvmRpcCaller(url, {
+        timeoutOf: (method, params) => Math.min(evmTimeoutOf(method, params), limitMs),
+      }),
     readGenesis,
     headOf: async (call) => {
       const head = await call<{ number: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', [
@@ -88,10 +91,8 @@ interface Answer {
 }
 
 export interface RpcCallerOptions {
-  /** Timeout of each call, in place of the method's own. */
-  timeoutMs?: number | undefined
-  /** Upper limit of the timeout. */
-  limitMs?: number | undefined
+  /** Timeout of a call, ms. Default: the EVM method's. */
+  timeoutOf?: (method: string, params: readonly unknown[]) => number
   /** Meaning of JSON-RPC codes in this chain family. */
   faults?: ReadonlyMap<number, RpcFault>
 }
@@ -101,7 +102,7 @@ export interface RpcCallerOptions {
  */
 export function createEvmRpcCaller(
   url: string,
-  { timeoutMs, limitMs = Number.POSITIVE_INFINITY, faults }: RpcCallerOptions = {},
+  { timeoutOf = evmTimeoutOf, faults }: RpcCallerOptions = {},
 ): RpcCall {
   const post = createJsonHttpClient(url)
   let count = 0
@@ -110,7 +111,7 @@ export function createEvmRpcCaller(
     const body = { jsonrpc: '2.0', id: count, method, params }
     let http: JsonHttpAnswer | undefined
     try {
-      http = await post(body, Math.min(timeoutMs ?? timeoutOf(method, params), limitMs))
+      http = await post(body, timeoutOf(method, params))
       const answer = (http.data ?? {}) as Answer
       // a broken proxy may return another request's answer; an error about a malformed request has no id
       if (answer.id !== body.id && (answer.id ?? null) !== null)

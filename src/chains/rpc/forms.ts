@@ -1,3 +1,4 @@
+import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { transientError } from './errors.js'
 
 /** Check of a part of an answer. It returns true if the part has the expected form. */
@@ -7,6 +8,10 @@ const text: Form = (value) => typeof value === 'string'
 const number: Form = (value) => typeof value === 'number'
 const hex: Form = (value) => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
 const quantity: Form = (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
+const base58 =
+  (bytes: number): Form =>
+  (value) =>
+    typeof value === 'string' && decodeBase58(value, bytes) !== null
 const anything: Form = () => true
 const orNull =
   (form: Form): Form =>
@@ -85,14 +90,14 @@ const FORMS: Readonly<Record<string, Form>> = {
   getEpochInfo: object({ absoluteSlot: number, blockHeight: number }),
   getFirstAvailableBlock: number,
   getGenesisHash: text,
-  getLatestBlockhash: value(object({ blockhash: text, lastValidBlockHeight: number })),
+  getLatestBlockhash: value(object({ blockhash: base58(32), lastValidBlockHeight: number })),
   getMinimumBalanceForRentExemption: number,
   getMultipleAccounts: object({
     context: object({ slot: number }),
     value: list(orNull(account)),
   }),
   getRecentPrioritizationFees: list(object({ prioritizationFee: number })),
-  getSignaturesForAddress: list(object({ signature: text, slot: number, err: anything })),
+  getSignaturesForAddress: list(object({ signature: base58(64), slot: number, err: anything })),
   getSignatureStatuses: value(list(orNull(object({ slot: number })))),
   getSlot: number,
   getTokenAccountsByOwner: value(

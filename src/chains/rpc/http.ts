@@ -7,7 +7,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import { promisify } from 'node:util'
-import { inflateRaw, unzip } from 'node:zlib'
+import { unzip } from 'node:zlib'
 import '../../ops/addressAttempts.js'
 import { USER_AGENT } from '../../ops/version.js'
 
@@ -20,7 +20,7 @@ const IDLE_MS = 4_000
 const HEADERS = {
   'content-type': 'application/json',
   accept: 'application/json',
-  'accept-encoding': 'gzip, deflate',
+  'accept-encoding': 'gzip',
   'user-agent': USER_AGENT,
 } as const
 
@@ -113,19 +113,10 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   return unpacked(body, response.headers['content-encoding'])
 }
 
-const BOUND = { maxOutputLength: MAX_BYTES }
-/** True if a body begins with the header of a zlib stream (RFC 1950, section 2.2: method DEFLATE, any window size). */
-const isZlib = (body: Buffer): boolean => (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
-
-/**
- * Decompresses a body by its content encoding. Some servers send raw DEFLATE data as `deflate` (RFC 9110, section
- * 8.4.1.2).
- */
+/** Decompresses a body by its content encoding. */
 function unpacked(body: Buffer, encoding = 'identity'): Promise<Buffer> | Buffer {
-  const name = encoding.trim().toLowerCase()
-  if (name === 'identity' || body.length < 2) return body
-  const isRaw = name === 'deflate' && !isZlib(body)
-  return isRaw ? promisify(inflateRaw)(body, BOUND) : promisify(unzip)(body, BOUND)
+  const isPlain = encoding.trim().toLowerCase() === 'identity' || body.length === 0
+  return isPlain ? body : promisify(unzip)(body, { maxOutputLength: MAX_BYTES })
 }
 
 function answerOf(

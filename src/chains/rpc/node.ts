@@ -1,24 +1,23 @@
 import PQueue from 'p-queue'
-import type { NodeCounters } from '../../ops/rpcMetrics.js'
-import { ChainUnavailableError } from '../chain.js'
-import { RefutedAnswerError, RpcError } from './errors.js'
+import { ChainBusyError } from '../chain.js'
+import { RefutedAnswerError, RpcError, WrongChainError } from './errors.js'
 import type { HeadVerdict } from './headChoice.js'
 
 /** A JSON-RPC call; resolves to the node's `result`, undecoded. */
 export type RpcCall = <T>(method: string, params: readonly unknown[]) => Promise<T>
 
 /**
- * Error of a node that serves another chain than the configured one. The node is checked again after `WRONG_REST_MS`.
+ * Counters of a chain's node for the requests of one consumer, with times in ms. Nodes are identified by their host,
+ * since the path of a URL may hold a key.
  */
-export class WrongChainError extends Error {
-  override name = 'WrongChainError'
-
-  /** @param found sentence that names what the node serves instead of the configured chain */
-  constructor(found: string) {
-    super(
-      `${found}: correct the URL. A rehearsal needs a fork of the chain (docs/run/deploying.md).`,
-    )
-  }
+export interface NodeCounters {
+  host: string
+  requests: number
+  errors: number
+  latencyMs: number | null
+  restMs: number
+  isWrong: boolean
+  head: HeadVerdict | null
 }
 
 /** Limits of a consumer's calls to a node, so that the node's other consumers are not delayed. */
@@ -29,6 +28,33 @@ export interface NodeCallLimits {
   waiting: number
   /** Timeout of a call, ms, where it is shorter than the method's. */
   limitMs?: number
+}
+
+/**
+ * Parts of the daemon that call nodes, besides the indexer. Each has its own back-offs and call limits, so that no part
+ * delays another. `relay` is the relayer. `judge` reads balances to decide payments. The API's requests use `api`
+ * (quotes, payments), `refunds`, `status`, `tokens` and `wallets`.
+ */
+export type NodeConsumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
+
+/** Limits the calls to a node that anonymous API requests of one kind can cause. */
+const STRANGERS: NodeCallLimits = { atOnce: 32, perSecond: 100, waiting: 200 }
+/**
+ * Limits of each consumer's calls to a node. The limit of `judge` allows all of its concurrent requests. `relay` has no
+ * limit, because no anonymous request causes its calls.
+ */
+export const NODE_CALL_LIMITS_BY_CONSUMER: Readonly<
+  Record<NodeConsumer, NodeCallLimits | undefined>
+> = {
+  relay: undefined,
+  judge: { atOnce: 8, perSecond: 100, waiting: 500 },
+  api: STRANGERS,
+  refunds: STRANGERS,
+  // clients poll the status, so a quick error about an unavailable chain is better than a late answer
+  status: { ...STRANGERS, limitMs: 3_000 },
+  tokens: STRANGERS,
+  // clients wait to sign in: the short timeout of a hanging node leaves time to ask another node (`smartWallet.ts`)
+  wallets: { ...STRANGERS, limitMs: 2_000 },
 }
 
 const REST_BASE_MS = 250
@@ -83,7 +109,7 @@ export class RpcNode {
       ? counted
       : <T>(method: string, params: readonly unknown[]) => {
           if (queue.size >= share.waiting)
-            throw new ChainUnavailableError(`too many questions wait for ${this.host}`)
+            throw new ChainBusyError(`too many questions wait for ${this.host}`)
           return queue.add(() => counted<T>(method, params)) as Promise<T>
         }
   }
@@ -114,7 +140,7 @@ export class RpcNode {
   }
 
   /** Starts a rest after a fault. Each further fault makes the rest longer. */
-  rest(error: RpcError | WrongChainError, nowMs: number): void {
+  rest(error: RpcError, nowMs: number): void {
     // concurrent calls that failed together count as one fault
     if (this.#restUntilMs <= nowMs || this.#faultsInARow === 0) this.#faultsInARow += 1
     // another node may listen at the same address after an outage (a restarted local chain)
@@ -125,10 +151,9 @@ export class RpcNode {
     )
     this.wrong = error instanceof WrongChainError ? error : null
     if (error instanceof RefutedAnswerError) this.#refutedUntilMs = nowMs + REFUTED_MS
-    this.#isMuted = error instanceof RpcError && error.fault === 'rate_limited'
-    const restMs = error instanceof RpcError ? (error.retryAfterMs ?? backOffMs) : WRONG_REST_MS
-    const isNamed = error instanceof RpcError && error.retryAfterMs !== null
-    const mostMs = isNamed ? MUTE_MAX_MS.named : MUTE_MAX_MS.unnamed
+    this.#isMuted = error.fault === 'rate_limited'
+    const restMs = this.wrong ? WRONG_REST_MS : (error.retryAfterMs ?? backOffMs)
+    const mostMs = error.retryAfterMs === null ? MUTE_MAX_MS.unnamed : MUTE_MAX_MS.named
     this.#restUntilMs = nowMs + (this.#isMuted ? Math.min(restMs, mostMs) : restMs)
   }
 

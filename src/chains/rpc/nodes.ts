@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { NodeCounters } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import {
   type AgreedAnswer,
@@ -11,20 +10,23 @@ import {
 import {
   isContradictionError,
   isRetryableRpcError,
+  isTooMuchError,
   MissingDataError,
   RefutedAnswerError,
   RpcError,
   transientError,
+  WrongChainError,
 } from './errors.js'
 import { classifyHeads, MIN_BLOCK_TIME_MS, type NodeHead, sharedHeightOf } from './headChoice.js'
 import {
   isFaultOfNode,
+  NODE_CALL_LIMITS_BY_CONSUMER,
   type NodeCallLimits,
+  type NodeConsumer,
+  type NodeCounters,
   type RpcCall,
   RpcNode,
-  WrongChainError,
 } from './node.js'
-import { NODE_CALL_LIMITS_BY_CONSUMER, type NodeConsumer } from './shares.js'
 
 export {
   type AgreedAnswer,
@@ -33,8 +35,7 @@ export {
   NodesSilentError,
   NoQuorumError,
 } from './agreement.js'
-export { type RpcCall, WrongChainError } from './node.js'
-export type { NodeConsumer } from './shares.js'
+export type { NodeConsumer, NodeCounters, RpcCall } from './node.js'
 
 /** Options of a pool that do not depend on the chain family. */
 export interface RpcPoolOptions<Hash extends string> {
@@ -70,14 +71,9 @@ interface Family<Hash extends string> {
   genesisHash: Hash | null
   pools: Map<NodeConsumer | 'index', RpcPool<Hash>>
   comparedMs: number
-  /** Height that two nodes had reached at the last comparison of heads. */
-  sharedHeight: number
 }
 
-type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
-
-const isTooMuch = (error: Error | undefined): error is RpcError =>
-  error instanceof RpcError && error.fault === 'too_much'
+type Answer<T> = { result: T } | { error: RpcError }
 
 /** The public interface of a pool of nodes. */
 export type RpcNodes<Hash extends string = string> = Pick<RpcPool<Hash>, keyof RpcPool<Hash>>
@@ -99,7 +95,6 @@ export class RpcPool<Hash extends string> {
       genesisHash: options.genesisHash ?? null,
       pools: new Map(),
       comparedMs: Number.NEGATIVE_INFINITY,
-      sharedHeight: Number.NEGATIVE_INFINITY,
     },
     use: NodeConsumer | 'index' = 'index',
   ) {
@@ -155,7 +150,7 @@ export class RpcPool<Hash extends string> {
     for (const node of nodes) {
       const answer = await this.#ask(node, (call) => work(call, node.host))
       if ('result' in answer) return answer.result
-      if (answer.error instanceof RpcError && !isFaultOfNode(answer.error)) throw answer.error
+      if (!isFaultOfNode(answer.error)) throw answer.error
       last = answer.error
     }
     if (this.#nodes.length > 0 && this.#nodes.every(({ wrong }) => wrong))
@@ -193,7 +188,7 @@ export class RpcPool<Hash extends string> {
     const asked = awake.length >= needed ? awake : all
     const answered = await Promise.all(asked.map((node) => this.#ask(node, work)))
     const answers = new NodeAnswers<RpcNode, T>()
-    const failed = new Map<RpcNode, RpcError | WrongChainError>()
+    const failed = new Map<RpcNode, RpcError>()
     for (const [i, node] of asked.entries()) {
       const answer = answered[i]!
       if ('result' in answer) answers.set(node, answer.result)
@@ -242,15 +237,15 @@ export class RpcPool<Hash extends string> {
    * that fails, rests or asked to wait does not count as an answer, and no node counts twice, however often it was asked.
    * @param ask gets the first answer of another node, if there is one. It may then ask for less, and returns that answer
    * itself where the node has the same
-   * @throws NodesDisagreeError; NodesSilentError where one node answered and another is needed; RpcError of fault too_much
-   * where that prevents an agreement, or of fault refused where two nodes refuse; ChainUnavailableError
+   * @throws NodesDisagreeError; NodesSilentError where one node answered and another is needed; RpcError of fault refused
+   * where two nodes refuse; ChainUnavailableError. The cause is of fault too_much where a smaller question may help
    */
   async agreed<T>(
     ask: (call: RpcCall, first: T | undefined, host: string) => Promise<T>,
     { isSame = isDeepStrictEqual, isProved = false, about }: AgreementOptions<T> = {},
   ): Promise<AgreedAnswer<T>> {
     const answers = new NodeAnswers<RpcNode, T>()
-    const failed = new Map<RpcNode, RpcError | WrongChainError>()
+    const failed = new Map<RpcNode, RpcError>()
     const queue = this.#inOrder()
     for (const node of queue) {
       const [first] = answers.answers
@@ -268,7 +263,7 @@ export class RpcPool<Hash extends string> {
       if (agreed) return agreed
       // after a first answer `ask` may request less: nodes that refused the whole range as too large are asked again
       if (answers.nodes.length === 1)
-        queue.push(...[...failed.keys()].filter((one) => isTooMuch(failed.get(one))))
+        queue.push(...[...failed.keys()].filter((one) => isTooMuchError(failed.get(one))))
     }
     const refuted = [...failed.values()].filter((error) => error instanceof RefutedAnswerError)
     const isOnly = answers.nodes.length === 1 && refuted.length + 1 === this.size
@@ -280,12 +275,11 @@ export class RpcPool<Hash extends string> {
   /** The error that explains why no answer was accepted. */
   #undecided(
     answered: readonly RpcNode[],
-    failed: ReadonlyMap<RpcNode, RpcError | WrongChainError>,
+    failed: ReadonlyMap<RpcNode, RpcError>,
     about?: string,
   ): Error {
     const errors = [...failed.values()]
-    const tooMuch = errors.find(isTooMuch)
-    if (tooMuch) return tooMuch
+    const tooMuch = errors.find(isTooMuchError)
     const [only] = answered
     const contradicting = this.#nodes.filter((node) => isContradictionError(failed.get(node)))
     if (only && answered.length + contradicting.length > 1) {
@@ -295,12 +289,14 @@ export class RpcPool<Hash extends string> {
       const hosts = [...answered, ...contradicting].map(({ host }) => host)
       return new NodesDisagreeError(
         `chain "${this.label}": its nodes contradict each other (${hosts.join(', ')})${about ? ` about ${about}` : ''}`,
+        { cause: tooMuch },
       )
     }
-    const refusals = errors.filter((error) => error instanceof RpcError && !isFaultOfNode(error))
+    const refusals = errors.filter(({ fault }) => fault === 'refused')
     if (answered.length === 0 && refusals.length >= Math.min(2, this.size)) return refusals[0]!
     // an error about the requested item explains more than the error of an unavailable node
-    const cause = errors.find((error) => error instanceof MissingDataError) ?? errors.at(-1) ?? null
+    const missing = errors.find((error) => error instanceof MissingDataError)
+    const cause = tooMuch ?? missing ?? errors.at(-1) ?? null
     if (!only) return this.#unavailable(cause)
     const silent = this.#nodes
       .filter((node) => node !== only)
@@ -321,32 +317,9 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * The head of the first node that has reached the height that two nodes had reached at the last comparison. So a
-   * first node that hides a few blocks delays nothing. Where no node has reached that height, as after a reorg, the
-   * highest head counts.
-   * @throws as `call`
+   * Compares the heads, at most once per interval. Demotes nodes that lag or can't be right, and a node that is below the
+   * height that two others have reached, so that a first node that hides a few blocks delays nothing. Never throws.
    */
-  async newestHead<T>(
-    read: (call: RpcCall) => Promise<T>,
-    heightOf: (head: T) => number,
-  ): Promise<T> {
-    const below: T[] = []
-    // read before the call: a comparison that ends during the call may know newer blocks than the answer
-    const { sharedHeight } = this.#family
-    const asked = this.onOneNode(async (call) => {
-      const head = await read(call)
-      if (heightOf(head) >= sharedHeight) return head
-      below.push(head)
-      throw new MissingDataError(`the head is below block ${sharedHeight}`)
-    })
-    return asked.catch((error: unknown) => {
-      const [highest] = below.sort((a, b) => heightOf(b) - heightOf(a))
-      if (!highest || !(error instanceof ChainUnavailableError)) throw error
-      return highest
-    })
-  }
-
-  /** Compares the heads, at most once per interval. Demotes nodes that lag or can't be right. Never throws. */
   async checkHeads(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS)
       return
@@ -361,17 +334,19 @@ export class RpcPool<Hash extends string> {
     )
     const heads = await Promise.all(asked)
     const verdicts = classifyHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
-    this.#family.sharedHeight = sharedHeightOf(heads, verdicts)
+    const sharedHeight = sharedHeightOf(heads, verdicts)
     for (const [i, node] of this.#nodes.entries()) {
       const verdict = verdicts[i]!
+      const head = heads[i]
       node.head = verdict
-      if (verdict === 'good' || verdict === 'unknown') continue
+      if (!head || (verdict === 'good' && head.height >= sharedHeight)) continue
       for (const pool of this.#family.pools.values())
         pool.#nodes[i]!.setBehind(performance.now() + 2 * COMPARE_EVERY_MS)
+      if (verdict === 'good') continue
       const others = heads.flatMap((head, other) => (head && other !== i ? [head.height] : []))
       this.#options.onFault?.(
         node.url,
-        transientError(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`),
+        transientError(`the head is ${head.height}, others' ${others.join(', ')}`),
       )
     }
   }
@@ -406,9 +381,8 @@ export class RpcPool<Hash extends string> {
       node.answered()
       return { result }
     } catch (error) {
-      if (error instanceof WrongChainError) node.rest(error, performance.now())
-      else if (!(error instanceof RpcError)) throw error
-      else if (error instanceof MissingDataError) node.answered()
+      if (!(error instanceof RpcError)) throw error
+      if (error instanceof MissingDataError) node.answered()
       else if (isFaultOfNode(error)) {
         node.rest(error, performance.now())
         this.#options.onFault?.(node.url, error)

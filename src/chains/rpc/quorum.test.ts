@@ -146,14 +146,21 @@ it('beside a node that the chain refutes, one answer is enough only if no other 
     await expect(ask(...answers)).rejects.toMatchObject({ name: 'NodesDisagreeError' })
 })
 
-it('a range that is too much for one of two nodes has to be smaller', async () => {
+it('a question that is too much for one of two nodes fails with that cause, and names the node', async () => {
   for (const answers of [
     [TOO_MUCH, 1],
     [1, TOO_MUCH],
     [TOO_MUCH, AWAY],
     [1, TOO_MUCH, 2],
   ])
-    await expect(ask(...answers)).rejects.toBe(TOO_MUCH)
+    await expect(ask(...answers)).rejects.toMatchObject({ cause: TOO_MUCH })
+})
+
+it('an error names the node for which the question is too much', async () => {
+  await expect(ask(1, TOO_MUCH)).rejects.toMatchObject({
+    name: 'NodesSilentError',
+    message: expect.stringContaining('0.0.0.1 (too much) did not'),
+  })
 })
 
 it('the error names a missing item rather than an unavailable node', async () => {

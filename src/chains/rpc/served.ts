@@ -20,7 +20,8 @@ export function cacheAnswersByKey<A extends readonly unknown[], T>(
   { forMs, most, keyOf = (...of) => of.join(' ') }: AnswerCacheOptions<T, A>,
 ): (...of: A) => Promise<T> {
   const known = new LRUCache<string, { answer: T }, { of: A }>({
-    max: most,
+    maxSize: most,
+    sizeCalculation: () => 1,
     ttl: 1,
     ttlResolution: 0,
     ignoreFetchAbort: true,

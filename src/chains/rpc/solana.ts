@@ -27,8 +27,7 @@ const AT_ONCE = 16
 export function createSolanaRpc(options: RpcPoolOptions<string>): SolanaRpc {
   return new RpcPool({
     ...options,
-    connect: (url, limitMs = TIMEOUT_MS) =>
-      createSolanaClusterCaller(url, Math.min(TIMEOUT_MS, limitMs)),
+    connect: createSolanaClusterCaller,
     readGenesis: (_, call) => call<string>('getGenesisHash', []),
     headOf: async (call) => {
       const height = await call<number>('getSlot', [{ commitment: 'confirmed' }])
@@ -57,17 +56,16 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
 
 /**
  * Creates a caller of a Solana node with a limit of concurrent calls. Calls in `LIGHT` skip the queue.
- * @param timeoutMs of each call
+ * @param limitMs timeout of each call, if shorter than usual
  */
-export function createSolanaClusterCaller(url: string, timeoutMs: number): RpcCall {
+export function createSolanaClusterCaller(url: string, limitMs = TIMEOUT_MS): RpcCall {
   const queue = new PQueue({ concurrency: AT_ONCE })
-  const call = createEvmRpcCaller(url, { timeoutMs, faults: FAULTS })
-  const light = createEvmRpcCaller(url, {
-    timeoutMs: Math.min(LIGHT_TIMEOUT_MS, timeoutMs),
+  const call = createEvmRpcCaller(url, {
+    timeoutOf: (method) => Math.min(LIGHT.has(method) ? LIGHT_TIMEOUT_MS : TIMEOUT_MS, limitMs),
     faults: FAULTS,
   })
   return <T>(method: string, params: readonly unknown[]) =>
     LIGHT.has(method)
-      ? light<T>(method, params)
+      ? call<T>(method, params)
       : (queue.add(() => call<T>(method, params)) as Promise<T>)
 }

@@ -11,11 +11,12 @@ import {
   readTxByTwoNodes,
   TX_STATE_CACHE_OPTIONS,
 } from '../rpc/strangers.js'
-import { createSolanaCommunityPaymentPort, readWalletTokenBalance } from './community/port.js'
-import { createRefundPort } from './owed.js'
+import { createSolanaCommunityPaymentPort } from './community/port.js'
+import { createRefundPort } from './openPayments.js'
 import { createSolanaQuoter, type SolanaQuoterOptions } from './quote.js'
-import { readSignatureStatuses, readTransaction } from './reads.js'
+import { hasReached, readSignatureStatuses, readTransaction } from './reads.js'
 import { createRegistrarClient, type RegistrarClient } from './registrar.js'
+import { readTokenBalance } from './tokens.js'
 
 const CHAIN = `chain "${SOLANA.label}"`
 /** Number of confirmations, as nodes count them, with which a transaction is final. */
@@ -34,9 +35,9 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
   // these calls have limits of their own: anonymous requests must not slow the payment watcher down
   const asked = rpc.forUse('api')
   const quote = createSolanaQuoter({ ...options, rpc: asked, registrar })
-  const portFor = (use: NodeConsumer) =>
-    createSolanaCommunityPaymentPort(rpc.forUse(use), registrar)
-  const { tokenBalance } = portFor('tokens')
+  const balancesFor = (use: NodeConsumer) =>
+    createTokenBalancePort(rpc.forUse(use), readTokenBalance)
+  const { tokenBalance } = balancesFor('tokens')
   const transaction = (signature: string) =>
     rethrowAsUnavailable(CHAIN, () =>
       readTxByTwoNodes(rpc.forUse('status'), (call) =>
@@ -48,11 +49,11 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
     rpc,
     registrar,
     network,
-    ...portFor('api'),
+    ...createSolanaCommunityPaymentPort(asked, registrar),
     tokenBalance,
     recentBalance: cacheAnswersByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
     /** Reads balances for decisions about payments (the payment judge), with call limits of its own. */
-    balances: createTokenBalancePort(rpc.forUse('judge'), readWalletTokenBalance),
+    balances: balancesFor('judge'),
     family: SOLANA,
     chain: null as number | null,
     role: 'spoke' as const,
@@ -82,9 +83,9 @@ async function lookUp(
 ): Promise<PaymentTx> {
   const [status] = await readSignatureStatuses(call, [signature])
   if (!status) return { state: 'unknown' }
-  const { slot, err, confirmationStatus } = status
-  const isFinal = status.confirmations === null || confirmationStatus === 'finalized'
-  const isConfirmed = isFinal || (commitment === 'confirmed' && confirmationStatus === 'confirmed')
+  const { slot, err, confirmations } = status
+  const isConfirmed = confirmations === null || hasReached(status, commitment)
+  const need = commitment === 'confirmed' ? 1 : FINAL_CONFIRMATIONS
   const tx = await readTransaction(call, registrar, signature, 'confirmed')
   return {
     state: 'mined',
@@ -93,15 +94,7 @@ async function lookUp(
     isOurs: tx?.isOurs ?? false,
     isRegistration:
       err === null && (tx === null || tx.payments.length + tx.communityPayments.length > 0),
-    confirmations:
-      commitment === 'confirmed'
-        ? { have: isConfirmed ? 1 : 0, need: 1 }
-        : {
-            have: isFinal
-              ? FINAL_CONFIRMATIONS
-              : Math.min(status.confirmations ?? 0, FINAL_CONFIRMATIONS - 1),
-            need: FINAL_CONFIRMATIONS,
-          },
+    confirmations: { have: isConfirmed ? need : Math.min(confirmations ?? 0, need - 1), need },
     isConfirmed,
   }
 }

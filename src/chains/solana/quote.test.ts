@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { encodeAbiParameters } from 'viem'
 import { describe, expect, it } from 'vitest'
 import type { SolanaConfig } from '../../config/index.js'
+import { requireRpcAnswerForm } from '../rpc/forms.js'
 import type { RpcCall, RpcNodes } from '../rpc/nodes.js'
 import { createSolanaQuoter, encodeUnsignedTransaction } from './quote.js'
 import { createRegistrarClient } from './registrar.js'
@@ -20,7 +21,7 @@ const blockhash = key()
 const nodes = (answers: Readonly<Record<string, unknown>>): RpcNodes => {
   const call: RpcCall = async <T>(method: string, params: readonly unknown[]) => {
     const answer = answers[method]
-    return (typeof answer === 'function' ? answer(params) : answer) as T
+    return requireRpcAnswerForm<T>(method, typeof answer === 'function' ? answer(params) : answer)
   }
   const onOneNode = <T>(work: (one: RpcCall) => Promise<T>) => work(call)
   const pool = { call, onOneNode, quorum: onOneNode, genesisHash: async () => key() }
@@ -101,7 +102,7 @@ it.each(['', 'no hash', '1'.repeat(31), '2'.repeat(50)])(
   'fails with an invalid blockhash: "%s"',
   async (odd) => {
     await expect(quoterAt(odd)({ sender: key(), names, referral: null })).rejects.toThrow(
-      'getLatestBlockhash: "',
+      'getLatestBlockhash: the answer has another form',
     )
   },
 )

@@ -63,7 +63,7 @@ export function createSolanaQuoter(
     readLatestBlockhash(rpc.call, 'confirmed'),
   )
 
-  return async ({ sender, names, referral, turn = () => waitForEventLoopTurn(NO_ASKER) }) => {
+  return async ({ sender, names, referral, turn = () => waitForEventLoopTurn('') }) => {
     const [now, { blockhash }, genesis] = await Promise.all([
       rates(),
       blockhashes(),
@@ -117,7 +117,6 @@ export function createSolanaQuoter(
 }
 
 const NOBODY = new Uint8Array(32)
-const NO_ASKER = { address: '' }
 
 /**
  * A legacy transaction without signatures, in base64. It is cut out of a message of version 0, which the library

@@ -6,20 +6,21 @@ import {
   Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js'
+import bs58 from 'bs58'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
 import type { SolanaJobTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { addPriceMargin } from '../margins.js'
-import { errorWithCauses, fallbackIfCallFails, transientError } from '../rpc/errors.js'
+import { fallbackIfCallFails, NodeError, RpcError, transientError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { createCommunityPaymentInstructions, type NumberedPayment } from './community/program.js'
 import { readOpenPayments } from './openPayments.js'
 import {
+  hasReached,
   readLatestBlockhash,
   readRegistrarState,
   readSignatureStatuses,
-  signatureToBase58,
 } from './reads.js'
 import { type RegistrarClient, registrarIdl, type UndecidedPaymentKey } from './registrar.js'
 
@@ -73,10 +74,10 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
       }),
     /** The relay authority that the program has stored. Null before the program is initialized. */
     async relayAuthority(): Promise<PublicKey | null> {
-      return (
-        (await rpc.onOneNode((call) => readRegistrarState(call, registrar, commitment)))
-          ?.relayAuthority ?? null
+      const { state } = await rpc.onOneNode((call) =>
+        readRegistrarState(call, registrar, commitment),
       )
+      return state?.relayAuthority ?? null
     },
     /** Reads a node's block height and slot, then the statuses of transactions (by signature) from the same node. */
     statuses: (hashes: readonly string[]) =>
@@ -95,9 +96,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     async areHeld(payments: readonly Payment[], minSlot: number): Promise<boolean[]> {
       const views = await rpc.onEveryNode(async (call) => {
         const open = await readOpenPayments(call, registrar, payments, { commitment, minSlot })
-        return open.map(
-          (account) => account !== null && (!('state' in account) || account.state === 'held'),
-        )
+        return open.map((account) => account?.state === 'held')
       })
       return payments.map((_, i) => views.some((areHeld) => areHeld[i]))
     },
@@ -112,7 +111,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     ): Promise<SolanaJobTx> =>
       rpc.onOneNode((call) => {
         const instruction = decisionInstruction(registrar, authority, decision, payments)
-        return signOn(call, key, instruction, { ...options, attempt })
+        return signOn(call, key, instruction, options, attempt)
       }),
     /**
      * Sends a transaction (base64); may be repeated.
@@ -167,10 +166,6 @@ interface EpochInfo {
   blockHeight: number
 }
 
-interface Fees extends Pick<SolanaSignerOptions, 'commitment' | 'maxUnitPrice'> {
-  attempt: number
-}
-
 /**
  * Signs a transaction from one node's answers: a simulation limits the compute units, and recent prices for the same
  * accounts give the price.
@@ -179,19 +174,20 @@ async function signOn(
   call: RpcCall,
   key: Keypair,
   instruction: TransactionInstruction,
-  fees: Fees,
+  { commitment, maxUnitPrice }: SolanaSignerOptions,
+  attempt: number,
 ): Promise<SolanaJobTx> {
-  const { commitment } = fees
-  const [{ blockhash, lastValidBlockHeight }, { blockHeight }, microLamports] = await Promise.all([
+  const [{ blockhash, lastValidBlockHeight }, { blockHeight }, usualPrice] = await Promise.all([
     readLatestBlockhash(call, commitment),
     call<EpochInfo>('getEpochInfo', [{ commitment }]),
-    readUnitPrice(call, instruction, fees),
+    readUsualUnitPrice(call, instruction),
   ])
   // a node whose block height is far below the height at which its blockhash expires has not caught up: no signature
   if (!(lastValidBlockHeight <= blockHeight + MOST_VALID_BLOCKS))
     throw transientError(
       `getLatestBlockhash: block ${lastValidBlockHeight} is too far from ${blockHeight}`,
     )
+  const microLamports = priceOfComputeUnit(usualPrice, attempt, maxUnitPrice)
   const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
   const signed = (units: number): Transaction => {
     const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
@@ -201,7 +197,7 @@ async function signOn(
   }
   const tx = signed(await unitsOf(call, signed(MAX_UNITS), commitment))
   return {
-    hash: signatureToBase58(tx.signature!),
+    hash: bs58.encode(tx.signature!),
     raw: tx.serialize().toString('base64'),
     lastValidHeight: lastValidBlockHeight,
   }
@@ -239,14 +235,10 @@ const LEAST_RAISED = 1_000
 /** Percentile of the recent blocks' prices that the first attempt pays. */
 const PERCENTILE = 75
 
-/**
- * Compute unit price that was enough in `PERCENTILE` % of recent blocks for the instruction's accounts. Doubled by each
- * further attempt, up to `maxUnitPrice`.
- */
-async function readUnitPrice(
+/** Compute unit price that was enough in `PERCENTILE` % of recent blocks for the instruction's accounts. */
+async function readUsualUnitPrice(
   call: RpcCall,
   instruction: TransactionInstruction,
-  { attempt, maxUnitPrice }: Fees,
 ): Promise<number> {
   const locked = instruction.keys.flatMap(({ pubkey, isWritable }) =>
     isWritable ? [pubkey.toBase58()] : [],
@@ -257,18 +249,18 @@ async function readUnitPrice(
     [],
   )
   const prices = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => a - b)
-  const usual = prices[Math.floor((prices.length * PERCENTILE) / 100)] ?? 0
-  return priceOfComputeUnit(usual, attempt, maxUnitPrice)
+  return prices[Math.floor((prices.length * PERCENTILE) / 100)] ?? 0
 }
 
+/** Price that an attempt offers: the usual price, doubled by each further attempt, up to `max`. */
 export const priceOfComputeUnit = (usual: number, attempt: number, max: number): number =>
   Math.min(max, attempt === 0 ? usual : Math.max(usual, LEAST_RAISED) * 2 ** attempt)
 
 function statusOf(status: SignatureStatus | null, commitment: Commitment): SolanaTxStatus | null {
   if (!status) return null
-  const { confirmationStatus, err } = status
-  const isConfirmed = confirmationStatus === 'finalized' || confirmationStatus === commitment
-  return { isConfirmed, error: err === null ? null : transactionErrorName(err) }
+  const { err } = status
+  const error = err === null ? null : transactionErrorName(err)
+  return { isConfirmed: hasReached(status, commitment), error }
 }
 
 /** JSON-RPC code of a transaction that fails its simulation. */
@@ -291,12 +283,10 @@ async function send(call: RpcCall, raw: string, commitment: Commitment): Promise
 
 /** A node's error about the transaction itself. Null for a fault of the node. */
 function simulationError(error: unknown): string | null {
-  for (const cause of errorWithCauses(error)) {
-    if (!('code' in cause) || cause.code !== SIMULATION_FAILED) continue
-    const data = 'data' in cause ? (cause.data as { err?: unknown } | undefined) : undefined
-    return transactionErrorName(data?.err ?? 'simulation_failed')
-  }
-  return null
+  const cause = error instanceof RpcError ? error.cause : null
+  if (!(cause instanceof NodeError) || cause.code !== SIMULATION_FAILED) return null
+  const { err } = Object(cause.data) as { err?: unknown }
+  return transactionErrorName(err ?? 'simulation_failed')
 }
 
 /**

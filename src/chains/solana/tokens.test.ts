@@ -13,7 +13,8 @@ import {
 
 const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 const mint = Keypair.generate().publicKey
-const owner = Keypair.generate().publicKey
+const token = mint.toBase58()
+const wallet = Keypair.generate().publicKey.toBase58()
 
 const refusal = (code: number, message = 'Invalid param: could not find mint') =>
   new RpcError('refused', '', null, { cause: new NodeError({ code, message }) })
@@ -35,13 +36,13 @@ const node =
 
 it('a balance is the sum of the wallet’s accounts, and 0 where the token is not a mint', async () => {
   const most = 2n ** 64n - 1n
-  expect(await readTokenBalance(node(TOKEN_2022, [most, 2n]), owner, mint)).toBe(most + 2n)
-  expect(await readTokenBalance(node(null), owner, mint)).toBe(0n)
+  expect(await readTokenBalance(node(TOKEN_2022, [most, 2n]), token, wallet)).toBe(most + 2n)
+  expect(await readTokenBalance(node(null), token, wallet)).toBe(0n)
   const lacking = async () => Promise.reject(refusal(-32_601))
-  await expect(readTokenBalance(lacking, owner, mint), 'no such method').rejects.toThrow(RpcError)
+  await expect(readTokenBalance(lacking, token, wallet), 'no such method').rejects.toThrow(RpcError)
   const odd = async () => Promise.reject(refusal(-32_602, 'invalid params'))
   await expect(
-    readTokenBalance(odd, owner, mint),
+    readTokenBalance(odd, token, wallet),
     'a gateway that does not know the method',
   ).rejects.toThrow(RpcError)
 })
@@ -58,7 +59,7 @@ it.each([
     const call: RpcCall = () => Promise.reject(new RpcError('refused', '', null, { cause }))
     const name = said.message
     expect(await readMintDecimalsOrNull(call, mint), name).toBeNull()
-    expect(await readTokenBalance(call, owner, mint), name).toBe(0n)
+    expect(await readTokenBalance(call, token, wallet), name).toBe(0n)
   }
 })
 

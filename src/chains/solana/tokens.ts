@@ -45,11 +45,11 @@ export async function readSplTokenMintDecimals(
   call: RpcCall,
   mint: PublicKey,
 ): Promise<number | null> {
-  const [decimals, account] = await Promise.all([
+  const [decimals, { value }] = await Promise.all([
     readMintDecimalsOrNull(call, mint),
     readAccount(call, mint, OWNER),
   ])
-  return account?.owner === TOKEN_PROGRAM.toBase58() ? decimals : null
+  return value?.owner === TOKEN_PROGRAM.toBase58() ? decimals : null
 }
 
 /**
@@ -84,13 +84,17 @@ function isNoMint(error: unknown): boolean {
   )
 }
 
-/** Sum of a wallet's token accounts of a mint, SPL Token or Token-2022, base units. 0 where the address is no mint. */
+/**
+ * Sum of a wallet's token accounts of a mint, SPL Token or Token-2022, base units. 0 where the address is no mint. As
+ * `CommunityPaymentPort.tokenBalance`.
+ * @throws RpcError
+ */
 export async function readTokenBalance(
   call: RpcCall,
-  owner: PublicKey,
-  mint: PublicKey,
+  token: string,
+  wallet: string,
 ): Promise<bigint> {
-  const found = await readTokenAccounts(call, owner, mint)
+  const found = await readTokenAccounts(call, new PublicKey(wallet), new PublicKey(token))
   return found.reduce((sum, { amount }) => sum + amount, 0n)
 }
 

@@ -12,6 +12,7 @@ import {
   failureResult,
   okResult,
   warningResult,
+  withoutConsequences,
 } from '../../ops/finding.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { colourText, printJson } from '../output.js'
@@ -30,7 +31,7 @@ export async function runDoctorCommand(
   families: readonly DaemonChainFamily[] = CHAIN_FAMILIES,
 ): Promise<void> {
   const findings = await examine(families)
-  if (json) printJson(findings)
+  if (json) printJson(findings.map(({ isNode, isOutage, ...finding }) => finding))
   else for (const finding of findings) print(finding)
   const count = (level: FindingLevel) =>
     findings.filter((finding) => finding.level === level).length
@@ -52,17 +53,18 @@ async function examine(families: readonly DaemonChainFamily[]): Promise<DoctorFi
     return [misconfigured(error)]
   }
   const { config, problems } = read
-  const parts = [
+  const [ofDatabase, ...ofChains] = await Promise.all([
     config.databaseUrl === '' ? [] : databaseFindings(config),
     ...families.map((family) => family.examine(config)),
     ensFindings(config),
-  ]
+  ])
   return [
     ...(problems.length > 0
       ? problems.map(misconfigured)
       : [{ about: 'configuration', ...okResult('read') }, newFieldsFinding(config)]),
     ...keyFindings(config),
-    ...(await Promise.all(parts)).flat(),
+    ...ofDatabase,
+    ...withoutConsequences(ofChains.flat()),
   ]
 }
 

@@ -1,5 +1,5 @@
-import { readMirroredNetworks } from '../../db/journal/copies.js'
-import { type RestoreReport, resetNetworkAfterRestore } from '../../db/journal/restored.js'
+import { type RestoreReport, resetNetworkAfterRestore } from '../../db/deployment/restored.js'
+import { readMirroredNetworks } from '../../db/mirror/mirrors.js'
 import { inTransactionWithRetries } from '../../db/pg/tries.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withDatabasePool } from '../database.js'

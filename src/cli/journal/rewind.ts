@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { createEvmChain, createEvmChainRpc, type EvmChain } from '../../chains/evm/chain.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
-import { type ChainRow, findChain, unhaltChain } from '../../db/journal/chains.js'
+import { type ChainRow, findChain, unhaltChain } from '../../db/chains/chains.js'
 import { rewindJournal } from '../../db/journal/rewind/index.js'
 import type { FirstRowsWithCount, RewindReport } from '../../db/journal/rewind/report.js'
 import { isCheckpointOnChain } from '../../indexer/evm/checkpoint.js'

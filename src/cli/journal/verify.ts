@@ -6,7 +6,7 @@ import {
   readAgreedRunningHashesOrNull,
 } from '../../chains/evm/runningHash/prove.js'
 import { readChainsFile, readEnvironment } from '../../config/index.js'
-import { findChain } from '../../db/journal/chains.js'
+import { findChain } from '../../db/chains/chains.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'

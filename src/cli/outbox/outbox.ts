@@ -1,5 +1,5 @@
 import { isoTimestamp } from '../../api/http/timestamps.js'
-import { readChainLabels } from '../../db/journal/chains.js'
+import { readChainLabels } from '../../db/chains/chains.js'
 import { type JobRow, listJobs } from '../../db/outbox/rows.js'
 import { listSigners, moveNextNonce } from '../../db/outbox/signers.js'
 import { notifyNetwork } from '../../db/pg/notify.js'

@@ -182,7 +182,12 @@ export function programOfOptions(options: SolanaNetworkOptions) {
     programId,
     rpc,
     registrar,
-    findState: () => rpc.onOneNode((call) => readRegistrarState(call, registrar, COMMITMENT)),
+    findState: async () => {
+      const { state } = await rpc.onOneNode((call) =>
+        readRegistrarState(call, registrar, COMMITMENT),
+      )
+      return state
+    },
   }
 }
 

@@ -9,7 +9,7 @@ import {
 import { createTokenBalancePort } from '../../chains/requirementInputs.js'
 import type { EvmRpc } from '../../chains/rpc/evm.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
-import { readGenesisHash, registerChain, requireSameHub } from '../../db/journal/chains.js'
+import { readGenesisHash, registerChain, requireSameHub } from '../../db/chains/chains.js'
 import { storePaymentsContract } from '../../db/outbox/contract.js'
 import { airdropWorker } from '../../indexer/airdrops.js'
 import { evmIndexerWorker } from '../../indexer/evm/worker.js'
@@ -18,7 +18,7 @@ import type { Logger } from '../../ops/log/log.js'
 import { withTimeout } from '../../ops/notify.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { evmRelayerChain } from '../../relayer/evmRelayerChain.js'
+import { evmRelayerChain } from '../../relayer/evmRelayer.js'
 import { EVM_TELEMETRY } from '../../relayer/evmTelemetry.js'
 import { relayPlanOf } from '../../relayer/targets.js'
 import { nameProofWorker } from '../proof.js'
@@ -55,7 +55,6 @@ export async function openEvmChain(
     known ? { ...config, genesisHash: toHex(known) } : config,
     rpcFaultLogger(label, ctx),
   )
-  ctx.metrics.rpc.watch(label, () => rpc.health())
   const register = (genesisHash: Buffer | null) =>
     registerChain(pool, {
       network,
@@ -92,6 +91,7 @@ export async function openEvmChain(
   return {
     evm: chain,
     port: chain.forStrangers(),
+    nodes: () => rpc.health(),
     label,
     pollMs: config.pollMs,
     balances: createTokenBalancePort(rpc.forUse('judge'), readTokenBalance),

@@ -44,7 +44,6 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<DoctorF
     })
   if (chain.rpcUrls.length < 3 && !chain.local)
     urls.push({ about: `${about}, RPC URLs`, ...fewUrls(chain.rpcUrls.length) })
-  if (urls.every(({ level }) => level === 'bad')) return urls
   const rpc = createEvmChainRpc(chain)
   const contracts = {
     contract: chain.contract,
@@ -72,8 +71,8 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<DoctorF
   return [...urls, ...(await Promise.all(checks))]
 }
 
-const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<DoctorFinding> =>
-  runCheck(about, 'Correct `rpcUrls`, or see that node.', async () => {
+async function urlFinding(about: string, chain: ChainConfig, url: string): Promise<DoctorFinding> {
+  const found = await runCheck(about, 'Correct `rpcUrls`, or see that node.', async () => {
     const rpc = createEvmChainRpc({ ...chain, rpcUrls: [url] })
     const port = createEvmChain({ config: chain, chain: 0, rpc })
     const { latest, confirmed } = await port.heads()
@@ -94,6 +93,8 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Doc
           'It proves nothing and counts as silent: use another node.',
         )
   })
+  return { ...found, isNode: true }
+}
 
 /** Result for fewer than three RPC URLs. Two nodes have to agree, so of three, one may be unavailable. */
 const fewUrls = (count: number): DoctorCheckResult =>

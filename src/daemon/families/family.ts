@@ -1,6 +1,7 @@
 import type { Route } from '../../api/http/route.js'
 import type { ChainPort } from '../../chains/chain.js'
 import { RefutedAnswerError, type RpcError } from '../../chains/rpc/errors.js'
+import type { NodeCounters } from '../../chains/rpc/nodes.js'
 import type { Config } from '../../config/index.js'
 import type { IndexedChainSource } from '../../indexer/run.js'
 import { alarmLogFields } from '../../ops/alarms.js'
@@ -12,12 +13,14 @@ import type { RelayerTelemetry } from '../../relayer/relayerTelemetry.js'
 import type { RelayerChain } from '../../relayer/run.js'
 import type { TestWalletChainFamily } from '../../web/page.js'
 
-export type ChainOpeningContext = Pick<NetworkContext, 'pool' | 'log' | 'metrics'>
+export type ChainOpeningContext = Pick<NetworkContext, 'pool' | 'log'>
 
 /** A configured chain with its database row, as the daemon's parts use it. */
 export interface OpenedChain extends IndexedChainSource {
   /** Port for the API, with limits on the node calls that anonymous requests cause. */
   readonly port: ChainPort
+  /** Counters of the chain's nodes, by consumer. */
+  nodes(): readonly { use: string; nodes: readonly NodeCounters[] }[]
   /** Worker that proves the names of a mirrored network. Set only for a hub. */
   readonly proof?: Worker
 }

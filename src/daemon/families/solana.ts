@@ -2,13 +2,13 @@ import bs58 from 'bs58'
 import type pg from 'pg'
 import type { RpcError } from '../../chains/rpc/errors.js'
 import type { SolanaQuoterOptions } from '../../chains/solana/quote.js'
-import { readGenesisHash, registerChain } from '../../db/journal/chains.js'
-import type { PaymentProgramIdentity } from '../../indexer/solana/row.js'
-import { paymentWatcherWorker, type SolanaChainSource } from '../../indexer/solana/worker.js'
+import { readGenesisHash, registerChain } from '../../db/chains/chains.js'
+import type { PaymentProgramIdentity } from '../../indexer/solana/check.js'
+import type { SolanaChainSource } from '../../indexer/solana/watcher.js'
 import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelayerChain } from '../../relayer/run.js'
-import { solanaRelayerChain } from '../../relayer/solanaRelayerChain.js'
+import { solanaRelayerChain } from '../../relayer/solanaRelayer.js'
 import { SOLANA_TELEMETRY } from '../../relayer/solanaTelemetry.js'
 import { findHub } from './evm.js'
 import { type DaemonChainFamily, type OpenedChain, rpcFaultLogger } from './family.js'
@@ -36,6 +36,7 @@ export interface OpenedSolanaChain extends OpenedChain, SolanaChainSource {
 export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {
   const { createSolanaClusterRpc, createSolanaChain } = await import('../../chains/solana/chain.js')
   const { createSolanaSigner } = await import('../../chains/solana/signer.js')
+  const { paymentWatcherWorker } = await import('../../indexer/solana/worker.js')
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
   const instance = config.programId
   const programId = Buffer.from(bs58.decode(instance))
@@ -87,6 +88,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
     chain,
     open,
     port: chain,
+    nodes: () => rpc.health(),
     label: SOLANA.label,
     pollMs,
     balances: chain.balances,
@@ -119,7 +121,7 @@ export const solanaFamily: DaemonChainFamily = {
       const cluster = config.solana[network]
       const hub = findHub(opened, network)
       if (!cluster || !hub) continue
-      const open = await openSolanaChain({
+      const opening = openSolanaChain({
         pool: ctx.pool,
         network,
         config: cluster,
@@ -129,8 +131,7 @@ export const solanaFamily: DaemonChainFamily = {
         releaseAfterMs: config.payments.releaseAfterMs,
         onFault: rpcFaultLogger(SOLANA.label, ctx),
       })
-      ctx.metrics.rpc.watch(`${SOLANA.label} ${network}`, () => open.chain.rpc.health())
-      clusters.push(open)
+      clusters.push(await opening)
     }
     return clusters
   },

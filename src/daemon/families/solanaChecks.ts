@@ -52,15 +52,17 @@ async function clusterFindings(
   secretKey: Uint8Array | undefined,
 ): Promise<DoctorFinding[]> {
   const about = `solana ${network}`
-  const urls = cluster.rpcUrls.map((url) =>
-    runCheck(`${about}, ${new URL(url).host}`, 'Correct `rpcUrls`, or see that node.', async () => {
+  const urls = cluster.rpcUrls.map(async (url): Promise<DoctorFinding> => {
+    const host = `${about}, ${new URL(url).host}`
+    const found = await runCheck(host, 'Correct `rpcUrls`, or see that node.', async () => {
       const slot = await createSolanaClusterRpc({ ...cluster, rpcUrls: [url] }).call<number>(
         'getSlot',
         [],
       )
       return okResult(`slot ${slot}`)
-    }),
-  )
+    })
+    return { ...found, isNode: true }
+  })
   const rpc = createSolanaClusterRpc(cluster)
   const { commitment, maxUnitPrice } = cluster
   const registrar = createRegistrarClient(cluster.programId)

@@ -1,9 +1,13 @@
 import type pg from 'pg'
-import type { Network } from '../../registry/primitives/network.js'
-import type { Prisma, Airdrop as StoredAirdrop } from '../generated/client.js'
-import { AIRDROP_STATE, type AirdropState, nameOfCode } from '../pg/codes.js'
-import { plainRowFromPrisma, prismaClientOf, toPrismaValues } from '../pg/prisma.js'
-import type { DecodedRow } from '../pg/rows.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Airdrop as StoredAirdrop } from '../generated/client.js'
+import { nameOfCode } from '../pg/codes.js'
+import { inTransaction } from '../pg/pool.js'
+import { type DecodedRow, execute, type Queryable, query, readRows } from '../pg/rows.js'
+
+/** `open`: the distributor is watched. `ended`: no further claim is possible. */
+export const AIRDROP_STATE = { loaded: 0, open: 1, ended: 2 } as const
+type AirdropState = keyof typeof AIRDROP_STATE
 
 /** load.ts loads and removes airdrops. answers.ts has the queries of hot paths. */
 
@@ -34,49 +38,65 @@ export class AirdropError extends Error {
   override name = 'AirdropError'
 }
 
+/** Columns of an airdrop. `SELECT *` would make prepared statements fail once a newer version adds a column. */
+export const AIRDROP_COLUMNS = `network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, token,
+  distributor, ends_at_s, from_block, next_block, parent_hash, state, created_ms`
+
 export async function findAirdrop(
-  pool: pg.Pool,
+  db: Queryable,
   network: Network,
   community: string,
 ): Promise<Airdrop | null> {
-  return (await read(await prismaClientOf(pool), toPrismaValues({ network, community })))[0] ?? null
+  const rows = await readAirdrops(db, [network], community)
+  return rows[0] ?? null
 }
 
-export async function listAirdrops(
-  pool: pg.Pool,
+const LOCK = 'SELECT FROM airdrops WHERE network = $1 AND community = $2 FOR UPDATE'
+
+/**
+ * Like `findAirdrop`, with the airdrop locked until the end of the transaction: neither the indexer's claims nor other
+ * commands change it meanwhile.
+ */
+export async function lockAirdrop(
+  client: pg.ClientBase,
+  network: Network,
+  community: string,
+): Promise<Airdrop | null> {
+  await query(client, network, LOCK, [community])
+  return findAirdrop(client, network, community)
+}
+
+export const listAirdrops = (db: Queryable, networks: readonly Network[]): Promise<Airdrop[]> =>
+  readAirdrops(db, networks, null)
+
+type AirdropRow = DecodedRow<StoredAirdrop> & { seen: number; confirmed: number }
+
+const READ = `SELECT ${AIRDROP_COLUMNS}, claims.seen, claims.confirmed
+  FROM airdrops a CROSS JOIN LATERAL (
+    SELECT count(*) AS seen, count(*) FILTER (WHERE c.confirmed) AS confirmed FROM airdrop_claims c
+    WHERE c.network = a.network AND c.airdrop = a.airdrop
+  ) claims
+  WHERE network = ANY ($1::int2[]) AND ($2::text IS NULL OR community = $2)
+  ORDER BY network, community`
+
+/** @param community null for the airdrops of all communities */
+async function readAirdrops(
+  db: Queryable,
   networks: readonly Network[],
+  community: string | null,
 ): Promise<Airdrop[]> {
-  return read(await prismaClientOf(pool), {
-    OR: networks.map((network) => toPrismaValues({ network })),
-  })
+  const codes = networks.map((network) => NETWORK_CODE[network])
+  const rows = await readRows<AirdropRow>(db, READ, [codes, community])
+  return rows.map(({ state, seen, confirmed, ...airdrop }) => ({
+    ...airdrop,
+    state: nameOfCode(AIRDROP_STATE, state),
+    claimed: { seen, confirmed },
+  }))
 }
 
-async function read(
-  prisma: Prisma.TransactionClient,
-  where: Prisma.AirdropWhereInput,
-): Promise<Airdrop[]> {
-  const rows = await prisma.airdrop.findMany({
-    where,
-    orderBy: [{ network: 'asc' }, { community: 'asc' }],
-  })
-  const counts = await prisma.airdropClaim.groupBy({
-    by: ['network', 'airdrop', 'confirmed'],
-    where: { OR: rows.map(({ network, airdrop }) => ({ network, airdrop })) },
-    _count: true,
-  })
-  return rows.map((row) => {
-    const own = counts.filter(
-      ({ network, airdrop }) => network === row.network && airdrop === row.airdrop,
-    )
-    const confirmed = own.find((count) => count.confirmed)?._count ?? 0
-    const unconfirmed = own.find((count) => !count.confirmed)?._count ?? 0
-    const claimed = { seen: confirmed + unconfirmed, confirmed }
-    return { ...plainRowFromPrisma(row), state: nameOfCode(AIRDROP_STATE, row.state), claimed }
-  })
-}
-
-/** Longest wait for the indexer, which locks an airdrop while it stores claims. */
-const LOCK_TIMEOUT_MS = 60_000
+const SET = `UPDATE airdrops SET label = $3, distributor = $4, token = $5, ends_at_s = $6, from_block = $7,
+    next_block = $7, parent_hash = NULL, state = ${AIRDROP_STATE.open}
+  WHERE network = $1 AND community = $2`
 
 /**
  * Sets the contract that pays an airdrop, and the block from which its claims are indexed.
@@ -89,30 +109,18 @@ export async function setDistributor(
   community: string,
   to: Distributor,
 ): Promise<boolean> {
-  const where = toPrismaValues({ network, community })
-  return (await prismaClientOf(pool)).$transaction(
-    async (tx) => {
-      // locked, so that neither the indexer's claims nor other commands change the airdrop meanwhile
-      await tx.$executeRaw`SELECT FROM airdrops WHERE network = ${where.network} AND community = ${community} FOR UPDATE`
-      const [airdrop] = await read(tx, where)
-      if (!airdrop) throw new AirdropError(noAirdropText(network, community))
-      const isSame = airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label
-      const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0
-      if (isSame && fromBlock === airdrop.fromBlock) return false
-      if (!isSame && airdrop.claimed.seen > 0)
-        throw new AirdropError(alreadyClaimedText(airdrop, 'its distributor stays'))
-      const { label, distributor, token, endsAtS } = to
-      const checkpoint = { fromBlock, nextBlock: fromBlock, parentHash: null }
-      const data = {
-        ...toPrismaValues({ label, distributor, token, endsAtS }),
-        ...checkpoint,
-        state: AIRDROP_STATE.open,
-      }
-      await tx.airdrop.update({ where: { network_community: where }, data })
-      return true
-    },
-    { timeout: LOCK_TIMEOUT_MS },
-  )
+  return inTransaction(pool, async (client) => {
+    const airdrop = await lockAirdrop(client, network, community)
+    if (!airdrop) throw new AirdropError(noAirdropText(network, community))
+    const isSame = airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label
+    const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0
+    if (isSame && fromBlock === airdrop.fromBlock) return false
+    if (!isSame && airdrop.claimed.seen > 0)
+      throw new AirdropError(alreadyClaimedText(airdrop, 'its distributor stays'))
+    const { label, distributor, token, endsAtS } = to
+    await execute(client, network, SET, [community, label, distributor, token, endsAtS, fromBlock])
+    return true
+  })
 }
 
 export const noAirdropText = (network: Network, community: string): string =>

@@ -1,19 +1,18 @@
 import { storedAddressOfClaimAccount } from '../../registry/fold/community.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { AIRDROP_STATE, nameOfCode } from '../pg/codes.js'
-import { prepareStatement } from '../pg/prepared.js'
-import type { Queryable } from '../pg/rows.js'
-import type { AirdropWithoutClaimCounts, RequiredAirdropFields } from './airdrops.js'
+import type { Airdrop as StoredAirdrop } from '../generated/client.js'
+import { prepareStatement } from '../journal/partitions.js'
+import { nameOfCode } from '../pg/codes.js'
+import type { DecodedRow, Queryable } from '../pg/rows.js'
+import {
+  AIRDROP_COLUMNS,
+  AIRDROP_STATE,
+  type AirdropWithoutClaimCounts,
+  type RequiredAirdropFields,
+} from './airdrops.js'
 
-const byCommunity = prepareStatement<
-  Omit<AirdropWithoutClaimCounts, 'network' | 'state'> & { state: number }
->(
-  // the SELECT lists its columns: with `*`, prepared statements fail once a newer version adds a column
-  (
-    l,
-  ) => `SELECT airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, distributor, ends_at_s,
-      from_block, next_block, parent_hash, state, created_ms
-    FROM airdrops WHERE network = ${l.network} AND community = $1`,
+const byCommunity = prepareStatement<DecodedRow<StoredAirdrop>>(
+  (l) => `SELECT ${AIRDROP_COLUMNS} FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
 /** Hot path: called for each request about a claim. */
@@ -23,7 +22,7 @@ export async function findAirdropWithoutClaimCounts(
   community: string,
 ): Promise<AirdropWithoutClaimCounts | null> {
   const [row] = await byCommunity(db, network, [community])
-  return row ? { ...row, network, state: nameOfCode(AIRDROP_STATE, row.state) } : null
+  return row ? { ...row, state: nameOfCode(AIRDROP_STATE, row.state) } : null
 }
 
 /** Airdrop that may be claimed from. */

@@ -2,9 +2,12 @@ import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { AirdropClaim } from '../generated/client.js'
 import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
-import { AIRDROP_STATE } from '../pg/codes.js'
 import { type DecodedRow, execute, prepared, query } from '../pg/rows.js'
-import type { AirdropWithoutClaimCounts, RequiredAirdropFields } from './airdrops.js'
+import {
+  AIRDROP_STATE,
+  type AirdropWithoutClaimCounts,
+  type RequiredAirdropFields,
+} from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
 export type WatchedAirdrop = Pick<

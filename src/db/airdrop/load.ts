@@ -8,14 +8,16 @@ import {
 import { addressToWord } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { insertRows, type RowsToInsert } from '../pg/arrays.js'
-import { AIRDROP_STATE, advisoryLockKeys } from '../pg/codes.js'
+import { advisoryLockKeys } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
-import { execute, query, readRows } from '../pg/rows.js'
+import { execute, readRows } from '../pg/rows.js'
 import {
+  AIRDROP_STATE,
   type Airdrop,
   AirdropError,
   alreadyClaimedText,
   findAirdrop,
+  lockAirdrop,
   noAirdropText,
 } from './airdrops.js'
 import { packTreePages } from './pages.js'
@@ -50,7 +52,7 @@ export async function loadAirdrop(
   const total = totalOf(rows)
   const isNew = await inTransaction(pool, async (client) => {
     await lockLoads(client, network)
-    const existing = await findStored(client, network, community)
+    const existing = await findAirdrop(client, network, community)
     if (existing?.fileHash.equals(request.fileHash) && existing.label === request.label)
       return false
     if (existing) assertReplaceable(existing, request)
@@ -61,7 +63,7 @@ export async function loadAirdrop(
     await insertInParts(client, network, allocationRows(airdrop, rows, tree))
     await insertInParts(client, network, pageRows(airdrop, tree))
     // reads the stored airdrop again under a lock: claims may have been stored during the load, which holds no lock
-    const replaced = await findStored(client, network, community, 'FOR UPDATE')
+    const replaced = await lockAirdrop(client, network, community)
     if (replaced) {
       assertReplaceable(replaced, request)
       await deleteAirdrop(client, network, replaced.airdrop)
@@ -103,32 +105,10 @@ export async function removeAirdrop(
   community: string,
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
-    const stored = await findStored(client, network, community, 'FOR UPDATE')
+    const stored = await lockAirdrop(client, network, community)
     if (!stored) throw new AirdropError(noAirdropText(network, community))
     await deleteAirdrop(client, network, stored.airdrop)
   })
-}
-
-type StoredFile = Pick<
-  Airdrop,
-  'airdrop' | 'community' | 'label' | 'fileHash' | 'leafCount' | 'claimed'
->
-
-/** @param lock row lock that makes claims and other commands wait */
-async function findStored(
-  client: pg.ClientBase,
-  network: Network,
-  community: string,
-  lock: '' | 'FOR UPDATE' = '',
-): Promise<StoredFile | null> {
-  const sql = `SELECT airdrop, community, label, file_hash, leaf_count FROM airdrops
-    WHERE network = $1 AND community = $2 ${lock}`
-  const [row] = await query<Omit<StoredFile, 'claimed'>>(client, network, sql, [community])
-  if (!row) return null
-  const count = `SELECT count(*) AS seen, count(*) FILTER (WHERE confirmed) AS confirmed
-    FROM airdrop_claims WHERE network = $1 AND airdrop = $2`
-  const [claimed] = await query<Airdrop['claimed']>(client, network, count, [row.airdrop])
-  return { ...row, claimed: claimed! }
 }
 
 async function deleteAirdrop(
@@ -151,7 +131,7 @@ async function lockLoads(client: pg.ClientBase, network: Network): Promise<void>
     )
 }
 
-function assertReplaceable(existing: StoredFile, { replaces }: AirdropLoadRequest): void {
+function assertReplaceable(existing: Airdrop, { replaces }: AirdropLoadRequest): void {
   if (existing.claimed.seen > 0)
     throw new AirdropError(alreadyClaimedText(existing, 'it can not be replaced any more'))
   if (!replaces)

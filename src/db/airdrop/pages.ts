@@ -1,6 +1,6 @@
 import { parentPosition, proofPositions } from '../../registry/airdrop/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { prepareStatement } from '../pg/prepared.js'
+import { prepareStatement } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
 
 /**

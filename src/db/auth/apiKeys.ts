@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { API_KEY_BYTES, apiKeyHash, apiKeyText } from '../../registry/auth/apiKey.js'
 import type { ApiKey } from '../generated/client.js'
-import { prismaClientOf } from '../pg/prisma.js'
 import { type DecodedRow, prepared, type Queryable, readRows } from '../pg/rows.js'
 
 export const MAX_API_KEYS = 10
@@ -66,14 +65,9 @@ export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boole
 }
 
 export async function renameApiKey(pool: pg.Pool, keyHash: Buffer, name: string): Promise<void> {
-  await (await prismaClientOf(pool)).apiKey.updateMany({
-    where: { keyHash: new Uint8Array(keyHash) },
-    data: { name },
-  })
+  await readRows(pool, 'UPDATE api_keys SET name = $2 WHERE key_hash = $1', [keyHash, name])
 }
 
 export async function removeApiKey(pool: pg.Pool, keyHash: Buffer): Promise<void> {
-  await (await prismaClientOf(pool)).apiKey.deleteMany({
-    where: { keyHash: new Uint8Array(keyHash) },
-  })
+  await readRows(pool, 'DELETE FROM api_keys WHERE key_hash = $1', [keyHash])
 }

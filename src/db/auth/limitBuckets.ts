@@ -1,9 +1,41 @@
-import { prepared, type Queryable, readRows } from '../pg/rows.js'
+import { type BucketQuota, withdrawUnits } from '../../ops/tokenBucket.js'
+import { type PreparedText, prepared, type Queryable, readRows } from '../pg/rows.js'
 
-/** The database's time, and for each rate-limit bucket the time at which it is full again (both Unix ms). */
-export interface BucketFullTimes {
+/** Time at which each bucket is full again, Unix ms, by its name. */
+type FullTimes = ReadonlyMap<string, number>
+
+/** Buckets that were read, and the database's time, Unix ms. */
+export interface StoredBuckets {
   nowMs: number
-  fullMs: number[]
+  fullMs: FullTimes
+}
+
+/** Units to withdraw from a bucket. */
+export interface BucketCharge extends BucketQuota {
+  units: number
+}
+
+/** A bucket that does not hold the units, and the time after which it will. */
+export interface EmptyBucket {
+  quota: BucketQuota
+  waitMs: number
+}
+
+/**
+ * Withdraws from buckets that were read.
+ * @returns the times at which the buckets will be full again, or the first bucket that does not hold the units
+ */
+export function withdrawFromBuckets(
+  charges: readonly BucketCharge[],
+  { nowMs, fullMs }: StoredBuckets,
+): FullTimes | EmptyBucket {
+  const left = new Map<string, number>()
+  for (const { units, ...quota } of charges) {
+    const made = withdrawUnits(quota.rate, fullMs.get(quota.bucket) ?? 0, nowMs, units)
+    if (made.waitMs > 0) return { quota, waitMs: made.waitMs }
+    left.set(quota.bucket, made.fullMs)
+  }
+  return left
 }
 
 /**
@@ -16,51 +48,46 @@ const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
 /** Time at which a bucket is full again. 0 (full) where the clock was set back since the bucket was written. */
 const fullMs = (of: string) => `CASE WHEN ${of}at_ms > ${NOW_MS} THEN 0 ELSE ${of}full_ms END`
 
-const READ = prepared(`SELECT ${NOW_MS} AS now_ms, coalesce(${fullMs('')}, 0) AS full_ms
-    FROM unnest($1::text[]) WITH ORDINALITY AS a (bucket, i) LEFT JOIN limit_buckets USING (bucket) ORDER BY i`)
+const READ = prepared(`SELECT bucket, ${NOW_MS} AS now_ms, coalesce(${fullMs('')}, 0) AS full_ms
+    FROM unnest($1::text[]) AS a (bucket) LEFT JOIN limit_buckets USING (bucket)`)
 
 /** Locks a bucket by an upsert that changes nothing, since a row that does not exist can't be locked. */
 const LOCK =
   prepared(`INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)
     ON CONFLICT (bucket) DO UPDATE SET full_ms = ${fullMs('b.')} RETURNING bucket, full_ms, ${NOW_MS} AS now_ms`)
 
-const WRITE =
-  prepared(`INSERT INTO limit_buckets (bucket, full_ms, at_ms) SELECT a.*, ${NOW_MS} FROM unnest($1::text[], $2::float8[]) a
+const WRITE = prepared(`INSERT INTO limit_buckets (bucket, full_ms, at_ms)
+    SELECT a.bucket, a.full_ms, ${NOW_MS} FROM unnest($1::text[], $2::float8[]) AS a (bucket, full_ms) WHERE a.full_ms > ${NOW_MS}
     ON CONFLICT (bucket) DO UPDATE SET full_ms = excluded.full_ms, at_ms = excluded.at_ms`)
 
 const SWEEP = `DELETE FROM limit_buckets WHERE bucket = ANY (ARRAY(
     SELECT bucket FROM limit_buckets WHERE full_ms < ${NOW_MS} ORDER BY full_ms LIMIT ${SWEEP_ROWS}
     FOR UPDATE SKIP LOCKED))`
 
-/** Reads buckets, in the given order. A bucket without a row is full. */
-export async function readBuckets(
+async function run(
   db: Queryable,
+  statement: PreparedText,
   buckets: readonly string[],
-): Promise<BucketFullTimes> {
-  const rows = await readRows<{ nowMs: number; fullMs: number }>(db, READ, [buckets])
-  return { nowMs: rows[0]!.nowMs, fullMs: rows.map(({ fullMs }) => fullMs) }
-}
-
-/** Like `readBuckets`, with the buckets locked until the end of the transaction. */
-export async function lockBuckets(
-  db: Queryable,
-  buckets: readonly string[],
-): Promise<BucketFullTimes> {
-  const rows = await readRows<{ bucket: string; nowMs: number; fullMs: number }>(db, LOCK, [
+): Promise<StoredBuckets> {
+  const rows = await readRows<{ bucket: string; nowMs: number; fullMs: number }>(db, statement, [
     buckets,
   ])
   const fullMs = new Map(rows.map((row) => [row.bucket, row.fullMs]))
   // the clock as read after the last lock
-  return { nowMs: rows.at(-1)!.nowMs, fullMs: buckets.map((bucket) => fullMs.get(bucket)!) }
+  return { nowMs: rows.at(-1)?.nowMs ?? 0, fullMs }
 }
 
-/** Writes buckets that the transaction has locked. */
-export async function writeBuckets(
-  db: Queryable,
-  buckets: readonly string[],
-  fullMs: readonly number[],
-): Promise<void> {
-  await readRows(db, WRITE, [buckets, fullMs])
+/** Reads buckets. A bucket without a row is full. */
+export const readBuckets = (db: Queryable, buckets: readonly string[]): Promise<StoredBuckets> =>
+  run(db, READ, buckets)
+
+/** Like `readBuckets`, with the buckets locked until the end of the transaction. */
+export const lockBuckets = (db: Queryable, buckets: readonly string[]): Promise<StoredBuckets> =>
+  run(db, LOCK, buckets)
+
+/** Writes buckets that the transaction has locked. A full bucket needs no row. */
+export async function writeBuckets(db: Queryable, left: FullTimes): Promise<void> {
+  await readRows(db, WRITE, [[...left.keys()], [...left.values()]])
 }
 
 export async function deleteFullBuckets(db: Queryable): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Network } from '../../registry/primitives/network.js'
 import type { WalletShare } from '../generated/client.js'
-import { prepareSingleRow } from '../pg/prepared.js'
+import { prepareSingleRow } from '../journal/partitions.js'
 import { type DecodedRow, execute, type Queryable, query, readRows } from '../pg/rows.js'
 
 /**

@@ -68,7 +68,10 @@ export const findMessagesToQueue = (
 /** Maximum number of messages that an alarm counts and names. */
 export const MAX_STUCK_MESSAGES = 1_000
 
-/** Messages that no confirmed block of the hub has received, oldest first, at most `MAX_STUCK_MESSAGES`. */
+/**
+ * Messages that no confirmed block of the hub has received, oldest first, at most `MAX_STUCK_MESSAGES`. A message with an
+ * unfinished job is left out: the job has alarms of its own.
+ */
 export const findStuckMessages = (
   db: Queryable,
   network: Network,
@@ -77,6 +80,8 @@ export const findStuckMessages = (
   query(
     db,
     network,
-    `SELECT m.guid, m.sent_ms FROM ${OPEN} ${IN_ORDER} LIMIT ${MAX_STUCK_MESSAGES}`,
+    `SELECT m.guid, m.sent_ms FROM ${OPEN}
+       AND NOT ${existsRowSql(`jobs j WHERE j.network = m.network AND j.subject = m.guid AND j.state <> ${JOB_STATE.confirmed}`)}
+     ${IN_ORDER} LIMIT ${MAX_STUCK_MESSAGES}`,
     [sentBeforeMs],
   )

@@ -1,22 +1,26 @@
-import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Message } from '../generated/client.js'
-import { prepareStatement } from '../pg/prepared.js'
+import { prepareStatement } from '../journal/partitions.js'
+import {
+  groupUnfinishedJob,
+  UNFINISHED_JOB_COLUMNS,
+  type UnfinishedJobRow,
+  unfinishedJobSql,
+} from '../outbox/trouble.js'
+import type { DecodedRow, Queryable } from '../pg/rows.js'
 import {
   blockConfirmations,
   groupHubReceipt,
   HUB_RECEIPT_COLUMNS,
   type HubReceiptRow,
-} from '../pg/receipts.js'
-import type { DecodedRow, Queryable } from '../pg/rows.js'
+} from './receipts.js'
 
 type Row = HubReceiptRow &
+  UnfinishedJobRow &
   Pick<DecodedRow<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
     /** Network label of the chain. */
     label: string
     isConfirmed: boolean
-    /** Reason of the last failed delivery, else null. */
-    failure: string | null
     nextBlock: number
     latest: number | null
   }
@@ -35,12 +39,11 @@ const byTx = prepareStatement<Row>(
     l,
   ) => `SELECT m.guid, m.chain, c.label, m.log_index, m.block, m.packet, m.sent_ms, m.confirmed AS is_confirmed, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = m.chain) AS latest,
-      ${HUB_RECEIPT_COLUMNS},
-      (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = m.guid
-       AND j.state <> ${JOB_STATE.confirmed} AND j.reason IS NOT NULL ORDER BY j.kind LIMIT 1) AS failure
+      ${HUB_RECEIPT_COLUMNS}, ${UNFINISHED_JOB_COLUMNS}
     FROM messages m
     JOIN chains c ON c.network = m.network AND c.chain = m.chain
     LEFT JOIN received r ON r.network = m.network AND r.guid = m.guid
+    ${unfinishedJobSql(l, 'm.guid', 'verify', 'execute')}
     WHERE m.network = ${l.network} AND m.tx_hash = $1
     ORDER BY m.log_index LIMIT ${MAX_MESSAGES_PER_STATUS}`,
 )
@@ -49,7 +52,7 @@ const byTx = prepareStatement<Row>(
 export async function findMessagesOfTransaction(db: Queryable, network: Network, hash: Buffer) {
   const rows = await byTx(db, network, [hash])
   return rows.map(({ nextBlock, latest, ...row }) => ({
-    ...groupHubReceipt(row),
+    ...groupUnfinishedJob(groupHubReceipt(row)),
     confirmations: blockConfirmations(row.block, { latest, nextBlock }),
   }))
 }

@@ -1,6 +1,9 @@
+import type { LeaderContext } from '../../ops/context.js'
+import type { Worker } from '../../ops/worker.js'
 import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { partitionName } from '../pg/partitions.js'
+import { hideSqlFeedCopy } from '../feed/feed.js'
+import { partitionName } from '../journal/partitions.js'
 import { execute, type Queryable } from '../pg/rows.js'
 
 const DAY_MS = 86_400_000
@@ -83,4 +86,32 @@ export async function removeExpiredRows(
     counts[what] = rows
   }
   return counts
+}
+
+const REMOVE_EVERY_MS = 60 * 60_000
+
+/**
+ * Creates a worker that deletes expired rows once an hour.
+ * @param isSqlServed if false, the feed's copy for SQL readers is hidden
+ */
+export function expiredRowsWorker(
+  { pool, network, log }: LeaderContext,
+  isSqlServed: boolean,
+): Worker {
+  // time of the last deletion, by the monotonic clock: changes of the system clock do not move the schedule
+  let doneAt: number | null = null
+  return {
+    name: 'the retention',
+    fields: { network },
+    pollMs: 60_000,
+    async step(signal, alive) {
+      if (doneAt !== null && performance.now() - doneAt < REMOVE_EVERY_MS) return 'idle'
+      if (!isSqlServed) await hideSqlFeedCopy(pool, network)
+      const removed = await removeExpiredRows(pool, network, signal, alive)
+      if (Object.values(removed).some((rows) => rows > 0))
+        log.info({ network, removed }, 'forgot what has had its time')
+      doneAt = performance.now()
+      return 'idle'
+    },
+  }
 }

@@ -17,12 +17,11 @@ import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type ArrayColumns, columnsFromProperties, insertRows, unnestSql } from '../pg/arrays.js'
-import { WON_BID_OUTCOME } from '../pg/codes.js'
 import { copyRows, MIN_COPY_ROWS } from '../pg/copyRows.js'
-import { type PartitionedTable, partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { execute, prepared, type Queryable } from '../pg/rows.js'
 import { journalTimeMs, type LockedJournalHead, lockJournalHead, writeJournalHead } from './head.js'
+import { type PartitionedTable, partitionName } from './partitions.js'
 import { findRowsOfKeys, loadRegistryRowsOfBatch, type RowsFoundByKeys } from './slice.js'
 
 /** Result of an append: the fold's changes, and the writer's time, ms. */
@@ -268,7 +267,7 @@ async function moveNames(
 ): Promise<void> {
   const text = `UPDATE ${partitionName('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
-    WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${WON_BID_OUTCOME}`
+    WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${BID_OUTCOME.won}`
   // a batch may move the same name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   const values = [newest.map((move) => move.name), newest.map((move) => move.cluster)]
@@ -299,6 +298,6 @@ async function markCommunities(
   rows: readonly CommunityRow[],
 ): Promise<void> {
   const text = `UPDATE ${partitionName('names', network)} SET community = true
-    WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${WON_BID_OUTCOME} AND NOT community`
+    WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${BID_OUTCOME.won} AND NOT community`
   await execute(db, network, text, [rows.map(({ name }) => name)])
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, expect, it } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
+import { readBuckets } from '../auth/limitBuckets.js'
 import { appendSignedChanges } from './appendSignedChanges.js'
 
 const database = useDatabase()
@@ -30,4 +31,43 @@ it('a change that names its cluster changes no other cluster, and needs a wallet
   expect(await ask(added, made.clusterId!)).toEqual(forbidden)
   expect(await ask(actor, Buffer.alloc(32))).toEqual(forbidden)
   expect(await ask(actor, made.clusterId!)).toEqual(made)
+})
+
+it('a change over one of its limits writes nothing, and takes nothing from the others', async () => {
+  const quota = (name: string, burst: number) => ({
+    kind: name,
+    bucket: `${name} ${randomBytes(8).toString('hex')}`,
+    rate: { perSecond: 0.001, burst },
+    per: 'changes' as const,
+  })
+  const limits = [
+    quota('wide', 100),
+    quota('narrow', 2),
+    { ...quota('new', 1), per: 'clusters' as const },
+  ]
+  const actor = wallet()
+  const add = (name: string) =>
+    appendSignedChanges(database.pool, {
+      network: 'mainnet',
+      changes: [
+        { kind: 'add_wallets', actor, wallets: [{ address: wallet(), name, isPrivate: true }] },
+      ],
+      limits,
+    })
+  const read = async () => {
+    const { fullMs } = await readBuckets(
+      database.pool,
+      limits.map(({ bucket }) => bucket),
+    )
+    const { rows } = await database.pool.query('SELECT seq FROM journal_heads WHERE network = 0')
+    return { fullMs, rows }
+  }
+  // the first change makes a cluster, with two rows of wallets
+  expect((await add('a')).kind).toBe('made')
+  const before = await read()
+  expect(await add('b')).toMatchObject({
+    kind: 'limited',
+    reached: { quota: { kind: 'narrow' }, waitMs: expect.any(Number) },
+  })
+  expect(await read()).toEqual(before)
 })

@@ -1,20 +1,28 @@
 import type pg from 'pg'
+import type { BucketQuota } from '../../ops/tokenBucket.js'
 import { foldEntriesToRows, rowKeysOfEntries } from '../../registry/fold/index.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { LoadedRegistryRows, RowChanges } from '../../registry/fold/rows.js'
-import { encodeChange, type SignedChange } from '../../registry/journal/change.js'
-import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
+import type { SignedChange } from '../../registry/journal/change.js'
+import { type DecodedEntry, entryOfChange } from '../../registry/journal/decode.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
+import {
+  type BucketCharge,
+  type EmptyBucket,
+  readBuckets,
+  withdrawFromBuckets,
+  writeBuckets,
+} from '../auth/limitBuckets.js'
 import { lockLiveSession } from '../auth/sessions.js'
 import { notifyNetwork } from '../pg/notify.js'
-import { partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inPipelinedTransaction } from '../pg/pool.js'
 import { prepared, type Queryable, query } from '../pg/rows.js'
 import { isLockTimeoutError } from '../pg/unavailable.js'
 import { writeRowChanges } from './append.js'
 import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
+import { partitionName } from './partitions.js'
 import { findRowsOfKeys, loadRegistryRowsOfBatch } from './slice.js'
 
 export type AppendChangesResult =
@@ -29,20 +37,13 @@ export type AppendChangesResult =
   | { kind: 'catching_up' }
   /** Nothing was written: the session has ended. */
   | { kind: 'session_ended' }
+  /** Nothing was written: a limit is reached. */
+  | { kind: 'limited'; reached: EmptyBucket }
 
-/**
- * A rate limit of changes. Its methods are called once for each attempt, in this order, in the transaction of the
- * changes.
- */
-export interface ChangeRateLimit {
-  /**
-   * Reads how much of the limit earlier changes have used. The head's lock prevents concurrent writes by other changes.
-   */
-  read(db: Queryable): Promise<void>
-  /** Charges the changes to the limit. If it throws, nothing is written. */
-  charge(changes: RowChanges): void
-  /** Stores how much of the limit is used now. */
-  write(db: Queryable): Promise<void>
+/** Rate limit of changes. All writers of its bucket hold the head's lock. */
+export interface ChangeLimit extends BucketQuota {
+  /** What the limit counts. */
+  per: keyof ReturnType<typeof workOf>
 }
 
 export interface SignedChanges {
@@ -54,8 +55,8 @@ export interface SignedChanges {
   /** Hash of the key whose session has to be live when the changes are written. */
   keyHash?: Buffer | undefined
   /** How long the caller waits. Nothing is written after that. */
-  patience?: Deadline
-  limit?: ChangeRateLimit
+  patience?: Deadline | undefined
+  limits?: readonly ChangeLimit[]
   /** Additional statements in the same transaction. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
@@ -78,16 +79,8 @@ export async function appendSignedChanges(
 }
 
 function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChangesResult> {
-  const { network, changes, within, keyHash, patience, limit, alongside } = request
-  const undated = changes.map((change) =>
-    decodeEntry({
-      kind: change.kind,
-      position: null,
-      txKey: null,
-      causeMs: 0,
-      body: encodeChange(change),
-    }),
-  )
+  const { network, changes, within, keyHash, patience, limits = [], alongside } = request
+  const undated = changes.map((change) => entryOfChange(change, 0))
   const keys = rowKeysOfEntries(undated)
   if (within) keys.clusterIds.add(mapKey(within))
   return inPipelinedTransaction(pool, {
@@ -95,10 +88,13 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
     reads: (db) => [
       lockJournalHeadIfCaughtUp(db, network),
       findRowsOfKeys(db, network, keys),
-      limit?.read(db) ?? Promise.resolve(),
+      readBuckets(
+        db,
+        limits.map(({ bucket }) => bucket),
+      ),
       keyHash ? lockLiveSession(db, keyHash) : Promise.resolve(true),
     ],
-    work: async (client, [head, probed, , isLive]): Promise<AppendChangesResult> => {
+    work: async (client, [head, probed, buckets, isLive]): Promise<AppendChangesResult> => {
       if (!head) return { kind: 'catching_up' }
       if (!isLive) return { kind: 'session_ended' }
       const nowMs = journalTimeMs(head)
@@ -115,11 +111,12 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
       const decided = decide(slice, entries, nowMs)
       if ('kind' in decided) return decided
 
-      limit?.charge(decided)
+      const left = withdrawFromBuckets(chargesOf(limits, decided), buckets)
+      if ('quota' in left) return { kind: 'limited', reached: left }
       const { cluster } = decided.outcomes.at(-1)!
       const clusterId = cluster === null ? null : await idOf(client, network, decided, cluster)
       await inPipeline(client, (db) => [
-        limit?.write(db) ?? Promise.resolve(),
+        writeBuckets(db, left),
         Promise.all(written(db, network, decided)),
         (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),
       ])
@@ -141,6 +138,30 @@ function decide(
   return effective.length === entries.length
     ? folded
     : { ...foldEntriesToRows(slice, effective, nowMs), outcomes }
+}
+
+/** Journal bytes of a change per unit. */
+const BYTES_PER_CHANGE = 1_024
+
+/**
+ * What changes are charged for. `changes`: their events, their rows of private wallets (which have no events) or their
+ * KiB, whichever is most. A community's rules may be long.
+ */
+function workOf({ journal, clusters, communityNames, ...rows }: RowChanges) {
+  const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)
+  const written = rows.wallets.length + rows.walletUpdates.length + rows.walletRemovals.length
+  const size = Math.ceil(journal.reduce((sum, { body }) => sum + body.length, 0) / BYTES_PER_CHANGE)
+  return {
+    changes: Math.max(1, events, written, size),
+    clusters: clusters.length,
+    names: communityNames.length,
+  }
+}
+
+/** Units that changes take from each of their limits. */
+function chargesOf(limits: readonly ChangeLimit[], changes: RowChanges): BucketCharge[] {
+  const work = workOf(changes)
+  return limits.map(({ per, ...quota }) => ({ ...quota, units: work[per] }))
 }
 
 const written = (db: Queryable, network: Network, changes: RowChanges): Promise<unknown>[] =>

@@ -3,11 +3,11 @@ import type { LeaderContext } from '../../ops/context.js'
 import { FatalError } from '../../ops/worker.js'
 import type { JournalHead } from '../../registry/fold/rows.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
+import { LEADER_ROLE, type LeaderRole } from '../leaders/leaders.js'
 import { inTransaction } from '../pg/pool.js'
-import { prepareStatement, registryVersionSql } from '../pg/prepared.js'
 import { execute, prepared, type Queryable, query } from '../pg/rows.js'
-import { assertClocksAgree } from '../pg/unavailable.js'
+import { assertClocksAgree, NOW_MS_SQL } from '../pg/unavailable.js'
+import { type PartitionNames, prepareStatement } from './partitions.js'
 
 /** Another process leads the network, so this one stops writing. */
 export class LostLeadershipError extends FatalError {
@@ -41,7 +41,7 @@ const BY_INDEX = `set_config('enable_seqscan', 'off', true)`
 /** Reads the clock after the lock is granted. */
 const locked = (text: string) =>
   prepared(`WITH head AS (${text})
-    SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms FROM head WHERE ${BY_INDEX} = 'off'`)
+    SELECT *, ${NOW_MS_SQL} AS now_ms FROM head WHERE ${BY_INDEX} = 'off'`)
 const LOCK_HEAD = locked(`${SELECT_HEAD} FOR UPDATE`)
 /** Locks nothing during a catch-up, whose writer may hold the lock for long. */
 const LOCK_CAUGHT_UP = locked(`${SELECT_HEAD} AND h.caught_up FOR UPDATE`)
@@ -52,7 +52,7 @@ const LEAD_HEAD = locked(LEAD)
 
 /** Reads a network's head without a lock. */
 export async function readJournalHead(db: Queryable, network: Network): Promise<StoredJournalHead> {
-  return only(await query(db, network, prepared(SELECT_HEAD)), network)
+  return firstOfHead(await query(db, network, prepared(SELECT_HEAD)), network)
 }
 
 /** Versions of public responses: a version changes whenever a response that depends on it may change. */
@@ -63,10 +63,19 @@ export interface AnswerVersions {
   factsVersion: string
 }
 
+/**
+ * SQL: `version` is a text that changes with every public change of the network's registry, and with no private one:
+ * otherwise a refreshed answer would reveal private changes. `facts_version` changes with the names that have
+ * unconfirmed bids.
+ */
+const registryVersionSql = (l: PartitionNames): string =>
+  `SELECT concat_ws(' ', generation, feed_generation, public_seq) AS version, facts_version::text
+   FROM journal_heads WHERE network = ${l.network}`
+
 const version = prepareStatement<AnswerVersions>(registryVersionSql)
 
 export async function readAnswerVersions(db: Queryable, network: Network): Promise<AnswerVersions> {
-  return only(await version(db, network, []), network)
+  return firstOfHead(await version(db, network, []), network)
 }
 
 /**
@@ -80,7 +89,8 @@ export async function lockJournalHead(
   network: Network,
   epoch: number | null,
 ): Promise<LockedJournalHead> {
-  if (epoch === null) return only(await query<LockedJournalHead>(db, network, LOCK_HEAD), network)
+  if (epoch === null)
+    return firstOfHead(await query<LockedJournalHead>(db, network, LOCK_HEAD), network)
   const [head] = await query<LockedJournalHead>(db, network, LEAD_HEAD, [epoch])
   if (!head) throw new LostLeadershipError(network)
   return head
@@ -164,7 +174,8 @@ export const assertIndexingLeader = assertEpoch('index')
 
 export const assertRelayingLeader = assertEpoch('relay')
 
-function only<T>([head]: T[], network: Network): T {
+/** The row of a network's head, or the first row of a query that returns at least one for each head. */
+export function firstOfHead<T>([head]: T[], network: Network): T {
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   return head
 }

@@ -1,13 +1,14 @@
-import { encodeChange } from '../../registry/journal/change.js'
-import { decodeEntry } from '../../registry/journal/decode.js'
+import type { LeaderContext } from '../../ops/context.js'
+import type { Worker } from '../../ops/worker.js'
+import { entryOfChange } from '../../registry/journal/decode.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notifyNetwork } from '../pg/notify.js'
-import { partitionName } from '../pg/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { prepared, type Queryable, query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
 import { type LeaderScope, lockJournalHead } from './head.js'
+import { partitionName } from './partitions.js'
 
 interface NamesMove {
   /** Id of the cluster that the names leave, hex. */
@@ -41,12 +42,38 @@ export async function moveNextNames({
     const head = await lockJournalHead(client, network, epoch)
     const source = head.caughtUp ? await nextSource(client, network) : undefined
     if (!source) return null
-    const body = encodeChange({ kind: 'move_names', clusterId: source })
-    const at = { position: null, txKey: null, causeMs: Number.POSITIVE_INFINITY }
-    const entry = decodeEntry({ kind: 'move_names', ...at, body })
+    const move = { kind: 'move_names', clusterId: source } as const
+    const entry = entryOfChange(move, Number.POSITIVE_INFINITY)
     const { changes } = await appendEntries(client, network, [entry], { epoch })
     await notifyNetwork(client, network)
     const { nameMoves, movesEnded } = changes
     return { clusterId: toHex(source), names: nameMoves.length, isLast: movesEnded.length > 0 }
   })
+}
+
+/**
+ * Pause between two `move_names` entries, in which other writers get the lock of the journal's head. At most 10,000
+ * names move in a second.
+ */
+const MOVE_PAUSE_MS = 100
+
+/**
+ * Creates a worker that continues moves of names between clusters, one `move_names` entry a step. After a change of
+ * leadership the next leader continues.
+ */
+export function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
+  return {
+    name: 'the moves of names',
+    fields: { network },
+    pollMs: MOVE_PAUSE_MS,
+    idleMs: 1_000,
+    maxBusySteps: 0,
+    async step() {
+      const moved = await moveNextNames({ pool, network, epoch })
+      if (moved === null) return 'idle'
+      if (moved.isLast)
+        log.info({ network, clusterId: moved.clusterId }, 'the last names of a cluster have moved')
+      return 'progressed'
+    },
+  }
 }

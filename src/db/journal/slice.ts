@@ -1,12 +1,12 @@
 import type pg from 'pg'
 import type { JournalHead, LoadedRegistryRows, RegistryRowKeys } from '../../registry/fold/rows.js'
 import { deriveClusterId } from '../../registry/primitives/clusterId.js'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Network } from '../../registry/primitives/network.js'
 import { byteaArray } from '../pg/arrays.js'
-import { partitionName } from '../pg/partitions.js'
 import { inPipeline } from '../pg/pipeline.js'
-import { nameHolderSql } from '../pg/prepared.js'
 import { prepared, type Queryable, readRows } from '../pg/rows.js'
+import { holderOfNameSql } from '../registry/heldNames.js'
+import { partitionsOf } from './partitions.js'
 import { chooseClustersToLoad, loadClusters, loadMovesInProgress } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
@@ -128,21 +128,19 @@ async function probe(
 ): Promise<Found[]> {
   // `firstIds` is as long as `wallets`
   if (names.length + wallets.length + ids.length === 0) return []
-  const code = NETWORK_CODE[network]
+  const leaves = partitionsOf(network)
   const clustersBy = (source: 'first' | 'id', ids: '$3' | '$4') => `
     SELECT '${source}', k.ord::int, c.serial, NULL
     FROM unnest(${ids}::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
-      SELECT serial FROM ${partitionName('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
+      SELECT serial FROM ${leaves.clusters} WHERE network = ${leaves.network} AND id = k.id LIMIT 1) c`
   const text = `
     SELECT 'owner' AS source, k.ord::int AS ord, n.cluster, NULL::bool AS private
-    FROM unnest($1::text[]) WITH ORDINALITY k(name, ord) CROSS JOIN LATERAL (
-      SELECT ${nameHolderSql({ network: code, moves: partitionName('moves', network) }, 'n.cluster')} AS cluster FROM ${partitionName('names', network)} n
-      WHERE network = ${code} AND outcome = 1 AND name = k.name COLLATE "C" LIMIT 1) n
+    FROM unnest($1::text[]) WITH ORDINALITY k(name, ord) CROSS JOIN LATERAL (${holderOfNameSql(leaves, 'k.name')}) n
     UNION ALL
     SELECT 'wallet', k.ord::int, w.cluster, w.private
     FROM unnest($2::bytea[]) WITH ORDINALITY k(address, ord) CROSS JOIN LATERAL (
-      SELECT cluster, private FROM ${partitionName('wallets', network)}
-      WHERE network = ${code} AND verified AND address = k.address LIMIT 1) w
+      SELECT cluster, private FROM ${leaves.wallets}
+      WHERE network = ${leaves.network} AND verified AND address = k.address LIMIT 1) w
     UNION ALL ${clustersBy('first', '$3')}
     UNION ALL ${clustersBy('id', '$4')}`
   const values = [names, byteaArray(wallets), byteaArray(firstIds), byteaArray(ids)]

@@ -5,12 +5,11 @@ import type {
   RegistryRowKeys,
   WalletRow,
 } from '../../registry/fold/rows.js'
+import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
-import { NETWORK_CODE } from '../../registry/primitives/network.js'
-import { WON_BID_OUTCOME } from '../pg/codes.js'
-import { partitionName } from '../pg/partitions.js'
-import { heldNamesSql } from '../pg/prepared.js'
 import { prepared, type Queryable, query } from '../pg/rows.js'
+import { heldNamesSql } from '../registry/heldNames.js'
+import { partitionName, partitionsOf } from './partitions.js'
 
 /**
  * Chooses the clusters to load in full: requested by id; of actors; of community owners; and, if the batch has bids, of
@@ -99,16 +98,13 @@ async function readNames(
   const left = leftClusters(slice, keys)
   const serials = [...clusters.keys()]
   const names = `SELECT n.name, n.seq FROM ${partitionName('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
-  const parts = heldNamesSql(
-    { network: NETWORK_CODE[network], moves: partitionName('moves', network) },
-    'k.serial',
-  )
+  const parts = heldNamesSql(partitionsOf(network), 'k.serial')
   const text = `SELECT k.serial AS cluster, n.name, n.seq FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_left)
      CROSS JOIN LATERAL (${parts}) p
      CROSS JOIN LATERAL (
        (${names} ORDER BY n.seq LIMIT 1)
        UNION (${names} AND n.community)
-       UNION (${names} AND n.name = ANY ($4::text[]) AND n.outcome = ${WON_BID_OUTCOME})
+       UNION (${names} AND n.name = ANY ($4::text[]) AND n.outcome = ${BID_OUTCOME.won})
        UNION (${names} AND k.is_left ORDER BY n.seq LIMIT $5)
      ) n ORDER BY n.seq`
   const rows = await query<{ cluster: number; name: string; seq: number }>(

@@ -9,8 +9,8 @@ import {
 import { communityRulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { partitionName } from '../pg/partitions.js'
 import { type Queryable, query } from '../pg/rows.js'
+import { partitionName } from './partitions.js'
 
 /** Loads communities, their rules and names. Runs after the clusters are loaded. Most batches have no communities. */
 export async function loadCommunities(

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { partitionName, STATE_TABLES, type StateTable } from '../pg/partitions.js'
+import { partitionName, STATE_TABLES, type StateTable } from './partitions.js'
 
 /** Columns that the fold computes, by table, after the network: first the key, then the others. */
 const COLUMNS: Record<StateTable, readonly [key: string, ...others: string[]]> = {

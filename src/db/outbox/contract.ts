@@ -3,7 +3,7 @@ import { JOB_KIND, JOB_STATE, PARKED_BELOW_REFUSAL_COST } from '../../registry/o
 import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { ChainMismatchError, type ChainRow } from '../journal/chains.js'
+import { ChainMismatchError, type ChainRow } from '../chains/chains.js'
 import { codeListSql } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 

@@ -150,9 +150,6 @@ export function saveJobWithNextNonce(
     if (!row) throw new Error(`taking a nonce: signer 0x${key.signer.toString('hex')} is not known`)
     const change = { job, after: await build(row.nonce) }
     await update(client, key.network, [change], { nowMs, signer: key.signer })
-    // detaches a job that an earlier version left in this batch although the transaction does not include it
-    const left = `UPDATE jobs SET batch = NULL WHERE network = $1 AND batch = $2 AND state = ${JOB_STATE.queued}`
-    await execute(client, key.network, left, [job.id])
     await reserveSpending(client, key, newlySigned(change), { nowMs, dailyCapWei })
   })
 }

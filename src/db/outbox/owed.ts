@@ -6,8 +6,8 @@ import {
   type StoredPayment,
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { IS_EVM_CHAIN_SQL } from '../chains/chains.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../payments/rows.js'
-import { IS_EVM_CHAIN_SQL } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { DUE_PAYOUTS_SQL } from './payouts.js'
 

@@ -7,13 +7,13 @@ import { decodePayment, encodePayment } from '../../registry/journal/payment.js'
 import { JOB_KIND, JOB_STATE, PARKED_BELOW_REFUSAL_COST } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { partitionName } from '../journal/partitions.js'
 import {
   BELONGS_TO_PAYER_SQL,
   IS_JOB_UNSENT_SQL,
   IS_LEFT_TO_PAYER_SQL,
 } from '../payments/refused.js'
 import { codeListSql } from '../pg/codes.js'
-import { partitionName } from '../pg/partitions.js'
 import { type ChainRowKey, execute, query } from '../pg/rows.js'
 import { insertJobs, type NewJob } from './jobs.js'
 

@@ -10,15 +10,22 @@ import {
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { MAX_STATUS_NAMES, type RefundState } from '../../registry/status.js'
-import type { Payment } from '../generated/client.js'
-import { IS_EVM_CHAIN_SQL, nameOfCode } from '../pg/codes.js'
-import { type PartitionNames, prepareStatement } from '../pg/prepared.js'
+import {
+  groupUnfinishedJob,
+  UNFINISHED_JOB_COLUMNS,
+  type UnfinishedJobRow,
+  unfinishedJobSql,
+} from '../outbox/trouble.js'
 import {
   blockConfirmations,
   groupHubReceipt,
   HUB_RECEIPT_COLUMNS,
   type HubReceiptRow,
-} from '../pg/receipts.js'
+} from '../bridge/receipts.js'
+import { IS_EVM_CHAIN_SQL } from '../chains/chains.js'
+import type { Payment } from '../generated/client.js'
+import { type PartitionNames, prepareStatement } from '../journal/partitions.js'
+import { nameOfCode } from '../pg/codes.js'
 import type { DecodedRow, Queryable } from '../pg/rows.js'
 
 /** Figures over all payments of a transaction, in each row. */
@@ -38,6 +45,7 @@ const firstPayments = (l: PartitionNames, kind: number): string =>
     WHERE network = ${l.network} AND tx = $1 AND kind = ${kind} ORDER BY block, sequence LIMIT ${MAX_STATUS_NAMES})`
 
 type PaymentColumns = HubReceiptRow &
+  UnfinishedJobRow &
   PaymentTotals &
   Pick<DecodedRow<Payment>, 'id' | 'block' | 'sequence' | 'token' | 'paidMs' | 'outcome'> & {
     /** Network label of the chain. */
@@ -47,8 +55,6 @@ type PaymentColumns = HubReceiptRow &
     isConfirmed: boolean
     /** True if the payment matches no quote of ours. */
     isForeign: boolean
-    /** Reason of the last failed delivery, else null. */
-    failure: string | null
   }
 
 /** A payment for a name on the hub that a transaction on another chain made, with its progress. */
@@ -59,12 +65,11 @@ const paymentsByTx = prepareStatement<PaymentColumns>(
     l,
   ) => `SELECT p.id, c.label, p.block, p.sequence, p.token, p.paid, p.count, p.name_word AS name, p.paid_ms,
       p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
-      p.outcome, ${HUB_RECEIPT_COLUMNS},
-      (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver}
-        AND j.state <> ${JOB_STATE.confirmed}) AS failure
+      p.outcome, ${HUB_RECEIPT_COLUMNS}, ${UNFINISHED_JOB_COLUMNS}
     FROM ${firstPayments(l, PAYMENT_KIND.name)} p
     JOIN chains c ON c.network = p.network AND c.chain = p.chain
     LEFT JOIN received r ON r.network = p.network AND r.guid = p.id
+    ${unfinishedJobSql(l, 'p.id', 'deliver', 'refund')}
     ORDER BY p.sequence`,
 )
 
@@ -76,13 +81,14 @@ export async function findPaymentsOfTransaction(
 ) {
   const rows = await paymentsByTx(db, network, [signature])
   return rows.map(({ outcome, ...row }) => ({
-    ...groupHubReceipt(row),
+    ...groupUnfinishedJob(groupHubReceipt(row)),
     outcome: outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, outcome),
   }))
 }
 
 interface PaidNameColumns
   extends PaymentTotals,
+    UnfinishedJobRow,
     Pick<DecodedRow<Payment>, 'block' | 'sequence' | 'token' | 'paidMs' | 'outcome'> {
   /** Network label of the chain. */
   label: string
@@ -97,7 +103,6 @@ interface PaidNameColumns
   latest: number | null
   effects: Buffer | null
   jobState: number | null
-  jobReason: string | null
 }
 
 const paidNamesByTx = prepareStatement<PaidNameColumns>(
@@ -106,7 +111,7 @@ const paidNamesByTx = prepareStatement<PaidNameColumns>(
   ) => `SELECT c.label, p.sequence, p.block, p.token, p.paid, p.count, p.community_word AS community, p.name_word AS name, p.paid_ms,
       p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, ${IS_EVM_CHAIN_SQL} AS is_evm, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = p.chain) AS latest,
-      p.reclaimable_ms, p.outcome, e.effects, j.state AS job_state, j.reason AS job_reason
+      p.reclaimable_ms, p.outcome, e.effects, j.state AS job_state, ${UNFINISHED_JOB_COLUMNS}
     FROM ${firstPayments(l, PAYMENT_KIND.communityName)} p
     JOIN chains c ON c.network = p.network AND c.chain = p.chain
     LEFT JOIN LATERAL (
@@ -129,7 +134,8 @@ export async function findCommunityPaymentsOfTransaction(
   tx: Buffer,
 ) {
   const rows = await paidNamesByTx(db, network, [tx])
-  return rows.map(({ isEvm, nextBlock, effects, jobState, jobReason, ...row }) => {
+  return rows.map(({ isEvm, nextBlock, effects, jobState, ...columns }) => {
+    const row = groupUnfinishedJob(columns)
     const outcome = row.outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, row.outcome)
     const judgement = effects && judgementOf(effects)
     const isOwed = judgement !== null && judgement.outcome !== 'registered'
@@ -140,7 +146,7 @@ export async function findCommunityPaymentsOfTransaction(
         : null,
       judgement,
       outcome,
-      refund: isOwed ? (outcome ?? refundOf(jobState, jobReason, isEvm)) : null,
+      refund: isOwed ? (outcome ?? refundOf(jobState, columns.jobReason, isEvm)) : null,
     }
   })
 }

@@ -8,7 +8,7 @@ import {
   type StoredPayment,
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { IS_EVM_CHAIN_SQL } from '../pg/codes.js'
+import { IS_EVM_CHAIN_SQL } from '../chains/chains.js'
 import { prepared, type Queryable, query } from '../pg/rows.js'
 import { BELONGS_TO_PAYER_SQL } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'

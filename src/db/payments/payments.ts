@@ -17,7 +17,7 @@ import {
   type RewrittenBlocks,
   writeLogRows,
 } from '../pg/arrays.js'
-import { type ChainRowKey, execute, prepared, type Queryable, query } from '../pg/rows.js'
+import { type ChainRowKey, execute, prepared, type Queryable } from '../pg/rows.js'
 
 type TargetFields = Partial<Omit<HubNameTarget, 'kind'> & Omit<CommunityNameTarget, 'kind'>>
 
@@ -76,27 +76,23 @@ export const writePayments = (
     onConflict: (set) => `(network, id) DO UPDATE SET ${set} WHERE t.state = ${PAYMENT_STATE.seen}`,
   })
 
-/**
- * Writes the outcomes of a chain's payments. A payment for a name on the hub becomes `done` with its outcome.
- * @returns ids of the payments that are stored; an outcome may arrive before its payment
- */
+/** Writes the outcomes of a chain's confirmed payments. A payment for a name on the hub becomes `done` with its outcome. */
 export async function writePaymentOutcomes(
   db: Queryable,
   { network, chain }: ChainRowKey,
   outcomes: readonly ConfirmedPaymentOutcome[],
-): Promise<Buffer[]> {
-  if (outcomes.length === 0) return []
+): Promise<void> {
+  if (outcomes.length === 0) return
   const text = `UPDATE payments p SET outcome = o.outcome, outcome_block = o.block,
       state = CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${PAYMENT_STATE.done} ELSE p.state END
     FROM unnest($3::bytea[], $4::int2[], $5::int8[]) AS o (id, outcome, block)
-    WHERE p.network = $1 AND p.chain = $2 AND p.id = o.id AND p.state >= ${PAYMENT_STATE.confirmed} RETURNING p.id`
-  const rows = await query<{ id: Buffer }>(db, network, prepared(text), [
+    WHERE p.network = $1 AND p.chain = $2 AND p.id = o.id AND p.state >= ${PAYMENT_STATE.confirmed}`
+  await execute(db, network, prepared(text), [
     chain,
     outcomes.map(({ id }) => id),
     outcomes.map(({ outcome }) => PAYMENT_OUTCOME[outcome]),
     outcomes.map(({ block }) => block),
   ])
-  return rows.map(({ id }) => id)
 }
 
 /**

@@ -24,7 +24,7 @@ import {
  * Converts an int8. Block numbers, entry numbers and ms stay below 2^53 in practice.
  * @throws RangeError from 2^53 on
  */
-export function parseInt8(value: string | bigint): number {
+function parseInt8(value: string | bigint): number {
   const number = Number(value)
   if (!Number.isSafeInteger(number))
     throw new RangeError(`the database holds ${value} where a number below 2^53 belongs`)
@@ -67,6 +67,7 @@ export function dropConnections(pool: pg.Pool): void {
 
 /** Statements that begin transactions of a pool. */
 const begins = new WeakMap<pg.Pool, readonly string[]>()
+const beginOf = (pool: pg.Pool): readonly string[] => begins.get(pool) ?? [BEGIN_STATEMENT]
 
 /**
  * Lock timeout, ms. 0 for none. It is shorter than the time for which a frozen client may hold a lock. Otherwise the
@@ -85,12 +86,6 @@ function lockTimeoutOf({ answerMs, idleTransactionMs = 0 }: PoolOptions): number
  */
 const LOCK_SHARE = 0.45
 
-/** For each pool that `poolWithQuery` has made, the pool that was given to it. */
-const viewed = new WeakMap<pg.Pool, pg.Pool>()
-
-/** The pool from which `poolWithQuery` made this pool, or this pool itself. */
-export const underlyingPool = (pool: pg.Pool): pg.Pool => viewed.get(pool) ?? pool
-
 /** A pool that runs single queries by `query`, and transactions on the given pool. */
 export function poolWithQuery(
   pool: pg.Pool,
@@ -102,7 +97,7 @@ export function poolWithQuery(
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  viewed.set(view, pool)
+  begins.set(view, beginOf(pool))
   if (connectionsThroughPooler.has(pool)) connectionsThroughPooler.add(view)
   return view
 }
@@ -300,13 +295,11 @@ export interface Deadline {
 /**
  * Runs a READ COMMITTED transaction and releases its connection. A connection that broke, or leads to a read-only
  * server such as a demoted primary, is destroyed.
- * @param patience after its end nothing is committed, and no statement runs longer
  */
 export const inTransaction = <T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
-  patience?: Deadline,
-): Promise<T> => inPipelinedTransaction(pool, { reads: () => [], work, patience })
+): Promise<T> => inPipelinedTransaction(pool, { reads: () => [], work })
 
 /** Commits in the last pipeline of a transaction, after statements whose results nothing has to check. */
 type Commit = (db: Queryable) => Promise<void>
@@ -323,6 +316,7 @@ export interface PipelinedTransaction<Reads extends readonly unknown[], T> {
    * last statements may take longer than the caller waits, and then nothing may be committed.
    */
   work: (client: pg.PoolClient, read: Reads, commit: Commit) => Promise<T>
+  /** After its end nothing is committed, and no statement runs longer. */
   patience?: Deadline | undefined
 }
 
@@ -341,10 +335,7 @@ export async function inPipelinedTransaction<Reads extends readonly unknown[], T
   }
   try {
     patience?.signal.throwIfAborted()
-    const begin = [
-      ...(begins.get(underlyingPool(pool)) ?? [BEGIN_STATEMENT]),
-      ...(patience ? [limitOf(patience)] : []),
-    ]
+    const begin = [...beginOf(pool), ...(patience ? [limitOf(patience)] : [])]
     const [, ...read] = await inPipeline<[unknown, ...Reads]>(client, (db) => [
       Promise.all(begin.map((text) => db.query(text))),
       ...reads(db),

@@ -2,7 +2,6 @@ import type pg from 'pg'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { queryOn, useServer } from '../../../test/support/database.js'
 import { createPool, inTransaction } from './pool.js'
-import { prismaClientOf } from './prisma.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 
 /** SQLSTATEs that a second attempt on another connection may not meet. */
@@ -68,9 +67,6 @@ describe('a read outside a transaction', () => {
       await letFail(code)
       const named = { name: 'named', text: 'SELECT mood() + $1 AS n', values: [1] }
       expect((await pool.query(named)).rows).toEqual([{ n: 2 }])
-      await letFail(code)
-      const prisma = await prismaClientOf(pool)
-      expect(await prisma.$queryRawUnsafe('SELECT mood() AS n')).toEqual([{ n: 1 }])
     },
   )
 
@@ -104,9 +100,6 @@ describe('a read outside a transaction', () => {
       const thrown = await failure(pool.query('SELECT mood()'))
       expect(thrown).toMatchObject({ code })
       expect(isDatabaseUnavailable(thrown), code).toBe(true)
-      const prisma = await prismaClientOf(pool)
-      const wrapped = await failure(prisma.$queryRawUnsafe('SELECT mood()'))
-      expect(isDatabaseUnavailable(wrapped), `${code} by Prisma`).toBe(true)
       await queryOn(server.url, 'TRUNCATE moods')
     }
   })

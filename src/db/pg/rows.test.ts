@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { AIRDROP_STATE, codeListSql, nameOfCode } from './codes.js'
+import { AIRDROP_STATE } from '../airdrop/airdrops.js'
+import { codeListSql, nameOfCode } from './codes.js'
 import { createPool } from './pool.js'
 
 test('a whole number that a number can’t hold is refused', () => {

@@ -106,14 +106,14 @@ export function transactionSettingsSql(limits: SessionLimits): string {
 }
 
 /**
- * Finds the schema of the tables: the one with both `migrations` and `journal_heads` (the views of `registry_v1` allow
- * one such schema in a database), or else the one in which the role creates tables. `transaction_timeout` exists since
+ * Finds the schema of the tables: the one whose `migrations` has the columns of ours (the views of `registry_v1` allow one
+ * such schema in a database), or else the one in which the role creates tables. `transaction_timeout` exists since
  * PostgreSQL 17.
  */
 const PIN = `WITH found AS (
-    SELECT n.oid, n.nspname FROM pg_class h JOIN pg_namespace n ON n.oid = h.relnamespace
-    WHERE h.relname = 'journal_heads' AND EXISTS (
-      SELECT FROM pg_class m WHERE m.relname = 'migrations' AND m.relnamespace = h.relnamespace
+    SELECT n.oid, n.nspname FROM pg_class m JOIN pg_namespace n ON n.oid = m.relnamespace
+    WHERE m.relname = 'migrations' AND 2 = (
+      SELECT count(*) FROM pg_attribute a WHERE a.attrelid = m.oid AND a.attname IN ('checksum', 'applied_at')
     ) LIMIT 1
   )
   SELECT set_config('search_path', quote_ident(coalesce((SELECT nspname FROM found), current_schema(), 'public')), false)

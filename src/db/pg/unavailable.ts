@@ -22,8 +22,6 @@ const NOT_NOW =
   /^(57P0[34]|57014|25P03|53300|55000|55P03|25006|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
 /** SQLSTATE of a missing feature, and of a prepared plan that is stale. */
 const NOT_SUPPORTED = '0A000'
-/** Prisma's codes for an outage: server unreachable or closed, timeouts, pool exhausted, a deadlock. */
-const PRISMA = /^(P1001|P1002|P1008|P1017|P2024|P2028|P2034|P2037)$/
 
 /** The clocks of this process and of the database differ, so neither can be trusted. */
 class ClockError extends Error {
@@ -87,7 +85,7 @@ export const isReadOnlyError = hasCode('25006')
 export const ignoreOutage = (write: Promise<void>): Promise<void> =>
   fallbackOnExpectedError(write, isDatabaseUnavailable, undefined)
 
-/** SQLSTATE of a server's error, otherwise the code of Node's or Prisma's. Empty without a code. */
+/** SQLSTATE of a server's error, otherwise Node's code. Empty without a code. */
 function codeOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return sqlStateOf(error) ?? code
@@ -121,7 +119,7 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (error instanceof ClockError || error instanceof NotReplicatedError) return true
   const code = codeOf(error)
   if (
-    [BROKEN, MOMENTARY, NOT_NOW, PRISMA].some((codes) => codes.test(code)) ||
+    [BROKEN, MOMENTARY, NOT_NOW].some((codes) => codes.test(code)) ||
     isStaleSessionError(error) ||
     DATABASE_DRIVER_ERROR_PATTERN.test(error.message)
   )

@@ -5,15 +5,14 @@ import {
 } from '../../registry/journal/change.js'
 import { entryKindOfCode } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON_BID_OUTCOME } from '../pg/codes.js'
 import {
   journalEntrySql,
-  nameHolderSql,
   type PartitionNames,
   prepareSingleRow,
   prepareStatement,
-} from '../pg/prepared.js'
+} from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
+import { holderOfNameSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /** A cluster as shown to a caller. Times in ms. Actors are stored addresses, null where private. */
@@ -94,16 +93,11 @@ export const findClusterById = clusterBy<Buffer>(
   (l) => `SELECT serial FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
-export const findClusterByName = clusterBy<string>(
-  (l) =>
-    `SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME}`,
-)
+export const findClusterByName = clusterBy<string>((l) => holderOfNameSql(l, '$1'))
 
 const idByName = prepareSingleRow<{ id: Buffer }, [name: string]>(
-  (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = (
-      SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n
-      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME}
-    )`,
+  (l) =>
+    `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = (${holderOfNameSql(l, '$1')})`,
 )
 
 /** Id of the cluster that holds a name, without its wallets. Null where no cluster holds it. */

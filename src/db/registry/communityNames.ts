@@ -1,18 +1,14 @@
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
+import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { entryKindOfCode } from '../../registry/journal/entry.js'
 import { decodePayment } from '../../registry/journal/payment.js'
 import { communityRulesOfBody } from '../../registry/journal/storedRules.js'
 import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON_BID_OUTCOME } from '../pg/codes.js'
-import {
-  journalEntrySql,
-  nameHolderSql,
-  type PartitionNames,
-  prepareStatement,
-} from '../pg/prepared.js'
+import { journalEntrySql, type PartitionNames, prepareStatement } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
+import { holderOfNameSql, nameHolderSql } from './heldNames.js'
 import type { JournalPage } from './owners.js'
 import { publicWalletSql } from './publicWallets.js'
 
@@ -99,7 +95,7 @@ const availability = prepareStatement<{ isTaken: boolean; payers: Buffer[] }>(
         AND NOT (cardinality($3::text[]) > 0 AND ${isFreed(l)}))
       OR EXISTS (
         SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = ${nameHolderSql(l, 'n.cluster')}
-        WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON_BID_OUTCOME} AND w.name = $2 AND NOT w.private
+        WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${BID_OUTCOME.won} AND w.name = $2 AND NOT w.private
       ) AS is_taken,
       array(
         SELECT p.payer FROM payments p
@@ -137,8 +133,7 @@ const standing = prepareStatement<Standing>((l) => {
   const home = (wallet: string) =>
     `(SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = ${wallet} AND verified)`
   return `SELECT
-      coalesce(${home('$2')} = (SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME}), false)
-        AS is_owner,
+      coalesce(${home('$2')} = (${holderOfNameSql(l, '$1')}), false) AS is_owner,
       coalesce($2::bytea = $3::bytea OR ${home('$2')} = ${home('$3')}, false) AS is_own,
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $4 AND address = $3
         AND NOT ${isFreed(l)}) AS is_held`
@@ -175,7 +170,10 @@ export async function readCallerRights(
 export interface OwnedCommunityName {
   community: string
   name: string
-  /** The cluster in which the owner is verified in public, null for none. */
+  /** Stored address of the owner. */
+  address: Buffer
+  /** Serial and id of the cluster in which the owner is verified in public, null for none. */
+  cluster: number | null
   clusterId: Buffer | null
   /** Payment that bought the name. Null for a name without a price. */
   paid: { network: string; token: string; amount: bigint } | null
@@ -184,16 +182,25 @@ export interface OwnedCommunityName {
   by: Buffer | null
 }
 
-const owned = prepareStatement<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }>(
-  (l) => `SELECT n.community, n.name, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
+type OwnedRow = Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }
+
+const ownedSql = (l: PartitionNames): string =>
+  `SELECT n.community, n.name, n.address, c.serial AS cluster, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
     FROM ${l.community_names} n
     JOIN journal_heads h ON h.network = ${l.network}
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j
     LEFT JOIN LATERAL (${publicWalletSql(l, 'n.address')}) w ON w.verified
     LEFT JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
-    WHERE n.network = ${l.network} AND n.address = $1 AND n.seq > $2
-    ORDER BY n.seq LIMIT $3`,
+    WHERE n.network = ${l.network}`
+
+const owned = prepareStatement<OwnedRow>(
+  (l) => `${ownedSql(l)} AND n.address = $1 AND n.seq > $2 ORDER BY n.seq LIMIT $3`,
 )
+
+const ownedWithPayment = ({ kind, body, ...name }: OwnedRow): OwnedCommunityName => ({
+  ...name,
+  paid: entryKindOfCode(kind) === 'pay_community_name' ? decodePayment(body).payment : null,
+})
 
 /** Names below communities that an address owns, oldest first. */
 export async function findOwnedCommunityNames(
@@ -202,11 +209,21 @@ export async function findOwnedCommunityNames(
   address: Buffer,
   { after, limit }: JournalPage,
 ): Promise<OwnedCommunityName[]> {
-  const rows = await owned(db, network, [address, after, limit])
-  return rows.map(({ kind, body, ...name }) => ({
-    ...name,
-    paid: entryKindOfCode(kind) === 'pay_community_name' ? decodePayment(body).payment : null,
-  }))
+  return (await owned(db, network, [address, after, limit])).map(ownedWithPayment)
+}
+
+const named = prepareStatement<OwnedRow>(
+  (l) => `${ownedSql(l)} AND n.community = $1 AND n.name = ANY ($2::text[]) ORDER BY n.name`,
+)
+
+/** Those of the given names below a community that somebody owns, in ASCII order. */
+export async function findCommunityNameRecords(
+  db: Queryable,
+  network: Network,
+  community: string,
+  names: readonly string[],
+): Promise<OwnedCommunityName[]> {
+  return (await named(db, network, [community, names])).map(ownedWithPayment)
 }
 
 const members = prepareStatement<{ name: string; address: Buffer }>(
@@ -227,9 +244,7 @@ export const findCommunityMembers = (
 
 const verifiedIn = prepareStatement<{ name: string }>(
   (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)
-    CROSS JOIN LATERAL (
-      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1
-    ) n
+    CROSS JOIN LATERAL (${holderOfNameSql(l, 'i.name')}) n
     JOIN (${publicWalletSql(l, '$1')}) w ON w.verified AND w.cluster = n.cluster`,
 )
 

@@ -1,13 +1,9 @@
+import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON_BID_OUTCOME } from '../pg/codes.js'
-import {
-  heldNamesSql,
-  nameHolderSql,
-  type PartitionNames,
-  prepareStatement,
-} from '../pg/prepared.js'
+import { type PartitionNames, prepareStatement } from '../journal/partitions.js'
 import { existsRowSql, type Queryable } from '../pg/rows.js'
+import { heldNamesSql, holderOfNameSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /**
@@ -85,16 +81,10 @@ export interface NameLookupResult {
   isVerified: boolean
 }
 
-/** SQL: the cluster that holds the name of an input `i`. */
-const holderNamed = (
-  l: PartitionNames,
-): string => `SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n
-  WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1`
-
 // reads the holder of each name without a wallet once: a cluster's name may come with a thousand wallets
 const byNames = prepareStatement<NameLookupResult & { ord: number }>((l) => {
   const asked = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
-  const holder = holderNamed(l)
+  const holder = holderOfNameSql(l, 'i.cluster')
   const ofCluster = `w.address, w.name, w.verified FROM ${l.wallets} w
     WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private`
   return `SELECT unnest(n.ords) AS ord, coalesce(main.address, oldest.address) AS address,
@@ -142,7 +132,7 @@ const byTypes = prepareStatement<NameLookupResult & { ord: number }>(
   (
     l,
   ) => `SELECT i.ord, w.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, stored, ord)
-    CROSS JOIN LATERAL (${holderNamed(l)}) n CROSS JOIN LATERAL (
+    CROSS JOIN LATERAL (${holderOfNameSql(l, 'i.cluster')}) n CROSS JOIN LATERAL (
       SELECT w.address, w.name AS wallet_name, w.verified AS is_verified FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private AND w.verified
         AND encode(w.address, 'hex') ~ i.stored
@@ -219,7 +209,7 @@ export async function findWalletBundles(
 
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
 const beginning = prepareStatement<{ name: string }>(
-  (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${WON_BID_OUTCOME}
+  (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}
       AND name >= $1 AND name < $1 || '~' ORDER BY name LIMIT $2`,
 )
 
@@ -237,7 +227,7 @@ export type NameAvailabilityState = 'free' | 'taken' | 'pending'
 
 const availability = prepareStatement<{ ord: number; taken: boolean; pending: boolean }>(
   (l) => `SELECT i.ord,
-      ${existsRowSql(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_BID_OUTCOME}`)} AS taken,
+      ${existsRowSql(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${BID_OUTCOME.won}`)} AS taken,
       ${existsRowSql(`facts f WHERE f.network = ${l.network} AND f.name = i.name`)} AS pending
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)`,
 )

@@ -1,14 +1,9 @@
-import { BID_OFFSETS } from '../../registry/journal/bid.js'
+import { BID_OFFSETS, BID_OUTCOME } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON_BID_OUTCOME } from '../pg/codes.js'
-import {
-  heldNamesSql,
-  journalEntrySql,
-  prepareSingleRow,
-  prepareStatement,
-} from '../pg/prepared.js'
+import { journalEntrySql, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
+import { heldNamesSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /** A name that an address owns. Times in ms. */
@@ -36,7 +31,7 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
     CROSS JOIN LATERAL (
       SELECT n.* FROM (${heldNamesSql(l, 'w.cluster')}) held CROSS JOIN LATERAL (
         SELECT name, seq, updated_seq FROM ${l.names}
-        WHERE network = ${l.network} AND cluster = held.cluster AND outcome = ${WON_BID_OUTCOME} AND seq > $2 ORDER BY seq LIMIT $3
+        WHERE network = ${l.network} AND cluster = held.cluster AND outcome = ${BID_OUTCOME.won} AND seq > $2 ORDER BY seq LIMIT $3
       ) n ORDER BY n.seq LIMIT $3
     ) n
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) created
@@ -65,7 +60,7 @@ export async function findOwnedNames(
 const winning = prepareStatement<{ name: string; body: Buffer }>(
   (l) => `SELECT n.name, created.body FROM journal_heads h
     CROSS JOIN unnest($1::text[]) AS asked(name)
-    JOIN ${l.names} n ON n.network = ${l.network} AND n.name = asked.name AND n.outcome = ${WON_BID_OUTCOME}
+    JOIN ${l.names} n ON n.network = ${l.network} AND n.name = asked.name AND n.outcome = ${BID_OUTCOME.won}
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) created
     WHERE h.network = ${l.network}`,
 )
@@ -83,7 +78,7 @@ export async function findWinningBids(
 
 const position = prepareSingleRow<{ seq: number }, [cluster: string, wallet: string | null]>(
   (l) => `SELECT seq FROM ${l.names}
-      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_BID_OUTCOME} AND $2::text IS NULL
+      WHERE network = ${l.network} AND name = $1 AND outcome = ${BID_OUTCOME.won} AND $2::text IS NULL
     UNION ALL SELECT seq FROM ${l.community_names} WHERE network = ${l.network} AND community = $1 AND name = $2`,
 )
 

@@ -1,7 +1,7 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { WON_BID_OUTCOME } from '../pg/codes.js'
-import { nameHolderSql, type PartitionNames, prepareStatement } from '../pg/prepared.js'
+import { type PartitionNames, prepareStatement } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
+import { holderOfNameSql } from './heldNames.js'
 
 /**
  * SQL: the public entry of an address: its verified entry, or else its oldest entry. The partial index of public
@@ -28,9 +28,7 @@ const byNames = prepareStatement<{
   (l) => `SELECT ord, address, name, verified AS is_verified FROM (
     SELECT i.ord, w.address, w.name, w.verified, w.created_seq
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)
-    CROSS JOIN LATERAL (
-      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_BID_OUTCOME} LIMIT 1
-    ) n
+    CROSS JOIN LATERAL (${holderOfNameSql(l, 'i.name')}) n
     LEFT JOIN LATERAL (
       SELECT w.address, w.name, w.verified, w.created_seq FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private

@@ -5,7 +5,7 @@ import type {
 } from '../generated/client.js'
 import { LONGEST_BACKOFF_MS } from '../outbox/due.js'
 import { type DecodedRow, type Queryable, query, readRows } from '../pg/rows.js'
-import { assertClocksAgree, MAX_CLOCK_SKEW_MS } from '../pg/unavailable.js'
+import { assertClocksAgree, MAX_CLOCK_SKEW_MS, NOW_MS_SQL } from '../pg/unavailable.js'
 
 /** Failed deliveries that are kept for each webhook. */
 export const MAX_KEPT_FAILURES = 100
@@ -55,7 +55,7 @@ export async function leaseWebhooks(
 ): Promise<LeasedWebhook[]> {
   const rows = await readRows<(LeasedWebhook | { id: null }) & { clockMs: number }>(
     db,
-    `WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS clock_ms),
+    `WITH clock AS (SELECT ${NOW_MS_SQL} AS clock_ms),
        leased AS (UPDATE webhooks w SET lease_ms = $3 FROM journal_heads h
          WHERE h.network = w.network AND w.id IN (
            SELECT d.id FROM webhooks d JOIN journal_heads n ON n.network = d.network

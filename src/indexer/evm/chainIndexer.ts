@@ -1,31 +1,32 @@
+import { ChainUnavailableError } from '../../chains/chain.js'
 import {
   type ChainHeads,
   type ConfirmedHead,
   readConfirmedBlock,
   readConfirmedHead,
 } from '../../chains/evm/chain.js'
-import { mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
+import {
+  type DecodedBlock,
+  decodedLogCount,
+  logsOfBlocks,
+  mergeDecodedLogs,
+} from '../../chains/evm/decodeLogs.js'
 import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
-import { encodeRunningHashes } from '../../chains/evm/runningHash/hashes.js'
+import { encodeRunningHashes, type RunningHashes } from '../../chains/evm/runningHash/hashes.js'
 import {
+  type CheckedLogRange,
   hasRunningHashes,
-  type LastConfirmedHashes,
-  type ProvedLogRange,
-  provedRangeOf,
-  readAgreedRunningHashesOrNull,
-  readLastConfirmedHashes,
-  trustBasisOf,
-} from '../../chains/evm/runningHash/prove.js'
-import {
   proveBlocks,
-  type RequestedRunningHashes,
+  readLastConfirmedHashes,
   readNewestRunningHashes,
-} from '../../chains/evm/runningHash/proveBlocks.js'
+  trustBasisOf,
+  trustOfRange,
+} from '../../chains/evm/runningHash/prove.js'
 import { RangeFetcher } from '../../chains/evm/runningHash/rangeFetcher.js'
 import { isCoveredByRunningHash } from '../../chains/evm/runningHash/ranges.js'
 import { transientError } from '../../chains/rpc/errors.js'
-import { NodesDisagreeError, NodesSilentError } from '../../chains/rpc/nodes.js'
-import { haltChain } from '../../db/journal/chains.js'
+import { type AgreedAnswer, NodesDisagreeError, NodesSilentError } from '../../chains/rpc/nodes.js'
+import { haltChain } from '../../db/chains/chains.js'
 import { assertIndexingLeader, markCaughtUp, readJournalHead } from '../../db/journal/head.js'
 import { BackgroundWork } from '../../ops/background.js'
 import { chainErrorSentence } from '../../ops/causes.js'
@@ -42,13 +43,7 @@ import {
   LOCAL_CHECKS_BEFORE_HALT,
 } from './checkpoint.js'
 import { type NewBlocks, readNewBlocks } from './tail.js'
-import {
-  type ChainIndexerOptions,
-  type IndexerStepOutcome,
-  initialChainState,
-  logCountOfBlocks,
-  type UnconfirmedBlock,
-} from './types.js'
+import { type ChainIndexerOptions, type IndexerStepOutcome, initialChainState } from './types.js'
 import { alarmOfNoQuorumError, findNoQuorumError } from './undecided.js'
 import {
   ANY_ROWS,
@@ -85,9 +80,9 @@ export class ChainIndexer {
    * Unconfirmed blocks above the checkpoint, which are those in the tables. Null where the tables may have others:
    * after a restart or a failed step, and in a backfill.
    */
-  #stored: readonly UnconfirmedBlock[] | null = null
-  /** The checkpoint's block and the running hashes after it. Null before they are verified, and after a failed step. */
-  #place: LastConfirmedHashes | null = null
+  #stored: readonly DecodedBlock[] | null = null
+  /** The contracts' running hashes at the checkpoint. Null before they are verified, and after a failed step. */
+  #runningHashes: RunningHashes | null = null
   /** How many checks in a row found the checkpoint's block replaced, and since when. Null after any other check. */
   #doubt: { failures: number; sinceMs: number } | null = null
   /** Why confirmed blocks could not be proved in this step, which still wrote new blocks. Null: no error. */
@@ -112,16 +107,12 @@ export class ChainIndexer {
 
   async #step(): Promise<IndexerStepOutcome> {
     this.#unproved = null
+    let outcome: IndexerStepOutcome
     try {
-      const outcome = await this.#advance()
+      outcome = await this.#advance()
       if (outcome.kind !== 'behind') this.#doubt = null
       await this.#settle(outcome)
-      this.#maxBlocks = Math.min(MAX_BLOCKS_FOLLOWED_SINGLY, 2 * this.#maxBlocks)
-      if (this.#unproved) return this.#fail(this.#unproved)
-      Object.assign(this.state, { lastError: null, errorAlarm: null })
-      return outcome
     } catch (error) {
-      if (error === this.#unproved) throw error
       if (error instanceof DeepReorgError && this.#isOutOfPatience())
         return this.#halt(
           `${error.message}, which was confirmed: check the chain, then run \`clusterd journal rewind\`, or \`clusterd journal unhalt\` if it has that block again`,
@@ -129,9 +120,14 @@ export class ChainIndexer {
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
       // the database transaction may have been committed, so unconfirmed blocks and checkpoint are read again
       this.#stored = null
-      this.#place = null
+      this.#runningHashes = null
+      this.#fetcher.forget()
       return this.#fail(error)
     }
+    this.#maxBlocks = Math.min(MAX_BLOCKS_FOLLOWED_SINGLY, 2 * this.#maxBlocks)
+    if (this.#unproved) return this.#fail(this.#unproved)
+    Object.assign(this.state, { lastError: null, errorAlarm: null })
+    return outcome
   }
 
   #fail(error: unknown): never {
@@ -180,11 +176,12 @@ export class ChainIndexer {
     Object.assign(state, { latest: latest.number, confirmed, confirmedMs, blockMs })
     if (!state.isCaughtUp) state.headMs = latest.timestampMs
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
-    if (!this.#place) {
+    if (!this.#runningHashes) {
       await assertCheckpointOnChain(pool, chain, row, epoch)
-      const { place, ground } = await readLastConfirmedHashes(chain, row)
+      const { runningHashes, ground } = await readLastConfirmedHashes(chain, row)
       const alive = () => this.#showProgress(row.nextBlock, confirmed, 0, Date.now())
-      this.#place = place ?? (await this.#fetcher.hashesFromStart(row, latest, alive))
+      this.#runningHashes =
+        runningHashes ?? (await this.#fetcher.hashesFromStart(row, latest, alive))
       if (ground && state.trust === null) this.#showTrust(ground)
     }
     const isFar =
@@ -194,7 +191,7 @@ export class ChainIndexer {
     if (isFar && !isSeen) return this.#backfill(Math.min(confirmed, latest.number), latest)
     const unproved = this.#tail.filter(({ block }) => block <= reported).length
     const isFull = isFar || unproved >= MOST_UNPROVED
-    return this.#follow(latest, agreed, { place: this.#place, isFull })
+    return this.#follow(latest, agreed, isFull)
   }
 
   /**
@@ -228,7 +225,7 @@ export class ChainIndexer {
     this.#background = new BackgroundWork()
     const show = () => this.#showProgress(first, to, entries, startedMs)
     while (row.nextBlock <= to && !signal.aborted) {
-      for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to)) {
+      for await (const fetched of this.#fetcher.ranges(this.#runningHashes!, row.nextBlock, to)) {
         if (signal.aborted) break
         const { to: last, parentHash, runningHashes } = fetched.answer
         if (row.parentHash && !parentHash.equals(row.parentHash))
@@ -237,13 +234,13 @@ export class ChainIndexer {
           if (foldedFrom === row.nextBlock)
             throw transientError(`the contracts' running hashes of block ${last} are not known`)
           foldedFrom = row.nextBlock
-          const blocks = { from: row.nextBlock, confirmed: to, latest }
-          await this.#fetcher.foldAhead(this.#place!, blocks, show)
+          const { nextBlock: from, parentHash: before } = row
+          const blocks = { from, parentHash: before, confirmed: to, latest }
+          await this.#fetcher.foldAhead(this.#runningHashes!, blocks, show)
           break
         }
-        const range = provedRangeOf(chain, fetched)
-        await this.#write('backfill', [range], blockAfterBackfill(range), ANY_ROWS)
-        entries += range.decoded.entries.length
+        await this.#write('backfill', [fetched], blockAfterBackfill(fetched.answer), ANY_ROWS)
+        entries += fetched.answer.decoded.entries.length
         show()
         await this.#background.pause(signal)
       }
@@ -278,12 +275,12 @@ export class ChainIndexer {
   async #follow(
     latest: BlockHeader,
     agreed: ConfirmedHead,
-    { place, isFull }: { place: LastConfirmedHashes; isFull: boolean },
+    isFull: boolean,
   ): Promise<IndexerStepOutcome> {
     const { chain, row } = this.#options
     const before = this.#tail
     const { confirmed: confirmedBlock } = agreed
-    const asked = this.#askRunningHashes(latest, confirmedBlock)
+    this.#prefetchRunningHashes(latest, confirmedBlock)
     const known = { chain, row, tail: before }
     const extension = isFull ? null : await readNewBlocks(known, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
@@ -293,26 +290,30 @@ export class ChainIndexer {
       return latest.number < this.#tailBlock
         ? { kind: 'behind', latest: latest.number }
         : { kind: 'idle' }
-    let proved: ProvedLogRange[] = []
+    let proved: AgreedAnswer<CheckedLogRange>[] = []
     try {
       proved = await proveBlocks(chain, row, {
         blocks: confirming,
         tail,
-        place,
-        asked,
+        before: this.#runningHashes!,
+        hashesAt: this.#fetcher.hashesAt,
         agreed,
       })
     } catch (error) {
+      const isUnanswered =
+        error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
+      // nodes may keep only the newest block's state, which proves these blocks once the tail reaches that block
+      const isProvedLater = isUnanswered && extension !== null && tail.at(-1)!.block < latest.number
       // until nodes agree, new blocks are shown as unconfirmed
-      if (!findNoQuorumError(error)) throw error
-      this.#unproved = error as Error
+      if (!isProvedLater && !findNoQuorumError(error)) throw error
+      if (!isProvedLater) this.#unproved = error as Error
       confirming = []
     }
     const replaced = rowsToReplace(this.#stored, kept, confirming.length)
     if (extension || proved.length > 0) await this.#write('follow', proved, extension, replaced)
     // where nodes contradict each other about a block, a node may have invented it: all unconfirmed blocks are read
     // again
-    const why = findNoQuorumError(this.#unproved)
+    const why = this.#unproved && findNoQuorumError(this.#unproved)
     // if there are too many unproved blocks, and nodes no longer return their running hashes, the blocks are dropped
     // too: a catch-up reads them again and proves them by the running hashes at the newest block
     const isPast = isFull && why instanceof NodesSilentError
@@ -321,26 +322,22 @@ export class ChainIndexer {
     return {
       kind: 'followed',
       blocks: extension?.blocks.length ?? 0,
-      facts: logCountOfBlocks(extension?.blocks ?? []),
+      facts: decodedLogCount(logsOfBlocks(extension?.blocks ?? [])),
       confirmedBlocks: confirming.length,
-      entries: logCountOfBlocks(confirming),
+      entries: decodedLogCount(logsOfBlocks(confirming)),
       dropped: before.length - kept.length,
     }
   }
 
-  /** Requests a confirmed block's running hashes while logs are read. Null after a failed step. */
-  #askRunningHashes(latest: BlockHeader, confirmed: number): RequestedRunningHashes | null {
+  /** Requests a confirmed block's running hashes while logs are read, but not after a failed step. */
+  #prefetchRunningHashes(latest: BlockHeader, confirmed: number): void {
     const { chain, row } = this.#options
+    if (confirmed < row.nextBlock || !hasRunningHashes(chain) || this.state.lastError) return
     const hash =
       confirmed === latest.number
         ? fromHex(latest.hash)
         : this.#tail[confirmed - row.nextBlock]?.hash
-    if (!hash || confirmed < row.nextBlock || !hasRunningHashes(chain) || this.state.lastError)
-      return null
-    const block = { number: confirmed, hash: toHex(hash) }
-    const runningHashes = readAgreedRunningHashesOrNull(chain, block)
-    runningHashes.catch(() => {})
-    return { hash, runningHashes }
+    if (hash) void this.#fetcher.hashesAt(confirmed, hash)
   }
 
   #inDatabase<T>(part: () => Promise<T>): Promise<T> {
@@ -350,34 +347,36 @@ export class ChainIndexer {
   /** Writes proved logs with the next checkpoint, and the unconfirmed blocks that follow it. */
   async #write(
     at: 'backfill' | 'follow',
-    proved: readonly ProvedLogRange[],
+    proved: readonly AgreedAnswer<CheckedLogRange>[],
     extension: NewBlocks | null,
     replaced: ReplacedRows,
   ): Promise<void> {
     const { chain, row } = this.#options
-    const last = proved.at(-1)
+    const trust = proved.map((range) => trustOfRange(chain, range)).at(-1)
+    const last = proved.at(-1)?.answer
+    const hashes = last?.runningHashes?.answer ?? []
     const to = last
       ? {
           nextBlock: last.to + 1,
           parentHash: last.lastHash,
           record: hasRunningHashes(chain)
-            ? encodeRunningHashes(chain.config, last.lastHash, last.runningHashes)
+            ? encodeRunningHashes(chain.config, last.lastHash, hashes)
             : null,
         }
       : null
-    const confirmed = mergeDecodedLogs(proved.map(({ decoded }) => decoded))
+    const confirmed = mergeDecodedLogs(proved.map(({ answer }) => answer.decoded))
     failpoint(`${at}.before_transaction`)
     const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed, replaced }
     this.#minimumWei = await this.#inDatabase(() => writeBlocks(this.#options, write))
-    if (last) {
+    if (trust) {
       Object.assign(row, to)
-      this.#place = last
-      this.#showTrust(last.ground)
+      this.#runningHashes = hashes
+      this.#showTrust(trust)
     }
     failpoint(`${at}.after_commit`)
   }
 
-  get #tail(): readonly UnconfirmedBlock[] {
+  get #tail(): readonly DecodedBlock[] {
     return this.#stored ?? []
   }
 
@@ -415,7 +414,7 @@ export class ChainIndexer {
     // a node that is still syncing shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
     if (hasRunningHashes(chain) && this.state.trust === null) {
-      const known = { tail: this.#tail, place: this.#place! }
+      const known = { tail: this.#tail, before: this.#runningHashes! }
       const { nodes } = await readNewestRunningHashes(chain, row, known)
       this.#showTrust(trustBasisOf(chain, nodes))
     }

@@ -1,28 +1,24 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { logFilterOfContracts } from '../../chains/evm/decodeLogs.js'
+import type { DecodedBlock } from '../../chains/evm/decodeLogs.js'
 import {
   assertHeadersLinked,
   type BlockHeader,
   getBlockHeader,
-  getBlockLogs,
   requireBlockHeader,
 } from '../../chains/evm/logs.js'
-import { minimumBidEntries } from '../../chains/evm/minima.js'
-import { decodeChainLogs } from '../../chains/evm/runningHash/ranges.js'
-import { mapInBatches } from '../../chains/rpc/batches.js'
+import { readBlocksOfHeaders } from '../../chains/evm/runningHash/ranges.js'
 import { transientError } from '../../chains/rpc/errors.js'
 import type { RpcCall } from '../../chains/rpc/nodes.js'
-import type { ChainRow } from '../../db/journal/chains.js'
+import type { ChainRow } from '../../db/chains/chains.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { failBelowCheckpoint } from './checkpoint.js'
-import type { UnconfirmedBlock } from './types.js'
 
 export interface KnownChainBlocks {
   chain: EvmChain
   /** The chain's row, with its checkpoint: the newest confirmed block. */
   row: ChainRow
   /** Unconfirmed blocks on top of the checkpoint, in order. */
-  tail: readonly UnconfirmedBlock[]
+  tail: readonly DecodedBlock[]
 }
 
 /** Changes to the unconfirmed blocks (the tail): which blocks a reorg dropped, and which blocks are new. */
@@ -30,11 +26,8 @@ export interface NewBlocks {
   /** Blocks of the tail from this number on are no longer on the chain. */
   dropFrom: number
   /** Blocks to append, in order, each the parent of the next. */
-  blocks: UnconfirmedBlock[]
+  blocks: DecodedBlock[]
 }
-
-/** Number of blocks whose logs are read in parallel. */
-const LOGS_AT_ONCE = 8
 
 /**
  * Compares the chain's head with the unconfirmed blocks (the tail) and reads new blocks from one node. Checks every
@@ -54,9 +47,7 @@ export async function readNewBlocks(
   return chain.rpc.onOneNode(async (call) => {
     const read = async (newest: BlockHeader): Promise<NewBlocks | null> => {
       const headers = await newHeaders(call, known, newest)
-      const blocks = await mapInBatches(headers, LOGS_AT_ONCE, (header) =>
-        readBlock(call, chain, header),
-      )
+      const blocks = await readBlocksOfHeaders(call, chain, headers)
       return headers[0] ? { dropFrom: headers[0].number, blocks } : null
     }
     const readOwn = async () => read(await requireBlockHeader(call, end))
@@ -93,21 +84,5 @@ async function newHeaders(
     if (!parent || parent.number !== below)
       throw transientError(`eth_getBlockByHash: block ${below} (${lowest.parentHash}) is missing`)
     headers.unshift(parent)
-  }
-}
-
-async function readBlock(
-  call: RpcCall,
-  chain: EvmChain,
-  header: BlockHeader,
-): Promise<UnconfirmedBlock> {
-  const logs = await getBlockLogs(call, logFilterOfContracts(chain.config), header)
-  const decoded = await decodeChainLogs(call, chain, logs, () => header.timestampMs)
-  return {
-    block: header.number,
-    hash: fromHex(header.hash),
-    parentHash: fromHex(header.parentHash),
-    timestampMs: header.timestampMs,
-    decoded: { ...decoded, entries: [...minimumBidEntries(chain, header), ...decoded.entries] },
   }
 }

@@ -1,8 +1,5 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { type DecodedLogs, decodedLogCount } from '../../chains/evm/decodeLogs.js'
-import { logsOfBlocks } from '../../chains/evm/runningHash/proveBlocks.js'
-import type { ChainRow } from '../../db/journal/chains.js'
-import type { StoredUnconfirmedBlock } from '../../db/journal/tail.js'
+import type { ChainRow } from '../../db/chains/chains.js'
 import type { ChainState } from '../../ops/chainState.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { StageClock } from '../../ops/stages.js'
@@ -66,11 +63,3 @@ export const initialChainState = (
     return stages.lastMinute()
   },
 })
-
-/** An unconfirmed block with the decoded logs of the chain's watched contracts. */
-export interface UnconfirmedBlock extends Omit<StoredUnconfirmedBlock, 'entries'> {
-  decoded: DecodedLogs
-}
-
-export const logCountOfBlocks = (blocks: readonly UnconfirmedBlock[]): number =>
-  decodedLogCount(logsOfBlocks(blocks))

@@ -4,8 +4,8 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import {
   configuredMinimumBids,
   LOG_INDEX_OF_CONFIGURED_MINIMUM_BID,
-} from '../../chains/evm/minima.js'
-import { type ChainRow, readChain, readEntryBodies } from '../../db/journal/chains.js'
+} from '../../chains/evm/runningHash/ranges.js'
+import { type ChainRow, readChain, readEntryBodies } from '../../db/chains/chains.js'
 import { alarmLogFields } from '../../ops/alarms.js'
 import { chainErrorSentence } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'

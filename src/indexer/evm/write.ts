@@ -1,23 +1,28 @@
-import { type DecodedLogs, decodedLogCount, mergeDecodedLogs } from '../../chains/evm/decodeLogs.js'
-import type { ProvedLogRange } from '../../chains/evm/runningHash/prove.js'
-import { logsOfBlocks } from '../../chains/evm/runningHash/proveBlocks.js'
+import {
+  type DecodedBlock,
+  type DecodedLogs,
+  decodedLogCount,
+  logsOfBlocks,
+  mergeDecodedLogs,
+} from '../../chains/evm/decodeLogs.js'
+import type { ConfirmedLogRange } from '../../chains/evm/runningHash/ranges.js'
 import { insertConfirmedCredits } from '../../db/bridge/credits.js'
 import { writeMessageReceipts, writeMessages } from '../../db/bridge/messages.js'
-import { findRowsOfEntries, foldEntries, writeFoldedBatch } from '../../db/journal/append.js'
 import {
   type ChainCheckpoint,
   lockChainCheckpoint,
   moveChainCheckpoint,
-} from '../../db/journal/chains.js'
+} from '../../db/chains/chains.js'
+import { deleteUnconfirmedEntriesBefore, writeUnconfirmedBlocks } from '../../db/chains/tail.js'
+import { findRowsOfEntries, foldEntries, writeFoldedBatch } from '../../db/journal/append.js'
 import { lockJournalHead } from '../../db/journal/head.js'
-import { deleteUnconfirmedEntriesBefore, writeUnconfirmedBlocks } from '../../db/journal/tail.js'
 import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notifyBlock, notifyNetwork } from '../../db/pg/notify.js'
 import { inPipeline, type Queryable } from '../../db/pg/pipeline.js'
 import { inPipelinedTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
 import type { NewBlocks } from './tail.js'
-import type { ChainIndexerOptions, UnconfirmedBlock } from './types.js'
+import type { ChainIndexerOptions } from './types.js'
 
 /**
  * Maximum number of entries in a transaction while there are other writers: signed changes of users wait for the
@@ -26,9 +31,7 @@ import type { ChainIndexerOptions, UnconfirmedBlock } from './types.js'
 export const MAX_ENTRIES_PER_TRANSACTION_AFTER_CATCH_UP = 1_000
 
 /** The first of `blocks`: as many as one transaction may write, but at least one. */
-export function firstWritableBlocks(
-  blocks: readonly UnconfirmedBlock[],
-): readonly UnconfirmedBlock[] {
+export function firstWritableBlocks(blocks: readonly DecodedBlock[]): readonly DecodedBlock[] {
   let logs = 0
   const end = blocks.findIndex(({ decoded }, i) => {
     logs += decodedLogCount(decoded)
@@ -91,8 +94,8 @@ export const ANY_ROWS: ReplacedRows = { ofConfirmed: true, ofDropped: true }
  * @param confirmed number of blocks that are confirmed now, the first of the tail
  */
 export const rowsToReplace = (
-  stored: readonly UnconfirmedBlock[] | null,
-  kept: readonly UnconfirmedBlock[],
+  stored: readonly DecodedBlock[] | null,
+  kept: readonly DecodedBlock[],
   confirmed: number,
 ): ReplacedRows =>
   stored
@@ -102,7 +105,7 @@ export const rowsToReplace = (
       }
     : ANY_ROWS
 
-const hasRows = ({ decoded: { entries, received, sent, payments } }: UnconfirmedBlock): boolean =>
+const hasRows = ({ decoded: { entries, received, sent, payments } }: DecodedBlock): boolean =>
   entries.length + received.length + sent.length + payments.length > 0
 
 /**
@@ -176,7 +179,10 @@ function writeExtension(
 /**
  * What to store after a catch-up's range: its last block's hash, because a local chain may restart from an older state.
  */
-export const blockAfterBackfill = ({ to: block, lastHash: hash }: ProvedLogRange): NewBlocks => ({
+export const blockAfterBackfill = ({
+  to: block,
+  lastHash: hash,
+}: ConfirmedLogRange): NewBlocks => ({
   dropFrom: block,
   blocks: [
     { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeDecodedLogs([]) },

@@ -14,8 +14,7 @@ import {
   paymentSourceId,
 } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
-import type { ProgramWithHoldingTime } from './row.js'
-import { PaymentSequenceTracker } from './sequence.js'
+import { PaymentSequenceTracker, type ProgramWithHoldingTime } from './check.js'
 
 const word = (fill: number) => Buffer.alloc(32, fill)
 const HELD_MS = 604_800_000
@@ -68,15 +67,15 @@ const tx = (slot: number, events: Partial<ListedDecodedTransaction>): ListedDeco
   ...transactionWithoutEvents(true),
   ...events,
 })
-const trackerAt = (names = 0, communityNames = 0) =>
-  new PaymentSequenceTracker(identity, { names, communityNames })
+const trackerAt = (sequence = 0, communitySequence = 0) =>
+  new PaymentSequenceTracker(identity, { sequence, communitySequence })
 const nameId = (sequence: bigint) =>
   paymentMessageId(paymentSourceId(identity.genesisHash, identity.programId), sequence)
 const communityId = (sequence: bigint) =>
   communityPaymentId(identity.genesisHash, identity.programId, sequence)
 const stateOf = ({ known, isWhole }: PaymentSequenceTracker) => [
-  known.names,
-  known.communityNames,
+  known.sequence,
+  known.communitySequence,
   isWhole,
 ]
 
@@ -169,13 +168,13 @@ it.each<[string, string[], number, number, number | null]>([
   const read = { plain: tx(6, {}), paid: tx(7, { payments: [paid(1n)] }) }
   tracker.advance(Object.values(read))
   const listed = names.map((name) => read[name as keyof typeof read])
-  const leftOut = tracker.leftOutOf({ listed, downToSlot }, beforeSlot)
+  const leftOut = tracker.leftOutOf({ listed, newest: null, downToSlot }, beforeSlot)
   expect(leftOut).toBe(slot === null ? null : read.paid.signature)
 })
 
 describe('the outcome of payments', () => {
   it('is read from both kinds of events', () => {
-    const { outcomes } = trackerAt().advance([
+    const { outcomes } = trackerAt(3, 3).advance([
       tx(9, {
         ends: (['name', 'communityName'] as const).flatMap((of) =>
           (['released', 'refused', 'reclaimed'] as const).map((outcome, i) => ({
@@ -200,13 +199,22 @@ describe('the outcome of payments', () => {
     const tracker = trackerAt()
     const refused = { of: 'communityName', outcome: 'refused', sequence: 1n } as const
     const early = { id: communityId(1n), outcome: 'refused', block: 4 }
-    expect(tracker.advance([tx(4, { ends: [refused] })]).outcomes).toEqual([early])
-    tracker.forgetOutcomes([])
+    expect(tracker.advance([tx(4, { ends: [refused] })]).outcomes).toEqual([])
     expect(stateOf(tracker)).toEqual([0, 0, false])
+    expect(tracker.advance([tx(2, { communityPayments: [forCommunity(2n)] })]).outcomes).toEqual([])
     expect(tracker.advance([tx(3, { communityPayments: [forCommunity(1n)] })]).outcomes).toEqual([
       early,
     ])
-    tracker.forgetOutcomes([early.id])
-    expect(stateOf(tracker)).toEqual([0, 1, true])
+    expect(stateOf(tracker)).toEqual([0, 2, true])
+    expect(tracker.advance([tx(5, {})]).outcomes).toEqual([])
+  })
+
+  it('is returned with a payment after a gap, and the cursor waits for the gap', () => {
+    const tracker = trackerAt()
+    const released = { of: 'name', outcome: 'released', sequence: 2n } as const
+    expect(
+      tracker.advance([tx(4, { payments: [paid(2n)] }), tx(5, { ends: [released] })]).outcomes,
+    ).toEqual([{ id: nameId(2n), outcome: 'released', block: 5 }])
+    expect(stateOf(tracker)).toEqual([0, 0, false])
   })
 })

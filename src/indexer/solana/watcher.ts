@@ -1,41 +1,37 @@
-import type pg from 'pg'
+import bs58 from 'bs58'
 import { RefutedAnswerError } from '../../chains/rpc/errors.js'
-import type { RpcCall } from '../../chains/rpc/nodes.js'
+import type { SolanaChain } from '../../chains/solana/chain.js'
 import {
-  getSlot,
   type ListedDecodedTransaction,
   type ListedTransaction,
-  listTransactions,
-  type PaymentCounts,
   readMaxPaymentHoldingMs,
-  readPaymentCounts,
-  signatureFromBase58,
-  signatureToBase58,
 } from '../../chains/solana/reads.js'
-import { assertIndexingLeader } from '../../db/journal/head.js'
-import {
-  movePaymentCursor,
-  type PaymentCursor,
-  readPaymentCursor,
-} from '../../db/payments/cursor.js'
-import { writePaymentOutcomes, writePayments } from '../../db/payments/payments.js'
-import { notifyNetwork } from '../../db/pg/notify.js'
-import { inTransaction } from '../../db/pg/pool.js'
+import { type PaymentCursor, readPaymentCursor } from '../../db/payments/cursor.js'
 import { chainErrorSentence } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
-import { failpoint } from '../../ops/failpoint.js'
+import type { LeaderContext } from '../../ops/context.js'
+import { StageClock } from '../../ops/stages.js'
 import { initialChainState } from '../evm/types.js'
 import { alarmOfNoQuorumError } from '../evm/undecided.js'
-import { readTransactionsInChunks } from './chunks.js'
-import { PaymentSequenceTracker } from './sequence.js'
-import { createUnconfirmedPaymentWriter } from './tail.js'
-import type { PaymentWatcherOptions, PaymentWatchOutcome } from './types.js'
+import { type BackfillProgress, measureBackfillProgress } from '../progress.js'
+import {
+  type PaymentProgramIdentity,
+  type PaymentRows,
+  PaymentSequenceTracker,
+  readAgreedTransactions,
+  readUnconfirmedTransactions,
+  storedPaymentsOf,
+  type TransactionReadOptions,
+} from './check.js'
 import {
   arePaymentCountsConsistent,
   hasMorePaymentsThan,
   mergeTransactionLists,
   type NodeProgramAnswers,
-} from './view.js'
+  type PaymentCounts,
+  readProgramAnswers,
+} from './list.js'
+import { storeConfirmedPayments, storeUnconfirmedPayments } from './store.js'
 
 /**
  * Number of slots before the cursor in which a search looks for transactions that a node listed late. While payments
@@ -55,31 +51,70 @@ const LATE_SEARCH_EVERY_MS = 30_000
  * Time after which missing payments raise an alarm: lagging nodes catch up within it. Later the operator has to act.
  */
 const MISSING_ALARM_MS = 60_000
-
 /**
  * Interval at which the program's transactions are listed while neither its counters nor a socket show anything new.
  */
 const LIST_EVERY_MS = 5_000
 
-/** Writes a program's payments from a Solana cluster to the database. Every write checks the leader's epoch. */
+/** A network's Solana cluster as the daemon opened it. */
+export interface SolanaChainSource {
+  chain: SolanaChain
+  /**
+   * The program's identity and the chain's number in the database. Calls the cluster if it was never reached before.
+   * @throws ChainUnavailableError
+   */
+  open(): Promise<{ identity: PaymentProgramIdentity; chain: number }>
+}
+
+export interface PaymentWatcherOptions
+  extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'>,
+    Pick<SolanaChainSource, 'open'>,
+    TransactionReadOptions {
+  startSlot: number
+  onProgress?: (progress: BackfillProgress) => void
+  nowMs?: () => number
+}
+
+/** Outcome of one step of the watcher. */
+export type PaymentWatchOutcome =
+  /** Confirmed transactions were written. */
+  | {
+      kind: 'took'
+      transactions: number
+      payments: number
+      communityPayments: number
+      outcomes: number
+    }
+  /** There is no new confirmed transaction. Unconfirmed payments (the tail) may have changed. */
+  | { kind: 'idle'; unconfirmed: number }
+  /**
+   * The program's counters on a node include payments that no listed transaction contains. `text` has the counts.
+   * `isAlarm` is true once payments have been missing for too long.
+   */
+  | { kind: 'missing'; text: string; isAlarm: boolean }
+
+/**
+ * Writes a program's payments from a Solana cluster to the database: lists transactions (list.ts), reads them as two
+ * nodes return them (check.ts), and stores their payments (store.ts). Every write checks the leader's epoch.
+ */
 export class PaymentWatcher {
   readonly state: ChainState
   readonly #options: PaymentWatcherOptions
   readonly #nowMs: () => number
+  readonly #stages = new StageClock()
+  /** Discarded by a failed step. */
   #memory: Memory | null = null
   // a failed step keeps these two, so that frequent failures delay neither the searches nor the alarm
   /** Start of the last search, ms. `isDone` is false while it has not succeeded. */
   #search: { startedMs: number; isDone: boolean }
-  /** Since when payments are missing, and after which time all transactions are read again, ms; then it is doubled. */
-  #shortfall: { sinceMs: number; rereadAfterMs: number } | null = null
+  #shortfall: Shortfall | null = null
 
   constructor(options: PaymentWatcherOptions) {
     this.#options = options
     this.#nowMs = options.nowMs ?? Date.now
     this.#search = { startedMs: this.#nowMs() - SEARCH_EVERY_MS, isDone: true }
-    const { identity, rpc, chain, startSlot: nextBlock } = options
-    const named = { network: identity.network, label: rpc.label, chain, nextBlock }
-    this.state = initialChainState(named, options.stages)
+    const { network, rpc, startSlot: nextBlock } = options
+    this.state = initialChainState({ network, label: rpc.label, chain: 0, nextBlock }, this.#stages)
   }
 
   /**
@@ -91,63 +126,60 @@ export class PaymentWatcher {
   async step(wasNotified = true, alive = () => {}): Promise<PaymentWatchOutcome> {
     const { state } = this
     try {
-      const advance = () => this.#advance(wasNotified, alive)
-      const outcome = await this.#options.stages.during('node', advance)
-      state.lastStepMs = Date.now()
+      const outcome = await this.#stages.during('node', () => this.#advance(wasNotified, alive))
       const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
       Object.assign(state, { lastError: isAlarm ? outcome.text : null, errorAlarm: null })
       return outcome
     } catch (error) {
       // the database transaction may have been committed, so the cursor is read again
       this.#memory = null
+      // the search may have been too long to end
+      if (this.#shortfall) this.#shortfall.lateSlots = LATE_SLOTS
       const errorAlarm = alarmOfNoQuorumError(error)
-      Object.assign(state, {
-        lastError: chainErrorSentence(error),
-        errorAlarm,
-        lastStepMs: Date.now(),
-      })
+      Object.assign(state, { lastError: chainErrorSentence(error), errorAlarm })
       throw error
+    } finally {
+      state.lastStepMs = Date.now()
     }
   }
 
   async #advance(wasNotified: boolean, alive: () => void): Promise<PaymentWatchOutcome> {
-    const { rpc, signal } = this.#options
-    this.#memory ??= await load(this.#options)
+    const { rpc, registrar, commitment, startSlot, signal } = this.#options
+    this.#memory ??= await load(this.#options, this.#stages)
     const memory = this.#memory
+    const { cursor, tracker } = memory
+    this.state.chain = memory.store.key.chain
     void rpc.checkHeads()
-    const plan = this.#plan(memory, wasNotified)
-    const views: NodeProgramAnswers[] = []
+    const { isSearch, ...plan } = this.#planList(memory, wasNotified)
+    const until = isSearch ? null : memory.listedTo
+    const question = { ...plan, cursor, known: tracker.known, commitment, startSlot, until, signal }
+    const answered: NodeProgramAnswers[] = []
     const { answer, nodes } = await rpc.agreed(
       async (call, _, host) => {
         alive()
-        const view = await this.#view(call, host, memory, plan)
-        views.push(view)
-        return view
+        const answers = await readProgramAnswers(call, registrar, { ...question, host })
+        answered.push(answers)
+        return answers
       },
       { isSame: arePaymentCountsConsistent },
     )
-    const agreed = views.filter((view) => arePaymentCountsConsistent(view, answer))
-    const isNew = ({ signature }: ListedTransaction) => !memory.tracker.hasRead(signature)
-    const fresh = mergeTransactionLists(agreed).filter(isNew)
-    const took = { transactions: 0, payments: 0, communityPayments: 0, outcomes: 0 }
-    await readTransactionsInChunks(this.#options, fresh, async (txs) => {
-      alive()
-      const written = await this.#write(memory, txs)
-      for (const what in took) took[what as keyof typeof took] += written[what as keyof typeof took]
-    })
-    if (plan.isSearch) {
+    const agreed = answered.filter((answers) => arePaymentCountsConsistent(answers, answer))
+    const fresh = mergeTransactionLists(agreed).filter(
+      ({ signature }) => !tracker.hasRead(signature),
+    )
+    const took = await this.#storeTransactions(memory, fresh, alive)
+    if (isSearch) {
       this.#search.isDone = true
-      this.#nameIncomplete(memory, agreed)
+      this.#refuteIncompleteLists(memory, agreed)
     }
-    const lists = agreed.filter(({ list }) => list)
+    const list = agreed.find((answers) => answers.list)?.list
     // transactions that were not written because of the abort signal are listed again
     if (signal.aborted && took.transactions < fresh.length) this.#memory = null
-    else if (lists[0]?.list) memory.listedTo = lists[0].list.newest
+    else if (list) memory.listedTo = list.newest
     // slot that all agreeing nodes have reached
     const confirmed = Math.min(...agreed.map(({ slot }) => slot))
     const latest = Math.max(confirmed, Math.min(...agreed.map(({ headSlot }) => headSlot)))
-    const tailSlot = Math.max(this.#options.startSlot, confirmed - LATE_SLOTS)
-    if (lists.length > 0) memory.unconfirmed = await memory.writeTail(memory.listedTo, tailSlot)
+    if (list) await this.#storeTail(memory, Math.max(startSlot, confirmed - LATE_SLOTS))
     // no block time is read here: the time at which the head's slot last rose is used as the head's time
     if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
     Object.assign(this.state, {
@@ -161,70 +193,110 @@ export class PaymentWatcher {
     })
     // while payments are missing, reading known transactions again is no progress
     const wasMissing = this.#shortfall !== null
-    const missing = this.#missing(memory, agreed)
-    if (took.transactions > 0 && !(wasMissing && missing)) return { kind: 'took', ...took }
-    return missing ?? { kind: 'idle', unconfirmed: memory.unconfirmed }
+    const missing = this.#findMissing(memory, agreed)
+    if (took.transactions > 0 && !(wasMissing && missing)) return took
+    return missing ?? { kind: 'idle', unconfirmed: memory.tail.payments }
   }
 
-  #plan(memory: Memory, wasNotified: boolean): ListPlan {
+  /** Decides whether the program's transactions are listed in this step, and how far back. */
+  #planList(memory: Memory, wasNotified: boolean) {
     const nowMs = this.#nowMs()
+    const shortfall = this.#shortfall
     // a clock that was set back counts as time passed: nothing waits until it reaches the earlier time again
     const isPast = (sinceMs: number, ms: number) => Math.abs(nowMs - sinceMs) >= ms
-    const isMissing = this.#shortfall !== null
-    const isUrgent = isMissing || !this.#search.isDone
-    const isSearch = isPast(
-      this.#search.startedMs,
-      isUrgent ? SEARCH_EVERY_MS : LATE_SEARCH_EVERY_MS,
-    )
+    const isUrgent = shortfall !== null || !this.#search.isDone
+    const everyMs = isUrgent ? SEARCH_EVERY_MS : LATE_SEARCH_EVERY_MS
+    const isSearch = isPast(this.#search.startedMs, everyMs)
     const isDue =
       wasNotified ||
-      isMissing ||
+      shortfall !== null ||
       isSearch ||
-      memory.unconfirmed > 0 ||
+      memory.tail.payments > 0 ||
       isPast(memory.listedMs, LIST_EVERY_MS)
-    const { lateSlots } = memory
+    const lateSlots = shortfall?.lateSlots ?? LATE_SLOTS
     if (isDue) memory.listedMs = nowMs
     if (isSearch) this.#search = { startedMs: nowMs, isDone: false }
-    if (isSearch && isMissing) memory.lateSlots = Math.min(lateSlots * 2, MAX_LATE_SLOTS)
+    if (isSearch && shortfall) shortfall.lateSlots = Math.min(lateSlots * 2, MAX_LATE_SLOTS)
     return { isDue, isSearch, lateSlots }
   }
 
-  /** Reads one node's payment counts, then its list of transactions: so a list that is too short reveals a gap. */
-  async #view(
-    call: RpcCall,
-    host: string,
+  /** Reads listed transactions and stores what they contain. @returns how much was stored */
+  async #storeTransactions(
     memory: Memory,
-    { isDue, isSearch, lateSlots }: ListPlan,
-  ): Promise<NodeProgramAnswers> {
-    const { registrar, commitment, startSlot, signal } = this.#options
-    const { cursor, tracker } = memory
-    const [counts, headSlot] = await Promise.all([
-      readPaymentCounts(call, registrar, commitment),
-      commitment === 'confirmed' ? 0 : getSlot(call, 'confirmed'),
-    ])
-    const { slot: known, sequence: names, communitySequence: communityNames } = cursor
-    if (counts.slot > known && hasMorePaymentsThan({ names, communityNames }, counts))
-      throw new RefutedAnswerError(
-        `getAccountInfo: slot ${counts.slot} has fewer payments than are known at slot ${known}`,
-      )
-    const view = { host, ...counts, headSlot, list: null }
-    if (!isDue && !hasMorePaymentsThan(counts, tracker.known)) return view
-    // a wrong slot in the cursor must not exclude newer slots
-    const downToSlot = Math.max(startSlot, Math.min(counts.slot, known) - lateSlots)
-    const until = isSearch ? null : memory.listedTo
-    const options = { commitment, until, downToSlot, signal }
-    const list = await listTransactions(call, registrar, options)
-    // checked while this node answers, so that the error is counted as this node's
-    for (const { signature } of list.listed) signatureFromBase58(signature)
-    return { ...view, list: { ...list, downToSlot } }
+    listed: readonly ListedTransaction[],
+    alive: () => void,
+  ) {
+    const { network, rpc, onProgress } = this.#options
+    const took = {
+      kind: 'took' as const,
+      transactions: 0,
+      payments: 0,
+      communityPayments: 0,
+      outcomes: 0,
+    }
+    const startedMs = Date.now()
+    let done = 0
+    for await (const read of readAgreedTransactions(this.#options, listed)) {
+      alive()
+      const txs = read.filter((tx) => tx !== null)
+      const { payments, outcomes } = await this.#store(memory, txs)
+      const names = payments.filter(({ target }) => target.kind === 'name').length
+      done += read.length
+      took.transactions += txs.length
+      took.payments += names
+      took.communityPayments += payments.length - names
+      took.outcomes += outcomes.length
+      const counts = {
+        network,
+        label: rpc.label,
+        unit: 'transactions' as const,
+        doneBlocks: done,
+        totalBlocks: listed.length,
+        registrations: took.payments + took.communityPayments,
+      }
+      onProgress?.(measureBackfillProgress(counts, startedMs))
+    }
+    return took
+  }
+
+  /** Stores payments and outcomes, and moves the cursor where no payment is missing. */
+  async #store(memory: Memory, txs: readonly ListedDecodedTransaction[]): Promise<PaymentRows> {
+    const { onUnknown } = this.#options
+    const { cursor, tracker, store } = memory
+    const rows = this.#stages.work('decode', () => tracker.advance(txs))
+    for (const { signature, unknown } of txs)
+      if (unknown.length > 0) onUnknown?.(signature, unknown)
+    const last = txs.at(-1)
+    const to = last && tracker.isWhole ? cursorAfter(cursor, last, tracker.known) : cursor
+    await this.#stages.during('database', () => storeConfirmedPayments(store, rows, cursor, to))
+    if (to !== cursor) tracker.forgetRead(to.slot - LATE_SLOTS)
+    memory.cursor = to
+    return rows
+  }
+
+  /** Stores the unconfirmed payments, if they have changed. A cluster that is read at `confirmed` has none. */
+  async #storeTail(memory: Memory, downToSlot: number): Promise<void> {
+    const { rpc, registrar, commitment } = this.#options
+    const { program, store, listedTo } = memory
+    const txs =
+      commitment === 'confirmed'
+        ? []
+        : await rpc.onOneNode((call) =>
+            readUnconfirmedTransactions(call, registrar, listedTo, downToSlot),
+          )
+    const payments = txs.flatMap((tx) => storedPaymentsOf(program, tx))
+    const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
+    if (ids !== memory.tail.ids)
+      await this.#stages.during('database', () => storeUnconfirmedPayments(store, payments))
+    memory.tail = { payments: payments.length, ids }
   }
 
   /**
    * Reports nodes whose search omits transactions that were read from agreeing nodes. A node may list a transaction
    * late, but not this late.
    */
-  #nameIncomplete({ tracker }: Memory, views: readonly NodeProgramAnswers[]): void {
-    for (const { host, slot, list } of views) {
+  #refuteIncompleteLists({ tracker }: Memory, answered: readonly NodeProgramAnswers[]): void {
+    for (const { host, slot, list } of answered) {
       const leftOut = list && tracker.leftOutOf(list, slot - LATE_SLOTS / 2)
       if (leftOut)
         this.#options.rpc.refute(
@@ -234,108 +306,79 @@ export class PaymentWatcher {
     }
   }
 
-  /** Writes payments and outcomes in one transaction, and moves the cursor where no payment is missing. */
-  async #write(memory: Memory, txs: readonly ListedDecodedTransaction[]) {
-    const { pool, identity, chain, epoch, onUnknown, stages } = this.#options
-    const { network } = identity
-    const { tracker } = memory
-    const { payments, outcomes } = stages.work('decode', () => tracker.advance(txs))
-    for (const { signature, unknown } of txs)
-      if (unknown.length > 0) onUnknown?.(signature, unknown)
-    failpoint('solana.before_transaction')
-    const write = async (client: pg.ClientBase) => {
-      await assertIndexingLeader(client, network, epoch)
-      await writePayments(client, { network, chain }, { isConfirmed: true, block: 0 }, payments)
-      tracker.forgetOutcomes(await writePaymentOutcomes(client, { network, chain }, outcomes))
-      const last = txs.at(-1)
-      const to = last && tracker.isWhole ? cursorBehind(memory, last) : memory.cursor
-      if (to !== memory.cursor)
-        await movePaymentCursor(client, { network, chain }, memory.cursor, to)
-      await notifyNetwork(client, network)
-      failpoint('solana.before_commit')
-      return to
-    }
-    const cursor = await stages.during('database', () => inTransaction(pool, write))
-    failpoint('solana.after_commit')
-    if (cursor !== memory.cursor) tracker.forgetRead(cursor.slot - LATE_SLOTS)
-    memory.cursor = cursor
-    const communityPayments = payments.filter(
-      ({ target }) => target.kind === 'communityName',
-    ).length
-    const counts = { transactions: txs.length, communityPayments, outcomes: outcomes.length }
-    return { ...counts, payments: payments.length - communityPayments }
-  }
-
-  #missing(memory: Memory, views: readonly NodeProgramAnswers[]): PaymentWatchOutcome | null {
-    const { known, isWhole } = memory.tracker
-    if (isWhole && !views.some((view) => hasMorePaymentsThan(view, known))) {
+  /** Missing payments. Null where every payment that the nodes count was read. */
+  #findMissing(
+    { tracker }: Memory,
+    answered: readonly NodeProgramAnswers[],
+  ): PaymentWatchOutcome | null {
+    const { known, isWhole } = tracker
+    if (isWhole && !answered.some((answers) => hasMorePaymentsThan(answers, known))) {
       this.#shortfall = null
-      memory.lateSlots = LATE_SLOTS
       return null
     }
     const nowMs = this.#nowMs()
-    const { sinceMs = nowMs, rereadAfterMs = MISSING_ALARM_MS } = this.#shortfall ?? {}
-    const forMs = Math.max(0, nowMs - sinceMs)
-    const isReread = forMs >= rereadAfterMs
-    // a wrong answer may have hidden the payments of a transaction that was read: all are read again
-    if (isReread) memory.tracker.forgetRead()
-    this.#shortfall = {
-      sinceMs: nowMs - forMs,
-      rereadAfterMs: isReread ? 2 * rereadAfterMs : rereadAfterMs,
+    this.#shortfall ??= { sinceMs: nowMs, rereadAfterMs: MISSING_ALARM_MS, lateSlots: LATE_SLOTS }
+    const shortfall = this.#shortfall
+    // after the clock was set back, the time begins anew
+    shortfall.sinceMs = Math.min(shortfall.sinceMs, nowMs)
+    const forMs = nowMs - shortfall.sinceMs
+    if (forMs >= shortfall.rereadAfterMs) {
+      // a wrong answer may have hidden the payments of a transaction that was read: all are read again
+      tracker.forgetRead()
+      shortfall.rereadAfterMs *= 2
     }
-    const counts = views.map((view) => `${view.host} counts ${countsOf(view)}`)
+    const counts = answered.map((answers) => `${answers.host} counts ${countsText(answers)}`)
     return {
       kind: 'missing',
-      text: `payments are missing: ${counts.join(', ')}, and the transactions of ${countsOf(known)} are listed`,
+      text: `payments are missing: ${counts.join(', ')}, and the transactions of ${countsText(known)} are listed`,
       isAlarm: forMs >= MISSING_ALARM_MS,
     }
   }
 }
 
-const countsOf = ({ names, communityNames }: PaymentCounts): string =>
-  `${names} for names and ${communityNames} for community names`
-
-interface ListPlan {
-  /** True if lists are due although no counter of the program has risen. */
-  isDue: boolean
-  /** True if the lists go back `lateSlots` slots before the cursor, for transactions that were listed late. */
-  isSearch: boolean
+/** Payments that the program counts and no listed transaction contains. */
+interface Shortfall {
+  /** Since when, ms. */
+  sinceMs: number
+  /** Time after which all transactions are read again, ms. Then it is doubled. */
+  rereadAfterMs: number
+  /** Number of slots before the cursor that the next search covers. Each search doubles it. */
   lateSlots: number
 }
 
-/** Loads the state that is kept between steps, from the stored cursor. A failed step discards this state. */
-async function load(options: PaymentWatcherOptions) {
-  const { pool, rpc, registrar, identity, chain, startSlot, commitment, stages } = options
-  const program = {
-    ...identity,
-    heldMs: await rpc.quorum((call) => readMaxPaymentHoldingMs(call, registrar, commitment)),
-  }
-  const cursor = await stages.during('database', () =>
-    readPaymentCursor(pool, { network: identity.network, chain }, startSlot),
-  )
+/** Loads the state that is kept between steps, from the stored cursor. */
+async function load(options: PaymentWatcherOptions, stages: StageClock) {
+  const { pool, network, epoch, rpc, registrar, startSlot, commitment } = options
+  const { identity, chain } = await options.open()
+  const heldMs = await rpc.quorum((call) => readMaxPaymentHoldingMs(call, registrar, commitment))
+  const program = { ...identity, heldMs }
+  const key = { network, chain }
+  const cursor = await stages.during('database', () => readPaymentCursor(pool, key, startSlot))
   return {
+    program,
+    store: { pool, epoch, key },
     cursor,
-    tracker: new PaymentSequenceTracker(program, {
-      names: cursor.sequence,
-      communityNames: cursor.communitySequence,
-    }),
+    tracker: new PaymentSequenceTracker(program, cursor),
     /** Signature up to which all transactions have been listed, except those that a node lists late. */
-    listedTo: cursor.signature && signatureToBase58(cursor.signature),
+    listedTo: cursor.signature && bs58.encode(cursor.signature),
     /** Time when the program's transactions were last listed, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
-    writeTail: createUnconfirmedPaymentWriter(options, program),
-    unconfirmed: 0,
-    lateSlots: LATE_SLOTS,
+    /** The stored unconfirmed payments: their number, and their ids and transactions. Null before the first write. */
+    tail: { payments: 0, ids: null as string | null },
   }
 }
 type Memory = Awaited<ReturnType<typeof load>>
 
 /** The cursor after transaction `last`. Slots ascend, except for a transaction that a node listed late. */
-function cursorBehind({ cursor, tracker }: Memory, last: ListedTransaction): PaymentCursor {
-  return {
-    signature: last.slot >= cursor.slot ? signatureFromBase58(last.signature) : cursor.signature,
-    slot: Math.max(cursor.slot, last.slot),
-    sequence: tracker.known.names,
-    communitySequence: tracker.known.communityNames,
-  }
-}
+const cursorAfter = (
+  cursor: PaymentCursor,
+  last: ListedTransaction,
+  known: PaymentCounts,
+): PaymentCursor => ({
+  signature: last.slot >= cursor.slot ? Buffer.from(bs58.decode(last.signature)) : cursor.signature,
+  slot: Math.max(cursor.slot, last.slot),
+  ...known,
+})
+
+const countsText = ({ sequence, communitySequence }: PaymentCounts): string =>
+  `${sequence} for names and ${communitySequence} for community names`

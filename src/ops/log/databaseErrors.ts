@@ -69,18 +69,10 @@ const OWN_CLASSES = ['DatabaseConnectionError', 'ForbiddenSchemaError']
 /** Message of PostgreSQL about a denied access. The name of the object is not secret. */
 const DENIED = /^permission denied for (\w+ [\w.]{1,63})$/
 
-/** Fields of an error of the server, and of Prisma's error around it. */
-interface ServerErrorFields {
-  severity?: unknown
-  code?: unknown
-  meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } }
-}
-
-/** SQLSTATE of an error of PostgreSQL's server, also where Prisma wraps it. Null for any other error. */
+/** SQLSTATE of an error of PostgreSQL's server. Null for any other error. */
 export function sqlStateOf(error: Error): string | null {
-  const { severity, code, meta } = error as Error & ServerErrorFields
-  const state = severity === undefined ? meta?.driverAdapterError?.cause?.originalCode : code
-  return typeof state === 'string' ? state : null
+  const { severity, code } = error as Error & { severity?: unknown; code?: unknown }
+  return severity !== undefined && typeof code === 'string' ? code : null
 }
 
 /**

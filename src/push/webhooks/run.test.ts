@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type pg from 'pg'
 import { pino } from 'pino'
-import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
 import {
@@ -15,7 +14,6 @@ import {
 } from '../../db/webhooks/webhooks.js'
 import { WorkerLoops } from '../../ops/loops.js'
 import { deliverNextMessage, type FeedPage, type WEBHOOK_MESSAGE_TYPES } from './deliver.js'
-import { createWebhookMetrics } from './metrics.js'
 import { runWebhooks } from './run.js'
 
 const DAY_MS = 86_400_000
@@ -55,7 +53,6 @@ async function run(until: () => boolean | Promise<boolean>, timeout: number): Pr
     signal: stop.signal,
     loops: new WorkerLoops(),
     log: pino({ level: 'silent' }),
-    showCounts: createWebhookMetrics(new Registry()),
     readFeed,
   })
   try {

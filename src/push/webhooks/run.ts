@@ -6,7 +6,11 @@ import {
   leaseWebhooks,
   saveWebhook,
 } from '../../db/webhooks/webhooks.js'
-import { alarmLogFields } from '../../ops/alarms.js'
+import {
+  alarmLogFields,
+  FAILING_WEBHOOK_ALARM_MS,
+  type ProblemWithAlarm,
+} from '../../ops/alarms.js'
 import { isInternalError } from '../../ops/log/errors.js'
 import type { Logger } from '../../ops/log/log.js'
 import type { WorkerLoops } from '../../ops/loops.js'
@@ -14,7 +18,6 @@ import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { deliverNextMessage, type ReadFeedPage } from './deliver.js'
-import type { WebhookCounts } from './metrics.js'
 import { POST_TIMEOUT_MS } from './post.js'
 
 /** Maximum number of messages that are delivered at once, each of another webhook. */
@@ -27,7 +30,6 @@ export interface RunWebhooksOptions {
   readFeed: ReadFeedPage
   /** True if webhooks may use private addresses, and HTTP without TLS. */
   allowsPrivate: boolean
-  showCounts(counts: readonly WebhookCounts[]): void
   log: Logger
   loops: WorkerLoops
   signal: AbortSignal
@@ -35,23 +37,33 @@ export interface RunWebhooksOptions {
 
 /** Delivers messages to webhooks until the signal fires. Several processes may share the webhooks. */
 export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done: Promise<void> } {
-  const { pool, log, loops, signal, showCounts } = options
+  const { pool, log, loops, signal } = options
   const notify = createWakeUp()
   const underWay = new Set<Promise<void>>()
   let count = 0
   /** Time at which webhooks were last counted, by a monotonic clock, ms. */
   let countedMs = Number.NEGATIVE_INFINITY
+  const raise = (holds: boolean, problem: ProblemWithAlarm) => {
+    const key = `${problem.alarm} ${problem.network}`
+    if (holds) loops.raised.set(key, problem)
+    else loops.raised.delete(key)
+  }
   const countAll = async () => {
     const counts = await countWebhooks(pool, Date.now())
     countedMs = performance.now()
     count = counts.reduce((sum, { active, failing }) => sum + active + failing, 0)
-    showCounts(counts)
     for (const network of NETWORKS) {
-      const parked = counts.find((one) => one.network === network)?.parked ?? 0
-      const text = `${parked} webhooks of ${network} are parked`
-      const key = `webhooks of ${network}`
-      if (parked > 0) loops.raised.set(key, { alarm: 'ClusterdWebhookParked', text })
-      else loops.raised.delete(key)
+      const { parked = 0, oldestMs = 0 } = counts.find((one) => one.network === network) ?? {}
+      raise(parked > 0, {
+        alarm: 'ClusterdWebhookParked',
+        text: `${parked} webhooks of ${network} are parked`,
+        network,
+      })
+      raise(oldestMs > FAILING_WEBHOOK_ALARM_MS, {
+        alarm: 'ClusterdWebhookFails',
+        text: `a webhook of ${network} has failed for ${Math.floor(oldestMs / 60_000)} min`,
+        network,
+      })
     }
   }
   /**

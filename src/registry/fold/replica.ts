@@ -231,7 +231,10 @@ class CopyState implements MirrorState {
 
 type On<Method extends keyof MirrorState> = Parameters<MirrorState[Method]>[0]
 
-/** Kind, body and effects of an entry with the given events. */
+/**
+ * Kind, body and effects of an entry with the given events. Earlier builds wrote `move_names` in place of `mirrored`; both
+ * have the same effects.
+ */
 function contentOf(
   events: readonly PublicEvent[],
   actor: Buffer | null,
@@ -253,5 +256,5 @@ function contentOf(
     return { kind: 'bid', body: Buffer.concat(words), effects }
   }
   const effects = encodeChangeEffects({ cluster: clusterOfEvent(last) ?? 0, events })
-  return { kind: 'move_names', body: Buffer.alloc(0), effects }
+  return { kind: 'mirrored', body: Buffer.alloc(0), effects }
 }

@@ -11,6 +11,7 @@ import {
   isClusterChangeKind,
   type SignedChange,
 } from './change.js'
+import { decodeEntry, entryOfChange } from './decode.js'
 
 const distinct = {
   selector: (item: { address: Buffer }) => item.address.toString('hex'),
@@ -54,6 +55,8 @@ describe('the body of a signed change', () => {
       fc.property(change, (given) => {
         const body = encodeChange(given)
         expect(decodeChange(given.kind, body)).toEqual(given)
+        const entry = entryOfChange(given, 1)
+        expect(decodeEntry(entry)).toEqual(entry)
         if (isClusterChangeKind(given.kind))
           expect(actorOfChange(given.kind, body)).toEqual(given.actor)
       }),

@@ -1,6 +1,6 @@
 import { wordToBigInt } from '../primitives/bytes.js'
 import { type Bid, decodeBid } from './bid.js'
-import { decodeChange, type MoveNamesContent, type SignedChange } from './change.js'
+import { decodeChange, encodeChange, type MoveNamesContent, type SignedChange } from './change.js'
 import type { Entry } from './entry.js'
 import { decodePayment, type PaymentContent } from './payment.js'
 import { RULESET_VERSION } from './ruleset.js'
@@ -18,7 +18,7 @@ export interface DecodedEntry extends Required<Entry> {
   content: Content
 }
 
-/** Decodes the body of an entry. @throws RangeError for an invalid body */
+/** Decodes the body of an entry. @throws RangeError for an invalid body, and for a `mirrored` entry */
 export function decodeEntry({
   kind,
   position,
@@ -31,6 +31,23 @@ export function decodeEntry({
   return { kind, position, txKey, causeMs, body, ruleset, content: contentOf(kind, body) }
 }
 
+/**
+ * New entry of a change, decided by the newest rules.
+ * @throws RangeError for a change that its schema refuses
+ */
+export const entryOfChange = (
+  change: SignedChange | MoveNamesContent,
+  causeMs: number,
+): DecodedEntry => ({
+  kind: change.kind,
+  position: null,
+  txKey: null,
+  causeMs,
+  body: encodeChange(change),
+  ruleset: RULESET_VERSION,
+  content: change,
+})
+
 function contentOf(kind: Entry['kind'], body: Buffer): Content {
   switch (kind) {
     case 'bid':
@@ -41,6 +58,8 @@ function contentOf(kind: Entry['kind'], body: Buffer): Content {
       return { kind, minimumWei: wordToBigInt(body) }
     case 'pay_community_name':
       return decodePayment(body)
+    case 'mirrored':
+      throw new RangeError('an entry of a mirror has no body to decode')
     default:
       return decodeChange(kind, body)
   }

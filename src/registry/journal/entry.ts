@@ -12,6 +12,8 @@ export const ENTRY_KIND = {
   register_community_name: 23,
   pay_community_name: 24,
   move_names: 25,
+  /** Public events that a mirror took from its source (fold/replica.ts). Its body is empty. */
+  mirrored: 26,
 } as const
 export type EntryKind = keyof typeof ENTRY_KIND
 
@@ -24,14 +26,15 @@ export function entryKindOfCode(code: number): EntryKind {
   const kind = KIND_OF_CODE.get(code)
   if (!kind)
     throw new RangeError(
-      `journal entry kind ${code} is unknown: was the journal written by a newer version?`,
+      `this version of clusterd does not know kind ${code} of a journal entry: run the newer version that wrote it`,
     )
   return kind
 }
 
 /**
  * Complete input of one step of the fold: a confirmed log of the hub, a confirmed payment on any chain, a signed
- * change, or the next part (`move_names`) of a move of names that a signed change began.
+ * change, or the next part (`move_names`) of a move of names that a signed change began. A `mirrored` entry is no input:
+ * it has only effects.
  */
 export interface Entry {
   kind: EntryKind

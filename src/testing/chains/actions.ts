@@ -1,6 +1,6 @@
-import type { Hex } from 'viem'
-import { type LocalClients, localChainClients, type RpcUrlAndChainId } from './localClients.js'
-import { type Miner, replaceNewestBlocks, takeOverMining } from './miner.js'
+import { type Hex, toHex } from 'viem'
+import { localChainClients, type RpcUrlAndChainId } from './localClients.js'
+import { type Miner, replaceNewestBlocks } from './miner.js'
 
 /** Error of a local world. Its message says what to do. */
 export class WorldError extends Error {
@@ -33,59 +33,37 @@ export interface ChainActions {
   advance(seconds: number): Promise<void>
 }
 
-export interface ChainActionsOptions extends RpcUrlAndChainId {
-  label: string
-  /** Time between blocks, ms. Null for an attached chain, whose mining its owner controls. */
-  blockMs: number | null
-  /**
-   * Time between blocks while nobody sends a transaction, ms. If set, this process mines from the start, instead of
-   * anvil.
-   */
-  idleMs?: number | undefined
-}
-
 /**
- * Creates the actions of a chain. Methods that both anvil and Hardhat support are called by Hardhat's names. A chain
- * with `blockMs` is mined by this process from the first `pause` or `reorg` on, because anvil's block interval can't be
- * interrupted.
+ * Creates the actions of a chain.
+ * @param miner what mines the chain; null for an attached chain, whose mining its owner controls
  */
-export function createChainActions({
-  label,
-  rpcUrl,
-  chainId,
-  blockMs,
-  idleMs,
-}: ChainActionsOptions): ChainActions & { end(): Promise<void> } {
-  const clients: LocalClients = localChainClients({ rpcUrl, chainId })
-  const ask = <T>(method: string, params: unknown[] = []): Promise<T> =>
-    clients.test.request({ method, params } as never) as Promise<T>
-  const head = async () => Number(await clients.reader.getBlockNumber({ cacheTime: 0 }))
+export function createChainActions(
+  { label, ...at }: RpcUrlAndChainId & { label: string },
+  miner: Miner | null,
+): ChainActions {
+  const clients = localChainClients(at)
+  const { reader, test } = clients
+  const head = async () => Number(await reader.getBlockNumber({ cacheTime: 0 }))
   const mine = async (blocks = 1): Promise<number> => {
     assertWholeNumber('mine', blocks, 1)
-    await ask('hardhat_mine', [`0x${blocks.toString(16)}`])
+    // viem's action would ask for blocks with equal times, which Hardhat refuses
+    await test.request({ method: 'hardhat_mine', params: [toHex(blocks)] } as never)
     return head()
   }
-  let miner: Promise<Miner> | null = null
-  const minerOf = (ms: number): Promise<Miner> => (miner ??= takeOverMining(clients, ms, idleMs))
-  if (idleMs !== undefined && blockMs !== null) minerOf(blockMs).catch(() => {})
   let isPaused = false
   let hadAutomine = false
   const setPaused = async (next: boolean): Promise<void> => {
     if (next === isPaused) return
     isPaused = next
-    if (blockMs !== null) return (await minerOf(blockMs)).hold(next)
-    if (next) hadAutomine = await ask<boolean>('hardhat_getAutomine')
-    if (hadAutomine) await ask('evm_setAutomine', [!next])
+    if (miner) return miner.hold(next)
+    if (next) hadAutomine = await test.getAutomine()
+    if (hadAutomine) await test.setAutomine(!next)
   }
 
   const replace = async (depth: number): Promise<number> => {
-    await replaceNewestBlocks(clients, depth).catch((error: Error) => {
-      throw new WorldError(
-        `chain "${label}" took no reorg of ${depth} blocks: it has to be an anvil with that many blocks, 127 at most.`,
-        {
-          cause: error,
-        },
-      )
+    await replaceNewestBlocks(clients, depth).catch((cause: Error) => {
+      const text = `chain "${label}" took no reorg of ${depth} blocks: it has to be an anvil with that many blocks, 127 at most.`
+      throw new WorldError(text, { cause })
     })
     return (await head()) - depth + 1
   }
@@ -95,23 +73,20 @@ export function createChainActions({
     resume: () => setPaused(false),
     async reorg(depth) {
       assertWholeNumber('reorg', depth, 1)
-      return blockMs === null
-        ? replace(depth)
-        : (await minerOf(blockMs)).paused(() => replace(depth))
+      return miner ? miner.paused(() => replace(depth)) : replace(depth)
     },
     async drop(tx) {
-      const found = await ask<boolean | Hex | null>('hardhat_dropTransaction', [tx])
-      if (!found)
+      const found = await reader.getTransaction({ hash: tx }).catch(() => null)
+      if (found?.blockNumber !== null)
         throw new WorldError(
           `chain "${label}" has no ${tx} in its mempool: \`pause\` it before you send.`,
         )
+      await test.dropTransaction({ hash: tx })
     },
     async advance(seconds) {
       assertWholeNumber('advance', seconds, 0)
-      await ask('evm_increaseTime', [seconds])
+      await test.increaseTime({ seconds })
       await mine()
     },
-    /** Ends this process's mining of the chain. */
-    end: async () => (await miner)?.stop(),
   }
 }

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { locateNativeProgram } from '../processes/platform.js'
+import { chooseFreePort } from '../processes/ports.js'
 import type { ProcessHandle } from '../processes/processes.js'
 import { startServerProgram } from '../processes/server.js'
 import { repairAnvilStateFile } from './anvilState.js'
@@ -62,45 +63,38 @@ export interface Anvil extends ProcessHandle {
  * @throws Error with one line that names the cause
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
-  const { chainId, statePath, port, logFile } = options
+  const { chainId, statePath, behindS = 0 } = options
   const command = options.anvilPath ?? locateAnvil()
   if (statePath !== undefined) {
     fs.mkdirSync(path.dirname(statePath), { recursive: true })
     repairAnvilStateFile(statePath)
   }
-  const name = `clusterd-anvil-${process.pid}-${chainId}`
-  const boundFileFor = (at: number) => path.join(os.tmpdir(), `${name}-${at}.bound`)
-  const defaultLogFor = (at: number) =>
-    statePath === undefined ? path.join(os.tmpdir(), `${name}-${at}.log`) : `${statePath}.log`
-  const { port: bound, ...server } = await startServerProgram({
+  const port = options.port ?? (await chooseFreePort())
+  const temporaryFile = path.join(os.tmpdir(), `clusterd-anvil-${process.pid}-${port}`)
+  const boundFile = `${temporaryFile}.bound`
+  const ownLogFile = statePath === undefined ? `${temporaryFile}.log` : `${statePath}.log`
+  const logFile = options.logFile ?? ownLogFile
+  const server = await startServerProgram({
     name: 'anvil',
     port,
-    commandFor: (at) => ({
-      command,
-      args: argsOf(options, at, boundFileFor(at)),
-      logFile: logFile ?? defaultLogFor(at),
-      isLogTemporary: logFile === undefined && statePath === undefined,
-    }),
+    command,
+    args: argsOf(options, port, boundFile),
+    logFile,
     // anvil writes this file after it has bound its port, so another process that answers on that port is not mistaken
     // for anvil
-    isReady: (_, at) => fs.existsSync(boundFileFor(at)),
-    takenText: 'Address already in use',
+    isReady: () => fs.existsSync(boundFile),
   })
-  fs.rmSync(boundFileFor(bound), { force: true })
-  const rpcUrl = `http://${HOST}:${bound}`
+  fs.rmSync(boundFile)
+  if (logFile.startsWith(temporaryFile))
+    server.exited.then(() => fs.rmSync(logFile, { force: true }))
+  const rpcUrl = `http://${HOST}:${port}`
   try {
-    await advanceClockTo(localChainClients({ rpcUrl, chainId }), -(options.behindS ?? 0))
+    await advanceClockTo(localChainClients({ rpcUrl, chainId }), -behindS)
   } catch (error) {
     await server.stop()
     throw error
   }
-  return {
-    rpcUrl,
-    wsUrl: `ws://${HOST}:${bound}`,
-    port: bound,
-    chainId,
-    ...server,
-  }
+  return { ...server, rpcUrl, wsUrl: `ws://${HOST}:${port}`, port, chainId }
 }
 
 /** Path of anvil's own binary. The package's `.bin` wrapper would leave anvil running when it is killed. */
@@ -111,24 +105,31 @@ function locateAnvil(): string {
 }
 
 function argsOf(options: AnvilOptions, port: number, boundFile: string): string[] {
-  const state = options.statePath
-  return [
-    ...['--host', HOST, '--port', String(port), '--chain-id', String(options.chainId), '--quiet'],
-    ...['--config-out', boundFile],
+  const { chainId, blockTimeS, statePath, slotsInAnEpoch, behindS, extraArgs = [] } = options
+  const args: Record<string, string | number | undefined> = {
+    host: HOST,
+    port,
+    'chain-id': chainId,
+    'config-out': boundFile,
+    accounts: 10,
+    mnemonic: TEST_MNEMONIC,
+    'block-time': blockTimeS || undefined,
+    timestamp: behindS ? hostSeconds() - behindS : undefined,
+    'slots-in-an-epoch': slotsInAnEpoch,
+    state: statePath,
+  }
+  if (statePath === undefined) {
     // so that no state is written to the user's home folder
-    ...(state === undefined
-      ? ['--max-persisted-states', '0']
-      : ['--prune-history', String(STATES_KEPT)]),
-    ...['--accounts', '10', '--mnemonic', TEST_MNEMONIC],
-    ...(options.blockTimeS === 0 ? ['--no-mining'] : []),
-    ...(options.blockTimeS ? ['--block-time', String(options.blockTimeS)] : []),
-    ...(options.behindS ? ['--timestamp', String(hostSeconds() - options.behindS)] : []),
-    ...(options.slotsInAnEpoch === undefined
-      ? []
-      : ['--slots-in-an-epoch', String(options.slotsInAnEpoch)]),
-    ...(state === undefined
-      ? []
-      : ['--state', state, '--state-interval', String(STATE_INTERVAL_S)]),
-    ...(options.extraArgs ?? []),
+    args['max-persisted-states'] = 0
+  } else {
+    args['state-interval'] = STATE_INTERVAL_S
+    args['prune-history'] = STATES_KEPT
+  }
+  const given = Object.entries(args).filter(([, value]) => value !== undefined)
+  return [
+    '--quiet',
+    ...(blockTimeS === 0 ? ['--no-mining'] : []),
+    ...given.flatMap(([name, value]) => [`--${name}`, String(value)]),
+    ...extraArgs,
   ]
 }

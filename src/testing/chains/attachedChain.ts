@@ -1,13 +1,11 @@
 import { deployMissingContracts } from '../contracts/localContracts.js'
-import { createUpstream } from '../faultProxy/upstream.js'
 import { worldEvmAccounts } from '../world.js'
 import { createChainActions, WorldError } from './actions.js'
 import { type LocalChain, toChainsFileEntry } from './localChain.js'
 import type { LocalChainDefinition } from './localChains.js'
-import { fundAddresses } from './localClients.js'
+import { fundAddresses, localChainClients } from './localClients.js'
 
 const POLL_MS = 100
-const ANSWER_MS = 5_000
 
 /**
  * Adds a running development chain (Foundry's anvil, Hardhat's node) to a local world: deploys the contracts on the
@@ -21,7 +19,11 @@ export async function attachChain(
   rpcUrl: string,
 ): Promise<LocalChain> {
   const { label } = definition
-  const chainId = await chainIdOf(label, rpcUrl)
+  const { reader } = localChainClients({ rpcUrl, chainId: definition.chainId })
+  const chainId = await reader.getChainId().catch((cause: Error) => {
+    const text = `no chain answers at ${rpcUrl}, where "${label}" is attached: start it first.`
+    throw new WorldError(text, { cause })
+  })
   const own = { ...definition, chainId, rpcUrl }
   const addresses = worldEvmAccounts().map(({ address }) => address)
   await fundAddresses(own, addresses).catch((cause: Error) => {
@@ -30,14 +32,13 @@ export async function attachChain(
   })
   const { contracts, ...extras } = await deployMissingContracts(own, hubEid, undefined)
   const wsUrl = rpcUrl.replace(/^http/, 'ws')
-  const { end: _, ...verbs } = createChainActions({ label, rpcUrl, chainId, blockMs: null })
   const notOurs = (): never => {
     throw new WorldError(`chain "${label}" was attached: its process is yours to stop and start.`)
   }
   return {
     ...own,
     ...extras,
-    ...verbs,
+    ...createChainActions({ label, rpcUrl, chainId }, null),
     wsUrl,
     config: toChainsFileEntry({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
     get pid() {
@@ -50,13 +51,4 @@ export async function attachChain(
     kill: async () => notOurs(),
     restart: async () => notOurs(),
   }
-}
-
-async function chainIdOf(label: string, rpcUrl: string): Promise<number> {
-  const answer = await createUpstream(rpcUrl, ANSWER_MS)('eth_chainId', []).catch(() => null)
-  const chainId = Number(answer?.result)
-  if (chainId > 0) return chainId
-  throw new WorldError(
-    `no chain answers at ${rpcUrl}, where "${label}" is attached: start it first.`,
-  )
 }

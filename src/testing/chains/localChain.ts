@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { deployMissingContracts } from '../contracts/localContracts.js'
-import { isPortFree } from '../processes/ports.js'
+import { choosePortAgain } from '../processes/ports.js'
 import type { Sandbox } from '../processes/sandbox.js'
 import { type ChainActions, createChainActions } from './actions.js'
 import { type Anvil, startAnvil } from './anvil.js'
@@ -11,14 +11,8 @@ import type {
   RunningChain,
   StoredLocalChain,
 } from './localChains.js'
-
-export {
-  createLocalWalletClient,
-  fundAddresses,
-  type LocalClients,
-  localChainClients,
-  mineBlocksQuicklyDuring,
-} from './localClients.js'
+import { localChainClients } from './localClients.js'
+import { startMiner } from './miner.js'
 
 export const CONFIRMATION_BLOCKS = 2
 const LEAST_POLL_MS = 50
@@ -51,7 +45,7 @@ export interface LocalChainOptions {
 }
 
 /**
- * Starts a chain, and deploys contracts that are missing in its state. If the home folder is kept, its subfolder
+ * Starts a chain, and deploys contracts that are missing in its state. The chain's mining is paused. If the home folder is kept, its subfolder
  * `anvil` has the chain's state.
  */
 export async function startLocalChain(
@@ -60,15 +54,14 @@ export async function startLocalChain(
 ): Promise<LocalChain> {
   const { label, chainId } = definition
   const { home, isKept, closers } = sandbox
-  const start = async (port: number | undefined) => {
+  let isAskedToEnd = false
+  const start = async (port: number) => {
     const anvil = await startAnvil({
       chainId,
-      // this process mines a chain that is kept: with a block interval, anvil keeps the state of each block, 260 KiB,
-      // even with pruning options
-      blockTimeS: isKept ? 0 : blockMs / 1_000,
+      blockTimeS: 0,
       slotsInAnEpoch: 1,
       logFile: path.join(home, 'logs', `anvil-${label}.log`),
-      ...(port !== undefined && { port }),
+      port,
       ...(isKept && { statePath: path.join(home, 'anvil', `${label}.json`) }),
     })
     closers.push(() => anvil.stop())
@@ -77,26 +70,22 @@ export async function startLocalChain(
     })
     return anvil
   }
-  let isAskedToEnd = false
-  let anvil = await start(await samePort(previous))
+  const lastUrl = new URL(previous?.rpcUrls[0] ?? 'http://localhost')
+  let anvil = await start(await choosePortAgain(Number(lastUrl.port)))
   const { contracts, ...extras } = await deployMissingContracts(
     { ...definition, rpcUrl: anvil.rpcUrl },
     hubEid,
     previous,
   )
-  const config = toChainsFileEntry(definition, contracts, anvil, blockMs)
-  const actions = createChainActions({
-    label,
-    ...anvil,
-    blockMs,
-    idleMs: isKept ? IDLE_MS : undefined,
-  })
-  closers.push(actions.end)
+  const miner = startMiner(localChainClients(anvil), blockMs, isKept ? IDLE_MS : blockMs)
+  closers.push(async () => void miner.stop())
+  const actions = createChainActions({ label, ...anvil }, miner)
+  await actions.pause()
   return {
     ...definition,
     ...extras,
     ...actions,
-    config,
+    config: toChainsFileEntry(definition, contracts, anvil, blockMs),
     rpcUrl: anvil.rpcUrl,
     wsUrl: anvil.wsUrl,
     get pid() {
@@ -137,13 +126,4 @@ export function toChainsFileEntry(
     pollMs: Math.max(LEAST_POLL_MS, pollMs),
     local: true,
   }
-}
-
-/**
- * The port of the earlier start, so that a wallet's settings keep working. Undefined on the first start, or if
- * the port is taken.
- */
-async function samePort(previous: ChainsFileEntry | undefined): Promise<number | undefined> {
-  const port = Number(new URL(previous?.rpcUrls[0] ?? 'http://localhost').port)
-  return port > 0 && (await isPortFree(port)) ? port : undefined
 }

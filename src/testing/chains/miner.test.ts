@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
-import { sleep } from '../processes/processes.js'
 import { testAccount } from '../world.js'
 import { startAnvil } from './anvil.js'
 import { createLocalWalletClient, localChainClients } from './localClients.js'
-import { takeOverMining } from './miner.js'
+import { startMiner } from './miner.js'
 
 const CHAIN_ID = 31_337
 const anvil = await startAnvil({ chainId: CHAIN_ID, blockTimeS: 0 })
@@ -12,7 +12,7 @@ afterAll(() => anvil.stop())
 
 it('mines seldom while nobody sends a transaction, and a transaction at once', async () => {
   const height = () => clients.reader.getBlockNumber()
-  const miner = await takeOverMining(clients, 20, 60_000, 500)
+  const miner = startMiner(clients, 20, 60_000, 500)
   await sleep(1_500)
   const idle = await height()
   expect(idle).toBeGreaterThan(2n)
@@ -21,5 +21,5 @@ it('mines seldom while nobody sends a transaction, and a transaction at once', a
   const wallet = createLocalWalletClient(anvil, testAccount(0))
   const hash = await wallet.sendTransaction({ to: wallet.account.address, value: 1n })
   await clients.reader.waitForTransactionReceipt({ hash, confirmations: 3, timeout: 5_000 })
-  await miner.stop()
+  miner.stop()
 })

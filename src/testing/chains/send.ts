@@ -18,6 +18,8 @@ import { waitForReceipt } from './receipt.js'
 export interface DeployerClients {
   readonly walletClient: WalletClient<Transport, Chain | undefined, Account>
   readonly publicClient: PublicClient
+  /** Mines a block. Absent where the chain's node mines. */
+  readonly mine?: () => Promise<unknown>
 }
 
 /** A transaction to send. Without `to` it creates a contract. */
@@ -42,16 +44,15 @@ const CREATION_GAS = 6_000_000n
 const CALL_GAS = 200_000n
 
 /**
- * Sends transactions of one account at once, with consecutive nonces, and waits for all. On a chain with a block
- * interval, a whole deployment takes a block or two instead of a block per transaction. A later transaction may rely on
- * an earlier one.
+ * Sends transactions of one account at once, with consecutive nonces, and waits for all. So a whole deployment takes a
+ * block or two instead of a block per transaction. A later transaction may rely on an earlier one.
  * @throws Error that names the transaction that reverted
  */
 export async function sendTransactionsInOrder(
   client: DeployerClients,
   steps: readonly DeploymentTransaction[],
 ): Promise<TransactionReceipt[]> {
-  const { walletClient, publicClient } = client
+  const { walletClient, publicClient, mine } = client
   const firstNonce = await nextNonce(client)
   const hashes: Hex[] = []
   for (const [index, { to, data }] of steps.entries()) {
@@ -67,14 +68,16 @@ export async function sendTransactionsInOrder(
       }),
     )
   }
-  return Promise.all(
-    hashes.map(async (hash, index) => {
-      const receipt = await waitForReceipt(publicClient, hash)
-      if (receipt.status !== 'success')
-        throw new Error(`${steps[index]!.label}: transaction ${hash} reverted`)
-      return receipt
-    }),
-  )
+  // anvil never mines a transaction that has arrived while its predecessor's block was being mined. So nothing is mined
+  // before all have arrived
+  const receipts: TransactionReceipt[] = []
+  for (const [index, hash] of hashes.entries()) {
+    const receipt = await waitForReceipt(publicClient, hash, mine)
+    if (receipt.status !== 'success')
+      throw new Error(`${steps[index]!.label}: transaction ${hash} reverted`)
+    receipts.push(receipt)
+  }
+  return receipts
 }
 
 /** Creates a contract, and waits until it is mined. @returns its address */

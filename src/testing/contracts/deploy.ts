@@ -157,34 +157,30 @@ export interface RemoteBridgeEnd {
   readonly price: BridgeMessagePrice
 }
 
-/** Connects one end of a bridge to the other ends: sets libraries, prices and peers. Skips what is already set. */
+/** Connects one end of a bridge to the other ends: sets libraries, prices and peers. May be called again. */
 export async function connectBridgeEnd(
   near: BridgeEnd,
   targets: readonly RemoteBridgeEnd[],
 ): Promise<void> {
-  const { endpoint, app, owner, publicClient } = near
   const libraries: DeploymentTransaction[] = []
-  const peers: DeploymentTransaction[] = []
   for (const target of targets) {
-    const args = [target.eid] as const
-    const library = await publicClient.readContract({
-      address: endpoint,
+    const library = await near.publicClient.readContract({
+      address: near.endpoint,
       abi: layerZeroEndpointAbi,
       functionName: 'defaultSendLibrary',
-      args,
+      args: [target.eid],
     })
+    // the endpoint refuses a library that is set already
     if (!isAddressEqual(library, near.library)) libraries.push(...librarySteps(near, target))
-    // hub and spoke both inherit `peers` from OAppCore, so the hub's ABI fits both
-    const peer = { address: app, abi: hubAbi, functionName: 'peers', args } as const
-    if ((await publicClient.readContract(peer)) !== addressAsBytes32(target.app))
-      peers.push(peerStep(near, target))
   }
-  if (!owner) await sendTransactionsInOrder(near, [...libraries, ...peers])
-  else
-    await Promise.all([
-      sendTransactionsInOrder(near, libraries),
-      sendTransactionsInOrder({ walletClient: owner, publicClient }, peers),
-    ])
+  await sendTransactionsInOrder(near, libraries)
+  const peers = targets.map(({ eid, app }) => ({
+    label: 'setting the peer',
+    to: near.app,
+    // hub and spoke both inherit `setPeer` from OAppCore, so the hub's ABI fits both
+    data: encodeContractCall(hubAbi, 'setPeer', [eid, addressAsBytes32(app)]),
+  }))
+  await sendTransactionsInOrder({ ...near, walletClient: near.owner ?? near.walletClient }, peers)
 }
 
 function librarySteps(
@@ -217,12 +213,6 @@ function librarySteps(
     },
   ]
 }
-
-const peerStep = ({ app }: BridgeEnd, target: RemoteBridgeEnd): DeploymentTransaction => ({
-  label: 'setting the peer',
-  to: app,
-  data: encodeContractCall(hubAbi, 'setPeer', [target.eid, addressAsBytes32(target.app)]),
-})
 
 /**
  * Transaction that creates LayerZero's EndpointV2 with this endpoint id, as compiled by LayerZero. Its licence is

@@ -13,7 +13,6 @@ import {
   createLocalWalletClient,
   fundAddresses,
   localChainClients,
-  mineBlocksQuicklyDuring,
   type RpcUrlAndChainId,
 } from '../chains/localClients.js'
 import type { DeployerClients } from '../chains/send.js'
@@ -51,38 +50,36 @@ export async function deployMissingContracts(
   previous: StoredLocalChain | undefined,
 ): Promise<LocalContracts> {
   const deployer = deployerOf(chain)
-  const makeEns = () => deployEns(deployer, ENS_PARENTS[chain.network])
   const { hash: genesisHash } = await deployer.publicClient.getBlock({ blockNumber: 0n })
   if (previous?.genesisHash === genesisHash) {
     const { contract, endpoint, messageLib, communityPayments, startBlock, feeds, token, ens } =
       previous
     // contracts are deployed in order, so a restored chain that has the newest contract has all of them
-    const newest = ens?.universalResolver ?? token ?? communityPayments
+    const newest = ens?.universalResolver ?? communityPayments
     if (await deployer.publicClient.getCode({ address: newest })) {
       const known = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
-      // a local world made before ENS support has no ENS, and one made soon after has no reverse registrar
-      const isWhole = !token || ens?.reverseRegistrar
-      const own = isWhole ? ens : await mineBlocksQuicklyDuring(chain, makeEns)
-      return { contracts: known, feeds, token, ens: own }
+      return { contracts: known, feeds, token, ens }
     }
   }
   await fundAddresses(chain, worldOperatorAddresses())
-  return mineBlocksQuicklyDuring(chain, async () => {
-    const contracts = { ...(await deploy(chain, deployer, hubEid)), genesisHash }
-    if (chain.role === 'spoke') return { contracts }
-    return {
-      contracts,
-      feeds: await deployPriceFeeds(deployer),
-      token: lowerCaseAddress(await deployLocalToken(deployer)),
-      ens: await makeEns(),
-    }
-  })
+  const contracts = { ...(await deploy(chain, deployer, hubEid)), genesisHash }
+  if (chain.role === 'spoke') return { contracts }
+  return {
+    contracts,
+    feeds: await deployPriceFeeds(deployer),
+    token: lowerCaseAddress(await deployLocalToken(deployer)),
+    ens: await deployEns(deployer, ENS_PARENTS[chain.network]),
+  }
 }
 
-const deployerOf = (at: RpcUrlAndChainId): DeployerClients => ({
-  walletClient: createLocalWalletClient(at, operatorAccount('deployer')),
-  publicClient: localChainClients(at).reader,
-})
+function deployerOf(at: RpcUrlAndChainId): DeployerClients {
+  const { reader, test } = localChainClients(at)
+  return {
+    walletClient: createLocalWalletClient(at, operatorAccount('deployer')),
+    publicClient: reader,
+    mine: () => test.mine({ blocks: 1 }),
+  }
+}
 
 async function deploy(
   { eid, role }: LocalChainDefinition,
@@ -127,7 +124,7 @@ export async function connectHubsAndSpokes(chains: readonly RunningChain[]): Pro
         app: far.config.contract,
         price: priceOf(near, far),
       }))
-      await mineBlocksQuicklyDuring(near, () => connectBridgeEnd(end, targets))
+      await connectBridgeEnd(end, targets)
     }),
   )
 }
@@ -137,11 +134,7 @@ export async function setEnsGatewayOfHubs(
   hubs: readonly RunningChain[],
   api: string,
 ): Promise<void> {
-  await Promise.all(
-    hubs.map((hub) =>
-      mineBlocksQuicklyDuring(hub, () => setEnsGateway(deployerOf(hub), hub.ens!, api)),
-    ),
-  )
+  await Promise.all(hubs.map((hub) => setEnsGateway(deployerOf(hub), hub.ens!, api)))
 }
 
 /** Price of messages from `near` to `far`. The hub's `numerator / denominator` is the inverse of the spoke's. */

@@ -1,4 +1,4 @@
-import type { Address, Hex } from 'viem'
+import type { Address } from 'viem'
 import {
   priceFeedAbi,
   priceFeedBytecode,
@@ -44,21 +44,13 @@ export async function deployPriceFeeds(client: DeployerClients): Promise<PriceFe
   return { solUsd: solUsd!.contractAddress!, ethUsd: ethUsd!.contractAddress! }
 }
 
-export interface PriceChange {
-  feed: Address
-  /** New price, in units of 10^-8 dollars. */
-  answer: bigint
-}
-
-/** Sets the price of a feed and waits until the transaction is mined. @returns the transaction's hash */
-export async function setPrice(at: RpcUrlAndChainId, { feed, answer }: PriceChange): Promise<Hex> {
-  const write = {
+/** Sets the price of a feed, in units of 10^-8 dollars, and waits until the transaction is mined. */
+export async function setPrice(at: RpcUrlAndChainId, feed: Address, answer: bigint): Promise<void> {
+  const hash = await createLocalWalletClient(at, operatorAccount('deployer')).writeContract({
     address: feed,
     abi: priceFeedAbi,
     functionName: 'setAnswer',
     args: [answer],
-  } as const
-  const hash = await createLocalWalletClient(at, operatorAccount('deployer')).writeContract(write)
+  })
   await waitForReceipt(localChainClients(at).reader, hash)
-  return hash
 }

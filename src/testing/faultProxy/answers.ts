@@ -1,9 +1,7 @@
 import { CONFIRMED_BLOCK_TAGS } from '../../registry/primitives/confirmation.js'
-import type { SimulatedFork } from './forks.js'
 import type { AnswerFault } from './kinds.js'
-import { wrongAnswerTo } from './lies.js'
 import { RANGE_LIMIT_ERRORS } from './nodeErrorTexts.js'
-import { integerBetween, pickElement, type seededRandomSequence, shuffled } from './random.js'
+import { integerBetween, pickElement } from './random.js'
 import {
   hexQuantity,
   type RpcAnswer,
@@ -12,7 +10,7 @@ import {
   type Upstream,
 } from './upstream.js'
 
-/** Limits of the faults that the proxy injects into answers. */
+/** Limits of the faults that the proxy injects. */
 export interface FaultLimits {
   /** Longest delay, ms. */
   delayMs: number
@@ -22,11 +20,6 @@ export interface FaultLimits {
   rangeBlocks: number
   /** Largest lag of a stale head, blocks. */
   staleBlocks: number
-  /**
-   * Length of the simulated fork, blocks. Keep it shorter than the confirmation depth, since the indexer correctly
-   * confirms a longer fork.
-   */
-  forkBlocks: number
 }
 
 export interface FaultyAnswer extends RpcAnswer {
@@ -34,64 +27,39 @@ export interface FaultyAnswer extends RpcAnswer {
   status?: number
 }
 
-export interface FaultyAnswerContext {
-  upstream: Upstream
-  forks: SimulatedFork
-  limits: FaultLimits
-  /** Next random number for this call, in [0, 1). */
-  next: ReturnType<typeof seededRandomSequence>
-}
-
-/** Answers a call with a fault of the given kind. Null where this fault does not apply to the call's content. */
+/**
+ * Answers a call with a fault of the given kind. Null where this fault does not apply to the call's content.
+ * `random` is a random number for this call, in [0, 1).
+ */
 export async function answerWithFault(
   kind: AnswerFault,
   call: RpcCall,
-  context: FaultyAnswerContext,
+  upstream: Upstream,
+  limits: FaultLimits,
+  random: number,
 ): Promise<FaultyAnswer | null> {
-  const { upstream, forks, limits, next } = context
   switch (kind) {
     case 'stale_head':
-      return staleAnswer(call, upstream, integerBetween(next(), 1, limits.staleBlocks))
-    case 'other_fork':
-      return forks.block(call, integerBetween(next(), 1, limits.forkBlocks))
+      return staleAnswer(call, upstream, integerBetween(random, 1, limits.staleBlocks))
     case 'null_block':
     case 'null_receipt':
       return { result: null }
-    case 'lie':
-      return wrongAnswerTo(call, upstream, next)
     case 'range_limit':
-      return rangeRefusal(call, context)
-    case 'missing_logs':
-      return ofLogs(call, upstream, (logs) => {
-        const missing = pickElement(
-          next(),
-          logs.map(({ blockNumber }) => blockNumber),
-        )
-        return logs.filter(({ blockNumber }) => blockNumber !== missing)
-      })
-    case 'duplicate_logs':
-      return ofLogs(call, upstream, (logs) => {
-        const twice = pickElement(next(), logs)
-        return logs.flatMap((log) => (log === twice || next() < 0.5 ? [log, { ...log }] : [log]))
-      })
-    case 'reorder_logs':
-      return ofLogs(call, upstream, (logs) => (logs.length < 2 ? null : shuffled(logs, next)))
+      return rangeRefusal(call, limits.rangeBlocks, random)
   }
-}
-
-interface Log {
-  blockNumber: string
-}
-
-async function ofLogs(
-  { method, params }: RpcCall,
-  upstream: Upstream,
-  change: (logs: Log[]) => Log[] | null,
-): Promise<FaultyAnswer | null> {
-  const { result } = await upstream(method, params)
+  const { result } = await upstream(call.method, call.params)
   if (!Array.isArray(result) || result.length === 0) return null
-  const changed = change(result as Log[])
-  return changed && { result: changed }
+  const logs = result as { blockNumber: string }[]
+  switch (kind) {
+    case 'missing_logs': {
+      const { blockNumber: missing } = pickElement(random, logs)
+      return { result: logs.filter(({ blockNumber }) => blockNumber !== missing) }
+    }
+    case 'duplicate_logs':
+      return { result: logs.flatMap((log) => [log, log]) }
+    case 'reorder_logs':
+      return logs.length < 2 ? null : { result: logs.toReversed() }
+  }
 }
 
 const TAGS: readonly unknown[] = ['latest', ...CONFIRMED_BLOCK_TAGS]
@@ -119,12 +87,13 @@ async function staleAnswer(
 
 function rangeRefusal(
   { params }: RpcCall,
-  { limits, next }: FaultyAnswerContext,
+  rangeBlocks: number,
+  random: number,
 ): FaultyAnswer | null {
   const { fromBlock, toBlock } = params[0] as { fromBlock?: string; toBlock?: string }
   if (fromBlock === undefined || toBlock === undefined) return null
   const blocks = Number(toBlock) - Number(fromBlock) + 1
-  if (!(blocks > limits.rangeBlocks)) return null
-  const { status, ...error } = pickElement(next(), RANGE_LIMIT_ERRORS)
+  if (!(blocks > rangeBlocks)) return null
+  const { status, ...error } = pickElement(random, RANGE_LIMIT_ERRORS)
   return { error, status }
 }

@@ -1,4 +1,3 @@
-import { LIE_METHODS } from './lies.js'
 import { pickElement, seededRandomNumber } from './random.js'
 
 /** Faults of a whole HTTP request, or of a message on a WebSocket. */
@@ -22,8 +21,6 @@ const ANSWER_KINDS = {
     'eth_getBalance',
     'eth_call',
   ],
-  /** A node on another fork: its newest blocks differ, with other bidders in their logs. */
-  other_fork: ['eth_getBlockByNumber'],
   /** A node that announces a block before it indexes the logs: all logs of one block are missing. */
   missing_logs: ['eth_getLogs'],
   null_block: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
@@ -32,14 +29,11 @@ const ANSWER_KINDS = {
   reorder_logs: ['eth_getLogs'],
   /** The refusal of a range that is too large, with the error text of a random provider. */
   range_limit: ['eth_getLogs'],
-  /** A wrong nonce, head, price, code or balance. Some values are absurd. */
-  lie: LIE_METHODS,
 } as const satisfies Record<string, readonly string[]>
 
-type RequestFault = (typeof REQUEST_KINDS)[number]
 export type AnswerFault = keyof typeof ANSWER_KINDS
 /** `silent_socket`: a WebSocket stays open without further messages. */
-export type FaultKind = RequestFault | AnswerFault | 'silent_socket'
+export type FaultKind = (typeof REQUEST_KINDS)[number] | AnswerFault | 'silent_socket'
 
 export const FAULT_KINDS: readonly FaultKind[] = [
   ...REQUEST_KINDS,
@@ -66,15 +60,10 @@ export type Faults =
 export const NOTIFICATION_METHOD = 'notification'
 export const METHOD_LABEL_OF_BATCH = 'batch'
 
-/**
- * True if a fault applies to a call. To a call in a batch, only the faults of answers apply, since the calls of a batch
- * share one connection and one body.
- */
-function touches(kind: FaultKind, method: string, isInBatch: boolean): boolean {
+function touches(kind: FaultKind, method: string): boolean {
   if (kind === 'silent_socket') return method === NOTIFICATION_METHOD
   if (method === NOTIFICATION_METHOD) return kind === 'delay' || kind === 'drop'
-  if (isAnswerFault(kind)) return (ANSWER_KINDS[kind] as readonly string[]).includes(method)
-  return !isInBatch
+  return !isAnswerFault(kind) || (ANSWER_KINDS[kind] as readonly string[]).includes(method)
 }
 
 export const isAnswerFault = (kind: FaultKind): kind is AnswerFault => kind in ANSWER_KINDS
@@ -83,20 +72,15 @@ export const isAnswerFault = (kind: FaultKind): kind is AnswerFault => kind in A
  * Chooses a call's fault, at most one. With probabilities, the choice depends only on the seed, the method and the
  * ordinal, so it is reproducible.
  */
-export function chooseFault(
-  seed: number,
-  faults: Faults,
-  request: FaultRequest,
-  { isInBatch = false }: { isInBatch?: boolean } = {},
-): FaultKind | null {
+export function chooseFault(seed: number, faults: Faults, request: FaultRequest): FaultKind | null {
   const { method, ordinal } = request
   if (typeof faults === 'function') {
     const kind = faults(request)
-    return kind !== null && touches(kind, method, isInBatch) ? kind : null
+    return kind !== null && touches(kind, method) ? kind : null
   }
   const hits = FAULT_KINDS.filter(
     (kind) =>
-      touches(kind, method, isInBatch) &&
+      touches(kind, method) &&
       seededRandomNumber(seed, kind, method, ordinal) < (faults[kind] ?? 0),
   )
   return hits.length > 0

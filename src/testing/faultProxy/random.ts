@@ -13,15 +13,6 @@ export function seededRandomNumber(seed: number, ...key: readonly (string | numb
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
 }
 
-/** A sequence of random numbers in [0, 1) for a seed and a key. */
-export function seededRandomSequence(
-  seed: number,
-  ...key: readonly (string | number)[]
-): () => number {
-  let count = 0
-  return () => seededRandomNumber(seed, ...key, count++)
-}
-
 /** Integer from `min` to `max`, inclusive, chosen by a random number in [0, 1). */
 export const integerBetween = (random: number, min: number, max: number): number =>
   min + Math.floor(random * (max - min + 1))
@@ -29,15 +20,3 @@ export const integerBetween = (random: number, min: number, max: number): number
 /** Element of a non-empty list, chosen by a random number in [0, 1). */
 export const pickElement = <T>(random: number, list: readonly T[]): T =>
   list[integerBetween(random, 0, list.length - 1)]!
-
-/** Shuffled copy of a list (Fisher-Yates). */
-export function shuffled<T>(list: readonly T[], next: () => number): T[] {
-  const result = [...list]
-  for (let i = result.length - 1; i > 0; i--) {
-    const other = integerBetween(next(), 0, i)
-    const swapped = result[i]!
-    result[i] = result[other]!
-    result[other] = swapped
-  }
-  return result
-}

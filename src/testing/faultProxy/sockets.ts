@@ -7,14 +7,8 @@ const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 /** Connects a client's WebSocket to a new WebSocket of the node, and injects faults between them. */
 export function relayWebSocket(client: WebSocket, wsUrl: string, pipe: FaultyPipe): void {
   const node = new WebSocket(wsUrl)
-  const waiting: string[] = []
   /** True if no more messages are passed in either direction, while the WebSocket stays open. */
   let isSilent = false
-
-  const toNode = (text: string) => {
-    if (node.readyState === WebSocket.OPEN) node.send(text)
-    else waiting.push(text)
-  }
   const toClient = (text: string) => {
     if (!isSilent && client.readyState === WebSocket.OPEN) client.send(text)
   }
@@ -23,23 +17,22 @@ export function relayWebSocket(client: WebSocket, wsUrl: string, pipe: FaultyPip
     node.terminate()
   }
 
+  // the client's messages wait until the node's socket is open
+  client.pause()
+  node.on('open', () => client.resume())
   client.on('message', async (data) => {
     if (isSilent) return
     const text = String(data)
     try {
-      if (isSubscription(text)) toNode(text)
-      else {
-        const reply = await pipe.handle(text)
-        // a WebSocket has no HTTP status, so an error status ends the connection
-        if (reply === null || reply.status >= 400) end()
-        else toClient(reply.text)
-      }
+      const { method } = JSON.parse(text) as { method?: string }
+      if (method !== undefined && SUBSCRIPTION_METHODS.includes(method)) return node.send(text)
+      const reply = await pipe.handle(text)
+      // a WebSocket has no HTTP status, so an error status ends the connection
+      if (reply === null || reply.status >= 400) end()
+      else toClient(reply.text)
     } catch {
       end()
     }
-  })
-  node.on('open', () => {
-    for (const text of waiting.splice(0)) node.send(text)
   })
   node.on('message', (data) => {
     const text = String(data)
@@ -54,9 +47,4 @@ export function relayWebSocket(client: WebSocket, wsUrl: string, pipe: FaultyPip
     socket.on('close', end)
     socket.on('error', end)
   }
-}
-
-function isSubscription(text: string): boolean {
-  const { method } = JSON.parse(text) as { method?: string }
-  return method !== undefined && SUBSCRIPTION_METHODS.includes(method)
 }

@@ -13,13 +13,12 @@ export interface RpcAnswer {
 /** Function that calls the node behind the proxy. @throws when the node does not answer */
 export type Upstream = (method: string, params: readonly unknown[]) => Promise<RpcAnswer>
 
-export function createUpstream(rpcUrl: string, limitMs?: number): Upstream {
+export function createUpstream(rpcUrl: string): Upstream {
   return async (method, params) => {
     const response = await fetch(rpcUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      signal: limitMs === undefined ? null : AbortSignal.timeout(limitMs),
     })
     const { result, error } = (await response.json()) as RpcAnswer
     return error === undefined ? { result } : { error }

@@ -80,7 +80,21 @@ export async function startDaemonProcess(options: DaemonProcessOptions): Promise
     isAskedToEnd = true
     return child.end(signal, STOP_GRACE_MS)
   }
-  const waitUntilReady = () => waitForReady(child, options.opsUrl, () => isUp)
+  const waitUntilReady = async () => {
+    let problems: readonly string[] = []
+    const isOver = async () => {
+      if (child.hasExited()) return true
+      if (!isUp) return false
+      const answer = await readDaemonReadiness(options.opsUrl)
+      problems = answer.problems
+      return answer.ready || problems.some(isHaltedChainProblem)
+    }
+    const isInTime = await waitForCondition(isOver, READY_DEADLINE_MS, READY_POLL_MS)
+    if (child.hasExited()) throw new Error(lastSentence(child))
+    const halted = problems.find(isHaltedChainProblem)
+    if (halted) throw new Error(halted)
+    if (!isInTime) throw new Error(`the daemon is not ready: ${problems.join('; ') || 'no answer'}`)
+  }
   return {
     get pid() {
       return child.pid
@@ -100,26 +114,6 @@ export async function startDaemonProcess(options: DaemonProcessOptions): Promise
     isRunning: () => !child.hasExited(),
     logs: () => fs.readFileSync(options.logFile, 'utf8'),
   }
-}
-
-async function waitForReady(
-  child: WatchedChild,
-  opsUrl: string,
-  isUp: () => boolean,
-): Promise<void> {
-  let problems: readonly string[] = []
-  const poll = async () => {
-    if (child.hasExited()) return true
-    if (!isUp()) return false
-    const answer = await readDaemonReadiness(opsUrl)
-    problems = answer.problems
-    return answer.ready || problems.some(isHaltedChainProblem)
-  }
-  const isReady = await waitForCondition(poll, READY_DEADLINE_MS, READY_POLL_MS)
-  if (child.hasExited()) throw new Error(lastSentence(child))
-  const halted = problems.find(isHaltedChainProblem)
-  if (halted) throw new Error(halted)
-  if (!isReady) throw new Error(`the daemon is not ready: ${problems.join('; ') || 'no answer'}`)
 }
 
 /** True if a problem is a halted chain, for which waiting does not help. */

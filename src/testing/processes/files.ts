@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { identifyProcess, sleep } from './processes.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { identifyProcess } from './processes.js'
 
 const LOCK_POLL_MS = 20
 
 /** Writes a file atomically: a reader finds the old or the new content, even after a crash. */
-export function writeAtomically(file: string, content: string | Buffer, mode = 0o644): void {
+export function writeAtomically(file: string, content: string, mode = 0o644): void {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const temporary = `${file}.${process.pid}.tmp`
   fs.writeFileSync(temporary, content, { mode })
   fs.renameSync(temporary, file)
 }
+
+/** Process id and start time, which no later process has. */
+export const processName = (pid: number): string => `${pid} ${identifyProcess(pid)?.startedAt}`
 
 /** A lock of this process on a file. The lock of a process that has died, even by kill -9, is no longer valid. */
 export interface FileLock {
@@ -21,20 +25,20 @@ export interface FileLock {
 /** Tries once to lock a file. @returns the lock, or the holder's pid when a live process has the lock */
 export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number } {
   fs.mkdirSync(path.dirname(file), { recursive: true })
-  const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt} ${randomUUID()}`
-  const mine = `${file}.${randomUUID()}`
-  fs.writeFileSync(mine, own)
+  const own = `${file}.${randomUUID()}`
+  fs.writeFileSync(own, processName(process.pid))
   try {
-    for (;;) {
-      // link() atomically creates the lock file with its content, or fails because the file exists
-      if (linked(mine, file)) return { lock: { release: () => releaseOwn(file, own) } }
+    // link() creates the lock file with its content, or fails because the file exists
+    while (!isLinked(own, file)) {
       const holder = readOrUndefined(file)
       if (holder === undefined) continue
-      if (isLiveHolder(holder)) return { heldBy: Number(holder.split(' ')[0]) }
-      takeAway(file, holder)
+      const pid = Number.parseInt(holder, 10)
+      if (holder === processName(pid)) return { heldBy: pid }
+      fs.rmSync(file, { force: true })
     }
+    return { lock: { release: () => fs.rmSync(file, { force: true }) } }
   } finally {
-    fs.rmSync(mine, { force: true })
+    fs.rmSync(own)
   }
 }
 
@@ -50,7 +54,7 @@ export async function lockFile(file: string, deadlineMs: number): Promise<FileLo
   }
 }
 
-function linked(from: string, to: string): boolean {
+function isLinked(from: string, to: string): boolean {
   try {
     fs.linkSync(from, to)
     return true
@@ -60,34 +64,8 @@ function linked(from: string, to: string): boolean {
   }
 }
 
-function isLiveHolder(content: string): boolean {
-  const [pid, startedAt] = content.split(' ')
-  const identity = identifyProcess(Number(pid))
-  return identity !== undefined && identity.startedAt === startedAt
-}
-
-/**
- * Removes a dead holder's lock. After the rename, the content shows whether another process has taken the lock
- * meanwhile. If so, the file is put back.
- */
-function takeAway(file: string, expected: string): void {
-  const aside = `${file}.stale.${randomUUID()}`
-  try {
-    fs.renameSync(file, aside)
-  } catch (error) {
-    // another user's file in a shared folder can't be renamed
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return // removed by another process
-  }
-  if (readOrUndefined(aside) !== expected) linked(aside, file)
-  fs.rmSync(aside, { force: true })
-}
-
-function releaseOwn(file: string, own: string): void {
-  if (readOrUndefined(file) === own) fs.rmSync(file, { force: true })
-}
-
-function readOrUndefined(file: string): string | undefined {
+/** Content of a file. Undefined where the file can't be read. */
+export function readOrUndefined(file: string): string | undefined {
   try {
     return fs.readFileSync(file, 'utf8')
   } catch {

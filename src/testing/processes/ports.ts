@@ -1,7 +1,6 @@
+import dgram from 'node:dgram'
+import { once } from 'node:events'
 import net from 'node:net'
-import os from 'node:os'
-import path from 'node:path'
-import { type FileLock, tryLockFile } from './files.js'
 
 const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
@@ -24,9 +23,13 @@ export async function chooseFreePort(): Promise<number> {
     next = (next + 1) % count
     const port = FREE_PORTS.from + next
     // claimed first: the check binds the port for a moment, in which the process that claimed it could not bind it
-    if (claim(port) && (await isPortFree(port))) return port
+    if ((await claimPort(port)) && (await isPortFree(port))) return port
   }
 }
+
+/** The port of an earlier start, so that clients' settings keep working, or a free one where that is 0 or taken. */
+export const choosePortAgain = async (last: number): Promise<number> =>
+  last > 0 && (await isPortFree(last)) ? last : chooseFreePort()
 
 /**
  * First free port from `preferred` upwards on loopback. The port is claimed until this process ends, so that concurrent
@@ -35,33 +38,25 @@ export async function chooseFreePort(): Promise<number> {
  */
 export async function chooseFreePortFrom(preferred: number): Promise<number> {
   const last = Math.min(preferred + NEXT_PORT_TRIES, MAX_PORT)
-  for (let port = preferred; port <= last; port++) {
-    if (!(await isPortFree(port))) continue
-    if (claim(port)) return port
-  }
+  for (let port = preferred; port <= last; port++)
+    if ((await isPortFree(port)) && (await claimPort(port))) return port
   throw new Error(`finding a free port: ${preferred} to ${last} are all taken`)
 }
 
-const claims: FileLock[] = []
-
 /**
- * Claims a port until this process ends. False where another process or this one has claimed the port, or the lock file
- * can't be written.
+ * Claims a TCP port until this process ends, by binding the UDP port with the same number: the system gives a UDP port
+ * to one process. False where another process or this one has claimed the port.
  */
-function claim(port: number): boolean {
+async function claimPort(port: number): Promise<boolean> {
+  const socket = dgram.createSocket('udp4').unref()
   try {
-    const taken = tryLockFile(path.join(os.tmpdir(), `clusterd-port-${port}.lock`))
-    if ('heldBy' in taken) return false
-    if (claims.length === 0) process.once('exit', releaseClaims)
-    claims.push(taken.lock)
+    socket.bind({ port, address: LOOPBACK, exclusive: true })
+    await once(socket, 'listening')
     return true
   } catch {
+    socket.close()
     return false
   }
-}
-
-function releaseClaims(): void {
-  for (const lock of claims) lock.release()
 }
 
 /** Whether this process can listen on a loopback port: false when the port is taken or not allowed. */

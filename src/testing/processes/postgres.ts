@@ -4,8 +4,9 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type pg from 'pg'
 import { doesProcessExist } from '../../ops/hasProcess.js'
-import { lockFile } from './files.js'
+import { lockFile, readOrUndefined } from './files.js'
 import { locateNativeProgram } from './platform.js'
+import { chooseFreePort } from './ports.js'
 import { withPostgresClient } from './postgresClient.js'
 import { getSharedPostgresSetup } from './prepared.js'
 import { identifyProcess, type ProcessHandle, waitForCondition } from './processes.js'
@@ -49,29 +50,26 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const user = choosePostgresUser()
   await clearPidFile(dataDir)
   if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
+  const port = options.port ?? (await chooseFreePort())
   const settings = settingArgs({ ...getSharedPostgresSetup()?.settings, ...options.settings })
-  const { port, ...server } = await startServerProgram({
+  const [command, args] = postgresCommand(user, path.join(native, 'bin', 'postgres'), [
+    ...['-D', dataDir, '-p', String(port)],
+    ...settings,
+  ])
+  const server = await startServerProgram({
     name: `PostgreSQL in ${dataDir}`,
-    port: options.port,
-    commandFor(at) {
-      const binary = path.join(native, 'bin', 'postgres')
-      const [command, args] = postgresCommand(user, binary, [
-        '-D',
-        dataDir,
-        '-p',
-        String(at),
-        ...settings,
-      ])
-      const logFile = options.logFile ?? `${dataDir}.log`
-      return { command, args, logFile, cwd: '/', ...user.ids }
-    },
+    port,
+    command,
+    args,
+    logFile: options.logFile ?? `${dataDir}.log`,
+    cwd: '/',
+    ...user.ids,
     isReady(child) {
       const file = readPidFile(dataDir)
       return file?.pid === child.pid && file.status === 'ready'
     },
-    takenText: 'could not bind',
   })
-  return { url: urlOf(port), port, ...server }
+  return { ...server, url: urlOf(port), port }
 }
 
 /** URL of another database on the same server. */
@@ -126,9 +124,7 @@ export function postgresCommand(
   args: string[],
 ): [command: string, args: string[]] {
   const line = [...user.prefix, binary, ...args]
-  const command = line[0]!
-  const rest = line.slice(1)
-  return [command, rest]
+  return [line[0]!, line.slice(1)]
 }
 
 function locateNative(): string {
@@ -144,17 +140,12 @@ function hydrateSymlinks(native: string): void {
   if (!fs.existsSync(list)) return
   const packageDir = path.dirname(native)
   const links = JSON.parse(fs.readFileSync(list, 'utf8')) as { target: string }[]
-  const missing = () => links.find((link) => !fs.existsSync(path.join(packageDir, link.target)))
-  if (!missing()) return
-  execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], {
-    cwd: packageDir,
-    stdio: 'ignore',
-  })
-  const left = missing()
-  if (left)
-    throw new Error(
-      `starting PostgreSQL: can't create ${path.join(packageDir, left.target)}; is it writable?`,
-    )
+  const isWhole = () => links.every(({ target }) => fs.existsSync(path.join(packageDir, target)))
+  if (isWhole()) return
+  const script = ['scripts/hydrate-symlinks.js']
+  execFileSync(process.execPath, script, { cwd: packageDir, stdio: 'ignore' })
+  if (!isWhole())
+    throw new Error(`starting PostgreSQL: can't create the links of ${packageDir}; is it writable?`)
 }
 
 async function makeDataDir(native: string, user: PostgresUser, dataDir: string): Promise<void> {
@@ -177,22 +168,14 @@ function initDataDir(native: string, user: PostgresUser, dataDir: string): Promi
   return fillDataDir(user, dataDir, commandFor)
 }
 
-/**
- * Fills the data directory through a temporary folder that is renamed, so that a killed launcher leaves no incomplete
- * directory.
- */
+/** Fills the data directory through a folder that is renamed, so that a killed launcher leaves no incomplete one. */
 async function fillDataDir(
   user: PostgresUser,
   dataDir: string,
   commandFor: (fresh: string) => [command: string, args: string[]],
 ): Promise<void> {
-  const parent = path.dirname(dataDir)
-  const prefix = `${path.basename(dataDir)}.init-`
-  for (const name of fs.readdirSync(parent)) {
-    if (name.startsWith(prefix))
-      fs.rmSync(path.join(parent, name), { recursive: true, force: true })
-  }
-  const fresh = path.join(parent, `${prefix}${process.pid}`)
+  const fresh = `${dataDir}.init`
+  fs.rmSync(fresh, { recursive: true, force: true })
   fs.mkdirSync(fresh, { mode: 0o700 })
   if (user.ids.uid !== undefined) fs.chownSync(fresh, user.ids.uid, user.ids.uid)
   const [command, args] = commandFor(fresh)
@@ -200,7 +183,6 @@ async function fillDataDir(
     // asynchronous, since the chains start meanwhile
     await promisify(execFile)(command, args, { ...user.ids, cwd: '/' })
   } catch (error) {
-    fs.rmSync(fresh, { recursive: true, force: true })
     const { stderr, message } = error as Error & { stderr?: string }
     throw new Error(`creating the data directory ${dataDir}: ${(stderr || message).trim()}`)
   }
@@ -226,13 +208,11 @@ function settingArgs(extra: Readonly<Record<string, string>>): string[] {
 const urlOf = (port: number): string => `postgresql://postgres@127.0.0.1:${port}/postgres`
 
 function readPidFile(dataDir: string): { pid: number; status: string } | undefined {
-  try {
-    // lines of the file: pid, data directory, start time, port, socket directory, listen address, shared memory, status
-    const lines = fs.readFileSync(path.join(dataDir, 'postmaster.pid'), 'utf8').split('\n')
-    return { pid: Number(lines[0]), status: (lines[7] ?? '').trim() }
-  } catch {
-    return undefined
-  }
+  const content = readOrUndefined(path.join(dataDir, 'postmaster.pid'))
+  if (content === undefined) return undefined
+  // lines of the file: pid, data directory, start time, port, socket directory, listen address, shared memory, status
+  const lines = content.split('\n')
+  return { pid: Number(lines[0]), status: (lines[7] ?? '').trim() }
 }
 
 /** Removes a stale postmaster.pid: PostgreSQL would take any process with the id in it for a running server. */

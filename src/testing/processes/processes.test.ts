@@ -70,7 +70,7 @@ describe('lockFile', () => {
       logFile: path.join(home, 'sleep.log'),
     })
     const startedAt = identifyProcess(dead.pid)?.startedAt
-    fs.writeFileSync(file, `${dead.pid} ${startedAt} x`)
+    fs.writeFileSync(file, `${dead.pid} ${startedAt}`)
     expect(tryLockFile(file)).toEqual({ heldBy: dead.pid })
     await dead.end('SIGKILL', 0)
     const results = Array.from({ length: 5 }, () => tryLockFile(file))

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs'
 import type { Socket } from 'node:net'
 import path from 'node:path'
@@ -41,8 +42,6 @@ export interface SpawnOptions {
   args: string[]
   /** File to which stdout and stderr are appended. A pipe kills the child by EPIPE after its launcher has ended. */
   logFile: string
-  /** Removes the log file when the child is ended. */
-  isLogTemporary?: boolean
   env?: NodeJS.ProcessEnv
   cwd?: string
   uid?: number
@@ -53,7 +52,8 @@ export interface SpawnOptions {
   exitSignal?: NodeJS.Signals
 }
 
-export type WatchedChild = ReturnType<typeof watchChild>
+/** A child process of this process. */
+export type WatchedChild = Awaited<ReturnType<typeof spawnChild>>
 
 /** Handle of a child process of a local world. */
 export interface ProcessHandle {
@@ -133,73 +133,50 @@ function tellGuard(): void {
  * process ends the remaining children.
  * @throws Error when the program can't be started (missing, not executable)
  */
-export async function spawnChild(options: SpawnOptions): Promise<WatchedChild> {
-  const { command, args, logFile, isLogTemporary, ipc, exitSignal = 'SIGKILL', ...rest } = options
+export async function spawnChild(options: SpawnOptions) {
+  const { command, args, logFile, ipc, exitSignal = 'SIGKILL', ...rest } = options
   fs.mkdirSync(path.dirname(logFile), { recursive: true })
   const log = fs.openSync(logFile, 'a')
   const logStart = fs.fstatSync(log).size
   const stdio = ipc ? (['ignore', log, log, 'ipc'] as const) : (['ignore', log, log] as const)
   const child = spawn(command, args, { ...rest, stdio: [...stdio], detached: true })
   fs.closeSync(log)
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve)
-    child.once('error', (error) => reject(new Error(`starting ${command}: ${error.message}`)))
-  })
-  guarded.set(child.pid as number, exitSignal)
-  tellGuard()
-  return watchChild(child, { logFile, logStart, isLogTemporary })
-}
-
-function watchChild(
-  child: ChildProcess,
-  log: { logFile: string; logStart: number; isLogTemporary: boolean | undefined },
-) {
-  const { logFile, logStart, isLogTemporary } = log
+  try {
+    await once(child, 'spawn')
+  } catch (error) {
+    throw new Error(`starting ${command}: ${(error as Error).message}`)
+  }
   const pid = child.pid as number
-  let ended = false
+  guarded.set(pid, exitSignal)
+  tellGuard()
+  let hasExited = false
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once('exit', (code, signal) => {
-      ended = true
+      hasExited = true
       guarded.delete(pid)
       tellGuard()
       resolve({ code, signal })
     })
   })
-  /** Sends a signal. No effect on a child that has ended. */
-  const kill = (signal: NodeJS.Signals) => {
-    if (!ended) child.kill(signal)
-  }
   return {
     pid,
     process: child,
     logFile,
-    kill,
     /** Resolves when the child has ended, in any way. Never rejects. */
     exited,
-    hasExited: () => ended,
+    hasExited: () => hasExited,
     /** Sends `signal`, waits `graceMs`, then sends SIGKILL. Resolves when the child is gone. */
     async end(signal: NodeJS.Signals, graceMs: number): Promise<void> {
-      kill(signal)
-      const timer = setTimeout(() => kill('SIGKILL'), graceMs)
+      child.kill(signal)
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
       await exited
       clearTimeout(timer)
-      if (isLogTemporary) fs.rmSync(logFile, { force: true })
     },
     /** Output of the child since its start, at most the last 4 KiB. */
-    logTail: () => readTail(logFile, logStart),
-  }
-}
-
-function readTail(file: string, from: number): string {
-  const fd = fs.openSync(file, 'r')
-  try {
-    const size = fs.fstatSync(fd).size
-    const start = Math.max(from, size - TAIL_BYTES)
-    const buffer = Buffer.alloc(Math.max(0, size - start))
-    fs.readSync(fd, buffer, 0, buffer.length, start)
-    return buffer.toString('utf8')
-  } finally {
-    fs.closeSync(fd)
+    logTail(): string {
+      const output = fs.readFileSync(logFile).subarray(logStart)
+      return output.subarray(-TAIL_BYTES).toString('utf8')
+    },
   }
 }
 
@@ -216,5 +193,3 @@ export async function waitForCondition(
     await sleep(pollMs)
   }
 }
-
-export { sleep }

@@ -3,8 +3,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { removeWorld } from '../world.js'
 import type { DaemonProcess } from './daemonProcess.js'
-import { tryLockFile, writeAtomically } from './files.js'
-import { identifyProcess, startChildGuard, waitForCondition } from './processes.js'
+import { processName, readOrUndefined, tryLockFile, writeAtomically } from './files.js'
+import { startChildGuard, waitForCondition } from './processes.js'
 
 const GUARD_DEADLINE_MS = 10_000
 
@@ -49,14 +49,14 @@ export async function createSandbox(home: string | undefined, log: (line: string
 
 /** Waits until the guard of a killed launcher has ended the launcher's children, then records this process's guard. */
 async function replaceGuard(file: string, log: (line: string) => void): Promise<void> {
-  const nameOf = (pid: number) => `${pid} ${identifyProcess(pid)?.startedAt}`
-  const earlier = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
-  const isActive = () => earlier !== '' && earlier === nameOf(Number.parseInt(earlier, 10))
-  if (isActive() && Number.parseInt(earlier, 10) !== startChildGuard()) {
+  const own = processName(startChildGuard())
+  const earlier = readOrUndefined(file) ?? own
+  const hasEnded = () => earlier !== processName(Number.parseInt(earlier, 10))
+  if (earlier !== own && !hasEnded()) {
     log('waiting for the end of what an earlier run has left')
-    await waitForCondition(() => !isActive(), GUARD_DEADLINE_MS)
+    await waitForCondition(hasEnded, GUARD_DEADLINE_MS)
   }
-  writeAtomically(file, nameOf(startChildGuard()))
+  writeAtomically(file, own)
 }
 
 /** Ends every process of the local world, and unlocks its home folder or removes a temporary one. */

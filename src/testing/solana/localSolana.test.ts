@@ -1,11 +1,11 @@
 import { Connection, PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sendSolanaTransaction } from '../../../test/support/sendSolana.js'
 import { createRegistrarClient } from '../../chains/solana/registrar.js'
 import { isProcessAlive } from '../processes/processes.js'
 import { keypairOfAccount, solanaOperatorKeypair } from './accounts.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
 import { deployRegistrar } from './registrar.js'
-import { sendSolanaTransaction } from './sendSolana.js'
 
 let solana: LocalSolana
 let connection: Connection

@@ -1,4 +1,5 @@
-import { Connection } from '@solana/web3.js'
+import { Connection, type PublicKey } from '@solana/web3.js'
+import { waitForCondition } from '../processes/processes.js'
 import {
   keypairOfAccount,
   solanaAccountOf,
@@ -6,8 +7,10 @@ import {
   solanaOperatorKeypair,
 } from './accounts.js'
 import { deployRegistrar } from './registrar.js'
-import { fundSolanaAddresses } from './sendSolana.js'
 import type { Surfpool } from './surfpool.js'
+
+const FUNDS_LAMPORTS = 100_000_000_000
+const FUNDED_DEADLINE_MS = 30_000
 
 export interface SolanaSetUpOptions {
   /** Number of registrars to deploy, each under its own key. Default 1. */
@@ -37,7 +40,7 @@ export async function setUpSolana(
   ])
   const deployed = await Promise.all(
     Array.from({ length: options.programs ?? 1 }, () =>
-      deployRegistrar(connection, deployer, surfpool),
+      deployRegistrar(connection, deployer, surfpool !== undefined),
     ),
   )
   const programs = deployed.map(({ programId, slot }) => ({
@@ -60,6 +63,18 @@ export async function setUpSolana(
     /** Payers with 100 SOL each. */
     accounts,
   }
+}
+
+/** Gives addresses 100 SOL each. @throws Error where the cluster has no faucet */
+export async function fundSolanaAddresses(
+  connection: Connection,
+  addresses: readonly PublicKey[],
+): Promise<void> {
+  await Promise.all(addresses.map((address) => connection.requestAirdrop(address, FUNDS_LAMPORTS)))
+  const areFunded = async () =>
+    (await connection.getMultipleAccountsInfo([...addresses])).every((account) => account !== null)
+  if (!(await waitForCondition(areFunded, FUNDED_DEADLINE_MS)))
+    throw new Error(`${connection.rpcEndpoint} has not given SOL to ${addresses.join(', ')}`)
 }
 
 /** WebSocket URL of a Solana node, by convention one port above the port for HTTP. */

@@ -1,6 +1,5 @@
 import os from 'node:os'
 import path from 'node:path'
-import { createUpstream } from '../faultProxy/upstream.js'
 import { locateNativeProgram } from '../processes/platform.js'
 import {
   createProcessHandle,
@@ -73,19 +72,4 @@ async function ask(
   clearTimeout(timer)
   if ('error' in answer) throw new Error(`starting Surfpool: ${answer.error}`)
   return answer
-}
-
-/**
- * Writes a program directly to a Surfpool's accounts, as if `upgradeAuthority` had deployed it.
- * @throws Error when the node is not a Surfpool
- */
-export async function writeSolanaProgram(
-  { rpcUrl }: { rpcUrl: string },
-  programId: string,
-  code: Uint8Array,
-  upgradeAuthority: string,
-): Promise<void> {
-  const params = [programId, Buffer.from(code).toString('hex'), 0, upgradeAuthority]
-  const { error } = await createUpstream(rpcUrl)('surfnet_writeProgram', params)
-  if (error) throw new Error(`writing a program to Surfpool: ${error.message}`)
 }

@@ -1,6 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { PublicKey } from '@solana/web3.js'
 import { readDaemonReadiness } from '../../../src/testing/processes/daemonProcess.js'
-import { sleep } from '../../../src/testing/processes/processes.js'
 import { operatorAccount } from '../../../src/testing/world.js'
 import type { ChaosDaemon } from './daemons.js'
 import type { ChaosWorld } from './world.js'
@@ -15,14 +15,9 @@ const BLOCKS_APART = 40
 const STANDBY = 'another process leads'
 
 /** Gauges that have to be 0 once nothing is pending. */
-const QUIET = [
-  'clusterd_outbox_jobs',
-  'clusterd_outbox_oldest_seconds',
-  'clusterd_relayer_nonce_gaps',
-  'clusterd_relayer_nonce_claims',
-  'clusterd_stuck_packets',
-  'clusterd_chain_halted',
-]
+const QUIET = ['clusterd_outbox_jobs', 'clusterd_outbox_oldest_seconds', 'clusterd_stuck_packets']
+/** Alarms that have to be over once nothing is pending. */
+const OVER = ['ClusterdNonceGap', 'ClusterdNonceClaimed', 'ClusterdChainHalted']
 /** Gauges that have to be near a chain's head. */
 const HEADS = [
   'clusterd_chain_head_block',
@@ -63,6 +58,11 @@ async function untruths(world: ChaosWorld, daemon: ChaosDaemon): Promise<string[
   const false_ = [
     ...problems.filter((problem) => !problem.includes(STANDBY)),
     ...samples.filter(({ name, value }) => QUIET.includes(name) && value !== 0).map(textOf),
+    ...samples
+      .filter(
+        ({ name, labels }) => name === 'clusterd_alarm' && OVER.some((one) => labels.includes(one)),
+      )
+      .map(textOf),
     ...(await wrongHeads(world, samples)),
     ...(await wrongBalances(world, samples)),
   ]

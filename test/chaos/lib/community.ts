@@ -12,11 +12,11 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { encodePlaceBidsCalldata } from '../../../src/chains/evm/bridge/calls.js'
 import { communityPaymentsAbi } from '../../../src/chains/evm/contracts/index.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
-import { createLocalWalletClient } from '../../../src/testing/chains/localChain.js'
+import { createLocalWalletClient } from '../../../src/testing/chains/localClients.js'
 import { until } from '../../../src/testing/index.js'
-import { signIn } from '../../../src/testing/signIn.js'
 import { operatorAccount } from '../../../src/testing/world.js'
 import { ask } from '../../support/askOnce.js'
+import { signIn } from '../../support/signIn.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 
 /** Name of the community in which wallets pay for names on every chain. */

@@ -1,15 +1,10 @@
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type DaemonEnvironment,
-  type DaemonProcess,
-  type Stack,
-  startTcpProxy,
-  type TcpProxy,
-} from '../../../src/testing/index.js'
+import type { DaemonEnvironment, DaemonProcess, Stack } from '../../../src/testing/index.js'
 import { startDaemonProcess } from '../../../src/testing/processes/daemonProcess.js'
 import { chooseFreePort } from '../../../src/testing/processes/ports.js'
 import { daemonEnvironment } from '../../../src/testing/stackParts.js'
+import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.js'
 
 const RESPAWN_MS = 200
 

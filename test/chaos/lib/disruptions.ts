@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  integerBetween,
-  seededRandomSequence,
-  shuffled,
-} from '../../../src/testing/faultProxy/random.js'
+import { integerBetween } from '../../../src/testing/faultProxy/random.js'
+import { seededRandomSequence, shuffled } from '../../support/random.js'
 import { fullDisk, readOnlyDatabase } from './databaseWeathers.js'
 import type { Ledger } from './ledger.js'
 import type { Observer } from './observer.js'

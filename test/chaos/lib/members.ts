@@ -1,11 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { type Hex, keccak256, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import {
-  integerBetween,
-  pickElement,
-  seededRandomSequence,
-} from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
+import { seededRandomSequence } from '../../support/random.js'
 import { actAtPace } from './wallets.js'
 import { askApi, type Question, tally } from './watchers.js'
 

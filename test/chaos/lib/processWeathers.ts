@@ -1,10 +1,7 @@
 import { readdirSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
-import {
-  identifyProcess,
-  sleep,
-  waitForCondition,
-} from '../../../src/testing/processes/processes.js'
+import { identifyProcess, waitForCondition } from '../../../src/testing/processes/processes.js'
 import type { ChaosDaemon } from './daemons.js'
 import { A_YEAR_AHEAD } from './databaseWeathers.js'
 import { reorgNewest } from './ledger.js'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
-import type { FaultProxy } from '../../../src/testing/index.js'
+import type { FaultyNode } from '../../support/faultyNode/faultyNode.js'
 import type { ChaosDaemon } from './daemons.js'
 import type { Ledger } from './ledger.js'
 import type { Cause, Observer } from './observer.js'
@@ -69,7 +69,7 @@ export async function strike(
   }
 }
 
-export const proxiesOf = ({ chains, solana }: ChaosWorld): FaultProxy[] => [
+export const proxiesOf = ({ chains, solana }: ChaosWorld): FaultyNode[] => [
   ...chains.flatMap((chain) => chain.proxies),
   ...(solana ? [solana.proxy] : []),
 ]

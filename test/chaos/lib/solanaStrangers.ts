@@ -10,12 +10,9 @@ import bs58 from 'bs58'
 import { createCommunityPaymentInstructions } from '../../../src/chains/solana/community/program.js'
 import { createRegistrarClient, readonlyAccount } from '../../../src/chains/solana/registrar.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
-import {
-  integerBetween,
-  pickElement,
-  seededRandomSequence,
-} from '../../../src/testing/faultProxy/random.js'
-import { fundSolanaAddresses } from '../../../src/testing/solana/sendSolana.js'
+import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
+import { fundSolanaAddresses } from '../../../src/testing/solana/setUpSolana.js'
+import { seededRandomSequence } from '../../support/random.js'
 import { COMMUNITY } from './community.js'
 import type { Ledger } from './ledger.js'
 import type { Dust } from './strangers.js'

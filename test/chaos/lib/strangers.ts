@@ -30,15 +30,12 @@ import {
   communityPaymentsAbi,
   layerZeroEndpointAbi,
 } from '../../../src/chains/evm/contracts/index.js'
-import { createLocalWalletClient, fundAddresses } from '../../../src/testing/chains/localChain.js'
-import {
-  integerBetween,
-  pickElement,
-  seededRandomSequence,
-} from '../../../src/testing/faultProxy/random.js'
+import { createLocalWalletClient, fundAddresses } from '../../../src/testing/chains/localClients.js'
+import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
 import { addressAsBytes32 } from '../../../src/testing/world.js'
 import { type BatchCall, batchOf } from '../../support/batch.js'
+import { seededRandomSequence } from '../../support/random.js'
 import { PRICE_WEI, paymentFor } from './community.js'
 import { actAtPace, STALLS, someNames } from './wallets.js'
 import type { ChaosChain, ChaosWorld } from './world.js'

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBidsCalldata } from '../../../src/chains/evm/bridge/calls.js'
-import { fundAddresses } from '../../../src/testing/chains/localChain.js'
+import { fundAddresses } from '../../../src/testing/chains/localClients.js'
 import {
   integerBetween,
   pickElement,
   seededRandomNumber,
-  seededRandomSequence,
 } from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
+import { seededRandomSequence } from '../../support/random.js'
 import { PRICE_WEI, paymentFor, setUpCommunity } from './community.js'
 import type { Ledger, SentTx } from './ledger.js'
 import type { ChaosChain, ChaosWorld } from './world.js'

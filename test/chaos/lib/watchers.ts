@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pickElement, seededRandomSequence } from '../../../src/testing/faultProxy/random.js'
+import { pickElement } from '../../../src/testing/faultProxy/random.js'
 import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
+import { seededRandomSequence } from '../../support/random.js'
 import type { Ledger } from './ledger.js'
 
 const POLLS_A_ROUND = 12

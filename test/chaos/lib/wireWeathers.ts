@@ -1,7 +1,10 @@
-import type { FaultProxy } from '../../../src/testing/faultProxy/faultProxy.js'
-import { LIE_METHODS } from '../../../src/testing/faultProxy/lies.js'
 import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
-import { FAULT_KINDS, type Faults } from '../../../src/testing/index.js'
+import {
+  type FaultyNode,
+  NODE_FAULT_KINDS,
+  type NodeFaults,
+} from '../../support/faultyNode/faultyNode.js'
+import { LIE_METHODS } from '../../support/faultyNode/lies.js'
 import { reorgNewest } from './ledger.js'
 import { count, outage, proxiesOf, rest, strike, type Weather, withOne } from './site.js'
 import { bringBack } from './wallets.js'
@@ -11,8 +14,6 @@ const MOST_FAULTS = 6
 const MOST_PROBABLE = 0.2
 /** Depth of a reorg in blocks: a block is confirmed once the head is two blocks above it. */
 const REORG_BLOCKS = 2
-/** Kinds of faults that are drawn by probability. A lie happens once instead. */
-const DRAWN_KINDS = FAULT_KINDS.filter((kind) => kind !== 'lie')
 
 export const reorg: Weather = (site) =>
   withOne(site, site.world.chains, async (chain) => {
@@ -25,15 +26,15 @@ export const reorg: Weather = (site) =>
   })
 
 /** A few kinds of faults at low probabilities, so that work continues between them. */
-function someFaults(next: () => number): Exclude<Faults, (...args: never) => unknown> {
-  const faults: Partial<Record<(typeof FAULT_KINDS)[number], number>> = {}
+function someFaults(next: () => number): NodeFaults {
+  const faults: NodeFaults = {}
   for (let n = integerBetween(next(), 1, MOST_FAULTS); n > 0; n--)
-    faults[pickElement(next(), DRAWN_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
+    faults[pickElement(next(), NODE_FAULT_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
   return faults
 }
 
 /** Random faults of a node. A chain's only node leaves out no logs, since it is trusted with old blocks. */
-export function faultsFor({ chains }: ChaosWorld, proxy: FaultProxy, next: () => number) {
+export function faultsFor({ chains }: ChaosWorld, proxy: FaultyNode, next: () => number) {
   const { missing_logs, ...faults } = someFaults(next)
   const isAlone = chains.some(({ proxies: [first, second] }) => first === proxy && !second)
   return isAlone || missing_logs === undefined ? faults : { ...faults, missing_logs }

@@ -2,15 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Connection } from '@solana/web3.js'
-import { type LocalClients, localChainClients } from '../../../src/testing/chains/localChain.js'
-import {
-  type FaultProxy,
-  type Stack,
-  startFaultProxy,
-  startStack,
-} from '../../../src/testing/index.js'
+import { type LocalClients, localChainClients } from '../../../src/testing/chains/localClients.js'
+import { type Stack, startStack } from '../../../src/testing/index.js'
 import type { SolanaAccount } from '../../../src/testing/world.js'
-import { type Miner, takeOverMining } from '../../support/miner.js'
+import { type FaultyNode, startFaultyNode } from '../../support/faultyNode/faultyNode.js'
+import { type Miner, startMiner } from '../../support/miner.js'
 import { type ChaosDaemon, openDaemons } from './daemons.js'
 
 const BLOCK_MS = 250
@@ -39,7 +35,7 @@ export interface ChaosChain extends LocalClients {
   isFinalizing: boolean
   miner: Miner
   /** Proxies of the chain's node, the daemon's only RPC URLs. The hub has two, for fail-over. */
-  proxies: FaultProxy[]
+  proxies: FaultyNode[]
 }
 
 /** The world's Solana cluster with the proxy between it and the daemon. */
@@ -52,7 +48,7 @@ export interface ChaosSolana {
   relayAuthority: string
   /** Process of the node. */
   pid: number
-  proxy: FaultProxy
+  proxy: FaultyNode
 }
 
 export interface ChaosWorld {
@@ -76,13 +72,14 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
     blockMs: BLOCK_MS,
     solana: true,
   })
-  const proxies: FaultProxy[] = []
+  const proxies: FaultyNode[] = []
   const miners: Miner[] = []
   let daemons: ChaosDaemon[] = []
   const stop = async () => {
     await Promise.all(daemons.map((daemon) => daemon.end()))
     await daemons[1]?.process.kill('SIGKILL')
-    await Promise.all([...proxies, ...miners].map((part) => part.stop()))
+    for (const miner of miners) miner.stop()
+    await Promise.all(proxies.map((proxy) => proxy.stop()))
     await stack.stop()
     await Promise.all(daemons.map(({ database }) => database.stop()))
   }
@@ -90,15 +87,16 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
     const chains: ChaosChain[] = []
     for (const [i, label] of LABELS.entries()) {
       const { chainId, rpcUrl, wsUrl, config, eid } = stack.anvils[label]!
-      const own: FaultProxy[] = []
+      const own: FaultyNode[] = []
       for (let n = 0; n < (label === HUB ? 2 : 1); n++)
         own.push(
-          await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: seed * 100 + i * 10 + n }),
+          await startFaultyNode({ target: { rpcUrl, wsUrl }, seed: seed * 100 + i * 10 + n }),
         )
       proxies.push(...own)
       const { contract, endpoint, communityPayments: payments } = config
       const clients = localChainClients({ rpcUrl, chainId })
-      const miner = await takeOverMining(clients, BLOCK_MS)
+      await stack.anvils[label]!.pause()
+      const miner = startMiner(clients, BLOCK_MS)
       miners.push(miner)
       chains.push({
         label,
@@ -138,7 +136,7 @@ async function openSolana({ solana }: Stack<'mainnet'>, seed: number): Promise<C
   const { rpcUrl, wsUrl, programId, genesisHash, accounts } = solana
   const relayAuthority = solana.relayAuthority.address
   const { pid } = solana.surfpool
-  const proxy = await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: seed * 100 + 90 })
+  const proxy = await startFaultyNode({ target: { rpcUrl, wsUrl }, seed: seed * 100 + 90 })
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
   return { connection, programId, genesisHash, accounts, relayAuthority, pid, proxy }
 }

@@ -18,7 +18,7 @@ import {
 } from 'viem'
 import { beforeEach, expect } from 'vitest'
 import { startAnvil } from '../../../src/testing/chains/anvil.js'
-import { waitForReceipt } from '../../../src/testing/chains/receipt.js'
+import { waitForReceipt } from '../../support/receipt.js'
 
 /** Enough for any call of these tests, a message of 100 names included. */
 const CALL_GAS = 12_000_000n

@@ -8,7 +8,6 @@ import {
   readRunningHashes,
   runningHashInputs,
 } from '../../../src/chains/evm/runningHash/hashes.js'
-import { fromHex } from '../../../src/registry/primitives/bytes.js'
 
 /** Checks that a contract's record is the fold of its logs, and that the fold differs without any one of the logs. */
 export async function expectRecord(
@@ -35,7 +34,8 @@ export async function expectRecord(
       initialRunningHashes(chain),
       runningHashInputs(chain, some, ({ blockTimestamp }) => Number(blockTimestamp) * 1_000),
     )
-  const kept = await readRunningHashes(ask, chain, fromHex((await client.getBlock()).hash))
+  const { hash, number } = await client.getBlock()
+  const kept = await readRunningHashes(ask, chain, { hash, number: Number(number) })
   expect(fold(logs)).toEqual(kept)
   const ends = contract ? logs : logs.filter(({ topics: [, id] }) => id !== undefined)
   const one = ends[Math.floor(Math.random() * ends.length)]

@@ -1,16 +1,11 @@
-import {
-  commonQuoteJson,
-  quoteRequestFromBody,
-  RegistrationBody,
-} from '../../../src/api/families/family.js'
 import { okAnswer } from '../../../src/api/http/answer.js'
 import { route } from '../../../src/api/http/route.js'
 import { type PickSampleAddress, sampleQuoteBody } from '../../../src/api/http/sampleRequests.js'
 import { okResponses, z } from '../../../src/api/http/schema.js'
 import { CHAIN_CALL_PRICE } from '../../../src/api/limits/costs.js'
-import { quoteRegistrationOnChain } from '../../../src/api/names/quote.js'
+import { commonQuoteJson, quoteOfRequest, RegistrationBody } from '../../../src/api/v1/quotes.js'
 import type { DaemonChainFamily } from '../../../src/daemon/families/family.js'
-import { registerChain } from '../../../src/db/journal/chains.js'
+import { registerChain } from '../../../src/db/chains/chains.js'
 import { okResult, runCheck } from '../../../src/ops/finding.js'
 import { askerOf, isLedgerPort, LEDGER, type Ledger, ledgerPort } from './ledger.js'
 import { PROGRAM } from './payment.js'
@@ -26,12 +21,8 @@ const quote = route.post('/v1/names/register/ledger', {
   price: CHAIN_CALL_PRICE,
   responses: okResponses('The orders to send', z.object({ orders: z.array(z.unknown()) })),
   errors: ['unsupported_network', 'invalid_sender'],
-  async handle({ body, isTestnet }, context) {
-    const quoted = await quoteRegistrationOnChain(
-      context,
-      quoteRequestFromBody(body, isTestnet),
-      isLedgerPort,
-    )
+  async handle(request, context) {
+    const quoted = await quoteOfRequest(context, request, isLedgerPort)
     return okAnswer({ type: LEDGER.key, ...commonQuoteJson(quoted), orders: quoted.orders })
   },
 })
@@ -65,6 +56,7 @@ export const ledgerFamily = (url: string, { key, label }: Named = LEDGER): Daemo
         label,
         pollMs: ledger.pollMs,
         port,
+        nodes: () => [],
         balances: port,
         watch: (ctx, reporting) => [ledgerWatcher(ctx, ledger, reporting)],
       },

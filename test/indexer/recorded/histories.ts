@@ -2,10 +2,11 @@ import { encodeFunctionData, type Hex } from 'viem'
 import { encodePlaceBidsCalldata } from '../../../src/chains/evm/bridge/calls.js'
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
 import { type ChainConfig, parseChainsFile } from '../../../src/config/index.js'
-import { waitForReceipt } from '../../../src/testing/chains/receipt.js'
-import { integerBetween, seededRandomSequence } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween } from '../../../src/testing/faultProxy/random.js'
 import { type CommunityWorld, startCommunityWorld } from '../../communities/communityWorld.js'
 import { MINIMUM_WEI } from '../../support/bridgeWorld.js'
+import { seededRandomSequence } from '../../support/random.js'
+import { waitForReceipt } from '../../support/receipt.js'
 import { type Recording, record } from './recording.js'
 
 /** More than are followed one by one. */

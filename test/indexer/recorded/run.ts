@@ -3,16 +3,13 @@ import { expect } from 'vitest'
 import { evmTxStatus } from '../../../src/api/status/evm.js'
 import { ChainUnavailableError } from '../../../src/chains/chain.js'
 import { createEvmChain, createEvmChainRpc } from '../../../src/chains/evm/chain.js'
-import { readChain, registerChain } from '../../../src/db/journal/chains.js'
+import { readChain, registerChain } from '../../../src/db/chains/chains.js'
 import { ChainIndexer, MAX_BLOCKS_FOLLOWED_SINGLY } from '../../../src/indexer/evm/chainIndexer.js'
 import { PaymentJudge } from '../../../src/indexer/judge.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../../src/ops/notify.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
-import {
-  integerBetween,
-  pickElement,
-  seededRandomSequence,
-} from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
+import { seededRandomSequence } from '../../support/random.js'
 import { type TestClock, useTestClock } from './clock.js'
 import { FAULTS, isLasting } from './faults.js'
 import type { History, recordHistories, Side } from './histories.js'

@@ -1,5 +1,5 @@
+import { routes } from '../../../scripts/declaredRoutes.js'
 import type { Route } from '../../../src/api/http/route.js'
-import { routes } from '../../../src/api/routes.js'
 import { createRouter } from '../../../src/api/serving/router.js'
 import {
   badRequests,
@@ -50,8 +50,7 @@ export const routeOf = ({ method, path }: DeclaredRequest): Route | null =>
 
 /** Whether a request is answered for as long as its client wants. */
 export const isOpenEnded = ({ route, path }: MixRequest): boolean =>
-  route?.isStream === true ||
-  (route?.longPollParam !== undefined && path.includes(`${route.longPollParam}=`))
+  route?.isStream === true || /[?&]wait=/.test(path)
 
 /** Whether a request changes nothing, so that two processes have to answer it equally. */
 export const isRead = (request: MixRequest): boolean =>

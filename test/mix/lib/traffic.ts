@@ -1,11 +1,8 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import {
-  pickElement,
-  seededRandomSequence,
-  shuffled,
-} from '../../../src/testing/faultProxy/random.js'
+import { pickElement } from '../../../src/testing/faultProxy/random.js'
 import { memberOf } from '../../api/members.js'
 import { apiOf } from '../../e2e/sharedApi.js'
+import { seededRandomSequence, shuffled } from '../../support/random.js'
 import type { Faults } from './faults.js'
 import { type MixRequest, mixRequests } from './requests.js'
 import { send } from './send.js'

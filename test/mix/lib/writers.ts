@@ -1,14 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { fundAddresses } from '../../../src/testing/chains/localChain.js'
-import {
-  integerBetween,
-  pickElement,
-  seededRandomSequence,
-} from '../../../src/testing/faultProxy/random.js'
+import { fundAddresses } from '../../../src/testing/chains/localClients.js'
+import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
 import { runMembers } from '../../chaos/lib/members.js'
 import { actAtPace } from '../../chaos/lib/wallets.js'
 import { tally } from '../../chaos/lib/watchers.js'
+import { seededRandomSequence } from '../../support/random.js'
 import { freshWallet, registerOn } from '../../support/world.js'
 import { CHAINS, type MixWorld } from './world.js'
 

@@ -72,7 +72,8 @@ const KEPT_SIGNATURES = 10_000
 export function createClaimPermissionSigner(privateKey: Hex) {
   const account = privateKeyToAccount(privateKey)
   const kept = new LRUCache<string, Promise<Hex>, ClaimPermission>({
-    max: KEPT_SIGNATURES,
+    maxSize: KEPT_SIGNATURES,
+    sizeCalculation: () => 1,
     memoMethod: (_, __, { context }) => account.signTypedData(claimPermissionTypedData(context)),
   })
   return {

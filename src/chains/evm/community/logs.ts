@@ -13,12 +13,12 @@ import { CONTRACT_EVENTS } from '../events.js'
 import type { RawLog } from '../logs.js'
 
 /** Event topics of the payments contract (ICommunityPayments.sol). All events but `Bid` have an indexed payment id. */
-export const PAYMENT_EVENT_TOPIC = CONTRACT_EVENTS.payment.topic
-export const HELD_EVENT_TOPIC = CONTRACT_EVENTS.held.topic
+export const PAYMENT_EVENT_TOPIC = CONTRACT_EVENTS.payments.payment.topic
+export const HELD_EVENT_TOPIC = CONTRACT_EVENTS.payments.held.topic
 const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
-  [CONTRACT_EVENTS.refused.topic]: 'refused',
-  [CONTRACT_EVENTS.released.topic]: 'released',
-  [CONTRACT_EVENTS.reclaimed.topic]: 'reclaimed',
+  [CONTRACT_EVENTS.payments.refused.topic]: 'refused',
+  [CONTRACT_EVENTS.payments.released.topic]: 'released',
+  [CONTRACT_EVENTS.payments.reclaimed.topic]: 'reclaimed',
 }
 
 type CommunityPayment = Payment<CommunityNameTarget>

@@ -35,62 +35,42 @@ export async function compareNetworkDeployment(
 ): Promise<ComparedSetting[]> {
   const hubEid = desired.find(({ role }) => role === 'hub')!.eid
   const chains = await Promise.all(
-    desired.map(async (one) => {
-      const contracts = desiredContracts(one, hubEid)
-      const found = await asking(one.label, (ask) => codeItems(ask, one, contracts))
-      // a chain's settings are not compared where a contract has other code than clusterd's or can't be deployed
-      return {
-        desired: one,
-        contracts,
-        ...found,
-        isSound: found.items.every(({ isRight, step }) => isRight || step),
-      }
-    }),
-  )
-  const sound = chains.filter(({ isSound }) => isSound)
-  const ends = await Promise.all(
-    sound.map(
-      async ({
-        desired: one,
-        contracts: [app],
-        areDeployed: [isDeployed = false],
-      }): Promise<HubOrSpokeContract> => {
-        const { label, role } = one
-        const { address: at } = app!
-        const owner = isDeployed
-          ? await asking(label, (ask) => readContractSettingText(ask, at, 'owner'))
-          : one.owner
-        return { desired: one, chain: label, what: role, at, owner: owner as Hex, isDeployed }
-      },
+    desired.map((one) =>
+      asking(one.label, (ask) => compareChainCode(ask, one, desiredContracts(one, hubEid))),
     ),
   )
-  const items = chains.map(async ({ desired: one, contracts, items, areDeployed }) => {
-    const end = ends.find(({ chain }) => chain === one.label)
-    if (!end) return items
-    return asking(one.label, async (ask) => [
-      ...items,
-      ...(
-        await Promise.all(
-          contracts.map((it, i) => (areDeployed[i] ? settingItems(ask, one, it) : [])),
-        )
-      ).flat(),
+  const ends = chains.flatMap(({ end }) => end ?? [])
+  const items = chains.map(async ({ codes, deployed, end }) => {
+    if (!end) return codes
+    const { chain, desired: one } = end
+    return asking(chain, async (ask) => [
+      ...codes,
+      ...(await Promise.all(deployed.map((it) => settingItems(ask, one, it)))).flat(),
       ...(await compareBridgeSettings(ask, end, ends, strangeEids)),
     ])
   })
   return (await Promise.all(items)).flat()
 }
 
-async function codeItems(
+/**
+ * Compares a chain's endpoint, and the code of its contracts.
+ * @returns the deployed contracts, and the hub or spoke: null where a contract has other code than clusterd's or can't be
+ * deployed, since the chain's settings are not compared then
+ */
+async function compareChainCode(
   ask: RpcCall,
-  { label: chain, endpoint, eid }: DesiredChainDeployment,
+  desired: DesiredChainDeployment,
   contracts: readonly DesiredContract[],
 ) {
+  const { label: chain, endpoint, eid, role } = desired
   const found = await fallbackIfRefused(
     createContractReader(ask, endpoint, layerZeroEndpointAbi)('eid'),
     null,
   )
-  const codes = await Promise.all(contracts.map((one) => compareContractCode(ask, chain, one)))
-  const items = [
+  const ofContracts = await Promise.all(
+    contracts.map((one) => compareContractCode(ask, chain, one)),
+  )
+  const codes = [
     compareSetting({ chain, what: 'endpoint' }, 'id', {
       wanted: String(eid),
       found: String(found ?? 'no endpoint'),
@@ -98,9 +78,24 @@ async function codeItems(
       step: null,
       advice: found !== eid && `Correct \`endpoint\` (${endpoint}) or \`eid\` in the chains file.`,
     }),
-    ...codes,
+    ...ofContracts,
   ]
-  return { items, areDeployed: codes.map((one) => one.found !== 'none') }
+  const deployed = contracts.filter((_, i) => ofContracts[i]!.found !== 'none')
+  if (!codes.every(({ isRight, step }) => isRight || step)) return { codes, deployed, end: null }
+  const app = contracts[0]!
+  const isDeployed = deployed.includes(app)
+  const owner = isDeployed
+    ? ((await readContractSettingText(ask, app.address, 'owner')) as Hex)
+    : desired.owner
+  const end: HubOrSpokeContract = {
+    desired,
+    chain,
+    what: role,
+    at: app.address,
+    owner,
+    isDeployed,
+  }
+  return { codes, deployed, end }
 }
 
 type FoundCode = 'ours' | 'another' | 'none'

@@ -10,7 +10,7 @@ import { createGasPriceCap, readGasFees } from '../gasPrice.js'
 import { hasTransactionSucceeded, readTransactionReceipt } from '../logs.js'
 import { broadcastTransaction } from '../signer.js'
 import { findFirstBlockWhere } from '../transactions.js'
-import { classifyTxError, type TxFailure } from '../txErrors.js'
+import { classifyTxError } from '../txErrors.js'
 
 export interface DeploymentChain {
   label: string
@@ -75,27 +75,21 @@ async function offer(
   const capWei = createGasPriceCap(rpc, { local: false, maxGasPriceWei: undefined })
   for (let fees = first; ; ) {
     const raw = await sign(fees)
-    const failure = await failureOf(broadcastTransaction(rpc, raw))
-    // `known`: a node already has this transaction
-    if (failure === null || failure.class === 'known') return keccak256(raw)
+    const error: unknown = await broadcastTransaction(rpc, raw).then(
+      () => null,
+      (refusal) => refusal,
+    )
+    if (error === null) return keccak256(raw)
+    const failure = classifyTxError(error)
+    // a node already has this transaction
+    if (failure.class === 'known') return keccak256(raw)
+    if (failure.class === 'transient') throw error
     const next = failure.class === 'fee' ? doubledGasFees(fees, first, await capWei()) : null
     if (next === null)
       throw new Error(
         `Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`,
       )
     fees = next
-  }
-}
-
-/** Why a node refused a sent transaction. Null where the node accepted the transaction. @throws transient errors */
-async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
-  try {
-    await sent
-    return null
-  } catch (error) {
-    const failure = classifyTxError(error)
-    if (failure.class === 'transient') throw error
-    return failure
   }
 }
 

@@ -13,8 +13,9 @@ it('the running hashes of a hub and of its payments contract are read at once, i
       const answer = () => resolve(`0x${to.slice(2, 4).repeat(32)}` as T)
       asked.push({ address: to, answer })
     })
-  const contracts = { role: 'hub', chainId: 1, contract: HUB, communityPayments: PAYMENTS } as const
-  const hashes = readRunningHashes(call, contracts, Buffer.alloc(32))
+  const contracts = { role: 'hub', contract: HUB, communityPayments: PAYMENTS } as const
+  const block = { number: 7, hash: `0x${'77'.repeat(32)}` } as const
+  const hashes = readRunningHashes(call, contracts, block)
   expect(asked.map(({ address }) => address)).toEqual([HUB, PAYMENTS])
   for (const { answer } of asked.toReversed()) answer()
   expect(await hashes).toEqual([Buffer.alloc(32, 0x11), Buffer.alloc(32, 0x22)])

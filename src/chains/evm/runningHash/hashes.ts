@@ -21,11 +21,8 @@ interface RecordingContract {
 }
 
 /** The contracts of a chain, with the settings that decide which of them keep a running hash of their logs. */
-export type ChainContractSettings = Pick<ChainConfig, 'role' | 'chainId' | 'communityPayments'> & {
-  contract?: Hex | undefined
-  watchOnly?: ChainConfig['watchOnly']
-  trust?: ChainConfig['trust']
-}
+export type ChainContractSettings = Pick<ChainConfig, 'role'> &
+  Partial<Pick<ChainConfig, 'contract' | 'communityPayments' | 'watchOnly' | 'trust'>>
 
 /** Running hashes of a chain's contracts, 32 bytes each, in the order of `contractsWithRunningHash`. */
 export type RunningHashes = readonly Buffer[]
@@ -54,7 +51,7 @@ export function contractsWithRunningHash({
   communityPayments,
   watchOnly,
   trust,
-}: Omit<ChainContractSettings, 'chainId'>): RecordingContract[] {
+}: ChainContractSettings): RecordingContract[] {
   if (watchOnly || trust) return []
   const hub: RecordingContract[] =
     role === 'hub' && contract ? [{ kind: 'hub', address: contract }] : []
@@ -62,9 +59,8 @@ export function contractsWithRunningHash({
 }
 
 /** Running hashes of a chain's contracts before their first log: zeros. */
-export const initialRunningHashes = (
-  contracts: Omit<ChainContractSettings, 'chainId'>,
-): RunningHashes => contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
+export const initialRunningHashes = (contracts: ChainContractSettings): RunningHashes =>
+  contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
 
 /**
  * Encodes running hashes for storage with a checkpoint. The bytes include the checkpoint's block hash and the contracts'
@@ -166,16 +162,13 @@ export type BlockNumberAndHash = Pick<BlockHeader, 'number' | 'hash'>
 
 /**
  * Reads the running hashes of a chain's contracts as of a block, all at once.
- * @param number block number, for nodes that accept no block hash; if null, such nodes can't answer
  * @throws RpcError, also where the node has no state of the block, or a contract keeps no running hash
  */
 export async function readRunningHashes(
   call: RpcCall,
   contracts: ChainContractSettings,
-  blockHash: Buffer,
-  number: number | null = null,
+  block: BlockNumberAndHash,
 ): Promise<RunningHashes> {
-  const block = { number, hash: toHex(blockHash) }
   const read = async ({ address }: RecordingContract): Promise<Buffer> => {
     const answer = await readAt<Hex>(call, 'eth_call', { to: address, data: RECORD_HASH }, block)
     // a contract that is not deployed yet has no code and has logged nothing
@@ -193,18 +186,17 @@ export async function readRunningHashes(
  * Calls `eth_call` or `eth_getCode` as of a block of the node's canonical chain, named by its hash (EIP-1898): a node that
  * only knows the block from another fork must not answer. A node that refuses block hashes is asked by number, between
  * two reads of the block's header that must give the hash.
- * @param block number null for a number that is not known: such nodes can't answer then
  */
 export async function readAt<T>(
   call: RpcCall,
   method: 'eth_call' | 'eth_getCode',
   what: unknown,
-  { number, hash }: { number: number | null; hash: Hex },
+  { number, hash }: BlockNumberAndHash,
 ): Promise<T> {
   try {
     return await call<T>(method, [what, { blockHash: hash, requireCanonical: true }])
   } catch (error) {
-    if (!isErrorAnswer(error) || number === null) throw error
+    if (!isErrorAnswer(error)) throw error
   }
   const assertHeader = async () => {
     const header = await requireBlockHeader(call, number)

@@ -1,19 +1,24 @@
 import { isDeepStrictEqual } from 'node:util'
-import { LRUCache } from 'lru-cache'
 import type { LogTrustBasis } from '../../../ops/chainState.js'
 import { fallbackOnExpectedError } from '../../../ops/log/errors.js'
-import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
+import { toHex } from '../../../registry/primitives/bytes.js'
 import { ChainUnavailableError } from '../../chain.js'
 import {
   ContradictingNodeError,
+  MissingDataError,
   RefutedAnswerError,
   RpcError,
   transientError,
 } from '../../rpc/errors.js'
-import { type AgreedAnswer, NodesDisagreeError, NodesSilentError } from '../../rpc/nodes.js'
-import type { EvmChain } from '../chain.js'
-import type { DecodedLogs } from '../decodeLogs.js'
-import { getBlockHeader } from '../logs.js'
+import {
+  type AgreedAnswer,
+  NodesDisagreeError,
+  NodesSilentError,
+  type RpcCall,
+} from '../../rpc/nodes.js'
+import type { ConfirmedHead, EvmChain } from '../chain.js'
+import { type DecodedBlock, type DecodedLogs, logsOfBlocks } from '../decodeLogs.js'
+import { blockOfLogPosition, getBlockHeader } from '../logs.js'
 import {
   type BlockNumberAndHash,
   contractsWithRunningHash,
@@ -25,10 +30,14 @@ import {
 import {
   type BlockRangeSource,
   type ConfirmedLogRange,
+  hasSameLogs,
   isCoveredByRunningHash,
   logRangeSource,
+  proveOnlyRange,
+  rangeOfBlocks,
+  readBlocksInRanges,
 } from './ranges.js'
-import type { LogRangeWidth } from './width.js'
+import { createLogRangeWidth, type LogRangeWidth } from './width.js'
 
 /** A chain's checkpoint as the database stores it. */
 export interface StoredCheckpoint {
@@ -39,18 +48,6 @@ export interface StoredCheckpoint {
   /** Running hashes after that block (`encodeRunningHashes`). */
   record: Buffer | null
 }
-
-/** Where the next range of confirmed logs has to attach: the last confirmed block, and the running hashes after it. */
-export interface LastConfirmedHashes {
-  /** Hash of the last confirmed block. Null before the first block. */
-  lastHash: Buffer | null
-  /** Running hashes over all logs so far. */
-  runningHashes: RunningHashes
-}
-
-/** Confirmed logs, with the block and the running hashes at their end, and how far they can be trusted (`ground`). */
-export type ProvedLogRange = ConfirmedLogRange &
-  LastConfirmedHashes & { lastHash: Buffer; ground: LogTrustBasis }
 
 export const hasRunningHashes = ({ config }: EvmChain): boolean =>
   contractsWithRunningHash(config).length > 0
@@ -80,16 +77,16 @@ export const runningHashMismatchText = (
  */
 export async function readAgreedRunningHashes(
   { rpc, config }: EvmChain,
-  { hash, number }: BlockNumberAndHash,
+  block: BlockNumberAndHash,
 ): Promise<AgreedAnswer<RunningHashes>> {
   try {
-    return await rpc.agreed((call) => readRunningHashes(call, config, fromHex(hash), number), {
-      about: `the running hash of block ${number}`,
+    return await rpc.agreed((call) => readRunningHashes(call, config, block), {
+      about: `the running hash of block ${block.number}`,
     })
   } catch (error) {
     if (!(error instanceof RpcError)) throw error
     throw new NodesSilentError(
-      `chain "${config.label}": its contracts' running hashes at block ${number} can't be read: ${error.message}`,
+      `chain "${config.label}": its contracts' running hashes at block ${block.number} can't be read: ${error.message}`,
       { cause: error },
     )
   }
@@ -110,17 +107,17 @@ const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
 
 /**
- * Last block and running hashes at a chain's checkpoint, and how far nodes confirm them: null where nodes no longer
- * return them. They were stored with the checkpoint. A contract that was configured later starts with the running hash
- * that the nodes return. A hub's is zero before its first block, so a hub with logs before `startBlock` is detected.
- * `place` is null where neither the database nor the nodes have the running hashes: after a rewind to a block whose state
+ * Running hashes at a chain's checkpoint, and how far nodes confirm them: null where nodes no longer return them. They
+ * were stored with the checkpoint. A contract that was configured later starts with the running hash that the nodes
+ * return. A hub's is zero before its first block, so a hub with logs before `startBlock` is detected. `runningHashes` is
+ * null where neither the database nor the nodes have the running hashes: after a rewind to a block whose state
  * the nodes have pruned.
  * @throws Error where the contracts contradict the stored hashes; NodesDisagreeError, ChainUnavailableError
  */
 export async function readLastConfirmedHashes(
   chain: EvmChain,
   { parentHash, nextBlock, record }: StoredCheckpoint,
-): Promise<{ place: LastConfirmedHashes | null; ground: LogTrustBasis | null }> {
+): Promise<{ runningHashes: RunningHashes | null; ground: LogTrustBasis | null }> {
   const { config, rpc } = chain
   const contracts = contractsWithRunningHash(config)
   const number = nextBlock - 1
@@ -149,11 +146,11 @@ export async function readLastConfirmedHashes(
   // stored hashes that have none of the contracts are of another block: the chain was rewound
   const isRewound = contracts.length > 0 && parentHash && record && hashes.every((one) => !one)
   if (isRewound || contracts[hashes.indexOf(null)]?.kind === 'hub')
-    return { place: null, ground: null }
+    return { runningHashes: null, ground: null }
   return {
     // a payments contract whose running hash no node returns counts as zero: it is deployed later, or the next range
     // will not match
-    place: { lastHash: parentHash, runningHashes: hashes.map((one) => one ?? zero) },
+    runningHashes: hashes.map((one) => one ?? zero),
     ground: own && trustBasisOf(chain, own.nodes),
   }
 }
@@ -191,38 +188,31 @@ export type CheckedLogRange = ConfirmedLogRange & {
 }
 
 /**
- * Adds to a range how far it can be trusted.
+ * How far a range can be trusted.
  * @throws RpcError where the running hashes of the chain's contracts are not known
  */
-export function provedRangeOf(
+export function trustOfRange(
   chain: EvmChain,
-  { answer: range, nodes }: AgreedAnswer<CheckedLogRange>,
-): ProvedLogRange {
-  const { from, to, runningHashes } = range
+  { answer: { from, to, runningHashes }, nodes }: AgreedAnswer<CheckedLogRange>,
+): LogTrustBasis {
   if (!runningHashes && hasRunningHashes(chain))
     throw transientError(`the running hashes of blocks ${from}-${to} are not known`)
   const hashNodes = runningHashes?.nodes ?? nodes
-  const least = isCoveredByRunningHash(chain) ? hashNodes : Math.min(nodes, hashNodes)
-  const ground = trustBasisOf(chain, least)
-  return { ...range, runningHashes: runningHashes?.answer ?? [], ground }
+  return trustBasisOf(chain, isCoveredByRunningHash(chain) ? hashNodes : Math.min(nodes, hashNodes))
 }
 
-/** Running hashes at the ends of ranges, by the number of a range's last block, with that block's hash. */
-export type KnownRunningHashes = ReadonlyMap<
-  number,
-  { hash: Buffer; runningHashes: AgreedAnswer<RunningHashes> }
->
+/** Reads the running hashes as of a block, by its number and hash. Null where nodes do not return them. */
+export type RunningHashReader = (
+  number: number,
+  hash: Buffer,
+) => Promise<AgreedAnswer<RunningHashes> | null>
 
-/** Number of cached running hashes: more than the ranges that are read at once. A catch-up reads some 100,000 ranges. */
-const HASHES_KEPT = 64
-
-/** Start of a series of ranges, and the running hashes that are already known. */
+/** Start of a series of ranges. */
 interface RangesStart {
   from: number
-  /** Last block before `from`, and the contracts' running hashes as of that block. */
-  before: LastConfirmedHashes
-  /** Running hashes that need not be read from nodes. */
-  known: KnownRunningHashes
+  /** The contracts' running hashes before block `from`. */
+  before: RunningHashes
+  hashesAt: RunningHashReader
 }
 
 /**
@@ -232,23 +222,10 @@ interface RangesStart {
 export function checkedLogRangeSource(
   chain: EvmChain,
   width: LogRangeWidth,
-  { from: start, before, known }: RangesStart,
+  { from: start, before, hashesAt }: RangesStart,
 ): BlockRangeSource<CheckedLogRange> {
   const source = logRangeSource(chain, width)
   const timed = logRangeSource(chain, width, false)
-  const asked = new LRUCache<string, ReturnType<typeof readAgreedRunningHashesOrNull>>({
-    max: HASHES_KEPT,
-  })
-
-  /** The running hashes after a block, read once for both ranges that meet there. */
-  const hashesAfter = async (number: number, lastHash: Buffer) => {
-    const one = known.get(number)
-    if (one?.hash.equals(lastHash)) return one.runningHashes
-    const hash = toHex(lastHash)
-    const hashes = asked.get(hash) ?? readAgreedRunningHashesOrNull(chain, { number, hash })
-    asked.set(hash, hashes)
-    return hashes
-  }
 
   const readBy =
     ({ read }: typeof source): BlockRangeSource<CheckedLogRange>['read'] =>
@@ -256,9 +233,9 @@ export function checkedLogRangeSource(
       const range = await read(call, from, to, first)
       if (first && range === first) return first
       if (!hasRunningHashes(chain)) return { ...range, runningHashes: null }
-      const own = from === start ? null : await hashesAfter(from - 1, range.parentHash)
-      const earlier = from === start ? before.runningHashes : own?.answer
-      const runningHashes = await hashesAfter(to, range.lastHash)
+      const own = from === start ? null : await hashesAt(from - 1, range.parentHash)
+      const earlier = from === start ? before : own?.answer
+      const runningHashes = await hashesAt(to, range.lastHash)
       if (!earlier || !runningHashes) return { ...range, runningHashes: null }
       assertProduce(chain, earlier, range, runningHashes.answer)
       return { ...range, runningHashes }
@@ -275,4 +252,113 @@ export function checkedLogRangeSource(
       }
     },
   }
+}
+
+/** The unconfirmed blocks (the tail) above a checkpoint, and the running hashes at the checkpoint. */
+interface KnownTail {
+  tail: readonly DecodedBlock[]
+  before: RunningHashes
+}
+
+/**
+ * Proves blocks that were read as unconfirmed (the tail) and are confirmed now. A hub's logs need not be read again if
+ * they produce the contracts' running hashes. These do not cover which block a log is in, so two nodes have to confirm
+ * the blocks. Where no running hash covers a chain's logs, the blocks are read again. If nodes return only the newest
+ * block's running hashes, these prove the whole tail.
+ * @throws NoQuorumError, ChainUnavailableError, RpcError; Error whose cause is one of these
+ */
+export async function proveBlocks(
+  chain: EvmChain,
+  checkpoint: StoredCheckpoint,
+  known: KnownTail & {
+    blocks: readonly DecodedBlock[]
+    hashesAt: RunningHashReader
+    /** The highest block that two nodes call confirmed. */
+    agreed: ConfirmedHead
+  },
+): Promise<AgreedAnswer<CheckedLogRange>[]> {
+  const { blocks, tail, before, hashesAt, agreed } = known
+  if (blocks.length === 0) return []
+  const seen = rangeOfBlocks(blocks)
+  const isKept = hasRunningHashes(chain)
+  const own = isKept ? await hashesAt(seen.to, seen.lastHash) : null
+  const top = isKept && !own ? await readNewestRunningHashes(chain, checkpoint, known) : null
+  const made = runningHashesAfterLogs(chain, before, seen.decoded)
+  const runningHashes = top ? top.map(() => made) : own
+  const sourceOf = () =>
+    checkedLogRangeSource(chain, createLogRangeWidth(), {
+      from: seen.from,
+      before,
+      hashesAt: async (number, hash) =>
+        hash.equals(seen.lastHash) ? runningHashes : hashesAt(number, hash),
+    })
+  if (!isCoveredByRunningHash(chain) || !isDeepStrictEqual(made, runningHashes?.answer))
+    return readAnew(chain, sourceOf(), seen)
+
+  const proved = { ...seen, runningHashes }
+  const isKnown = agreed.confirmed === seen.to && agreed.confirmedHash === toHex(seen.lastHash)
+  // the running hashes at the newest block prove the logs of the whole tail, so two nodes have to confirm the blocks of
+  // all these logs
+  const decoded = logsOfBlocks(top ? tail : blocks)
+  if (chain.rpc.size === 1 || (isKnown && decoded.places.length === 0))
+    return [runningHashes!.map(() => proved)]
+  const ask = async (call: RpcCall): Promise<CheckedLogRange> => {
+    if (await hasSameLogs(call, chain, { ...seen, decoded })) return proved
+    if (!top) return sourceOf().read(call, seen.from, seen.to)
+    throw new ContradictingNodeError(`a node has other logs in blocks ${seen.from}-${seen.to}`)
+  }
+  const about = `the logs of blocks ${seen.from}-${seen.to}`
+  const confirmed = await chain.rpc.agreed(ask, { isProved: !top, about })
+  await proveOnlyRange(chain, confirmed)
+  return [confirmed]
+}
+
+/**
+ * Reads blocks again that were read while they were unconfirmed.
+ * @throws RpcError where one of the tail's logs is missing, or the blocks are of another fork
+ */
+async function readAnew(
+  chain: EvmChain,
+  source: BlockRangeSource<CheckedLogRange>,
+  { from, to, parentHash, lastHash, decoded }: ConfirmedLogRange,
+): Promise<AgreedAnswer<CheckedLogRange>[]> {
+  const read = await readBlocksInRanges(source, from, to)
+  const ranges = read.map(({ answer }) => answer)
+  const isSame =
+    ranges[0]!.parentHash.equals(parentHash) && ranges.at(-1)!.lastHash.equals(lastHash)
+  if (!isSame)
+    throw transientError(
+      `blocks ${from}-${to} of "${chain.config.label}" are of another fork than before`,
+    )
+
+  const places = new Set(ranges.flatMap((range) => range.decoded.places))
+  const missing = decoded.places.find((one) => !places.has(one))
+  if (missing !== undefined && !isCoveredByRunningHash(chain))
+    throw new MissingDataError(
+      `a node leaves out a log of block ${blockOfLogPosition(missing)} that was read by the block's hash`,
+    )
+  return read
+}
+
+/**
+ * Running hashes as of the newest known block. All logs above the checkpoint have to produce them. Nodes keep the state of
+ * the newest block longest.
+ * @throws Error where the logs do not produce them; NoQuorumError, ChainUnavailableError
+ */
+export async function readNewestRunningHashes(
+  chain: EvmChain,
+  { parentHash, nextBlock }: StoredCheckpoint,
+  { tail, before }: KnownTail,
+): Promise<AgreedAnswer<RunningHashes>> {
+  const top = tail.at(-1)
+  const hash = top?.hash ?? parentHash
+  if (!hash) throw transientError('the chain has no confirmed block')
+  const number = top?.block ?? nextBlock - 1
+  const own = await readAgreedRunningHashes(chain, { number, hash: toHex(hash) })
+  const made = runningHashesAfterLogs(chain, before, logsOfBlocks(tail))
+  if (isDeepStrictEqual(made, own.answer)) return own
+  const logs = `the logs of blocks ${nextBlock}-${number}`
+  throw new Error(
+    runningHashMismatchText(chain, own, logs, 'a node left some out, and they are read again'),
+  )
 }

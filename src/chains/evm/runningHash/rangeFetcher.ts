@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { LRUCache } from 'lru-cache'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { RefutedAnswerError, transientError } from '../../rpc/errors.js'
 import type { AgreedAnswer } from '../../rpc/nodes.js'
@@ -8,8 +9,7 @@ import { initialRunningHashes, type RunningHashes } from './hashes.js'
 import {
   type CheckedLogRange,
   checkedLogRangeSource,
-  type KnownRunningHashes,
-  type LastConfirmedHashes,
+  type RunningHashReader,
   readAgreedRunningHashes,
   readAgreedRunningHashesOrNull,
   runningHashesAfterLogs,
@@ -24,12 +24,21 @@ import {
 } from './ranges.js'
 import { createLogRangeWidth, type LogRangeWidth } from './width.js'
 
+/** Number of cached running hashes: more than the ranges that are read at once. A catch-up reads some 100,000 ranges. */
+const HASHES_KEPT = 64
+
+type FoldedHashes = Map<number, { hash: Buffer; runningHashes: AgreedAnswer<RunningHashes> }>
+
 /** Fetches a chain's confirmed logs for the backfill, with the contracts' running hashes that prove them. */
 export class RangeFetcher {
   readonly #chain: EvmChain
   readonly #width: LogRangeWidth
-  /** Running hashes that `foldAhead` calculated for the ends of later ranges, whose state nodes have pruned. */
-  #folded: KnownRunningHashes = new Map()
+  /**
+   * Running hashes that `foldAhead` calculated for the ends of later ranges, whose state nodes have pruned: by the number
+   * of a range's last block, with that block's hash.
+   */
+  #folded: FoldedHashes = new Map()
+  readonly #asked = new LRUCache<string, ReturnType<RunningHashReader>>({ max: HASHES_KEPT })
   /** False after a `foldAhead` that failed: block times in the logs may be wrong, so headers are read. */
   #isHinted = true
 
@@ -39,15 +48,40 @@ export class RangeFetcher {
     this.#width = createLogRangeWidth(undefined, isShared)
   }
 
+  /** The running hashes after a block. Nodes are asked once, also for two ranges that meet there. */
+  readonly hashesAt: RunningHashReader = (number, lastHash) => {
+    const folded = this.#foldedAt(number, lastHash)
+    if (folded) return Promise.resolve(folded)
+    const hash = toHex(lastHash)
+    const asked =
+      this.#asked.get(hash) ?? readAgreedRunningHashesOrNull(this.#chain, { number, hash })
+    this.#asked.set(hash, asked)
+    const forget = () => this.#asked.delete(hash)
+    asked.then((found) => found ?? forget(), forget)
+    return asked
+  }
+
+  /** Forgets the nodes' answers, so that the next step asks again: a step that failed may have had a wrong one. */
+  forget(): void {
+    this.#asked.clear()
+  }
+
+  #foldedAt(number: number, hash: Buffer): AgreedAnswer<RunningHashes> | null {
+    const found = this.#folded.get(number)
+    return found?.hash.equals(hash) ? found.runningHashes : null
+  }
+
   /** Fetches consecutive ranges of blocks from a checkpoint up to block `to`. The next ranges are read ahead. */
   ranges(
-    before: LastConfirmedHashes,
+    before: RunningHashes,
     from: number,
     to: number,
   ): AsyncGenerator<AgreedAnswer<CheckedLogRange>> {
-    const known = this.#folded
-    const source = checkedLogRangeSource(this.#chain, this.#width, { from, before, known })
-    const blocks = { from, to, width: this.#width, cuts: [...known.keys()] }
+    const { hashesAt } = this
+    // after a failed step nodes are asked again
+    this.#asked.clear()
+    const source = checkedLogRangeSource(this.#chain, this.#width, { from, before, hashesAt })
+    const blocks = { from, to, width: this.#width, cuts: [...this.#folded.keys()] }
     return readRangesAhead(blocks, (first, last) => readBlocksInRanges(source, first, last))
   }
 
@@ -60,25 +94,19 @@ export class RangeFetcher {
     { nextBlock, parentHash }: StoredCheckpoint,
     latest: BlockHeader,
     alive: () => void,
-  ): Promise<LastConfirmedHashes> {
+  ): Promise<RunningHashes> {
     const { config } = this.#chain
     const number = nextBlock - 1
-    const block = { number, hash: toHex(parentHash!) }
-    const calculated = () => {
-      const found = this.#folded.get(number)
-      return found?.hash.equals(parentHash!) ? found.runningHashes : null
-    }
     // reading all logs may take hours, so neither a momentary fault of a node nor a later failed step may cause it
-    let hashes = calculated() ?? (await readAgreedRunningHashesOrNull(this.#chain, block))
+    let hashes = await this.hashesAt(number, parentHash!)
     if (!hashes) {
-      const before = { lastHash: null, runningHashes: initialRunningHashes(config) }
-      const blocks = { from: config.startBlock, confirmed: number, latest }
-      await this.foldAhead(before, blocks, alive)
-      hashes = calculated()
+      const blocks = { from: config.startBlock, parentHash: null, confirmed: number, latest }
+      await this.foldAhead(initialRunningHashes(config), blocks, alive)
+      hashes = this.#foldedAt(number, parentHash!)
     }
     if (!hashes)
       throw transientError(`the contracts' running hashes of block ${number} are not known`)
-    return { lastHash: parentHash, runningHashes: hashes.answer }
+    return hashes.answer
   }
 
   /**
@@ -89,8 +117,13 @@ export class RangeFetcher {
    * do not produce them: the nodes that returned the logs are then asked last
    */
   async foldAhead(
-    before: LastConfirmedHashes,
-    { from, confirmed, latest }: { from: number; confirmed: number; latest: BlockHeader },
+    before: RunningHashes,
+    {
+      from,
+      parentHash,
+      confirmed,
+      latest,
+    }: { from: number; parentHash: Buffer | null; confirmed: number; latest: BlockHeader },
     alive: () => void,
   ): Promise<void> {
     const chain = this.#chain
@@ -105,10 +138,10 @@ export class RangeFetcher {
     )
     this.#isHinted = false
 
-    const known = new Map<number, { hash: Buffer; runningHashes: AgreedAnswer<RunningHashes> }>()
+    const folded: FoldedHashes = new Map()
     const hosts = new Set<string>()
-    let { lastHash } = before
-    let running = agreed.map(() => before.runningHashes)
+    let lastHash = parentHash
+    let running = agreed.map(() => before)
     // asks two nodes: if one node moved a log to a later block, the log would be missing in its real block
     const ahead = readRangesAhead(
       { from, to: top.number, width: this.#width, cuts: [confirmed] },
@@ -125,7 +158,7 @@ export class RangeFetcher {
       if (range.decoded.runningHashInputs.length > 0)
         running = running.map((hashes) => runningHashesAfterLogs(chain, hashes, range.decoded))
       lastHash = range.lastHash
-      known.set(range.to, { hash: range.lastHash, runningHashes: running })
+      folded.set(range.to, { hash: range.lastHash, runningHashes: running })
     }
     if (!lastHash?.equals(fromHex(top.hash)))
       throw transientError(
@@ -133,14 +166,14 @@ export class RangeFetcher {
       )
     if (!isDeepStrictEqual(running.answer, agreed.answer)) {
       const logs = `the logs of blocks ${from}-${top.number}, given by ${[...hosts].join(', ')},`
-      const what = before.lastHash
+      const what = parentHash
         ? 'a node left some out, and others are asked'
         : 'a node left some out, and others are asked, or `startBlock` is after the first of them'
       const error = new RefutedAnswerError(runningHashMismatchText(chain, agreed, logs, what))
       chain.rpc.refute(hosts, error)
       throw error
     }
-    this.#folded = known
+    this.#folded = folded
     this.#isHinted = true
   }
 }

@@ -1,20 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
 import { errorSentence, fallbackOnExpectedError } from '../../../ops/log/errors.js'
-import type { DecodedEntry } from '../../../registry/journal/decode.js'
-import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
+import { type DecodedEntry, decodeEntry } from '../../../registry/journal/decode.js'
+import { bigIntToWord, fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { mapInBatches } from '../../rpc/batches.js'
-import { errorWithCauses, RpcError, transientError } from '../../rpc/errors.js'
+import { errorWithCauses, isTooMuchError, RpcError, transientError } from '../../rpc/errors.js'
 import { type EvmRpc, parseQuantity } from '../../rpc/evm.js'
 import { type AgreedAnswer, NodesDisagreeError, type RpcCall } from '../../rpc/nodes.js'
 import type { EvmChain } from '../chain.js'
 import {
   blockNumbersOfLogs,
+  type DecodedBlock,
   type DecodedLogs,
   decodedLogCount,
   decodeLogs,
   logFilterOfContracts,
+  logsOfBlocks,
 } from '../decodeLogs.js'
 import {
+  ANSWER_LIMIT_ADVICE,
   assertHeadersLinked,
   type BlockHeader,
   getBlockHeader,
@@ -24,7 +27,6 @@ import {
   readLogsOfRange,
   requireBlockHeader,
 } from '../logs.js'
-import { configuredMinimumBids, minimumBidEntries } from '../minima.js'
 import { contractsWithRunningHash } from './hashes.js'
 import type { LogRangeWidth } from './width.js'
 
@@ -81,9 +83,6 @@ export async function proveOnlyRange(
 /** Maximum number of logs in a range. One transaction writes a range. */
 const MOST_LOGS = 10_000
 
-const isTooMuch = (error: unknown): boolean =>
-  error instanceof RpcError && error.fault === 'too_much'
-
 /** True if a smaller range would not help: a node asked to wait, or nodes contradict each other. */
 const isOfNodes = (error: unknown): boolean =>
   error instanceof NodesDisagreeError ||
@@ -110,9 +109,11 @@ export async function readBlocksInRanges<Range>(
     width.answered(to - from + 1, logs)
     return [range]
   } catch (error) {
-    if (!isTooMuch(error) || from === to) {
+    const isTooMuch = errorWithCauses(error).some(isTooMuchError)
+    if (!isTooMuch || from === to) {
       if (!isOfNodes(error)) width.failed(to - from + 1)
-      throw new Error(`getting logs of blocks ${from}-${to}: ${errorSentence(error)}`, {
+      const advice = isTooMuch ? ANSWER_LIMIT_ADVICE : ''
+      throw new Error(`getting logs of blocks ${from}-${to}: ${errorSentence(error)}${advice}`, {
         cause: error,
       })
     }
@@ -186,7 +187,7 @@ export const logRangeSource = (
     const readOwn = () => readRange(call, chain, { from, to, isHinted })
     if (!first || !isCoveredByRunningHash(chain)) return readOwn()
     const isDense = blockNumbersOfLogs(first.decoded).length > BY_HASH_BLOCKS
-    const whole = isDense ? await fallbackOnExpectedError(readOwn(), isTooMuch, null) : null
+    const whole = isDense ? await fallbackOnExpectedError(readOwn(), isTooMuchError, null) : null
     const isEqual = whole?.lastHash.equals(first.lastHash)
     if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
     return (await hasSameLogs(call, chain, first)) ? first : (whole ?? readOwn())
@@ -196,7 +197,7 @@ export const logRangeSource = (
 })
 
 /** Decodes a chain's logs, and measures the time as the `decode` stage of the chain's loop. @throws RpcError */
-export const decodeChainLogs = (
+const decodeChainLogs = (
   call: RpcCall,
   { config, chain, stages }: EvmChain,
   logs: readonly RawLog[],
@@ -212,7 +213,7 @@ interface RangeQuestion {
 
 /**
  * Ranges up to this number of blocks are read by block hash, so that a lagging node behind a load balancer can't omit
- * a block.
+ * a block. Also the number of blocks that are read in parallel.
  */
 const BY_HASH_BLOCKS = 8
 
@@ -227,30 +228,29 @@ async function readRange(
   { from, to, isHinted }: RangeQuestion,
 ): Promise<ConfirmedLogRange> {
   const { config } = chain
-  const isFew = !isHinted && to - from < BY_HASH_BLOCKS
-  const blocks = Array.from({ length: isFew ? to - from + 1 : 0 }, (_, i) => from + i)
-  const { logs, first, last, timeOf } = isFew
-    ? await readBlocks(call, chain, blocks)
-    : await readByNumber(call, chain, { from, to, isHinted })
-  const decoded = await decodeChainLogs(call, chain, logs, timeOf)
-  const beginning = await minimumHeaders(call, config, from, to)
-  const configured = beginning.flatMap((header) => minimumBidEntries(chain, header))
-  if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
-  const parentHash = fromHex(first.parentHash)
-  return { from, to, decoded, parentHash, lastHash: fromHex(last.hash) }
-}
-
-/** Logs with the times of their blocks. */
-type TimedLogs = LogRange & { timeOf: (log: RawLog) => number }
-
-async function readByNumber(
-  call: RpcCall,
-  { config }: EvmChain,
-  { from, to, isHinted }: RangeQuestion,
-): Promise<TimedLogs> {
+  if (!isHinted && to - from < BY_HASH_BLOCKS) {
+    const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+    return rangeOfBlocks(await readBlocks(call, chain, numbers))
+  }
   const read = await readLogsOfRange(call, logFilterOfContracts(config), from, to)
-  return { ...read, timeOf: await timesOf(call, read, isHinted) }
+  const decoded = await decodeChainLogs(call, chain, read.logs, await timesOf(call, read, isHinted))
+  const blocks = [...configuredMinimumBids(config).keys()]
+  const withMinimum = blocks.filter((block) => from <= block && block <= to)
+  const headers = await Promise.all(withMinimum.map((block) => requireBlockHeader(call, block)))
+  const configured = headers.flatMap((header) => minimumBidEntries(chain, header))
+  if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
+  const parentHash = fromHex(read.first.parentHash)
+  return { from, to, decoded, parentHash, lastHash: fromHex(read.last.hash) }
 }
+
+/** Consecutive blocks as a range. */
+export const rangeOfBlocks = (blocks: readonly DecodedBlock[]): ConfirmedLogRange => ({
+  from: blocks[0]!.block,
+  to: blocks.at(-1)!.block,
+  decoded: logsOfBlocks(blocks),
+  parentHash: blocks[0]!.parentHash,
+  lastHash: blocks.at(-1)!.hash,
+})
 
 /**
  * True if the called node has the last block of another node's range, and equal logs in the blocks in which that range
@@ -261,47 +261,81 @@ export async function hasSameLogs(
   chain: EvmChain,
   { decoded, to, lastHash }: ConfirmedLogRange,
 ): Promise<boolean> {
-  const [last, { logs, timeOf }] = await Promise.all([
+  const [last, own] = await Promise.all([
     getBlockHeader(call, to),
     readBlocks(call, chain, blockNumbersOfLogs(decoded)),
   ])
-  const own = await decodeChainLogs(call, chain, logs, timeOf)
-  return last?.hash === toHex(lastHash) && isDeepStrictEqual(own, decoded)
+  return last?.hash === toHex(lastHash) && isDeepStrictEqual(logsOfBlocks(own), decoded)
 }
 
-/** Logs of some blocks, by the hashes that the same node returns for them. @throws RpcError */
+/** Reads some blocks by the hashes that the same node returns for them. @throws RpcError */
 async function readBlocks(
   call: RpcCall,
-  { config }: EvmChain,
-  blocks: readonly number[],
-): Promise<TimedLogs> {
-  const filter = logFilterOfContracts(config)
-  const read = await mapInBatches(blocks, BY_HASH_BLOCKS, async (block) => {
-    const header = await requireBlockHeader(call, block)
-    return { header, logs: await getBlockLogs(call, filter, header) }
-  })
-  const headers = read.map(({ header }) => header)
+  chain: EvmChain,
+  numbers: readonly number[],
+): Promise<DecodedBlock[]> {
+  const headers = await mapInBatches(numbers, BY_HASH_BLOCKS, (number) =>
+    requireBlockHeader(call, number),
+  )
   assertHeadersLinked(headers)
-  const timeByBlock = new Map(headers.map(({ number, timestampMs }) => [number, timestampMs]))
-  return {
-    logs: read.flatMap(({ logs }) => logs),
-    first: headers[0]!,
-    last: headers.at(-1)!,
-    timeOf: ({ blockNumber }: RawLog) => timeByBlock.get(Number(blockNumber))!,
-  }
+  return readBlocksOfHeaders(call, chain, headers)
 }
 
-/** Headers of the blocks in a range from which a configured minimum bid holds. */
-async function minimumHeaders(
+/** Reads the logs of blocks by their hashes. @throws RpcError */
+export const readBlocksOfHeaders = (
   call: RpcCall,
-  config: EvmChain['config'],
-  from: number,
-  to: number,
-): Promise<BlockHeader[]> {
-  const blocks = [...configuredMinimumBids(config).keys()].filter(
-    (block) => block >= from && block <= to,
+  chain: EvmChain,
+  headers: readonly BlockHeader[],
+): Promise<DecodedBlock[]> =>
+  mapInBatches(headers, BY_HASH_BLOCKS, async (header) => {
+    const logs = await getBlockLogs(call, logFilterOfContracts(chain.config), header)
+    const decoded = await decodeChainLogs(call, chain, logs, () => header.timestampMs)
+    return {
+      block: header.number,
+      hash: fromHex(header.hash),
+      parentHash: fromHex(header.parentHash),
+      timestampMs: header.timestampMs,
+      decoded: { ...decoded, entries: [...minimumBidEntries(chain, header), ...decoded.entries] },
+    }
+  })
+
+/** Log index of the entry of a configured minimum bid: before every log of its block. */
+export const LOG_INDEX_OF_CONFIGURED_MINIMUM_BID = -1
+
+/**
+ * The configured minimum bids of a watch-only hub, by the block from which each holds, in order. A minimum from before
+ * the chain's `startBlock` holds from `startBlock`. Hub contracts of other deployers do not log their minimum.
+ */
+export function configuredMinimumBids({
+  role,
+  watchOnly,
+  startBlock,
+}: EvmChain['config']): ReadonlyMap<number, bigint> {
+  const minima = role === 'hub' ? (watchOnly?.minimum ?? []) : []
+  return new Map(
+    minima
+      .toSorted((a, b) => a.fromBlock - b.fromBlock)
+      .map(({ fromBlock, wei }) => [Math.max(fromBlock, startBlock), BigInt(wei)]),
   )
-  return Promise.all(blocks.map((block) => requireBlockHeader(call, block)))
+}
+
+/** Journal entries of the minimum bids that hold from a block on. @param timestampMs the block's time */
+function minimumBidEntries(
+  { config, chain }: EvmChain,
+  { number: block, timestampMs }: { number: number; timestampMs: number },
+): DecodedEntry[] {
+  const wei = configuredMinimumBids(config).get(block)
+  if (wei === undefined) return []
+  const position = { chain, block, logIndex: LOG_INDEX_OF_CONFIGURED_MINIMUM_BID }
+  return [
+    decodeEntry({
+      kind: 'minimum',
+      position,
+      txKey: null,
+      causeMs: timestampMs,
+      body: bigIntToWord(wei),
+    }),
+  ]
 }
 
 const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>

@@ -65,7 +65,7 @@ export function createSolanaCommunityPaymentPort(
   }
 
   return {
-    ...createTokenBalancePort(rpc, readWalletTokenBalance),
+    ...createTokenBalancePort(rpc, readTokenBalance),
     communityPayments: registrar.id,
     // rules with this token enter the journal
     isToken: (token) =>
@@ -77,13 +77,6 @@ export function createSolanaCommunityPaymentPort(
     communityPayment: (request) => asking(() => rpc.onOneNode((call) => unsigned(call, request))),
   }
 }
-
-/** A wallet's balance of a token, as `CommunityPaymentPort.tokenBalance`. @throws RpcError */
-export const readWalletTokenBalance = (
-  call: RpcCall,
-  token: string,
-  wallet: string,
-): Promise<bigint> => readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
 
 /**
  * The token of a payment, with the account that pays: the payer's associated token account, or another token account of

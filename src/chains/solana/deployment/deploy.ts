@@ -10,7 +10,13 @@ import bs58 from 'bs58'
 import { mapInBatches } from '../../rpc/batches.js'
 import type { SolanaRpc } from '../../rpc/solana.js'
 import { programDataAddress } from '../admin.js'
-import { getSlot, readAccount, readLatestBlockhash, readSignatureStatuses } from '../reads.js'
+import {
+  getSlot,
+  hasReached,
+  readAccount,
+  readLatestBlockhash,
+  readSignatureStatuses,
+} from '../reads.js'
 import {
   BUFFER_HEADER_BYTES,
   createBufferInstructions,
@@ -51,7 +57,9 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
   const { payer, program, code, unitPrice, onProgress } = deployment
   const buffer = await programBufferAddress(payer.publicKey, program.publicKey, code)
   const rent = (bytes: number) => rpc.call<number>('getMinimumBalanceForRentExemption', [bytes])
-  const found = await readAccount(rpc.call, buffer.address, { commitment: COMMITMENT })
+  const { value: found } = await readAccount(rpc.call, buffer.address, {
+    commitment: COMMITMENT,
+  })
   if (!found) {
     const lamports = await rent(BUFFER_HEADER_BYTES + code.length)
     const made = createBufferInstructions(payer.publicKey, buffer, {
@@ -97,10 +105,10 @@ export async function readDeployedProgram(
   rpc: SolanaRpc,
   programId: PublicKey,
 ): Promise<ProgramData | null> {
-  const account = await readAccount(rpc.call, programDataAddress(programId), {
+  const { value } = await readAccount(rpc.call, programDataAddress(programId), {
     commitment: COMMITMENT,
   })
-  return account && decodeProgramData(Buffer.from(account.data[0], 'base64'))
+  return value && decodeProgramData(Buffer.from(value.data[0], 'base64'))
 }
 
 const FIRST_POLL_MS = 50
@@ -146,8 +154,7 @@ export async function sendInstructions(
     const [status] = await readSignatureStatuses(rpc.call, [signature])
     if (status?.err)
       throw new Error(`The transaction ${signature} failed: ${JSON.stringify(status.err)}.`)
-    if (status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized')
-      return signature
+    if (status && hasReached(status, COMMITMENT)) return signature
     const height = await rpc.call<number>('getBlockHeight', [{ commitment: COMMITMENT }])
     if (height > lastValidBlockHeight)
       throw new Error(

@@ -7,12 +7,12 @@ import {
   requeueRefusals,
 } from '../../outbox/refusals.js'
 import { notifyNetwork } from '../../pg/notify.js'
-import { partitionName, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
 import { BEGIN_STATEMENT, liveSchemaName } from '../../pg/session.js'
 import { inTransactionWithRetries } from '../../pg/tries.js'
 import { withTemporarySchema } from '../exclusiveSchema.js'
 import { endLeaderships, readJournalHead } from '../head.js'
+import { partitionName, STATE_TABLES } from '../partitions.js'
 import {
   createSchemaWithEmptyTables,
   foldStoredBatch,
@@ -152,7 +152,7 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   await requeueRefusals(writer, network, generation + 1, Date.now())
   const { rowCount } = await writer.query(
     `UPDATE ${liveSchemaName(writer)}.journal_heads h SET generation = n.generation, feed_generation = h.feed_generation + 1, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,
-       serial = n.serial, minimum_wei = n.minimum_wei, caught_up = false
+       serial = n.serial, minimum_wei = n.minimum_wei, caught_up = false, names = 0, names_seq = 0
      FROM ${schema}.journal_heads n WHERE h.network = $1 AND n.network = $1 AND h.generation = $2`,
     [NETWORK_CODE[network], generation],
   )

@@ -1,10 +1,10 @@
 import type pg from 'pg'
+import { BID_OUTCOME } from '../../../registry/journal/bid.js'
 import { ENTRY_KIND, type EntryKind, entryKindOfCode } from '../../../registry/journal/entry.js'
 import type { Network } from '../../../registry/primitives/network.js'
-import { WON_BID_OUTCOME } from '../../pg/codes.js'
-import { partitionName } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
 import { liveSchemaName } from '../../pg/session.js'
+import { partitionName } from '../partitions.js'
 import { RETAINED_MESSAGES_SQL, type RewindTarget } from './rows.js'
 
 /** First rows of an ordered list, with the count of all. */
@@ -89,7 +89,7 @@ function sqlOf(network: Network, live: string, { schema, journal, generation }: 
   const rebuilt = (table: 'names' | 'clusters') => `${schema}.${partitionName(table, network)}`
   const namesByCluster = (names: string, clusters: string) =>
     `SELECT n.name, n.seq, c.id FROM ${names} n JOIN ${clusters} c ON c.network = $1 AND c.serial = n.cluster
-     WHERE n.network = $1 AND n.outcome = ${WON_BID_OUTCOME}`
+     WHERE n.network = $1 AND n.outcome = ${BID_OUTCOME.won}`
   const before = namesByCluster(former('names'), former('clusters'))
   const after = namesByCluster(rebuilt('names'), rebuilt('clusters'))
   return {

@@ -2,14 +2,14 @@ import type pg from 'pg'
 import { JOB_STATE } from '../../../registry/outbox.js'
 import { PAYMENT_STATE } from '../../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
+import type { ChainRow } from '../../chains/chains.js'
 import { REOPENED_JOB_STATE_SQL } from '../../outbox/refusals.js'
 import { IS_JOB_UNSENT_SQL } from '../../payments/refused.js'
 import { notifyNetwork } from '../../pg/notify.js'
-import { partitionName, STATE_TABLES } from '../../pg/partitions.js'
 import { execute, type Queryable, query } from '../../pg/rows.js'
 import { liveSchemaName } from '../../pg/session.js'
-import type { ChainRow } from '../chains.js'
 import { lockJournalHead } from '../head.js'
+import { partitionName, STATE_TABLES } from '../partitions.js'
 
 /** Blocks of a chain to drop: all from `block` on. */
 export interface RewindTarget {

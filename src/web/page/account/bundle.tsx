@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
-import { shortText } from '../lib/format.js'
+import { moneyText, shortText } from '../lib/format.js'
 import { NO_AUTOCORRECT_INPUT_ATTRIBUTES, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
-import type { Cluster, Wallet } from '../lib/types.js'
+import { useApi } from '../lib/net.js'
+import type { Cluster, ReferredBids, Wallet } from '../lib/types.js'
 import {
   Badge,
   Card,
@@ -44,6 +45,7 @@ export function BundlePage() {
           />
         </div>
         <Wallets cluster={cluster} />
+        <Referrals clusterId={cluster.id} />
       </Card>
       <div class="columns">
         <div>
@@ -62,6 +64,19 @@ export function BundlePage() {
         </div>
       </div>
     </>
+  )
+}
+
+/** Names that others registered with the bundle as their referral. */
+function Referrals({ clusterId }: { clusterId: string }) {
+  const { data } = useApi<ReferredBids>(`/v1/names/referrals/cluster/${clusterId}`)
+  if (!data || data.count === 0) return null
+  const names = data.count === 1 ? 'name was' : 'names were'
+  return (
+    <p class="soft">
+      {data.count} {names} registered with your bundle as referral, for{' '}
+      {moneyText(data.totalWeiAmount)}.
+    </p>
   )
 }
 

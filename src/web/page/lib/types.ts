@@ -21,6 +21,8 @@ export type CommunityPrice = Community['prices'][number]
 /** Money that a wallet is owed. */
 export type Refund = Schemas['Refund']
 export type Refunds = Answer<'GET', '/v1/refunds/{address}'>
+/** Winning bids with a referral. */
+export type ReferredBids = Schemas['Referrals']
 /** An API key without its secret text. */
 export type ApiKey = Schemas['ApiKey']
 /** A generated wallet, with shares of its key. */

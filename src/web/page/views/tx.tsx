@@ -49,7 +49,6 @@ const REASONS: Readonly<Record<string, string>> = {
   name_taken: 'An earlier bid has the name. What this one paid can be taken back.',
   ...INVALID_REASONS,
   ...PAYMENT_REFUSALS,
-  spend_cap: 'its delivery costs more than the automatic limit, so it waits for the operator',
 }
 
 /** The steps of a transaction from sending to its decision. */
@@ -79,8 +78,10 @@ function confirmed({ status, confirmations }: TxStatus): Station {
   return ['Confirmed', 'now', `${done} of ${need} blocks`, need === 0 ? 1 : done / need]
 }
 
-function bridged({ status, step, reason, hubTx }: TxStatus): Station {
+function bridged({ status, step, reason, hubTx, trouble }: TxStatus): Station {
   const title = 'Over the bridge'
+  if (status === 'bridging' && trouble)
+    return [title, 'bad', `${trouble.text} Due since ${utcMinuteText(trouble.since)}.`]
   if (step === 'delivery_failed')
     return [
       title,

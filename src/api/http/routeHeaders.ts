@@ -1,0 +1,44 @@
+import type { Answer } from './answer.js'
+import type { AuthRule, Route } from './route.js'
+
+const VARY = { vary: 'Authorization, X-AUTH-KEY' } as const
+const PRIVATE = { ...VARY, 'cache-control': 'private, no-store' } as const
+
+/**
+ * Adds cache headers to a response that depends on the key. A response made for a key must not be cached for others.
+ * @param isPublic the response was made without a session
+ */
+export const withCacheHeaders = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>
+  rule ? { ...answer, headers: { ...answer.headers, ...(isPublic ? VARY : PRIVATE) } } : answer
+
+/** Date of v0.1's deprecation, as RFC 9745 asks for it: `@` and Unix seconds (a structured date of RFC 9651). */
+const DEPRECATED_SINCE = `@${Date.UTC(2026, 10, 20) / 1_000}`
+/** Longer parameters are not filled into the successor's path: no name, address or hash is longer. */
+const MAX_PARAM_CHARS = 128
+/** Link target where the request does not have all parameters of the successor's path. */
+const DOCUMENT = '/openapi.json'
+
+/**
+ * Adds the headers of a deprecated route: `Deprecation` (RFC 9745), and `Link` with the relation `successor-version`
+ * (RFC 5829). The request's parameters are filled into the successor's path; where one is missing, the link goes to
+ * the OpenAPI document.
+ */
+export function addDeprecationHeaders(
+  { successor }: Pick<Route, 'successor'>,
+  params: Readonly<Record<string, unknown>>,
+  answer: Answer,
+): Answer {
+  if (!successor) return answer
+  const link = `<${pathOfSuccessor(successor, params)}>; rel="successor-version"`
+  return { ...answer, headers: { ...answer.headers, deprecation: DEPRECATED_SINCE, link } }
+}
+
+function pathOfSuccessor(path: string, params: Readonly<Record<string, unknown>>): string {
+  const parts = path
+    .split('/')
+    .map((part) => (part.startsWith(':') ? encodedParam(params[part.slice(1)]) : part))
+  return parts.includes(null) ? DOCUMENT : parts.join('/')
+}
+
+const encodedParam = (value: unknown): string | null =>
+  typeof value === 'string' && value.length <= MAX_PARAM_CHARS ? encodeURIComponent(value) : null

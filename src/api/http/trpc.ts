@@ -1,0 +1,134 @@
+import { chargeForListItems } from '../limits/costs.js'
+import { type Answer, type HttpMessage, jsonAnswer, okAnswer } from './answer.js'
+import type { Context } from './context.js'
+import { ApiError, errorAnswer } from './errors.js'
+import { type Route, route } from './route.js'
+import { z } from './schema.js'
+
+/** Queries in the form of tRPC over HTTP: plain JSON in the parameter `input`, without a transformer and without batches. */
+
+/** Path below which a procedure has its name. */
+const PATH = '/v1/trpc/'
+/** Longest `input`, characters. */
+const MAX_INPUT = 1_000
+
+/** Codes of errors and their numbers of JSON-RPC, as tRPC has them, by HTTP status. */
+const CODES: Readonly<Record<number, readonly [code: string, number: number]>> = {
+  400: ['BAD_REQUEST', -32_600],
+  404: ['NOT_FOUND', -32_004],
+  429: ['TOO_MANY_REQUESTS', -32_029],
+  500: ['INTERNAL_SERVER_ERROR', -32_603],
+  503: ['SERVICE_UNAVAILABLE', -32_603],
+}
+
+const ErrorSchema = z.object({
+  error: z.object({
+    message: z.string(),
+    code: z.int().describe('Number of JSON-RPC'),
+    data: z.object({
+      code: z.string(),
+      httpStatus: z.int(),
+      path: z.string(),
+      error: z.string().describe('Code of the other routes’ errors'),
+    }),
+  }),
+})
+
+const ERRORS = Object.fromEntries(
+  Object.entries(CODES).map(([status, [code]]) => [
+    status,
+    { description: `\`${code}\``, schema: ErrorSchema },
+  ]),
+)
+
+interface Procedure<Input extends z.ZodType>
+  extends Pick<
+    Route,
+    'summary' | 'description' | 'bounds' | 'cacheSource' | 'costliest' | 'price'
+  > {
+  input: Input
+  /** Example of the input. */
+  example: z.input<Input>
+  /** Schema of the data. */
+  data: z.ZodType
+  run(input: z.output<Input>, context: Context): Promise<object | null>
+}
+
+/** Declares the route of a query. */
+export function procedure<Input extends z.ZodType>(
+  name: string,
+  { input, example, data, run, ...declared }: Procedure<Input>,
+): Route {
+  const description = 'The input of the procedure as JSON, without a transformer'
+  return route.get(`${PATH}${name}`, {
+    ...declared,
+    isTrpc: true,
+    bad: { what: 'no input', error: 'invalid_request' },
+    query: z.object({
+      input: z.string().openapi({ description, example: JSON.stringify(example) }),
+    }),
+    responses: {
+      ...ERRORS,
+      200: { description: 'The data', schema: z.object({ result: z.object({ data }) }) },
+    },
+    async handle({ query }, context) {
+      if (query.get('batch') !== undefined)
+        throw new ApiError(
+          'invalid_request',
+          'Batches (the parameter batch) are not taken: send a request for each procedure.',
+        )
+      const found = await run(parseInput(input, query.get('input')), context)
+      return chargeForListItems(okAnswer({ result: { data: found } }), rowsOf(found))
+    },
+  })
+}
+
+/** @throws ApiError invalid_request */
+function parseInput<Input extends z.ZodType>(schema: Input, text = ''): z.output<Input> {
+  const parsed = schema.safeParse(text.length > MAX_INPUT ? undefined : jsonOf(text))
+  if (parsed.success) return parsed.data
+  const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue]
+  throw new ApiError(
+    'invalid_request',
+    `The parameter input is not the procedure’s input as JSON of up to ${MAX_INPUT} characters: ${[...path, message].join(': ')}`,
+  )
+}
+
+/** The value of a JSON text; undefined for any other text. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Number of elements of the data, or of the lists in them. */
+const rowsOf = (data: object | null): number =>
+  [data, ...Object.values(data ?? {})]
+    .filter(Array.isArray)
+    .reduce((sum, list) => sum + list.length, 0)
+
+/** True for a request below the path of procedures, also where there is no such procedure. */
+export const isTrpcUrl = (url: string): boolean => url.startsWith(PATH)
+
+/** An error in the form of tRPC. @param path of the procedure's route, or of the request */
+export function trpcErrorAnswer(error: ApiError, path: string): Answer {
+  const { status, headers } = errorAnswer(error)
+  const [code, number] = CODES[status] ?? CODES[status < 500 ? 400 : 500]!
+  const data = { code, httpStatus: status, path: path.replace(PATH, ''), error: error.code }
+  return jsonAnswer(status, { error: { message: error.message, code: number, data } }, headers)
+}
+
+/**
+ * A message to a page, which may send credentials: browsers then show it only where it names the page's origin (Fetch,
+ * 3.2.5). No cookie is read, so the page sees no more than any other.
+ * @param origin of the page; undefined of other clients
+ */
+export function forCredentials(message: HttpMessage, origin: string | undefined): HttpMessage {
+  const headers = message.headers.map((text, i) =>
+    message.headers[i - 1] === 'access-control-allow-origin' ? (origin ?? text) : text,
+  )
+  if (origin) headers.push('access-control-allow-credentials', 'true')
+  return { ...message, headers: [...headers, 'vary', 'origin'] }
+}

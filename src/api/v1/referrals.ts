@@ -1,0 +1,51 @@
+import { findReferredBids, type ReferredBids } from '../../db/registry/ranking.js'
+import { addressToWord } from '../../registry/primitives/address.js'
+import { requireClusterId } from '../http/address.js'
+import { requireAddress } from '../http/address.js'
+import { type Answer, okAnswer } from '../http/answer.js'
+import { route } from '../http/route.js'
+import { namedObjectSchema, okResponses, z } from '../http/schema.js'
+import { addressSchema, clusterIdSchema } from './schemas.js'
+
+const declared = {
+  costliest: {},
+  description:
+    'Winning bids of all chains whose logs name the referral. Summed again once a minute. Nothing is paid out for them.',
+  responses: okResponses(
+    'Their number, and the sum of their amounts',
+    namedObjectSchema('Referrals', {
+      count: z.int().min(0),
+      totalWeiAmount: z.string().openapi({ description: 'Wei', example: '10000000000000000' }),
+    }),
+  ),
+}
+
+const answer = ({ bids, amountWei }: ReferredBids): Answer =>
+  okAnswer({ count: bids, totalWeiAmount: String(amountWei) })
+
+const ofCluster = route.get('/v1/names/referrals/cluster/:id', {
+  ...declared,
+  bad: { what: 'a text that is no id', params: () => ({ id: 'x' }), error: 'invalid_request' },
+  summary: 'Winning bids that a cluster referred',
+  params: z.object({ id: clusterIdSchema }),
+  handle: async ({ params }, { pool, network }) =>
+    answer(await findReferredBids(pool, network, requireClusterId(params.id!))),
+})
+
+const ofAddress = route.get('/v1/names/referrals/address/:address', {
+  ...declared,
+  bad: {
+    what: 'a text that is no address',
+    params: () => ({ address: 'x' }),
+    error: 'unsupported_address',
+  },
+  summary: 'Winning bids that an address referred',
+  params: z.object({ address: addressSchema }),
+  errors: ['unsupported_address'],
+  async handle({ params }, { pool, network }) {
+    const { bytes } = requireAddress(params.address!, 'address')
+    return answer(await findReferredBids(pool, network, addressToWord(bytes)))
+  },
+})
+
+export const referralRoutes = [ofCluster, ofAddress]

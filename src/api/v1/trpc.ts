@@ -1,0 +1,215 @@
+import { findClusterById } from '../../db/registry/clusters.js'
+import {
+  DIRECTORY_PAGE,
+  findNamesBeginning,
+  findNewestNames,
+  MAX_DIRECTORY_OFFSET,
+  MAX_LISTED,
+} from '../../db/registry/directory.js'
+import { findRankedClusters } from '../../db/registry/ranking.js'
+import { ZERO_ADDRESS } from '../../registry/journal/events.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { parseFullName } from '../../registry/primitives/name.js'
+import { requireClusterId } from '../http/address.js'
+import { ApiError } from '../http/errors.js'
+import type { Route } from '../http/route.js'
+import { z } from '../http/schema.js'
+import { isoTimestamp } from '../http/timestamps.js'
+import { procedure } from '../http/trpc.js'
+import { DIRECTORY_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
+import { addressText, chainIdsOf, chainIdsOfClusters, describeNames } from '../names/directory.js'
+import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
+
+/** The queries that Blockscout's frontend sends (docs/use/blockscout.md), as tRPC procedures. */
+
+const address = z.string().describe('Empty where none is public')
+const time = z.string().openapi({ example: '2026-11-20T08:00:00.000Z' })
+const wei = z.string().openapi({ example: '10000000000000000' })
+const isTestnet = z.boolean()
+const chainIds = z.array(z.string()).openapi({
+  description:
+    'Chains of the public wallets: the hub’s EIP-155 id for EVM, else the name of the chain',
+  example: ['1', 'solana'],
+})
+const NameSchema = z.object({
+  name: z.string().openapi({ description: '`foo` or `community/name`', example: 'seedling' }),
+  owner: address,
+  clusterId: z.string().describe('Empty where the owner is in no public cluster'),
+  totalWeiAmount: wei,
+  createdAt: time,
+  updatedAt: time,
+  updatedBy: address,
+  expiresAt: z.null(),
+  isTestnet,
+})
+
+const offset = z
+  .int()
+  .min(0)
+  .max(MAX_DIRECTORY_OFFSET)
+  .nullish()
+  .transform((value) => value ?? 0)
+const limit = z
+  .int()
+  .min(1)
+  .max(DIRECTORY_PAGE)
+  .nullish()
+  .transform((value) => value ?? DIRECTORY_PAGE)
+const PAGE = `page: limit, at most ${DIRECTORY_PAGE}; offset, at most ${MAX_DIRECTORY_OFFSET}`
+const CHAINS = 'rule: 1,000 wallets a cluster'
+
+const search = procedure('names.search', {
+  summary: 'Names of clusters, newest first or by their beginning',
+  description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_LISTED} with a text.`,
+  cacheSource: 'journal',
+  price: DIRECTORY_PRICE,
+  costliest: { what: '50 names', query: { input: '{"offset":900}' } },
+  bounds: { 'result.data.items[]': PAGE, 'result.data.items[].chainIds[]': CHAINS },
+  input: z.object({
+    offset,
+    limit,
+    orderBy: z
+      .enum(['createdAt-desc', 'name-asc'])
+      .nullish()
+      .describe('Has no effect: the order follows from the text'),
+    query: z.string().nullish(),
+  }),
+  example: { offset: 0, limit: 50, orderBy: 'createdAt-desc', query: '' },
+  data: z.object({ total: z.int(), items: z.array(NameSchema.extend({ chainIds })) }),
+  async run({ offset, limit, query }, context) {
+    const { pool, network } = context
+    const text = query?.trim() ?? ''
+    const name = parseFullName(text)
+    if (text !== '' && !name) return { total: 0, items: [] }
+    const { total, names } = await (name
+      ? findNamesBeginning(pool, network, name, offset, limit)
+      : findNewestNames(pool, network, offset, limit))
+    const community = name?.wallet ? name.cluster : null
+    return { total, items: await describeNames(context, community, names) }
+  },
+})
+
+const leaderboard = procedure('names.leaderboard', {
+  summary: 'Clusters by the sum of their winning bids',
+  description:
+    'Then by the number of their names, then by age. Ranked again in the background, once a minute where something changed.',
+  price: SEVERAL_STATEMENTS_PRICE,
+  costliest: { what: '50 clusters', query: { input: '{}' } },
+  bounds: { 'result.data[]': PAGE, 'result.data[].chainIds[]': CHAINS },
+  input: z.object({ offset, limit, orderBy: z.enum(['rank-asc']).nullish() }),
+  example: { offset: 0, limit: 50, orderBy: 'rank-asc' },
+  data: z.array(
+    z.object({
+      rank: z.int(),
+      name: z.string().describe('Its oldest name'),
+      clusterId: z.string(),
+      nameCount: z.string(),
+      totalWeiAmount: wei,
+      totalReferralAmount: wei.describe('Of winning bids whose referral is the cluster'),
+      chainIds,
+      isTestnet,
+    }),
+  ),
+  async run({ offset, limit }, context) {
+    const { pool, network } = context
+    const ranked = await findRankedClusters(pool, network, offset, limit)
+    const clusters = ranked.map(({ cluster }) => cluster)
+    const chains = await chainIdsOfClusters(context, clusters)
+    return ranked.map(({ cluster, clusterId, ...one }) => ({
+      rank: one.rank,
+      name: one.name,
+      clusterId: toHex(clusterId),
+      nameCount: String(one.names),
+      totalWeiAmount: String(one.amountWei),
+      totalReferralAmount: String(one.referredWei),
+      chainIds: chains.get(cluster) ?? [],
+      isTestnet: network === 'testnet',
+    }))
+  },
+})
+
+const get = procedure('names.get', {
+  summary: 'A name of a cluster, or below a community',
+  description: 'Null where nobody holds it.',
+  cacheSource: 'journal',
+  costliest: { query: ({ name }) => ({ input: JSON.stringify({ name }) }) },
+  bounds: { 'result.data.chainIds[]': CHAINS },
+  input: z.object({ name: z.string() }),
+  example: { name: 'seedling' },
+  data: NameSchema.extend({ backingWei: wei, chainIds }).nullable(),
+  async run({ name }, context) {
+    const asked = parseFullName(name.trim())
+    if (!asked) return null
+    const { cluster, wallet } = asked
+    const [found] = await (wallet === null
+      ? describeNames(context, null, [cluster])
+      : describeNames(context, cluster, [wallet]))
+    return found ? { ...found, backingWei: found.totalWeiAmount } : null
+  },
+})
+
+/** A time of v1's look-ups in ISO 8601. */
+const isoOf = (timestamp: string): string => timestamp.replace(' ', 'T').replace('+00', 'Z')
+
+const ofOwner = procedure('names.getNamesByOwnerAddress', {
+  summary: 'The names of an address',
+  description: `The first ${OWNED_NAMES_PAGE_SIZE}, oldest first, those below communities last. \`GET /v1/names/owner/address/:address\` has pages.`,
+  cacheSource: 'journal',
+  costliest: {
+    what: '1,000 names',
+    query: ({ owner }) => ({ input: JSON.stringify({ address: owner }) }),
+  },
+  bounds: { 'result.data[]': `page: the first ${OWNED_NAMES_PAGE_SIZE}` },
+  input: z.object({ address: z.string() }),
+  example: { address: '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5' },
+  data: z.array(NameSchema),
+  async run({ address }, context) {
+    const page = { after: undefined, limit: OWNED_NAMES_PAGE_SIZE }
+    const { records } = await namesOwnedBy(context, address, page)
+    return records.map(({ walletName: _, ...record }) => ({
+      ...record,
+      createdAt: isoOf(record.createdAt),
+      updatedAt: isoOf(record.updatedAt),
+      updatedBy: record.updatedBy === ZERO_ADDRESS ? '' : record.updatedBy,
+      clusterId: record.clusterId ?? '',
+    }))
+  },
+})
+
+const clusterById = procedure('clusters.getClusterById', {
+  summary: 'A cluster with its public wallets',
+  description: 'As `GET /v1/clusters/id/:id` without a key.',
+  cacheSource: 'journal',
+  costliest: {
+    what: '1,000 wallets',
+    query: ({ clusterId }) => ({ input: JSON.stringify({ id: clusterId }) }),
+  },
+  bounds: { 'result.data.wallets[]': CHAINS, 'result.data.wallets[].chainIds[]': 'rule: one' },
+  input: z.object({ id: z.string() }),
+  example: { id: '0x38cd811679ffbef5bd03bc9fd3e822f56107600568e6b106604fcf8503b40ca8' },
+  data: z.object({
+    id: z.string(),
+    createdBy: address,
+    createdAt: time,
+    wallets: z.array(z.object({ address, name: z.string(), chainIds })),
+    isTestnet,
+  }),
+  async run({ id }, context) {
+    const { pool, network } = context
+    const cluster = await findClusterById(pool, network, requireClusterId(id))
+    if (!cluster) throw new ApiError('not_found', 'There is no such cluster.')
+    return {
+      id: toHex(cluster.id),
+      createdBy: addressText(cluster.createdBy),
+      createdAt: isoTimestamp(cluster.createdMs),
+      wallets: cluster.wallets.map(({ address, name }) => ({
+        address: addressText(address),
+        name,
+        chainIds: chainIdsOf(context, [address]),
+      })),
+      isTestnet: network === 'testnet',
+    }
+  },
+})
+
+export const trpcRoutes: readonly Route[] = [search, leaderboard, get, ofOwner, clusterById]

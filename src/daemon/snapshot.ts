@@ -1,0 +1,128 @@
+import type pg from 'pg'
+import type { NodeCounters } from '../chains/rpc/nodes.js'
+import type { Config } from '../config/index.js'
+import type { LeaderRole } from '../db/leaders/leaders.js'
+import type { AlarmName, ProblemWithAlarm } from '../ops/alarms.js'
+import { type ChainState, chainProblem } from '../ops/chainState.js'
+import { type FailedRoute, failedRequestProblems } from '../ops/failedRequests.js'
+import { installationProblems, type LoopState, loopProblems } from '../ops/loops.js'
+import { type InternalErrorCount, internalErrorProblems } from '../ops/ownErrors.js'
+import type { Network } from '../registry/primitives/network.js'
+import { type OutboxState, outboxProblems } from '../relayer/report.js'
+
+/** A chain that this process serves. */
+export interface ServedChain {
+  network: Network
+  label: string
+  role: 'hub' | 'spoke'
+  /** State of the chain's indexer. Null while this process does not index the chain. */
+  state: ChainState | null
+  /** Counters of the chain's nodes, by consumer. */
+  nodes: readonly { use: string; nodes: readonly NodeCounters[] }[]
+}
+
+/**
+ * All that a process knows about its health at one time. `/health`, `/ready`, `/status`, `/metrics`, the alarms and the
+ * operator's page are views of it.
+ */
+export interface ProcessSnapshot {
+  /** Time of the snapshot, Unix ms. */
+  nowMs: number
+  config: Pick<Config, 'chains' | 'roles' | 'seededAlarms'>
+  isStopping: boolean
+  chains: readonly ServedChain[]
+  /** Networks and roles that this process leads, or stands by for. */
+  leads: readonly { network: Network; role: LeaderRole; isLeading: boolean }[]
+  /** Networks that this process mirrors. `problem`: why nothing is copied. */
+  mirrors: readonly { network: Network; problem: ProblemWithAlarm | null }[]
+  /** Outboxes that this process leads. */
+  outboxes: readonly OutboxState[]
+  /** Networks with messages or payments to deliver. */
+  relayed: readonly Network[]
+  loops: readonly LoopState[]
+  ownErrors: readonly InternalErrorCount[]
+  /** Problems that only the code that found them can end. */
+  raised: readonly ProblemWithAlarm[]
+  failedRoutes: readonly FailedRoute[]
+  pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>
+  /** Number of signed changes that wait in the queue. */
+  changesWaiting: number
+  /** Number of open requests by kind: long polls for a status, and streams of the feed. */
+  openLongRequests: Readonly<Record<string, number>>
+}
+
+/** A process's alarms. A problem makes `/status` 503, a warning does not. */
+export interface Alarms {
+  problems: ProblemWithAlarm[]
+  warnings: ProblemWithAlarm[]
+}
+
+/**
+ * All alarms of a snapshot, one for each cause.
+ * @param installation problems of the database, the leaders and the chains, which `/status` also reads from the database
+ */
+export function alarmsOf(
+  snapshot: ProcessSnapshot,
+  installation: readonly ProblemWithAlarm[],
+): Alarms {
+  const { nowMs, loops, mirrors, ownErrors, failedRoutes, raised, chains, outboxes } = snapshot
+  const problems = [
+    ...installationProblems(loops),
+    ...mirrors.flatMap(({ network, problem }) => (problem ? [{ ...problem, network }] : [])),
+    ...internalErrorProblems(ownErrors),
+    ...failedRequestProblems(failedRoutes),
+    ...installation,
+  ]
+  const warnings = [
+    ...raised,
+    ...chains.flatMap(wrongNodeProblems),
+    ...outboxes.flatMap((outbox) => outboxProblems(outbox, nowMs)),
+  ]
+  return {
+    problems,
+    warnings: [...warnings, ...loopProblems(loops, [...problems, ...warnings])],
+  }
+}
+
+/** Alarms of this process and of the chains that it indexes, without a read of the database. */
+export function processAlarms(snapshot: ProcessSnapshot): Alarms {
+  const chains = snapshot.chains.flatMap(({ state }) => state ?? [])
+  const problems = chains.flatMap((state) => {
+    const problem = chainProblem(state, snapshot.nowMs)
+    return problem ? [ofChain(state, problem)] : []
+  })
+  return alarmsOf(snapshot, problems)
+}
+
+/** Alarms of a chain that are also consequences of an unavailable database or a wrong clock. */
+const CONSEQUENCES: ReadonlySet<AlarmName> = new Set<AlarmName>([
+  'ClusterdNotLed',
+  'ClusterdLoopHangs',
+  'ClusterdHeadStandsStill',
+  'ClusterdChainBehind',
+])
+
+export const isConsequence = ({ alarm }: ProblemWithAlarm): boolean => CONSEQUENCES.has(alarm)
+
+/** A chain's problem with the chain's name. */
+export const ofChain = (
+  { network, label }: Pick<ServedChain, 'network' | 'label'>,
+  { alarm, text }: ProblemWithAlarm,
+): ProblemWithAlarm => ({
+  alarm,
+  text: `${network} chain "${label}": ${text}`,
+  network,
+  chain: label,
+})
+
+/** Problems of nodes that serve another chain, or whose logs were refuted: one for each node. */
+function wrongNodeProblems({ network, label, nodes }: ServedChain): ProblemWithAlarm[] {
+  const wrong = nodes.flatMap((consumer) => consumer.nodes.filter(({ isWrong }) => isWrong))
+  const hosts = new Set(wrong.map(({ host }) => host))
+  return [...hosts].map((host) => ({
+    alarm: 'ClusterdRpcWrongChain',
+    text: `an RPC URL of chain "${label}" at ${host} serves another chain, or false logs`,
+    network,
+    chain: label,
+  }))
+}

@@ -1,0 +1,124 @@
+import type pg from 'pg'
+import { JOB_STATE } from '../../registry/outbox.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { JournalHead } from '../generated/client.js'
+import { endLeaderships, lockJournalHead } from '../journal/head.js'
+import { codeListSql } from '../pg/codes.js'
+import { notifyNetwork } from '../pg/notify.js'
+import { inTransaction } from '../pg/pool.js'
+import { type DecodedRow, execute, prepared, query, readRows } from '../pg/rows.js'
+
+/** What was reset in a network whose database went back in time. */
+export interface RestoreReport {
+  /** Generations of the feed before and after. */
+  feed: { from: number; to: number }
+  /** Entries of the journal as it was restored. */
+  entries: number
+  /** Unfinished jobs, which are all checked again at once. */
+  jobs: number
+}
+
+/** Next generation of the feed: seconds since 2025, so it differs after each restore of a backup. */
+const NEXT_FEED = `greatest(feed_generation + 1,
+  (extract(epoch FROM clock_timestamp()) - extract(epoch FROM timestamptz '2025-01-01 00:00Z'))::int4)`
+
+const LIVE = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'included')
+
+/**
+ * Resets a network, in the caller's transaction, after a backup was restored or a standby without the last commits was
+ * promoted. The feed gets a new generation, signed changes wait until the hub's head is folded again, leaders start
+ * again, and every unfinished job is checked. The journal stays: its lost entries are read again from the chains.
+ */
+export async function resetNetworkAfterRestore(
+  client: pg.ClientBase,
+  network: Network,
+): Promise<RestoreReport> {
+  const { seq: entries } = await lockJournalHead(client, network, null)
+  await endLeaderships(client, network)
+  const sql = `UPDATE journal_heads h SET feed_generation = ${NEXT_FEED}, caught_up = false
+    FROM (SELECT network, feed_generation AS was FROM journal_heads WHERE network = $1) old
+    WHERE h.network = old.network RETURNING old.was AS "from", h.feed_generation AS "to"`
+  const [feed] = await query<RestoreReport['feed']>(client, network, sql)
+  const live = `UPDATE jobs SET next_ms = 0, version = version + 1 WHERE network = $1 AND state IN (${LIVE})`
+  const jobs = await execute(client, network, live)
+  await notifyNetwork(client, network)
+  return { feed: feed!, entries, jobs }
+}
+
+/**
+ * Calls `resetNetworkAfterRestore`, unless the feed's generation has changed from the given one meanwhile.
+ * @param epoch epoch of the indexing leader that detected the loss by comparing with its memory: if another process has
+ * led since, that process may have made the difference. Null where the detection does not depend on a leader.
+ * @throws LostLeadershipError when another process leads
+ */
+export const resetFeedOnceAfterRestore = (
+  pool: pg.Pool,
+  network: Network,
+  feedGeneration: number,
+  epoch: number | null,
+): Promise<void> =>
+  inTransaction(pool, async (client) => {
+    await lockJournalHead(client, network, epoch)
+    const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1'
+    const [locked] = await query<Seen>(client, network, feed)
+    if (locked!.feedGeneration === feedGeneration) await resetNetworkAfterRestore(client, network)
+  })
+
+/** The newest entry that this process has seen committed, with the feed's generation at that time. */
+type Seen = Pick<DecodedRow<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
+  /** Digest of the entry. Null before the first entry. */
+  entry: string | null
+}
+type Found = Seen & { seen: string | null }
+
+const entryOf = (seq: string): string =>
+  `(SELECT md5(row(j.at_ms, j.block, j.log_index, j.body)::text) FROM journal j
+    WHERE j.network = h.network AND j.generation = h.generation AND j.seq = ${seq})`
+/**
+ * Journal heads, each with the digests of its newest entry (`entry`) and of the entry that this process saw last
+ * (`seen`).
+ */
+const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
+  FROM journal_heads h LEFT JOIN unnest($1::int2[], $2::int8[]) AS s(network, seq) ON s.network = h.network
+  WHERE NOT pg_is_in_recovery() AND h.proved_block IS NULL`
+
+/**
+ * Creates a process's memory of the newest entry of each network. If that entry differs or is missing later, a standby
+ * without the last commits was promoted. Then `resetNetworkAfterRestore` runs automatically, once for all processes. A standby
+ * that lags is not compared.
+ * @returns a function that compares, unless a comparison is running; a failed one is repeated with the next call
+ */
+export function createRestoreDetector(
+  pool: pg.Pool,
+  onBack: (network: Network) => void,
+): () => Promise<void> {
+  let memory: readonly Seen[] = []
+  let isLooking = false
+  const check = async (): Promise<void> => {
+    const asked = [memory.map(({ network }) => NETWORK_CODE[network]), memory.map(({ seq }) => seq)]
+    const heads = await readRows<Found>(pool, prepared(LOOK), asked)
+    for (const head of heads) {
+      const seen = memory.find(({ network }) => network === head.network)
+      if (!seen || !isBack(seen, head)) continue
+      const { network } = head
+      await resetFeedOnceAfterRestore(pool, network, head.feedGeneration, null)
+      onBack(network)
+    }
+    if (heads.length > 0) memory = heads
+  }
+  return async () => {
+    if (isLooking) return
+    isLooking = true
+    await check().catch(() => {})
+    isLooking = false
+  }
+}
+
+/**
+ * True if a network's journal does not have the entry that this process saw last. With a higher `feedGeneration`,
+ * another process has reset the network already.
+ */
+const isBack = (before: Seen, { generation, feedGeneration, seen }: Found): boolean =>
+  feedGeneration < before.feedGeneration ||
+  (feedGeneration === before.feedGeneration &&
+    (generation < before.generation || (generation === before.generation && seen !== before.entry)))

@@ -1,0 +1,238 @@
+import type pg from 'pg'
+import { ADDRESS_ATTEMPT_MS } from '../../ops/addressAttempts.js'
+import { errorCause } from '../../ops/causes.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import type { Logger } from '../../ops/log/log.js'
+import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
+import { createWakeUp, pauseUntilSignal } from '../../ops/notify.js'
+import { reportOncePerMinute } from '../../ops/reportOncePerMinute.js'
+import { LeadershipEndedError } from '../../ops/worker.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { type Listener, leadershipEndNotification } from '../pg/notify.js'
+import { createPool, FROZEN_CLIENT_MS } from '../pg/pool.js'
+import { prepared, query, readRows } from '../pg/rows.js'
+import { assertClocksAgree, isLockTimeoutError, NOW_MS_SQL } from '../pg/unavailable.js'
+import { LEADER_ROLE, type LeaderRole } from './leaders.js'
+
+/**
+ * Lifetime of a lease after its last renewal, ms. With the pause of a standby's polls, a take-over takes less than five
+ * seconds.
+ */
+export const LEASE_MS = 3_500
+/** Pause between two renewals of a lease. */
+export const LEASE_RENEWAL_INTERVAL_MS = 1_000
+/** Pause between two polls of a standby. */
+export const STANDBY_POLL_MS = 500
+/** Timeout of a statement about leases, and of a lock that it waits for. */
+const ANSWER_LIMIT_MS = 1_000
+/**
+ * Connections of the pool for leases. There are several, so that renewals of leases and polls for a free lease continue
+ * while one connection waits.
+ */
+export const LEASE_CONNECTIONS = 4
+
+/**
+ * Leadership of a network's indexing or relaying. Every write of the leader carries the epoch, so that writes of a
+ * former leader fail.
+ */
+export interface Leadership {
+  epoch: number
+  /** Resolves when the lease has ended. */
+  lost: Promise<void>
+  release(): Promise<void>
+}
+
+const LEASE = 'network = $1 AND role = $2'
+const CHECK = `SELECT ${NOW_MS_SQL} AS now_ms, until_ms <= ${NOW_MS_SQL} AS is_free FROM leaders WHERE ${LEASE}`
+/**
+ * Ends writers that froze while they sent a statement. No timeout of the server ends them, and they keep their locks.
+ */
+const END_FROZEN = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+  WHERE datname = current_database() AND pg_has_role(usesysid, 'USAGE') AND application_name LIKE 'clusterd %'
+    AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_CLIENT_MS} ms'`
+/**
+ * Takes the lease. Waits for transactions of the former leader, since each of them locks the key that contains the
+ * epoch.
+ */
+const TAKE = `UPDATE leaders
+  SET epoch = epoch + 1, since_ms = ${NOW_MS_SQL}, until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
+  WHERE ${LEASE} AND until_ms <= ${NOW_MS_SQL} RETURNING epoch, since_ms`
+/**
+ * Condition: this process holds the lease. The time differs where a fail-over lost the lease, and another process then
+ * took it with the same epoch.
+ */
+const HELD = `${LEASE} AND epoch = $3 AND since_ms = $4`
+/** Renews the lease without waiting for the disk or a standby. A lost renewal only ends this process's leadership. */
+const RENEW =
+  prepared(`UPDATE leaders SET until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
+    WHERE ${HELD} AND set_config('synchronous_commit', 'off', true) = 'off' RETURNING ${NOW_MS_SQL} AS now_ms`)
+const FREE = `WITH freed AS (UPDATE leaders SET until_ms = 0 WHERE ${HELD} RETURNING epoch)
+  SELECT pg_notify($5, $6) FROM freed`
+
+/** The connections with which a process takes and renews its leases. */
+export const createLeasePool = (url: string): pg.Pool =>
+  createPool({
+    url,
+    max: LEASE_CONNECTIONS,
+    applicationName: 'clusterd lease',
+    answerMs: ANSWER_LIMIT_MS,
+    // one of the server's addresses may be dead
+    connectMs: ADDRESS_ATTEMPT_MS + ANSWER_LIMIT_MS,
+  })
+
+/**
+ * Becomes the leader of the next epoch if nobody leads, and renews the lease until `release`.
+ * @param alive called at each renewal
+ * @returns null while another process leads
+ * @throws ClockError when this process's clock is wrong: the times that it stores would delay jobs, also under other
+ * leaders
+ */
+export async function takeLeadershipIfFree(
+  pool: pg.Pool,
+  network: Network,
+  role: LeaderRole,
+  alive = () => {},
+): Promise<Leadership | null> {
+  const heldMs = performance.now()
+  const [found] = await query<{ nowMs: number; isFree: boolean }>(pool, network, CHECK, [
+    LEADER_ROLE[role],
+  ])
+  assertClocksAgree(found!.nowMs)
+  if (!found!.isFree) return null
+  await readRows(pool, END_FROZEN)
+  const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]])
+  const taken = await fallbackOnExpectedError(take, isLockTimeoutError, [])
+  if (taken.length === 0) return null
+  const { epoch, sinceMs } = taken[0]!
+  const held = [LEADER_ROLE[role], epoch, sinceMs]
+  const released = new AbortController()
+  const renew = async () => {
+    const [renewed] = await query<{ nowMs: number }>(pool, network, RENEW, held)
+    if (renewed) assertClocksAgree(renewed.nowMs)
+    endFrozenWritersOnceForAll(pool)
+    if (renewed) alive()
+    return renewed !== undefined
+  }
+  const lost = renewed(renew, heldMs, released.signal)
+  const release = async () => {
+    released.abort()
+    // waits for a running renewal, which would take the lease again
+    await lost
+    await query(pool, network, FREE, [...held, ...leadershipEndNotification(network)]).catch(
+      () => {},
+    )
+  }
+  return { epoch, lost, release }
+}
+
+/** For each pool, when its last `END_FROZEN` was sent, ms of the monotonic clock. */
+const endedFrozenMs = new WeakMap<pg.Pool, number>()
+
+/** Ends frozen writers, once for all leases of a pool that are renewed within half a second. Never throws. */
+function endFrozenWritersOnceForAll(pool: pg.Pool): void {
+  const nowMs = performance.now()
+  const sinceMs = nowMs - (endedFrozenMs.get(pool) ?? Number.NEGATIVE_INFINITY)
+  if (sinceMs < LEASE_RENEWAL_INTERVAL_MS / 2) return
+  endedFrozenMs.set(pool, nowMs)
+  void readRows(pool, END_FROZEN).catch(() => {})
+}
+
+/**
+ * Renews a lease until it is released, another process takes it, the clock is wrong, or it expires.
+ * @param renew returns whether this process still holds the lease. It may throw ClockError and database errors.
+ * @param sinceMs when the lease was taken, ms of the monotonic clock
+ */
+async function renewed(
+  renew: () => Promise<boolean>,
+  sinceMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let lastMs = sinceMs; ; ) {
+    await pauseUntilSignal(LEASE_RENEWAL_INTERVAL_MS, signal)
+    if (signal.aborted) return
+    const askedMs = performance.now()
+    try {
+      if (!(await renew())) return
+      lastMs = askedMs
+    } catch (error) {
+      const isOver = performance.now() - lastMs > LEASE_MS - LEASE_RENEWAL_INTERVAL_MS
+      if (isOver || (error as Error).name === 'ClockError') return
+    }
+  }
+}
+
+export interface LeadershipOptions {
+  /** Pool that is used only for leases. */
+  leases: pg.Pool
+  /** Reports when another process gives up its leadership. */
+  listener: Listener
+  network: Network
+  role: LeaderRole
+  signal: AbortSignal
+  /** Records that this process leads or tries to, for its status. */
+  loops: WorkerLoops
+  log: Logger
+  /**
+   * Called when the work or an attempt to lead fails, once for a series of equal failures. Work and attempt are then
+   * repeated. A single failure of the database is not reported, only the second in a row.
+   */
+  onError: (error: Error) => void
+}
+
+type Work = (epoch: number, signal: AbortSignal) => Promise<void>
+
+/** Runs `work` whenever this process leads, until the signal. The signal of `work` fires when the leadership ends. */
+export async function whileLeading(options: LeadershipOptions, work: Work): Promise<void> {
+  const { signal, network, role, listener, log } = options
+  const onError = reportOncePerMinute(options.onError)
+  const loop = options.loops.start({ name: `the lead (${role})`, network })
+  const freed = createWakeUp()
+  const unhear = listener.subscribe(
+    (payload) => payload === leadershipEndNotification(network)[1] && freed.notify(),
+  )
+  let failures = 0
+  const failed = (error: Error) => {
+    // a stop interrupts steps, which is no failure
+    if (signal.aborted) return
+    loop.failed(error)
+    failures += 1
+    // a busy server may miss a single timeout
+    if (failures > 1 || errorCause(error) !== 'database') onError(error)
+  }
+  let standsBy = false
+  while (!signal.aborted) {
+    await leadOnce(options, loop, work).then((hasLed) => {
+      failures = 0
+      if (!hasLed && !standsBy) log.info({ network, role }, 'standing by: another process leads')
+      standsBy = !hasLed
+    }, failed)
+    await freed.wait(STANDBY_POLL_MS, signal)
+  }
+  unhear()
+  loop.end()
+}
+
+/**
+ * Runs the work for as long as this process leads. Does nothing while another process leads.
+ * @returns whether this process led
+ */
+async function leadOnce(
+  { leases, network, role, signal }: LeadershipOptions,
+  loop: WorkerLoop,
+  work: Work,
+): Promise<boolean> {
+  const leadership = await takeLeadershipIfFree(leases, network, role, loop.turned)
+  loop.succeeded()
+  if (!leadership) return false
+  const { epoch } = leadership
+  const lost = new AbortController()
+  leadership.lost.then(() =>
+    lost.abort(new LeadershipEndedError(`the lease of epoch ${epoch} has ended`)),
+  )
+  try {
+    await work(epoch, AbortSignal.any([signal, lost.signal]))
+    return true
+  } finally {
+    await leadership.release()
+  }
+}

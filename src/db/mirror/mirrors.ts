@@ -1,0 +1,80 @@
+import { ENTRY_KIND } from '../../registry/journal/entry.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { LEADER_ROLE } from '../leaders/leaders.js'
+import { execute, type Queryable, query, readRows } from '../pg/rows.js'
+import { NOW_MS_SQL } from '../pg/unavailable.js'
+
+/** A network that this database mirrors. */
+export interface MirroredNetwork {
+  network: Network
+  /** Newest hub block at which owners of names were proved. 0 before the first proof. */
+  provedBlock: number
+  /** Number of the entry up to which the names are proved. */
+  provedSeq: number
+  /** True if all names are proved. */
+  isProved: boolean
+  /** Time since the newest checkpoint was verified, ms. Null before the first. */
+  ageMs: number | null
+}
+
+const COPIES = `SELECT network, proved_block, proved_seq, ${NOW_MS_SQL} - mirrored_ms AS age_ms,
+    CASE WHEN proved_block > 0 THEN NOT EXISTS (SELECT FROM journal j WHERE j.network = h.network
+      AND j.generation = h.generation AND j.seq > h.proved_seq AND j.kind = ${ENTRY_KIND.bid})
+    ELSE false END AS is_proved
+  FROM journal_heads h WHERE proved_block IS NOT NULL`
+
+export async function readMirroredNetworks(db: Queryable): Promise<Map<Network, MirroredNetwork>> {
+  const copies = await readRows<MirroredNetwork>(db, COPIES)
+  return new Map(copies.map((copy) => [copy.network, copy]))
+}
+
+const AGES = `SELECT network, ${NOW_MS_SQL} - mirrored_ms AS age_ms FROM journal_heads WHERE proved_block IS NOT NULL`
+
+/** Time since the newest checkpoint of each mirrored network was verified, ms. Null before the first copy. */
+export const readMirrorAges = (
+  db: Queryable,
+): Promise<Pick<MirroredNetwork, 'network' | 'ageMs'>[]> => readRows(db, AGES)
+
+const REGISTERED = `SELECT j.seq, j.body FROM journal_heads h JOIN journal j USING (network, generation)
+  WHERE h.network = $1 AND j.seq > $2 AND j.kind = ${ENTRY_KIND.bid} ORDER BY j.seq LIMIT $3`
+
+/** Bodies of the bids that won names, in order, from the entry after `after`. */
+export const readWinningBidBodies = (
+  db: Queryable,
+  network: Network,
+  after: number,
+  limit: number,
+) => query<{ seq: number; body: Buffer }>(db, network, REGISTERED, [after, limit])
+
+const PROVED = `UPDATE journal_heads SET proved_block = $2, proved_seq = $4
+  WHERE network = $1 AND generation = $3 AND proved_seq < $4`
+
+/** Records that the names of a generation are proved up to an entry. No effect where the generation has ended. */
+export const markNamesProved = (
+  db: Queryable,
+  network: Network,
+  { block, generation, seq }: { block: number; generation: number; seq: number },
+): Promise<number> => execute(db, network, PROVED, [block, generation, seq])
+
+const BEGUN = `UPDATE journal_heads SET proved_block = 0 WHERE network = $1 AND proved_block IS NULL AND seq = 0`
+
+/** Marks an empty network as one that is going to be mirrored: until the first copy, nothing is known about it. */
+export const markMirrorBegun = (db: Queryable, network: Network): Promise<number> =>
+  execute(db, network, BEGUN)
+
+const ABSENT = `UPDATE journal_heads SET proved_block = NULL
+  WHERE network = $1 AND proved_block IS NOT NULL AND mirrored_ms IS NULL AND seq = 0`
+
+/** Takes back `markMirrorBegun`, where the source does not have the network. */
+export const markMirrorAbsent = (db: Queryable, network: Network): Promise<number> =>
+  execute(db, network, ABSENT)
+
+const VERIFIED = `UPDATE journal_heads SET mirrored_ms = ${NOW_MS_SQL} WHERE network = $1 AND proved_block IS NOT NULL
+  AND EXISTS (SELECT FROM leaders l WHERE l.network = $1 AND l.role = ${LEADER_ROLE.index} AND l.epoch = $2)`
+
+/** Records that this mirror has the newest checkpoint of its source. No effect where another process leads. */
+export const markMirrorVerified = (
+  db: Queryable,
+  network: Network,
+  epoch: number,
+): Promise<number> => execute(db, network, VERIFIED, [epoch])

@@ -1,0 +1,188 @@
+import type pg from 'pg'
+import {
+  foldMirrorEntries,
+  groupEventsIntoEntries,
+  rowKeysOfMirrorEntries,
+} from '../../registry/fold/replica.js'
+import type { FilledTile } from '../../registry/log/append.js'
+import type { LeafEvent } from '../../registry/log/leafReader.js'
+import { TILE_WIDTH, tileKey } from '../../registry/log/tiles.js'
+import type { Network } from '../../registry/primitives/network.js'
+import {
+  deleteFeedLogs,
+  type PreviousLog,
+  readFeedLogState,
+  type StoredFeedLog,
+  storePreviousFeedLog,
+  storeTiles,
+  writeFeedLogRow,
+} from '../feed/log.js'
+import { writeFoldedBatch } from '../journal/append.js'
+import { assertIndexingLeader, type LockedJournalHead, lockJournalHead } from '../journal/head.js'
+import { partitionName, STATE_TABLES } from '../journal/partitions.js'
+import { findRowsOfKeys, loadRegistryRowsOfBatch } from '../journal/slice.js'
+import { notifyNetwork } from '../pg/notify.js'
+import { execute } from '../pg/rows.js'
+import { NOW_MS_SQL } from '../pg/unavailable.js'
+import { readMirroredNetworks } from './mirrors.js'
+
+/** Events written in one batch. */
+const BATCH_EVENTS = 3_000
+/** Number of new entries from which on the tables are analyzed in the same transaction. */
+const MANY_EVENTS = 10_000
+/**
+ * How long a transaction may idle while it waits for the source, ms: for the entry bundles of a batch, of which eight
+ * are fetched at once, each within its timeout.
+ */
+const IDLE_LIMIT_MS = 90_000
+
+const TABLES = ['journal', ...STATE_TABLES] as const
+
+const EMPTY = `UPDATE journal_heads
+  SET generation = generation + 1, seq = 0, public_seq = 0, at_ms = 0, serial = 0, proved_block = 0, proved_seq = 0, names = 0, names_seq = 0
+  WHERE network = $1`
+const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false, mirrored_ms = ${NOW_MS_SQL},
+  proved_block = coalesce(proved_block, 0) WHERE network = $1`
+
+/**
+ * Locks and returns the head of a mirrored network, or of an empty one. @throws Error if the network has its own
+ * journal or log
+ */
+export async function lockMirrorHead(
+  client: pg.ClientBase,
+  network: Network,
+): Promise<LockedJournalHead> {
+  const head = await lockJournalHead(client, network, null)
+  const isCopy = (await readMirroredNetworks(client)).has(network)
+  const { log } = await readFeedLogState(client, network)
+  if (!isCopy && (head.seq > 0 || log))
+    throw new Error(`The database has a journal of ${network} of its own: name an empty one.`)
+  return head
+}
+
+/**
+ * Writes the log of a network's source into a mirror, in the caller's transaction. Readers see nothing before its
+ * commit.
+ */
+export class MirrorWriter {
+  readonly #client: pg.ClientBase
+  readonly #network: Network
+  readonly #generation: number
+  #head: LockedJournalHead
+  #events: LeafEvent[] = []
+  #tiles = new Map<string, FilledTile>()
+  #writing: Promise<unknown> = Promise.resolve()
+  #added = 0
+
+  private constructor(
+    client: pg.ClientBase,
+    place: { network: Network; generation: number; head: LockedJournalHead },
+  ) {
+    this.#client = client
+    this.#network = place.network
+    this.#generation = place.generation
+    this.#head = place.head
+  }
+
+  /**
+   * @param stored log of the mirror
+   * @param next log to read; if it differs from the stored one, the mirror is emptied first
+   * @returns null where the mirror's log has changed meanwhile
+   * @throws LostLeadershipError; Error for a network that has its own journal
+   */
+  static async open(
+    client: pg.ClientBase,
+    { network, epoch }: { network: Network; epoch: number },
+    {
+      stored,
+      next,
+    }: { stored: StoredFeedLog | null; next: Pick<StoredFeedLog, 'generation' | 'origin'> },
+  ): Promise<MirrorWriter | null> {
+    await assertIndexingLeader(client, network, epoch)
+    await client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
+    let head = await lockMirrorHead(client, network)
+    const { log } = await readFeedLogState(client, network)
+    if (log?.origin !== stored?.origin || log?.size !== stored?.size) return null
+    const { generation } = next
+    if (log && log.origin !== next.origin) {
+      await deleteFeedLogs(client, network, generation)
+      for (const table of TABLES) await client.query(`DELETE FROM ${partitionName(table, network)}`)
+      await execute(client, network, EMPTY)
+      head = await lockJournalHead(client, network, null)
+    }
+    return new MirrorWriter(client, { network, generation, head })
+  }
+
+  /**
+   * Collects the next events, and writes them in batches.
+   * @throws RangeError for an event that does not fit the state
+   */
+  async take(events: readonly LeafEvent[]): Promise<void> {
+    this.#events.push(...events)
+    if (this.#events.length < BATCH_EVENTS) return
+    const entries = groupEventsIntoEntries(this.#events)
+    // the last entry may have more events
+    this.#events = entries.pop()!
+    await this.#write(entries)
+  }
+
+  async #write(entries: readonly LeafEvent[][]): Promise<void> {
+    const network = this.#network
+    const head = this.#head
+    await this.#writing
+    const client = this.#client
+    await this.#writeTiles(({ width }) => width === TILE_WIDTH)
+    const probed = await findRowsOfKeys(client, network, rowKeysOfMirrorEntries(entries))
+    const slice = await loadRegistryRowsOfBatch(client, { network, head }, probed)
+    const changes = foldMirrorEntries(slice, entries)
+    this.#head = { ...head, ...changes.head }
+    this.#added += entries.length
+    // the next events are read while this batch is written
+    this.#writing = writeFoldedBatch(client, network, changes)
+    this.#writing.catch(() => {})
+  }
+
+  /** Resolves once no write runs. A write after the end of the transaction would not be rolled back. */
+  async settled(): Promise<void> {
+    await this.#writing.catch(() => {})
+  }
+
+  /** Collects tiles that are new, or longer than the stored ones, to write them later. */
+  addTiles(tiles: readonly FilledTile[]): void {
+    for (const tile of tiles) this.#tiles.set(tileKey(tile), tile)
+  }
+
+  async #writeTiles(isWritten: (tile: FilledTile) => boolean): Promise<void> {
+    const tiles = [...this.#tiles].filter(([, tile]) => isWritten(tile))
+    for (const [key] of tiles) this.#tiles.delete(key)
+    await storeTiles(
+      this.#client,
+      this.#network,
+      this.#generation,
+      tiles.map(([, tile]) => tile),
+    )
+  }
+
+  /**
+   * Stores the final size and root of the previous log, which the new log's first leaf has. Deletes the logs after it,
+   * because they belong to another history.
+   */
+  async follow(previous: PreviousLog | null): Promise<void> {
+    await deleteFeedLogs(this.#client, this.#network, (previous?.generation ?? 0) + 1)
+    if (previous) await storePreviousFeedLog(this.#client, this.#network, previous)
+  }
+
+  /** Writes the remaining events, and the log with its signed checkpoint. */
+  async end(log: StoredFeedLog): Promise<void> {
+    const client = this.#client
+    const network = this.#network
+    await this.#write(groupEventsIntoEntries(this.#events))
+    await this.#writing
+    await this.#writeTiles(() => true)
+    await writeFeedLogRow(client, network, log)
+    await execute(client, network, COPIED, [this.#generation])
+    if (this.#added >= MANY_EVENTS)
+      for (const table of TABLES) await client.query(`ANALYZE ${partitionName(table, network)}`)
+    await notifyNetwork(client, network)
+  }
+}

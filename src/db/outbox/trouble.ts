@@ -1,0 +1,44 @@
+import { JOB_KIND, JOB_STATE, type JobKind } from '../../registry/outbox.js'
+import { codeListSql, nameOfCode } from '../pg/codes.js'
+import type { PartitionNames } from '../journal/partitions.js'
+
+/** The unfinished job of a message or a payment that is due first, or has failed. */
+export interface UnfinishedJob {
+  kind: JobKind
+  isParked: boolean
+  /** Reason of the last failure or of the parking. Null while nothing has failed. */
+  reason: string | null
+  createdMs: number
+}
+
+/** Columns, for a select list, of the row `j` that `unfinishedJobSql` joins. */
+export const UNFINISHED_JOB_COLUMNS = `j.kind AS job_kind, j.state = ${JOB_STATE.parked} AS job_parked, j.reason AS job_reason, j.created_ms AS job_ms`
+
+/** A row of `UNFINISHED_JOB_COLUMNS`. All columns are null where there is no job. */
+export interface UnfinishedJobRow {
+  jobKind: number | null
+  jobParked: boolean
+  jobReason: string | null
+  jobMs: number
+}
+
+/** SQL: joins a subject's unfinished job `j` of some kinds; a job that has failed comes before others. */
+export const unfinishedJobSql = (
+  l: PartitionNames,
+  subject: string,
+  ...kinds: readonly JobKind[]
+): string =>
+  `LEFT JOIN LATERAL (
+      SELECT kind, state, reason, created_ms FROM jobs
+      WHERE network = ${l.network} AND subject = ${subject} AND kind IN (${codeListSql(JOB_KIND, ...kinds)})
+        AND state <> ${JOB_STATE.confirmed}
+      ORDER BY reason IS NULL, kind LIMIT 1
+    ) j ON true`
+
+/** Replaces the job columns of a row by one object. */
+export const groupUnfinishedJob = <Row extends UnfinishedJobRow>(row: Row) => {
+  const { jobKind, jobParked: isParked, jobReason: reason, jobMs: createdMs, ...rest } = row
+  const job: UnfinishedJob | null =
+    jobKind === null ? null : { kind: nameOfCode(JOB_KIND, jobKind), isParked, reason, createdMs }
+  return { ...rest, job }
+}

@@ -1,0 +1,145 @@
+import { BID_OFFSETS, BID_OUTCOME } from '../../registry/journal/bid.js'
+import { ADDRESS_AND_TX_ID_FORMS } from '../../registry/forms/index.js'
+import { wordToBigInt } from '../../registry/primitives/bytes.js'
+import type { FullName } from '../../registry/primitives/name.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { journalEntrySql, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
+import type { Queryable } from '../pg/rows.js'
+import { nameHolderSql } from './heldNames.js'
+
+/** Items per page of a directory, and the offset after which there are no pages. */
+export const DIRECTORY_PAGE = 50
+export const MAX_DIRECTORY_OFFSET = 10_000
+/** Items that pages can reach. Matches of a text are counted up to this number. */
+export const MAX_LISTED = MAX_DIRECTORY_OFFSET + DIRECTORY_PAGE
+
+/** A part of a list of names. */
+export interface NameListPart {
+  /** Length of the list. */
+  total: number
+  names: string[]
+}
+
+/** SQL: a part of a list of names in an order. Parameters: offset and limit. */
+const partSql = (names: string): string => `ARRAY(${names} OFFSET $1 LIMIT $2) AS names`
+
+const newest = prepareSingleRow<NameListPart, [offset: number, limit: number]>((l) => {
+  const won = `FROM ${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`
+  return `SELECT h.names + (SELECT count(*) ${won} AND seq > h.names_seq) AS total,
+      ${partSql(`SELECT name ${won} ORDER BY seq DESC`)}
+    FROM journal_heads h WHERE h.network = ${l.network}`
+})
+
+/** All names of clusters, newest first. */
+export const findNewestNames = async (
+  db: Queryable,
+  network: Network,
+  offset: number,
+  limit: number,
+): Promise<NameListPart> => (await newest(db, network, offset, limit))!
+
+// a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
+const beginningSql = (
+  names: string,
+): string => `WITH found AS MATERIALIZED (SELECT name FROM ${names} AND name >= $3 AND name < $3 || '~' ORDER BY name LIMIT ${MAX_LISTED})
+  SELECT (SELECT count(*) FROM found) AS total, ${partSql('SELECT name FROM found')}`
+
+const ofClusters = prepareSingleRow<NameListPart, [offset: number, limit: number, prefix: string]>(
+  (l) => beginningSql(`${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`),
+)
+
+const ofCommunity = prepareSingleRow<
+  NameListPart,
+  [offset: number, limit: number, prefix: string, community: string]
+>((l) => beginningSql(`${l.community_names} WHERE network = ${l.network} AND community = $4`))
+
+/**
+ * Names that begin with a text, in ASCII order: of clusters, or, where the text has a part after the slash, those below a
+ * community. `total` is at most `MAX_LISTED`.
+ */
+export const findNamesBeginning = async (
+  db: Queryable,
+  network: Network,
+  { cluster, wallet }: FullName,
+  offset: number,
+  limit: number,
+): Promise<NameListPart> =>
+  (wallet === null
+    ? await ofClusters(db, network, offset, limit, cluster)
+    : await ofCommunity(db, network, offset, limit, wallet, cluster))!
+
+/** A name of a cluster, with its winning bid. Times in ms. */
+export interface ClusterNameRecord {
+  name: string
+  /** Serial of the holder. */
+  cluster: number
+  clusterId: Buffer
+  amountWei: bigint
+  createdMs: number
+  updatedMs: number
+  /** Stored address of the actor of the newest change. Null where it is private. */
+  updatedBy: Buffer | null
+}
+
+const records = prepareStatement<Omit<ClusterNameRecord, 'amountWei'> & { amount: Buffer }>(
+  (
+    l,
+  ) => `SELECT n.name, c.serial AS cluster, c.id AS cluster_id, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
+      created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
+    FROM journal_heads h
+    CROSS JOIN unnest($1::text[]) AS asked(name)
+    JOIN ${l.names} n ON n.network = ${l.network} AND n.name = asked.name AND n.outcome = ${BID_OUTCOME.won}
+    JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = ${nameHolderSql(l, 'n.cluster')}
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) created
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.updated_seq')}) updated
+    WHERE h.network = ${l.network}`,
+)
+
+/** Records of canonical names of clusters, by name. Names that nobody holds are missing. */
+export async function findClusterNameRecords(
+  db: Queryable,
+  network: Network,
+  names: readonly string[],
+): Promise<Map<string, ClusterNameRecord>> {
+  const rows = await records(db, network, [names])
+  return new Map(
+    rows.map(({ amount, ...row }) => [row.name, { ...row, amountWei: wordToBigInt(amount) }]),
+  )
+}
+
+/** Type bytes of addresses that name their chain alone. */
+const CODES = Object.values(ADDRESS_AND_TX_ID_FORMS).map(({ code }) => code)
+const byteSql = (code: number): string => `'\\x${code.toString(16).padStart(2, '0')}'::bytea`
+
+/** SQL: prefix by which texts of other chains differ: up to the separator of bech32 (BIP 173), else one character. */
+const CHAIN_PREFIX = `substring(convert_from(substring(address FROM 2), 'LATIN1') FROM '^[a-z]+1|^.')`
+
+/** Wallets of other chains that are read of a cluster. A page has fifty clusters. */
+const MAX_OTHER_WALLETS = 100
+
+const samples = prepareStatement<{ cluster: number; address: Buffer }>((l) => {
+  const wallets = `FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = asked.cluster AND NOT w.private`
+  const ofTypes = CODES.map(
+    (code) =>
+      `(SELECT address ${wallets} AND address >= ${byteSql(code)} AND address < ${byteSql(code + 1)} LIMIT 1)`,
+  )
+  const others = `SELECT address ${wallets} AND address >= ${byteSql(Math.max(...CODES) + 1)} LIMIT ${MAX_OTHER_WALLETS}`
+  const ofOthers = `(SELECT DISTINCT ON (${CHAIN_PREFIX}) address FROM (${others}) o)`
+  return `SELECT asked.cluster, found.address FROM unnest($1::int8[]) AS asked(cluster)
+    CROSS JOIN LATERAL (${[...ofTypes, ofOthers].join(' UNION ALL ')}) found`
+})
+
+/**
+ * Stored addresses of public wallets of clusters, by the cluster's serial: one of EVM, Solana and the like each, and one
+ * of each chain that a hundred further wallets name.
+ */
+export async function findWalletOfEachChain(
+  db: Queryable,
+  network: Network,
+  clusters: readonly number[],
+): Promise<Map<number, Buffer[]>> {
+  const found = new Map<number, Buffer[]>()
+  for (const { cluster, address } of await samples(db, network, [[...new Set(clusters)]]))
+    found.set(cluster, [...(found.get(cluster) ?? []), address])
+  return found
+}

@@ -1,0 +1,150 @@
+import { BID_OFFSETS, BID_OUTCOME } from '../../registry/journal/bid.js'
+import type { LeaderContext } from '../../ops/context.js'
+import type { Worker } from '../../ops/worker.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { readAnswerVersions } from '../journal/head.js'
+import { type PartitionNames, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
+import { execute, prepared, type Queryable } from '../pg/rows.js'
+import { MAX_LISTED } from './directory.js'
+import { nameHolderSql } from './heldNames.js'
+
+/** SQL: unsigned integer of up to 8 bytes in the body of a bid `j`, from the end of its amount less `after` bytes. */
+const numberSql = (bytes: number, after = 0): string =>
+  `('x' || encode(substring(j.body FROM ${BID_OFFSETS.name - after - bytes + 1} FOR ${bytes}), 'hex'))::bit(${8 * bytes})::int8`
+
+/** SQL: the amount of a bid `j`, 256 bits. Almost all amounts are positive numbers of an int8, which is converted at once. */
+const AMOUNT = `CASE WHEN substring(j.body FROM ${BID_OFFSETS.amount + 1} FOR 24) = decode(repeat('00', 24), 'hex')
+    AND get_byte(j.body, ${BID_OFFSETS.amount + 24}) < 128 THEN ${numberSql(8)}::numeric
+  ELSE ${numberSql(4, 28)} * ${2n ** 224n} + ${numberSql(7, 21)} * ${2n ** 168n} + ${numberSql(7, 14)} * ${2n ** 112n}
+    + ${numberSql(7, 7)} * ${2n ** 56n} + ${numberSql(7)} END`
+
+const refresh = prepareStatement<{ names: number; seq: number }>(
+  (l) => `WITH bids AS MATERIALIZED (
+      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster, n.seq, ${AMOUNT} AS amount,
+        CASE WHEN octet_length(j.body) >= ${BID_OFFSETS.lengthWithReferral} THEN substring(j.body FROM ${BID_OFFSETS.referral + 1} FOR 32) END AS referral
+      FROM ${l.names} n
+      JOIN ${l.journal} j ON j.network = ${l.network} AND j.seq = n.seq
+        AND j.generation = (SELECT generation FROM journal_heads WHERE network = ${l.network})
+      WHERE n.network = ${l.network} AND n.outcome = ${BID_OUTCOME.won}
+    ), highest AS (
+      SELECT cluster, sum(amount) AS amount, count(*) AS names, min(seq) AS oldest FROM bids
+      GROUP BY cluster ORDER BY amount DESC, names DESC, cluster LIMIT ${MAX_LISTED}
+    ), ranked AS MATERIALIZED (
+      SELECT row_number() OVER (ORDER BY h.amount DESC, h.names DESC, h.cluster) AS rank, h.cluster, n.name, h.names, h.amount
+      FROM highest h JOIN ${l.names} n ON n.network = ${l.network} AND n.seq = h.oldest
+    ), written AS (
+      INSERT INTO ranking (network, rank, cluster, name, names, amount_wei)
+      SELECT ${l.network}, d.* FROM ranked d LEFT JOIN ranking r ON r.network = ${l.network} AND r.rank = d.rank
+      WHERE (r.cluster, r.name, r.names, r.amount_wei) IS DISTINCT FROM (d.cluster, d.name, d.names, d.amount)
+      ON CONFLICT (network, rank) DO UPDATE SET cluster = excluded.cluster, name = excluded.name,
+        names = excluded.names, amount_wei = excluded.amount_wei
+    ), cut AS (
+      DELETE FROM ranking WHERE network = ${l.network} AND rank > (SELECT count(*) FROM ranked)
+    ), referred AS MATERIALIZED (
+      SELECT referral, count(*) AS bids, sum(amount) AS amount FROM bids WHERE referral IS NOT NULL GROUP BY referral
+    ), credited AS (
+      INSERT INTO referrals (network, referral, bids, amount_wei)
+      SELECT ${l.network}, d.* FROM referred d LEFT JOIN referrals r ON r.network = ${l.network} AND r.referral = d.referral
+      WHERE (r.bids, r.amount_wei) IS DISTINCT FROM (d.bids, d.amount)
+      ON CONFLICT (network, referral) DO UPDATE SET bids = excluded.bids, amount_wei = excluded.amount_wei
+    ), uncredited AS (
+      DELETE FROM referrals r WHERE network = ${l.network}
+        AND NOT EXISTS (SELECT FROM referred d WHERE d.referral = r.referral)
+    )
+    SELECT count(*) AS names, coalesce(max(seq), 0) AS seq FROM bids`,
+)
+
+const COUNTED = prepared(
+  'UPDATE journal_heads SET names = $2, names_seq = $3 WHERE network = $1 AND (names, names_seq) <> ($2, $3)',
+)
+
+/**
+ * Ranks the clusters, sums the winning bids by referral, and counts the names. Reads all names, so it is no work for a
+ * request.
+ */
+export async function refreshRanking(db: Queryable, network: Network): Promise<void> {
+  const [counted] = await refresh(db, network, [])
+  await execute(db, network, COUNTED, [counted!.names, counted!.seq])
+}
+
+/** Pause after a refresh, as a multiple of its time, so that refreshes take at most a twentieth of the time. */
+const PAUSE_FACTOR = 20
+
+/**
+ * Creates a worker that ranks the clusters again: at most once a minute, where public data changed since the last time,
+ * and where the last time is long enough ago for its cost.
+ */
+export function rankingWorker({ pool, network }: LeaderContext): Worker {
+  let ranked: string | null = null
+  // by the monotonic clock
+  let nextMs = 0
+  return {
+    name: 'the ranking',
+    fields: { network },
+    pollMs: 60_000,
+    async step() {
+      const startedMs = performance.now()
+      if (startedMs < nextMs) return 'idle'
+      const { version } = await readAnswerVersions(pool, network)
+      if (version === ranked) return 'idle'
+      try {
+        await refreshRanking(pool, network)
+        ranked = version
+      } finally {
+        nextMs = performance.now() + PAUSE_FACTOR * (performance.now() - startedMs)
+      }
+      return 'idle'
+    },
+  }
+}
+
+/** A cluster in the ranking by the sum of its winning bids, then by their number, then by age. */
+export interface RankedCluster {
+  /** From 1. */
+  rank: number
+  /** Serial. */
+  cluster: number
+  clusterId: Buffer
+  /** The oldest name that it holds. */
+  name: string
+  names: number
+  amountWei: bigint
+  /** Sum of the winning bids whose referral is the cluster. */
+  referredWei: bigint
+}
+
+const ranked = prepareStatement<RankedCluster>(
+  (
+    l,
+  ) => `SELECT r.rank, r.cluster, c.id AS cluster_id, r.name, r.names, r.amount_wei, coalesce(f.amount_wei, 0) AS referred_wei
+    FROM ranking r
+    JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = r.cluster
+    LEFT JOIN referrals f ON f.network = ${l.network} AND f.referral = c.id
+    WHERE r.network = ${l.network} AND r.rank > $1 AND r.rank <= $1 + $2 ORDER BY r.rank`,
+)
+
+/** Clusters of the ranking, as `refreshRanking` wrote it last. */
+export const findRankedClusters = (
+  db: Queryable,
+  network: Network,
+  offset: number,
+  limit: number,
+): Promise<RankedCluster[]> => ranked(db, network, [offset, limit])
+
+/** Winning bids with a referral: their number, and the sum of their amounts. */
+export interface ReferredBids {
+  bids: number
+  amountWei: bigint
+}
+
+const referred = prepareSingleRow<ReferredBids, [referral: Buffer]>(
+  ({ network }: PartitionNames) =>
+    `SELECT bids, amount_wei FROM referrals WHERE network = ${network} AND referral = $1`,
+)
+
+/** Winning bids with a referral, as `refreshRanking` summed them last. @param referral word of the log, 32 bytes */
+export const findReferredBids = async (
+  db: Queryable,
+  network: Network,
+  referral: Buffer,
+): Promise<ReferredBids> => (await referred(db, network, referral)) ?? { bids: 0, amountWei: 0n }

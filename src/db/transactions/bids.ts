@@ -1,0 +1,373 @@
+import {
+  BID_OFFSETS,
+  BID_OUTCOME,
+  bidNameWord,
+  bidTxHash,
+  decodeBid,
+} from '../../registry/journal/bid.js'
+import { decodeBidEffects, OUTCOME_OFFSET } from '../../registry/journal/effects.js'
+import { ENTRY_KIND } from '../../registry/journal/entry.js'
+import { mapKey, toHex, txKeyOfHash } from '../../registry/primitives/bytes.js'
+import { nameWordText } from '../../registry/primitives/name.js'
+import type { Network } from '../../registry/primitives/network.js'
+import {
+  type Confirmations,
+  type JournalledBid,
+  MAX_STATUS_NAMES,
+  type UnconfirmedBid,
+} from '../../registry/status.js'
+import { blockConfirmations } from '../bridge/receipts.js'
+import type { Fact, Journal } from '../generated/client.js'
+import {
+  journalEntrySql,
+  type PartitionNames,
+  prepareSingleRow,
+  prepareStatement,
+} from '../journal/partitions.js'
+import { type DecodedRow, existsRowSql, type Queryable } from '../pg/rows.js'
+import { readOnce } from '../registry/lookups.js'
+import { findWinningBids } from '../registry/owners.js'
+
+/**
+ * The first bids of a transaction, in log order, and what follows from all of its bids. A contract can make thousands
+ * of bids in one transaction, so at most `MAX_STATUS_NAMES` of them are read.
+ */
+interface BidsOfTx<Bid> {
+  bids: Bid[]
+  /** Number of bids after these. */
+  more: number
+  block: number
+  /** Sum of all bids, wei. */
+  amountWei: bigint
+  /** Newest time of all bids, ms. */
+  atMs: number
+}
+
+/** Rows to read: one more than are shown, which reports that there are more. */
+const ROWS = MAX_STATUS_NAMES + 1
+
+/** Parts of an amount's 32 bytes that fit an int8: offset and length. */
+const AMOUNT_PARTS = [
+  [0, 4],
+  [4, 7],
+  [11, 7],
+  [18, 7],
+  [25, 7],
+] as const
+
+/** SQL: the sum of the amounts in the bodies of bids. PostgreSQL casts no 32 bytes to a number, so it sums the parts. */
+const AMOUNT_SUM = AMOUNT_PARTS.map(([offset, bytes]) => {
+  const part = `substring(body FROM ${BID_OFFSETS.amount + offset + 1} FOR ${bytes})`
+  const factor = 2n ** BigInt(8 * (32 - offset - bytes))
+  return `sum(('x' || encode(${part}, 'hex'))::bit(${8 * bytes})::int8) * ${factor}`
+}).join(' + ')
+
+/** Bids of a transaction in the journal. */
+export interface JournalledTx extends BidsOfTx<JournalledBid> {
+  /** True if every bid won its name. */
+  hasWon: boolean
+  /**
+   * Stored address of the first bidder that won a name; null while no bid has won, since the other bidders may be
+   * private.
+   */
+  winner: Buffer | null
+}
+
+interface JournalledRow extends Pick<DecodedRow<Journal>, 'atMs' | 'body' | 'effects'> {
+  ord: number
+  chain: number
+  block: number
+  logIndex: number
+}
+
+/** SQL: the hash of the transaction in a bid's body. */
+const HASH = `substring(body FROM ${BID_OFFSETS.txHash + 1} FOR 32)`
+/** SQL: true for the effects of a bid that won. */
+const WON = `get_byte(effects, ${OUTCOME_OFFSET}) = ${BID_OUTCOME.won}`
+
+/** SQL: the bids of a block of a chain, for a query with the head `h`. The index of positions finds and orders them. */
+const bidsOfBlock = (l: PartitionNames, chain: string, block: string): string =>
+  `SELECT chain, block, log_index, at_ms, body, effects FROM ${l.journal}
+   WHERE network = ${l.network} AND generation = h.generation AND chain = ${chain} AND block = ${block}
+     AND kind = ${ENTRY_KIND.bid}`
+
+// the numbers of a transaction's entries are sorted before any entry is read, so that LIMIT ends the reads
+const journalled = prepareStatement<JournalledRow>(
+  (
+    l,
+  ) => `SELECT i.ord, j.* FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
+    JOIN journal_heads h ON h.network = ${l.network}
+    CROSS JOIN LATERAL (
+      SELECT j.chain, j.block, j.log_index, j.at_ms, j.body, j.effects FROM (
+        SELECT seq FROM ${l.names} WHERE network = ${l.network} AND tx_key = i.tx_key ORDER BY seq OFFSET 0
+      ) n
+      CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j
+      WHERE ${HASH} = i.hash ORDER BY n.seq LIMIT ${ROWS}
+    ) j
+    ORDER BY i.ord, j.log_index`,
+)
+
+interface Totals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWon'> {
+  count: number
+  /** Body of the first bid that won. */
+  firstWon: Buffer | null
+}
+
+const totalsInJournal = prepareSingleRow<Totals, [hash: Buffer, chain: number, block: number]>(
+  (l) => `SELECT s.count, s.amount_wei, s.at_ms, s.has_won, w.body AS first_won FROM journal_heads h
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS count, ${AMOUNT_SUM} AS amount_wei, max(at_ms) AS at_ms, bool_and(${WON}) AS has_won,
+        min(log_index) FILTER (WHERE ${WON}) AS won_at
+      FROM (${bidsOfBlock(l, '$2', '$3')}) j WHERE ${HASH} = $1
+    ) s
+    LEFT JOIN LATERAL (${bidsOfBlock(l, '$2', '$3')} AND log_index = s.won_at) w ON true
+    WHERE h.network = ${l.network}`,
+)
+
+/**
+ * Journalled bids of transactions by hash: one element per hash, in the same order. Null where a transaction has no
+ * bid.
+ */
+export const findJournalledTxs = (
+  db: Queryable,
+  network: Network,
+  hashes: readonly Buffer[],
+): Promise<(JournalledTx | null)[]> =>
+  readOnce(hashes, mapKey, (distinct) => readJournalledTxs(db, network, distinct))
+
+async function readJournalledTxs(db: Queryable, network: Network, hashes: readonly Buffer[]) {
+  const found = await journalled(db, network, [
+    hashes.map((hash) => txKeyOfHash(hash).toString()),
+    hashes,
+  ])
+  const rowsOf = hashes.map((): JournalledRow[] => [])
+  for (const row of found) rowsOf[row.ord - 1]!.push(row)
+  const txs: (JournalledTx & { ord: number })[] = []
+  for (const [i, hash] of hashes.entries()) {
+    const rows = rowsOf[i]!
+    const totals = rows.length < ROWS ? totalsOf(rows) : await readTotals(db, network, hash, rows)
+    // null where the transaction has no bid, and where a rewind removed it between the statements
+    if (totals) txs.push({ ord: i + 1, ...journalledTx(rows, totals) })
+  }
+  await addWinners(
+    db,
+    network,
+    txs.flatMap(({ bids }) => bids),
+  )
+  return txs
+}
+
+async function readTotals(
+  db: Queryable,
+  network: Network,
+  hash: Buffer,
+  rows: readonly JournalledRow[],
+): Promise<Totals | null> {
+  const { chain, block } = rows[0]!
+  const totals = await totalsInJournal(db, network, hash, chain, block)
+  return totals && totals.count > 0 ? totals : null
+}
+
+function journalledTx(rows: readonly JournalledRow[], totals: Totals): JournalledTx {
+  const { count, firstWon, ...sums } = totals
+  const bids = rows.slice(0, MAX_STATUS_NAMES).map(journalledBid)
+  const winner = firstWon && decodeBid(firstWon).wallet
+  return { bids, more: count - bids.length, block: rows[0]!.block, winner, ...sums }
+}
+
+function totalsOf(rows: readonly JournalledRow[]): Totals | null {
+  if (rows.length === 0) return null
+  const won = rows.filter(({ effects }) => decodeBidEffects(effects).outcome === 'won')
+  return {
+    count: rows.length,
+    amountWei: sumOf(rows),
+    atMs: Math.max(...rows.map(({ atMs }) => atMs)),
+    hasWon: won.length === rows.length,
+    firstWon: won[0]?.body ?? null,
+  }
+}
+
+const sumOf = (rows: readonly { body: Buffer }[]): bigint =>
+  rows.reduce((sum, { body }) => sum + decodeBid(body).amountWei, 0n)
+
+async function addWinners(
+  db: Queryable,
+  network: Network,
+  bids: readonly JournalledBid[],
+): Promise<void> {
+  const lost = bids.filter(({ outcome }) => outcome === 'lost')
+  const bodies = await findWinningBids(db, network, [...new Set(lost.map(({ name }) => name))])
+  for (const bid of lost) {
+    const body = bodies.get(bid.name)
+    if (!body) continue
+    const amountWei = decodeBid(body).amountWei.toString()
+    bid.winner = { amountWei, tx: toHex(bidTxHash(body)) }
+  }
+}
+
+function journalledBid({
+  logIndex,
+  body,
+  effects,
+}: Pick<JournalledRow, 'logIndex' | 'body' | 'effects'>): JournalledBid {
+  const decoded = decodeBidEffects(effects)
+  const bid: JournalledBid = {
+    logIndex,
+    name: nameWordText(bidNameWord(body)),
+    outcome: decoded.outcome,
+  }
+  return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
+}
+
+/** The hub's log that it received a message. Its bids are the last `bids` ones before the log, in the same transaction. */
+export interface HubReceipt {
+  txHash: Buffer
+  block: number
+  logIndex: number
+  /** Number of bids to read. */
+  bids: number
+}
+
+/** Parameters of `RECEIPTS`. */
+const receiptValues = (receipts: readonly HubReceipt[]): unknown[] => [
+  receipts.map(({ txHash }) => txHash),
+  receipts.map(({ block }) => block),
+  receipts.map(({ logIndex }) => logIndex),
+  receipts.map(({ bids }) => bids),
+]
+const RECEIPTS =
+  'unnest($1::bytea[], $2::int8[], $3::int4[], $4::int4[]) WITH ORDINALITY AS i(hash, block, before, bids, ord)'
+
+const journalledOfReceipts = prepareStatement<JournalledRow>(
+  (l) => `SELECT i.ord, j.* FROM ${RECEIPTS} JOIN journal_heads h ON h.network = ${l.network}
+    CROSS JOIN LATERAL (
+      ${bidsOfBlock(l, '$5', 'i.block')} AND log_index < i.before ORDER BY log_index DESC LIMIT i.bids
+    ) j
+    WHERE ${HASH} = i.hash ORDER BY i.ord, j.log_index`,
+)
+
+/**
+ * Journalled bids of messages: a list per receipt, in log order.
+ * @param hub number of the network's hub chain
+ */
+export async function findJournalledBidsOfReceipts(
+  db: Queryable,
+  network: Network,
+  hub: number,
+  receipts: readonly HubReceipt[],
+): Promise<JournalledBid[][]> {
+  const bids = receipts.map((): JournalledBid[] => [])
+  if (receipts.length === 0) return bids
+  for (const row of await journalledOfReceipts(db, network, [...receiptValues(receipts), hub]))
+    bids[row.ord - 1]!.push(journalledBid(row))
+  await addWinners(db, network, bids.flat())
+  return bids
+}
+
+/** Bids of a transaction in the hub's unconfirmed blocks. */
+export interface UnconfirmedTx extends BidsOfTx<UnconfirmedBid> {
+  confirmations: Confirmations
+}
+
+interface TailRow extends Pick<DecodedRow<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
+  ord: number
+  leads: boolean
+  latest: number | null
+  nextBlock: number
+}
+
+/** SQL: unconfirmed bids from rows `f` of `facts` with a number `ord`. */
+const unconfirmed = (l: PartitionNames, bids: string): string =>
+  `SELECT f.ord, f.log_index, f.block, f.cause_ms, f.body, c.next_block,
+      (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
+      f.name IS NOT NULL
+        AND NOT ${existsRowSql(`${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = ${BID_OUTCOME.won}`)}
+        AND NOT ${existsRowSql(`facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
+            AND (e.block, e.log_index) < (f.block, f.log_index)`)} AS leads
+    FROM (${bids}) f JOIN chains c ON c.network = ${l.network} AND c.chain = f.chain
+    ORDER BY f.ord, f.block, f.log_index`
+
+const factsOfTx = (l: PartitionNames): string =>
+  `FROM facts WHERE network = ${l.network} AND tx_hash = $1 AND chain = $2 AND kind = ${ENTRY_KIND.bid}`
+const factsOfBlock = (l: PartitionNames, chain: string, hash: string): string =>
+  `SELECT * FROM facts WHERE network = ${l.network} AND chain = ${chain} AND block_hash = ${hash} AND kind = ${ENTRY_KIND.bid}`
+
+const inTail = prepareStatement<TailRow>((l) =>
+  unconfirmed(
+    l,
+    `SELECT 1 AS ord, f.* FROM (SELECT block_hash ${factsOfTx(l)} LIMIT 1) one
+     CROSS JOIN LATERAL (
+       ${factsOfBlock(l, '$2', 'one.block_hash')} AND tx_hash = $1 ORDER BY log_index LIMIT ${ROWS}
+     ) f`,
+  ),
+)
+
+const totalsInTail = prepareSingleRow<
+  Pick<Totals, 'count' | 'amountWei'>,
+  [hash: Buffer, chain: number]
+>((l) => `SELECT count(*) AS count, ${AMOUNT_SUM} AS amount_wei ${factsOfTx(l)}`)
+
+/**
+ * Bids of a transaction in the hub's unconfirmed blocks, or null. A bid leads when its name is free and no earlier
+ * unconfirmed bid may win it.
+ * @param hub number of the network's hub chain: only its bids decide who gets a name
+ */
+export async function findUnconfirmedTx(
+  db: Queryable,
+  network: Network,
+  hub: number,
+  hash: Buffer,
+): Promise<UnconfirmedTx | null> {
+  const rows = await inTail(db, network, [hash, hub])
+  const first = rows[0]
+  if (!first) return null
+  const counted = rows.length < ROWS ? null : await totalsInTail(db, network, hash, hub)
+  const bids = rows.slice(0, MAX_STATUS_NAMES).map(unconfirmedBid)
+  return {
+    bids,
+    // a reorg may have removed the transaction since the first statement
+    more: Math.max(0, (counted?.count ?? 0) - bids.length),
+    block: first.block,
+    confirmations: blockConfirmations(first.block, first),
+    atMs: first.causeMs,
+    amountWei: counted?.amountWei ?? sumOf(rows),
+  }
+}
+
+const unconfirmedBid = ({ logIndex, block, body, leads }: TailRow): UnconfirmedBid => ({
+  logIndex,
+  block,
+  name: nameWordText(bidNameWord(body)),
+  leads,
+})
+
+const inTailOfReceipts = prepareStatement<TailRow>((l) =>
+  unconfirmed(
+    l,
+    `SELECT i.ord, f.* FROM ${RECEIPTS}
+     JOIN tail_blocks t ON t.network = ${l.network} AND t.chain = $5 AND t.block = i.block
+     CROSS JOIN LATERAL (
+       ${factsOfBlock(l, '$5', 't.hash')} AND log_index < i.before ORDER BY log_index DESC LIMIT i.bids
+     ) f WHERE f.tx_hash = i.hash`,
+  ),
+)
+
+/** Like `findJournalledBidsOfReceipts`, for messages that the hub received in unconfirmed blocks. */
+export async function findUnconfirmedBidsOfReceipts(
+  db: Queryable,
+  network: Network,
+  hub: number,
+  receipts: readonly HubReceipt[],
+): Promise<{ bids: UnconfirmedBid[]; confirmations: Confirmations }[]> {
+  const found = receipts.map(() => ({
+    bids: [] as UnconfirmedBid[],
+    confirmations: { have: 0, need: 0 },
+  }))
+  if (receipts.length === 0) return found
+  for (const row of await inTailOfReceipts(db, network, [...receiptValues(receipts), hub])) {
+    const own = found[row.ord - 1]!
+    own.bids.push(unconfirmedBid(row))
+    own.confirmations = blockConfirmations(row.block, row)
+  }
+  return found
+}

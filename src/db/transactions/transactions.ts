@@ -1,0 +1,121 @@
+import type { InvalidReason } from '../../registry/invalidReasons.js'
+import { txKeyOfHash } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { MAX_STATUS_NAMES } from '../../registry/status.js'
+import type { TrackedTx as StoredTx } from '../generated/client.js'
+import { type PartitionNames, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
+import { type DecodedRow, execute, prepared, type Queryable } from '../pg/rows.js'
+
+/** Data stored about a transaction that a chain has returned at least once. */
+export type TrackedTx = Pick<
+  DecodedRow<StoredTx>,
+  'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
+> & {
+  /** Network label of the chain. */
+  label: string
+  verdict: InvalidReason | null
+}
+
+export const findTrackedTx = prepareSingleRow<TrackedTx, [hash: Buffer]>(
+  (l) => `SELECT t.chain, c.label, t.sender, t.nonce, t.last_seen_ms, t.verdict, t.replaced_by
+    FROM tracked_txs t JOIN chains c ON c.network = t.network AND c.chain = t.chain
+    WHERE t.network = ${l.network} AND t.hash = $1`,
+)
+
+const confirmed = prepareStatement<{ chain: number; block: number }>(
+  (l) => `SELECT chain, next_block - 1 AS block FROM chains WHERE network = ${l.network}`,
+)
+
+/** Newest confirmed block of each chain of a network, by the chain's number in the database. */
+export async function readConfirmedBlocks(
+  db: Queryable,
+  network: Network,
+): Promise<ReadonlyMap<number, number>> {
+  return new Map((await confirmed(db, network, [])).map(({ chain, block }) => [chain, block]))
+}
+
+export type TxSighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
+
+/** A transaction's `last_seen_ms` is written at most once in this time, ms, since clients may poll every second. */
+const SIGHTING_STEP_MS = 10_000
+
+/** Stores that a transaction was seen. Sender and nonce do not change once they are known. */
+export async function storeTxSighting(
+  db: Queryable,
+  network: Network,
+  hash: Buffer,
+  seen: TxSighting,
+): Promise<void> {
+  await execute(db, network, REMEMBER, [hash, seen.chain, seen.sender, seen.nonce, seen.seenMs])
+}
+
+const REMEMBER =
+  prepared(`INSERT INTO tracked_txs AS t (network, hash, chain, sender, nonce, first_seen_ms, last_seen_ms)
+    VALUES ($1, $2, $3, $4, $5, $6, $6)
+    ON CONFLICT (network, hash) DO UPDATE SET
+      sender = coalesce(t.sender, excluded.sender),
+      nonce = coalesce(t.nonce, excluded.nonce),
+      last_seen_ms = greatest(t.last_seen_ms, excluded.last_seen_ms)
+    WHERE excluded.last_seen_ms >= t.last_seen_ms + ${SIGHTING_STEP_MS} OR t.sender IS NULL AND excluded.sender IS NOT NULL`)
+
+/** Stores why a seen transaction is `invalid`, once that is confirmed. The first verdict stays. */
+export async function storeInvalidVerdict(
+  db: Queryable,
+  network: Network,
+  hash: Buffer,
+  verdict: string,
+): Promise<void> {
+  const text =
+    'UPDATE tracked_txs SET verdict = $3 WHERE network = $1 AND hash = $2 AND verdict IS NULL'
+  await execute(db, network, prepared(text), [hash, verdict])
+}
+
+/** Stores which transaction replaced a transaction. The first stored replacement stays. */
+export async function storeReplacement(
+  db: Queryable,
+  network: Network,
+  hash: Buffer,
+  by: Buffer,
+): Promise<void> {
+  const text =
+    'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL'
+  await execute(db, network, prepared(text), [hash, by])
+}
+
+/** Summary of the rows that the database has of a transaction. `records` changes with these rows. */
+export interface TxProgress {
+  records: string
+  /** True if logs of our contracts are stored for the transaction. Otherwise only the chains know its state. */
+  isKnown: boolean
+}
+
+const received = (l: PartitionNames, guid: string): string =>
+  `LEFT JOIN received r ON r.network = ${l.network} AND r.guid = ${guid}`
+
+/** SQL: as many of a transaction's rows as a status shows, and one more. */
+const some = (rows: string, order = ''): string =>
+  `(SELECT * FROM ${rows} ${order && `ORDER BY ${order}`} LIMIT ${MAX_STATUS_NAMES + 1})`
+
+const progress = prepareStatement<TxProgress>(
+  (l) => `SELECT concat_ws(' ', p.bids, p.facts, p.sent, p.paid, p.tracked) AS records,
+      p.bids + p.facts > 0 OR p.sent IS NOT NULL OR p.paid IS NOT NULL AS is_known
+    FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, tx, ord)
+    CROSS JOIN LATERAL (SELECT
+      (SELECT count(*) FROM ${some(`${l.names} n WHERE n.network = ${l.network} AND n.tx_key = i.tx_key`)} n) AS bids,
+      (SELECT count(*) FROM ${some(`facts f WHERE f.network = ${l.network} AND f.tx_hash = i.tx`)} f) AS facts,
+      (SELECT string_agg(concat_ws('/', m.confirmed, r.confirmed, r.bids), ',' ORDER BY m.log_index)
+        FROM ${some(`messages m WHERE m.network = ${l.network} AND m.tx_hash = i.tx`, 'log_index')} m ${received(l, 'm.guid')}) AS sent,
+      (SELECT string_agg(concat_ws('/', p.state, p.verdict, p.outcome, r.confirmed), ',' ORDER BY p.sequence)
+        FROM ${some(`payments p WHERE p.network = ${l.network} AND p.tx = i.tx`, 'sequence')} p ${received(l, 'p.id')}) AS paid,
+      (SELECT concat_ws('/', t.verdict, encode(t.replaced_by, 'hex'))
+        FROM tracked_txs t WHERE t.network = ${l.network} AND t.hash = i.tx) AS tracked
+    ) p ORDER BY i.ord`,
+)
+
+/** Progress of transactions by hash or signature: one element per input, in the same order. */
+export const readTxProgress = (
+  db: Queryable,
+  network: Network,
+  txs: readonly Buffer[],
+): Promise<TxProgress[]> =>
+  progress(db, network, [txs.map((tx) => txKeyOfHash(tx).toString()), txs])
