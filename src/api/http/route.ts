@@ -143,8 +143,6 @@ export interface Route {
   isNotOnMirror?: boolean
   /** Responses are streams, open until one side ends them. */
   isStream?: true
-  /** Errors have the form of tRPC, and pages may send credentials, which are not read (src/api/http/trpc.ts). */
-  isTrpc?: true
   /**
    * The body is a list of up to 8 MiB, as JSON or as lines. Its cost may exceed the bucket of the rate limit, and few
    * such requests run at once.

@@ -62,7 +62,6 @@ export function procedure<Input extends z.ZodType>(
   const description = 'The input of the procedure as JSON, without a transformer'
   return route.get(`${PATH}${name}`, {
     ...declared,
-    isTrpc: true,
     bad: { what: 'no input', error: 'invalid_request' },
     query: z.object({
       input: z.string().openapi({ description, example: JSON.stringify(example) }),
@@ -109,7 +108,10 @@ const rowsOf = (data: object | null): number =>
     .filter(Array.isArray)
     .reduce((sum, list) => sum + list.length, 0)
 
-/** True for a request below the path of procedures, also where there is no such procedure. */
+/**
+ * True for a URL or a route below the path of procedures. Errors there have the form of tRPC, and pages may send
+ * credentials, which are not read.
+ */
 export const isTrpcUrl = (url: string): boolean => url.startsWith(PATH)
 
 /** An error in the form of tRPC. @param path of the procedure's route, or of the request */

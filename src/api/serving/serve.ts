@@ -36,7 +36,7 @@ import { parseQuery, type RequestQuery, selectsTestnet } from '../http/query.js'
 import type { Route } from '../http/route.js'
 import { addDeprecationHeaders, withCacheHeaders } from '../http/routeHeaders.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
-import { forCredentials, trpcErrorAnswer } from '../http/trpc.js'
+import { forCredentials, isTrpcUrl, trpcErrorAnswer } from '../http/trpc.js'
 import { priceOfRoute, requestBytesCost } from '../limits/costs.js'
 import type { RateLimitGate } from '../limits/gate.js'
 import { rateLimitedError, UNLIMITED_METER } from '../limits/meter.js'
@@ -122,7 +122,7 @@ class RouteExchange {
     const isFound = message.status < 400 || message.status === 404
     const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
     const { origin } = this.#exchange.req.headers
-    const sent = this.#route.isTrpc ? forCredentials(message, origin) : message
+    const sent = isTrpcUrl(this.#route.path) ? forCredentials(message, origin) : message
     this.#shared.finish(this.#exchange, sent, fields, error)
   }
 
@@ -130,8 +130,8 @@ class RouteExchange {
     // a body that is still arriving is not read on
     if (this.#isOpen) this.#exchange.req.pause()
     const error = toApiError(thrown)
-    const { isTrpc, path } = this.#route
-    const answer = isTrpc ? trpcErrorAnswer(error, path) : errorAnswer(error)
+    const { path } = this.#route
+    const answer = isTrpcUrl(path) ? trpcErrorAnswer(error, path) : errorAnswer(error)
     this.#reply(toHttpMessage(this.#withRouteHeaders(answer, false)), error)
   }
 
