@@ -27,6 +27,17 @@ it('clusterd log key shows the public key that readers pin', async () => {
   expect(await runCli(ofLog, { LOG_KEY: `0x${seed.toString('hex')}` })).toMatch(
     /^names\.example\/mainnet\/1\+[0-9a-f]{8}\+A[A-Za-z0-9+/]+=*\n$/,
   )
+  const ofWitness = ['log', 'key', '--witness', 'w.example/1']
+  const witnessKey = await runCli(ofWitness, { LOG_KEY: `0x${seed.toString('hex')}` })
+  expect(witnessKey).toMatch(/^w\.example\/1\+[0-9a-f]{8}\+B[A-Za-z0-9+/]+=*\n$/)
+  const witness = witnessKey.trim()
+  const unsigned = ['log', 'verify', world.url, '--key', key, '--witness', witness]
+  await expect(runCli(unsigned, {})).rejects.toThrow(
+    'Of 1 witnesses, 0 have signed the checkpoint, and 1 must have.',
+  )
+  await expect(runCli([...unsigned, '--required', '2'], {})).rejects.toThrow(
+    '2 can not be required',
+  )
   await expect(runCli(['log', 'key'], { LOG_KEY: undefined })).rejects.toThrow(
     'LOG_KEY and LOG_KEYSTORE are not set',
   )
