@@ -231,6 +231,7 @@ const REHEARSALS: Record<AlarmName, Partial<ProcessSnapshot>> = {
   ClusterdDatabaseBusy: { pools: { read: { ...pool, waitingCount: 1 } } },
   ClusterdWentBack: raised('ClusterdWentBack'),
   ClusterdLogBehind: raised('ClusterdLogBehind'),
+  ClusterdWitnessAway: raised('ClusterdWitnessAway'),
   ClusterdChangesWait: { changesWaiting: 101 },
   ClusterdRpcWrongChain: { chains: [chain({}, { isWrong: true })] },
   ClusterdRpcAway: { chains: [chain({}, { restMs: 30_000 })] },

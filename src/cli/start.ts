@@ -30,6 +30,7 @@ export interface MirrorOptions extends NetworkOptions, Pick<StartOptions, 'migra
   key?: string
   domain?: string
   accept?: string
+  witness?: string
 }
 
 /** `clusterd start`: runs the daemon. */
@@ -45,7 +46,7 @@ export const runStartCommand = ({ roles, watch, migrate }: StartOptions = {}): P
 /** `clusterd mirror`: runs the daemon as a mirror, which copies the log of another service. */
 export const runMirrorCommand = (
   url: string | undefined,
-  { key, domain, accept, migrate, ...networks }: MirrorOptions,
+  { key, domain, accept, witness, migrate, ...networks }: MirrorOptions,
 ): Promise<void> =>
   run(() =>
     readMirrorConfig(networksOfOptions(networks), undefined, {
@@ -53,6 +54,7 @@ export const runMirrorCommand = (
       MIRROR_KEY: key,
       MIRROR_DOMAIN: domain,
       MIRROR_ACCEPT: accept,
+      MIRROR_WITNESS: witness,
       MIGRATE: migrate === false ? 'off' : undefined,
     }),
   )

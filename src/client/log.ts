@@ -2,6 +2,11 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
 import { generationInLogName, parseEventId, readBeginningLeaf } from '../registry/log/beginning.js'
 import {
+  COSIGNATURE_BYTES,
+  findCosignatures,
+  type WitnessKey,
+} from '../registry/log/cosignature.js'
+import {
   formatNote,
   fromBase64,
   keyIdOf,
@@ -34,12 +39,13 @@ import {
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
 import { readBytesUpTo, type Transport } from './transport.js'
+import { isTextSigned, type LogWitnesses, parseWitnesses } from './witnesses.js'
 
 export type { TreeHead }
 
 /** Size and root of a log's tree, with the signed note. */
 export interface SignedHead extends TreeHead {
-  /** The note with the signatures under the log's name, the pinned key's first. */
+  /** The note with the signatures under the log's name, the pinned key's first, then those of witnesses. */
   note: string
 }
 
@@ -71,6 +77,8 @@ export interface LogOptions {
    * log has lost are accepted as lost. A log older than that of `last` is refused.
    */
   accept?: string | undefined
+  /** Witnesses of which some must have signed each checkpoint. */
+  witnesses?: LogWitnesses | undefined
   /** SHA-256 to use in place of the one in JavaScript. */
   sha256?: Sha256 | undefined
 }
@@ -93,6 +101,8 @@ const AHEAD = 8
 const KEY_BYTES = 32
 /** Number of signatures that are kept of a note: a service signs with several keys while it replaces a key. */
 const KEPT_SIGNATURES = 4
+/** Number of witnesses' signatures that are kept of a note, checked or not. */
+const KEPT_COSIGNATURES = 16
 
 /** Reader of a service's log. Everything it returns was verified by the pinned key and against the last checkpoint. */
 export class LogReader {
@@ -102,12 +112,14 @@ export class LogReader {
   readonly #domain: string | undefined
   readonly #accept: string | undefined
   readonly #key: Uint8Array
+  readonly #witnesses: readonly WitnessKey[]
+  readonly #required: number
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHasher>
   /** Resolves when the comparisons with `last` that began earlier have ended. A new comparison waits for that. */
   #compared: Promise<unknown> = Promise.resolve()
 
-  /** @throws TypeError for a key that is not 32 bytes in base64, and for a `last` that is no checkpoint */
+  /** @throws TypeError for a key or a number of witnesses that can not be, and for a `last` that is no checkpoint */
   constructor(client: Client, options: LogOptions) {
     const key = fromBase64(options.key)
     if (key?.length !== KEY_BYTES)
@@ -119,6 +131,8 @@ export class LogReader {
     this.#accept = options.accept
     this.#sha256 = options.sha256 ?? sha256
     this.#tree = createTreeHasher(this.#sha256)
+    this.#required = options.witnesses?.required ?? 0
+    this.#witnesses = parseWitnesses(this.#sha256, options.witnesses)
     this.last = options.last ?? null
   }
 
@@ -170,7 +184,7 @@ export class LogReader {
     return compared
   }
 
-  /** Verifies a note's signature by the pinned key under the log's name. @throws ClusterdError log_mismatch */
+  /** Verifies a note's signatures, by the pinned key under the log's name and by witnesses. @throws ClusterdError log_mismatch */
   async #verified(note: string): Promise<SignedHead> {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
@@ -184,14 +198,19 @@ export class LogReader {
     const signed = own.find((one) => one.keyId === keyId)
     if (!signed)
       throw logMismatchError('The checkpoint is signed by other keys than the one expected.')
-    const key = await crypto.subtle.importKey('raw', this.#key.slice(), 'Ed25519', false, [
-      'verify',
-    ])
-    const text = new TextEncoder().encode(parsed.text)
-    if (!(await crypto.subtle.verify('Ed25519', key, signed.signature.slice(), text)))
+    if (!(await isTextSigned(this.#key, signed.signature, parsed.text)))
       throw logMismatchError('The signature of the checkpoint is wrong.')
-    const signatures = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
-    return { ...head, note: formatNote({ text: parsed.text, signatures }) }
+    const valid = await findCosignatures(parsed, this.#witnesses, isTextSigned)
+    if (valid.length < this.#required)
+      throw logMismatchError(
+        `Of ${this.#witnesses.length} witnesses, ${valid.length} have signed the checkpoint, and ${this.#required} must have.`,
+      )
+    const logs = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
+    const rest = parsed.signatures.filter(
+      ({ name, signature }) => name !== origin && signature.length === COSIGNATURE_BYTES,
+    )
+    const others = [...new Set([...valid, ...rest])].slice(0, KEPT_COSIGNATURES)
+    return { ...head, note: formatNote({ text: parsed.text, signatures: [...logs, ...others] }) }
   }
 
   /**

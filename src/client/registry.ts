@@ -13,7 +13,7 @@ export interface HubNode {
 
 export interface RegistryOptions
   extends CallOptions,
-    Pick<LogOptions, 'key' | 'sha256' | 'last' | 'domain'> {
+    Pick<LogOptions, 'key' | 'sha256' | 'last' | 'domain' | 'witnesses'> {
   /** Address of the hub, obtained from another source than the service. */
   hub: string
   /** Any node of the hub's chain, such as a viem client. */
@@ -56,11 +56,21 @@ const ADDRESS = /^(0x[\da-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
  */
 export function verifyRegistry(
   client: Client,
-  { hub, node, key, sha256, last, domain, maxAgeMs = MAX_AGE_MS, ...options }: RegistryOptions,
+  {
+    hub,
+    node,
+    key,
+    sha256,
+    last,
+    domain,
+    witnesses,
+    maxAgeMs = MAX_AGE_MS,
+    ...options
+  }: RegistryOptions,
 ): Promise<Verified> {
   return withTimeLimit(options, async (signal) => {
     const proof = await client.request('GET', '/v1/proof', { ...options, signal })
-    const reader = new LogReader(client, { key, sha256, last, domain })
+    const reader = new LogReader(client, { key, sha256, last, domain, witnesses })
     const registered = await readRegistrations(reader, proof, signal)
     await checkHub({ hub, node, maxAgeMs }, proof, registered, signal)
     return { ...proof, head: reader.last! }

@@ -2,7 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
-import { parseChainsFile, readConfig, readEnvironment } from './index.js'
+import { sha256InOneCall } from '../registry/log/hash.js'
+import { COSIGNER, verifierKey } from '../registry/log/note.js'
+import { parseChainsFile, readConfig, readEnvironment, readMirrorConfig } from './index.js'
 
 const example = (): { chains: Record<string, unknown>[] } =>
   JSON.parse(readFileSync('examples/chains.json', 'utf8'))
@@ -250,6 +252,47 @@ describe('the environment', () => {
       readConfig({ ...env, DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: chains })
     if (sentence) expect(read).toThrow(sentence)
     else expect(read).not.toThrow()
+  })
+})
+
+describe('witnesses', () => {
+  const key = Buffer.alloc(32, 1)
+  const witness = verifierKey(sha256InOneCall, 'w.example', key, COSIGNER)
+  const read = (LOG_WITNESSES: string) => readEnvironment({ LOG_WITNESSES }).logWitnesses
+
+  it('of a log are keys and URLs', () => {
+    expect(readEnvironment({}).logWitnesses).toEqual([])
+    const two = read(`${witness} https://w.example/v1/witness/, ${witness} http://10.0.0.1`)
+    expect(two.map(({ name, url }) => `${name} ${url}`)).toEqual([
+      'w.example https://w.example/v1/witness',
+      'w.example http://10.0.0.1',
+    ])
+  })
+
+  it.each([
+    ['no URL', witness],
+    ['another scheme', `${witness} ftp://w.example`],
+    ['more than a URL', `${witness} https://w.example more`],
+    ['the key of a log', `${verifierKey(sha256InOneCall, 'w', key)} https://w.example`],
+    ['no key', 'https://w.example'],
+    ['nine', Array(9).fill(`${witness} https://w.example`).join(',')],
+  ])('are not %s', (_what, text) => {
+    expect(() => read(text)).toThrow('LOG_WITNESSES')
+  })
+
+  it('that are mirrors need a key', () => {
+    const set = {
+      DATABASE_URL: 'postgresql://127.0.0.1/x',
+      MIRROR_URL: 'https://names.example',
+      MIRROR_KEY: key.toString('base64'),
+      MIRROR_WITNESS: 'w.example',
+    }
+    const mirror = (more: object) => readMirrorConfig(['mainnet'], { ...set, ...more }).mirror
+    expect(() => mirror({})).toThrow('LOG_KEY is not set')
+    const LOG_KEY = `0x${'11'.repeat(32)}`
+    expect(mirror({ LOG_KEY }).cosigner).toMatchObject({ name: 'w.example' })
+    expect(mirror({ LOG_KEY, MIRROR_WITNESS: '' }).cosigner).toBe(undefined)
+    expect(() => mirror({ LOG_KEY, MIRROR_WITNESS: 'a+b' })).toThrow('MIRROR_WITNESS')
   })
 })
 

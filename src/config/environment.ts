@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
+import { parseWitnessKey } from '../registry/log/cosignature.js'
+import { sha256InOneCall } from '../registry/log/hash.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { parseInput } from './error.js'
 import { evmAddress, hexBytes, httpUrl } from './fields.js'
@@ -47,6 +49,19 @@ const solanaKey = z.string().transform((text, ctx) => {
   ctx.addIssue({
     code: 'custom',
     message: 'is no secret key of a Solana account (64 bytes, base58 or a JSON array)',
+  })
+  return z.NEVER
+})
+
+/** Schema of a log's witness, such as `w.example+1a2b3c4d+BAAB… https://w.example/v1/witness`. */
+const witness = z.string().transform((text, ctx) => {
+  const [, verifierKey = '', url] = /^(\S+) +(\S+)$/.exec(text) ?? []
+  const key = parseWitnessKey(sha256InOneCall, verifierKey)
+  const parsed = httpUrl.safeParse(url)
+  if (key && parsed.success) return { ...key, url: parsed.data.replace(/\/+$/, '') }
+  ctx.addIssue({
+    code: 'custom',
+    message: 'must be a witness’s verifier key (`clusterd log key --witness`), a space and its URL',
   })
   return z.NEVER
 })
@@ -145,6 +160,8 @@ const variables = z.object({
    * Ed25519 seeds that sign the log of the feed, the current one first, joined by commas. Earlier keys sign too.
    */
   LOG_KEY: secretSchema(keys32.default([])),
+  /** Witnesses that are asked to sign the log's checkpoints too: `<verifier key> <URL>`, joined by commas. */
+  LOG_WITNESSES: commaList.pipe(z.array(witness).max(8)).default([]),
   /** The current log key in a keystore, and the file of its password. */
   LOG_KEYSTORE: z.string().optional(),
   LOG_PASSWORD_FILE: z.string().optional(),
@@ -156,6 +173,11 @@ const variables = z.object({
   MIRROR_DOMAIN: z.string().optional(),
   /** Name of a log to copy even if it does not continue the log that was copied before. */
   MIRROR_ACCEPT: z.string().optional(),
+  /** Name under which `clusterd mirror` signs checkpoints as a witness, by LOG_KEY. */
+  MIRROR_WITNESS: z
+    .string()
+    .regex(/^[^\s+]{1,255}$/, 'must be a name without spaces and +')
+    .optional(),
   /** API key with which `clusterd mirror` reads its source. */
   MIRROR_API_KEY: secretSchema(
     z.string().startsWith('ck_', 'must be an API key (ck_…)').optional(),
@@ -261,10 +283,12 @@ const environment = variables
         keystore: set.LOG_KEYSTORE,
         passwordFile: set.LOG_PASSWORD_FILE,
       },
+      logWitnesses: set.LOG_WITNESSES,
       mirrorUrl: set.MIRROR_URL,
       mirrorKey: set.MIRROR_KEY,
       mirrorDomain: set.MIRROR_DOMAIN,
       mirrorAccept: set.MIRROR_ACCEPT,
+      mirrorWitness: set.MIRROR_WITNESS,
       mirrorApiKey: set.MIRROR_API_KEY,
       tokenKey: set.TOKEN_KEY,
       shareKeys: set.SHARE_KEY,

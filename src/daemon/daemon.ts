@@ -7,8 +7,8 @@ import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
 import { createRestoreDetector } from '../db/deployment/restored.js'
 import { moveWorker } from '../db/journal/moves.js'
-import type { LeaderRole } from '../db/leaders/leaders.js'
 import { createLeasePool } from '../db/leaders/lead.js'
+import type { LeaderRole } from '../db/leaders/leaders.js'
 import { readMirroredNetworks } from '../db/mirror/mirrors.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_CLIENT_MS } from '../db/pg/pool.js'
@@ -143,7 +143,11 @@ export class Daemon {
           ...maintenanceWorkers(leader, this.#config.isSqlServed),
           moveWorker(leader),
         ],
-        log: { domain: this.#config.serviceDomain, keys: this.#config.logKeys },
+        log: {
+          domain: this.#config.serviceDomain,
+          keys: this.#config.logKeys,
+          witnesses: this.#config.logWitnesses,
+        },
       }
       if (roles.includes('index'))
         this.#runs.push(
@@ -224,7 +228,8 @@ export class Daemon {
   }
 
   async #startApi(): Promise<void> {
-    const { airdropOperatorKey, relayerKey, ensKey, ens, port, host } = this.#config
+    const { airdropOperatorKey, relayerKey, ensKey, ens, port, host, mirror } = this.#config
+    const cosigner = mirror?.cosigner
     const relayer = relayerKey ? relayerAccount(relayerKey) : null
     const gateway =
       ensKey &&
@@ -234,6 +239,7 @@ export class Daemon {
       )
     const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNameReader(ens)
     const { createApi } = await import('../api/server.js')
+    const { witnessRoutes } = await import('../api/v1/witness.js')
     const { addTestWallet, setPageServiceInfo } = await import('../web/page.js')
     const isLocal = this.#config.chains.every(({ local }) => local)
     setPageServiceInfo({
@@ -241,7 +247,7 @@ export class Daemon {
       ens: gateway ? { mainnet: ens.mainnet?.parent, testnet: ens.testnet?.parent } : {},
       networks: NETWORKS.filter(
         (network) =>
-          this.#config.mirror?.networks.includes(network) ||
+          mirror?.networks.includes(network) ||
           this.#chains.some(({ port }) => port.network === network),
       ),
     })
@@ -258,7 +264,10 @@ export class Daemon {
       chains: this.#chains.map(({ port }) => port),
       shareKeys: this.#config.shareKeys,
       siteUrl: this.#config.siteUrl,
-      moreRoutes: this.#families.flatMap(({ routes = [] }) => routes),
+      moreRoutes: [
+        ...this.#families.flatMap(({ routes = [] }) => routes),
+        ...(cosigner ? witnessRoutes({ key: mirror!.key, cosigner }) : []),
+      ],
       permissionSigner: airdropOperatorKey ? createClaimPermissionSigner(airdropOperatorKey) : null,
       ens: gateway ?? null,
       primaryNames: primaryNames ?? null,

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { ClusterdError } from '../client/error.js'
 import { type LogReader, logMismatchError, type SignedHead } from '../client/log.js'
 import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/log.js'
+import { readNewestSignedHead } from '../db/mirror/cosigned.js'
 import { markMirrorAbsent, markMirrorVerified } from '../db/mirror/mirrors.js'
 import { MirrorWriter } from '../db/mirror/writer.js'
 import { inTransaction } from '../db/pg/pool.js'
@@ -13,6 +14,7 @@ import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { generationInLogName, readBeginningLeaf } from '../registry/log/beginning.js'
 import { sha256TreeHasher } from '../registry/log/hash.js'
 import { type LeafEvent, parseEventLeaf } from '../registry/log/leafReader.js'
+import { addCosignatures, type Cosigner } from '../registry/log/signer.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** Name of the loop in the log and in `/status`. */
@@ -37,6 +39,8 @@ export interface MirrorWorkerOptions {
   reader: LogReader
   /** False where the source need not have a log of the network. */
   isExpected: boolean
+  /** Signs the copied checkpoints as a witness. */
+  cosigner?: Cosigner | undefined
   onFailure?(error: Error): void
   onStep?(): void
 }
@@ -113,7 +117,7 @@ interface TakeIn {
 }
 
 async function takeIn(
-  { network, pool, epoch, reader }: MirrorWorkerOptions,
+  { network, pool, epoch, reader, cosigner }: MirrorWorkerOptions,
   { stored, head, signal, alive }: TakeIn,
 ): Promise<void> {
   const { origin, size, note } = head
@@ -129,6 +133,12 @@ async function takeIn(
       { stored, next: { generation, origin } },
     )
     if (!copy) return
+    const signed = await readNewestSignedHead(client, network)
+    if (signed && stored && signed.size > stored.size) {
+      // this mirror has signed more as a witness than it has copied: the source has to go on from there
+      reader.last = signed
+      await reader.take(head.note, signal)
+    }
     try {
       for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
         copy.addTiles(tiles)
@@ -147,8 +157,9 @@ async function takeIn(
           throw refusalOf(error, `Entry ${index} of ${origin}`)
         }
       }
-      const log = { generation, origin, size, root: Buffer.from(head.root), note, server: null }
-      await copy.end(log).catch((error: unknown) => {
+      const log = { generation, origin, size, root: Buffer.from(head.root), server: null }
+      const signedNote = cosigner ? addCosignatures(note, cosigner) : note
+      await copy.end({ ...log, note: signedNote }).catch((error: unknown) => {
         throw refusalOf(error, `The log ${origin}`)
       })
     } finally {

@@ -57,6 +57,7 @@ const OF_NO_CONTAINER = new Set(
     'MIRROR_KEY',
     'MIRROR_DOMAIN',
     'MIRROR_ACCEPT',
+    'MIRROR_WITNESS',
     'MIRROR_API_KEY',
   ]),
 )

@@ -19,6 +19,7 @@ import { readHubState } from '../../src/db/chains/states.js'
 import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/feed/feed.js'
 import { findStoredFeedLog, readFeedLogState, readTiles } from '../../src/db/feed/log.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
+import { readNewestSignedHead } from '../../src/db/mirror/cosigned.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
 import {
   findCommunityPaymentsOfTransaction,
@@ -288,6 +289,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   ['the versions of answers', 4, (db) => readAnswerVersions(db, NETWORK)],
   ['the log that is followed', 4, (db) => readFeedLogState(db, NETWORK)],
   ['a log', 2, (db) => findStoredFeedLog(db, NETWORK, 1)],
+  ['the newest signed checkpoint', 4, (db) => readNewestSignedHead(db, NETWORK)],
   ['tiles of a log', 4, (db) => readTiles(db, NETWORK, 1, [{ level: 0, index: 0, width: 1 }])],
   [
     'the open airdrop of a community',
