@@ -1,3 +1,4 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
 import { generationInLogName, parseEventId, readBeginningLeaf } from '../registry/log/beginning.js'
@@ -31,8 +32,10 @@ import {
   isSameHash,
   type Sha256,
 } from '../registry/log/tree.js'
+import { utf8Of } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
+import { abortReasonOf } from './time.js'
 import { readBytesUpTo, type Transport } from './transport.js'
 
 export type { TreeHead }
@@ -138,7 +141,10 @@ export class LogReader {
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
     return this.#inTurn(async () =>
-      this.#continued(textOf(await this.#get('checkpoint', MOST_NOTE, signal)), signal),
+      this.#continued(
+        textOf(await this.#get('checkpoint', MOST_NOTE, signal), 'The checkpoint'),
+        signal,
+      ),
     )
   }
 
@@ -151,7 +157,7 @@ export class LogReader {
   }
 
   async #continued(note: string, signal?: AbortSignal): Promise<SignedHead> {
-    const head = await this.#verified(note)
+    const head = this.#verified(note)
     const last = this.#last
     if (last?.origin === head.origin) await this.#assertGrown(last, head, signal)
     else if (last) {
@@ -171,7 +177,7 @@ export class LogReader {
   }
 
   /** Verifies a note's signature by the pinned key under the log's name. @throws ClusterdError log_mismatch */
-  async #verified(note: string): Promise<SignedHead> {
+  #verified(note: string): SignedHead {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
     if (!parsed || !head) throw logMismatchError('The checkpoint is not a signed one.')
@@ -184,11 +190,7 @@ export class LogReader {
     const signed = own.find((one) => one.keyId === keyId)
     if (!signed)
       throw logMismatchError('The checkpoint is signed by other keys than the one expected.')
-    const key = await crypto.subtle.importKey('raw', this.#key.slice(), 'Ed25519', false, [
-      'verify',
-    ])
-    const text = new TextEncoder().encode(parsed.text)
-    if (!(await crypto.subtle.verify('Ed25519', key, signed.signature.slice(), text)))
+    if (!isSignatureValid(signed.signature, parsed.text, this.#key))
       throw logMismatchError('The signature of the checkpoint is wrong.')
     const signatures = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
     return { ...head, note: formatNote({ text: parsed.text, signatures }) }
@@ -227,10 +229,13 @@ export class LogReader {
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
   ): AsyncGenerator<VerifiedBundle> {
     const first = Math.floor(tree.size / TILE_WIDTH)
-    const left = new AbortController()
-    const signal = given ? AbortSignal.any([given, left.signal]) : left.signal
     const ahead: Promise<ReadBundle>[] = []
-    const proved = await this.#proved(head, signal)
+    const proved = await this.#proved(head, given)
+    if (given?.aborted) throw abortReasonOf(given)
+    const left = new AbortController()
+    const { signal } = left
+    const leave = () => left.abort(given?.reason)
+    given?.addEventListener('abort', leave)
     const ask = (index: number): void => {
       const tile = tileAt(head.size, 0, index)
       if (!tile) return
@@ -254,6 +259,7 @@ export class LogReader {
         yield { from, texts: entries.slice(known).map(entryText), tiles }
       }
     } finally {
+      given?.removeEventListener('abort', leave)
       left.abort()
     }
     // the entries that `tree` had before have to be a part of the checkpoint's tree, too
@@ -384,18 +390,24 @@ interface ReadBundle {
   leaves: Uint8Array[]
 }
 
-// both keep a byte order mark, because it is signed; `decoder` replaces invalid UTF-8, so that the signature does not
-// fit, and `strict` throws
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
-const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
-
-/** Text of an entry. @throws ClusterdError log_mismatch for bytes that are not UTF-8 */
-function entryText(entry: Uint8Array): string {
+/** Text of signed bytes. @throws ClusterdError log_mismatch for bytes that are not UTF-8 */
+function textOf(bytes: Uint8Array, what: string): string {
   try {
-    return strict.decode(entry)
+    return utf8Of(bytes)
   } catch (cause) {
-    throw logMismatchError('An entry of the log is not UTF-8.', cause)
+    throw logMismatchError(`${what} is not UTF-8.`, cause)
+  }
+}
+
+const entryText = (entry: Uint8Array): string => textOf(entry, 'An entry of the log')
+
+/** Whether an Ed25519 signature is valid (RFC 8032), in JavaScript: not every runtime's `crypto.subtle` has Ed25519. */
+function isSignatureValid(signature: Uint8Array, text: string, key: Uint8Array): boolean {
+  const bytes = new TextEncoder().encode(text)
+  try {
+    return ed25519.verify(signature, bytes, key, { zip215: false })
+  } catch {
+    return false
   }
 }
 
