@@ -1,10 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildClientPackage } from '../../scripts/client-package.js'
+import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { useFolder } from '../support/folder.js'
-import { hasRegistry } from './runtimes/installed.js'
+import { hasRegistry, RUNTIMES } from './runtimes/installed.js'
 
 /** Of the client as ES modules: what most of its users load. */
 const MAX_ESM_BYTES = 25 * 1024
@@ -71,6 +72,14 @@ describe('the package clusterd-client', () => {
   })
 })
 
+it('docs/use/client.md names the version of each runtime', () => {
+  const table = readFileSync('docs/use/client.md', 'utf8').split('## Where it runs')[1]!
+  const isRuntime = ([name]: [string, string]) =>
+    /^node|deno|bun|workerd|jest|hermes|native$/.test(name)
+  for (const [name, version] of Object.entries(RUNTIMES).filter(isRuntime))
+    expect(table, name).toContain(/[\d.]+$/.exec(version)![0])
+})
+
 describe('a project without npm', () => {
   const project = join(folder, 'project')
 
@@ -94,13 +103,14 @@ describe('a project without npm', () => {
     },
     { what: 'a bundler', module: 'esnext', resolution: 'bundler', file: 'types.mts' },
   ])('has types for $what', ({ module, resolution, file }) => {
-    const options = ['--module', module, '--moduleResolution', resolution, '--types', '']
+    const options = ['--module', module, '--moduleResolution', resolution]
     const strict = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom']
     run(resolve('node_modules/.bin/tsc'), [...options, ...strict, file], project)
   })
 
-  it('prints an uncaught error that reads', () => {
-    const { stderr } = spawnSync(process.execPath, ['uncaught.mjs'], {
+  it('prints an uncaught error that reads', async () => {
+    const program = ['uncaught.mjs', String(await chooseFreePort())]
+    const { stderr } = spawnSync(process.execPath, program, {
       cwd: project,
       encoding: 'utf8',
     })
@@ -131,7 +141,7 @@ const PROJECT = {
   'types.mts': TYPED,
   'uncaught.mjs': `
 import { Client } from 'clusterd-client'
-await new Client({ url: 'http://127.0.0.1:1', retries: 0 }).nameOf('0x${'a7'.repeat(20)}')
+await new Client({ url: 'http://127.0.0.1:' + process.argv[2], retries: 0 }).nameOf('0x${'a7'.repeat(20)}')
 `,
 }
 

@@ -4,14 +4,15 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { build, transform } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromium as playwright } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { buildClientPackage } from '../../scripts/client-package.js'
 import { feedLogWorker } from '../../src/push/log.js'
 import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { bid, freshName, randomAddress, randomHash, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
-import { closeTabs, findChromium, launch } from '../e2e/browser.js'
+import { CHROMIUM_ARGS, findChromium } from '../e2e/browser.js'
 import { readEpoch } from '../support/epoch.js'
 import { useFolder } from '../support/folder.js'
 import { serve } from '../support/httpServer.js'
@@ -48,11 +49,12 @@ const world = useWorld(async () => {
   return api
 })
 
-/** Answers nothing, and redirects: what a proxy may do. */
+/** Answers nothing, redirects, and has an empty page. */
 const others = useWorld(() =>
   serve((request, response) => {
     if (request.url!.startsWith('/moved'))
       response.writeHead(302, { location: `${world.url}/v1/networks`, ...ANY_ORIGIN }).end()
+    if (request.url === '/page') response.setHeader('content-type', 'text/html').end('<body>')
   }),
 )
 const ANY_ORIGIN = { 'access-control-allow-origin': '*' }
@@ -116,9 +118,22 @@ globalThis.run = run
 `,
   'native.program.js': `
 const { run } = require('./program.cjs')
-run(globalThis.config).then((result) => console.log(JSON.stringify(result)), console.error)
+run(globalThis.config).then((result) => {
+  console.log(JSON.stringify(result))
+  quit()
+})
 `,
 }
+
+/** What applications add to older React Native, and older signals where a test asks for them. */
+const NATIVE_SET_UP = `
+if (globalThis.config.hasOldSignals) Object.assign(globalThis, require('abort-controller'))
+if (typeof TextEncoder === 'undefined') require('fast-text-encoding')
+if (typeof atob === 'undefined') {
+  const { decode, encode } = require('base-64')
+  Object.assign(globalThis, { atob: decode, btoa: encode })
+}
+`
 
 /** A project that has the package, without npm. */
 beforeAll(async () => {
@@ -164,20 +179,20 @@ describe('the client runs in', () => {
 
   it.runIf(chromium)('Chromium, on a page without a secure context', async () => {
     await bundle('page.mjs', 'page.js', ['browser'])
-    const script = readFileSync(join(app, 'page.js'), 'utf8')
-    const browser = await launch(chromium!)
-    const page = await browser.newPage()
-    await page.route('http://names.example/', (route) =>
-      route.fulfill({ contentType: 'text/html', body: '<title>x</title>' }),
-    )
-    await page.goto('http://names.example/')
-    expect(await page.evaluate('typeof crypto.subtle')).toBe('undefined')
-    await page.addScriptTag({ content: script })
-    expectAll(await page.evaluate(`run(${JSON.stringify(configOf())})`))
+    // a name makes the origin insecure, and its address lets it reach the service
+    const args = [...CHROMIUM_ARGS, '--host-resolver-rules=MAP names.example 127.0.0.1']
+    const browser = await playwright.launch({ executablePath: chromium!, args })
+    try {
+      const page = await browser.newPage()
+      await page.goto(`http://names.example:${new URL(others.url).port}/page`)
+      expect(await page.evaluate('typeof crypto.subtle')).toBe('undefined')
+      await page.addScriptTag({ content: readFileSync(join(app, 'page.js'), 'utf8') })
+      expectAll(await page.evaluate(`run(${JSON.stringify(configOf())})`))
+    } finally {
+      await browser.close()
+    }
   })
 })
-
-afterAll(closeTabs)
 
 describe.runIf(runtimes)('the client runs in', () => {
   const installed = (path: string) => join(runtimes!, 'node_modules', path)
@@ -225,48 +240,46 @@ describe.runIf(runtimes)('the client runs in', () => {
       child.kill('SIGKILL')
     }
   })
+})
 
+describe.runIf(runtimes)('the client runs in the JavaScript of React Native', () => {
   const native = (file: string) => join(import.meta.dirname, 'runtimes/native', file)
-  const program = join(app, 'native.program.js')
 
-  async function runsNative(
-    setUp: string,
-    config = configOf({ followsRedirects: true }),
-    env = {},
-  ) {
-    await bundleForReactNative(runtimes!, { program, setUp, outfile: join(app, 'native.js') })
+  beforeAll(async () => {
+    await bundleForReactNative(runtimes!, {
+      program: join(app, 'native.program.js'),
+      setUp: NATIVE_SET_UP,
+      outfile: join(app, 'native.js'),
+    })
     const files = [native('node.cjs'), './native.js'].map((file) => JSON.stringify(file))
     const requires = files.map((file) => `require(${file})`)
-    const main = ['globalThis.config = JSON.parse(process.env.CONFIG)', ...requires].join('\n')
-    writeFileSync(join(app, 'native.main.cjs'), main)
-    return runs(process.execPath, ['native.main.cjs'], { config, env })
-  }
-
-  it.each([
-    { name: 'React Native 0.88', setUp: '' },
-    {
-      name: 'React Native of before, whose signals have no reason',
-      setUp: `Object.assign(globalThis, require('abort-controller'))`,
-    },
-  ])('$name', async ({ setUp }) => {
-    expectAll(await runsNative(setUp))
+    const main = ['globalThis.config = JSON.parse(process.env.CONFIG)', ...requires]
+    writeFileSync(join(app, 'native.main.cjs'), main.join('\n'))
   })
 
-  it('Hermes, with the answers that React Native had', async () => {
+  it.each([
+    { name: 'of 0.88', hasOldSignals: false },
+    { name: 'of before, whose signals have no reason', hasOldSignals: true },
+  ])('$name', async ({ hasOldSignals }) => {
+    const config = configOf({ followsRedirects: true, hasOldSignals })
+    expectAll(await runs(process.execPath, ['native.main.cjs'], { config }))
+  })
+
+  it('in Hermes of 2022, with the answers that it had in Node', async () => {
     const config = configOf({ followsRedirects: true })
-    const records = join(app, 'records.json')
-    expectAll(await runsNative('', config, { RECORDS: records }))
-    const setUp = `require('fast-text-encoding')
-const { decode, encode } = require('base-64')
-Object.assign(globalThis, { atob: decode, btoa: encode })`
-    const outfile = join(app, 'hermes.bundle.js')
-    await bundleForReactNative(runtimes!, { program, setUp, outfile, profile: 'default' })
-    const parts = [native('modules.js'), native('hermes.js'), outfile]
-    const values = `var records = ${readFileSync(records, 'utf8')}, config = ${JSON.stringify(config)}`
-    const texts = [values, ...parts.map((file) => readFileSync(file, 'utf8'))]
+    const env = { RECORDS: join(app, 'records.json') }
+    expectAll(await runs(process.execPath, ['native.main.cjs'], { config, env }))
+    const records = readFileSync(env.RECORDS, 'utf8')
+    const parts = [native('modules.js'), native('hermes.js'), join(app, 'native.js')]
+    const texts = [
+      `var records = ${records}, config = ${JSON.stringify(config)}`,
+      ...parts.map((file) => readFileSync(file, 'utf8')),
+    ]
     writeFileSync(join(app, 'hermes.js'), texts.join(';\n'))
-    const hermes = installed('hermes-engine-cli/linux64-bin/hermes')
-    expectAll(await runs(hermes, ['-w', '-Xes6-promise', 'hermes.js'], { config }))
+    const hermes = join(runtimes!, 'node_modules/hermes-engine-cli/linux64-bin/hermes')
+    expectAll(
+      await runs(hermes, ['-w', '-Xes6-promise', '-Xmicrotask-queue', 'hermes.js'], { config }),
+    )
   })
 })
 

@@ -95,7 +95,8 @@ const CASES = {
     config,
     ed25519,
   }) => {
-    const next = client.events({ from: config.wallet.address }).next()
+    const events = client.events({ from: config.wallet.address })
+    const next = events.next()
     const seed = bytesOf(config.wallet.seed)
     await client.signIn({
       publicKey: { toBase58: () => config.wallet.address },
@@ -110,6 +111,7 @@ const CASES = {
     same(refused.code, 'unsupported_address')
     if (!refused.message.includes('[1].address')) throw new Error(refused.message)
     const { value } = await next
+    await events.return()
     same(value.from, config.wallet.address)
   },
   'proves the log': async ({ client, LogReader, config }) => {

@@ -10,20 +10,15 @@ type Babel = { transformAsync(code: string, options: object): Promise<{ code: st
  * Metro does. The folder `native` has the native modules below it.
  * @param runtimes folder in whose node_modules React Native and its preset are
  * @param setUp statements after React Native has set its globals up
- * @param profile of the preset: `default` for an engine without classes
  */
 export async function bundleForReactNative(
   runtimes: string,
-  {
-    program,
-    setUp,
-    outfile,
-    profile = 'hermes-stable',
-  }: { program: string; setUp: string; outfile: string; profile?: string },
+  { program, setUp, outfile }: { program: string; setUp: string; outfile: string },
 ): Promise<void> {
   const require = createRequire(join(runtimes, 'package.json'))
   const babel = require('@babel/core') as Babel
-  const ofPreset = { enableBabelRuntime: false, unstable_transformProfile: profile }
+  // for any engine: Hermes had no classes for long
+  const ofPreset = { enableBabelRuntime: false, unstable_transformProfile: 'default' }
   const preset = [require.resolve('@react-native/babel-preset'), ofPreset]
   const throughBabel: Plugin = {
     name: 'babel',

@@ -26,6 +26,7 @@ function fireNext() {
   next.run()
 }
 
+globalThis.performance = { now: () => nowMs }
 globalThis.console = { log: print, error: print, warn: print }
 
 globalThis.installNativeModules(({ method, url, body }, done) => {

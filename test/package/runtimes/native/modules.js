@@ -43,8 +43,8 @@ globalThis.installNativeModules = (send) => {
       release: (blobId) => blobs.delete(blobId),
     },
     FileReaderModule: {
-      readAsText: async ({ blobId }) => blobs.get(blobId).text,
-      readAsDataURL: async ({ blobId }) => `data:;base64,${blobs.get(blobId).base64}`,
+      readAsText: ({ blobId }) => Promise.resolve(blobs.get(blobId).text),
+      readAsDataURL: ({ blobId }) => Promise.resolve(`data:;base64,${blobs.get(blobId).base64}`),
     },
   }
   globalThis.__turboModuleProxy = (name) => MODULES[name] || null

@@ -46,4 +46,5 @@ const language = runInNewContext('Object.getOwnPropertyNames(globalThis)')
 for (const name of Object.getOwnPropertyNames(globalThis))
   if (!KEPT.includes(name) && !language.includes(name)) delete globalThis[name]
 
+globalThis.quit = () => process.exit(0)
 globalThis.installNativeModules(send)
