@@ -2,12 +2,14 @@
 export const bytesToHex = (bytes: Uint8Array): string =>
   `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 
-let decoder: TextDecoder | undefined
-try {
-  decoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
-} catch {
-  // React Native may have none, or one of an application that knows no `fatal`
-}
+/** Null where there is none, as in React Native, or one of an application that knows no `fatal`. */
+const decoder = (() => {
+  try {
+    return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
+  } catch {
+    return null
+  }
+})()
 
 /** Bytes as text, with a byte order mark kept. @throws TypeError or URIError for bytes that are not UTF-8 */
 export const utf8Of = (bytes: Uint8Array): string =>
