@@ -1,4 +1,4 @@
-/** A client for browsers and Node, that uses only `fetch`: the package `clusterd-client`. */
+/** A client that uses only what every runtime's `fetch` has: the package `clusterd-client`. */
 export { Client } from './client.js'
 export { ClusterdError } from './error.js'
 export type { EvmWallet, SolanaWallet, StandardWallet, Wallet } from './families.js'

@@ -2,11 +2,6 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
 import { generationInLogName, parseEventId, readBeginningLeaf } from '../registry/log/beginning.js'
 import {
-  COSIGNATURE_BYTES,
-  findCosignatures,
-  type WitnessKey,
-} from '../registry/log/cosignature.js'
-import {
   formatNote,
   fromBase64,
   keyIdOf,
@@ -36,10 +31,18 @@ import {
   isSameHash,
   type Sha256,
 } from '../registry/log/tree.js'
+import { utf8Of } from './bytes.js'
 import type { Client } from './client.js'
-import { ClusterdError } from './error.js'
+import { ClusterdError, logMismatchError } from './error.js'
+import { abortReasonOf } from './time.js'
 import { readBytesUpTo, type Transport } from './transport.js'
-import { isTextSigned, type LogWitnesses, parseWitnesses } from './witnesses.js'
+import {
+  isTextSigned,
+  type LogWitnesses,
+  parseWitnesses,
+  type RequiredWitnesses,
+  requireWitnesses,
+} from './witnesses.js'
 
 export type { TreeHead }
 
@@ -101,8 +104,6 @@ const AHEAD = 8
 const KEY_BYTES = 32
 /** Number of signatures that are kept of a note: a service signs with several keys while it replaces a key. */
 const KEPT_SIGNATURES = 4
-/** Number of witnesses' signatures that are kept of a note, checked or not. */
-const KEPT_COSIGNATURES = 16
 
 /** Reader of a service's log. Everything it returns was verified by the pinned key and against the last checkpoint. */
 export class LogReader {
@@ -112,8 +113,7 @@ export class LogReader {
   readonly #domain: string | undefined
   readonly #accept: string | undefined
   readonly #key: Uint8Array
-  readonly #witnesses: readonly WitnessKey[]
-  readonly #required: number
+  readonly #witnesses: RequiredWitnesses
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHasher>
   /** Resolves when the comparisons with `last` that began earlier have ended. A new comparison waits for that. */
@@ -131,7 +131,6 @@ export class LogReader {
     this.#accept = options.accept
     this.#sha256 = options.sha256 ?? sha256
     this.#tree = createTreeHasher(this.#sha256)
-    this.#required = options.witnesses?.required ?? 0
     this.#witnesses = parseWitnesses(this.#sha256, options.witnesses)
     this.last = options.last ?? null
   }
@@ -152,7 +151,10 @@ export class LogReader {
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
     return this.#inTurn(async () =>
-      this.#continued(textOf(await this.#get('checkpoint', MOST_NOTE, signal)), signal),
+      this.#continued(
+        textOf(await this.#get('checkpoint', MOST_NOTE, signal), 'The checkpoint'),
+        signal,
+      ),
     )
   }
 
@@ -165,7 +167,7 @@ export class LogReader {
   }
 
   async #continued(note: string, signal?: AbortSignal): Promise<SignedHead> {
-    const head = await this.#verified(note)
+    const head = this.#verified(note)
     const last = this.#last
     if (last?.origin === head.origin) await this.#assertGrown(last, head, signal)
     else if (last) {
@@ -185,7 +187,7 @@ export class LogReader {
   }
 
   /** Verifies a note's signatures, by the pinned key under the log's name and by witnesses. @throws ClusterdError log_mismatch */
-  async #verified(note: string): Promise<SignedHead> {
+  #verified(note: string): SignedHead {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
     if (!parsed || !head) throw logMismatchError('The checkpoint is not a signed one.')
@@ -198,18 +200,10 @@ export class LogReader {
     const signed = own.find((one) => one.keyId === keyId)
     if (!signed)
       throw logMismatchError('The checkpoint is signed by other keys than the one expected.')
-    if (!(await isTextSigned(this.#key, signed.signature, parsed.text)))
+    if (!isTextSigned(this.#key, signed.signature, parsed.text))
       throw logMismatchError('The signature of the checkpoint is wrong.')
-    const valid = await findCosignatures(parsed, this.#witnesses, isTextSigned)
-    if (valid.length < this.#required)
-      throw logMismatchError(
-        `Of ${this.#witnesses.length} witnesses, ${valid.length} have signed the checkpoint, and ${this.#required} must have.`,
-      )
     const logs = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
-    const rest = parsed.signatures.filter(
-      ({ name, signature }) => name !== origin && signature.length === COSIGNATURE_BYTES,
-    )
-    const others = [...new Set([...valid, ...rest])].slice(0, KEPT_COSIGNATURES)
+    const others = requireWitnesses(this.#witnesses, parsed, origin)
     return { ...head, note: formatNote({ text: parsed.text, signatures: [...logs, ...others] }) }
   }
 
@@ -246,10 +240,13 @@ export class LogReader {
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
   ): AsyncGenerator<VerifiedBundle> {
     const first = Math.floor(tree.size / TILE_WIDTH)
-    const left = new AbortController()
-    const signal = given ? AbortSignal.any([given, left.signal]) : left.signal
     const ahead: Promise<ReadBundle>[] = []
-    const proved = await this.#proved(head, signal)
+    const proved = await this.#proved(head, given)
+    if (given?.aborted) throw abortReasonOf(given)
+    const left = new AbortController()
+    const { signal } = left
+    const leave = () => left.abort(given?.reason)
+    given?.addEventListener('abort', leave)
     const ask = (index: number): void => {
       const tile = tileAt(head.size, 0, index)
       if (!tile) return
@@ -273,6 +270,7 @@ export class LogReader {
         yield { from, texts: entries.slice(known).map(entryText), tiles }
       }
     } finally {
+      given?.removeEventListener('abort', leave)
       left.abort()
     }
     // the entries that `tree` had before have to be a part of the checkpoint's tree, too
@@ -403,20 +401,16 @@ interface ReadBundle {
   leaves: Uint8Array[]
 }
 
-// both keep a byte order mark, because it is signed; `decoder` replaces invalid UTF-8, so that the signature does not
-// fit, and `strict` throws
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
-const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
-
-/** Text of an entry. @throws ClusterdError log_mismatch for bytes that are not UTF-8 */
-function entryText(entry: Uint8Array): string {
+/** Text of signed bytes. @throws ClusterdError log_mismatch for bytes that are not UTF-8 */
+function textOf(bytes: Uint8Array, what: string): string {
   try {
-    return strict.decode(entry)
+    return utf8Of(bytes)
   } catch (cause) {
-    throw logMismatchError('An entry of the log is not UTF-8.', cause)
+    throw logMismatchError(`${what} is not UTF-8.`, cause)
   }
 }
+
+const entryText = (entry: Uint8Array): string => textOf(entry, 'An entry of the log')
 
 /**
  * Parses a log's first entry.
@@ -445,6 +439,3 @@ const domainOf = (origin: string): string => origin.split('/', 1)[0]!
 /** Error of a log that does not continue the last checkpoint. Its message says how to accept the log nevertheless. */
 const discontinued = ({ origin }: TreeHead, why: string): ClusterdError =>
   logMismatchError(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)
-
-export const logMismatchError = (message: string, cause?: unknown): ClusterdError =>
-  new ClusterdError('log_mismatch', message, { cause })

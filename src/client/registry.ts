@@ -2,7 +2,7 @@ import { bytesToHex } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
 import { type KeptHead, type LogOptions, LogReader } from './log.js'
-import { withTimeLimit } from './time.js'
+import { abortReasonOf, withTimeLimit } from './time.js'
 import type { Answer, CallOptions, FeedEvent } from './types.js'
 
 /** Any node of the hub's chain, as an EIP-1193 provider: a viem client, or a wallet's provider. */
@@ -138,7 +138,7 @@ async function checkHub(
     await expectWord(owner, hub, OWNER_OF + wordOfName(name), problem)
   }
   for (let i = 0; i < registered.length; i += AT_ONCE) {
-    signal.throwIfAborted()
+    if (signal.aborted) throw abortReasonOf(signal)
     await Promise.all(registered.slice(i, i + AT_ONCE).map(checkOwner))
   }
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { ClusterdError } from '../client/error.js'
-import { type LogReader, logMismatchError, type SignedHead } from '../client/log.js'
+import { ClusterdError, logMismatchError } from '../client/error.js'
+import type { LogReader, SignedHead } from '../client/log.js'
 import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/log.js'
 import { readNewestSignedHead } from '../db/mirror/cosigned.js'
 import { markMirrorAbsent, markMirrorVerified } from '../db/mirror/mirrors.js'

@@ -102,7 +102,7 @@ export class Witness {
       if (response.status !== 200) throw new Error(`it answered ${response.status}`)
       const { signatures = [] } = parseNote(`${parsed.text}\n${answer}`) ?? {}
       const signed = { text: parsed.text, signatures }
-      const [signature] = await findCosignatures(signed, [this.#settings], isTextSigned)
+      const [signature] = findCosignatures(signed, [this.#settings], isTextSigned)
       if (!signature) throw new Error('its answer has no valid signature of its key')
       this.#size = size
       return signature

@@ -45,7 +45,8 @@ function isExecutable(file: string): boolean {
   }
 }
 
-const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
+/** Runs Chromium without a sandbox, which root may not have. */
+export const CHROMIUM_ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 let started: Promise<Browser> | undefined
 /**
  * The browser of a test worker, which ends with the worker. A test file closes its tabs. It runs without a sandbox,
@@ -54,7 +55,7 @@ let started: Promise<Browser> | undefined
 export async function launch(executablePath: string): Promise<Browser> {
   const running = await started?.catch(() => null)
   if (running?.isConnected()) return running
-  started = chromium.launch({ executablePath, args: ARGS })
+  started = chromium.launch({ executablePath, args: CHROMIUM_ARGS })
   return started
 }
 

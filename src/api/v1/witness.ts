@@ -68,7 +68,7 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
       const publicKey = fromBase64(key)!
       const keyId = keyIdOf(sha256InOneCall, origin, publicKey)
       const signed = note.signatures.find((one) => one.name === origin && one.keyId === keyId)
-      if (!signed || !(await isTextSigned(publicKey, signed.signature, note.text)))
+      if (!signed || !isTextSigned(publicKey, signed.signature, note.text))
         throw new ApiError('forbidden', 'The checkpoint is not signed by the key of its log.')
       if (oldSize > size)
         throw new ApiError('invalid_request', 'The old size is larger than the checkpoint’s.')

@@ -40,25 +40,20 @@ export const cosignedText = (text: string, seconds: bigint): string =>
   `cosignature/v1\ntime ${seconds}\n${text}`
 
 /** Checks an Ed25519 signature. */
-export type CheckSignature = (
-  publicKey: Uint8Array,
-  signature: Uint8Array,
-  text: string,
-) => boolean | Promise<boolean>
+export type CheckSignature = (publicKey: Uint8Array, signature: Uint8Array, text: string) => boolean
 
 /** The valid signatures of witnesses on a checkpoint, at most one of each key, in the keys' order. */
-export async function findCosignatures(
+export function findCosignatures(
   { text, signatures }: SignedNote,
   keys: readonly WitnessKey[],
   check: CheckSignature,
-): Promise<NoteSignature[]> {
-  const found = keys.map(async ({ name, keyId, publicKey }) => {
+): NoteSignature[] {
+  return keys.flatMap(({ name, keyId, publicKey }) => {
     const line = signatures.find((one) => one.name === name && one.keyId === keyId)
     if (line?.signature.length !== COSIGNATURE_BYTES) return []
     const bytes = line.signature.slice()
     const seconds = new DataView(bytes.buffer).getBigUint64(0)
-    const isValid = await check(publicKey, bytes.slice(TIME_BYTES), cosignedText(text, seconds))
+    const isValid = check(publicKey, bytes.slice(TIME_BYTES), cosignedText(text, seconds))
     return isValid ? [line] : []
   })
-  return (await Promise.all(found)).flat()
 }
