@@ -20,8 +20,8 @@ export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'netwo
   clock?: RelayerClock | undefined
   /** Called for each change of each job, with the stored row. */
   onOutcome?: ((row: JobRow, outcome: JobStepOutcome) => void) | undefined
-  /** Called with the error if the chain could not be reached for a job. */
-  onUnreachable?: ((row: JobRow, error: Error) => void) | undefined
+  /** Called with each error of a node that a job met. */
+  onNodeError?: ((row: JobRow, error: Error) => void) | undefined
   /**
    * Called with each error of our own code, and with log fields that name the job. Without it, the step throws the
    * first error after its other work.

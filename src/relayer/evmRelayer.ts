@@ -311,7 +311,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     memo: RpcCallCache,
     { gasPriceCapWei, nowMs }: Pass,
   ): Promise<() => Promise<JobStepOutcome>> {
-    const { at, account, settings, onUnreachable } = this.#options
+    const { at, account, settings, onNodeError } = this.#options
     // a nonce belongs to the key that it was taken for, even after a key rotation
     const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
     const by = isOwn ? account! : accountWithoutKey(toHex(row.signer!))
@@ -332,7 +332,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       sender,
       store,
       clock: this.clock,
-      onUnreachable: (error: Error) => onUnreachable?.(row, error),
+      onNodeError: (error: Error) => onNodeError?.(row, error),
     }
     return decideJobStep(row, ports, { spendCapWei, gasPriceCapWei })
   }

@@ -121,8 +121,11 @@ class LedOutbox {
       network,
       epoch: this.#epoch,
       onOutcome: (row, outcome) => logJobOutcome(log, row, outcome, Date.now()),
-      onUnreachable: (row, err) =>
-        log.debug({ network, ...jobLogFields(row), err }, 'the chain could not be asked'),
+      onNodeError: (row, err) =>
+        log[row.failures === 0 ? 'info' : 'debug'](
+          { network, ...jobLogFields(row), err },
+          'a node failed a job',
+        ),
       onOwnError: (error, about) => loops.ownErrors.report(at, error, log, about),
     }
   }

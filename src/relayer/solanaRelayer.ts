@@ -194,11 +194,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     const { state, reason } = rows[0]!
     if (refusal === null && state !== 'sent') await this.#save(rows, { is: 'sent', hash: tx.hash })
     if (refusal !== null && reason !== refusal)
-      await this.#save(rows, {
-        is: 'refused',
-        hash: tx.hash,
-        failure: { class: 'transient', reason: refusal },
-      })
+      await this.#save(rows, { is: 'refused', hash: tx.hash, reason: refusal })
   }
 
   /**

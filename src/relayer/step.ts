@@ -2,13 +2,13 @@ import { ChainUnavailableError } from '../chains/chain.js'
 import type { EvmJobState } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { EvmJobSender, SimulatedTx } from '../chains/evm/signer.js'
-import { classifyTxError } from '../chains/evm/txErrors.js'
-import { RpcError } from '../chains/rpc/errors.js'
+import { isErrorAnswer, RpcError, reasonOfError } from '../chains/rpc/errors.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError } from '../ops/log/errors.js'
 import {
   DailyCapError,
   type EvmJobTx,
+  REFUSED_BY_NODES,
   type TxPurpose,
   WAITS_FOR_DAILY_CAP,
 } from '../registry/outbox.js'
@@ -39,8 +39,8 @@ export interface JobStepDependencies {
   sender: EvmJobSender
   store: JobStore
   clock: RelayerClock
-  /** Called with the reason of an `unreachable` step. */
-  onUnreachable?: (error: ChainUnavailableError) => void
+  /** Called with each error of a node: the job's outcome has only its reason. */
+  onNodeError?: (error: Error) => void
 }
 
 /** Outcome of a step. All except `waiting`, `unreachable` and `stale` have stored something. */
@@ -56,7 +56,7 @@ const NO_PROGRESS = new Set<JobStepOutcome>(['waiting', 'unreachable', 'stale'])
 export const isProgressOutcome = (outcome: JobStepOutcome): boolean => !NO_PROGRESS.has(outcome)
 
 /** True for an error that a node or a signer can cause. Any other error is one of our own code or of the database. */
-const isOfChain = (error: unknown): boolean =>
+const isOfChain = (error: unknown): error is ChainUnavailableError | RpcError =>
   error instanceof ChainUnavailableError || error instanceof RpcError
 
 /**
@@ -70,7 +70,7 @@ export async function decideJobStep(
   ports: JobStepDependencies,
   policy: SpendPolicy,
 ): Promise<() => Promise<JobStepOutcome>> {
-  const { sender, clock } = ports
+  const { clock } = ports
   const view = await viewOf(job, ports)
   if (view === null) return async () => 'unreachable'
 
@@ -83,20 +83,20 @@ export async function decideJobStep(
   for (;;) {
     const action = planEvmJob(job, seen, policy)
     if (action.do !== 'prepare') return () => execute(job, action, seen, ports)
-    seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
+    seen = { ...seen, prepared: await prepare(job, action.purpose, ports) }
   }
 }
 
 /** Reads the state of a job on the chain. Null while no node answers. */
 async function viewOf(
   job: EvmJob,
-  { sender, onUnreachable }: JobStepDependencies,
+  { sender, onNodeError }: JobStepDependencies,
 ): Promise<EvmJobState | null> {
   try {
     return await sender.look(job)
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error
-    onUnreachable?.(error)
+    onNodeError?.(error)
     return null
   }
 }
@@ -121,15 +121,16 @@ async function execute(
 
 /** A failed call counts as a failed attempt, so that the pause grows. */
 async function prepare(
-  sender: EvmJobSender,
   job: EvmJob,
   purpose: TxPurpose,
+  { sender, onNodeError }: JobStepDependencies,
 ): Promise<SimulatedTx> {
   try {
     return await sender.prepare(job, purpose)
   } catch (error) {
     if (!isOfChain(error)) throw error
-    return { failure: classifyTxError(error) }
+    onNodeError?.(error)
+    return { failure: { class: 'transient', reason: reasonOfError(error) } }
   }
 }
 
@@ -196,7 +197,9 @@ async function broadcast(
     if (newest !== null && newest <= head + MAX_BLOCKS_NODE_IS_AHEAD) head = Math.max(head, newest)
   } catch (error) {
     if (!isOfChain(error)) throw error
-    event = { is: 'refused', hash: tx.hash, failure: classifyTxError(error) }
+    ports.onNodeError?.(error)
+    const reason = isErrorAnswer(error) ? REFUSED_BY_NODES : reasonOfError(error)
+    event = { is: 'refused', hash: tx.hash, reason }
   }
   failpoint('relay.broadcast')
   const outcome = await store(job, event, { ...seen, head }, ports)
@@ -211,5 +214,5 @@ async function store(
 ): Promise<JobStepOutcome> {
   if (!(await ports.store.save(applyJobEvent(job, event, seen)))) return 'stale'
   failpoint(`relay.${event.is}`)
-  return event.is === 'refused' && event.failure.class === 'known' ? 'sent' : event.is
+  return event.is
 }

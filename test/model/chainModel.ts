@@ -2,7 +2,7 @@ import type { Hex } from '../../src/chains/chain.js'
 import { estimateGasFees, type GasFees } from '../../src/chains/evm/gasFees.js'
 import type { EvmJobState, MinedReceipt } from '../../src/chains/evm/jobView.js'
 import type { EvmJobSender } from '../../src/chains/evm/signer.js'
-import { RpcError } from '../../src/chains/rpc/errors.js'
+import { NodeError, RpcError } from '../../src/chains/rpc/errors.js'
 import type { TxPurpose } from '../../src/registry/outbox.js'
 import type { EvmJob } from '../../src/relayer/machine/job.js'
 import type { JobStore } from '../../src/relayer/step.js'
@@ -165,7 +165,8 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
     },
     async broadcast(raw) {
       fault('broadcast')
-      take(model, raw)
+      // a node that has the transaction is known by the hash, whatever it says
+      if (!hasTransaction(model, raw)) take(model, raw)
       fault('broadcasted')
       return model.blocks.length - 1
     },
@@ -180,13 +181,16 @@ function nonceState(model: Model, nonce: number | null, head: number): EvmJobSta
   return count === nonce ? 'next' : 'later'
 }
 
-const refusal = (message: string): RpcError => new RpcError('refused', message)
+const refusal = (message: string): RpcError =>
+  new RpcError('transient', message, null, { cause: new NodeError({ code: -32_000, message }) })
+
+const hasTransaction = (model: Model, hash: Hex): boolean =>
+  model.pool.has(hash) || model.blocks.some(({ txs }) => txs.some((mined) => mined.hash === hash))
 
 /** A node's mempool, with geth's error messages. */
 function take(model: Model, raw: Hex): void {
   const tx = fromRaw(raw)
   if (tx.nonce < countAt(model, model.blocks.length - 1)) throw refusal('nonce too low')
-  if (model.pool.has(raw)) throw refusal('already known')
   if (tx.maxFeePerGas < model.baseFeeWei) throw refusal('max fee per gas less than block base fee')
   for (const [hash, other] of model.pool) {
     if (other.nonce !== tx.nonce) continue

@@ -1,13 +1,15 @@
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import {
   type EvmJobTx,
   PARKED_ABOVE_DELIVERY_LIMIT,
+  type TxFailure,
   type TxPurpose,
   WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
-import { ChainUnavailableError } from '../chain.js'
 import { addPriceMargin } from '../margins.js'
+import { isErrorAnswer, RpcError } from '../rpc/errors.js'
 import { type EvmRpc, type RpcCall, rpcQuantity } from '../rpc/evm.js'
 import {
   type BridgeCall,
@@ -30,7 +32,6 @@ import {
   readEvmJobState,
   type TransactionSigner,
 } from './jobView.js'
-import { classifyTxError, type TxFailure } from './txErrors.js'
 
 /** Gas and fees of a transaction that a node has simulated, or why the transaction would fail. */
 export type SimulatedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
@@ -96,11 +97,7 @@ export function createEvmJobSender(
     async prepare(job: EvmJob, purpose: TxPurpose): Promise<SimulatedTx> {
       const made = callFor(purpose)
       const simulate = (ask: RpcCall): Promise<SimulatedTx> =>
-        permanentFailureOf(
-          made
-            ? prepareCall(memo(ask), from, made, job.valueWei)
-            : prepareTransfer(memo(ask), from),
-        )
+        made ? prepareCall(memo(ask), from, made, job.valueWei) : prepareTransfer(memo(ask), from)
       const first = await rpc.onOneNode(simulate)
       if (!isPermanent(first)) return first
       const views = await rpc.onEveryNode(simulate, 2)
@@ -125,37 +122,39 @@ export function createEvmJobSender(
 type SignOrder = { purpose: TxPurpose; nonce: number; gas: bigint; fees: GasFees; valueWei: bigint }
 
 /**
- * Sends a signed transaction to every node. A refusal of the transaction is not a fault of the node, which is still
- * used.
- * @returns the newest block when a node accepted the transaction; null where that block could not be read
- * @throws a node's refusal, a permanent one only if two nodes refuse so where two are configured; ChainUnavailableError
+ * Sends a signed transaction to every node. After an error, the node is asked for the transaction by its hash: that
+ * decides, whatever the error says. A refusal of the transaction is not a fault of the node, which is still used.
+ * @returns the newest block when a node has the transaction; null where that block could not be read
+ * @throws RpcError of a node that refuses the transaction (`isErrorAnswer`); ChainUnavailableError where none answers
  */
 export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<number | null> {
-  const refusals: unknown[] = []
-  const hand = async (ask: RpcCall) => {
-    const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
-    try {
-      await ask('eth_sendRawTransaction', [raw])
+  const hash = keccak256(raw)
+  const answer = await rpc.toEveryNode<{ head: number | null } | { error: unknown }>(
+    async (ask) => {
+      const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
+      try {
+        await ask('eth_sendRawTransaction', [raw])
+      } catch (error) {
+        if (!(await hasTransaction(ask, hash))) {
+          if (isErrorAnswer(error)) return { error }
+          throw error
+        }
+      }
       return { head: await head }
-    } catch (error) {
-      if (classifyTxError(error).class === 'transient') throw error
-      refusals.push(error)
-      return { error }
-    }
-  }
-  const isTaken = (one: { head: number | null } | { error: unknown }) =>
-    'head' in one || classifyTxError(one.error).class === 'known'
-  const answer = await rpc.toEveryNode<{ head: number | null } | { error: unknown }>(hand, isTaken)
-  if ('head' in answer) return answer.head
-  if (isTaken(answer)) throw answer.error
-  const other = refusals.find((error) => classifyTxError(error).class !== 'permanent')
-  if (other) throw other
-  if (refusals.length >= rpc.needed) throw answer.error
-  // without a cause, whose text would classify this error as the refusal that it is not
-  throw new ChainUnavailableError(
-    `chain "${rpc.label}": one node refuses a transaction for good, and no other node answers`,
+    },
+    (one) => 'head' in one,
   )
+  if ('head' in answer) return answer.head
+  throw answer.error
 }
+
+/** Whether a node has a transaction in its mempool or in a block. False where the node does not answer. */
+const hasTransaction = (ask: RpcCall, hash: Hex): Promise<boolean> =>
+  fallbackOnExpectedError(
+    ask<object | null>('eth_getTransactionByHash', [hash]).then((tx) => tx !== null),
+    (error) => error instanceof RpcError,
+    false,
+  )
 
 async function signed(
   account: LocalAccount,
@@ -173,21 +172,17 @@ function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
     : buildExecutePacketCall(call.endpoint, call.packet)
 }
 
-async function prepareTransfer(ask: RpcCall, from: Hex): Promise<{ gas: bigint; fees: GasFees }> {
-  return {
-    fees: await readGasFees(ask),
-    gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])),
-  }
+async function prepareTransfer(ask: RpcCall, from: Hex): Promise<SimulatedTx> {
+  const fees = await readGasFees(ask)
+  const gas = BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }]))
+  return (await readBalance(ask, from)) < maxTransactionCostWei(gas, fees, 0n) ? DRY : { gas, fees }
 }
 
-/** Turns an error that makes every attempt hopeless into a failure. @throws all other errors */
-async function permanentFailureOf(simulated: Promise<SimulatedTx>): Promise<SimulatedTx> {
-  return simulated.catch((error: unknown) => {
-    const failure = classifyTxError(error)
-    if (failure.class !== 'permanent') throw error
-    return { failure }
-  })
-}
+/** The balance is checked before anything is signed: nodes have many wordings for one that is too low. */
+const DRY: SimulatedTx = { failure: { class: 'transient', reason: WAITS_FOR_FUNDS } }
+
+const readBalance = async (ask: RpcCall, address: Hex): Promise<bigint> =>
+  BigInt(await ask<Hex>('eth_getBalance', [address, 'latest']))
 
 const isPermanent = (simulated: SimulatedTx): boolean =>
   'failure' in simulated && simulated.failure.class === 'permanent'
@@ -202,6 +197,8 @@ async function prepareCall(
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
   const fees = await readGasFees(ask)
+  const balance = await readBalance(ask, from)
+  if (balance < valueWei) return DRY
   const tx = { from, ...callOf(call), value: rpcQuantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
@@ -211,15 +208,16 @@ async function prepareCall(
     ])
     const estimated = addPriceMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
-    const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))
-    // the balance is checked here, before the job takes a nonce
-    return balance < maxTransactionCostWei(gas, fees, valueWei)
-      ? { failure: { class: 'transient', reason: WAITS_FOR_FUNDS } }
-      : { gas, fees }
+    return balance < maxTransactionCostWei(gas, fees, valueWei) ? DRY : { gas, fees }
   } catch (error) {
-    const reason = contractErrorOfRevert(error)
-    if (reason === null) throw error
-    return { failure: await failureOf(ask, call, reason) }
+    if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
+    return {
+      failure: await failureOf(
+        ask,
+        call,
+        contractErrorOfRevert(error) || error.reason || 'reverted',
+      ),
+    }
   }
 }
 
@@ -257,7 +255,7 @@ async function gasFor(ask: RpcCall, call: JobCall, data: Hex): Promise<bigint | 
 
 /**
  * Signs a transfer of 0 wei to the signer itself, at current fees, which uses up a nonce.
- * @returns null while gas costs more than the cap
+ * @returns null while gas costs more than the cap, or the signer's balance does not pay it
  */
 export async function signNoopTransaction(
   { chain, account }: TransactionSigner,
@@ -265,8 +263,10 @@ export async function signNoopTransaction(
   capWei: bigint,
 ): Promise<EvmJobTx | null> {
   const { rpc, config } = chain
-  const { gas, fees: fresh } = await rpc.onOneNode((ask) => prepareTransfer(ask, account.address))
-  const fees = capGasFees(fresh, capWei)
+  const prepared = await rpc.onOneNode((ask) => prepareTransfer(ask, account.address))
+  if ('failure' in prepared) return null
+  const { gas } = prepared
+  const fees = capGasFees(prepared.fees, capWei)
   if (!fees) return null
   const { chainId } = config
   const bytes = await signed(account, {

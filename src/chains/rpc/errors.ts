@@ -236,6 +236,11 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
 export const isErrorAnswer = (error: unknown): boolean =>
   error instanceof RpcError && error.cause instanceof NodeError && error.fault !== 'rate_limited'
 
+/** Reason of a failed call, in snake_case: that of the node's error, or `unreachable`. Never a node's own message. */
+export const reasonOfError = (error: unknown): string =>
+  errorWithCauses(error).flatMap((one) => (one instanceof RpcError && one.reason) || [])[0] ??
+  'unreachable'
+
 /** True if a node refused a range or an answer as too large: it may answer a smaller question. */
 export const isTooMuchError = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'too_much'

@@ -7,9 +7,10 @@ import {
   replacementGasFees,
 } from '../../chains/evm/gasFees.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
-import type { EvmJobTx, TxPurpose } from '../../registry/outbox.js'
+import { type EvmJobTx, REFUSED_BY_NODES, type TxPurpose } from '../../registry/outbox.js'
 import {
   CANCEL_AFTER_BLOCKS,
+  CANCEL_AFTER_FAILURES,
   type EvmJobAction,
   type EvmJobSnapshot,
   type JobEvent,
@@ -76,7 +77,7 @@ function planUsed(job: EvmJob, seen: EvmJobSnapshot): EvmJobAction {
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   // a single node has to report the nonce as used twice, with a pause between
-  if (!seen.isSure && !isReportedUsed(job))
+  if (!seen.isSure && job.reason !== NONCE_USED)
     return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
   if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT
   return record({ is: 'parked', reason: 'nonce_taken' })
@@ -95,8 +96,6 @@ function end({ reason, nextMs }: EvmJob, seen: EvmJobSnapshot, feeWei: bigint): 
 
 /** Reason of a job whose nonce a single node has reported as used, one time so far. */
 const NONCE_USED = 'nonce_used'
-const isReportedUsed = ({ reason }: EvmJob): boolean =>
-  reason === NONCE_USED || reason === 'nonce_too_low'
 
 /** Blocks by which the node that accepted a transaction may have been ahead of another. */
 export const MAX_BLOCKS_NODE_IS_AHEAD = 100
@@ -146,8 +145,9 @@ export const UNUSED_NONCE_DECISIONS: readonly UnusedRow[] = [
     action: 'wait',
   },
   {
-    name: 'the node rejected it',
-    holds: ({ tx }) => tx.isRejected,
+    // the reason is the price or a policy, since the nonce is the next one, and `prepare` simulates and checks the balance
+    name: 'no node takes it',
+    holds: ({ tx, seen }) => tx.isRejected && seen.nonce === 'next',
     action: 'replace',
   },
   {
@@ -234,12 +234,17 @@ function replace(
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const tx = job.txs.at(-1)!
   const { gas, fees: fresh } = seen.prepared
+  if (purpose === 'deliver' && tx.isRejected && job.failures >= CANCEL_AFTER_FAILURES)
+    return record({ is: 'failed', failure: { class: 'revert', reason: REFUSED_BY_NODES } })
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
   // a cancel is cheap and frees later nonces, so the job's cap does not apply
   const affordableWei = (policy.spendCapWei - job.spentWei - valueWei) / gas
   const isBound = purpose === 'deliver' && affordableWei < policy.gasPriceCapWei
   const capWei = isBound ? affordableWei : policy.gasPriceCapWei
-  const fees = raisedFees(job, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
+  const isNew = tx.isRejected && tx.purpose !== purpose
+  const fees = isNew
+    ? capGasFees(fresh, capWei)
+    : raisedFees(job, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
   if (fees) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
   if (purpose === 'cancel' || tx.maxFeePerGas >= baseFeePerGasOf(fresh))
     return { do: 'broadcast', tx }
@@ -252,7 +257,7 @@ interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
 }
 
 /**
- * Fees of the next transaction with the job's nonce. After the first refusal by a mempool, they rise as for a
+ * Fees of the next transaction with the job's nonce. After the first refusal by the nodes, they rise as for a
  * replacement: by 10 %, or to a fresh estimate. After the second refusal, the price doubles. Null above a cap.
  */
 function raisedFees(
