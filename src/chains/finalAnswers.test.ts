@@ -227,7 +227,7 @@ const QUESTIONS: readonly FinalQuestion[] = [
   },
   {
     about: 'an estimate whose refusal parks a job',
-    ask: (rpc) => senderOn(rpc).prepare(queued, 'deliver'),
+    ask: (rpc) => senderOn(rpc).prepare('deliver', queued.valueWei),
     lie: { ...fees('0x1'), eth_estimateGas: GAS_REFUSED },
     truth: { ...fees('0x1'), eth_estimateGas: '0x5208' },
     lied: { failure: { class: 'permanent' } },

@@ -20,7 +20,6 @@ import {
   type NewJob,
   type SignerRowKey,
   saveJobs,
-  saveJobWithNextNonce,
 } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
 import { endParkedRefusals, parkUneconomicalRefusals } from '../db/outbox/refusals.js'
@@ -40,7 +39,7 @@ import type { SpendPolicy } from './machine/index.js'
 import { hasJobEnded, toParkedJob } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
 import type { RelayerChain } from './run.js'
-import { decideJobStep, isProgressOutcome, type JobStepOutcome, type JobStore } from './step.js'
+import { decideJobStep, isProgressOutcome, type JobStepOutcome, type SaveJob } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const DAY_MS = 86_400_000
@@ -315,22 +314,22 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     // a nonce belongs to the key that it was taken for, even after a key rotation
     const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
     const by = isOwn ? account! : accountWithoutKey(toHex(row.signer!))
-    const store = this.#storeOf(row, fromHex(by.address))
+    const save = this.#saverOf(row, fromHex(by.address))
     const call = this.#callOf(row, nowMs)
     const voided = isDeliveryVoid(row, nowMs) ? 'reclaimed' : null
     const reason = typeof call === 'string' ? call : voided
     if (reason !== null && row.nonce === null)
-      return async () => ((await store.save(toParkedJob(row, reason))) ? 'parked' : 'stale')
+      return async () => ((await save(toParkedJob(row, reason))) ? 'parked' : 'stale')
     // a signed transaction stays valid until a cancel has used its nonce. Then the job is parked like an unsigned one.
     if (reason !== null && row.release === null)
       return async () =>
-        (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'
+        (await save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'
     const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
     const sender = createEvmJobSender({ chain: at, account: by }, made, memo)
     const spendCapWei = settings.spendCapWei * BigInt(1 + row.others.length)
     const ports = {
       sender,
-      store,
+      save,
       clock: this.clock,
       onNodeError: (error: Error) => onNodeError?.(row, error),
     }
@@ -338,17 +337,13 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   }
 
   /** Stores changes of a job, only if its row is unchanged and this process leads. */
-  #storeOf(row: Row, signer: Buffer): JobStore {
+  #saverOf(row: Row, signer: Buffer): SaveJob {
     const { pool, epoch, settings } = this.#options
-    const by = () => ({ epoch, nowMs: this.clock.nowMs(), dailyCapWei: settings.dailyCapWei })
-    return {
-      save: (after) =>
-        saveJobs(pool, [{ job: row, after }], {
-          ...by(),
-          signer: after.nonce === null ? undefined : signer,
-        }),
-      saveWithNonce: (build) =>
-        saveJobWithNextNonce(pool, row, { ...by(), key: { ...this.key!, signer } }, build),
+    const { dailyCapWei } = settings
+    return (after) => {
+      const hasNonce = typeof after === 'function' || after.nonce !== null
+      const by = { epoch, nowMs: this.clock.nowMs(), ...(hasNonce && { signer, dailyCapWei }) }
+      return saveJobs(pool, [{ job: row, after }], by)
     }
   }
 

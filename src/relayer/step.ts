@@ -3,6 +3,7 @@ import type { EvmJobState } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { EvmJobSender, SimulatedTx } from '../chains/evm/signer.js'
 import { isErrorAnswer, RpcError, reasonOfError } from '../chains/rpc/errors.js'
+import type { JobChange } from '../db/outbox/jobs.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError } from '../ops/log/errors.js'
 import {
@@ -22,12 +23,11 @@ import {
 import type { EvmJob } from './machine/job.js'
 import { MAX_BLOCKS_NODE_IS_AHEAD, planEvmJob } from './machine/nonce.js'
 
-/** Stores changes of a job. Both methods compare the row's version, and return false when the row has changed. */
-export interface JobStore {
-  save(after: EvmJob): Promise<boolean>
-  /** Stores the job that `build` makes with the signer's next nonce, in one transaction. */
-  saveWithNonce(build: (nonce: number) => Promise<EvmJob>): Promise<boolean>
-}
+/**
+ * Stores a job as it is after a step, or as it is made with the signer's next nonce.
+ * @returns false when the job's row has changed
+ */
+export type SaveJob = (after: JobChange<EvmJob>['after']) => Promise<boolean>
 
 export interface RelayerClock {
   nowMs(): number
@@ -37,7 +37,7 @@ export interface RelayerClock {
 
 export interface JobStepDependencies {
   sender: EvmJobSender
-  store: JobStore
+  save: SaveJob
   clock: RelayerClock
   /** Called with each error of a node: the job's outcome has only its reason. */
   onNodeError?: (error: Error) => void
@@ -126,7 +126,7 @@ async function prepare(
   { sender, onNodeError }: JobStepDependencies,
 ): Promise<SimulatedTx> {
   try {
-    return await sender.prepare(job, purpose)
+    return await sender.prepare(purpose, job.valueWei)
   } catch (error) {
     if (!isOfChain(error)) throw error
     onNodeError?.(error)
@@ -140,28 +140,14 @@ async function sign(
   seen: EvmJobSnapshot,
   ports: JobStepDependencies,
 ): Promise<JobStepOutcome> {
-  const { purpose, gas, fees, valueWei } = order
-  const build = async (nonce: number): Promise<EvmJob> => {
-    const { hash, raw } = await ports.sender.sign({ purpose, nonce, gas, fees, valueWei })
-    const tx: EvmJobTx = {
-      hash,
-      raw,
-      purpose,
-      gas,
-      valueWei,
-      ...fees,
-      sentBlock: null,
-      isRejected: false,
-    }
+  const { purpose, nonce } = order
+  const build = async (used: number): Promise<EvmJob> => {
+    const tx = await ports.sender.sign(order, used)
     failpoint('relay.sign')
-    return applyJobEvent(job, { is: 'signed', nonce, tx }, seen)
+    return applyJobEvent(job, { is: 'signed', nonce: used, tx }, seen)
   }
-  const { nonce } = order
   try {
-    const isStored =
-      nonce === null
-        ? await ports.store.saveWithNonce(build)
-        : await ports.store.save(await build(nonce))
+    const isStored = await ports.save(nonce === null ? build : await build(nonce))
     failpoint('relay.signed')
     if (!isStored) return 'stale'
   } catch (error) {
@@ -212,7 +198,7 @@ async function store(
   seen: EvmJobSnapshot,
   ports: JobStepDependencies,
 ): Promise<JobStepOutcome> {
-  if (!(await ports.store.save(applyJobEvent(job, event, seen)))) return 'stale'
+  if (!(await ports.save(applyJobEvent(job, event, seen)))) return 'stale'
   failpoint(`relay.${event.is}`)
   return event.is
 }

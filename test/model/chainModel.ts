@@ -5,7 +5,7 @@ import type { EvmJobSender } from '../../src/chains/evm/signer.js'
 import { NodeError, RpcError } from '../../src/chains/rpc/errors.js'
 import type { TxPurpose } from '../../src/registry/outbox.js'
 import type { EvmJob } from '../../src/relayer/machine/job.js'
-import type { JobStore } from '../../src/relayer/step.js'
+import type { SaveJob } from '../../src/relayer/step.js'
 
 /**
  * A chain with one signer, its nodes' mempool and a database, in memory, reduced to what matters for delivering exactly
@@ -151,7 +151,7 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
         mined: receipt(job, head),
       }
     },
-    async prepare(_job, purpose) {
+    async prepare(purpose) {
       fault('prepare')
       if (purpose === 'cancel')
         return { gas: CANCEL_GAS, fees: estimateGasFees(model.baseFeeWei, []) }
@@ -159,9 +159,10 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
       if (model.isPaused || isSecond) return { failure: { class: 'revert', reason: 'reverted' } }
       return { gas: GAS, fees: estimateGasFees(model.baseFeeWei, []) }
     },
-    async sign({ purpose, nonce, fees }) {
+    async sign({ purpose, gas, fees, valueWei }, nonce) {
       const hash = toHash({ id, purpose, nonce, ...fees })
-      return { hash, raw: hash }
+      const offer = { purpose, gas, valueWei, ...fees }
+      return { hash, raw: hash, ...offer, sentBlock: null, isRejected: false }
     },
     async broadcast(raw) {
       fault('broadcast')
@@ -205,27 +206,21 @@ function take(model: Model, raw: Hex): void {
 }
 
 /** The database, for one job as it is read now. `fault` may throw before and after it stores. */
-export function modelStore(model: Model, id: string, fault: (call: string) => void): JobStore {
+export function modelStore(model: Model, id: string, fault: (call: string) => void): SaveJob {
   const before = model.rows.get(id)
-  const isCurrent = () => model.rows.get(id) === before
-  return {
-    async save(after) {
-      fault('save')
-      if (!isCurrent()) return false
-      model.rows.set(id, after)
-      fault('saved')
-      return true
-    },
-    async saveWithNonce(build) {
-      if (!isCurrent()) return false
+  return async (after) => {
+    const isNew = typeof after === 'function'
+    if (!isNew) fault('save')
+    if (model.rows.get(id) !== before) return false
+    if (isNew) {
       const nonce = Math.max(model.nextNonce, countAt(model, model.blocks.length - 1))
-      const after = await build(nonce)
+      const made = await after(nonce)
       fault('save')
       model.nextNonce = nonce + 1
-      model.rows.set(id, after)
-      fault('saved')
-      return true
-    },
+      model.rows.set(id, made)
+    } else model.rows.set(id, after)
+    fault('saved')
+    return true
   }
 }
 

@@ -1,5 +1,4 @@
 import { type Hex, keccak256 } from 'viem'
-import type { LocalAccount } from 'viem/accounts'
 import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import {
   type EvmJobTx,
@@ -22,7 +21,7 @@ import {
 import { buildRefuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { createContractReader } from './contracts/read.js'
-import { capGasFees, type GasFees, maxTransactionCostWei } from './gasFees.js'
+import { type GasFees, maxTransactionCostWei } from './gasFees.js'
 import { readGasFees } from './gasPrice.js'
 import {
   combineEvmJobStates,
@@ -94,32 +93,41 @@ export function createEvmJobSender(
      * Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. A permanent
      * failure parks the job, so it needs two nodes where two are configured, and no node on which the call succeeds.
      */
-    async prepare(job: EvmJob, purpose: TxPurpose): Promise<SimulatedTx> {
+    async prepare(purpose: TxPurpose, valueWei: bigint): Promise<SimulatedTx> {
       const made = callFor(purpose)
       const simulate = (ask: RpcCall): Promise<SimulatedTx> =>
-        made ? prepareCall(memo(ask), from, made, job.valueWei) : prepareTransfer(memo(ask), from)
+        made ? prepareCall(memo(ask), from, made, valueWei) : prepareTransfer(memo(ask), from)
       const first = await rpc.onOneNode(simulate)
       if (!isPermanent(first)) return first
       const views = await rpc.onEveryNode(simulate, 2)
       return views.find((one) => !isPermanent(one)) ?? first
     },
     /** Signs offline; nothing is sent. */
-    async sign({
-      purpose,
-      nonce,
-      gas,
-      fees,
-      valueWei,
-    }: SignOrder): Promise<{ hash: Hex; raw: Hex }> {
+    async sign({ purpose, gas, fees, valueWei }: SignOrder, nonce: number): Promise<EvmJobTx> {
       const made = callFor(purpose)
-      const target = made ? { ...callOf(made), value: valueWei } : { to: from, value: 0n }
-      return signed(account, { chainId: config.chainId, nonce, gas, ...fees, ...target })
+      const raw = await account.signTransaction({
+        type: 'eip1559',
+        chainId: config.chainId,
+        nonce,
+        gas,
+        ...fees,
+        ...(made ? callOf(made) : { to: from }),
+        value: valueWei,
+      })
+      const offer = { purpose, gas, valueWei, ...fees }
+      return { hash: keccak256(raw), raw, ...offer, sentBlock: null, isRejected: false }
     },
     broadcast: (raw: Hex): Promise<number | null> => broadcastTransaction(rpc, raw),
   }
 }
 
-type SignOrder = { purpose: TxPurpose; nonce: number; gas: bigint; fees: GasFees; valueWei: bigint }
+/** A transaction to sign. `valueWei`: 0 for a cancel. */
+export interface SignOrder {
+  purpose: TxPurpose
+  gas: bigint
+  fees: GasFees
+  valueWei: bigint
+}
 
 /**
  * Sends a signed transaction to every node. After an error, the node is asked for the transaction by its hash: that
@@ -155,14 +163,6 @@ const hasTransaction = (ask: RpcCall, hash: Hex): Promise<boolean> =>
     (error) => error instanceof RpcError,
     false,
   )
-
-async function signed(
-  account: LocalAccount,
-  tx: GasFees & { chainId: number; nonce: number; gas: bigint; to: Hex; value: bigint; data?: Hex },
-): Promise<{ hash: Hex; raw: Hex }> {
-  const raw = await account.signTransaction({ type: 'eip1559', ...tx })
-  return { hash: keccak256(raw), raw }
-}
 
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
   if (call.kind === 'deliver') return buildDeliverBidsCall(call.hub, call.bids)
@@ -251,39 +251,4 @@ async function gasFor(ask: RpcCall, call: JobCall, data: Hex): Promise<bigint | 
     TX_GAS + GAS_PER_BYTE * BigInt(data.length / 2) + ENDPOINT_GAS + GAS_PER_PACKET_BEHIND * behind
   const gas = around + (call.option.gas * 64n) / 63n
   return gas < MAX_TX_GAS ? gas : MAX_TX_GAS
-}
-
-/**
- * Signs a transfer of 0 wei to the signer itself, at current fees, which uses up a nonce.
- * @returns null while gas costs more than the cap, or the signer's balance does not pay it
- */
-export async function signNoopTransaction(
-  { chain, account }: TransactionSigner,
-  nonce: number,
-  capWei: bigint,
-): Promise<EvmJobTx | null> {
-  const { rpc, config } = chain
-  const prepared = await rpc.onOneNode((ask) => prepareTransfer(ask, account.address))
-  if ('failure' in prepared) return null
-  const { gas } = prepared
-  const fees = capGasFees(prepared.fees, capWei)
-  if (!fees) return null
-  const { chainId } = config
-  const bytes = await signed(account, {
-    chainId,
-    nonce,
-    gas,
-    ...fees,
-    to: account.address,
-    value: 0n,
-  })
-  return {
-    ...bytes,
-    purpose: 'cancel',
-    gas,
-    valueWei: 0n,
-    ...fees,
-    sentBlock: null,
-    isRejected: false,
-  }
 }

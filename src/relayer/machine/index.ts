@@ -1,6 +1,5 @@
-import type { GasFees } from '../../chains/evm/gasFees.js'
 import type { EvmJobState, MinedReceipt } from '../../chains/evm/jobView.js'
-import type { SimulatedTx } from '../../chains/evm/signer.js'
+import type { SignOrder, SimulatedTx } from '../../chains/evm/signer.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import {
   type EvmJobTx,
@@ -51,14 +50,7 @@ export type EvmJobAction =
   /** Simulate, and estimate gas and fees. */
   | { do: 'prepare'; purpose: TxPurpose }
   /** Sign and store. `nonce` null: take the signer's next nonce in the same database transaction. */
-  | {
-      do: 'sign'
-      purpose: TxPurpose
-      nonce: number | null
-      gas: bigint
-      fees: GasFees
-      valueWei: bigint
-    }
+  | ({ do: 'sign'; nonce: number | null } & SignOrder)
   | { do: 'broadcast'; tx: EvmJobTx }
   | { do: 'record'; event: JobEvent<EvmJobTx> }
 
