@@ -378,17 +378,6 @@ export const evmRelayerChain = (
 ): RelayerChain => ({
   label: target.at.label,
   followsOthers: false,
-  worker({ network, optionsAt, show }) {
-    const { label: chain, config } = target.at
-    const name = 'the relayer'
-    const fields = { network, chain }
-    const relayer = new EvmRelayer({
-      ...optionsAt({ name, ...fields }),
-      ...target,
-      account,
-      settings,
-    })
-    show(relayer.state)
-    return { name, fields, pollMs: config.pollMs, step: (_, alive) => relayer.step(alive) }
-  },
+  pollMs: target.at.config.pollMs,
+  open: async (options) => new EvmRelayer({ ...options, ...target, account, settings }),
 })

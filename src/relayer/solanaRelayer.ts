@@ -8,9 +8,11 @@ import { countOpenJobs } from '../db/outbox/stats.js'
 import type { ChainRowKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { isInternalError } from '../ops/log/errors.js'
+import type { Logger } from '../ops/log/log.js'
 import { NATIVE_COIN } from '../registry/community/rules.js'
 import { SOLANA } from '../registry/families.js'
 import { type SolanaJobTx, WAITS_FOR_FUNDS } from '../registry/outbox.js'
+import type { Network } from '../registry/primitives/network.js'
 import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
 import { groupJobs } from './groups.js'
 import {
@@ -21,7 +23,7 @@ import {
 } from './machine/blockhash.js'
 import { applyJobEvent, type JobDecisionContext, type JobEvent } from './machine/index.js'
 import type { RelayerState } from './relayerTelemetry.js'
-import type { RelayerChain, RelayerWorkerContext } from './run.js'
+import type { RelayerChain } from './run.js'
 import { RENT_LAMPORTS, SOLANA_TELEMETRY } from './solanaTelemetry.js'
 
 /** Transactions that are handled in parallel. */
@@ -272,36 +274,22 @@ interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'rele
   open(): Promise<{ chain: number }>
 }
 
-/** Opens the relayer at its first step, so that an unavailable cluster does not delay other chains. */
+/** The chain of a network's Solana program. */
 export const solanaRelayerChain = ({ pollMs, ...options }: SolanaPayerOptions): RelayerChain => ({
   label: SOLANA.label,
   followsOthers: true,
-  worker(led) {
-    const { network, optionsAt, show } = led
-    const name = 'the payer'
-    let payer: SolanaRelayer | null = null
-    const open = async (): Promise<SolanaRelayer> => {
-      const { chain } = await options.open()
-      await reportAuthority(led, options.signer)
-      const opened = new SolanaRelayer({ ...optionsAt({ name, network }), ...options, chain })
-      show(opened.state)
-      return opened
-    }
-    return {
-      name,
-      fields: { network },
-      pollMs,
-      async step(_, alive) {
-        payer ??= await open()
-        return payer.step(alive)
-      },
-    }
+  pollMs,
+  async open(common, log) {
+    const { chain } = await options.open()
+    await reportAuthority(log, common.network, options.signer)
+    return new SolanaRelayer({ ...common, ...options, chain })
   },
 })
 
 /** Logs whether the program accepts the signer as its relay authority. A former authority can decide no payment. */
 async function reportAuthority(
-  { log, network }: RelayerWorkerContext,
+  log: Logger,
+  network: Network,
   signer: SolanaSigner | null,
 ): Promise<void> {
   if (!signer)

@@ -293,7 +293,7 @@ describe('a running payer', () => {
     })
     const paid = await world.pay('run', { foreign: true })
     await expect
-      .poll(() => logged.some(({ msg }) => msg.startsWith('a step of the payer failed')), WAIT)
+      .poll(() => logged.some(({ msg }) => msg.startsWith('a step of the relayer failed')), WAIT)
       .toBe(true)
     isAway = false
     await expect
