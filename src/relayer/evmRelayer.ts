@@ -24,16 +24,14 @@ import {
 import { queueReleases } from '../db/outbox/payouts.js'
 import { endParkedRefusals, parkUneconomicalRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import { countOpenJobs, readSignerStats } from '../db/outbox/stats.js'
+import { readSignerStats } from '../db/outbox/stats.js'
 import { findUndeliveredPayments } from '../db/payments/open.js'
-import type { ChainRowKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
 import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { decideMessageExecution, isDeliveryVoid, jobCallOf } from './calls.js'
 import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
-import { EVM_TELEMETRY, type EvmRelayerState } from './evmTelemetry.js'
 import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
 import { hasJobEnded, toParkedJob } from './machine/job.js'
@@ -64,9 +62,7 @@ type Row = JobRow<EvmJobTx>
 type Pass = Pick<SpendPolicy, 'gasPriceCapWei'> & { nowMs: number }
 
 /** Runs the jobs of one signer on an EVM chain, where a transaction is valid until its nonce is used. */
-export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
-  readonly state: EvmRelayerState
-  protected readonly place: ChainRowKey
+export class EvmRelayer extends ChainRelayer {
   protected readonly key: SignerRowKey | null
   readonly #options: EvmRelayerOptions
   readonly #gasPriceCapWei: () => Promise<bigint>
@@ -75,13 +71,17 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   #releasesAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: EvmRelayerOptions) {
-    super(options)
-    const { pool, network, epoch, at, path, account, settings } = options
+    const { pool, epoch, at, path, account, settings } = options
+    super(options, at.chain, {
+      chain: at.label,
+      unit: 'wei',
+      account: account?.address ?? null,
+      stuck: path && [],
+    })
     const { nowMs } = this.clock
     this.#options = options
-    this.place = { network, chain: at.chain }
     this.#gasPriceCapWei = createGasPriceCap(at.rpc, at.config)
-    this.key = account && { network, chain: at.chain, signer: fromHex(account.address) }
+    this.key = account && { ...this.place, signer: fromHex(account.address) }
     this.#nonces =
       account &&
       this.key &&
@@ -96,19 +96,6 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
         guard: (about, work) => this.guard(about, work),
       })
     this.#isLocal = path?.lane.hub.isLocal ?? false
-    this.state = {
-      network,
-      signer: account?.address ?? null,
-      chain: at.label,
-      kind: EVM_TELEMETRY,
-      stats: null,
-      stuck: path && [],
-      nonceGaps: 0,
-      nonceClaimed: null,
-      balance: null,
-      refusedNames: 0,
-      runwayMs: null,
-    }
   }
 
   protected override isWaiting(): boolean {
@@ -347,22 +334,14 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     }
   }
 
-  protected async takeStats(): Promise<void> {
-    const { pool } = this.#options
-    const nowMs = this.clock.nowMs()
-    const [open, signer] = await Promise.all([
-      countOpenJobs(pool, this.place, nowMs),
-      readSignerStats(pool, this.place, this.key?.signer ?? null, nowMs),
-    ])
-    this.state.stats = { open, ...signer }
-  }
-
   protected async readBalance(): Promise<bigint> {
-    const { at, account } = this.#options
+    const { pool, at, account } = this.#options
+    const stats = await readSignerStats(pool, this.key!, this.clock.nowMs())
+    this.state.signedToday = stats.signedTodayWei
     const balance = await at.rpc.onOneNode(async (ask) =>
       BigInt(await ask<Hex>('eth_getBalance', [account!.address, 'latest'])),
     )
-    const { spentLastDayWei, isDry } = this.state.stats!
+    const { spentLastDayWei, isDry } = stats
     if (isDry || balance === 0n) this.state.runwayMs = 0
     else
       this.state.runwayMs =

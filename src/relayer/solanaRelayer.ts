@@ -4,7 +4,6 @@ import { findDueSolanaJobs } from '../db/outbox/due.js'
 import { inRelayerTransaction, saveJobs } from '../db/outbox/jobs.js'
 import { queuePayouts } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import { countOpenJobs } from '../db/outbox/stats.js'
 import type { ChainRowKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { isInternalError } from '../ops/log/errors.js'
@@ -22,9 +21,8 @@ import {
   type SolanaJobSnapshot,
 } from './machine/blockhash.js'
 import { applyJobEvent, type JobDecisionContext, type JobEvent } from './machine/index.js'
-import type { RelayerState } from './relayerTelemetry.js'
+import { RENT_LAMPORTS } from './relayerState.js'
 import type { RelayerChain } from './run.js'
-import { RENT_LAMPORTS, SOLANA_TELEMETRY } from './solanaTelemetry.js'
 
 /** Transactions that are handled in parallel. */
 const CONCURRENCY = 4
@@ -43,28 +41,22 @@ type Row = JobRow<SolanaJobTx>
 type Group = readonly Row[]
 
 /** Runs the jobs of a Solana program, where a transaction is valid until its blockhash expires. */
-export class SolanaRelayer extends ChainRelayer<RelayerState> {
-  readonly state: RelayerState
-  protected readonly place: ChainRowKey
+export class SolanaRelayer extends ChainRelayer {
   protected readonly key: ChainRowKey | null
   readonly #options: SolanaRelayerOptions
   /** Number of job rows that the current step has stored. */
   #stored = 0
 
   constructor(options: SolanaRelayerOptions) {
-    super(options)
-    const { network, chain, signer } = options
-    this.#options = options
-    this.place = { network, chain }
-    this.key = signer && this.place
-    this.state = {
-      network,
+    const { chain, signer } = options
+    super(options, chain, {
       chain: SOLANA.label,
-      kind: SOLANA_TELEMETRY,
-      stats: null,
-      balance: null,
-      refusedNames: 0,
-    }
+      unit: 'lamports',
+      account: 'relay authority',
+      stuck: null,
+    })
+    this.#options = options
+    this.key = signer && this.place
   }
 
   get #signer(): SolanaSigner {
@@ -216,11 +208,6 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     )
     for (const row of stored) onOutcome?.(row, event.is)
     return stored
-  }
-
-  protected async takeStats(): Promise<void> {
-    const open = await countOpenJobs(this.#options.pool, this.place, this.clock.nowMs())
-    this.state.stats = { open }
   }
 
   protected readBalance(): Promise<bigint> {
