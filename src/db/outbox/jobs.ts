@@ -8,7 +8,6 @@ import {
   type Job,
   type JobKind,
   type JobProgress,
-  type JobTx,
   maxNonceCostWei,
 } from '../../registry/outbox.js'
 import { PAYMENT_STATE } from '../../registry/payment/payment.js'
@@ -17,7 +16,7 @@ import { assertRelayingLeader } from '../journal/head.js'
 import { type ArrayColumns, columnsFromProperties, insertRows, unnestSql } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { type ChainRowKey, execute, prepared, type Queryable, query } from '../pg/rows.js'
-import { txJson } from './rows.js'
+import { txsJson } from './rows.js'
 
 const DAY_MS = 86_400_000
 /** A job was changed since it was read. */
@@ -65,15 +64,7 @@ export async function insertNoopJob(
 ): Promise<boolean> {
   const text = `INSERT INTO jobs (network, kind, chain, signer, state, nonce, txs, created_ms, updated_ms)
     VALUES ($1, ${JOB_KIND.noop}, $2, $3, ${JOB_STATE.signed}, $4, $5, $6, $6) ON CONFLICT DO NOTHING`
-  return (
-    (await execute(client, network, text, [
-      chain,
-      signer,
-      nonce,
-      JSON.stringify([txJson(tx)]),
-      nowMs,
-    ])) === 1
-  )
+  return (await execute(client, network, text, [chain, signer, nonce, txsJson([tx]), nowMs])) === 1
 }
 
 /** Who makes a change: the relayer's epoch, or null for the operator; and the signer of the nonce, if any. */
@@ -178,7 +169,7 @@ export async function reserveSpending(
 
 const COLUMNS: ArrayColumns<JobProgress> = [
   ['state', 'int2', ({ state }) => JOB_STATE[state]],
-  ['txs', 'jsonb', ({ txs }) => JSON.stringify(txs.map((tx: JobTx) => txJson(tx)))],
+  ['txs', 'jsonb', ({ txs }) => txsJson(txs)],
   ['included', 'jsonb', ({ included }) => included && JSON.stringify(included)],
   ...columnsFromProperties<JobProgress>('numeric', 'valueWei', 'spentWei'),
   ...columnsFromProperties<JobProgress>('int8', 'nonce', 'nextMs'),
