@@ -2,7 +2,6 @@ import type pg from 'pg'
 import { whileLeading } from '../db/leaders/lead.js'
 import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import type { NetworkContext } from '../ops/context.js'
-import type { Logger } from '../ops/log/log.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -25,7 +24,7 @@ export interface RelayerChain {
    * Opens the relayer for one term as leader. Called at its first step, so that a chain that is away delays no other.
    * @throws ChainUnavailableError
    */
-  open(options: ChainRelayerOptions, log: Logger): Promise<ChainRelayer>
+  open(options: ChainRelayerOptions): Promise<ChainRelayer>
 }
 
 export interface RelayRunOptions extends Omit<NetworkContext, 'metrics'> {
@@ -122,7 +121,7 @@ function relayWorker(
     check,
     relayer: () => relayer,
     async step(_, alive) {
-      relayer ??= await open(options, log)
+      relayer ??= await open(options)
       return relayer.step(alive)
     },
   }

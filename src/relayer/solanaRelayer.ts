@@ -7,11 +7,9 @@ import type { JobRow } from '../db/outbox/rows.js'
 import type { ChainRowKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { isInternalError } from '../ops/log/errors.js'
-import type { Logger } from '../ops/log/log.js'
 import { NATIVE_COIN } from '../registry/community/rules.js'
 import { SOLANA } from '../registry/families.js'
 import { type SolanaJobTx, WAITS_FOR_FUNDS } from '../registry/outbox.js'
-import type { Network } from '../registry/primitives/network.js'
 import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
 import { groupJobs } from './groups.js'
 import {
@@ -266,30 +264,5 @@ export const solanaRelayerChain = ({ pollMs, ...options }: SolanaPayerOptions): 
   label: SOLANA.label,
   followsOthers: true,
   pollMs,
-  async open(common, log) {
-    const { chain } = await options.open()
-    await reportAuthority(log, common.network, options.signer)
-    return new SolanaRelayer({ ...common, ...options, chain })
-  },
+  open: async (common) => new SolanaRelayer({ ...common, ...options, ...(await options.open()) }),
 })
-
-/** Logs whether the program accepts the signer as its relay authority. A former authority can decide no payment. */
-async function reportAuthority(
-  log: Logger,
-  network: Network,
-  signer: SolanaSigner | null,
-): Promise<void> {
-  if (!signer)
-    return log.info(
-      { network },
-      "without the relay authority's key payments are neither settled nor refunded",
-    )
-  const authority = signer.authority.toBase58()
-  const obeyed = (await signer.relayAuthority())?.toBase58() ?? null
-  if (authority === obeyed) log.info({ network, authority }, 'deciding payments on Solana')
-  else
-    log.error(
-      { network, authority, obeyed },
-      "the relay authority's key is not the one that the program obeys",
-    )
-}

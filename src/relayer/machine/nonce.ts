@@ -7,7 +7,12 @@ import {
   replacementGasFees,
 } from '../../chains/evm/gasFees.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
-import { type EvmJobTx, REFUSED_BY_NODES, type TxPurpose } from '../../registry/outbox.js'
+import {
+  type EvmJobTx,
+  REFUSED_BY_NODES,
+  type TxFailure,
+  type TxPurpose,
+} from '../../registry/outbox.js'
 import {
   CANCEL_AFTER_BLOCKS,
   CANCEL_AFTER_FAILURES,
@@ -34,21 +39,16 @@ function planQueued(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): Evm
   if (seen.done === 'unconfirmed') return WAIT
   if (seen.nowMs < job.nextMs) return WAIT
   if (!seen.prepared) return { do: 'prepare', purpose: 'deliver' }
-  if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
+  if ('failure' in seen.prepared) return fail(seen.prepared.failure)
   const { gas } = seen.prepared
   const fees = capGasFees(seen.prepared.fees, policy.gasPriceCapWei)
-  if (!fees)
-    return record({ is: 'failed', failure: { class: 'transient', reason: 'gas_price_above_cap' } })
+  if (!fees) return retry('gas_price_above_cap')
   const { valueWei } = job
   const costWei = maxTransactionCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
     // fees may fall again, but spent gas and the value do not
     const isHopeless = valueWei > policy.spendCapWei || costWei <= policy.spendCapWei
-    return record(
-      isHopeless
-        ? { is: 'parked', reason: 'spend_cap' }
-        : { is: 'failed', failure: { class: 'transient', reason: 'fees_above_cap' } },
-    )
+    return isHopeless ? record({ is: 'parked', reason: 'spend_cap' }) : retry('fees_above_cap')
   }
   return { do: 'sign', purpose: 'deliver', nonce: null, gas, fees, valueWei }
 }
@@ -77,8 +77,7 @@ function planUsed(job: EvmJob, seen: EvmJobSnapshot): EvmJobAction {
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   // a single node has to report the nonce as used twice, with a pause between
-  if (!seen.isSure && job.reason !== NONCE_USED)
-    return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
+  if (!seen.isSure && job.reason !== NONCE_USED) return retry(NONCE_USED)
   if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT
   return record({ is: 'parked', reason: 'nonce_taken' })
 }
@@ -88,8 +87,7 @@ const REPORTED_DONE = 'said_to_be_done'
 
 /** Ends a job that is done. A single node has to report the job as done twice, with a pause between. */
 function end({ reason, nextMs }: EvmJob, seen: EvmJobSnapshot, feeWei: bigint): EvmJobAction {
-  if (!seen.isSure && reason !== REPORTED_DONE)
-    return record({ is: 'failed', failure: { class: 'transient', reason: REPORTED_DONE } })
+  if (!seen.isSure && reason !== REPORTED_DONE) return retry(REPORTED_DONE)
   if (!seen.isSure && seen.nowMs < nextMs) return WAIT
   return record({ is: 'confirmed', feeWei })
 }
@@ -231,11 +229,11 @@ function replace(
   purpose: TxPurpose,
 ): EvmJobAction {
   if (!seen.prepared) return { do: 'prepare', purpose }
-  if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
+  if ('failure' in seen.prepared) return fail(seen.prepared.failure)
   const tx = job.txs.at(-1)!
   const { gas, fees: fresh } = seen.prepared
   if (purpose === 'deliver' && tx.isRejected && job.failures >= CANCEL_AFTER_FAILURES)
-    return record({ is: 'failed', failure: { class: 'revert', reason: REFUSED_BY_NODES } })
+    return fail({ class: 'revert', reason: REFUSED_BY_NODES })
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
   // a cancel is cheap and frees later nonces, so the job's cap does not apply
   const affordableWei = (policy.spendCapWei - job.spentWei - valueWei) / gas
@@ -274,7 +272,11 @@ function raisedFees(
 
 function planStuck(tx: EvmJobTx, seen: EvmJobSnapshot): EvmJobAction {
   if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
-  return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })
+  return fail({ class: 'revert', reason: 'fees_above_cap' })
 }
 
 const record = (event: JobEvent<EvmJobTx>): EvmJobAction => ({ do: 'record', event })
+
+const fail = (failure: TxFailure): EvmJobAction => record({ is: 'failed', failure })
+
+const retry = (reason: string): EvmJobAction => fail({ class: 'transient', reason })
