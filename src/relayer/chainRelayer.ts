@@ -109,10 +109,6 @@ export abstract class ChainRelayer {
   protected abstract advance(isBusy: boolean, alive: () => void): Promise<boolean>
   /** Balance of the paying account. Reads its spending into the state, where spending is counted. */
   protected abstract readBalance(): Promise<bigint>
-  /** True if the chain has to be polled although there is no unfinished job. */
-  protected isWaiting(): boolean {
-    return false
-  }
 
   /**
    * Runs one step, without timers.
@@ -135,7 +131,7 @@ export abstract class ChainRelayer {
     }
     if (this.#errors.length > 0) throw this.#errors[0]
     if (hasStored) return 'progressed'
-    return isBusy || this.isWaiting() ? 'waiting' : 'idle'
+    return isBusy || this.state.nonceGaps > 0 ? 'waiting' : 'idle'
   }
 
   /** Reads statistics and the balance. The first balance, and a higher one, wakes jobs that wait for funds. */

@@ -25,7 +25,7 @@ import { queueReleases } from '../db/outbox/payouts.js'
 import { endParkedRefusals, parkUneconomicalRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { readSignerStats } from '../db/outbox/stats.js'
-import { findUndeliveredPayments } from '../db/payments/open.js'
+import { queuePaymentDeliveries } from '../db/payments/open.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
 import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../registry/outbox.js'
@@ -98,10 +98,6 @@ export class EvmRelayer extends ChainRelayer {
     this.#isLocal = path?.lane.hub.isLocal ?? false
   }
 
-  protected override isWaiting(): boolean {
-    return this.state.nonceGaps > 0
-  }
-
   protected async queue(): Promise<number> {
     const { path } = this.#options
     return (path ? await this.#queueDeliveries(path) : 0) + (await this.#queueEndings())
@@ -169,14 +165,14 @@ export class EvmRelayer extends ChainRelayer {
         await settleReceivedMessages(client, network, nowMs)
         const sentBeforeMs = this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs
         const fresh = delivers ? await findMessagesToQueue(client, network, sentBeforeMs) : []
-        const payments = account ? await findUndeliveredPayments(client, network) : []
-        const jobs = payments.map(this.#deliveryOf)
+        const deliveries = account ? await queuePaymentDeliveries(client, this.place, nowMs) : 0
+        const jobs: NewJob[] = []
         for (const message of fresh) {
           const about = { message: toHex(message.guid) }
           jobs.push(...((await this.guard(about, () => this.#jobsFor(message, path))) ?? []))
         }
         return {
-          queued: await insertJobs(client, network, jobs, nowMs),
+          queued: deliveries + (await insertJobs(client, network, jobs, nowMs)),
           stuck: await findStuckMessages(client, network, stuckMs),
         }
       },
@@ -225,12 +221,6 @@ export class EvmRelayer extends ChainRelayer {
     if (priceWei === null) return null
     return (GAS_PER_PAYMENT_REFUSAL * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
   }
-
-  readonly #deliveryOf = (subject: Buffer): NewJob => ({
-    kind: 'deliver',
-    chain: this.#options.at.chain,
-    subject,
-  })
 
   /**
    * New jobs of a message. On local networks we are the only verifier. A refused execution is queued too, so that it is

@@ -1,5 +1,4 @@
 import {
-  type EvmJobTx,
   JOB_KIND,
   JOB_STATE,
   type Job,
