@@ -2,7 +2,7 @@ import { ChainUnavailableError } from '../chains/chain.js'
 import type { EvmJobState } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { EvmJobSender, SimulatedTx } from '../chains/evm/signer.js'
-import { isErrorAnswer, RpcError, reasonOfError } from '../chains/rpc/errors.js'
+import { isRefusalByNode, RpcError, reasonOfError } from '../chains/rpc/errors.js'
 import type { JobChange } from '../db/outbox/jobs.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError } from '../ops/log/errors.js'
@@ -184,7 +184,7 @@ async function broadcast(
   } catch (error) {
     if (!isOfChain(error)) throw error
     ports.onNodeError?.(error)
-    const reason = isErrorAnswer(error) ? REFUSED_BY_NODES : reasonOfError(error)
+    const reason = isRefusalByNode(error) ? REFUSED_BY_NODES : reasonOfError(error)
     event = { is: 'refused', hash: tx.hash, reason }
   }
   failpoint('relay.broadcast')

@@ -8,7 +8,7 @@ import {
   WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
 import { addPriceMargin } from '../margins.js'
-import { isErrorAnswer, RpcError } from '../rpc/errors.js'
+import { isRefusalByNode, RpcError } from '../rpc/errors.js'
 import { type EvmRpc, type RpcCall, rpcQuantity } from '../rpc/evm.js'
 import {
   type BridgeCall,
@@ -133,7 +133,7 @@ export interface SignOrder {
  * Sends a signed transaction to every node. After an error, the node is asked for the transaction by its hash: that
  * decides, whatever the error says. A refusal of the transaction is not a fault of the node, which is still used.
  * @returns the newest block when a node has the transaction; null where that block could not be read
- * @throws RpcError of a node that refuses the transaction (`isErrorAnswer`); ChainUnavailableError where none answers
+ * @throws RpcError of a node that refuses the transaction (`isRefusalByNode`); ChainUnavailableError where none answers
  */
 export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<number | null> {
   const hash = keccak256(raw)
@@ -144,7 +144,7 @@ export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<numbe
         await ask('eth_sendRawTransaction', [raw])
       } catch (error) {
         if (!(await hasTransaction(ask, hash))) {
-          if (isErrorAnswer(error)) return { error }
+          if (isRefusalByNode(error)) return { error }
           throw error
         }
       }
@@ -159,7 +159,7 @@ export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<numbe
 /** Whether a node has a transaction in its mempool or in a block. False where the node does not answer. */
 const hasTransaction = (ask: RpcCall, hash: Hex): Promise<boolean> =>
   fallbackOnExpectedError(
-    ask<object | null>('eth_getTransactionByHash', [hash]).then((tx) => tx !== null),
+    ask<{ hash: Hex } | null>('eth_getTransactionByHash', [hash]).then((tx) => tx?.hash === hash),
     (error) => error instanceof RpcError,
     false,
   )

@@ -154,9 +154,6 @@ export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
       /(unsupported|unknown|disabled|invalid) (rpc )?(method|module|namespace|block ?tag)/i,
     ],
   ]),
-  ...wordRows('transient', 'behind', [
-    ['geth and its kin', /header not found|unknown block|block not found|beyond .{0,20}head/i],
-  ]),
 ]
 
 const isBetween = (value: number, [least, most]: readonly [number, number]): boolean =>

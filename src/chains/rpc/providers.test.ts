@@ -266,14 +266,14 @@ const TRANSIENT: (Said & { reason: string })[] = [
   { by: 'llamarpc', status: 403, code: -32_000, text: 'access denied', reason: 'no_access' },
   { by: 'tenderly', status: 401, code: -32_004, text: 'invalid access key', reason: 'no_access' },
   { by: 'a plan that has ended', status: 402, text: 'payment required', reason: 'no_access' },
-  { by: 'geth', code: -32_000, text: 'header not found', reason: 'behind' },
-  { by: 'nethermind', code: -32_000, text: 'unknown block', reason: 'behind' },
+  { by: 'geth', code: -32_000, text: 'header not found', reason: 'unknown_refusal' },
+  { by: 'nethermind', code: -32_000, text: 'unknown block', reason: 'unknown_refusal' },
   {
     by: 'geth, of a block that it lacks',
     ...LOGS,
     code: -32_000,
     text: 'block range extends beyond current head block',
-    reason: 'behind',
+    reason: 'unknown_refusal',
   },
   {
     by: 'anybody',

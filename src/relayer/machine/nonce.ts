@@ -239,10 +239,7 @@ function replace(
   const affordableWei = (policy.spendCapWei - job.spentWei - valueWei) / gas
   const isBound = purpose === 'deliver' && affordableWei < policy.gasPriceCapWei
   const capWei = isBound ? affordableWei : policy.gasPriceCapWei
-  const isNew = tx.isRejected && tx.purpose !== purpose
-  const fees = isNew
-    ? capGasFees(fresh, capWei)
-    : raisedFees(job, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
+  const fees = nextFees(tx, purpose, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
   if (fees) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
   if (purpose === 'cancel' || tx.maxFeePerGas >= baseFeePerGasOf(fresh))
     return { do: 'broadcast', tx }
@@ -255,19 +252,19 @@ interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
 }
 
 /**
- * Fees of the next transaction with the job's nonce. After the first refusal by the nodes, they rise as for a
- * replacement: by 10 %, or to a fresh estimate. After the second refusal, the price doubles. Null above a cap.
+ * Fees of the next transaction with a nonce. A transaction that no node takes may be replaced at any price: its price
+ * doubles, and a cancel begins with a fresh estimate. Otherwise nodes expect 10 % more. Null above a cap.
  */
-function raisedFees(
-  { txs }: EvmJob,
+function nextFees(
+  tx: EvmJobTx,
+  purpose: TxPurpose,
   fresh: GasFees,
   { capWei, gasPriceCapWei }: FeeBounds,
 ): GasFees | null {
-  const tx = txs.at(-1)!
-  const isUntaken = txs.filter(({ isRejected }) => isRejected).length > 1
-  const raised = isUntaken ? null : replacementGasFees(tx, fresh, gasPriceCapWei)
-  if (raised && raised.maxFeePerGas <= capWei) return raised
-  return tx.isRejected ? doubledGasFees(tx, fresh, capWei) : null
+  if (tx.isRejected && tx.purpose !== purpose) return capGasFees(fresh, capWei)
+  if (tx.isRejected) return doubledGasFees(tx, fresh, capWei)
+  const raised = replacementGasFees(tx, fresh, gasPriceCapWei)
+  return raised && raised.maxFeePerGas <= capWei ? raised : null
 }
 
 function planStuck(tx: EvmJobTx, seen: EvmJobSnapshot): EvmJobAction {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { addPriceMargin } from '../../margins.js'
-import { isErrorAnswer, RpcError } from '../../rpc/errors.js'
+import { isRefusalByNode, RpcError } from '../../rpc/errors.js'
 import { type EvmRpc, type RpcCall, rpcQuantity } from '../../rpc/evm.js'
 import { contractErrorOfRevert } from '../bridge/calls.js'
 import { doubledGasFees, type GasFees, maxTransactionCostWei } from '../gasFees.js'
@@ -40,17 +40,12 @@ export async function sendDeploymentCall(
       readGasFees(ask),
       ask<Hex>('eth_getBalance', [from, 'latest']),
     ])
-    const requireBalance = (gas: bigint): void => {
-      const costWei = maxTransactionCostWei(gas, fees, call.value)
-      if (BigInt(balance) < costWei)
-        throw new Error(
-          `On chain "${label}" ${from} has ${BigInt(balance)} wei, and this may take ${costWei}: send it some.`,
-        )
-    }
-    // without the value, nodes refuse the estimate in words of their own
-    requireBalance(0n)
     const gas = addPriceMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), 'gas')
-    requireBalance(gas)
+    const costWei = maxTransactionCostWei(gas, fees, call.value)
+    if (BigInt(balance) < costWei)
+      throw new Error(
+        `On chain "${label}" ${from} has ${BigInt(balance)} wei, and this may take ${costWei}: send it some.`,
+      )
     return { gas, fees }
   })
   const nonce = Number(await rpc.call<Hex>('eth_getTransactionCount', [from, 'latest']))
@@ -83,7 +78,7 @@ async function offer(
       await broadcastTransaction(rpc, raw)
       return keccak256(raw)
     } catch (error) {
-      if (!isErrorAnswer(error)) throw error
+      if (!isRefusalByNode(error)) throw error
       const next = doubledGasFees(fees, first, await capWei())
       if (next === null)
         throw new Error(
