@@ -47,7 +47,7 @@ export type JobState = keyof typeof JOB_STATE
 export const PARKED_ABOVE_DELIVERY_LIMIT = 'above_deliver_limit'
 /** Reason of a job that waits because its signer's balance is too low. */
 export const WAITS_FOR_FUNDS = 'insufficient_funds'
-/** Reason of a job whose transaction no node takes. */
+/** Reason of a job whose transaction no node takes, though its nonce is the next one. */
 export const REFUSED_BY_NODES = 'refused'
 /** Reason of a job that waits because the relayer has spent its daily maximum on the chain. */
 export const WAITS_FOR_DAILY_CAP = 'daily_cap'
@@ -99,7 +99,7 @@ export interface EvmJobTx {
   maxPriorityFeePerGas: bigint
   /** Head of the chain when a node last accepted the transaction, null before. */
   sentBlock: number | null
-  /** True after the nodes refused the transaction, until one of them takes it. */
+  /** True after the nodes refused the transaction with the next nonce, until one of them takes it. */
   isRejected: boolean
 }
 

@@ -184,7 +184,9 @@ async function broadcast(
   } catch (error) {
     if (!isOfChain(error)) throw error
     ports.onNodeError?.(error)
-    const reason = isRefusalByNode(error) ? REFUSED_BY_NODES : reasonOfError(error)
+    // behind an unused nonce, nodes may refuse every transaction
+    const isRefused = seen.nonce === 'next' && isRefusalByNode(error)
+    const reason = isRefused ? REFUSED_BY_NODES : reasonOfError(error)
     event = { is: 'refused', hash: tx.hash, reason }
   }
   failpoint('relay.broadcast')

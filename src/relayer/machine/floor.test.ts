@@ -67,12 +67,17 @@ describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', (
   it.each<[string, Partial<SpendPolicy>]>([
     ['the cap on the price of gas', { gasPriceCapWei: 29n * GWEI }],
     ['the cap of the job', { spendCapWei: GAS * 29n * GWEI }],
-  ])('gets nothing above %s, and the last offer again', (_, change) => {
+  ])('gets nothing above %s, and then a cancel', (_, change) => {
     const within = { ...bounds, ...change }
     const { job, sent } = offerUntilTaken(pool, within, 30)
     expect(job.state).toBe('signed')
     expect(isWithin(job, within)).toBe(true)
-    expect(sent).toBeGreaterThan(15)
+    expect(sent).toBeGreaterThan(4)
+    const view = seen({ nowMs: job.nextMs, prepared: { gas: GAS, fees: job.txs[0]! } })
+    expect(planEvmJob(job, view, within)).toMatchObject({
+      do: 'record',
+      event: { is: 'failed', failure: { class: 'revert', reason: REFUSED_BY_NODES } },
+    })
   })
 })
 

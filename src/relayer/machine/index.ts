@@ -39,11 +39,6 @@ export interface SpendPolicy {
 export const REPLACE_AFTER_BLOCKS = 2
 /** Blocks after which a transaction is cancelled that is below the base fee and may not be replaced. */
 export const CANCEL_AFTER_BLOCKS = 10
-/**
- * Failed attempts after which a transaction that no node takes is cancelled, since later nonces wait for it: a quarter
- * of an hour, in which its price has risen to the cap.
- */
-export const CANCEL_AFTER_FAILURES = 20
 
 export type EvmJobAction =
   | { do: 'wait' }
@@ -114,8 +109,7 @@ export function applyJobEvent<Tx extends JobTx>(
 }
 
 /**
- * No node took the transaction. A node's reason decides nothing, since nodes have any wording: the nonce and the next
- * simulation decide. Another node may have the transaction, so a blockhash job stays as it is until its blockhash
+ * No node took the transaction. A node's wording decides nothing: the nonce and the next simulation do. Another node may have the transaction, so a blockhash job stays as it is until its blockhash
  * expires.
  */
 function refused<Tx extends JobTx>(

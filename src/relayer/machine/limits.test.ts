@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NOW, policy, prepared, queued, seen, signed, txOf } from '../../../test/model/nonceJobs.js'
 import { REFUSED_BY_NODES, type TxFailure } from '../../registry/outbox.js'
-import {
-  applyJobEvent,
-  backoffMs,
-  CANCEL_AFTER_BLOCKS,
-  CANCEL_AFTER_FAILURES,
-  type EvmJobSnapshot,
-} from './index.js'
+import { applyJobEvent, backoffMs, CANCEL_AFTER_BLOCKS, type EvmJobSnapshot } from './index.js'
 import type { EvmJob } from './job.js'
 import { planEvmJob } from './nonce.js'
 
@@ -121,31 +115,27 @@ it('a cancel is signed even while an earlier nonce is unused', () => {
 
 describe('a transaction that no node takes', () => {
   const refused: EvmJob = { ...signed, txs: [txOf(1, { isRejected: true })] }
-  const patient: EvmJob = { ...refused, failures: CANCEL_AFTER_FAILURES - 1 }
-  const late: EvmJob = { ...refused, failures: CANCEL_AFTER_FAILURES }
+  /** Highest price, at which a fresh estimate is possible. */
+  const capWei = 1_000_100n
+  const capped = { ...policy, gasPriceCapWei: capWei }
+  const highest = { maxFeePerGas: capWei, maxPriorityFeePerGas: capWei, isRejected: true }
 
-  it('is offered again at the same price while an earlier nonce is unused: that is reason enough', () => {
-    expect(plan(refused, { nonce: 'later', prepared })).toEqual({
-      do: 'broadcast',
-      tx: refused.txs[0],
-    })
-    expect(plan(refused, { prepared }, 1_000_000n)).toMatchObject({
+  it('is offered at twice the price', () => {
+    expect(plan(refused, { prepared }, 10n ** 12n)).toMatchObject({
       do: 'sign',
       purpose: 'deliver',
+      fees: { maxFeePerGas: 200n, maxPriorityFeePerGas: 20n },
     })
   })
 
   it('is cancelled in the end at a fresh price, since later nonces wait for it', () => {
-    expect(plan(patient, { prepared }, 1_000_000n)).toMatchObject({
-      do: 'sign',
-      purpose: 'deliver',
-    })
+    const last: EvmJob = { ...refused, txs: [txOf(1, highest)] }
     const failure = { class: 'revert', reason: REFUSED_BY_NODES } as const
     const event = { is: 'failed', failure } as const
-    expect(plan(late, { prepared }, 1_000_000n)).toEqual({ do: 'record', event })
-    const released = applyJobEvent(late, event, seen())
+    expect(planEvmJob(last, seen({ prepared }), capped)).toEqual({ do: 'record', event })
+    const released = applyJobEvent(last, event, seen())
     expect(released).toMatchObject({ release: 'queue', alone: true, nextMs: NOW })
-    expect(plan(released, { prepared })).toMatchObject({
+    expect(planEvmJob(released, seen({ prepared }), capped)).toMatchObject({
       do: 'sign',
       purpose: 'cancel',
       nonce: 3,
@@ -154,12 +144,9 @@ describe('a transaction that no node takes', () => {
   })
 
   it('and its cancel are offered again at the cap on the price of gas', () => {
-    const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 100n }
-    const cancel = txOf(2, { purpose: 'cancel', isRejected: true, ...fees })
-    const dear: EvmJob = { ...late, release: 'queue', txs: [...late.txs, cancel] }
-    const capped = { ...policy, gasPriceCapWei: 100n }
-    const view = seen({ prepared: { gas: 1_000n, fees } })
-    expect(planEvmJob(dear, view, capped)).toEqual({ do: 'broadcast', tx: cancel })
+    const cancel = txOf(2, { purpose: 'cancel', ...highest })
+    const dear: EvmJob = { ...refused, release: 'queue', txs: [...refused.txs, cancel] }
+    expect(planEvmJob(dear, seen({ prepared }), capped)).toEqual({ do: 'broadcast', tx: cancel })
   })
 })
 

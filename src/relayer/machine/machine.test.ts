@@ -120,10 +120,10 @@ describe('plan', () => {
     ],
     ['sent: would fail now', old, { prepared: { failure } }, record({ is: 'failed', failure })],
     [
-      'sent: refused for its fees: replaced without waiting for blocks',
+      'sent: refused by the nodes: replaced without waiting for blocks',
       { ...sent, txs: [txOf(1, { isRejected: true })] },
-      { prepared },
-      sign('deliver'),
+      {},
+      prepare('deliver'),
     ],
     ['sent: to be parked: cancels', { ...old, release: 'operator' }, {}, prepare('cancel')],
     ['cancelling: sends the cancel', cancelling, {}, send(cancelling.txs[1])],

@@ -26,7 +26,6 @@ const CASES: [row: string, job: EvmJob, seen?: Partial<EvmJobSnapshot>][] = [
   ['it has another purpose', old, { done: 'confirmed' }],
   ['it was not sent', signed],
   ['it was not sent', cancelling],
-  ['it was not sent', { ...old, txs: [txOf(1, { isRejected: true })] }, { nonce: 'later' }],
   ['it was not sent', sentAt(HEAD + 101)],
   ['an earlier nonce is unused too', old, { nonce: 'later' }],
   ['no block took it', old],

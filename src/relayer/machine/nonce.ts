@@ -15,7 +15,6 @@ import {
 } from '../../registry/outbox.js'
 import {
   CANCEL_AFTER_BLOCKS,
-  CANCEL_AFTER_FAILURES,
   type EvmJobAction,
   type EvmJobSnapshot,
   type JobEvent,
@@ -143,9 +142,8 @@ export const UNUSED_NONCE_DECISIONS: readonly UnusedRow[] = [
     action: 'wait',
   },
   {
-    // the reason is the price or a policy, since the nonce is the next one, and `prepare` simulates and checks the balance
     name: 'no node takes it',
-    holds: ({ tx, seen }) => tx.isRejected && seen.nonce === 'next',
+    holds: ({ tx }) => tx.isRejected,
     action: 'replace',
   },
   {
@@ -232,8 +230,6 @@ function replace(
   if ('failure' in seen.prepared) return fail(seen.prepared.failure)
   const tx = job.txs.at(-1)!
   const { gas, fees: fresh } = seen.prepared
-  if (purpose === 'deliver' && tx.isRejected && job.failures >= CANCEL_AFTER_FAILURES)
-    return fail({ class: 'revert', reason: REFUSED_BY_NODES })
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
   // a cancel is cheap and frees later nonces, so the job's cap does not apply
   const affordableWei = (policy.spendCapWei - job.spentWei - valueWei) / gas
@@ -241,9 +237,12 @@ function replace(
   const capWei = isBound ? affordableWei : policy.gasPriceCapWei
   const fees = nextFees(tx, purpose, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
   if (fees) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
-  if (purpose === 'cancel' || tx.maxFeePerGas >= baseFeePerGasOf(fresh))
-    return { do: 'broadcast', tx }
-  return planStuck(tx, seen)
+  if (purpose === 'cancel') return { do: 'broadcast', tx }
+  if (tx.maxFeePerGas < baseFeePerGasOf(fresh)) return planStuck(tx, seen)
+  // no node takes it at the highest price: later nonces wait
+  return tx.isRejected
+    ? fail({ class: 'revert', reason: REFUSED_BY_NODES })
+    : { do: 'broadcast', tx }
 }
 
 interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
