@@ -76,7 +76,7 @@ export const RELAYER_GAUGES: readonly RelayerGauge[] = [
   {
     name: 'clusterd_relayer_signed_today_wei',
     help: 'Most that today’s (UTC) signatures may cost',
-    value: ({ signedToday }) => signedToday && Number(signedToday),
+    value: ({ signedToday }) => (signedToday === null ? null : Number(signedToday)),
   },
   {
     name: 'clusterd_relayer_runway_seconds',
