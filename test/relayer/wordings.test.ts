@@ -98,7 +98,7 @@ describe.each(WORDINGS)('a node that says: %s', (_, wording) => {
     const { state, failures } = await executeOf(world, guid)
     expect(state).toBe('confirmed')
     const sent = (await world.jobs()).filter(({ kind }) => kind === 'execute').at(-1)!
-    // only an answer that is none leaves open whether the node has it, until the nonce shows
+    // after a body that is not JSON-RPC, the hash may be asked for once more
     expect(failures).toBeLessThanOrEqual('body' in wording ? 1 : 0)
     expect(sent.txs).toHaveLength(1)
   })
