@@ -28,7 +28,7 @@ import { paymentReleaseTypedData } from '../registry/community/release.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { DaemonChainFamily, OpenedChain } from './families/family.js'
-import { CHAIN_FAMILIES, relayerTelemetriesOf } from './families/index.js'
+import { CHAIN_FAMILIES } from './families/index.js'
 import { maintenanceWorkers } from './maintenance.js'
 import { registerSnapshotMetrics } from './metrics.js'
 import { overviewPage } from './opsPage.js'
@@ -109,11 +109,7 @@ export class Daemon {
         reportLostCommits({ loops: this.#loops, log }, network),
       ),
     })
-    registerSnapshotMetrics(
-      this.#metrics.registry,
-      () => this.#snapshot(),
-      relayerTelemetriesOf(families),
-    )
+    registerSnapshotMetrics(this.#metrics.registry, () => this.#snapshot())
   }
 
   /** @throws Error with one sentence when a chain can't be used, or the database does not allow the daemon's roles */

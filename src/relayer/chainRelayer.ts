@@ -2,11 +2,12 @@ import type pg from 'pg'
 import { endJobBackoffs, hasUnfinishedJobs } from '../db/outbox/due.js'
 import { countWronglyRefusedPayments } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
+import { countOpenJobs } from '../db/outbox/stats.js'
 import type { ChainRowKey } from '../db/pg/rows.js'
 import type { LeaderContext } from '../ops/context.js'
 import { isInternalError } from '../ops/log/errors.js'
 import type { StepResult } from '../ops/worker.js'
-import type { RelayerState } from './relayerTelemetry.js'
+import type { RelayerIdentity, RelayerState } from './relayerState.js'
 import type { JobStepOutcome, RelayerClock } from './step.js'
 
 const STATS_EVERY_MS = 5_000
@@ -20,8 +21,8 @@ export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'netwo
   clock?: RelayerClock | undefined
   /** Called for each change of each job, with the stored row. */
   onOutcome?: ((row: JobRow, outcome: JobStepOutcome) => void) | undefined
-  /** Called with the error if the chain could not be reached for a job. */
-  onUnreachable?: ((row: JobRow, error: Error) => void) | undefined
+  /** Called with each error of a node that a job met. */
+  onNodeError?: ((row: JobRow, error: Error) => void) | undefined
   /**
    * Called with each error of our own code, and with log fields that name the job. Without it, the step throws the
    * first error after its other work.
@@ -40,10 +41,10 @@ export const jobLogFields = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | '
  * Runs the jobs of one chain in the network's leading process. Subclasses for each chain family define what is due, how
  * a transaction is signed, sent and followed, and how it expires: by its nonce or by its blockhash.
  */
-export abstract class ChainRelayer<State extends RelayerState> {
-  abstract readonly state: State
+export abstract class ChainRelayer {
+  readonly state: RelayerState
   /** The chain whose jobs are followed. */
-  protected abstract readonly place: ChainRowKey
+  protected readonly place: ChainRowKey
   /** The chain whose jobs are executed. Null without a key: nothing is signed. */
   protected abstract readonly key: ChainRowKey | null
   protected readonly clock: RelayerClock
@@ -53,8 +54,25 @@ export abstract class ChainRelayer<State extends RelayerState> {
   #statsAtMs = Number.NEGATIVE_INFINITY
   #refusedNamesAtMs = Number.NEGATIVE_INFINITY
 
-  constructor({ pool, clock, onOwnError }: ChainRelayerOptions) {
+  /** @param chain the chain's number in the database */
+  constructor(
+    { pool, network, clock, onOwnError }: ChainRelayerOptions,
+    chain: number,
+    identity: RelayerIdentity,
+  ) {
     this.#pool = pool
+    this.place = { network, chain }
+    this.state = {
+      network,
+      ...identity,
+      open: null,
+      balance: null,
+      signedToday: null,
+      runwayMs: null,
+      refusedNames: 0,
+      nonceGaps: 0,
+      nonceClaimed: null,
+    }
     this.#onOwnError = onOwnError
     this.clock = clock ?? { nowMs: Date.now, random: Math.random }
   }
@@ -89,14 +107,8 @@ export abstract class ChainRelayer<State extends RelayerState> {
    * @returns whether something was stored
    */
   protected abstract advance(isBusy: boolean, alive: () => void): Promise<boolean>
-  /** Reads statistics of the jobs from the database into the state. */
-  protected abstract takeStats(): Promise<void>
-  /** Balance of the paying account. */
+  /** Balance of the paying account. Reads its spending into the state, where spending is counted. */
   protected abstract readBalance(): Promise<bigint>
-  /** True if the chain has to be polled although there is no unfinished job. */
-  protected isWaiting(): boolean {
-    return false
-  }
 
   /**
    * Runs one step, without timers.
@@ -119,7 +131,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
     }
     if (this.#errors.length > 0) throw this.#errors[0]
     if (hasStored) return 'progressed'
-    return isBusy || this.isWaiting() ? 'waiting' : 'idle'
+    return isBusy || this.state.nonceGaps > 0 ? 'waiting' : 'idle'
   }
 
   /** Reads statistics and the balance. The first balance, and a higher one, wakes jobs that wait for funds. */
@@ -128,7 +140,7 @@ export abstract class ChainRelayer<State extends RelayerState> {
     // after the clock was set back, a null balance makes the balance read below wake all backed-off jobs
     if (nowMs < this.#statsAtMs) this.state.balance = null
     this.#statsAtMs = nowMs
-    await this.takeStats()
+    this.state.open = await countOpenJobs(this.#pool, this.place, nowMs)
     if (Math.abs(nowMs - this.#refusedNamesAtMs) >= REFUSED_NAMES_EVERY_MS) {
       this.state.refusedNames = await countWronglyRefusedPayments(this.#pool, this.place, nowMs)
       this.#refusedNamesAtMs = nowMs

@@ -100,7 +100,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
   }
   const portsOf = (name: string) => ({
     sender: modelSender(model, name, fault),
-    store: modelStore(model, name, fault),
+    save: modelStore(model, name, fault),
     clock: { nowMs: () => nowMs, random: () => 0.5 },
   })
   const step = async (name: string): Promise<JobStepOutcome | null> => {
@@ -231,7 +231,7 @@ describe('an error of our own code', () => {
     model.rows.set('a', row)
     const ports = {
       sender: { ...modelSender(model, 'a', () => {}), ...sender },
-      store: modelStore(model, 'a', () => {}),
+      save: modelStore(model, 'a', () => {}),
       clock: { nowMs: () => 1, random: () => 0.5 },
     }
     return (await decideJobStep(row, ports, POLICY))()

@@ -26,7 +26,6 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'chains/evm/signer.ts look': '`combineEvmJobStates` counts the nodes',
   'chains/evm/signer.ts prepare':
     'gas and fees, below the caps; a permanent failure is asked of two nodes',
-  'chains/evm/signer.ts signNoopTransaction': 'gas and fees, below the caps',
   'chains/evm/smartWallet.ts createSmartWalletSignatureCheck':
     'whether to ask two nodes about a signature at all',
   'chains/rpc/strangers.ts readTxByTwoNodes':

@@ -236,6 +236,20 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
 export const isErrorAnswer = (error: unknown): boolean =>
   error instanceof RpcError && error.cause instanceof NodeError && error.fault !== 'rate_limited'
 
+/** Reasons that the HTTP status gives: a proxy answered in the node's place. */
+const REASONS_OF_PROXIES: ReadonlySet<string> = new Set(['http_429', 'server_error', 'no_access'])
+
+/** True if a node answered with a JSON-RPC error, whatever the error says. */
+export const isRefusalByNode = (error: unknown): boolean =>
+  error instanceof RpcError &&
+  error.cause instanceof NodeError &&
+  !REASONS_OF_PROXIES.has(error.reason)
+
+/** Reason of a failed call, in snake_case: that of the node's error, or `unreachable`. Never a node's own message. */
+export const reasonOfError = (error: unknown): string =>
+  errorWithCauses(error).flatMap((one) => (one instanceof RpcError && one.reason) || [])[0] ??
+  'unreachable'
+
 /** True if a node refused a range or an answer as too large: it may answer a smaller question. */
 export const isTooMuchError = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'too_much'

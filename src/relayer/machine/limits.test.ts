@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { NOW, policy, prepared, queued, seen, signed, txOf } from '../../../test/model/nonceJobs.js'
-import type { TxFailure } from '../../chains/evm/txErrors.js'
+import { REFUSED_BY_NODES, type TxFailure } from '../../registry/outbox.js'
 import { applyJobEvent, backoffMs, CANCEL_AFTER_BLOCKS, type EvmJobSnapshot } from './index.js'
 import type { EvmJob } from './job.js'
 import { planEvmJob } from './nonce.js'
@@ -113,24 +113,55 @@ it('a cancel is signed even while an earlier nonce is unused', () => {
   })
 })
 
-it('a transaction refused for its fees is replaced even while an earlier nonce is unused', () => {
-  const refused: EvmJob = { ...old, txs: [txOf(1, { isRejected: true })] }
-  expect(plan(refused, { nonce: 'later' })).toEqual({ do: 'prepare', purpose: 'deliver' })
+describe('a transaction that no node takes', () => {
+  const refused: EvmJob = { ...signed, txs: [txOf(1, { isRejected: true })] }
+  /** Highest price, at which a fresh estimate is possible. */
+  const capWei = 1_000_100n
+  const capped = { ...policy, gasPriceCapWei: capWei }
+  const highest = { maxFeePerGas: capWei, maxPriorityFeePerGas: capWei, isRejected: true }
+
+  it('is offered at twice the price', () => {
+    expect(plan(refused, { prepared }, 10n ** 12n)).toMatchObject({
+      do: 'sign',
+      purpose: 'deliver',
+      fees: { maxFeePerGas: 200n, maxPriorityFeePerGas: 20n },
+    })
+  })
+
+  it('is cancelled in the end at a fresh price, since later nonces wait for it', () => {
+    const last: EvmJob = { ...refused, txs: [txOf(1, highest)] }
+    const failure = { class: 'revert', reason: REFUSED_BY_NODES } as const
+    const event = { is: 'failed', failure } as const
+    expect(planEvmJob(last, seen({ prepared }), capped)).toEqual({ do: 'record', event })
+    const released = applyJobEvent(last, event, seen())
+    expect(released).toMatchObject({ release: 'queue', alone: true, nextMs: NOW })
+    expect(planEvmJob(released, seen({ prepared }), capped)).toMatchObject({
+      do: 'sign',
+      purpose: 'cancel',
+      nonce: 3,
+      fees: prepared.fees,
+    })
+  })
+
+  it('and its cancel are offered again at the cap on the price of gas', () => {
+    const cancel = txOf(2, { purpose: 'cancel', ...highest })
+    const dear: EvmJob = { ...refused, release: 'queue', txs: [...refused.txs, cancel] }
+    expect(planEvmJob(dear, seen({ prepared }), capped)).toEqual({ do: 'broadcast', tx: cancel })
+  })
 })
 
 describe('a failure', () => {
-  const failure = (kind: TxFailure['class'], reason = 'x'): TxFailure => ({ class: kind, reason })
-  const refused = (job: EvmJob, kind: TxFailure['class']) =>
-    applyJobEvent(
-      job,
-      { is: 'refused', hash: job.txs.at(-1)!.hash, failure: failure(kind) },
-      seen(),
-    )
-  const failed = (job: EvmJob, kind: TxFailure['class'], reason?: string) =>
-    applyJobEvent(job, { is: 'failed', failure: failure(kind, reason) }, seen())
+  const failureOf = (kind: TxFailure['class']): TxFailure =>
+    kind === 'permanent'
+      ? { class: kind, reason: 'above_deliver_limit' }
+      : { class: kind, reason: 'x' }
+  const refused = (job: EvmJob, reason = REFUSED_BY_NODES) =>
+    applyJobEvent(job, { is: 'refused', hash: job.txs.at(-1)!.hash, reason }, seen())
+  const failed = (job: EvmJob, kind: TxFailure['class']) =>
+    applyJobEvent(job, { is: 'failed', failure: failureOf(kind) }, seen())
 
-  it('that is transient frees no nonce', () => {
-    for (const job of [refused(signed, 'transient'), failed(signed, 'transient')])
+  it('that is transient frees no nonce, nor does a refusal by nodes', () => {
+    for (const job of [refused(signed), failed(signed, 'transient')])
       expect(job).toMatchObject({
         state: 'signed',
         nonce: 3,
@@ -141,31 +172,29 @@ describe('a failure', () => {
   })
 
   it('by a revert frees the nonce, and keeps an earlier decision', () => {
-    expect(refused(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW + 5_000 })
     expect(failed(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW })
     const parking: EvmJob = { ...signed, release: 'operator' }
-    for (const job of [
-      refused(parking, 'revert'),
-      failed(parking, 'revert'),
-      failed(parking, 'permanent'),
-    ])
+    for (const job of [refused(parking), failed(parking, 'revert'), failed(parking, 'permanent')])
       expect(job).toMatchObject({ release: 'operator', nextMs: NOW + 5_000 })
   })
 
   it('that is permanent parks the job once its nonce is free', () => {
-    expect(failed(signed, 'permanent')).toMatchObject({ release: 'permanent_error', nextMs: NOW })
+    expect(failed(signed, 'permanent')).toMatchObject({
+      release: 'above_deliver_limit',
+      nextMs: NOW,
+    })
     expect(failed(queued, 'revert')).toMatchObject({ state: 'queued', release: null })
   })
 
   it('of a cancel changes nothing, since its nonce has to be used up', () => {
     for (const kind of ['revert', 'permanent'] as const)
-      for (const job of [refused(cancelling, kind), failed(cancelling, kind)])
+      for (const job of [refused(cancelling), failed(cancelling, kind)])
         expect(job).toMatchObject({ release: null, nonce: 3, nextMs: NOW + 5_000 })
   })
 
   it('of a cancel is recognized by the last transaction, however many it replaces', () => {
     const third: EvmJob = { ...old, txs: [txOf(1), txOf(2), txOf(3, { purpose: 'cancel' })] }
-    for (const job of [refused(third, 'revert'), failed(third, 'permanent')])
+    for (const job of [failed(third, 'revert'), failed(third, 'permanent')])
       expect(job.release).toBeNull()
   })
 })
