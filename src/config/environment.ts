@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
 import { PUBLIC_WALLET_FACTORIES } from '../registry/auth/walletFactories.js'
 import { fromHex } from '../registry/primitives/bytes.js'
+import { envFileFaults } from './envFile.js'
 import { parseInput } from './error.js'
 import { evmAddress, hexBytes, httpUrl } from './fields.js'
 import { readSecretFiles, secretSchema } from './secretFiles.js'
@@ -297,11 +298,26 @@ export const isStartedByLocalWorld = (): boolean => Boolean(process.env.CLUSTERD
  * data folder. A process that a local world started has all of its variables already.
  */
 export function loadEnvFile(): void {
-  if (isStartedByLocalWorld()) return
-  if (existsSync('.env')) process.loadEnvFile('.env')
-  const ofWorld = join(process.env.CLUSTERD_HOME || '.clusterd', '.env')
-  if (existsSync(ofWorld)) process.loadEnvFile(ofWorld)
+  for (const file of envFiles()) process.loadEnvFile(file)
 }
+
+/** The first file may name the folder of the second. */
+function* envFiles(): Generator<string> {
+  if (isStartedByLocalWorld()) return
+  if (existsSync('.env')) yield '.env'
+  const ofWorld = join(process.env.CLUSTERD_HOME || '.clusterd', '.env')
+  if (existsSync(ofWorld)) yield ofWorld
+}
+
+/** Lines of these files that systemd or Docker Compose may have read differently than this process. */
+export const ambiguousEnvLines = () =>
+  [...envFiles()].flatMap((file) =>
+    envFileFaults(readFileSync(file, 'utf8')).map(({ line, variable, found, remedy }) => ({
+      about: `${file}, line ${line}${variable === null ? '' : ` (${variable})`}`,
+      found,
+      remedy,
+    })),
+  )
 
 /** Variables that `clusterd dev` passes to the daemon of its local world (listed in docs/run/configuration.md). */
 const PASSED_ON =
