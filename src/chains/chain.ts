@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import type { ChainConfig } from '../config/index.js'
 import { errorSentence, isInternalError } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
+import type { ContractSignature } from '../registry/auth/evm.js'
 import type { PaymentReleaseApproval } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
 import { type AddressType, type ChainFamily, EVM } from '../registry/families.js'
@@ -103,13 +104,13 @@ export async function rethrowAsUnavailable<T>(what: string, work: () => Promise<
   }
 }
 
-export interface SignatureCheckQuery {
+/** A smart wallet's signature to check on its chain. */
+export interface SignatureCheckQuery extends ContractSignature {
   wallet: Hex
   /** Signed hash, 32 bytes. */
   hash: Hex
-  signature: Hex
-  /** True if signatures of contract wallets that are not deployed yet are accepted (ERC-6492). */
-  acceptsErc6492: boolean
+  /** Called before each call of a node. */
+  onCall(): void
 }
 
 /** An airdrop allocation, as the `claim` function of the distributor contract takes it. */
@@ -273,11 +274,17 @@ export interface EvmChainPort extends ChainPort {
   communityPayment(
     request: CommunityPaymentRequest,
   ): Promise<CommunityPaymentTransaction & { type: 'evm' }>
+  /** Number of configured nodes. */
+  readonly nodes: number
+  /** Whether one node says that an account has code: enough to refuse its signature. @throws ChainUnavailableError */
+  seemsToHaveCode(account: Hex): Promise<boolean>
   /**
-   * Asks a wallet's contract whether a signature is valid (ERC-1271); false for an account that is not a contract.
+   * Asks a wallet's contract whether a signature is valid (ERC-1271, ERC-6492). Two nodes have to give equal answers where
+   * two are configured. False where they contradict each other.
+   * @returns null where the account has no code, also after the deployment that the signature names
    * @throws ChainUnavailableError
    */
-  isValidSignature(question: SignatureCheckQuery): Promise<boolean>
+  isValidSignature(question: SignatureCheckQuery): Promise<boolean | null>
   /**
    * The primary ENS name that an account set at a reverse registrar (ENSIP-19). Null if the account set none, or if the
    * registrar does not return names.

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { isStartedByLocalWorld } from '../config/environment.js'
+import { ambiguousEnvLines, isStartedByLocalWorld } from '../config/environment.js'
 import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
 import { createLog, exitOnUncaughtErrors } from '../ops/log/log.js'
@@ -63,6 +63,9 @@ export const runMirrorCommand = (
 async function run(read: () => Config): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   collectHeapWhenIdle()
+  // before the configuration, which may be wrong because of such a line
+  for (const { about, found, remedy } of ambiguousEnvLines())
+    console.error(`clusterd: ${about} ${found}. ${remedy}`)
   const config = read()
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   exitOnUncaughtErrors(log)

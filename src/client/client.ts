@@ -176,16 +176,21 @@ export class Client {
   /**
    * Signs in with a signature of the wallet. Later requests are sent with the returned key.
    * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
+   * @param options `chainId`: the mainnet chain of a smart wallet that is not on the hub's chain
    */
-  async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
-    const { sign, ...query } = walletSignerOf(wallet)
+  async signIn(
+    wallet: Wallet,
+    { chainId, ...options }: CallOptions & { chainId?: number } = {},
+  ): Promise<string> {
+    const { sign, ...signer } = walletSignerOf(wallet)
+    const query = { ...signer, ...(chainId !== undefined && { chainId }) }
     // a message that names the address, so that a smart wallet's signature is accepted too
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', {
       query,
       ...options,
     })
     // no time limit: a person has to confirm, so only the signal ends this wait
-    const signature = await withTimeLimit({ signal: options?.signal }, async () => sign(message))
+    const signature = await withTimeLimit({ signal: options.signal }, async () => sign(message))
     const body = { ...query, signingDate, signature }
     const { token } = await this.request('POST', '/v1/auth/token', { body, ...options })
     this.token = token

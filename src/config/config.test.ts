@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
+import { PUBLIC_WALLET_FACTORIES } from '../registry/auth/walletFactories.js'
 import { sha256InOneCall } from '../registry/log/hash.js'
 import { COSIGNER, verifierKey } from '../registry/log/note.js'
 import { parseChainsFile, readConfig, readEnvironment, readMirrorConfig } from './index.js'
@@ -332,19 +333,20 @@ describe('limits', () => {
 })
 
 describe('sessions', () => {
-  it('last 14 days, have no default key, and exclude undeployed smart wallets', () => {
+  it('last 14 days, have no default key, and accept undeployed smart wallets of public factories', () => {
     expect(readEnvironment({})).toMatchObject({
       tokenKey: undefined,
       quoteKeys: [],
       sessionLifetimeMs: 14 * 24 * 3_600_000,
-      acceptsErc6492: false,
+      walletFactories: PUBLIC_WALLET_FACTORIES,
     })
     const set = readEnvironment({
       TOKEN_KEY: `0x${'0a'.repeat(32)}`,
       SESSION_DAYS: '1',
-      ERC6492: 'true',
+      WALLET_FACTORIES: `0x${'0A'.repeat(20)}, 0x${'0b'.repeat(20)}`,
     })
-    expect(set).toMatchObject({ sessionLifetimeMs: 24 * 3_600_000, acceptsErc6492: true })
+    const walletFactories = [`0x${'0a'.repeat(20)}`, `0x${'0b'.repeat(20)}`]
+    expect(set).toMatchObject({ sessionLifetimeMs: 24 * 3_600_000, walletFactories })
     expect(Buffer.from(set.tokenKey!)).toEqual(Buffer.alloc(32, 10))
     const { quoteKeys } = readEnvironment({
       QUOTE_KEY: `0x${'0b'.repeat(32)}, 0x${'0c'.repeat(32)}`,
@@ -355,7 +357,7 @@ describe('sessions', () => {
   it.each([
     [{ TOKEN_KEY: 'secret' }, /TOKEN_KEY: must be 0x and 64 hex digits/],
     [{ SESSION_DAYS: '0' }, /SESSION_DAYS/],
-    [{ ERC6492: 'yes' }, /ERC6492/],
+    [{ WALLET_FACTORIES: '0x0a' }, /WALLET_FACTORIES/],
   ])('with %o stop with one sentence', (env, sentence) => {
     expect(() => readEnvironment(env)).toThrow(sentence)
   })

@@ -1,10 +1,12 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
+import { PUBLIC_WALLET_FACTORIES } from '../registry/auth/walletFactories.js'
 import { parseWitnessKey } from '../registry/log/cosignature.js'
 import { sha256InOneCall } from '../registry/log/hash.js'
 import { fromHex } from '../registry/primitives/bytes.js'
+import { envFileFaults } from './envFile.js'
 import { parseInput } from './error.js'
 import { evmAddress, hexBytes, httpUrl } from './fields.js'
 import { readSecretFiles, secretSchema } from './secretFiles.js'
@@ -215,8 +217,8 @@ const variables = z.object({
   KEEP_ALIVE_SECONDS: wholeNumber(1, 3_600).default(65),
   /** Lifetime of an authentication key. */
   SESSION_DAYS: wholeNumber(1, 365).default(DEFAULT_SESSION_DAYS),
-  /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
-  ERC6492: trueOrFalse,
+  /** Factories that signatures of undeployed smart wallets may name (ERC-6492), in place of the public ones. */
+  WALLET_FACTORIES: commaList.pipe(z.array(evmAddress)).default([...PUBLIC_WALLET_FACTORIES]),
   /** Adds the test wallet of a local world (test network) to the pages. */
   CLUSTERD_TEST_WALLET: trueOrFalse,
   /** Texts of the alarms that the seeds of a local world raise, joined by commas. */
@@ -299,7 +301,7 @@ const environment = variables
       trustProxy: set.TRUST_PROXY ?? 0,
       keepAliveMs: set.KEEP_ALIVE_SECONDS * 1_000,
       sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
-      acceptsErc6492: set.ERC6492,
+      walletFactories: set.WALLET_FACTORIES,
       hasTestWallet: set.CLUSTERD_TEST_WALLET,
       seededAlarms: set.CLUSTERD_SEEDED_ALARMS,
       failpoint: set.CLUSTERD_FAILPOINT,
@@ -320,15 +322,30 @@ export const isStartedByLocalWorld = (): boolean => Boolean(process.env.CLUSTERD
  * data folder. A process that a local world started has all of its variables already.
  */
 export function loadEnvFile(): void {
-  if (isStartedByLocalWorld()) return
-  if (existsSync('.env')) process.loadEnvFile('.env')
-  const ofWorld = join(process.env.CLUSTERD_HOME || '.clusterd', '.env')
-  if (existsSync(ofWorld)) process.loadEnvFile(ofWorld)
+  for (const file of envFiles()) process.loadEnvFile(file)
 }
+
+/** The first file may name the folder of the second. */
+function* envFiles(): Generator<string> {
+  if (isStartedByLocalWorld()) return
+  if (existsSync('.env')) yield '.env'
+  const ofWorld = join(process.env.CLUSTERD_HOME || '.clusterd', '.env')
+  if (existsSync(ofWorld)) yield ofWorld
+}
+
+/** Lines of these files that systemd or Docker Compose may have read differently than this process. */
+export const ambiguousEnvLines = () =>
+  [...envFiles()].flatMap((file) =>
+    envFileFaults(readFileSync(file, 'utf8')).map(({ line, variable, found, remedy }) => ({
+      about: `${file}, line ${line}${variable === null ? '' : ` (${variable})`}`,
+      found,
+      remedy,
+    })),
+  )
 
 /** Variables that `clusterd dev` passes to the daemon of its local world (listed in docs/run/configuration.md). */
 const PASSED_ON =
-  /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|ERC6492|WEBHOOKS_PRIVATE|SQL_VIEWS|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
+  /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|WALLET_FACTORIES|WEBHOOKS_PRIVATE|SQL_VIEWS|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
 
 export const selectLocalDaemonVariables = (
   env: NodeJS.ProcessEnv = process.env,

@@ -18,7 +18,9 @@ export {
   readChainsFile,
   readDraftChainsFile,
 } from './chainsFile.js'
+export { envFileFaults } from './envFile.js'
 export {
+  ambiguousEnvLines,
   type CommandFlags,
   type Environment,
   environmentWithVariables,

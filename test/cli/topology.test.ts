@@ -75,6 +75,13 @@ describe('the compose file of many processes', () => {
     expect(services.migrate!.command).toEqual(['migrate'])
   })
 
+  it('checks the health of every process', () => {
+    for (const name of ours)
+      expect(services[name]!.healthcheck?.test.join(' '), name).toContain(
+        `http://127.0.0.1:${PORTS.ops}/health`,
+      )
+  })
+
   it.each([...ours, 'migrate'])('sets only known variables of %s', (name) => {
     expect(unknownVariables(Object.keys(environmentOf(name, FILE)))).toEqual([])
   })

@@ -133,7 +133,7 @@ describe('the status of a hash', () => {
     const quote = await ask('/v1/names/register/evm', registration('beside-a-flood'))
     expect(quote.status, JSON.stringify(quote.body)).toBe(200)
     expect(await port.tokenBalance(randomAddress(), randomAddress())).toBe(0n)
-    expect(await port.isValidSignature(question(randomAddress()))).toBe(false)
+    expect(await port.isValidSignature(question(randomAddress()))).toBe(null)
     expect((await hub.heads()).latest.number).toBeGreaterThan(0)
     release()
     const refused = (await flood).filter(({ status }) => status === 'rejected')
@@ -164,8 +164,10 @@ const question = (wallet: Hex) => ({
   wallet,
   hash: randomHash(),
   signature: `0x${'ab'.repeat(65)}` as const,
-  acceptsErc6492: false,
+  deployment: null,
+  onCall() {},
 })
+
 const signIn = (wallet: Hex) =>
   ask('/v1/auth/token', {
     type: 'evm',

@@ -26,8 +26,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'chains/evm/signer.ts look': '`combineEvmJobStates` counts the nodes',
   'chains/evm/signer.ts prepare':
     'gas and fees, below the caps; a permanent failure is asked of two nodes',
-  'chains/evm/smartWallet.ts createSmartWalletSignatureCheck':
-    'whether to ask two nodes about a signature at all',
+  'chains/evm/smartWallet.ts createCodeCheck': 'whether to ask two nodes about a signature at all',
   'chains/rpc/strangers.ts readTxByTwoNodes':
     'a state that is not final; a final one is asked of two nodes',
   'chains/solana/community/port.ts communityPayment':

@@ -1,4 +1,4 @@
-import { type EvmChainPort, type Hex, isEvmChainPort } from '../../chains/chain.js'
+import type { EvmChainPort, Hex } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
 import { parseContractSignature, personalSignHash } from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, walletBoundMessageNonce } from '../../registry/auth/key.js'
@@ -13,10 +13,10 @@ import {
 import type { Address, Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { requireAddress, requireWallet } from '../http/address.js'
-import type { Context } from '../http/context.js'
+import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoTimestamp } from '../http/timestamps.js'
-import { SIGN_IN_COST } from '../limits/costs.js'
+import { SIGN_IN_COST, SIGN_IN_NODE_COST } from '../limits/costs.js'
 import { spendSharedUnits } from '../limits/shared.js'
 
 /** Signature of a wallet over the service's message. */
@@ -26,10 +26,12 @@ export interface WalletProof {
   type: WalletKindName
   /** The wallet that signed. */
   wallet: string
+  /** EIP-155 id of the mainnet chain of the wallet's contract. Default: the hub's. */
+  chainId?: number | undefined
 }
 
 /** Wallet to which a message is bound, and the generated wallet whose key the message requests, if any. */
-export type MessageSigner = Pick<WalletProof, 'type' | 'wallet'> & {
+export type MessageSigner = Pick<WalletProof, 'type' | 'wallet' | 'chainId'> & {
   recovered?: string | undefined
 }
 
@@ -43,7 +45,8 @@ export function signingMessage(context: Context, signer?: MessageSigner) {
   const wallet = requireOfType(signer)
   const recovered =
     signer.recovered === undefined ? undefined : requireAddress(signer.recovered, 'recover')
-  return { message: messageFor(context, wallet, { signingDate, recovered }), signingDate }
+  const { named } = mainnetChains(context, signer)
+  return { message: messageFor(context, wallet, { signingDate, recovered, named }), signingDate }
 }
 
 /**
@@ -83,8 +86,8 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
  * bound to one wallet. An account may sign either form; a contract (ERC-1271) has to sign the bound form.
  * @param recovered wallet whose key the message has to request; only a bound message can request a key
  * @returns whether the signature also holds for the plain message
- * @throws ApiError invalid_request and unsupported_address for malformed input; unauthorized for a date outside its
- * window or another wallet's signature
+ * @throws ApiError invalid_request, unsupported_address and unsupported_network for malformed input; unauthorized for a
+ * date outside its window or another wallet's signature; rate_limited
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
  */
 export async function requireProof(context: Context, proof: WalletProof, recovered?: Address) {
@@ -101,13 +104,15 @@ export async function requireProof(context: Context, proof: WalletProof, recover
       'unauthorized',
       'The signingDate is too old, or ahead of the time: ask for a new message.',
     )
+  const chains = mainnetChains(context, proof)
   const isSigned = requireSignature(proof)
   const isPlain = !recovered && isSigned(plainMessage(context, signingDate), wallet)
   if (isPlain) return { wallet, signingMs, isPlain }
-  const bound = messageFor(context, wallet, { signingDate, recovered })
+  const { named } = chains
+  const bound = messageFor(context, wallet, { signingDate, recovered, named })
   if (
     !isSigned(bound, wallet) &&
-    !(await isSignedByContract(context, { ...proof, wallet: wallet.text }, bound))
+    !(await isSignedByContract(context, { ...proof, wallet: wallet.text }, bound, chains))
   )
     throw new ApiError(
       'unauthorized',
@@ -145,40 +150,92 @@ function withRefused(sentence: string, type: WalletKindName): string {
   return refused ? `${sentence} ${refused}` : sentence
 }
 
+/** Mainnet chains of a proof. Testnets prove nothing, because anybody can have any state there. */
+interface MainnetChains {
+  hub: EvmChainPort | undefined
+  /** The chain that the proof names. */
+  named: EvmChainPort | undefined
+}
+
+/** @throws ApiError invalid_request, and unsupported_network for another chain than one of the mainnet's */
+function mainnetChains(
+  { chains }: Context,
+  { type, chainId }: Pick<WalletProof, 'type' | 'chainId'>,
+): MainnetChains {
+  const mainnet = evmChainsOfNetwork({ chains, network: 'mainnet' })
+  const hub = mainnet.find(({ role }) => role === 'hub')
+  if (chainId === undefined) return { hub, named: hub }
+  const { hasChainId }: WalletKind = WALLET_KINDS[type]
+  if (!hasChainId)
+    throw new ApiError('invalid_request', `Messages of type ${type} have no chainId: leave it out.`)
+  const named = mainnet.find((chain) => chain.chainId === chainId)
+  if (named) return { hub, named }
+  const ids = mainnet.map((chain) => chain.chainId).join(', ')
+  throw new ApiError(
+    'unsupported_network',
+    `The chainId ${chainId} is not a mainnet chain of this service. Smart wallets sign in on: ${ids || 'none'}.`,
+  )
+}
+
 /**
- * True if the wallet is a contract that accepts the signature over the bound message.
- * @throws ChainUnavailableError where the contract's chain does not answer
+ * True if the wallet is a contract that accepts the signature over the bound message. A wallet that has code on the hub is
+ * decided by the hub, so that nobody who has its address on another chain can act for it.
+ * @throws ApiError invalid_request for a factory that is not accepted, rate_limited
+ * @throws ChainUnavailableError where a chain does not answer
  */
 async function isSignedByContract(
   context: Context,
   { type, wallet, signature }: WalletProof,
   bound: string,
+  { hub, named }: MainnetChains,
 ): Promise<boolean> {
-  const bytes = type === 'evm' && parseContractSignature(signature)
-  if (!bytes) return false
-  const isValid = await hubOf(context)?.isValidSignature({
+  const parsed = type === 'evm' && parseContractSignature(signature)
+  if (!parsed || !hub || !named) return false
+  const factory = parsed.deployment?.factory
+  if (factory && !context.auth.walletFactories.includes(factory))
+    throw new ApiError(
+      'invalid_request',
+      `The signature names the factory ${factory} (ERC-6492), which is none that this service accepts: deploy the wallet first, and send its signature without the factory.`,
+    )
+  // of the hub one more node is asked for code
+  await reserveCalls(context, hub.nodes + (named === hub ? 1 : named.nodes))
+  const question = {
+    ...parsed,
     wallet: wallet as Hex,
     hash: toHex(personalSignHash(bound)),
-    signature: toHex(bytes),
-    acceptsErc6492: context.auth.acceptsErc6492,
-  })
-  return isValid ?? false
+    onCall: () => context.caller?.meter.owe(SIGN_IN_NODE_COST),
+  }
+  if (named === hub)
+    return (
+      (parsed.deployment !== null || (await hub.seemsToHaveCode(question.wallet))) &&
+      (await hub.isValidSignature(question)) === true
+    )
+  const onHub = await hub.isValidSignature({ ...question, deployment: null })
+  return (onHub ?? (await named.isValidSignature(question))) === true
 }
 
-/** The mainnet's hub. Signatures of smart wallets are verified on its chain. */
-const hubOf = ({ chains }: Context): EvmChainPort | undefined =>
-  chains.filter(isEvmChainPort).find(({ network, role }) => network === 'mainnet' && role === 'hub')
+/**
+ * Counts calls that may follow in the limit of all processes, which holds a second's units, not a burst: a burst of
+ * sign-ins must be no burst of calls. @throws ApiError rate_limited
+ */
+async function reserveCalls({ caller, pool }: Context, calls: number): Promise<void> {
+  const quotas = (caller?.meter.quotas ?? []).map(({ bucket, rate }) => ({
+    bucket,
+    rate: { ...rate, burst: rate.perSecond },
+  }))
+  await spendSharedUnits(pool, 'sign-in-nodes', quotas, calls * SIGN_IN_NODE_COST)
+}
 
-/** Chain id in the bound message of an EVM wallet where no mainnet hub is configured. */
+/** Chain id in messages where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1
 
 /** Message bound to a wallet, and to the wallet whose key it requests, if any. */
 function messageFor(
   context: Context,
   wallet: Wallet,
-  of: { signingDate: string; recovered?: Address | undefined },
+  of: Pick<MainnetChains, 'named'> & { signingDate: string; recovered?: Address | undefined },
 ): string {
   const nonce = walletBoundMessageNonce(context.auth.tokenKey, wallet, of.signingDate, of.recovered)
-  const chainId = hubOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
+  const chainId = of.named?.chainId ?? ETHEREUM_CHAIN_ID
   return walletBoundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId, nonce })
 }

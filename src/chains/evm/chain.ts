@@ -36,7 +36,7 @@ import { readMoneyOwedToPayer } from './community/owed.js'
 import { createEvmCommunityPaymentPort } from './community/port.js'
 import { type BlockHeader, getBlockHeader } from './logs.js'
 import { readPrimaryName } from './primaryName.js'
-import { createSmartWalletSignatureCheck } from './smartWallet.js'
+import { createCodeCheck, createSmartWalletSignatureCheck } from './smartWallet.js'
 import {
   findTransactionByNonce,
   hasTransactionUsedNonce,
@@ -132,6 +132,8 @@ export function createEvmChain({
     explorer: config.explorer ?? null,
     isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
     chainId: config.chainId,
+    nodes: rpc.size,
+    seemsToHaveCode: createCodeCheck(rpc),
     isValidSignature: createSmartWalletSignatureCheck(rpc),
     primaryName: (registrar, account) =>
       asking(() => readPrimaryName(rpc.call, registrar, account)),
@@ -172,11 +174,13 @@ function portForStrangers(forUse: EvmChain['forUse']): EvmChainPort {
   const status = forUse('status')
   const { tokenBalance } = forUse('tokens')
   const { refunds, primaryName } = forUse('refunds')
+  const { seemsToHaveCode, isValidSignature } = forUse('wallets')
   return {
     ...forUse('api'),
     refunds,
     primaryName,
-    isValidSignature: forUse('wallets').isValidSignature,
+    seemsToHaveCode,
+    isValidSignature,
     transaction: cacheAnswersByKey(status.transaction, TX_STATE_CACHE_OPTIONS),
     replacement: cacheAnswersByKey(status.replacement, REPLACEMENT),
     tokenBalance,
