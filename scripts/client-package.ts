@@ -11,7 +11,9 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { ROOT } from './files.js'
 
-const ENTRIES = ['index', 'verify']
+const ENTRIES = ['index', 'verify', 'react/index']
+/** What the hooks import, and applications of React have. */
+const PEERS = { react: '^18 || ^19', '@tanstack/react-query': '^5.80.0' }
 
 /** Builds the package `clusterd-client`. @param folder absolute; its contents are removed first */
 export async function buildClientPackage(folder: string): Promise<void> {
@@ -20,6 +22,8 @@ export async function buildClientPackage(folder: string): Promise<void> {
     absWorkingDir: ROOT,
     entryPoints: ENTRIES.map((entry) => `src/client/${entry}.ts`),
     outdir: folder,
+    outbase: join(ROOT, 'src/client'),
+    external: Object.keys(PEERS),
     bundle: true,
     splitting: true,
     minify: true,
@@ -75,8 +79,13 @@ function manifest(): object {
     exports: {
       '.': entry('index'),
       './verify': entry('verify'),
+      './react': entry('react/index'),
       './package.json': './package.json',
     },
+    peerDependencies: PEERS,
+    peerDependenciesMeta: Object.fromEntries(
+      Object.keys(PEERS).map((name) => [name, { optional: true }]),
+    ),
     publishConfig,
   }
 }

@@ -4,9 +4,9 @@ import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildClientPackage } from '../../scripts/client-package.js'
 import { useFolder } from '../support/folder.js'
+import { isRegistryThere } from '../support/registry.js'
 
 const MAX_PACKED_BYTES = 27 * 1024
-const REGISTRY_DEADLINE_MS = 5_000
 
 const folder = useFolder()
 let tarball: string
@@ -38,11 +38,16 @@ beforeAll(async () => {
 })
 
 describe('the package clusterd-client', () => {
-  it('has two entries with types, no dependency, and at most 27 KB', () => {
+  it('has three entries with types, no dependency but its peers, and at most 27 KB', () => {
     const packageJson = JSON.parse(run('tar', ['xzOf', tarball, 'package/package.json']))
     expect(packageJson).toMatchObject({ name: 'clusterd-client', type: 'module' })
-    expect(Object.keys(packageJson).filter((key) => /dependencies/i.test(key))).toEqual([])
-    for (const entry of ['.', './verify'])
+    const needed = Object.keys(packageJson).filter((key) => /dependencies/i.test(key))
+    expect(needed).toEqual(['peerDependencies', 'peerDependenciesMeta'])
+    expect(packageJson.peerDependenciesMeta).toEqual({
+      react: { optional: true },
+      '@tanstack/react-query': { optional: true },
+    })
+    for (const entry of ['.', './verify', './react'])
       for (const path of Object.values<string>(packageJson.exports[entry]))
         expect(files).toContain(path.slice(2))
     expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE']))
@@ -83,6 +88,7 @@ const APP = {
   'index.html': '<script type="module" src="/src/main.tsx"></script>',
   'src/main.tsx': `
 import { Client, type Schemas } from 'clusterd-client'
+import { useAddress, useName, useRegistration } from 'clusterd-client/react'
 import { LogReader, verifyRegistry } from 'clusterd-client/verify'
 import { type Address, createPublicClient, createWalletClient, custom, type Hex, http, isAddress } from 'viem'
 import { mainnet } from 'viem/chains'
@@ -116,6 +122,18 @@ export function Register({ quote }: { quote: Schemas['EvmQuote'] }) {
   return <button type="button" onClick={() => mutate({ ...quote.transactionData, chainId: mainnet.id })}>Register</button>
 }
 
+/** By the hooks: the types of their results are inferred. */
+export function Name({ address, name }: { address: Address | undefined; name: string }) {
+  const { sendTransactionAsync } = useSendTransaction()
+  const { register, status } = useRegistration(
+    address && { network: '1', sender: address, names: [{ name }] },
+    { send: ({ transactionData }) => sendTransactionAsync(transactionData) },
+  )
+  const holder: string | undefined = useAddress(name).data?.address
+  const own: string | null | undefined = useName(address).data?.clusterName
+  return <button type="button" onClick={() => register.mutate()}>{own} {holder} {status.data?.status}</button>
+}
+
 export async function check(hub: Hex, key: string): Promise<bigint> {
   const { contracts, blockHash } = await verifyRegistry(client, { hub, node, key })
   const first: Address | undefined = contracts[0]?.address
@@ -128,40 +146,34 @@ export async function check(hub: Hex, key: string): Promise<bigint> {
 `,
 }
 
-const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()
-const answers = await fetch(new URL('vite', registry), {
-  method: 'HEAD',
-  signal: AbortSignal.timeout(REGISTRY_DEADLINE_MS),
-}).then(
-  ({ ok }) => ok,
-  () => false,
+describe.runIf(await isRegistryThere())(
+  'a fresh application (skipped without the npm registry)',
+  () => {
+    const app = join(folder, 'app')
+    beforeAll(() => {
+      writeFiles(app, APP)
+      run('npm', ['install', tarball, '--no-audit', '--no-fund', '--prefer-offline'], app)
+    })
+
+    it('compiles with viem and wagmi, without a cast', () => {
+      run('node_modules/.bin/tsc', [], app)
+    })
+
+    it('has types that need nothing but those of a browser', () => {
+      const options = ['--strict', '--noEmit', '--types', 'vite/client', '--module', 'nodenext']
+      writeFileSync(
+        join(app, 'types.ts'),
+        "export * from 'clusterd-client'\nexport * from 'clusterd-client/verify'\n",
+      )
+      run(
+        'node_modules/.bin/tsc',
+        [...options, '--target', 'es2022', '--ignoreConfig', 'types.ts'],
+        app,
+      )
+    })
+
+    it('is built by Vite', () => {
+      expect(run('node_modules/.bin/vite', ['build'], app)).toMatch(/dist\/assets\/index-\S+\.js/)
+    })
+  },
 )
-
-describe.runIf(answers)('a fresh application (skipped without the npm registry)', () => {
-  const app = join(folder, 'app')
-  beforeAll(() => {
-    writeFiles(app, APP)
-    run('npm', ['install', tarball, '--no-audit', '--no-fund', '--prefer-offline'], app)
-  })
-
-  it('compiles with viem and wagmi, without a cast', () => {
-    run('node_modules/.bin/tsc', [], app)
-  })
-
-  it('has types that need nothing but those of a browser', () => {
-    const options = ['--strict', '--noEmit', '--types', 'vite/client', '--module', 'nodenext']
-    writeFileSync(
-      join(app, 'types.ts'),
-      "export * from 'clusterd-client'\nexport * from 'clusterd-client/verify'\n",
-    )
-    run(
-      'node_modules/.bin/tsc',
-      [...options, '--target', 'es2022', '--ignoreConfig', 'types.ts'],
-      app,
-    )
-  })
-
-  it('is built by Vite', () => {
-    expect(run('node_modules/.bin/vite', ['build'], app)).toMatch(/dist\/assets\/index-\S+\.js/)
-  })
-})
