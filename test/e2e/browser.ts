@@ -142,7 +142,9 @@ export async function addEvmWallet(
   const wallet: EvmTestWallet = { asked: [], chainId: 1, account }
   const methods: Record<string, (params: never) => unknown> = {
     eth_requestAccounts: () => [wallet.account.address],
-    eth_accounts: () => [wallet.account.address],
+    // empty for a page that the visitor has not connected
+    eth_accounts: () =>
+      wallet.asked.includes('eth_requestAccounts') ? [wallet.account.address] : [],
     eth_chainId: () => `0x${wallet.chainId.toString(16)}`,
     personal_sign: ([raw]: [Hex]) => wallet.account.signMessage({ message: { raw } }),
     wallet_switchEthereumChain: ([{ chainId }]: [{ chainId: Hex }]) => {
