@@ -18,7 +18,7 @@ interface Props {
   onDone(): void
 }
 
-/** What becomes of a payment, updated by itself until it has ended. */
+/** What becomes of a payment, updated automatically until it has ended. */
 export function Progress({ tx, status: { data, error }, onDone }: Props) {
   const word = data?.status ?? 'not_found'
   const { confirmations, names, reason, trouble } = data ?? {}
