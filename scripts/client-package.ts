@@ -15,11 +15,14 @@ import { ROOT } from './files.js'
 const ENTRIES: Readonly<Record<string, string>> = {
   index: 'src/client/index.ts',
   verify: 'src/client/verify.ts',
+  react: 'src/client/react/index.ts',
 }
 /** What the entries import. `index` imports none of them. */
 const DEPENDENCIES = { '@noble/curves': '^1.9.7', '@noble/hashes': '^1.8.0' }
 /** Syntax of the code: of 2021's browsers, and what Babel's preset of React Native translates. */
 const TARGET = 'es2022'
+/** What the hooks import, and applications of React have. */
+const PEERS = { react: '^18 || ^19', '@tanstack/react-query': '^5.80.0' }
 
 /** Builds the package `clusterd-client`. @param folder absolute; its contents are removed first */
 export async function buildClientPackage(folder: string): Promise<void> {
@@ -101,6 +104,10 @@ function writeManifests(folder: string): void {
       './package.json': './package.json',
     },
     dependencies: DEPENDENCIES,
+    peerDependencies: PEERS,
+    peerDependenciesMeta: Object.fromEntries(
+      Object.keys(PEERS).map((name) => [name, { optional: true }]),
+    ),
     publishConfig,
   })
   // the declarations serve `import` and `require`: TypeScript lets both import those of CommonJS

@@ -256,6 +256,11 @@ export interface ChainPort extends CommunityPaymentPort {
   readonly isWatchOnly: boolean
   /** Base URL of a block explorer, null where none is known. */
   readonly explorer: string | null
+  readonly name: string
+  /** RPC URLs that the API shows to wallets. Never the operator's own, except in a local world. */
+  readonly publicRpcUrls: readonly string[]
+  /** Address of the hub or spoke contract, or of the program that takes payments. */
+  readonly contract: string
   /** EIP-155 id of the chain, null where it has none. */
   readonly chainId: number | null
   /** Maximum number of names in one quote. Absent: the API's limit of names in a request. */

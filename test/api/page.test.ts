@@ -141,11 +141,14 @@ describe('requests of the page', () => {
     expect(body).toEqual(
       ['1', '11155111'].map((network) => ({
         network,
+        name: `${network === '1' ? 'Ethereum' : 'Sepolia'} 31337`,
         chainId: 31_337,
         role: 'hub',
         isTestnet: network !== '1',
         gasToken: { symbol: 'ETH', decimals: 18 },
         canRegister: true,
+        contract: expect.stringMatching(/^0x[0-9a-f]{40}$/),
+        rpcUrls: [],
         explorer: network === '1' ? EXPLORER : null,
       })),
     )

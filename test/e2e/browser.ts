@@ -143,6 +143,9 @@ export async function addEvmWallet(
   const wallet: EvmTestWallet = { asked: [], chainId: 1, account }
   const methods: Record<string, (params: never) => unknown> = {
     eth_requestAccounts: () => [wallet.account.address],
+    // empty for a page that the visitor has not connected
+    eth_accounts: () =>
+      wallet.asked.includes('eth_requestAccounts') ? [wallet.account.address] : [],
     eth_chainId: () => `0x${wallet.chainId.toString(16)}`,
     personal_sign: ([raw]: [Hex]) => wallet.account.signMessage({ message: { raw } }),
     wallet_switchEthereumChain: ([{ chainId }]: [{ chainId: Hex }]) => {
@@ -170,7 +173,11 @@ export async function addEvmWallet(
   await context.addInitScript({
     content: `{
       const info = { uuid: crypto.randomUUID?.() ?? '350670db', name: 'Test Wallet', icon: ${JSON.stringify(ICON)}, rdns: 'example.test' }
-      const provider = { request: ({ method, params }) => window.askTestWallet(method, params) }
+      const provider = {
+        request: ({ method, params }) => window.askTestWallet(method, params),
+        on: () => {},
+        removeListener: () => {},
+      }
       const announce = () =>
         window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }))
       window.addEventListener('eip6963:requestProvider', announce)

@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { buildClientPackage } from '../../scripts/client-package.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { useFolder } from '../support/folder.js'
-import { hasRegistry, RUNTIMES } from './runtimes/installed.js'
+import { isRegistryThere } from '../support/registry.js'
+import { RUNTIMES } from './runtimes/installed.js'
 
 /** Of the client as ES modules: what most of its users load. */
 const MAX_ESM_BYTES = 25 * 1024
@@ -44,11 +45,15 @@ beforeAll(async () => {
 })
 
 describe('the package clusterd-client', () => {
-  it('has entries with types for import and require, two dependencies, and the files that it names', () => {
+  it('has entries with types for import and require, two dependencies, optional peers, and the files that it names', () => {
     const packageJson = JSON.parse(run('tar', ['xzOf', tarball, 'package/package.json']))
     expect(packageJson).toMatchObject({ name: 'clusterd-client', type: 'module' })
     expect(Object.keys(packageJson.dependencies)).toEqual(['@noble/curves', '@noble/hashes'])
-    for (const entry of ['.', './verify'])
+    expect(packageJson.peerDependenciesMeta).toEqual({
+      react: { optional: true },
+      '@tanstack/react-query': { optional: true },
+    })
+    for (const entry of ['.', './verify', './react'])
       for (const path of Object.values<string>(packageJson.exports[entry]))
         expect(files).toContain(path.slice(2))
     expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'verify/package.json']))
@@ -56,10 +61,11 @@ describe('the package clusterd-client', () => {
 
   it('is at most 25 KB as ES modules, and 60 KB with everything', () => {
     const modules = join(folder, 'modules.tgz')
-    // what `verify` and CommonJS add
+    // what `verify`, `react` and CommonJS add
     const others = [
       '--exclude=cjs',
       '--exclude=*verify*',
+      '--exclude=*react*',
       '--exclude=registry',
       '--exclude=*log.d.ts',
     ]
@@ -177,6 +183,7 @@ const APP = {
   'index.html': '<script type="module" src="/src/main.tsx"></script>',
   'src/main.tsx': `
 import { Client, type Schemas } from 'clusterd-client'
+import { useAddress, useName, useRegistration } from 'clusterd-client/react'
 import { LogReader, verifyRegistry } from 'clusterd-client/verify'
 import { type Address, createPublicClient, createWalletClient, custom, type Hex, http, isAddress } from 'viem'
 import { mainnet } from 'viem/chains'
@@ -210,6 +217,18 @@ export function Register({ quote }: { quote: Schemas['EvmQuote'] }) {
   return <button type="button" onClick={() => mutate({ ...quote.transactionData, chainId: mainnet.id })}>Register</button>
 }
 
+/** By the hooks: the types of their results are inferred. */
+export function Name({ address, name }: { address: Address | undefined; name: string }) {
+  const { sendTransactionAsync } = useSendTransaction()
+  const { register, status } = useRegistration(
+    address && { network: '1', sender: address, names: [{ name }] },
+    { send: ({ transactionData }) => sendTransactionAsync(transactionData) },
+  )
+  const holder: string | undefined = useAddress(name).data?.address
+  const own: string | null | undefined = useName(address).data?.clusterName
+  return <button type="button" onClick={() => register.mutate()}>{own} {holder} {status.data?.status}</button>
+}
+
 export async function check(hub: Hex, key: string): Promise<bigint> {
   const { contracts, blockHash } = await verifyRegistry(client, { hub, node, key })
   const first: Address | undefined = contracts[0]?.address
@@ -222,7 +241,7 @@ export async function check(hub: Hex, key: string): Promise<bigint> {
 `,
 }
 
-describe.runIf(await hasRegistry())(
+describe.runIf(await isRegistryThere())(
   'a fresh application (skipped without the npm registry)',
   () => {
     const app = join(folder, 'app')

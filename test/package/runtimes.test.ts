@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, transform } from 'esbuild'
 import { chromium as playwright } from 'playwright-core'

@@ -59,6 +59,18 @@ export const CHANGES: readonly Change[] = [
     changelog: '| `/openapi.json` |',
   },
   {
+    requests: /^GET \/v1\/networks$/,
+    fields: /^body\[\]\.(name|contract|rpcUrls)$/,
+    reason: 'a wallet has to learn a chain that it does not know',
+    changelog: '| `GET /v1/networks` |',
+  },
+  {
+    requests: /^GET \/openapi\.json$/,
+    fields: /^body\.components\.schemas\.Network\.properties\.(name|contract|rpcUrls)$/,
+    reason: 'a wallet has to learn a chain that it does not know',
+    changelog: '| `GET /v1/networks` |',
+  },
+  {
     requests: /./,
     answers: /^[45]\d\d /,
     fields: /^headers\.(connection|keep-alive)$/,

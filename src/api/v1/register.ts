@@ -51,11 +51,19 @@ const NetworkSchema = namedObjectSchema('Network', {
   network: z
     .string()
     .openapi({ description: 'Label of the chain, as used in registrations', example: '8453' }),
+  name: z.string().openapi({ description: 'Name of the chain', example: 'Base' }),
   chainId: z.int().nullable().openapi({ description: 'EIP-155 id; null on a chain without one' }),
   role: z.enum(['hub', 'spoke']),
   isTestnet: z.boolean(),
   gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
   canRegister: z.boolean().describe('False for a chain that is only watched'),
+  contract: z
+    .string()
+    .describe('Address of the hub or spoke contract, or of the program that takes payments'),
+  rpcUrls: z.array(z.string()).openapi({
+    description: 'Public RPC URLs, for wallets that do not know the chain',
+    example: ['https://mainnet.base.org'],
+  }),
   explorer: z.string().nullable().openapi({
     description: 'Base URL of a block explorer with the paths `/tx/{hash}` and `/block/{number}`',
     example: 'https://basescan.org',
@@ -65,7 +73,7 @@ const NetworkSchema = namedObjectSchema('Network', {
 const networks = route.get('/v1/networks', {
   bad: null,
   costliest: {},
-  bounds: { '[]': 'set up: its chains' },
+  bounds: { '[]': 'set up: its chains', '[].rpcUrls[]': 'set up: one public node' },
   summary: 'The chains that names can be registered from',
   description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
   responses: okResponses('Hubs first', z.array(NetworkSchema)),
@@ -75,11 +83,14 @@ const networks = route.get('/v1/networks', {
 
 const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
   network: label,
+  name: port.name,
   isTestnet: network === 'testnet',
   chainId: port.chainId,
   role: port.role,
   gasToken: port.gasToken,
   canRegister: !isWatchOnly,
+  contract: port.contract,
+  rpcUrls: [...port.publicRpcUrls],
   explorer: port.explorer,
 })
 

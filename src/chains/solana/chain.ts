@@ -60,6 +60,9 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
     gasToken: { symbol: 'SOL', decimals: 9 },
     isWatchOnly: false,
     explorer: null,
+    name: 'Solana',
+    publicRpcUrls: [],
+    contract: config.programId,
     chainId: null,
     maxNames: MAX_NAMES,
     // the registrar program stores bids in 128 bits

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isRegistryThere } from '../../support/registry.js'
 
-const REGISTRY_DEADLINE_MS = 5_000
 /** Folder that keeps the runtimes between runs. `npm ci` removes it. */
 const FOLDER = join(import.meta.dirname, '../../../node_modules/.cache/client-runtimes')
 
@@ -27,16 +27,6 @@ export const RUNTIMES = {
   workerd: '1.20261117.1',
 }
 
-/** Whether npm's registry answers. */
-export async function hasRegistry(): Promise<boolean> {
-  const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()
-  const signal = AbortSignal.timeout(REGISTRY_DEADLINE_MS)
-  return fetch(new URL('vite', registry), { method: 'HEAD', signal }).then(
-    ({ ok }) => ok,
-    () => false,
-  )
-}
-
 /**
  * Installs the runtimes, unless an earlier run has.
  * @returns their folder; null, with a line that says so, where they can not be had here
@@ -45,7 +35,7 @@ export async function installRuntimes(): Promise<string | null> {
   const manifest = JSON.stringify({ private: true, dependencies: RUNTIMES }, null, 2)
   const done = join(FOLDER, 'installed.json')
   if (existsSync(done) && readFileSync(done, 'utf8') === manifest) return FOLDER
-  if (`${process.platform}-${process.arch}` !== 'linux-x64' || !(await hasRegistry())) {
+  if (`${process.platform}-${process.arch}` !== 'linux-x64' || !(await isRegistryThere())) {
     console.log('Only this Node runs the client: other runtimes need Linux on x64, and npm.')
     return null
   }
