@@ -14,6 +14,8 @@ export interface OwnedName {
   walletName: string
   /** Amount of the winning bid. */
   amountWei: bigint
+  /** Hash of its transaction on the hub, 32 bytes. */
+  tx: Buffer
   createdMs: number
   updatedMs: number
   /** Stored address of the actor of the newest change. Null where it is private. */
@@ -24,8 +26,14 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
   (
     l,
   ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
+      substring(created.body FROM ${BID_OFFSETS.txHash + 1} FOR 32) AS tx,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
-    FROM (${publicWalletSql(l, '$1')}) w
+    FROM (
+      SELECT cluster, name FROM (${publicWalletSql(l, '$1')}) public WHERE verified
+      UNION ALL
+      SELECT cluster, name FROM ${l.wallets}
+      WHERE network = ${l.network} AND address = $4::bytea AND $1 = $4 AND verified AND private
+    ) w
     JOIN journal_heads h ON h.network = ${l.network}
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     CROSS JOIN LATERAL (
@@ -36,7 +44,7 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
     ) n
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) created
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.updated_seq')}) updated
-    WHERE w.verified ORDER BY n.seq`,
+    ORDER BY n.seq`,
 )
 
 /** A page of a list in the order of the journal. */
@@ -46,14 +54,18 @@ export interface JournalPage {
   limit: number
 }
 
-/** The names owned by a publicly verified address, oldest first. */
+/**
+ * The names owned by a publicly verified address, oldest first. A privately verified address gets them only if it is
+ * `viewer`.
+ */
 export async function findOwnedNames(
   db: Queryable,
   network: Network,
   address: Buffer,
   { after, limit }: JournalPage,
+  viewer: Buffer | null = null,
 ): Promise<OwnedName[]> {
-  const rows = await owned(db, network, [address, after, limit])
+  const rows = await owned(db, network, [address, after, limit, viewer])
   return rows.map(({ amount, ...name }) => ({ amountWei: wordToBigInt(amount), ...name }))
 }
 
