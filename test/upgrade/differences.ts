@@ -66,6 +66,18 @@ export const CHANGES: readonly Change[] = [
     changelog: '| refusals |',
   },
   {
+    requests: /^GET \/v1\/names\/owner\/address\//,
+    fields: /^body\[\]\.tx$/,
+    reason: 'histories on the pages link the transaction of a name',
+    changelog: '| `GET /v1/names/owner/address/:address` |',
+  },
+  {
+    requests: /^GET \/(?!v1\/|v0\.1\/)/,
+    fields: /^body$/,
+    reason: 'sites show links to the pages as cards',
+    changelog: '| pages |',
+  },
+  {
     requests: /^GET \/v1\/networks\?sent=many-headers$/,
     fields: /^(status|body.*|headers\..*)$/,
     reason: 'Node drops the last headers of many, which are the proxy’s',
@@ -155,7 +167,8 @@ export const GONE_METRICS: readonly string[] = [
 ]
 
 /** Paths of routes that the recorded build does not have. Their answers were recorded later. */
-export const ADDED_PATHS = /^\/(v1\/trpc|profile-image|v1\/names\/referrals)\//
+export const ADDED_PATHS =
+  /^\/(v1\/trpc|profile-image|v1\/names\/referrals|v1\/tokens|image\/[^/]+\.png$)/
 
 /** Fields of the chains file that are gone: `doctor` and `start` name a field that is still there. */
 export const GONE_FIELDS: readonly string[] = ['chains[].singleNodeAfter']
