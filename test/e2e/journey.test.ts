@@ -83,7 +83,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
   }
 
   it('begins with the built-in wallet, whose account is selected on the page', async () => {
-    await page.getByRole('region', { name: 'Totals' }).getByText('clusters').waitFor()
+    await page.getByRole('region', { name: 'Totals' }).getByText('bundles').waitFor()
     await look('home')
     await page.getByRole('link', { name: 'Register', exact: true }).click()
     await page.getByRole('button', { name: 'Local test wallet Ethereum' }).waitFor()
@@ -180,7 +180,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     const rules = page.getByRole('form', { name: `Rules of ${names.hub}` })
     await rules.getByLabel('Who may register').selectOption('owners')
     await rules.getByRole('button', { name: 'Set the rules' }).click()
-    await expectMessage(`Your cluster registers names below ${names.hub}.`)
+    await expectMessage(`Your bundle registers names below ${names.hub}.`)
     await look('communities')
   })
 
