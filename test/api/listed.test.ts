@@ -1,12 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Member, memberOf } from './members.js'
 import { bid, expectReplayed, freshName, useApi } from './support.js'
-import { type SolanaAccount, solanaAccount } from './wallets.js'
 
 const world = useApi()
 afterAll(() => expectReplayed(world))
 
-const member = (account?: SolanaAccount) => memberOf(world, account)
+const member = () => memberOf(world)
 const register = (of: Member, name: string) =>
   world.append('mainnet', [bid({ from: of.address, name, atMs: Date.now() })])
 
@@ -43,26 +42,5 @@ describe('a wallet that a cluster lists', () => {
       ])
     }
     expect((await world.get(asked)).body.invitations).toHaveLength(20)
-  })
-
-  it('sees its cluster’s names though it is private, and nobody else does', async () => {
-    const owner = await member()
-    const hidden = await member(solanaAccount())
-    const name = freshName()
-    await register(owner, name)
-    const { clusterId } = (await world.get(`/v1/clusters/address/${owner.address}`)).body
-    await owner.call('POST', '/v1/clusters/wallets', [
-      { address: hidden.address, name: 'hidden', isPrivate: true },
-    ])
-    const asked = `/v1/names/owner/address/${hidden.address}`
-    expect((await hidden.call('GET', asked)).body).toEqual([])
-    expect((await hidden.call('POST', `/v1/clusters/verify/${clusterId}`)).status).toBe(200)
-    expect((await hidden.call('GET', asked)).body).toMatchObject([
-      { name, clusterId, walletName: 'hidden', tx: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
-    ])
-    expect((await world.get(asked)).body).toEqual([])
-    expect((await owner.call('GET', asked)).body).toEqual([])
-    const own = await owner.call('GET', `/v1/names/owner/address/${owner.address}`)
-    expect(own.body).toHaveLength(1)
   })
 })

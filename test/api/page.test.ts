@@ -85,6 +85,7 @@ describe('the page', () => {
       const bytes = Buffer.from(await picture.arrayBuffer())
       expect(bytes.subarray(0, 8).toString('hex')).toBe('89504e470d0a1a0a')
     }
+    expect((await load('/image/alice.png')).status).toBe(200)
     const text = await (await load('/club/alice')).text()
     expect(text).toContain('<meta property="og:title" content="club/alice">')
     expect(await (await load('/%22%3E%3Cscript%3E')).text()).not.toContain('"><script>')

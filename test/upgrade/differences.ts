@@ -59,6 +59,13 @@ export const CHANGES: readonly Change[] = [
     changelog: '| `/openapi.json` |',
   },
   {
+    requests: /^GET \/openapi\.json$/,
+    fields:
+      /^body\.(paths\.\/(v1\/tokens\/|image\/\{name\}\.png|v1\/clusters\/address\/).*|components\.schemas\.OwnerRecord\.properties\.tx)$/,
+    reason: 'amounts have their unit, links their card, and listed wallets see who lists them',
+    changelog: '| `/openapi.json` |',
+  },
+  {
     requests: /./,
     answers: /^[45]\d\d /,
     fields: /^headers\.(connection|keep-alive)$/,

@@ -20,8 +20,7 @@ import { timestampToMillisecond } from '../http/timestamps.js'
 export const OWNED_NAMES_PAGE_SIZE = 1_000
 
 /**
- * Names of an address, oldest first, followed by its names below communities. A wallet that is verified in private sees
- * its own. The amount of a community name is what
+ * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what
  * was paid for it in ETH, else 0.
  * @param page `after`: name of the last record of the previous page, undefined for the first page; `limit`: number of
  * names
@@ -32,15 +31,14 @@ export async function namesOwnedBy(
   context: Context,
   input: string,
   page: { after: string | undefined; limit: number },
-  viewer: Buffer | null = null,
 ) {
   const address = parseWalletOrNull(input)
   if (!address) return { records: [], next: null }
   const found = await ownedAfter(
     context,
     address.bytes,
-    { ...(await startOf(context, page.after)), limit: page.limit + 1 },
-    viewer,
+    await startOf(context, page.after),
+    page.limit + 1,
   )
   const records = found.slice(0, page.limit).map((owned) => record(context, address.text, owned))
   return { records, next: found.length > page.limit ? records.at(-1)!.name : null }
@@ -64,12 +62,11 @@ async function startOf(context: Context, name: string | undefined): Promise<Star
 async function ownedAfter(
   context: Context,
   address: Buffer,
-  { isBelow, after, limit }: Start & { limit: number },
-  viewer: Buffer | null,
+  { isBelow, after }: Start,
+  limit: number,
 ) {
   const { pool, network } = context
-  const page = { after, limit }
-  const names = isBelow ? [] : await findOwnedNames(pool, network, address, page, viewer)
+  const names = isBelow ? [] : await findOwnedNames(pool, network, address, { after, limit })
   if (names.length === limit) return names
   const rest = { after: isBelow ? after : 0, limit: limit - names.length }
   const below = await findOwnedCommunityNames(pool, network, address, rest)

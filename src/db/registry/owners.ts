@@ -28,12 +28,7 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
   ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
       substring(created.body FROM ${BID_OFFSETS.txHash + 1} FOR 32) AS tx,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
-    FROM (
-      SELECT cluster, name FROM (${publicWalletSql(l, '$1')}) public WHERE verified
-      UNION ALL
-      SELECT cluster, name FROM ${l.wallets}
-      WHERE network = ${l.network} AND address = $4::bytea AND $1 = $4 AND verified AND private
-    ) w
+    FROM (${publicWalletSql(l, '$1')}) w
     JOIN journal_heads h ON h.network = ${l.network}
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     CROSS JOIN LATERAL (
@@ -44,7 +39,7 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
     ) n
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) created
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.updated_seq')}) updated
-    ORDER BY n.seq`,
+    WHERE w.verified ORDER BY n.seq`,
 )
 
 /** A page of a list in the order of the journal. */
@@ -54,18 +49,14 @@ export interface JournalPage {
   limit: number
 }
 
-/**
- * The names owned by a publicly verified address, oldest first. A privately verified address gets them only if it is
- * `viewer`.
- */
+/** The names owned by a publicly verified address, oldest first. */
 export async function findOwnedNames(
   db: Queryable,
   network: Network,
   address: Buffer,
   { after, limit }: JournalPage,
-  viewer: Buffer | null = null,
 ): Promise<OwnedName[]> {
-  const rows = await owned(db, network, [address, after, limit, viewer])
+  const rows = await owned(db, network, [address, after, limit])
   return rows.map(({ amount, ...name }) => ({ amountWei: wordToBigInt(amount), ...name }))
 }
 

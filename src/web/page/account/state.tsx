@@ -81,7 +81,15 @@ async function readAccount({ address }: Session, send: Send): Promise<Known> {
     `/v1/clusters/address/${address}?orNull=true&invitations=true`,
   )
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
-  return { cluster, invitations, owned: await readNextNames(address, [], send) }
+  const owned = await readNextNames(ownerOf(cluster, address), [], send)
+  return { cluster, invitations, owned }
+}
+
+/** Address by which everybody can read the names of the wallet's bundle: a private wallet owns none in public. */
+function ownerOf(cluster: Cluster | null | undefined, address: string): string {
+  const own = cluster?.wallets.find((one) => one.address === address)
+  const shown = cluster?.wallets.find(({ isVerified, isPrivate }) => isVerified && !isPrivate)
+  return own?.isPrivate && shown ? shown.address : address
 }
 
 const isRefused = (error: unknown): boolean =>
@@ -255,7 +263,11 @@ function useKnown({ session, keep }: Shared, send: Send, say: ShowMessage) {
     reload,
     reloadNewest: () => newest.current(),
     async moreNames(): Promise<void> {
-      const owned = await readNextNames(session?.address ?? '', known.owned.items, send)
+      const owned = await readNextNames(
+        ownerOf(known.cluster, session?.address ?? ''),
+        known.owned.items,
+        send,
+      )
       // keep a newer answer that is shown by now
       setKnown((shown) => (shown === known ? { ...shown, owned } : shown))
     },
