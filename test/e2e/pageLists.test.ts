@@ -154,21 +154,17 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
       const { searchParams } = new URL(route.request().url())
       const isFirst = !searchParams.has('after')
       if (!isFirst && searchParams.get('testnet') !== 'true') await gate
-      await route.fulfill({
-        json: (isFirst ? names.slice(0, 101) : names.slice(100)).map((name) => ({ name })),
-      })
+      const json = (isFirst ? names.slice(0, 101) : names.slice(100)).map((name) => ({ name }))
+      await route.fulfill({ json }).catch(() => {})
     })
     await open(`/${names[0]}`)
     await more('Names').click()
-    const first = page.waitForResponse(
-      (answer) => answer.url().includes('after=') && !answer.url().includes('testnet'),
-    )
     await page.getByLabel('Network').selectOption('testnet')
     await page.waitForURL(/testnet=true/)
     await more('Names').click()
     await expect.poll(() => shown('Names')).toBe(103)
+    // the page has cancelled the request, and ignores an answer that comes all the same
     release()
-    await first
     await page.waitForTimeout(500)
     expect(await shown('Names')).toBe(103)
   })
