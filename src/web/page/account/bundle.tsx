@@ -263,14 +263,18 @@ function Add() {
 
 const CLUSTER_ID = /^0x[0-9a-f]{64}$/i
 
+/** A bundle's id or name, as the pages show it. */
+const bundleText = (text: string): string =>
+  CLUSTER_ID.test(text) ? shortText(text) : nameText(canonicalName(text))
+
 /** Joins a bundle that lists the wallet. @param text the bundle's id, or one of its names */
-async function join(account: Account, text: string): Promise<unknown> {
+async function join(account: Account, text: string, shown = bundleText(text)): Promise<unknown> {
   const { send, confirmed } = account
   const asked = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
   const { id } = await send<Cluster>(`/v1/clusters/${asked}`)
   const own = walletOfSession(account)
   const question = {
-    title: `Join ${shortText(text)}?`,
+    title: `Join ${shown}?`,
     text: own
       ? 'Your wallet leaves the bundle that it is verified in now.'
       : 'Your wallet becomes a verified member there.',
@@ -307,7 +311,7 @@ function Invitations() {
             <span class="soft">as {walletName}</span>
             <ActionButton
               class="plain"
-              work={() => join(account, clusterId)}
+              work={() => join(account, clusterId, bundleText(clusterName ?? clusterId))}
               label={`Join ${clusterName ?? clusterId}`}
             >
               Join
