@@ -86,9 +86,9 @@ const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
 
 const tokenUnit = route.get('/v1/tokens/:network/:token', {
   bad: {
-    what: 'a chain that is not served',
-    params: () => ({ network: '0' }),
-    error: 'not_found',
+    what: 'a token that is no address',
+    params: () => ({ network: '1', token: 'x' }),
+    error: 'unsupported_address',
   },
   costliest: {},
   summary: 'Symbol and decimals of a token',
