@@ -172,6 +172,12 @@ export type CommunityPaymentTransaction = UnsignedTransaction & {
 
 export type PaymentReleaseSigner = (word: PaymentReleaseApproval) => Promise<Hex>
 
+export interface TokenUnit {
+  /** As its contract says, up to 16 printable characters of ASCII; null for anything else. Anybody may choose any. */
+  symbol: string | null
+  decimals: number
+}
+
 /** Communities on a chain: balances for their requirements, and payments for their names. */
 export interface CommunityPaymentPort {
   /** Network label in the HTTP API: "1", "8453", ... */
@@ -189,6 +195,12 @@ export interface CommunityPaymentPort {
    * request.
    */
   recentBalance?(token: string, wallet: string): Promise<bigint>
+  /**
+   * Unit of a token’s amounts, for people. Two nodes have to agree, because a typed price is counted in it. Absent on
+   * chains without tokens.
+   * @returns decimals 0 where the address is no token @throws ChainUnavailableError
+   */
+  tokenUnit?(token: string): Promise<TokenUnit>
   /** True if the address is a token's. Absent on chains that accept any address. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
   /** Prepares a payment for the payer to sign. @throws ChainUnavailableError, also where the chain takes no payments */

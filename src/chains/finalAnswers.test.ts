@@ -167,6 +167,20 @@ const QUESTIONS: readonly FinalQuestion[] = [
     lied: true,
   },
   {
+    about: 'the decimals of a token, in which a typed price is counted',
+    ask: (rpc) => chainOn(rpc).tokenUnit!(ADDRESS),
+    lie: { eth_call: `0x${word(1)}${word(6)}` },
+    truth: { eth_call: `0x${word(1)}${word(18)}` },
+    lied: { decimals: 6 },
+  },
+  {
+    about: 'the decimals of a mint, in which a typed price is counted',
+    ask: (rpc) => createSolanaCommunityPaymentPort(rpc, registrar).tokenUnit!(KEY),
+    lie: { getTokenSupply: { value: { decimals: 6 } } },
+    truth: { getTokenSupply: { value: { decimals: 9 } } },
+    lied: { decimals: 6 },
+  },
+  {
     about: 'a smart wallet’s signature',
     ask: (rpc) =>
       chainOn(rpc).isValidSignature({

@@ -135,6 +135,8 @@ const variables = z.object({
   SERVICE_DOMAIN: z.string().min(1).default('localhost'),
   /** The site's URL in browsers. */
   SITE_URL: httpUrl.optional(),
+  /** URI that takes reports of weaknesses, shown in `/.well-known/security.txt`. */
+  SECURITY_CONTACT: z.url({ protocol: /^(https|mailto|tel)$/ }).optional(),
   DATABASE_POOL: wholeNumber(2, 1_000).default(10),
   /** Key of the account that pays for deliveries. Without it nothing is delivered. */
   RELAYER_PRIVATE_KEY: secretSchema(privateKey.optional()),
@@ -272,6 +274,7 @@ const environment = variables
       serviceDomain: set.SERVICE_DOMAIN,
       /** undefined: not set; the service is on this machine. */
       siteUrl: set.SITE_URL,
+      securityContact: set.SECURITY_CONTACT,
       databasePool: set.DATABASE_POOL,
       relayerKeySources: keySources(set, 'RELAYER'),
       ensKeySources: keySources(set, 'ENS'),

@@ -238,7 +238,7 @@ export class Daemon {
     const { witnessRoutes } = await import('../api/v1/witness.js')
     const { addTestWallet, setPageServiceInfo } = await import('../web/page.js')
     const isLocal = this.#config.chains.every(({ local }) => local)
-    setPageServiceInfo({
+    const facts = {
       isLocal,
       ens: gateway ? { mainnet: ens.mainnet?.parent, testnet: ens.testnet?.parent } : {},
       networks: NETWORKS.filter(
@@ -246,7 +246,9 @@ export class Daemon {
           mirror?.networks.includes(network) ||
           this.#chains.some(({ port }) => port.network === network),
       ),
-    })
+    }
+    const { siteUrl, securityContact } = this.#config
+    setPageServiceInfo(facts, { url: siteUrl.replace(/\/+$/, ''), securityContact })
     if (this.#config.hasTestWallet)
       await addTestWallet(
         this.#families.flatMap((family) => family.testWallet?.(this.#config) ?? []),
@@ -259,7 +261,7 @@ export class Daemon {
       pool: this.#readPool,
       chains: this.#chains.map(({ port }) => port),
       shareKeys: this.#config.shareKeys,
-      siteUrl: this.#config.siteUrl,
+      siteUrl,
       moreRoutes: [
         ...this.#families.flatMap(({ routes = [] }) => routes),
         ...(cosigner ? witnessRoutes({ key: mirror!.key, cosigner }) : []),

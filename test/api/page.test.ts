@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { setPageServiceInfo } from '../../src/web/page.js'
 import { memberOf } from './members.js'
 import { type ApiWorldOptions, bid, freshName, randomAddress, useApi } from './support.js'
 import { solanaAccount } from './wallets.js'
@@ -11,6 +12,8 @@ const configs: ApiWorldOptions['configs'] = ([main, ...others]) => [
   ...others,
 ]
 const world = useApi({ configs })
+
+const FACTS = { ens: {}, networks: ['mainnet', 'testnet'] as const, isLocal: false }
 
 const load = (path: string, accept = 'text/html,application/xhtml+xml,*/*;q=0.8') =>
   fetch(`${world.url}${path}`, { headers: { accept } })
@@ -69,6 +72,37 @@ describe('the page', () => {
       expect((await load(path)).headers.get('content-type')).toContain('application/json')
     },
   )
+
+  it('has a card of its own for each name, with its picture as PNG', async () => {
+    const held = freshName()
+    await world.append('mainnet', [bid({ from: randomAddress(), name: held })])
+    for (const accept of ['text/html', '*/*']) {
+      const text = await (await load(`/${held}`, accept)).text()
+      expect(text, accept).toContain(`<meta property="og:title" content="${held}/">`)
+      const [, image] = /property="og:image" content="([^"]+)"/.exec(text)!
+      const picture = await load(new URL(image!, world.url).pathname)
+      expect(picture.headers.get('content-type')).toBe('image/png')
+      const bytes = Buffer.from(await picture.arrayBuffer())
+      expect(bytes.subarray(0, 8).toString('hex')).toBe('89504e470d0a1a0a')
+    }
+    expect((await load('/image/alice.png')).status).toBe(200)
+    const text = await (await load('/club/alice')).text()
+    expect(text).toContain('<meta property="og:title" content="club/alice">')
+    expect(await (await load('/%22%3E%3Cscript%3E')).text()).not.toContain('"><script>')
+  })
+
+  it('shows robots where they may read, and people where to report', async () => {
+    expect(await (await load('/robots.txt')).text()).toContain('Disallow: /v1/')
+    expect((await load('/.well-known/security.txt')).status).toBe(404)
+    setPageServiceInfo(FACTS, {
+      url: 'https://names.example',
+      securityContact: 'mailto:a@b.example',
+    })
+    const text = await (await load('/.well-known/security.txt')).text()
+    setPageServiceInfo(FACTS, { url: '' })
+    expect(text).toMatch(/^Contact: mailto:a@b\.example\nExpires: \d{4}-\d\d-\d\dT.*Z\n/)
+    expect(text).toContain('Canonical: https://names.example/.well-known/security.txt\n')
+  })
 
   it('redirects from a name whose path belongs to another page', async () => {
     await world.append('mainnet', [bid({ from: randomAddress(), name: 'docs' })])

@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import type { Hex } from 'viem'
+import { createClient, type Hex, http } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
@@ -141,7 +141,12 @@ export async function addEvmWallet(
   chain: { rpcUrl: string; chainId: number },
 ): Promise<EvmTestWallet> {
   const wallet: EvmTestWallet = { asked: [], chainId: 1, account }
+  const read = (method: string) => (params: unknown) =>
+    createClient({ transport: http(chain.rpcUrl) }).request({ method, params } as never)
   const methods: Record<string, (params: never) => unknown> = {
+    eth_getTransactionReceipt: read('eth_getTransactionReceipt'),
+    eth_getTransactionByHash: read('eth_getTransactionByHash'),
+    eth_call: read('eth_call'),
     eth_requestAccounts: () => [wallet.account.address],
     // empty for a page that the visitor has not connected
     eth_accounts: () =>

@@ -32,6 +32,7 @@ import {
   findClusterById,
   findClusterByName,
   findClusterId,
+  findInvitations,
   findClusterIdByName,
 } from '../../src/db/registry/clusters.js'
 import {
@@ -152,6 +153,11 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   ],
   ['a full cluster by its name', 3_010, (db) => findClusterByName(db, NETWORK, nameOf(FULL))],
   ['the cluster of an address', 4, (db) => findClusterId(db, NETWORK, walletOf(OWNER))],
+  [
+    'clusters that list an address without its proof',
+    20,
+    (db) => findInvitations(db, NETWORK, walletOf(OWNER), 20),
+  ],
   [
     'wallets of clusters, up to a limit',
     12,

@@ -71,11 +71,30 @@ export const CHANGES: readonly Change[] = [
     changelog: '| `GET /v1/networks` |',
   },
   {
+    requests: /^GET \/openapi\.json$/,
+    fields:
+      /^body\.(paths\.\/(v1\/tokens\/|image\/\{name\}\.png|v1\/clusters\/address\/).*|components\.schemas\.OwnerRecord\.properties\.tx)$/,
+    reason: 'amounts have their unit, links their card, and listed wallets see who lists them',
+    changelog: '| `/openapi.json` |',
+  },
+  {
     requests: /./,
     answers: /^[45]\d\d /,
     fields: /^headers\.(connection|keep-alive)$/,
     reason: 'a refusal that costs no reading keeps its connection',
     changelog: '| refusals |',
+  },
+  {
+    requests: /^GET \/v1\/names\/owner\/address\//,
+    fields: /^body\[\]\.tx$/,
+    reason: 'histories on the pages link the transaction of a name',
+    changelog: '| `GET /v1/names/owner/address/:address` |',
+  },
+  {
+    requests: /^GET \/(?!v1\/|v0\.1\/)/,
+    fields: /^body$/,
+    reason: 'sites show links to the pages as cards',
+    changelog: '| pages |',
   },
   {
     requests: /^GET \/v1\/networks\?sent=many-headers$/,
@@ -167,7 +186,8 @@ export const GONE_METRICS: readonly string[] = [
 ]
 
 /** Paths of routes that the recorded build does not have. Their answers were recorded later. */
-export const ADDED_PATHS = /^\/(v1\/trpc|profile-image|v1\/names\/referrals)\//
+export const ADDED_PATHS =
+  /^\/(v1\/trpc|profile-image|v1\/names\/referrals|v1\/tokens|image\/[^/]+\.png$)/
 
 /** Fields of the chains file that are gone: `doctor` and `start` name a field that is still there. */
 export const GONE_FIELDS: readonly string[] = ['chains[].singleNodeAfter']

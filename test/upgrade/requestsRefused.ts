@@ -145,6 +145,8 @@ function refusedLookUps({ addresses, transactions, clusterId }: Scene): Sent[] {
     get('/v1/auth/message?type=evm&wallet=nobody'),
     post('/v1/auth/message?type=evm&wallet=nobody'),
     get(`/v1/refunds/${clusterId}`),
+    get('/v1/tokens/1/0x12'),
+    get(`/v1/tokens/0/${addresses.alice}`),
     get(`/v1/names/register/tx/${transactions.hub!.tx}?wait=x`),
     get('/v1/communities?name=no%20good'),
     get('/v1/communities/nobody-holds-this'),

@@ -3,6 +3,7 @@ import { INVALID_REASONS, PAYMENT_REFUSALS } from '../../registry/invalidReasons
 import { parseTxId } from '../../registry/primitives/txId.js'
 import { MAX_STATUS_NAMES, type RegistrationStatus } from '../../registry/status.js'
 import { EXAMPLE_NAME } from '../examples.js'
+import { requireAddress } from '../http/address.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { enumParameter, wholeNumberParameter } from '../http/query.js'
@@ -92,6 +93,35 @@ const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
   contract: port.contract,
   rpcUrls: [...port.publicRpcUrls],
   explorer: port.explorer,
+})
+
+const tokenUnit = route.get('/v1/tokens/:network/:token', {
+  bad: {
+    what: 'a token that is no address',
+    params: () => ({ network: '1', token: 'x' }),
+    error: 'unsupported_address',
+  },
+  costliest: {},
+  summary: 'Symbol and decimals of a token',
+  description:
+    'As the token’s contract says: anybody may give a token any symbol. Two nodes have to agree. An address that is no token has decimals 0.',
+  params: z.object({
+    network: z.string().openapi({ description: 'Label of the chain', example: '1' }),
+    token: addressSchema,
+  }),
+  price: CHAIN_CALL_PRICE,
+  responses: okResponses('Its unit', {
+    symbol: z.string().nullable().describe('null where it has none of 1 to 16 characters of ASCII'),
+    decimals: z.int(),
+  }),
+  errors: ['not_found', 'unsupported_address'],
+  async handle({ params }, { chains, network }) {
+    const token = requireAddress(params.token!, 'token')
+    const chain = chains.find((one) => one.label === params.network && one.network === network)
+    if (!chain?.tokenUnit || chain.family.addressType !== token.type)
+      throw new ApiError('not_found', 'No chain of this network has such a label and such tokens.')
+    return okAnswer(await chain.tokenUnit(token.text))
+  },
 })
 
 /** Every status of the interface (src/registry/status.ts). */
@@ -262,5 +292,6 @@ export const registrationRoutes = (longPolls: LongPolls) => [
   check,
   ...quoteRoutes,
   networks,
+  tokenUnit,
   status(longPolls),
 ]

@@ -67,6 +67,13 @@ export function createSolanaCommunityPaymentPort(
   return {
     ...createTokenBalancePort(rpc, readTokenBalance),
     communityPayments: registrar.id,
+    tokenUnit: (token) =>
+      asking(async () => {
+        const decimals = await rpc.quorum((call) =>
+          readMintDecimalsOrNull(call, new PublicKey(token)),
+        )
+        return { symbol: null, decimals: decimals ?? 0 }
+      }),
     // rules with this token enter the journal
     isToken: (token) =>
       asking(() =>
