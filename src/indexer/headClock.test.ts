@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { staleHeadAgeMs } from '../ops/chainState.js'
-import { BlockTimeEstimator } from './headClock.js'
+import { BlockTimeEstimator, headPauseMs } from './headClock.js'
 
 const clockOf = (...heads: [number: number, seconds: number][]): BlockTimeEstimator => {
   const clock = new BlockTimeEstimator()
@@ -29,5 +29,39 @@ describe('the usual time between blocks', () => {
     expect(staleHeadAgeMs(12_000)).toBe(240_000)
     expect(staleHeadAgeMs(250)).toBe(60_000)
     expect(staleHeadAgeMs(null)).toBe(300_000)
+  })
+})
+
+describe('the pause before the next poll', () => {
+  const regular = (seconds: number, count = 9) =>
+    clockOf(...Array.from({ length: count }, (_, i): [number, number] => [i, i * seconds]))
+  const pauseOf = (clock: BlockTimeEstimator, sinceMs: number, isShown = false) =>
+    headPauseMs(clock, { pollMs: 2_000, sinceMs, isShown })
+
+  it('ends when the next block can exist, and is short from then on', () => {
+    expect([0, 4_000, 9_000, 60_000].map((ms) => pauseOf(regular(12), ms))).toEqual([
+      10_000, 6_000, 2_000, 2_000,
+    ])
+  })
+
+  it('leaves the next head to a socket that showed the last one, but not for long', () => {
+    expect([0, 14_000, 16_000].map((ms) => pauseOf(regular(12), ms, true))).toEqual([
+      15_000, 2_000, 2_000,
+    ])
+    expect(pauseOf(regular(4), 0, true)).toBe(6_000)
+  })
+
+  it('is short on a fast chain, on one whose blocks come at any time, and at first', () => {
+    const irregular = clockOf(
+      [0, 0],
+      ...[1, 2, 3, 4, 5, 6, 7].map((n): [number, number] => [n, n * 60]),
+      [8, 421],
+    )
+    for (const clock of [regular(1), irregular, regular(12, 8)])
+      expect(pauseOf(clock, 0)).toBe(2_000)
+  })
+
+  it('is a quarter of a minute at most', () => {
+    for (const isShown of [true, false]) expect(pauseOf(regular(600), 0, isShown)).toBe(15_000)
   })
 })

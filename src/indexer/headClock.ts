@@ -1,4 +1,10 @@
 const SAMPLES = 32
+/** Number of block times from which on the shortest of them is used. */
+const LEAST_SAMPLES = 8
+/** Longest pause between two polls of a chain's head, ms: half the age at which an indexer counts as stuck. */
+const MAX_PAUSE_MS = 15_000
+/** After a head from a socket, the chain is polled once this many block times have passed. */
+const SOCKET_BLOCKS = 1.5
 
 /**
  * Estimates the usual time between a chain's blocks: their median, so that one stall or one wrong head does not change
@@ -25,4 +31,23 @@ export class BlockTimeEstimator {
   get blockMs(): number | null {
     return this.#blockMs.toSorted((a, b) => a - b)[this.#blockMs.length >> 1] ?? null
   }
+
+  /** Shortest time between recent blocks, ms. 0 while too few are known. */
+  get shortestBlockMs(): number {
+    return this.#blockMs.length < LEAST_SAMPLES ? 0 : Math.min(...this.#blockMs)
+  }
+}
+
+/**
+ * Pause before the next poll of a chain at its head, ms: until its next block can exist, then every `pollMs`.
+ * @param sinceMs time since this process read the newest head
+ * @param isShown true if a socket showed that head, and so will show the next one
+ */
+export function headPauseMs(
+  { shortestBlockMs }: Pick<BlockTimeEstimator, 'shortestBlockMs'>,
+  { pollMs, sinceMs, isShown }: { pollMs: number; sinceMs: number; isShown: boolean },
+): number {
+  // this process may have read the head up to `pollMs` after its block
+  const nextMs = isShown ? SOCKET_BLOCKS * shortestBlockMs : shortestBlockMs - pollMs
+  return Math.max(pollMs, Math.min(MAX_PAUSE_MS, nextMs) - sinceMs)
 }

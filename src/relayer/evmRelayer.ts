@@ -33,7 +33,12 @@ import { fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
 import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { decideMessageExecution, isDeliveryVoid, jobCallOf } from './calls.js'
-import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
+import {
+  ChainRelayer,
+  type ChainRelayerOptions,
+  jobLogFields,
+  QUIET_EVERY_MS,
+} from './chainRelayer.js'
 import { EVM_TELEMETRY, type EvmRelayerState } from './evmTelemetry.js'
 import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
@@ -128,6 +133,8 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const { mended, isSound, gaps, claimed } = await this.#nonces!.step()
     this.state.nonceGaps = gaps
     this.state.nonceClaimed = claimed
+    // a local chain may lose confirmed transactions at any time
+    this.quietMs = isSound && !this.#isLocal ? QUIET_EVERY_MS : 0
     const nowMs = this.clock.nowMs()
     const due = await findDueEvmJobs(this.#options.pool, this.key!, nowMs, this.setAside)
     const held = due.filter(({ nonce }) => nonce !== null)
