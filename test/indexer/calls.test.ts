@@ -102,7 +102,7 @@ it.each([
   'a quiet %s with a block each %d s, WebSocket: %s, costs the documented calls a day',
   async (role, blockS, hasSocket) => {
     const wsUrl = hasSocket ? world.anvil.wsUrl : undefined
-    const { lone, counted } = await openCounted({ confirmation: TAG, role, wsUrl })
+    const { lone, counted } = await openCounted({ confirmation: TAG, role, wsUrl, local: false })
     const { signal } = new AbortController()
     const ctx = {
       ...lone,

@@ -13,7 +13,7 @@ export interface SubscriptionOptions {
   urls: readonly string[]
   /** JSON-RPC requests that subscribe. */
   requests: readonly { method: string; params: readonly unknown[] }[]
-  onNotification: () => void
+  onNotification: (text: string) => void
   /** Called when a connection has ended, before the next attempt. Notifications in between are lost. */
   onEnd: (error?: Error) => void
 }
@@ -59,7 +59,8 @@ async function connection(
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, ...request }))
   })
   socket.on('message', (data) => {
-    if (isNotification(String(data))) onNotification()
+    const text = String(data)
+    if (isNotification(text)) onNotification(text)
   })
   // the first error is thrown below; terminating a connection that is not open yet emits another error
   socket.on('error', () => {})

@@ -37,7 +37,7 @@ export function evmIndexerWorker(
   reporting: IndexerCallbacks,
 ): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
-  const { wsUrl, pollMs } = chain.config
+  const { wsUrl, pollMs, local } = chain.config
   const fields = { network, chain: row.label }
   const notify = createWakeUp()
   let isOpen = false
@@ -46,13 +46,13 @@ export function evmIndexerWorker(
   // succeeded
   let isRowStale = true
   let signOfLife = () => {}
-  /** Newest head: its number, when this process read it, and whether the socket showed it. */
-  let head = { number: -1, ms: Number.NEGATIVE_INFINITY, isShown: false }
-  /** True if the socket has shown a head since the newest one was read. */
-  let isNotified = false
+  /** Newest head: its number, and when this process read it. */
+  let head = { number: -1, ms: Number.NEGATIVE_INFINITY }
+  /** Number of the last head that the socket showed. */
+  let shown = Number.NaN
 
-  const onHead = (): void => {
-    isNotified = true
+  const onHead = (text: string): void => {
+    shown = Number(/"number":\s*"(0x\w+)"/.exec(text)?.[1])
     notify.notify()
   }
 
@@ -77,7 +77,8 @@ export function evmIndexerWorker(
     if ('entries' in outcome && outcome.entries > 0)
       metrics.entries.inc({ network }, outcome.entries)
     const { kind, ...numbers } = outcome
-    const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms: Date.now() - startedMs }
+    const ms = Math.round(performance.now() - startedMs)
+    const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms }
     if (kind === 'halted' && !isHalted)
       log.error(
         { ...line, ...alarmLogFields('ClusterdChainHalted') },
@@ -95,8 +96,10 @@ export function evmIndexerWorker(
     notify,
     get pollMs() {
       if (isHalted) return HALTED_POLL_MS
-      const { ms, isShown } = head
-      return headPauseMs(indexer.clock, { pollMs, isShown, sinceMs: performance.now() - ms })
+      // a local chain that is used again makes blocks at once
+      if (local && head.number !== shown) return pollMs
+      const sinceMs = performance.now() - head.ms
+      return headPauseMs(indexer.clock, { pollMs, sinceMs, lead: shown - head.number })
     },
     subscribe: () =>
       wsUrl
@@ -111,13 +114,10 @@ export function evmIndexerWorker(
       signOfLife = alive
       if (isRowStale) await readRow()
       isRowStale = false
-      const startedMs = Date.now()
+      const startedMs = performance.now()
       const outcome = await indexer.step()
       const number = indexer.state.latest
-      if (number !== null && number > head.number) {
-        head = { number, ms: performance.now(), isShown: isNotified }
-        isNotified = false
-      }
+      if (number !== null && number > head.number) head = { number, ms: startedMs }
       report(outcome, startedMs)
       const isAdvanced = outcome.kind === 'backfilled' || outcome.kind === 'followed'
       if (isAdvanced) reporting.onAdvance(isNews(outcome))
