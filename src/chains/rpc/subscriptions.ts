@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { USER_AGENT } from '../../ops/version.js'
 
 const RECONNECT_MS = 2_000
-/** Interval of pings, so that neither side takes a quiet connection for a dead one. */
+/** Interval of pings, so that neither side takes a quiet connection for a dead one. A missing answer ends it. */
 const PING_MS = 30_000
 /** Largest message, bytes. */
 const MAX_BYTES = 2 ** 20
@@ -52,8 +52,17 @@ async function connection(
 ): Promise<void> {
   const { WebSocket } = await import('ws')
   const headers = { 'user-agent': USER_AGENT }
-  const socket = new WebSocket(url, { headers, maxPayload: MAX_BYTES })
-  const pings = setInterval(() => socket.readyState === socket.OPEN && socket.ping(), PING_MS)
+  const limits = { handshakeTimeout: PING_MS, maxPayload: MAX_BYTES }
+  const socket = new WebSocket(url, { headers, ...limits })
+  let isAlive = true
+  const pings = setInterval(() => {
+    if (!isAlive) socket.terminate()
+    isAlive = socket.readyState !== socket.OPEN
+    if (!isAlive) socket.ping()
+  }, PING_MS)
+  socket.on('pong', () => {
+    isAlive = true
+  })
   socket.on('open', () => {
     for (const [id, request] of requests.entries())
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, ...request }))
