@@ -9,7 +9,7 @@ import {
 } from '../db/feed/log.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
-import type { Worker } from '../ops/worker.js'
+import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { sha256TreeHasher } from '../registry/log/hash.js'
@@ -28,7 +28,6 @@ const ENTRIES_AT_ONCE = 256
  * log then grows by about 5,000 entries a second.
  */
 const PAUSE_MS = 100
-const IDLE_MS = 1_000
 
 /** The log that this process has signed last, remembered while other processes may lead its network. */
 export class LastSignedFeedLog {
@@ -86,7 +85,7 @@ export function feedLogWorker(
     name: 'the log of the feed',
     fields: { network },
     pollMs: PAUSE_MS,
-    idleMs: IDLE_MS,
+    idleMs: IDLE_POLL_MS,
     notify,
     maxBusySteps: 1,
     check: report,

@@ -12,10 +12,10 @@ import type { JobStepOutcome, RelayerClock } from './step.js'
 
 const STATS_EVERY_MS = 5_000
 /**
- * Interval of the query for refused payments whose names are registered. It is slow, since strangers may cause many
- * refusals.
+ * Interval of what costs more, ms: calls to a chain on which no job waits, and the query for refused payments whose names
+ * are registered, which is slow, since strangers may cause many refusals.
  */
-const REFUSED_NAMES_EVERY_MS = 60_000
+export const QUIET_EVERY_MS = 60_000
 
 export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   clock?: RelayerClock | undefined
@@ -48,11 +48,13 @@ export abstract class ChainRelayer {
   /** The chain whose jobs are executed. Null without a key: nothing is signed. */
   protected abstract readonly key: ChainRowKey | null
   protected readonly clock: RelayerClock
+  /** Interval at which the chain is called while no job waits, ms. */
+  protected quietMs = QUIET_EVERY_MS
   readonly #pool: pg.Pool
   readonly #onOwnError: ChainRelayerOptions['onOwnError']
   #errors: unknown[] = []
   #statsAtMs = Number.NEGATIVE_INFINITY
-  #refusedNamesAtMs = Number.NEGATIVE_INFINITY
+  #quietAtMs = Number.NEGATIVE_INFINITY
 
   /** @param chain the chain's number in the database */
   constructor(
@@ -120,32 +122,43 @@ export abstract class ChainRelayer {
     let hasStored = false
     let isBusy = false
     this.#errors = []
+    let isCalled = true
     // statistics are read even while the chain is unavailable, since its jobs wait
     try {
       hasStored = (await this.queue()) > 0
       isBusy = this.key !== null && (await hasUnfinishedJobs(this.#pool, this.key))
-      if (this.key && (await this.advance(isBusy, alive))) hasStored = true
+      const isDue = this.state.balance === null || this.#isPast(this.#quietAtMs, this.quietMs)
+      isCalled = hasStored || isBusy || this.state.nonceGaps > 0 || isDue
+      if (this.key && isCalled && (await this.advance(isBusy, alive))) hasStored = true
     } finally {
-      if (hasStored || Math.abs(this.clock.nowMs() - this.#statsAtMs) >= STATS_EVERY_MS)
-        await this.#takeStats()
+      if (hasStored || this.#isPast(this.#statsAtMs, STATS_EVERY_MS))
+        await this.#takeStats(isCalled)
     }
     if (this.#errors.length > 0) throw this.#errors[0]
     if (hasStored) return 'progressed'
     return isBusy || this.state.nonceGaps > 0 ? 'waiting' : 'idle'
   }
 
-  /** Reads statistics and the balance. The first balance, and a higher one, wakes jobs that wait for funds. */
-  async #takeStats(): Promise<void> {
+  /** A clock that was set back counts as time passed. */
+  #isPast(sinceMs: number, ms: number): boolean {
+    return Math.abs(this.clock.nowMs() - sinceMs) >= ms
+  }
+
+  /**
+   * Reads statistics and the balance. The first balance, and a higher one, wakes jobs that wait for funds.
+   * @param isCalled true to call the chain, for the balance
+   */
+  async #takeStats(isCalled: boolean): Promise<void> {
     const nowMs = this.clock.nowMs()
     // after the clock was set back, a null balance makes the balance read below wake all backed-off jobs
     if (nowMs < this.#statsAtMs) this.state.balance = null
     this.#statsAtMs = nowMs
     this.state.open = await countOpenJobs(this.#pool, this.place, nowMs)
-    if (Math.abs(nowMs - this.#refusedNamesAtMs) >= REFUSED_NAMES_EVERY_MS) {
+    if (this.#isPast(this.#quietAtMs, QUIET_EVERY_MS)) {
       this.state.refusedNames = await countWronglyRefusedPayments(this.#pool, this.place, nowMs)
-      this.#refusedNamesAtMs = nowMs
+      this.#quietAtMs = nowMs
     }
-    if (!this.key) return
+    if (!this.key || !isCalled) return
     const before = this.state.balance
     const balance = await this.readBalance()
     if (before === null || balance > before) await endJobBackoffs(this.#pool, this.key, nowMs)

@@ -31,7 +31,12 @@ import { fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
 import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { decideMessageExecution, isDeliveryVoid, jobCallOf } from './calls.js'
-import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
+import {
+  ChainRelayer,
+  type ChainRelayerOptions,
+  jobLogFields,
+  QUIET_EVERY_MS,
+} from './chainRelayer.js'
 import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
 import { hasJobEnded, toParkedJob } from './machine/job.js'
@@ -110,6 +115,8 @@ export class EvmRelayer extends ChainRelayer {
     const { mended, isSound, gaps, claimed } = await this.#nonces!.step()
     this.state.nonceGaps = gaps
     this.state.nonceClaimed = claimed
+    // a local chain may lose confirmed transactions at any time
+    this.quietMs = isSound && !this.#isLocal ? QUIET_EVERY_MS : 0
     const nowMs = this.clock.nowMs()
     const due = await findDueEvmJobs(this.#options.pool, this.key!, nowMs, this.setAside)
     const held = due.filter(({ nonce }) => nonce !== null)
