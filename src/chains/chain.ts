@@ -105,7 +105,7 @@ export async function rethrowAsUnavailable<T>(what: string, work: () => Promise<
 }
 
 /** A smart wallet's signature to check on its chain. */
-export interface SignatureCheckQuery extends ContractSignature {
+interface SignatureCheckQuery extends ContractSignature {
   wallet: Hex
   /** Signed hash, 32 bytes. */
   hash: Hex

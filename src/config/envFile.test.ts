@@ -7,7 +7,7 @@ import { envFileFaults } from './envFile.js'
 const faultsOf = (text: string): string[] =>
   envFileFaults(text).map(({ line, variable, found }) => `${line} ${variable ?? '-'} ${found}`)
 
-describe('an env file that all readers read alike', () => {
+describe('an env file that all readers read equally', () => {
   it.each([
     ['nothing', ''],
     ['plain values', 'A=1\nB_2=postgresql://u:p@h:5432/d?sslmode=verify-full\n\nC=[1,2,3]\n'],

@@ -1,4 +1,4 @@
-/** A line of an env file that not every reader understands alike. It never holds the value. */
+/** A line of an env file that not every reader understands in the same way. It never holds the value. */
 export interface EnvFileFault {
   /** Number of the line, from 1. */
   line: number

@@ -195,7 +195,7 @@ async function isSignedByContract(
   if (factory && !context.auth.walletFactories.includes(factory))
     throw new ApiError(
       'invalid_request',
-      `The signature names the factory ${factory} (ERC-6492), which is none that this service accepts: deploy the wallet first, and send its signature without the factory.`,
+      `The signature names the factory ${factory} (ERC-6492), which is not a known one that this service accepts: deploy the wallet first, and send its signature without the factory.`,
     )
   // of the hub one more node is asked for code
   await reserveCalls(context, hub.nodes + (named === hub ? 1 : named.nodes))
