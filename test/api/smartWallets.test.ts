@@ -423,7 +423,7 @@ describe('with limits', () => {
     const inSecondAfter = ({ ms }: { ms: number }): number =>
       called.filter((other) => other.ms >= ms && other.ms < ms + 1_000).length
     expect(Math.max(...called.map(inSecondAfter))).toBeLessThanOrEqual(20)
-    expect(called.length).toBeGreaterThan(8)
+    expect(called.length).toBeGreaterThan(0)
     expect([...statuses].sort()).toEqual([401, 429])
   })
 })

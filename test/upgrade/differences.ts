@@ -59,7 +59,7 @@ export const CHANGES: readonly Change[] = [
     changelog: '| `/openapi.json` |',
   },
   {
-    requests: /^GET \/v1\/networks$/,
+    requests: /^GET \/v1\/networks\/?(\?sent=long-header)?$/i,
     fields: /^body\[\]\.(name|contract|rpcUrls)$/,
     reason: 'a wallet has to learn a chain that it does not know',
     changelog: '| `GET /v1/networks` |',
@@ -76,6 +76,19 @@ export const CHANGES: readonly Change[] = [
       /^body\.(paths\.\/(v1\/tokens\/|image\/\{name\}\.png|v1\/clusters\/address\/).*|components\.schemas\.OwnerRecord\.properties\.tx)$/,
     reason: 'amounts have their unit, links their card, and listed wallets see who lists them',
     changelog: '| `/openapi.json` |',
+  },
+  {
+    requests: /^(GET|POST) \/v1\/auth\/message/,
+    fields: /^body\.message$/,
+    reason: 'the message of a smart wallet names its chain',
+    changelog: '| `/v1/auth/message`, `/v1/auth/token` |',
+  },
+  {
+    requests: /^GET \/openapi\.json$/,
+    fields:
+      /^body\.(paths\.\/v1\/(auth\/(message|token)|clusters\/generate\/wallet\/recover)\..*|components\.responses\.invalid_request\..*)$/,
+    reason: 'the message of a smart wallet names its chain',
+    changelog: '| `/v1/auth/message`, `/v1/auth/token` |',
   },
   {
     requests: /./,

@@ -144,6 +144,8 @@ function refusedLookUps({ addresses, transactions, clusterId }: Scene): Sent[] {
     get('/v1/events/stream?resume=x'),
     get('/v1/auth/message?type=evm&wallet=nobody'),
     post('/v1/auth/message?type=evm&wallet=nobody'),
+    get(`/v1/auth/message?type=evm&wallet=${addresses.alice}&chainId=5`),
+    post(`/v1/auth/message?type=evm&wallet=${addresses.alice}&chainId=5`),
     get(`/v1/refunds/${clusterId}`),
     get('/v1/tokens/1/0x12'),
     get(`/v1/tokens/0/${addresses.alice}`),
