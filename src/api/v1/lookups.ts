@@ -216,7 +216,7 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   bounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
   summary: 'The names that an address owns',
   beyond:
-    '`walletName`: the name of the owner’s wallet. `tx`: the transaction of the winning bid. A wallet in a cluster without a name owns none, so its answer is empty. The header `Link` names the next page.',
+    '`walletName`: the name of the owner’s wallet. `tx`: the transaction of the winning bid, null in a mirror. A wallet in a cluster without a name owns none, so its answer is empty. The header `Link` names the next page.',
   description:
     'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
   params: z.object({ address: addressSchema }),
