@@ -2,7 +2,7 @@ import { ChainUnavailableError } from '../chains/chain.js'
 import type { EvmJobState } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { EvmJobSender, SimulatedTx } from '../chains/evm/signer.js'
-import { isRefusalByNode, RpcError, reasonOfError } from '../chains/rpc/errors.js'
+import { RefusedByNodesError, RpcError, reasonOfError } from '../chains/rpc/errors.js'
 import type { JobChange } from '../db/outbox/jobs.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError } from '../ops/log/errors.js'
@@ -185,7 +185,7 @@ async function broadcast(
     if (!isOfChain(error)) throw error
     ports.onNodeError?.(error)
     // behind an unused nonce, nodes may refuse every transaction
-    const isRefused = seen.nonce === 'next' && isRefusalByNode(error)
+    const isRefused = seen.nonce === 'next' && error instanceof RefusedByNodesError
     const reason = isRefused ? REFUSED_BY_NODES : reasonOfError(error)
     event = { is: 'refused', hash: tx.hash, reason }
   }

@@ -2,7 +2,7 @@ import type { Hex } from '../../src/chains/chain.js'
 import { estimateGasFees, type GasFees } from '../../src/chains/evm/gasFees.js'
 import type { EvmJobState, MinedReceipt } from '../../src/chains/evm/jobView.js'
 import type { EvmJobSender } from '../../src/chains/evm/signer.js'
-import { NodeError, RpcError } from '../../src/chains/rpc/errors.js'
+import { RefusedByNodesError, RpcError } from '../../src/chains/rpc/errors.js'
 import type { TxPurpose } from '../../src/registry/outbox.js'
 import type { EvmJob } from '../../src/relayer/machine/job.js'
 import type { SaveJob } from '../../src/relayer/step.js'
@@ -183,7 +183,7 @@ function nonceState(model: Model, nonce: number | null, head: number): EvmJobSta
 }
 
 const refusal = (message: string): RpcError =>
-  new RpcError('transient', message, null, { cause: new NodeError({ code: -32_000, message }) })
+  new RefusedByNodesError(new RpcError('transient', message))
 
 const hasTransaction = (model: Model, hash: Hex): boolean =>
   model.pool.has(hash) || model.blocks.some(({ txs }) => txs.some((mined) => mined.hash === hash))

@@ -8,7 +8,7 @@ import {
   WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
 import { addPriceMargin } from '../margins.js'
-import { isRefusalByNode, RpcError } from '../rpc/errors.js'
+import { isRefusalByNode, RefusedByNodesError, RpcError } from '../rpc/errors.js'
 import { type EvmRpc, type RpcCall, rpcQuantity } from '../rpc/evm.js'
 import {
   type BridgeCall,
@@ -131,37 +131,37 @@ export interface SignOrder {
 
 /**
  * Sends a signed transaction to every node. After an error, the node is asked for the transaction by its hash: that
- * decides, whatever the error says. A refusal of the transaction is not a fault of the node, which is still used.
+ * decides, whatever the error says. A refusal of the transaction is not a fault of the node, which is still used. A node
+ * that does not answer the question for the hash has not refused: it may have the transaction.
  * @returns the newest block when a node has the transaction; null where that block could not be read
- * @throws RpcError of a node that refuses the transaction (`isRefusalByNode`); ChainUnavailableError where none answers
+ * @throws RefusedByNodesError; ChainUnavailableError or RpcError where it is unknown whether a node has the transaction
  */
 export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<number | null> {
   const hash = keccak256(raw)
-  const answer = await rpc.toEveryNode<{ head: number | null } | { error: unknown }>(
+  const answer = await rpc.toEveryNode<{ head: number | null } | { error: RpcError }>(
     async (ask) => {
       const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
       try {
         await ask('eth_sendRawTransaction', [raw])
       } catch (error) {
-        if (!(await hasTransaction(ask, hash))) {
-          if (isRefusalByNode(error)) return { error }
-          throw error
-        }
+        const found = await findTransaction(ask, hash)
+        if (found === null && isRefusalByNode(error)) return { error }
+        if (found?.hash !== hash) throw error
       }
       return { head: await head }
     },
     (one) => 'head' in one,
   )
   if ('head' in answer) return answer.head
-  throw answer.error
+  throw new RefusedByNodesError(answer.error)
 }
 
-/** Whether a node has a transaction in its mempool or in a block. False where the node does not answer. */
-const hasTransaction = (ask: RpcCall, hash: Hex): Promise<boolean> =>
+/** A node's answer about a hash: null where it does not have the transaction, undefined where it does not answer. */
+const findTransaction = (ask: RpcCall, hash: Hex): Promise<{ hash: Hex } | null | undefined> =>
   fallbackOnExpectedError(
-    ask<{ hash: Hex } | null>('eth_getTransactionByHash', [hash]).then((tx) => tx?.hash === hash),
+    ask<{ hash: Hex } | null>('eth_getTransactionByHash', [hash]),
     (error) => error instanceof RpcError,
-    false,
+    undefined,
   )
 
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
