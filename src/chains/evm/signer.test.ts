@@ -54,6 +54,10 @@ async function outcomeOf(...scripts: Script[]): Promise<unknown> {
 it.each<[string, unknown, Script[]]>([
   ['taken by a node', 7, [{ sends: FLOOR }, {}]],
   ['refused by the only node', 'refused', [{ sends: FLOOR }]],
+  ['refused by two nodes', 'refused', [{ sends: FLOOR }, { sends: FLOOR }]],
+  ['refused by two of three', 'refused', [{ sends: LIMITED }, { sends: FLOOR }, { sends: FLOOR }]],
+  ['unknown where only one of two refuses it', 'unknown', [{ sends: FLOOR }, { sends: SILENT }]],
+  ['unknown beside a rate limit', 'unknown', [{ sends: LIMITED }, { sends: FLOOR }]],
   [
     'unknown where the node is not asked for its hash',
     'unknown',

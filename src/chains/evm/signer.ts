@@ -7,6 +7,7 @@ import {
   type TxPurpose,
   WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
+import { ChainUnavailableError } from '../chain.js'
 import { addPriceMargin } from '../margins.js'
 import { isRefusalByNode, RefusedByNodesError, RpcError } from '../rpc/errors.js'
 import { type EvmRpc, type RpcCall, rpcQuantity } from '../rpc/evm.js'
@@ -134,11 +135,12 @@ export interface SignOrder {
  * decides, whatever the error says. A refusal of the transaction is not a fault of the node, which is still used. A node
  * that does not answer the question for the hash has not refused: it may have the transaction.
  * @returns the newest block when a node has the transaction; null where that block could not be read
- * @throws RefusedByNodesError; ChainUnavailableError or RpcError where it is unknown whether a node has the transaction
+ * @throws RefusedByNodesError where two nodes refuse it, or the only one; ChainUnavailableError or RpcError where that is
+ * unknown
  */
 export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<number | null> {
   const hash = keccak256(raw)
-  const answer = await rpc.toEveryNode<{ head: number | null } | { error: RpcError }>(
+  const answers = await rpc.toEveryNode<{ head: number | null } | { error: RpcError }>(
     async (ask) => {
       const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
       try {
@@ -152,7 +154,14 @@ export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<numbe
     },
     (one) => 'head' in one,
   )
+  const [answer] = answers
   if ('head' in answer) return answer.head
+  // one node of several may refuse what the others would take: its word raises no price and cancels nothing
+  if (answers.length < rpc.needed)
+    throw new ChainUnavailableError(
+      `chain "${rpc.label}": one node refuses the transaction (${answer.error.message}), and the others do not answer`,
+      { cause: answer.error },
+    )
   throw new RefusedByNodesError(answer.error)
 }
 
