@@ -95,13 +95,16 @@ describe('the cap', () => {
     expect(plan(queued, { prepared }, 6n)).toMatchObject(hopeless)
   })
 
-  it('holds for a replacement, which may reach it too, and never for a cancel', () => {
+  it('holds for a replacement, which may reach it too', () => {
     expect(plan(old, { prepared }, 110_007n)).toMatchObject({ do: 'sign', purpose: 'deliver' })
     expect(plan(old, { prepared }, 110_006n)).toMatchObject({ do: 'broadcast' })
-    expect(plan({ ...old, release: 'operator' }, { prepared }, 1n)).toMatchObject({
-      do: 'sign',
-      purpose: 'cancel',
-    })
+  })
+
+  it('holds for a cancel alone, whatever its job has spent', () => {
+    const released: EvmJob = { ...old, release: 'operator', spentWei: 10n ** 9n }
+    const cancel = { do: 'sign', purpose: 'cancel' }
+    expect(plan(released, { prepared }, 110_000n)).toMatchObject(cancel)
+    expect(plan(released, { prepared }, 109_999n)).toEqual({ do: 'broadcast', tx: old.txs[0] })
   })
 })
 

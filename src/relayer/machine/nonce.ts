@@ -231,10 +231,11 @@ function replace(
   const tx = job.txs.at(-1)!
   const { gas, fees: fresh } = seen.prepared
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
-  // a cancel is cheap and frees later nonces, so the job's cap does not apply
-  const affordableWei = (policy.spendCapWei - job.spentWei - valueWei) / gas
-  const isBound = purpose === 'deliver' && affordableWei < policy.gasPriceCapWei
-  const capWei = isBound ? affordableWei : policy.gasPriceCapWei
+  // a cancel frees later nonces, so what the job has spent does not count: the job's cap bounds the cancel alone
+  const boundWei =
+    purpose === 'deliver' ? policy.spendCapWei - job.spentWei - valueWei : policy.spendCapWei
+  const affordableWei = boundWei / gas
+  const capWei = affordableWei < policy.gasPriceCapWei ? affordableWei : policy.gasPriceCapWei
   const fees = nextFees(tx, purpose, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
   if (fees) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
   if (purpose === 'cancel') return { do: 'broadcast', tx }
