@@ -14,6 +14,7 @@ import type { SaveJob } from '../../src/relayer/step.js'
 const MODEL_CONFIRMATIONS = 2
 const GAS = 100_000n
 const CANCEL_GAS = 21_000n
+const FUNDS = { balanceWei: 10n ** 30n }
 
 interface ModelTx extends GasFees {
   id: string
@@ -154,10 +155,10 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
     async prepare(purpose) {
       fault('prepare')
       if (purpose === 'cancel')
-        return { gas: CANCEL_GAS, fees: estimateGasFees(model.baseFeeWei, []) }
+        return { ...FUNDS, gas: CANCEL_GAS, fees: estimateGasFees(model.baseFeeWei, []) }
       const isSecond = model.refusesSecond && executionsOf(model, id).length > 0
       if (model.isPaused || isSecond) return { failure: { class: 'revert', reason: 'reverted' } }
-      return { gas: GAS, fees: estimateGasFees(model.baseFeeWei, []) }
+      return { ...FUNDS, gas: GAS, fees: estimateGasFees(model.baseFeeWei, []) }
     },
     async sign({ purpose, gas, fees, valueWei }, nonce) {
       const hash = toHash({ id, purpose, nonce, ...fees })

@@ -33,8 +33,10 @@ import {
   type TransactionSigner,
 } from './jobView.js'
 
-/** Gas and fees of a transaction that a node has simulated, or why the transaction would fail. */
-export type SimulatedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
+/** Gas and fees of a transaction that a node has simulated, and the signer's balance; or why it would fail. */
+export type SimulatedTx =
+  | { gas: bigint; fees: GasFees; balanceWei: bigint }
+  | { failure: TxFailure }
 
 /** Prepares, signs and sends the transactions of one job. Each method throws the errors of the RPC calls. */
 export type EvmJobSender = ReturnType<typeof createEvmJobSender>
@@ -184,7 +186,8 @@ function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
 async function prepareTransfer(ask: RpcCall, from: Hex): Promise<SimulatedTx> {
   const fees = await readGasFees(ask)
   const gas = BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }]))
-  return (await readBalance(ask, from)) < maxTransactionCostWei(gas, fees, 0n) ? DRY : { gas, fees }
+  const balanceWei = await readBalance(ask, from)
+  return balanceWei < maxTransactionCostWei(gas, fees, 0n) ? DRY : { gas, fees, balanceWei }
 }
 
 /** The balance is checked before anything is signed: nodes have many wordings for one that is too low. */
@@ -206,8 +209,8 @@ async function prepareCall(
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
   const fees = await readGasFees(ask)
-  const balance = await readBalance(ask, from)
-  if (balance < valueWei) return DRY
+  const balanceWei = await readBalance(ask, from)
+  if (balanceWei < valueWei) return DRY
   const tx = { from, ...callOf(call), value: rpcQuantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
@@ -217,7 +220,7 @@ async function prepareCall(
     ])
     const estimated = addPriceMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
-    return balance < maxTransactionCostWei(gas, fees, valueWei) ? DRY : { gas, fees }
+    return balanceWei < maxTransactionCostWei(gas, fees, valueWei) ? DRY : { gas, fees, balanceWei }
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
     return {

@@ -39,7 +39,7 @@ describe('a nonce that a single node reports as used', () => {
 
 describe('a transaction below the base fee', () => {
   // fees for a base fee of 60 and a tip of 2
-  const dear = { gas: 1_000n, fees: { maxFeePerGas: 122n, maxPriorityFeePerGas: 2n } }
+  const dear = { ...prepared, fees: { maxFeePerGas: 122n, maxPriorityFeePerGas: 2n } }
   const cheap: EvmJob = {
     ...old,
     txs: [txOf(1, { maxFeePerGas: 50n, maxPriorityFeePerGas: 30n, sentBlock: 40 })],
@@ -144,6 +144,24 @@ describe('a transaction that no node takes', () => {
       nonce: 3,
       fees: prepared.fees,
     })
+  })
+
+  it('is not cancelled after an earlier one was taken, which may be mined', () => {
+    const last: EvmJob = { ...refused, txs: [txOf(1, { sentBlock: 40 }), txOf(2, highest)] }
+    const again = { do: 'broadcast', tx: last.txs[1] }
+    expect(planEvmJob(last, seen({ prepared }), capped)).toEqual(again)
+  })
+
+  it('waits for funds where the balance does not pay the next price, or the last one', () => {
+    const waits = {
+      do: 'record',
+      event: { is: 'failed', failure: { class: 'transient', reason: 'insufficient_funds' } },
+    }
+    const poor = (balanceWei: bigint) => seen({ prepared: { ...prepared, balanceWei } })
+    expect(planEvmJob(refused, poor(200_006n), capped)).toEqual(waits)
+    expect(planEvmJob(refused, poor(200_007n), capped)).toMatchObject({ do: 'sign' })
+    const last: EvmJob = { ...refused, txs: [txOf(1, highest)] }
+    expect(planEvmJob(last, poor(1_000n * capWei + 6n), capped)).toEqual(waits)
   })
 
   it('and its cancel are offered again at the cap on the price of gas', () => {
