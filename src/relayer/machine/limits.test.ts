@@ -60,7 +60,9 @@ describe('a transaction below the base fee', () => {
     const event = { is: 'failed', failure } as const
     expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS))).toEqual({ do: 'record', event })
     const released = applyJobEvent(cheap, event, seen())
-    expect(plan(released, headAt(CANCEL_AFTER_BLOCKS))).toMatchObject({
+    // a cancel needs less gas
+    const cancel = { ...headAt(CANCEL_AFTER_BLOCKS), prepared: { ...dear, gas: 210n } }
+    expect(plan(released, cancel)).toMatchObject({
       do: 'sign',
       purpose: 'cancel',
       nonce: 3,
@@ -120,7 +122,7 @@ describe('a transaction that no node takes', () => {
   const refused: EvmJob = { ...signed, txs: [txOf(1, { isRejected: true })] }
   /** Highest price, at which a fresh estimate is possible. */
   const capWei = 1_000_100n
-  const capped = { ...policy, gasPriceCapWei: capWei }
+  const capped = { spendCapWei: 10n ** 12n, gasPriceCapWei: capWei }
   const highest = { maxFeePerGas: capWei, maxPriorityFeePerGas: capWei, isRejected: true }
 
   it('is offered at twice the price', () => {
