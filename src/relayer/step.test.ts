@@ -16,7 +16,8 @@ import { newJob } from '../../test/support/newJob.js'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { EvmJobSender } from '../chains/evm/signer.js'
-import type { EvmJobTx } from '../registry/outbox.js'
+import { RefusedByNodesError, RpcError } from '../chains/rpc/errors.js'
+import { DailyCapError, type EvmJobTx } from '../registry/outbox.js'
 import type { SpendPolicy } from './machine/index.js'
 import type { EvmJob } from './machine/job.js'
 import { parkJobOnceUnmineable, resumeJob } from './machine/job.js'
@@ -260,6 +261,36 @@ describe('an error of our own code', () => {
     ['sending', { broadcast: () => Promise.reject(AWAY) }, 'refused', signed],
   ])('is distinguished from a chain that does not answer: %s', async (_, sender, outcome, job) => {
     expect(await stepWith(sender, job)).toBe(outcome)
+  })
+})
+
+describe('a price that the cap of the day does not allow', () => {
+  const rejected = txOf(1, { isRejected: true })
+  const REFUSED = new RefusedByNodesError(new RpcError('transient', 'transaction underpriced'))
+
+  it.each<[where: string, release: string | null, txs: EvmJobTx[], isTaken: boolean]>([
+    ['frees the nonce of a transaction that no node takes', 'queue', [rejected], false],
+    ['frees none where a node takes it now', null, [rejected], true],
+    [
+      'frees none where a node took an earlier one',
+      null,
+      [txOf(2, { sentBlock: 0 }), rejected],
+      false,
+    ],
+    ['frees none where no node refused it', null, [txOf(1, { sentBlock: -9 })], false],
+  ])('%s', async (_, release, txs, isTaken) => {
+    const model = emptyModel(false)
+    const row: EvmJob = { ...newJob<EvmJobTx>('a', 'execute', 5n), state: 'signed', nonce: 0, txs }
+    model.rows.set('a', row)
+    const sender: EvmJobSender = {
+      ...modelSender(model, 'a', () => {}),
+      sign: () => Promise.reject(new DailyCapError()),
+      broadcast: () => (isTaken ? Promise.resolve(0) : Promise.reject(REFUSED)),
+    }
+    const save = modelStore(model, 'a', () => {})
+    const ports = { sender, save, clock: { nowMs: () => 1, random: () => 0.5 } }
+    expect(await (await decideJobStep(row, ports, POLICY))()).toBe('failed')
+    expect(model.rows.get('a')).toMatchObject({ release, reason: 'daily_cap', nonce: 0 })
   })
 })
 

@@ -10,6 +10,7 @@ import {
   DailyCapError,
   type EvmJobTx,
   REFUSED_BY_NODES,
+  type TxFailure,
   type TxPurpose,
   WAITS_FOR_DAILY_CAP,
 } from '../registry/outbox.js'
@@ -21,7 +22,7 @@ import {
   type SpendPolicy,
 } from './machine/index.js'
 import type { EvmJob } from './machine/job.js'
-import { MAX_BLOCKS_NODE_IS_AHEAD, planEvmJob } from './machine/nonce.js'
+import { MAX_BLOCKS_NODE_IS_AHEAD, planEvmJob, wasAnySent } from './machine/nonce.js'
 
 /**
  * Stores a job as it is after a step, or as it is made with the signer's next nonce.
@@ -155,9 +156,22 @@ async function sign(
     if (reason === null) throw error
     // sends the last transaction again: nothing replaces it, and nodes may have dropped it
     const last = nonce === null ? undefined : job.txs.at(-1)
-    if (last?.purpose === purpose)
-      await fallbackOnExpectedError(ports.sender.broadcast(last.raw), isOfChain, null)
-    return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
+    const isTaken =
+      last?.purpose === purpose &&
+      (await fallbackOnExpectedError(
+        ports.sender.broadcast(last.raw).then(() => true),
+        isOfChain,
+        false,
+      ))
+    // later nonces must not wait until the next day: a cancel costs less than what is booked for the nonce
+    const isFreed =
+      reason === WAITS_FOR_DAILY_CAP &&
+      purpose === 'deliver' &&
+      last?.isRejected === true &&
+      !isTaken &&
+      !wasAnySent(job, seen)
+    const failure: TxFailure = { class: isFreed ? 'revert' : 'transient', reason }
+    return store(job, { is: 'failed', failure }, seen, ports)
   }
   if (purpose === 'cancel') return 'cancelled'
   return nonce === null ? 'signed' : 'replaced'
