@@ -89,12 +89,15 @@ describe('the cap', () => {
   it('may be reached, by all that a job costs together', () => {
     expect(plan(queued, { prepared })).toMatchObject({ do: 'sign' })
     expect(plan(queued, { prepared }, 100_006n)).toMatchObject(failed)
-    expect(plan({ ...queued, spentWei: 1n }, { prepared })).toMatchObject(hopeless)
+    expect(plan({ ...queued, spentWei: 1n }, { prepared })).toMatchObject(failed)
   })
 
-  it('parks a job with a value above it, but not one that equals it', () => {
-    expect(plan(queued, { prepared }, 7n)).toMatchObject(failed)
-    expect(plan(queued, { prepared }, 6n)).toMatchObject(hopeless)
+  it('parks a job only where its value and its spent gas leave nothing, whatever fees a node states', () => {
+    const spent = { ...queued, spentWei: 50n }
+    expect(plan(queued, { prepared }, 8n)).toMatchObject(failed)
+    expect(plan(queued, { prepared }, 7n)).toMatchObject(hopeless)
+    expect(plan(spent, { prepared }, 58n)).toMatchObject(failed)
+    expect(plan(spent, { prepared }, 57n)).toMatchObject(hopeless)
   })
 
   it('holds for a replacement, which may reach it too', () => {
