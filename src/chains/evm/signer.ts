@@ -134,11 +134,11 @@ export interface SignOrder {
 
 /**
  * Sends a signed transaction to every node. After an error, the node is asked for the transaction by its hash: that
- * decides, whatever the error says. A refusal of the transaction is not a fault of the node, which is still used. A node
- * that does not answer the question for the hash has not refused: it may have the transaction.
+ * decides, whatever the error says. A refusal of the transaction is not a fault of the node, which is still used. A
+ * node that does not answer the question for the hash has not refused: it may have the transaction.
  * @returns the newest block when a node has the transaction; null where that block could not be read
- * @throws RefusedByNodesError where two nodes refuse it, or the only one; ChainUnavailableError or RpcError where that is
- * unknown
+ * @throws RefusedByNodesError where two nodes refuse it, or the only one; ChainUnavailableError or RpcError where that
+ * is unknown
  */
 export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<number | null> {
   const hash = keccak256(raw)
