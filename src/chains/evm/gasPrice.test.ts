@@ -6,8 +6,9 @@ import { RpcPool } from '../rpc/nodes.js'
 import { createGasPriceCap } from './gasPrice.js'
 
 const GWEI = 10n ** 9n
+const HOUR_MS = 3_600_000
 
-afterEach(() => vi.useRealTimers())
+afterEach(() => vi.restoreAllMocks())
 
 /** Nodes that report these prices of recent blocks, in gwei. Null: the node does not answer. */
 function nodesWith(prices: readonly (bigint | null)[]): EvmRpc {
@@ -43,17 +44,18 @@ it.each([
 })
 
 it('the gas price cap is none while only one of two nodes answers, and then the last one that both gave', async () => {
+  let nowMs = 1
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
   const prices: (bigint | null)[] = [5n, null]
   const capWei = createGasPriceCap(nodesWith(prices), { local: false, maxGasPriceWei: undefined })
   await expect(capWei()).rejects.toThrow(ChainUnavailableError)
   prices[1] = 6n
   expect(await capWei()).toBe(100n * GWEI)
 
-  vi.useFakeTimers({ toFake: ['performance'] })
-  vi.advanceTimersByTime(2 * 3_600_000)
+  nowMs += 2 * HOUR_MS
   prices.splice(0, 2, 900n, null)
   expect(await capWei()).toBe(100n * GWEI)
   prices[1] = 800n
-  vi.advanceTimersByTime(2 * 3_600_000)
+  nowMs += 2 * HOUR_MS
   expect(await capWei()).toBe(16_000n * GWEI)
 })
