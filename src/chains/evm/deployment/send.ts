@@ -81,10 +81,9 @@ async function offer(
       if (!(error instanceof RefusedByNodesError)) throw error
       const next = doubledGasFees(fees, first, await capWei())
       if (next === null)
-        throw new Error(
-          `Chain "${label}" does not take the transaction (${error.message}).`,
-          { cause: error },
-        )
+        throw new Error(`Chain "${label}" does not take the transaction (${error.message}).`, {
+          cause: error,
+        })
       fees = next
     }
   }
