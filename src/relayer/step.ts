@@ -2,7 +2,7 @@ import { ChainUnavailableError } from '../chains/chain.js'
 import type { EvmJobState } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { EvmJobSender, SimulatedTx } from '../chains/evm/signer.js'
-import { isRefusalByNode, RpcError, reasonOfError } from '../chains/rpc/errors.js'
+import { RefusedByNodesError, RpcError, reasonOfError } from '../chains/rpc/errors.js'
 import type { JobChange } from '../db/outbox/jobs.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError } from '../ops/log/errors.js'
@@ -10,6 +10,7 @@ import {
   DailyCapError,
   type EvmJobTx,
   REFUSED_BY_NODES,
+  type TxFailure,
   type TxPurpose,
   WAITS_FOR_DAILY_CAP,
 } from '../registry/outbox.js'
@@ -21,7 +22,7 @@ import {
   type SpendPolicy,
 } from './machine/index.js'
 import type { EvmJob } from './machine/job.js'
-import { MAX_BLOCKS_NODE_IS_AHEAD, planEvmJob } from './machine/nonce.js'
+import { MAX_BLOCKS_NODE_IS_AHEAD, planEvmJob, wasAnySent } from './machine/nonce.js'
 
 /**
  * Stores a job as it is after a step, or as it is made with the signer's next nonce.
@@ -155,9 +156,22 @@ async function sign(
     if (reason === null) throw error
     // sends the last transaction again: nothing replaces it, and nodes may have dropped it
     const last = nonce === null ? undefined : job.txs.at(-1)
-    if (last?.purpose === purpose)
-      await fallbackOnExpectedError(ports.sender.broadcast(last.raw), isOfChain, null)
-    return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
+    const isTaken =
+      last?.purpose === purpose &&
+      (await fallbackOnExpectedError(
+        ports.sender.broadcast(last.raw).then(() => true),
+        isOfChain,
+        false,
+      ))
+    // later nonces must not wait until the next day: a cancel costs less than what is booked for the nonce
+    const isFreed =
+      reason === WAITS_FOR_DAILY_CAP &&
+      purpose === 'deliver' &&
+      last?.isRejected === true &&
+      !isTaken &&
+      !wasAnySent(job, seen)
+    const failure: TxFailure = { class: isFreed ? 'revert' : 'transient', reason }
+    return store(job, { is: 'failed', failure }, seen, ports)
   }
   if (purpose === 'cancel') return 'cancelled'
   return nonce === null ? 'signed' : 'replaced'
@@ -185,7 +199,7 @@ async function broadcast(
     if (!isOfChain(error)) throw error
     ports.onNodeError?.(error)
     // behind an unused nonce, nodes may refuse every transaction
-    const isRefused = seen.nonce === 'next' && isRefusalByNode(error)
+    const isRefused = seen.nonce === 'next' && error instanceof RefusedByNodesError
     const reason = isRefused ? REFUSED_BY_NODES : reasonOfError(error)
     event = { is: 'refused', hash: tx.hash, reason }
   }

@@ -2,7 +2,7 @@ import type { Hex } from '../../src/chains/chain.js'
 import { estimateGasFees, type GasFees } from '../../src/chains/evm/gasFees.js'
 import type { EvmJobState, MinedReceipt } from '../../src/chains/evm/jobView.js'
 import type { EvmJobSender } from '../../src/chains/evm/signer.js'
-import { NodeError, RpcError } from '../../src/chains/rpc/errors.js'
+import { RefusedByNodesError, RpcError } from '../../src/chains/rpc/errors.js'
 import type { TxPurpose } from '../../src/registry/outbox.js'
 import type { EvmJob } from '../../src/relayer/machine/job.js'
 import type { SaveJob } from '../../src/relayer/step.js'
@@ -14,6 +14,7 @@ import type { SaveJob } from '../../src/relayer/step.js'
 const MODEL_CONFIRMATIONS = 2
 const GAS = 100_000n
 const CANCEL_GAS = 21_000n
+const FUNDS = { balanceWei: 10n ** 30n }
 
 interface ModelTx extends GasFees {
   id: string
@@ -154,10 +155,10 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
     async prepare(purpose) {
       fault('prepare')
       if (purpose === 'cancel')
-        return { gas: CANCEL_GAS, fees: estimateGasFees(model.baseFeeWei, []) }
+        return { ...FUNDS, gas: CANCEL_GAS, fees: estimateGasFees(model.baseFeeWei, []) }
       const isSecond = model.refusesSecond && executionsOf(model, id).length > 0
       if (model.isPaused || isSecond) return { failure: { class: 'revert', reason: 'reverted' } }
-      return { gas: GAS, fees: estimateGasFees(model.baseFeeWei, []) }
+      return { ...FUNDS, gas: GAS, fees: estimateGasFees(model.baseFeeWei, []) }
     },
     async sign({ purpose, gas, fees, valueWei }, nonce) {
       const hash = toHash({ id, purpose, nonce, ...fees })
@@ -183,7 +184,7 @@ function nonceState(model: Model, nonce: number | null, head: number): EvmJobSta
 }
 
 const refusal = (message: string): RpcError =>
-  new RpcError('transient', message, null, { cause: new NodeError({ code: -32_000, message }) })
+  new RefusedByNodesError(new RpcError('transient', message))
 
 const hasTransaction = (model: Model, hash: Hex): boolean =>
   model.pool.has(hash) || model.blocks.some(({ txs }) => txs.some((mined) => mined.hash === hash))

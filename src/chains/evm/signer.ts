@@ -7,8 +7,9 @@ import {
   type TxPurpose,
   WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
+import { ChainUnavailableError } from '../chain.js'
 import { addPriceMargin } from '../margins.js'
-import { isRefusalByNode, RpcError } from '../rpc/errors.js'
+import { isRefusalByNode, RefusedByNodesError, RpcError } from '../rpc/errors.js'
 import { type EvmRpc, type RpcCall, rpcQuantity } from '../rpc/evm.js'
 import {
   type BridgeCall,
@@ -32,8 +33,10 @@ import {
   type TransactionSigner,
 } from './jobView.js'
 
-/** Gas and fees of a transaction that a node has simulated, or why the transaction would fail. */
-export type SimulatedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
+/** Gas and fees of a transaction that a node has simulated, and the signer's balance; or why it would fail. */
+export type SimulatedTx =
+  | { gas: bigint; fees: GasFees; balanceWei: bigint }
+  | { failure: TxFailure }
 
 /** Prepares, signs and sends the transactions of one job. Each method throws the errors of the RPC calls. */
 export type EvmJobSender = ReturnType<typeof createEvmJobSender>
@@ -131,37 +134,45 @@ export interface SignOrder {
 
 /**
  * Sends a signed transaction to every node. After an error, the node is asked for the transaction by its hash: that
- * decides, whatever the error says. A refusal of the transaction is not a fault of the node, which is still used.
+ * decides, whatever the error says. A refusal of the transaction is not a fault of the node, which is still used. A
+ * node that does not answer the question for the hash has not refused: it may have the transaction.
  * @returns the newest block when a node has the transaction; null where that block could not be read
- * @throws RpcError of a node that refuses the transaction (`isRefusalByNode`); ChainUnavailableError where none answers
+ * @throws RefusedByNodesError where two nodes refuse it, or the only one; ChainUnavailableError or RpcError where that
+ * is unknown
  */
 export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<number | null> {
   const hash = keccak256(raw)
-  const answer = await rpc.toEveryNode<{ head: number | null } | { error: unknown }>(
+  const answers = await rpc.toEveryNode<{ head: number | null } | { error: RpcError }>(
     async (ask) => {
       const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
       try {
         await ask('eth_sendRawTransaction', [raw])
       } catch (error) {
-        if (!(await hasTransaction(ask, hash))) {
-          if (isRefusalByNode(error)) return { error }
-          throw error
-        }
+        const found = await findTransaction(ask, hash)
+        if (found === null && isRefusalByNode(error)) return { error }
+        if (found?.hash !== hash) throw error
       }
       return { head: await head }
     },
     (one) => 'head' in one,
   )
+  const [answer] = answers
   if ('head' in answer) return answer.head
-  throw answer.error
+  // one node of several may refuse what the others would take: its word raises no price and cancels nothing
+  if (answers.length < rpc.needed)
+    throw new ChainUnavailableError(
+      `chain "${rpc.label}": one node refuses the transaction (${answer.error.message}), and the others do not answer`,
+      { cause: answer.error },
+    )
+  throw new RefusedByNodesError(answer.error)
 }
 
-/** Whether a node has a transaction in its mempool or in a block. False where the node does not answer. */
-const hasTransaction = (ask: RpcCall, hash: Hex): Promise<boolean> =>
+/** A node's answer about a hash: null where it does not have the transaction, undefined where it does not answer. */
+const findTransaction = (ask: RpcCall, hash: Hex): Promise<{ hash: Hex } | null | undefined> =>
   fallbackOnExpectedError(
-    ask<{ hash: Hex } | null>('eth_getTransactionByHash', [hash]).then((tx) => tx?.hash === hash),
+    ask<{ hash: Hex } | null>('eth_getTransactionByHash', [hash]),
     (error) => error instanceof RpcError,
-    false,
+    undefined,
   )
 
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
@@ -175,7 +186,8 @@ function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
 async function prepareTransfer(ask: RpcCall, from: Hex): Promise<SimulatedTx> {
   const fees = await readGasFees(ask)
   const gas = BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }]))
-  return (await readBalance(ask, from)) < maxTransactionCostWei(gas, fees, 0n) ? DRY : { gas, fees }
+  const balanceWei = await readBalance(ask, from)
+  return balanceWei < maxTransactionCostWei(gas, fees, 0n) ? DRY : { gas, fees, balanceWei }
 }
 
 /** The balance is checked before anything is signed: nodes have many wordings for one that is too low. */
@@ -197,8 +209,8 @@ async function prepareCall(
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
   const fees = await readGasFees(ask)
-  const balance = await readBalance(ask, from)
-  if (balance < valueWei) return DRY
+  const balanceWei = await readBalance(ask, from)
+  if (balanceWei < valueWei) return DRY
   const tx = { from, ...callOf(call), value: rpcQuantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
@@ -208,7 +220,7 @@ async function prepareCall(
     ])
     const estimated = addPriceMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
-    return balance < maxTransactionCostWei(gas, fees, valueWei) ? DRY : { gas, fees }
+    return balanceWei < maxTransactionCostWei(gas, fees, valueWei) ? DRY : { gas, fees, balanceWei }
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
     return {

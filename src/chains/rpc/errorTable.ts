@@ -154,6 +154,10 @@ export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
       /(unsupported|unknown|disabled|invalid) (rpc )?(method|module|namespace|block ?tag)/i,
     ],
   ]),
+
+  // last: some nodes use these codes for reverts and rate limits too, and explain them in words
+  { source: 'JSON-RPC 2.0', fault: 'transient', reason: 'internal', codes: [-32_603] },
+  { source: 'EIP-1474, geth', fault: 'transient', reason: 'internal', codes: [-32_002] },
 ]
 
 const isBetween = (value: number, [least, most]: readonly [number, number]): boolean =>

@@ -209,20 +209,20 @@ export class RpcPool<Hash extends string> {
   /**
    * Sends a transaction to every node. Resolves at the first acceptance, or with a refusal once all have answered.
    * @param isTaken true if a node's answer is an acceptance
-   * @returns the first acceptance, or else a node's refusal
+   * @returns only the first acceptance, or else the refusal of each node that answered
    * @throws ChainUnavailableError when no node answers
    */
   async toEveryNode<T>(
     hand: (call: RpcCall) => Promise<T>,
     isTaken: (answer: T) => boolean,
-  ): Promise<T> {
+  ): Promise<[T, ...T[]]> {
     return new Promise((resolve, reject) => {
       const handed = this.onEveryNode(async (call) => {
         const answer = await hand(call)
-        if (isTaken(answer)) resolve(answer)
+        if (isTaken(answer)) resolve([answer])
         return answer
       })
-      handed.then(([answer]) => resolve(answer!), reject)
+      handed.then((answers) => resolve(answers as [T, ...T[]]), reject)
     })
   }
 

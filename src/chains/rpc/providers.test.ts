@@ -292,8 +292,9 @@ const TRANSIENT: (Said & { reason: string })[] = [
     by: 'anybody, with an internal error',
     code: -32_603,
     text: 'Internal error',
-    reason: 'unknown_refusal',
+    reason: 'internal',
   },
+  { by: 'geth', code: -32_002, text: 'request timed out', reason: 'internal' },
   {
     by: 'anybody, without a number',
     status: 400,

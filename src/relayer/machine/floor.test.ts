@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { policy, queued, seen, signed } from '../../../test/model/nonceJobs.js'
+import { policy, prepared, queued, seen, signed } from '../../../test/model/nonceJobs.js'
 import { estimateGasFees, maxTransactionCostWei } from '../../chains/evm/gasFees.js'
 import { type EvmJobTx, REFUSED_BY_NODES } from '../../registry/outbox.js'
 import { applyJobEvent, type SpendPolicy } from './index.js'
@@ -25,7 +25,7 @@ function offerUntilTaken(
   let job = queued
   let sent = 0
   for (let step = 0; step < 3 * most; step++) {
-    const view = seen({ nowMs: job.nextMs, prepared: { gas: GAS, fees: fresh } })
+    const view = seen({ nowMs: job.nextMs, prepared: { ...prepared, gas: GAS, fees: fresh } })
     const action = planEvmJob(job, view, within)
     if (action.do === 'sign') {
       const { fees, gas, purpose, valueWei } = action
@@ -73,7 +73,7 @@ describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', (
     expect(job.state).toBe('signed')
     expect(isWithin(job, within)).toBe(true)
     expect(sent).toBeGreaterThan(4)
-    const view = seen({ nowMs: job.nextMs, prepared: { gas: GAS, fees: job.txs[0]! } })
+    const view = seen({ nowMs: job.nextMs, prepared: { ...prepared, gas: GAS, fees: job.txs[0]! } })
     expect(planEvmJob(job, view, within)).toMatchObject({
       do: 'record',
       event: { is: 'failed', failure: { class: 'revert', reason: REFUSED_BY_NODES } },

@@ -39,7 +39,7 @@ describe('a nonce that a single node reports as used', () => {
 
 describe('a transaction below the base fee', () => {
   // fees for a base fee of 60 and a tip of 2
-  const dear = { gas: 1_000n, fees: { maxFeePerGas: 122n, maxPriorityFeePerGas: 2n } }
+  const dear = { ...prepared, fees: { maxFeePerGas: 122n, maxPriorityFeePerGas: 2n } }
   const cheap: EvmJob = {
     ...old,
     txs: [txOf(1, { maxFeePerGas: 50n, maxPriorityFeePerGas: 30n, sentBlock: 40 })],
@@ -60,7 +60,9 @@ describe('a transaction below the base fee', () => {
     const event = { is: 'failed', failure } as const
     expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS))).toEqual({ do: 'record', event })
     const released = applyJobEvent(cheap, event, seen())
-    expect(plan(released, headAt(CANCEL_AFTER_BLOCKS))).toMatchObject({
+    // a cancel needs less gas
+    const cancel = { ...headAt(CANCEL_AFTER_BLOCKS), prepared: { ...dear, gas: 210n } }
+    expect(plan(released, cancel)).toMatchObject({
       do: 'sign',
       purpose: 'cancel',
       nonce: 3,
@@ -87,21 +89,27 @@ describe('the cap', () => {
   it('may be reached, by all that a job costs together', () => {
     expect(plan(queued, { prepared })).toMatchObject({ do: 'sign' })
     expect(plan(queued, { prepared }, 100_006n)).toMatchObject(failed)
-    expect(plan({ ...queued, spentWei: 1n }, { prepared })).toMatchObject(hopeless)
+    expect(plan({ ...queued, spentWei: 1n }, { prepared })).toMatchObject(failed)
   })
 
-  it('parks a job with a value above it, but not one that equals it', () => {
-    expect(plan(queued, { prepared }, 7n)).toMatchObject(failed)
-    expect(plan(queued, { prepared }, 6n)).toMatchObject(hopeless)
+  it('parks a job only where its value and its spent gas leave nothing, whatever fees a node states', () => {
+    const spent = { ...queued, spentWei: 50n }
+    expect(plan(queued, { prepared }, 8n)).toMatchObject(failed)
+    expect(plan(queued, { prepared }, 7n)).toMatchObject(hopeless)
+    expect(plan(spent, { prepared }, 58n)).toMatchObject(failed)
+    expect(plan(spent, { prepared }, 57n)).toMatchObject(hopeless)
   })
 
-  it('holds for a replacement, which may reach it too, and never for a cancel', () => {
+  it('holds for a replacement, which may reach it too', () => {
     expect(plan(old, { prepared }, 110_007n)).toMatchObject({ do: 'sign', purpose: 'deliver' })
     expect(plan(old, { prepared }, 110_006n)).toMatchObject({ do: 'broadcast' })
-    expect(plan({ ...old, release: 'operator' }, { prepared }, 1n)).toMatchObject({
-      do: 'sign',
-      purpose: 'cancel',
-    })
+  })
+
+  it('holds for a cancel alone, whatever its job has spent', () => {
+    const released: EvmJob = { ...old, release: 'operator', spentWei: 10n ** 9n }
+    const cancel = { do: 'sign', purpose: 'cancel' }
+    expect(plan(released, { prepared }, 110_000n)).toMatchObject(cancel)
+    expect(plan(released, { prepared }, 109_999n)).toEqual({ do: 'broadcast', tx: old.txs[0] })
   })
 })
 
@@ -117,7 +125,7 @@ describe('a transaction that no node takes', () => {
   const refused: EvmJob = { ...signed, txs: [txOf(1, { isRejected: true })] }
   /** Highest price, at which a fresh estimate is possible. */
   const capWei = 1_000_100n
-  const capped = { ...policy, gasPriceCapWei: capWei }
+  const capped = { spendCapWei: 10n ** 12n, gasPriceCapWei: capWei }
   const highest = { maxFeePerGas: capWei, maxPriorityFeePerGas: capWei, isRejected: true }
 
   it('is offered at twice the price', () => {
@@ -141,6 +149,24 @@ describe('a transaction that no node takes', () => {
       nonce: 3,
       fees: prepared.fees,
     })
+  })
+
+  it('is not cancelled after an earlier one was taken, which may be mined', () => {
+    const last: EvmJob = { ...refused, txs: [txOf(1, { sentBlock: 40 }), txOf(2, highest)] }
+    const again = { do: 'broadcast', tx: last.txs[1] }
+    expect(planEvmJob(last, seen({ prepared }), capped)).toEqual(again)
+  })
+
+  it('waits for funds where the balance does not pay the next price, or the last one', () => {
+    const waits = {
+      do: 'record',
+      event: { is: 'failed', failure: { class: 'transient', reason: 'insufficient_funds' } },
+    }
+    const poor = (balanceWei: bigint) => seen({ prepared: { ...prepared, balanceWei } })
+    expect(planEvmJob(refused, poor(200_006n), capped)).toEqual(waits)
+    expect(planEvmJob(refused, poor(200_007n), capped)).toMatchObject({ do: 'sign' })
+    const last: EvmJob = { ...refused, txs: [txOf(1, highest)] }
+    expect(planEvmJob(last, poor(1_000n * capWei + 6n), capped)).toEqual(waits)
   })
 
   it('and its cancel are offered again at the cap on the price of gas', () => {

@@ -64,7 +64,7 @@ describe('plan', () => {
       'queued: signs at the next nonce',
       queued,
       { prepared },
-      sign('deliver', { nonce: null, ...prepared }),
+      sign('deliver', { nonce: null, fees: prepared.fees }),
     ],
     ['queued: would fail', queued, { prepared: { failure } }, record({ is: 'failed', failure })],
     ['queued: pauses', { ...queued, nextMs: NOW + 5 }, { prepared }, wait],

@@ -12,6 +12,7 @@ import {
   REFUSED_BY_NODES,
   type TxFailure,
   type TxPurpose,
+  WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
 import {
   CANCEL_AFTER_BLOCKS,
@@ -45,8 +46,8 @@ function planQueued(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): Evm
   const { valueWei } = job
   const costWei = maxTransactionCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
-    // fees may fall again, but spent gas and the value do not
-    const isHopeless = valueWei > policy.spendCapWei || costWei <= policy.spendCapWei
+    // fees may fall again, and one node states them; spent gas and the value do not fall
+    const isHopeless = job.spentWei + valueWei >= policy.spendCapWei
     return isHopeless ? record({ is: 'parked', reason: 'spend_cap' }) : retry('fees_above_cap')
   }
   return { do: 'sign', purpose: 'deliver', nonce: null, gas, fees, valueWei }
@@ -103,6 +104,10 @@ export const MAX_BLOCKS_NODE_IS_AHEAD = 100
  */
 const wasSent = ({ sentBlock }: EvmJobTx, { head }: EvmJobSnapshot): boolean =>
   sentBlock !== null && sentBlock <= head + MAX_BLOCKS_NODE_IS_AHEAD
+
+/** True if a node has taken a transaction with the job's nonce whose bytes are kept: it may be mined. */
+export const wasAnySent = ({ txs }: EvmJob, seen: EvmJobSnapshot): boolean =>
+  txs.some((tx) => tx.raw.length > 0 && wasSent(tx, seen))
 
 /** A job whose nonce no transaction has used, with the values that the rows of `UNUSED_NONCE_DECISIONS` test. */
 interface UnusedNonce {
@@ -229,18 +234,23 @@ function replace(
   if (!seen.prepared) return { do: 'prepare', purpose }
   if ('failure' in seen.prepared) return fail(seen.prepared.failure)
   const tx = job.txs.at(-1)!
-  const { gas, fees: fresh } = seen.prepared
+  const { gas, fees: fresh, balanceWei } = seen.prepared
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
-  // a cancel is cheap and frees later nonces, so the job's cap does not apply
-  const affordableWei = (policy.spendCapWei - job.spentWei - valueWei) / gas
-  const isBound = purpose === 'deliver' && affordableWei < policy.gasPriceCapWei
-  const capWei = isBound ? affordableWei : policy.gasPriceCapWei
+  // a cancel frees later nonces, so what the job has spent does not count: the job's cap bounds the cancel alone
+  const boundWei =
+    purpose === 'deliver' ? policy.spendCapWei - job.spentWei - valueWei : policy.spendCapWei
+  const affordableWei = boundWei / gas
+  const capWei = affordableWei < policy.gasPriceCapWei ? affordableWei : policy.gasPriceCapWei
   const fees = nextFees(tx, purpose, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
+  // nodes refuse what the balance does not pay, and have many wordings for it
+  const offered = fees ?? (tx.isRejected ? tx : null)
+  if (offered && balanceWei < maxTransactionCostWei(gas, offered, valueWei))
+    return retry(WAITS_FOR_FUNDS)
   if (fees) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
   if (purpose === 'cancel') return { do: 'broadcast', tx }
   if (tx.maxFeePerGas < baseFeePerGasOf(fresh)) return planStuck(tx, seen)
-  // no node takes it at the highest price: later nonces wait
-  return tx.isRejected
+  // no node takes it at the highest price: later nonces wait, unless an earlier one was taken, which may be mined
+  return tx.isRejected && !wasAnySent(job, seen)
     ? fail({ class: 'revert', reason: REFUSED_BY_NODES })
     : { do: 'broadcast', tx }
 }

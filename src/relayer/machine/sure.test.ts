@@ -147,7 +147,7 @@ it('one absurd head does no harm where the transaction is refused for its fees w
   // below the base fee, and a replacement is above the cap
   const dear = {
     ...after,
-    prepared: { gas: 1_000n, fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n } },
+    prepared: { ...prepared, fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n } },
   }
   const event = { is: 'failed', failure: { reason: 'fees_above_cap' } }
   expect(planEvmJob(refused, dear, { ...policy, spendCapWei: 500_000n })).toMatchObject({

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { addPriceMargin } from '../../margins.js'
-import { isRefusalByNode, RpcError } from '../../rpc/errors.js'
+import { RefusedByNodesError, RpcError } from '../../rpc/errors.js'
 import { type EvmRpc, type RpcCall, rpcQuantity } from '../../rpc/evm.js'
 import { contractErrorOfRevert } from '../bridge/calls.js'
 import { doubledGasFees, type GasFees, maxTransactionCostWei } from '../gasFees.js'
@@ -78,13 +78,12 @@ async function offer(
       await broadcastTransaction(rpc, raw)
       return keccak256(raw)
     } catch (error) {
-      if (!isRefusalByNode(error)) throw error
+      if (!(error instanceof RefusedByNodesError)) throw error
       const next = doubledGasFees(fees, first, await capWei())
       if (next === null)
-        throw new Error(
-          `Chain "${label}" does not take the transaction (${(error as RpcError).message}).`,
-          { cause: error },
-        )
+        throw new Error(`Chain "${label}" does not take the transaction (${error.message}).`, {
+          cause: error,
+        })
       fees = next
     }
   }
