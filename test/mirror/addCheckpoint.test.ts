@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { witnessRoutes } from '../../src/api/v1/witness.js'
 import { Client } from '../../src/client/index.js'
 import { LogReader } from '../../src/client/verify.js'
@@ -15,6 +15,7 @@ import {
   filesOf,
   key,
   mirrorFrom,
+  mirrorOf,
   ORIGIN,
   serving,
   useEmptyDatabases,
@@ -45,11 +46,12 @@ const serve = async () => {
   api = await secondApi(copy, { moreRoutes: witnessRoutes({ key, cosigner }) })
   ends.push(api.stop)
 }
-beforeAll(async () => {
+const begin = async () => {
   copy = await database()
   await mirrorFrom(copy, serving(of(COPIED)), { cosigner })
   await serve()
-})
+}
+beforeAll(begin)
 beforeEach(() => copy.pool.query('DELETE FROM cosigned'))
 
 const noteOf = ({ files }: Files) => Buffer.from(files.get('checkpoint')!).toString()
@@ -211,5 +213,36 @@ describe('a witness', () => {
     await mirrorFrom(copy, serving(of(420)), { cosigner })
     expect(await submit(of(450), 400)).toBe(409)
     expect(await submit(of(450), 420)).toBe(200)
+  })
+
+  it('copies a checkpoint that is older than what it has signed, and signs no older one', async () => {
+    await begin()
+    expect(await submit(of(400), COPIED)).toBe(200)
+    // the source has published part of it
+    await mirrorFrom(copy, serving(of(300)), { cosigner })
+    const copied = async () =>
+      parseNote(await (await fetch(`${api.url}/v1/log/mainnet/checkpoint`)).text())!
+    const part = await copied()
+    expect(part.text).toBe(parseNote(noteOf(of(300)))!.text)
+    expect(part.signatures.map(({ name }) => name)).toEqual([ORIGIN])
+    // it remembers what it has signed
+    expect(await submit(of(450), 300)).toBe(409)
+    const later = honest().with(349, honest()[349]!.replace('"1"', '"7"'))
+    await expect(mirrorFrom(copy, serving(of(450, later)), { cosigner })).rejects.toMatchObject({
+      code: 'log_mismatch',
+    })
+    await mirrorFrom(copy, serving(of(400)), { cosigner })
+    const whole = await copied()
+    expect(whole.signatures.map(({ name }) => name)).toEqual([ORIGIN, cosigner.name])
+  })
+
+  it('is idle while its log is quiet', async () => {
+    const now = performance.now.bind(performance)
+    await begin()
+    const worker = await mirrorOf(copy, serving(of(COPIED)), { cosigner })
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
+    const step = await worker.step(new AbortController().signal, () => {})
+    clock.mockRestore()
+    expect(step).toBe('idle')
   })
 })
