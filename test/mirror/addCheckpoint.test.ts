@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { witnessRoutes } from '../../src/api/v1/witness.js'
 import { Client } from '../../src/client/index.js'
@@ -194,11 +195,26 @@ describe('a witness', () => {
     await client.query('BEGIN')
     await client.query('SELECT FROM journal_heads FOR UPDATE')
     const startedMs = performance.now()
-    expect(await submit(of(400), COPIED)).toBe(503)
+    const busy = await post(bodyFor(of(400), COPIED))
+    expect([busy.status, (await busy.json()).message]).toEqual([
+      503,
+      'This witness copies the log now: ask again.',
+    ])
     expect(performance.now() - startedMs).toBeLessThan(2_500)
+    // strangers who submit what the log has published leave connections, and most needs no lock
+    const submitted = Array.from({ length: 12 }, () => submit(of(400), COPIED))
+    await setTimeout(200)
+    const manyMs = performance.now()
+    expect((await fetch(`${api.url}/v1/log/mainnet/checkpoint`)).status).toBe(200)
+    expect(await submit(of(COPIED), COPIED, [])).toBe(200)
+    expect(await submit(of(400), 200)).toBe(409)
+    expect(await submit(of(400), COPIED, [])).toBe(422)
+    expect(performance.now() - manyMs).toBeLessThan(800)
     await client.query('ROLLBACK')
     client.release()
-    expect(await submit(of(400), COPIED)).toBe(200)
+    const statuses = await Promise.all(submitted)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(await submit(of(400), 400, [])).toBe(200)
   })
 
   it('copies only what continues it, and goes on from its copy', async () => {
