@@ -50,7 +50,7 @@ export interface MirrorWorkerOptions {
  * anything is wrong, copies nothing.
  */
 export function mirrorWorker(options: MirrorWorkerOptions): Worker {
-  const { network, pool, epoch, reader, isExpected, onFailure, onStep } = options
+  const { network, pool, epoch, reader, isExpected, cosigner, onFailure, onStep } = options
   const startedMs = performance.now()
   let takenMs = startedMs
   let recordedMs = Number.NEGATIVE_INFINITY
@@ -69,7 +69,8 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
         return 'idle'
       }
       const nowMs = performance.now()
-      const isSigned = log?.note === head.note || nowMs - takenMs < SIGNATURES_EVERY_MS
+      const isSigned =
+        areNotesAlike(log?.note, head.note, cosigner) || nowMs - takenMs < SIGNATURES_EVERY_MS
       if (log && isSame(log, head) && isSigned) {
         if (nowMs - recordedMs < RECORD_EVERY_MS) return 'idle'
         await markMirrorVerified(pool, network, epoch)
@@ -92,6 +93,25 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
 function isSame(log: StoredFeedLog, { note }: SignedHead): boolean {
   const endOfSigned = note.indexOf('\n', note.indexOf('\n\n') + 2)
   return log.note?.startsWith(note.slice(0, endOfSigned + 1)) ?? false
+}
+
+/**
+ * True if the stored note differs from the source's at most in the lines of this witness, which have the time of its
+ * signature, and has such lines.
+ */
+function areNotesAlike(
+  stored: string | null | undefined,
+  note: string,
+  cosigner: Cosigner | undefined,
+): boolean {
+  if (!stored || !cosigner) return stored === note
+  const own = `— ${cosigner.name} `
+  const withoutOwn = (one: string) =>
+    one
+      .split('\n')
+      .filter((line) => !line.startsWith(own))
+      .join('\n')
+  return stored.includes(`\n${own}`) && withoutOwn(stored) === withoutOwn(note)
 }
 
 /** The source's newest checkpoint, verified. Null if `mayWait` and the source has no log of the network yet. */
@@ -134,8 +154,10 @@ async function takeIn(
     )
     if (!copy) return
     const signed = await readNewestSignedHead(client, network)
-    if (signed && stored && signed.size > stored.size) {
-      // this mirror has signed more as a witness than it has copied: the source has to go on from there
+    // a log asks its witnesses before it publishes: until then its checkpoint is older than what this mirror has signed
+    const isOlder = signed?.origin === origin && size < signed.size
+    if (signed && stored && signed.size > stored.size && !isOlder) {
+      // the source has to go on from what this mirror has signed as a witness
       reader.last = signed
       await reader.take(head.note, signal)
     }
@@ -158,7 +180,7 @@ async function takeIn(
         }
       }
       const log = { generation, origin, size, root: Buffer.from(head.root), server: null }
-      const signedNote = cosigner ? addCosignatures(note, cosigner) : note
+      const signedNote = cosigner && !isOlder ? addCosignatures(note, cosigner) : note
       await copy.end({ ...log, note: signedNote }).catch((error: unknown) => {
         throw refusalOf(error, `The log ${origin}`)
       })

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { witnessRoutes } from '../../src/api/v1/witness.js'
 import { Client } from '../../src/client/index.js'
 import { LogReader } from '../../src/client/verify.js'
@@ -15,6 +16,7 @@ import {
   filesOf,
   key,
   mirrorFrom,
+  mirrorOf,
   ORIGIN,
   serving,
   useEmptyDatabases,
@@ -45,11 +47,12 @@ const serve = async () => {
   api = await secondApi(copy, { moreRoutes: witnessRoutes({ key, cosigner }) })
   ends.push(api.stop)
 }
-beforeAll(async () => {
+const begin = async () => {
   copy = await database()
   await mirrorFrom(copy, serving(of(COPIED)), { cosigner })
   await serve()
-})
+}
+beforeAll(begin)
 beforeEach(() => copy.pool.query('DELETE FROM cosigned'))
 
 const noteOf = ({ files }: Files) => Buffer.from(files.get('checkpoint')!).toString()
@@ -192,11 +195,26 @@ describe('a witness', () => {
     await client.query('BEGIN')
     await client.query('SELECT FROM journal_heads FOR UPDATE')
     const startedMs = performance.now()
-    expect(await submit(of(400), COPIED)).toBe(503)
+    const busy = await post(bodyFor(of(400), COPIED))
+    expect([busy.status, (await busy.json()).message]).toEqual([
+      503,
+      'This witness copies the log now: ask again.',
+    ])
     expect(performance.now() - startedMs).toBeLessThan(2_500)
+    // strangers who submit what the log has published leave connections, and most needs no lock
+    const submitted = Array.from({ length: 12 }, () => submit(of(400), COPIED))
+    await setTimeout(200)
+    const manyMs = performance.now()
+    expect((await fetch(`${api.url}/v1/log/mainnet/checkpoint`)).status).toBe(200)
+    expect(await submit(of(COPIED), COPIED, [])).toBe(200)
+    expect(await submit(of(400), 200)).toBe(409)
+    expect(await submit(of(400), COPIED, [])).toBe(422)
+    expect(performance.now() - manyMs).toBeLessThan(800)
     await client.query('ROLLBACK')
     client.release()
-    expect(await submit(of(400), COPIED)).toBe(200)
+    const statuses = await Promise.all(submitted)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(await submit(of(400), 400, [])).toBe(200)
   })
 
   it('copies only what continues it, and goes on from its copy', async () => {
@@ -211,5 +229,36 @@ describe('a witness', () => {
     await mirrorFrom(copy, serving(of(420)), { cosigner })
     expect(await submit(of(450), 400)).toBe(409)
     expect(await submit(of(450), 420)).toBe(200)
+  })
+
+  it('copies a checkpoint that is older than what it has signed, and signs no older one', async () => {
+    await begin()
+    expect(await submit(of(400), COPIED)).toBe(200)
+    // the source has published part of it
+    await mirrorFrom(copy, serving(of(300)), { cosigner })
+    const copied = async () =>
+      parseNote(await (await fetch(`${api.url}/v1/log/mainnet/checkpoint`)).text())!
+    const part = await copied()
+    expect(part.text).toBe(parseNote(noteOf(of(300)))!.text)
+    expect(part.signatures.map(({ name }) => name)).toEqual([ORIGIN])
+    // it remembers what it has signed
+    expect(await submit(of(450), 300)).toBe(409)
+    const later = honest().with(349, honest()[349]!.replace('"1"', '"7"'))
+    await expect(mirrorFrom(copy, serving(of(450, later)), { cosigner })).rejects.toMatchObject({
+      code: 'log_mismatch',
+    })
+    await mirrorFrom(copy, serving(of(400)), { cosigner })
+    const whole = await copied()
+    expect(whole.signatures.map(({ name }) => name)).toEqual([ORIGIN, cosigner.name])
+  })
+
+  it('is idle while its log is quiet', async () => {
+    const now = performance.now.bind(performance)
+    await begin()
+    const worker = await mirrorOf(copy, serving(of(COPIED)), { cosigner })
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
+    const step = await worker.step(new AbortController().signal, () => {})
+    clock.mockRestore()
+    expect(step).toBe('idle')
   })
 })

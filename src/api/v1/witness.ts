@@ -1,4 +1,6 @@
 import { type NotedHead, readNewestSignedHead, storeSignedHead } from '../../db/mirror/cosigned.js'
+import { isLockTimeoutError } from '../../db/pg/unavailable.js'
+import { FairQueue } from '../../ops/fairQueue.js'
 import { sha256InOneCall, sha256TreeHasher } from '../../registry/log/hash.js'
 import {
   formatNote,
@@ -22,6 +24,12 @@ const TEXT = 'text/plain; charset=utf-8'
 /** Media type of the size that a witness has signed. */
 const SIZE = 'text/x.tlog.size'
 const MOST_HASHES = 63
+/**
+ * Checkpoints of a network's log that are stored at once, and that may wait. Each waits for a copy that is being written,
+ * with a connection, and all of them end within the time limit of a request.
+ */
+const SUBMISSIONS = { atOnce: 1, waiting: 11 }
+const submissions = { mainnet: new FairQueue(SUBMISSIONS), testnet: new FairQueue(SUBMISSIONS) }
 const REQUEST = /^old (0|[1-9]\d{0,15})\n((?:[A-Za-z0-9+/]{43}=\n)*)\n/
 
 /** Parses the body of `add-checkpoint`. @throws ApiError invalid_request */
@@ -64,7 +72,8 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
     async handle({ body }, context) {
       const { oldSize, proof, note, next } = parseSubmission(body)
       const { origin, size } = next
-      const { network } = await networkOf(context, (log) => log.origin === origin)
+      const { pool, caller, patience } = context
+      const { network, head } = await networkOf(context, (log) => log.origin === origin)
       const publicKey = fromBase64(key)!
       const keyId = keyIdOf(sha256InOneCall, origin, publicKey)
       const signed = note.signatures.find((one) => one.name === origin && one.keyId === keyId)
@@ -72,19 +81,20 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
         throw new ApiError('forbidden', 'The checkpoint is not signed by the key of its log.')
       if (oldSize > size)
         throw new ApiError('invalid_request', 'The old size is larger than the checkpoint’s.')
+      // most is decided without the lock: strangers may send what the log has published
+      if (head.size !== oldSize) return conflictWith(head)
+      if (!isConsistencyProofValid(sha256TreeHasher, head, next, proof))
+        throw new ApiError('invalid_request', UNPROVED, { status: 422 })
       const own = formatNote({ text: note.text, signatures: [signed] })
       const stored = addCosignatures(own, cosigner)
-      let isStored = false
-      const follows = (before: TreeHead): boolean => {
-        const isNext = before.origin === origin && before.size === oldSize
-        isStored = isNext && isConsistencyProofValid(sha256TreeHasher, before, next, proof)
-        return isStored
+      if (size > oldSize) {
+        const newer = await submissions[network].run(caller!.address, () => {
+          patience!.signal.throwIfAborted()
+          return storeSignedHead(pool, network, head, { ...next, note: stored }).catch(refuseBusy)
+        })
+        if (newer) return conflictWith(newer)
       }
-      const head = { ...next, note: stored }
-      const newest = await storeSignedHead(context.pool, network, head, follows)
-      if (isStored) return answerOfType(TEXT, stored.slice(own.length), NO_STORE)
-      if (newest?.size === oldSize) throw new ApiError('invalid_request', UNPROVED, { status: 422 })
-      return { status: 409, content: { type: SIZE, text: `${newest?.size ?? 0}\n` } }
+      return answerOfType(TEXT, stored.slice(own.length), NO_STORE)
     },
   }),
   route.get('/v1/witness/:log/checkpoint', {
@@ -102,5 +112,16 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
     },
   }),
 ]
+
+const conflictWith = ({ size }: TreeHead) => ({
+  status: 409,
+  content: { type: SIZE, text: `${size}\n` },
+})
+
+/** Error handler. A busy witness is no failure of its database, which strangers could raise the alarm of. @throws ApiError */
+function refuseBusy(error: unknown): never {
+  if (!isLockTimeoutError(error)) throw error
+  throw new ApiError('unavailable', 'This witness copies the log now: ask again.')
+}
 
 const UNPROVED = 'The proof does not show that the log has only grown.'

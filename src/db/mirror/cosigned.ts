@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { TreeHead } from '../../registry/log/note.js'
+import { checkpointText, type TreeHead } from '../../registry/log/note.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
@@ -11,7 +11,7 @@ export interface NotedHead extends TreeHead {
   note: string | null
 }
 
-/** How long a witness waits for a copy of the log that is being written, ms. */
+/** How long a witness waits for a copy of the log that is being written, ms. A log waits for its witnesses for 2,000. */
 const LOCK_LIMIT_MS = 1_000
 
 const NEWEST = `SELECT l.origin, coalesce(c.size, l.size) AS size, coalesce(c.root, l.root) AS root,
@@ -33,21 +33,23 @@ const SIGNED = `INSERT INTO cosigned (network, origin, size, root, note) VALUES 
   ON CONFLICT (network, origin) DO UPDATE SET size = $3, root = $4, note = $5`
 
 /**
- * Stores a checkpoint that this mirror signs as a witness, if it follows the newest one before it. Nothing else is copied
- * or signed meanwhile.
- * @returns the newest checkpoint before it; null where the network has no log
+ * Stores a checkpoint that this mirror signs as a witness, if `before`, which it continues, is still the newest one.
+ * Nothing else is copied or signed meanwhile.
+ * @returns null if it is stored; else the newest checkpoint
+ * @throws Error for which `isLockTimeoutError` is true, while the log is being copied
  */
 export const storeSignedHead = (
   pool: pg.Pool,
   network: Network,
+  before: TreeHead,
   { origin, size, root, note }: NotedHead,
-  follows: (newest: NotedHead) => boolean,
 ): Promise<NotedHead | null> =>
   inTransaction(pool, async (client) => {
     await client.query(`SET LOCAL lock_timeout = ${LOCK_LIMIT_MS}`)
     await lockMirrorHead(client, network)
-    const newest = await readNewestSignedHead(client, network)
-    if (newest && follows(newest))
-      await execute(client, network, SIGNED, [origin, size, root, note])
-    return newest
+    // a log is never deleted without another one in its place
+    const newest = (await readNewestSignedHead(client, network))!
+    if (checkpointText(newest) !== checkpointText(before)) return newest
+    await execute(client, network, SIGNED, [origin, size, root, note])
+    return null
   })
