@@ -76,16 +76,24 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
       { address: wallet.address, name: 'second', isPrivate: false },
     ])
     await signIn('/@register', wallet)
-    await page.getByRole('link', { name: 'See who, and join' }).click()
+    await page.getByRole('link', { name: 'Bundle', exact: true }).click()
     await invitations().getByText('as guest').waitFor()
     await invitations()
       .getByRole('link', { name: `${bundle}/` })
       .waitFor()
-    await page.getByLabel('Name or id of the bundle').fill(bundle)
-    await page
-      .getByRole('form', { name: 'Join another bundle' })
-      .getByRole('button', { name: 'Join' })
+    await invitations()
+      .getByRole('button', { name: `Join ${bundle}` })
       .click()
+    await expectMessage('Your names would move along.')
+    expect(await page.locator('dialog').count()).toBe(0)
+    const typeAndJoin = async () => {
+      await page.getByLabel('Name or id of the bundle').fill(bundle)
+      await page
+        .getByRole('form', { name: 'Join another bundle' })
+        .getByRole('button', { name: 'Join' })
+        .click()
+    }
+    await typeAndJoin()
     await question(`Join ${bundle.slice(0, 6)}`)
     await confirm('Join')
     await question('Move your names too?')
@@ -94,9 +102,7 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
     expect(await (await fetch(`${world().api}/v1/clusters/name/${own}`)).json()).toMatchObject({
       wallets: [{ address: wallet.address.toLowerCase() }],
     })
-    await invitations()
-      .getByRole('button', { name: `Join ${bundle}` })
-      .click()
+    await typeAndJoin()
     await confirm('Join')
     await question('Move your names too?')
     await confirm('Move them')
