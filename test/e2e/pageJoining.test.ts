@@ -1,12 +1,16 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { memberOf } from '../api/members.js'
+import { pause } from '../../src/client/time.js'
 import { until } from '../../src/testing/until.js'
 import { freshName, freshWallet, registerOn, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
 import { apiOf } from './sharedApi.js'
 import { endAtFirstFailure } from './steps.js'
+
+/** Time for a page to do something that it must not do. */
+const MOMENT_MS = 1_000
 
 /** How wallets join a bundle: they are listed, see it, and are asked for each name that moves. */
 describe.skipIf(findChromium() === null)('joining a bundle', () => {
@@ -119,11 +123,34 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
     const tab = await screen.context.newPage()
     await tab.goto(`${world().api}/@keys`)
     await tab.locator('#who').waitFor()
+    const stored = (item: string) =>
+      tab.evaluate<string | null>(`sessionStorage.getItem('clusterd.${item}')`)
+    const session = await stored('session')
+    const payment = { title: 'secret-plan', payer: 'x', isTestnet: false, tx: '0x00', status: null }
+    await tab.evaluate(
+      (text) => sessionStorage.setItem('clusterd.followed', text),
+      JSON.stringify([{ ...payment, isOffer: true }]),
+    )
+    await tab.reload()
+    await tab.locator('#who').waitFor()
     await press('Sign out')
     await expectMessage('Signed out.')
     await tab.locator('#who').waitFor({ state: 'detached' })
+    expect(await stored('followed'), 'the other tab forgets what was paid').toBeNull()
+    // a tab that is slow gives the session just after it ended
+    await page.evaluate(`{
+      const tabs = new BroadcastChannel('clusterd.session')
+      tabs.onmessage = ({ data }) => {
+        if (!('asks' in data)) return
+        tabs.postMessage({ ended: ${session}.token })
+        tabs.postMessage({ gives: ${session} })
+      }
+    }`)
+    await tab.route('**/v1/auth/validate*', () => {})
     await tab.reload()
     await tab.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await pause(MOMENT_MS)
+    expect(await stored('session')).toBeNull()
     await tab.close()
   })
 
