@@ -12,6 +12,7 @@ import { decodePathPart } from './serving/router.js'
 import type { RouteServerOptions } from './serving/serve.js'
 import { fallbackLookupAnswer } from './v0.1/fallbacks.js'
 import {
+  asksForPage,
   assetAnswer,
   fileAnswer,
   guidePageAnswer,
@@ -85,8 +86,7 @@ export function createExpressApp(
   add('/docs/guides/:file', ({ req, params }) => guidePageAnswer(req, params))
   app.get(profileRoute.path, (req, res) => {
     const exchange = ofExpress(req, res, profileRoute.path)
-    const page = pageAnswer(req)
-    if (page) serve(exchange, () => page)
+    if (asksForPage(req)) serve(exchange, () => pageAnswer(req)!)
     else serveRoute(profileRoute, exchange)
   })
   /**

@@ -16,6 +16,7 @@ import {
   ROBOTS,
   securityText,
 } from '../web/page.js'
+import { isApiPath } from '../web/paths.js'
 import { type Answer, answerOfType, okAnswer } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { route } from './http/route.js'
@@ -36,9 +37,13 @@ export const indexAnswer = (req: Asked): Answer => pageAnswer(req) ?? INDEX
 
 /** The page of a path, for browsers, which accept `text/html`; null where the API answers. */
 export function pageAnswer(req: Asked): Answer | null {
-  const found = isBrowser(req) ? pageOfUrl(req.url ?? '') : null
+  const found = asksForPage(req) ? pageOfUrl(req.url ?? '') : null
   return found && browserAnswer(found.file, req, found.isFound)
 }
+
+/** Whether a request gets a page: a browser's, for a path outside the API. */
+export const asksForPage = (req: Asked): boolean =>
+  isBrowser(req) && !isApiPath((req.url ?? '').split('?', 1)[0]!)
 
 const isBrowser = ({ method, headers }: Asked): boolean =>
   (method === 'GET' || method === 'HEAD') && Boolean(headers.accept?.includes('text/html'))

@@ -14,6 +14,8 @@ export interface PageFile {
   cacheControl: string
   /** Content security policy. */
   policy: string
+  /** The page of a name: anybody can make any number of them. */
+  isOfName?: boolean
 }
 
 export const indexPage: PageFile = {
@@ -97,7 +99,8 @@ function withCard(place: PageLocation): PageFile {
   const tags = Object.entries(card).map(
     ([property, content]) => `<meta property="${property}" content="${escapeMarkup(content)}">`,
   )
-  return { ...indexPage, text: indexPage.text.replace('</head>', `${tags.join('')}</head>`) }
+  const text = indexPage.text.replace('</head>', `${tags.join('')}</head>`)
+  return { ...indexPage, text, isOfName: Boolean(name) }
 }
 
 /** The page of a name, for clients that send no `Accept: text/html`, such as those that draw cards. */
@@ -145,14 +148,12 @@ export function pageFile(ofBuild: string, name: string): PageFile | null {
   return { type, text, cacheControl, policy: PAGE_CONTENT_SECURITY_POLICY }
 }
 
+/** The fixed files, compressed. */
 const compressed = new Map<string, Buffer>()
-/** Maximum number of texts that are kept compressed: each name has a page of its own. */
-const COMPRESSED_AT_MOST = 500
 
-/** A file's text as gzip, compressed once. */
-export function gzipFile({ text }: PageFile): Buffer {
+/** A file's text as gzip, compressed once unless it is the page of a name. */
+export function gzipFile({ text, isOfName = false }: PageFile): Buffer {
   const bytes = compressed.get(text) ?? gzipSync(text)
-  if (compressed.size >= COMPRESSED_AT_MOST) compressed.clear()
-  compressed.set(text, bytes)
+  if (!isOfName) compressed.set(text, bytes)
   return bytes
 }

@@ -24,23 +24,29 @@ describe('a wallet that a cluster lists', () => {
     const name = freshName()
     await register(hosts[2]!, name)
     const invitations = [
-      { clusterId: ids[0], clusterName: null, walletName: 'guest-0' },
       { clusterId: ids[2], clusterName: name, walletName: 'guest-2' },
+      { clusterId: ids[0], clusterName: null, walletName: 'guest-0' },
     ]
     expect((await world.get(asked)).body).toEqual({ clusterId: null, invitations })
     expect((await guest.call('GET', asked)).body).toEqual({ clusterId: null, invitations })
     await guest.call('POST', `/v1/clusters/verify/${ids[2]}`)
     expect((await world.get(asked)).body).toEqual({
       clusterId: ids[2],
-      invitations: invitations.slice(0, 1),
+      invitations: invitations.slice(1),
     })
-    for (let i = 0; i < 21; i++) {
+    const listers = []
+    for (let i = 0; i < 20; i++) {
       const host = await member()
-      await host.create()
+      listers.unshift(await host.create())
       await host.call('POST', '/v1/clusters/wallets', [
         { address: guest.address, name: 'many', isPrivate: false },
       ])
+      if (i === 18) expect((await world.get(asked)).body).not.toHaveProperty('moreInvitations')
     }
-    expect((await world.get(asked)).body.invitations).toHaveLength(20)
+    const { body } = await world.get(asked)
+    expect(body.invitations.map(({ clusterId }: { clusterId: string }) => clusterId)).toEqual(
+      listers,
+    )
+    expect(body.moreInvitations).toBe(true)
   })
 })

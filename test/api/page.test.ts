@@ -1,9 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { syncBuiltinESMExports } from 'node:module'
+import zlib, { gzipSync } from 'node:zlib'
+import { describe, expect, it, vi } from 'vitest'
 import { setPageServiceInfo } from '../../src/web/page.js'
 import { memberOf } from './members.js'
-import { type ApiWorldOptions, bid, freshName, randomAddress, useApi } from './support.js'
+import {
+  type ApiWorldOptions,
+  bid,
+  freshName,
+  limitsOf,
+  randomAddress,
+  startApi,
+  useApi,
+} from './support.js'
 import { solanaAccount } from './wallets.js'
 
 const EXPLORER = 'https://explorer.example'
@@ -108,6 +117,22 @@ describe('the page', () => {
     await world.append('mainnet', [bid({ from: randomAddress(), name: 'docs' })])
     const { profileUrl } = (await world.get('/v0.1/cluster/docs')).body
     expect(new URL(profileUrl).search).toBe('?q=docs')
+  })
+
+  it('of a name is made after the limit is asked', async () => {
+    const small = await startApi({ limits: limitsOf(1) })
+    const compress = vi.spyOn(zlib, 'gzipSync')
+    syncBuiltinESMExports()
+    const statuses = []
+    for (let i = 0; i < 3; i++) {
+      const headers = { accept: 'text/html' }
+      statuses.push((await fetch(`${small.url}/${freshName()}`, { headers })).status)
+    }
+    const compressed = compress.mock.calls.length
+    compress.mockRestore()
+    syncBuiltinESMExports()
+    await small.stop()
+    expect([statuses, compressed]).toEqual([[200, 429, 429], 1])
   })
 
   it('is compressed for clients that accept gzip', async () => {

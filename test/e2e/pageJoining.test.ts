@@ -1,12 +1,16 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { memberOf } from '../api/members.js'
+import { pause } from '../../src/client/time.js'
 import { until } from '../../src/testing/until.js'
 import { freshName, freshWallet, registerOn, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
 import { apiOf } from './sharedApi.js'
 import { endAtFirstFailure } from './steps.js'
+
+/** Time for a page to do something that it must not do. */
+const MOMENT_MS = 1_000
 
 /** How wallets join a bundle: they are listed, see it, and are asked for each name that moves. */
 describe.skipIf(findChromium() === null)('joining a bundle', () => {
@@ -76,16 +80,24 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
       { address: wallet.address, name: 'second', isPrivate: false },
     ])
     await signIn('/@register', wallet)
-    await page.getByRole('link', { name: 'See who, and join' }).click()
+    await page.getByRole('link', { name: 'Bundle', exact: true }).click()
     await invitations().getByText('as guest').waitFor()
     await invitations()
       .getByRole('link', { name: `${bundle}/` })
       .waitFor()
-    await page.getByLabel('Name or id of the bundle').fill(bundle)
-    await page
-      .getByRole('form', { name: 'Join another bundle' })
-      .getByRole('button', { name: 'Join' })
+    await invitations()
+      .getByRole('button', { name: `Join ${bundle}` })
       .click()
+    await expectMessage('Your names would move along.')
+    expect(await page.locator('dialog').count()).toBe(0)
+    const typeAndJoin = async () => {
+      await page.getByLabel('Name or id of the bundle').fill(bundle)
+      await page
+        .getByRole('form', { name: 'Join another bundle' })
+        .getByRole('button', { name: 'Join' })
+        .click()
+    }
+    await typeAndJoin()
     await question(`Join ${bundle.slice(0, 6)}`)
     await confirm('Join')
     await question('Move your names too?')
@@ -94,9 +106,7 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
     expect(await (await fetch(`${world().api}/v1/clusters/name/${own}`)).json()).toMatchObject({
       wallets: [{ address: wallet.address.toLowerCase() }],
     })
-    await invitations()
-      .getByRole('button', { name: `Join ${bundle}` })
-      .click()
+    await typeAndJoin()
     await confirm('Join')
     await question('Move your names too?')
     await confirm('Move them')
@@ -113,11 +123,34 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
     const tab = await screen.context.newPage()
     await tab.goto(`${world().api}/@keys`)
     await tab.locator('#who').waitFor()
+    const stored = (item: string) =>
+      tab.evaluate<string | null>(`sessionStorage.getItem('clusterd.${item}')`)
+    const session = await stored('session')
+    const payment = { title: 'secret-plan', payer: 'x', isTestnet: false, tx: '0x00', status: null }
+    await tab.evaluate(
+      (text) => sessionStorage.setItem('clusterd.followed', text),
+      JSON.stringify([{ ...payment, isOffer: true }]),
+    )
+    await tab.reload()
+    await tab.locator('#who').waitFor()
     await press('Sign out')
     await expectMessage('Signed out.')
     await tab.locator('#who').waitFor({ state: 'detached' })
+    expect(await stored('followed'), 'the other tab forgets what was paid').toBeNull()
+    // a tab that is slow gives the session just after it ended
+    await page.evaluate(`{
+      const tabs = new BroadcastChannel('clusterd.session')
+      tabs.onmessage = ({ data }) => {
+        if (!('asks' in data)) return
+        tabs.postMessage({ ended: ${session}.token })
+        tabs.postMessage({ gives: ${session} })
+      }
+    }`)
+    await tab.route('**/v1/auth/validate*', () => {})
     await tab.reload()
     await tab.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await pause(MOMENT_MS)
+    expect(await stored('session')).toBeNull()
     await tab.close()
   })
 

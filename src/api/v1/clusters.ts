@@ -46,9 +46,12 @@ const INVITATIONS_AT_MOST = 20
 
 async function invitationsOf({ pool, network }: Context, input: string) {
   const address = parseWalletOrNull(input)
-  if (!address) return []
-  const found = await findInvitations(pool, network, address.bytes, INVITATIONS_AT_MOST)
-  return found.map(({ clusterId, ...names }) => ({ clusterId: toHex(clusterId), ...names }))
+  if (!address) return { invitations: [] }
+  const found = await findInvitations(pool, network, address.bytes, INVITATIONS_AT_MOST + 1)
+  const invitations = found
+    .slice(0, INVITATIONS_AT_MOST)
+    .map(({ clusterId, ...names }) => ({ clusterId: toHex(clusterId), ...names }))
+  return { invitations, ...(found.length > INVITATIONS_AT_MOST && { moreInvitations: true }) }
 }
 
 /** Id of the cluster of an address; null where the address is in no cluster that the viewer may see. */
@@ -179,7 +182,11 @@ const byAddress = route.get('/v1/clusters/address/:address', {
             }),
           )
           .optional()
-          .describe(`The oldest ${INVITATIONS_AT_MOST}`),
+          .describe(`The newest ${INVITATIONS_AT_MOST}`),
+        moreInvitations: z
+          .literal(true)
+          .optional()
+          .describe('Whether there are older ones; absent for none'),
       }),
     },
     404: {
@@ -193,8 +200,11 @@ const byAddress = route.get('/v1/clusters/address/:address', {
     const clusterId = await clusterIdOfAddress(context, params.address!, session)
     const status = clusterId || isNullFine ? 200 : 404
     if (!asksInvitations) return jsonAnswer(status, { clusterId })
-    const invitations = await invitationsOf(context, params.address!)
-    return chargeForListItems(jsonAnswer(status, { clusterId, invitations }), invitations.length)
+    const listed = await invitationsOf(context, params.address!)
+    return chargeForListItems(
+      jsonAnswer(status, { clusterId, ...listed }),
+      listed.invitations.length,
+    )
   },
 })
 

@@ -143,14 +143,14 @@ const invitations = prepareStatement<Invitation>(
   (l) => `SELECT c.id AS cluster_id, held.name AS cluster_name, w.name AS wallet_name FROM (
       SELECT cluster, name, created_seq FROM ${l.wallets}
       WHERE network = ${l.network} AND address = $1 AND NOT private AND NOT verified
-      ORDER BY created_seq, cluster LIMIT $2
+      ORDER BY created_seq DESC, cluster DESC LIMIT $2
     ) w
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true
-    ORDER BY w.created_seq, w.cluster`,
+    ORDER BY w.created_seq DESC, w.cluster DESC`,
 )
 
-/** Clusters that list an address in public without its proof, oldest entry first. */
+/** Clusters that list an address in public without its proof, newest entry first: old ones of strangers hide no new one. */
 export const findInvitations = (
   db: Queryable,
   network: Network,

@@ -267,9 +267,27 @@ const CLUSTER_ID = /^0x[0-9a-f]{64}$/i
 const bundleText = (text: string): string =>
   CLUSTER_ID.test(text) ? shortText(text) : nameText(canonicalName(text))
 
-/** Joins a bundle that lists the wallet. @param text the bundle's id, or one of its names */
-async function join(account: Account, text: string, shown = bundleText(text)): Promise<unknown> {
+/** Whether the wallet's names leave with it: it is the last verified one of its bundle. */
+function movesNames({ cluster, session, owned }: Account): boolean {
+  const verified = cluster?.wallets.filter(({ isVerified }) => isVerified) ?? []
+  const isLast = verified.length === 1 && verified[0]!.address === session?.address
+  return isLast && (owned.isMore || owned.items.some(({ name }) => !name.includes('/')))
+}
+
+/**
+ * Joins a bundle that lists the wallet.
+ * @param text the bundle's id, or one of its names
+ * @param invited how the list of invitations, which strangers write, shows the bundle: names then do not move
+ * @throws Error where names would move by an invitation
+ */
+async function join(account: Account, text: string, invited?: string): Promise<unknown> {
   const { send, confirmed } = account
+  const isMoving = movesNames(account)
+  if (invited && isMoving)
+    throw new Error(
+      'Your names would move along. If that bundle is yours, type its name or id under “Join another bundle”.',
+    )
+  const shown = bundleText(invited ?? text)
   const asked = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
   const { id } = await send<Cluster>(`/v1/clusters/${asked}`)
   const own = walletOfSession(account)
@@ -283,14 +301,13 @@ async function join(account: Account, text: string, shown = bundleText(text)): P
   } as const
   if (!(await confirmed(question))) return false
   const names = namesOfCluster(account)
-  const others = account.cluster?.wallets.some((one) => one.isVerified && one !== own)
   const moved: ConfirmationQuestion = {
     title: 'Move your names too?',
     text: `Your wallet is the last verified one of its bundle, so its names move along: ${names.map(nameText).join(', ')}${account.owned.isMore ? ' and others' : ''}.`,
     yes: 'Move them',
     isGrave: true,
   }
-  if (own?.isVerified && !others && names.length > 0 && !(await confirmed(moved))) return false
+  if (isMoving && !(await confirmed(moved))) return false
   return account.change('Your wallet is verified there now.', `/v1/clusters/verify/${id}`, {
     method: 'POST',
   })
@@ -299,7 +316,7 @@ async function join(account: Account, text: string, shown = bundleText(text)): P
 /** Bundles that list the wallet in public. Whoever lists a wallet privately is not shown. */
 function Invitations() {
   const account = useAccount()
-  const { invitations } = account
+  const { invitations, moreInvitations } = account
   if (invitations.length === 0) return null
   return (
     <Card title="Bundles that list your wallet">
@@ -311,7 +328,7 @@ function Invitations() {
             <span class="soft">as {walletName}</span>
             <ActionButton
               class="plain"
-              work={() => join(account, clusterId, bundleText(clusterName ?? clusterId))}
+              work={() => join(account, clusterId, clusterName ?? clusterId)}
               label={`Join ${clusterName ?? clusterId}`}
             >
               Join
@@ -319,6 +336,11 @@ function Invitations() {
           </li>
         ))}
       </ul>
+      {moreInvitations && (
+        <p class="soft">
+          These are the newest. Join an older one by its name or id, under “Join another bundle”.
+        </p>
+      )}
     </Card>
   )
 }

@@ -65,7 +65,7 @@ export default function AccountPages({ part }: { part: AccountPageName }) {
 }
 
 function AccountPageView({ page }: { page: AccountPageName }) {
-  const { session, isEnded, message, say, signOut, invitations } = useAccount()
+  const { session, isEnded, message, say, signOut } = useAccount()
   const shown = useRef({ page, say })
   shown.current.say = say
   // a layout effect, because a later effect could remove a message of the new page
@@ -109,11 +109,6 @@ function AccountPageView({ page }: { page: AccountPageName }) {
       {!session && page === 'register' && <RegisterPage />}
       {page === 'communities' && <CommunityList />}
       {(!session || isEnded) && <SignIn />}
-      {session && invitations.length > 0 && page !== 'account' && (
-        <p class="note">
-          Others list your wallet in their bundle. <Link to="/@account">See who, and join</Link>
-        </p>
-      )}
       {session && <Page key={session.address} />}
     </>
   )

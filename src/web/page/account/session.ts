@@ -1,6 +1,7 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { loadTabItem, saveTabItem } from '../lib/tabStorage.js'
 import type { SigningWalletKind } from '../lib/types.js'
+import { forgetSentTransactions } from './followed.js'
 
 export interface Session {
   token: string
@@ -28,6 +29,8 @@ type TabMessage = { asks: true } | { gives: Session } | { ended: string }
 /** Keeps the session in this tab, and hands it to new tabs. */
 export function useSession() {
   const [session, setSession] = useState(() => loadTabItem<Session>(SESSION_ITEM))
+  const shown = useRef(session)
+  shown.current = session
   const keep = useCallback((next: Session | null): void => {
     saveTabItem(SESSION_ITEM, next)
     setSession(next)
@@ -35,13 +38,21 @@ export function useSession() {
   useEffect(() => {
     if (!tabs) return
     const openedMs = Date.now()
+    let endedToken: string | undefined
     // the listener stays when the visitor opens another page of this tab
     const post = (message: TabMessage) => tabs.postMessage(message)
     tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
       const own = loadTabItem<Session>(SESSION_ITEM)
       if ('asks' in data && own) post({ gives: own })
-      if ('gives' in data && !own && Date.now() - openedMs < HANDOVER_MS) keep(data.gives)
-      if ('ended' in data && own?.token === data.ended) keep(null)
+      if ('ended' in data) endedToken = data.ended
+      const isNew = !own && Date.now() - openedMs < HANDOVER_MS
+      // a slow tab may give the session after another one has ended it
+      if ('gives' in data && isNew && data.gives.token !== endedToken) keep(data.gives)
+      // a tab whose key was just refused has forgotten the session, but still shows it
+      if ('ended' in data && (own ?? shown.current)?.token === data.ended) {
+        keep(null)
+        forgetSentTransactions()
+      }
     }
     if (!loadTabItem(SESSION_ITEM)) post({ asks: true })
   }, [keep])

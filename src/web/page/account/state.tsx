@@ -32,8 +32,10 @@ interface Known {
   cluster: Cluster | null | undefined
   /** Names that the wallet owns, as far as they were read. Names below communities have the form `community/name`. */
   owned: ListPart<OwnedName>
-  /** Bundles that list the wallet in public, though it has not joined them. */
+  /** Bundles that list the wallet in public, though it has not joined them, newest first. */
   invitations: readonly Invitation[]
+  /** Whether older invitations are not in the list. */
+  moreInvitations: boolean
 }
 
 /** A transaction that the pages ask a wallet for. */
@@ -77,12 +79,14 @@ export async function walletProofOf(
 
 /** Reads the cluster of the wallet, and its names. */
 async function readAccount({ address }: Session, send: Send): Promise<Known> {
-  const { clusterId, invitations = [] } = await send<ClusterOfAddress>(
-    `/v1/clusters/address/${address}?orNull=true&invitations=true`,
-  )
+  const {
+    clusterId,
+    invitations = [],
+    moreInvitations = false,
+  } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?orNull=true&invitations=true`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
   const owned = await readNextNames(ownerOf(cluster, address), [], send)
-  return { cluster, invitations, owned }
+  return { cluster, invitations, moreInvitations, owned }
 }
 
 /** Address by which everybody can read the names of the wallet's bundle: a private wallet owns none in public. */
@@ -112,6 +116,7 @@ const UNKNOWN: Known = {
   cluster: undefined,
   owned: { items: [], isMore: false },
   invitations: [],
+  moreInvitations: false,
 }
 
 /** The service refuses the key, because the key has expired or was revoked. */
