@@ -231,11 +231,11 @@ describe('a wallet without code on the hub', () => {
     ['', {}],
     [', also where the first node hides the wallet’s code', { 'spoke 1': NO_CODE }],
     [', also where the second node hides it', { 'spoke 2': NO_CODE }],
-  ])('is not opened by whoever has other code at its address elsewhere%s', async (_, told) => {
+  ])('is not opened by whoever has other code at its address elsewhere%s', async (_, hidden) => {
     const safe = await plan()
     await spoke.deploy(safe)
     await setCode(safe)
-    lies = told
+    lies = hidden
     await expectElsewhere(signIn(safe, { chainId: OTHER, by: newAccount() }), SPOKE)
     await hub.deploy(safe)
     await expectKey(signIn(safe, { chainId: OTHER }), safe)
