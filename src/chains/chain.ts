@@ -291,6 +291,7 @@ export interface EvmChainPort extends ChainPort {
   communityPayment(
     request: CommunityPaymentRequest,
   ): Promise<CommunityPaymentTransaction & { type: 'evm' }>
+  tokenUnit: NonNullable<CommunityPaymentPort['tokenUnit']>
   /** Number of configured nodes. */
   readonly nodes: number
   /** Whether one node says that an account has code: enough to refuse its signature. @throws ChainUnavailableError */

@@ -138,6 +138,8 @@ export async function startSafes(rpcUrl: string) {
         primaryType: 'SafeMessage',
         message: { message: hashMessage(message) },
       }),
+    /** Puts other code at a Safe's address. */
+    setCode: ({ address }: Safe, bytecode: Hex) => test.setCode({ address, bytecode }),
     hasCode: async ({ address }: Safe): Promise<boolean> =>
       (await chain.getCode({ address })) !== undefined,
   }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { EvmChainPort, Hex } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
 import { parseContractSignature, personalSignHash } from '../../registry/auth/evm.js'
@@ -155,6 +156,7 @@ interface MainnetChains {
   hub: EvmChainPort | undefined
   /** The chain that the proof names. */
   named: EvmChainPort | undefined
+  others: readonly EvmChainPort[]
 }
 
 /** @throws ApiError invalid_request, and unsupported_network for another chain than one of the mainnet's */
@@ -164,12 +166,16 @@ function mainnetChains(
 ): MainnetChains {
   const mainnet = evmChainsOfNetwork({ chains, network: 'mainnet' })
   const hub = mainnet.find(({ role }) => role === 'hub')
-  if (chainId === undefined) return { hub, named: hub }
+  const chainsFor = (named: EvmChainPort | undefined) => {
+    const others = mainnet.filter((chain) => chain !== hub && chain !== named)
+    return { hub, named, others }
+  }
+  if (chainId === undefined) return chainsFor(hub)
   const { hasChainId }: WalletKind = WALLET_KINDS[type]
   if (!hasChainId)
     throw new ApiError('invalid_request', `Messages of type ${type} have no chainId: leave it out.`)
   const named = mainnet.find((chain) => chain.chainId === chainId)
-  if (named) return { hub, named }
+  if (named) return chainsFor(named)
   const ids = mainnet.map((chain) => chain.chainId).join(', ')
   throw new ApiError(
     'unsupported_network',
@@ -178,16 +184,23 @@ function mainnetChains(
 }
 
 /**
+ * Time of one call of a node about further chains, ms: a deployment with many chains must not cause a burst of calls.
+ */
+const CALL_PACE_MS = 100
+
+/**
  * True if the wallet is a contract that accepts the signature over the bound message. A wallet that has code on the hub is
- * decided by the hub, so that nobody who has its address on another chain can act for it.
- * @throws ApiError invalid_request for a factory that is not accepted, rate_limited
+ * decided by the hub. Without code there, the wallet's contract has to accept the signature on the named chain and on
+ * each other one that has code at its address, because somebody else may have deployed it on one of them.
+ * @throws ApiError invalid_request for a factory that is not accepted, unauthorized where another chain's contract does
+ * not accept the signature, rate_limited
  * @throws ChainUnavailableError where a chain does not answer
  */
 async function isSignedByContract(
   context: Context,
   { type, wallet, signature }: WalletProof,
   bound: string,
-  { hub, named }: MainnetChains,
+  { hub, named, others }: MainnetChains,
 ): Promise<boolean> {
   const parsed = type === 'evm' && parseContractSignature(signature)
   if (!parsed || !hub || !named) return false
@@ -197,21 +210,38 @@ async function isSignedByContract(
       'invalid_request',
       `The signature names the factory ${factory} (ERC-6492), which is not a known one that this service accepts: deploy the wallet first, and send its signature without the factory.`,
     )
-  // of the hub one more node is asked for code
-  await reserveCalls(context, hub.nodes + (named === hub ? 1 : named.nodes))
   const question = {
     ...parsed,
     wallet: wallet as Hex,
     hash: toHex(personalSignHash(bound)),
     onCall: () => context.caller?.meter.owe(SIGN_IN_NODE_COST),
   }
-  if (named === hub)
+  if (named === hub && !factory) {
+    // one more node is asked for code
+    await reserveCalls(context, hub.nodes + 1)
     return (
-      (parsed.deployment !== null || (await hub.seemsToHaveCode(question.wallet))) &&
+      (await hub.seemsToHaveCode(question.wallet)) &&
       (await hub.isValidSignature(question)) === true
     )
-  const onHub = await hub.isValidSignature({ ...question, deployment: null })
-  return (onHub ?? (await named.isValidSignature(question))) === true
+  }
+  const asked = [hub, named, ...others]
+  await reserveCalls(
+    context,
+    asked.reduce((sum, { nodes }) => sum + nodes, 0),
+  )
+  const deployed = { ...question, deployment: null }
+  const onHub = await hub.isValidSignature(deployed)
+  if (onHub || (onHub === false && named !== hub)) return onHub
+  if (!(await named.isValidSignature(question))) return false
+  for (const chain of onHub === null ? others : []) {
+    await setTimeout(chain.nodes * CALL_PACE_MS)
+    if ((await chain.isValidSignature(deployed)) === false)
+      throw new ApiError(
+        'unauthorized',
+        `The wallet has no code on the chain ${hub.chainId}, but code on the chain ${chain.chainId}, which does not accept this signature: deploy it on the chain ${hub.chainId}, whose contract then decides alone.`,
+      )
+  }
+  return true
 }
 
 /**

@@ -18,11 +18,7 @@ import { fallbackIfRefused, transientError } from '../rpc/errors.js'
 import { createEvmRpc, type EvmRpc, type RpcCall } from '../rpc/evm.js'
 import { fallbackIfNoQuorum, type NodeConsumer, type RpcPoolOptions } from '../rpc/nodes.js'
 import { cacheAnswerForDuration, cacheAnswersByKey } from '../rpc/served.js'
-import {
-  BALANCE_CACHE_OPTIONS,
-  readTxByTwoNodes,
-  TX_STATE_CACHE_OPTIONS,
-} from '../rpc/strangers.js'
+import { readTxByTwoNodes, TOKEN_CACHE_OPTIONS, TX_STATE_CACHE_OPTIONS } from '../rpc/strangers.js'
 import { encodeClaimCalldata, encodeClaimForCalldata } from './airdrop/distributor.js'
 import { encodePlaceBidsCalldata } from './bridge/calls.js'
 import { decodeHubMessage, namesOfHubCall } from './bridge/hubMessage.js'
@@ -175,7 +171,7 @@ export function createEvmChain({
 
 function portForStrangers(forUse: EvmChain['forUse']): EvmChainPort {
   const status = forUse('status')
-  const { tokenBalance } = forUse('tokens')
+  const { tokenBalance, tokenUnit } = forUse('tokens')
   const { refunds, primaryName } = forUse('refunds')
   const { seemsToHaveCode, isValidSignature } = forUse('wallets')
   return {
@@ -187,7 +183,8 @@ function portForStrangers(forUse: EvmChain['forUse']): EvmChainPort {
     transaction: cacheAnswersByKey(status.transaction, TX_STATE_CACHE_OPTIONS),
     replacement: cacheAnswersByKey(status.replacement, REPLACEMENT),
     tokenBalance,
-    recentBalance: cacheAnswersByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
+    tokenUnit: cacheAnswersByKey(tokenUnit, TOKEN_CACHE_OPTIONS),
+    recentBalance: cacheAnswersByKey(tokenBalance, TOKEN_CACHE_OPTIONS),
   }
 }
 

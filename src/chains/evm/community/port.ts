@@ -14,7 +14,7 @@ import {
   type TokenUnit,
 } from '../../chain.js'
 import { createTokenBalancePort } from '../../requirementInputs.js'
-import { fallbackIfRefused, isEvmFailure, transientError } from '../../rpc/errors.js'
+import { isErrorAnswer, isEvmFailure, transientError } from '../../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
 import { encodeContractCall } from '../contracts/read.js'
@@ -89,8 +89,10 @@ const SYMBOL = /^[\x21-\x7e]{1,16}$/
 async function readTokenUnit(call: RpcCall, token: Hex): Promise<TokenUnit> {
   const [decimals, answer] = await Promise.all([
     askToken(call, token, encodeContractCall(erc20Abi, 'decimals', [])),
-    fallbackIfRefused(
+    // called without the probe: the error of a contract, such as a precompile's, may have any wording
+    fallbackOnExpectedError(
       call<unknown>('eth_call', [{ to: token, data: SYMBOL_CALL, gas: SYMBOL_GAS }, 'latest']),
+      isErrorAnswer,
       null,
     ),
   ])

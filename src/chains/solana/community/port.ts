@@ -33,7 +33,7 @@ const NOBODY = new Uint8Array(32)
 export function createSolanaCommunityPaymentPort(
   rpc: SolanaRpc,
   registrar: RegistrarClient,
-): CommunityPaymentPort {
+): CommunityPaymentPort & Required<Pick<CommunityPaymentPort, 'tokenUnit'>> {
   const program = createCommunityPaymentInstructions(registrar)
   const asking = <T>(work: () => Promise<T>): Promise<T> =>
     rethrowAsUnavailable(`chain "${rpc.label}"`, work)
