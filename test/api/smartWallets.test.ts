@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -83,6 +84,7 @@ beforeEach(() => {
   lies = {}
 })
 
+const newNonce = () => randomBytes(16).toString('base64url')
 const newAccount = () => privateKeyToAccount(generatePrivateKey())
 let salt = 0n
 const plan = (owner = newAccount()): Promise<Safe> => {
@@ -90,9 +92,10 @@ const plan = (owner = newAccount()): Promise<Safe> => {
   return hub.plan(owner, salt)
 }
 
-type Named = { chainId?: number }
-const messageFor = async (wallet: string, { chainId }: Named = {}): Promise<Reply['body']> => {
-  const named = chainId === undefined ? '' : `&chainId=${chainId}`
+type Named = { chainId?: number; nonce?: string }
+const messageFor = async (wallet: string, of: Named = {}): Promise<Reply['body']> => {
+  const given = Object.entries(of).filter(([, value]) => value !== undefined)
+  const named = given.map(([key, value]) => `&${key}=${value}`).join('')
   const { status, body } = await world.get(`/v1/auth/message?type=evm&wallet=${wallet}${named}`)
   expect(status, JSON.stringify(body)).toBe(200)
   return body
@@ -265,21 +268,93 @@ describe('a multisig that approved the message on its chain', () => {
   ])('signs in with the empty signature as %s', async (_, signature) => {
     const safe = await plan()
     await hub.deploy(safe)
-    const { message, signingDate } = await messageFor(safe.address)
-    const proof = { type: 'evm', wallet: safe.address, signature, signingDate }
+    const nonce = newNonce()
+    const { message, signingDate } = await messageFor(safe.address, { nonce })
+    expect(message).not.toContain(nonce)
+    const proof = { type: 'evm', wallet: safe.address, signature, signingDate, nonce }
     await expectRefused(world.post('/v1/auth/token', proof))
     await hub.approve(safe, message)
-    await expectKey(world.post('/v1/auth/token', proof), safe)
+    const token = await expectKey(world.post('/v1/auth/token', proof), safe)
+    expect(await expectKey(world.post('/v1/auth/token', proof), safe)).toBe(token)
+    // whoever saw the approval, and knows the date, does not know the nonce
+    await expectRefused(world.post('/v1/auth/token', { ...proof, nonce: newNonce() }))
+    for (const path of ['/v1/auth/token', '/v0.1/auth/token']) {
+      const { status, body } = await world.post(path, { ...proof, nonce: undefined })
+      expect([status, body.error]).toEqual([400, 'invalid_request'])
+      expect(body.message).toContain('needs a nonce')
+    }
     const date = new Date(Date.parse(signingDate) + 1).toISOString()
     await expectRefused(world.post('/v1/auth/token', { ...proof, signingDate: date }))
   })
 
+  it('needs a nonce where the empty signature is wrapped, and where its message has none', async () => {
+    const safe = await plan()
+    await hub.deploy(safe)
+    const { message, signingDate } = await messageFor(safe.address)
+    await hub.approve(safe, message)
+    const proof = { type: 'evm', wallet: safe.address, signingDate }
+    for (const signature of ['0x', wrapSignature('0x', safe.deployment)]) {
+      const reply = await world.post('/v1/auth/token', { ...proof, signature })
+      expect(reply.body).toMatchObject({ status: 400, error: 'invalid_request' })
+      await expectRefused(world.post('/v1/auth/token', { ...proof, signature, nonce: newNonce() }))
+    }
+  })
+
+  it('signs in by the client, which sends the nonce', async () => {
+    const safe = await plan()
+    await hub.deploy(safe)
+    const signMessage = async ({ message }: { message: string }): Promise<Hex> => {
+      await hub.approve(safe, message)
+      return '0x'
+    }
+    const wallet = { address: safe.address, signMessage }
+    const client = new Client({ url: world.url })
+    await expect(client.signIn(wallet)).rejects.toMatchObject({ code: 'invalid_request' })
+    expect(await client.signIn(wallet, { nonce: newNonce() })).toBe(client.token)
+  })
+
   it('is another thing than an account without code, and than a text', async () => {
+    const nonce = newNonce()
     const { signingDate } = await messageFor(newAccount().address)
-    const proof = { type: 'evm', wallet: newAccount().address, signature: '0x', signingDate }
+    const proof = { type: 'evm', wallet: newAccount().address, signature: '0x', signingDate, nonce }
     await expectRefused(world.post('/v1/auth/token', proof))
     for (const signature of ['', '""', '{}', '0x0', 'x'])
       expect((await world.post('/v1/auth/token', { ...proof, signature })).status).toBe(400)
+  })
+})
+
+describe('a nonce', () => {
+  it('gives an account another text and another key of the same date, and the key stays valid', async () => {
+    const account = newAccount()
+    const nonce = newNonce()
+    const { message, signingDate } = await messageFor(account.address, { nonce })
+    const signature = await account.signMessage({ message })
+    const proof = { type: 'evm', wallet: account.address, signature, signingDate }
+    await expectRefused(world.post('/v1/auth/token', proof))
+    const { body } = await world.post('/v1/auth/token', { ...proof, nonce })
+    const headers = { authorization: `Bearer ${body.token}` }
+    expect((await world.request('/v1/auth/validate', { headers })).status).toBe(200)
+  })
+
+  it.each(['x'.repeat(15), 'x'.repeat(65), `${'x'.repeat(16)}|`, `${'x'.repeat(16)}%0A`])(
+    '%s is malformed',
+    async (nonce) => {
+      const account = newAccount()
+      const query = `type=evm&wallet=${account.address}&nonce=${nonce}`
+      const asked = await world.get(`/v1/auth/message?${query}`)
+      const { message, signingDate } = await messageFor(account.address)
+      const signature = await account.signMessage({ message })
+      const proof = { type: 'evm', wallet: account.address, signature, signingDate }
+      const sent = decodeURIComponent(nonce)
+      const reply = await world.post('/v1/auth/token', { ...proof, nonce: sent })
+      for (const { status, body } of [asked, reply])
+        expect([status, body.error]).toEqual([400, 'invalid_request'])
+    },
+  )
+
+  it('without a wallet is malformed', async () => {
+    const { status, body } = await world.get(`/v1/auth/message?nonce=${newNonce()}`)
+    expect([status, body.error]).toEqual([400, 'invalid_request'])
   })
 })
 
