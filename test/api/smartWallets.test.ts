@@ -300,6 +300,21 @@ describe('a multisig that approved the message on its chain', () => {
     }
   })
 
+  it.each([
+    ['without a nonce it is a 400', false],
+    ['with one it opens a key', true],
+  ])('is the same where an owner approved: %s', async (_, hasNonce) => {
+    const safe = await plan()
+    await hub.deploy(safe)
+    const nonce = hasNonce ? newNonce() : undefined
+    const { message, signingDate } = await messageFor(safe.address, { nonce })
+    const signature = await hub.approveAsOwner(safe, message)
+    const proof = { type: 'evm', wallet: safe.address, signature, signingDate, nonce }
+    const reply = world.post('/v1/auth/token', proof)
+    if (hasNonce) await expectKey(reply, safe)
+    else expect((await reply).body).toMatchObject({ status: 400, error: 'invalid_request' })
+  })
+
   it('signs in by the client, which sends the nonce', async () => {
     const safe = await plan()
     await hub.deploy(safe)

@@ -189,6 +189,9 @@ function mainnetChains(
   )
 }
 
+/** No bytes, or Safe's marks of owners who approved (address, unused word, v 1): nothing in them is secret. */
+const APPROVAL = /^0x(0{24}[0-9a-f]{104}01)*$/
+
 /**
  * True if the wallet is a contract that accepts the signature over the bound message. A wallet that has code on the hub is
  * decided by the hub, so that nobody who has its address on another chain can act for it. An approval on chain is public,
@@ -204,10 +207,10 @@ async function isSignedByContract(
 ): Promise<boolean> {
   const parsed = type === 'evm' && parseContractSignature(signature)
   if (!parsed || !hub || !named) return false
-  if (parsed.signature === '0x' && !nonce)
+  if (APPROVAL.test(parsed.signature) && !nonce)
     throw new ApiError(
       'invalid_request',
-      'An approval on chain (0x) needs a nonce: ask for the message of GET /v1/auth/message with a random nonce, approve that, and send the same nonce to POST /v1/auth/token.',
+      'An approval on chain needs a nonce: ask for the message of GET /v1/auth/message with a random nonce, approve that, and send the same nonce to POST /v1/auth/token.',
     )
   const factory = parsed.deployment?.factory
   if (factory && !context.auth.walletFactories.includes(factory))
