@@ -194,14 +194,15 @@ export class Client {
   /**
    * Signs in with a signature of the wallet. Later requests are sent with the returned key.
    * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
-   * @param options `chainId`: the mainnet chain of a smart wallet that is not on the hub's chain
+   * @param options `chainId`: the mainnet chain of a smart wallet that is not on the hub's chain; `nonce`: 16 to 64 random
+   * letters and digits, for a multisig that approves on chain
    */
   async signIn(
     wallet: Wallet,
-    { chainId, ...options }: CallOptions & { chainId?: number } = {},
+    { chainId, nonce, ...options }: CallOptions & { chainId?: number; nonce?: string } = {},
   ): Promise<string> {
     const { sign, ...signer } = walletSignerOf(wallet)
-    const query = { ...signer, ...(chainId !== undefined && { chainId }) }
+    const query = { ...signer, ...(chainId !== undefined && { chainId }), ...(nonce && { nonce }) }
     // a message that names the address, so that a smart wallet's signature is accepted too
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', {
       query,

@@ -70,7 +70,7 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
       }
       const nowMs = performance.now()
       const isSigned =
-        areNotesAlike(log?.note, head.note, cosigner) || nowMs - takenMs < SIGNATURES_EVERY_MS
+        areNotesEqual(log?.note, head.note, cosigner) || nowMs - takenMs < SIGNATURES_EVERY_MS
       if (log && isSame(log, head) && isSigned) {
         if (nowMs - recordedMs < RECORD_EVERY_MS) return 'idle'
         await markMirrorVerified(pool, network, epoch)
@@ -99,7 +99,7 @@ function isSame(log: StoredFeedLog, { note }: SignedHead): boolean {
  * True if the stored note differs from the source's at most in the lines of this witness, which have the time of its
  * signature, and has such lines.
  */
-function areNotesAlike(
+function areNotesEqual(
   stored: string | null | undefined,
   note: string,
   cosigner: Cosigner | undefined,

@@ -169,6 +169,7 @@ describe('an invalid proof', () => {
   const movedMs = (ms: number) => new Date(Date.now() + ms).toISOString()
   const atOtherTime = () => new Date(Date.parse(evm.signingDate) + 1).toISOString()
   const ofWrongChecksum = breakChecksum(account.address)
+  const withNonce = { nonce: 'x'.repeat(16) }
 
   it.each<[name: string, proof: () => Proof]>([
     ["another's wallet", () => ({ ...evm, wallet: stranger.address })],
@@ -176,7 +177,7 @@ describe('an invalid proof', () => {
     ['a signature cut short', () => ({ ...evm, signature: evm.signature.slice(0, -4) })],
     ['a signature with a byte more', () => ({ ...evm, signature: `${evm.signature}00` })],
     ['an empty signature', () => ({ ...evm, signature: `0x${'00'.repeat(65)}` })],
-    ['the empty signature of a multisig', () => ({ ...evm, signature: '0x' })],
+    ['the empty signature of a multisig', () => ({ ...evm, signature: '0x', ...withNonce })],
     ['a signature of Solana', () => ({ ...evm, signature: sol.signature })],
     ["another's Solana wallet", () => ({ ...sol, wallet: solanaAccount().address })],
     ['the zero key of Solana', () => ({ ...sol, wallet: '1'.repeat(32) })],

@@ -1,140 +1,45 @@
 import type { Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { LimitSettings } from '../../src/api/limits/gate.js'
-import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { Client } from '../../src/client/client.js'
-import { parseChainsFile } from '../../src/config/index.js'
-import { startAnvil } from '../../src/testing/chains/anvil.js'
-import { startRpcProxy } from '../support/rpcProxy.js'
-import { type Safe, startSafes, wrapSignature } from '../support/safe.js'
-import { useWorld } from '../support/useWorld.js'
-import { type ApiWorld, limitsOf, type Reply, secondApi, startApi, stillBucket } from './support.js'
+import type { Safe } from '../support/safe.js'
+import { wrapSignature } from '../support/safe.js'
+import {
+  askedOf,
+  called,
+  chains,
+  expectKey,
+  expectRefused,
+  forgetCalls,
+  HUB,
+  hub,
+  INVALID,
+  messageFor,
+  NO_CODE,
+  newAccount,
+  OTHER,
+  other,
+  plan,
+  type Safes,
+  SPOKE,
+  setLies,
+  signIn,
+  spoke,
+  VALID,
+  word,
+  world,
+} from './smartWalletWorld.js'
+import type { Reply } from './support.js'
+import { limitsOf, secondApi, stillBucket } from './support.js'
 
-/** Wallets of Safe's real contracts, on a hub and on two other mainnet chains, each with two nodes. */
-
-const HUB = 31_337
-const SPOKE = 31_338
-const OTHER = 31_339
-
-const hubAnvil = useWorld(() => startAnvil({ chainId: HUB }))
-const spokeAnvil = useWorld(() => startAnvil({ chainId: SPOKE }))
-const otherAnvil = useWorld(() => startAnvil({ chainId: OTHER }))
-type Safes = Awaited<ReturnType<typeof startSafes>>
-let hub: Safes
-let spoke: Safes
-let other: Safes
-let world: ApiWorld
-let chains: ApiWorld['chains']
-const proxies: { stop(): Promise<void> }[] = []
-
-/** Calls of nodes about code and signatures. */
-let called: { node: string; method: string; ms: number }[] = []
-/** What nodes answer to `eth_call` in place of the truth. */
-let lies: Readonly<Record<string, Hex>> = {}
-const askedOf = (chain: 'hub' | 'spoke' | 'other') =>
-  called.flatMap(({ node, method }) =>
-    method === 'eth_call' && node.startsWith(chain) ? [node] : [],
-  )
-
-const word = (value: number): Hex => `0x${value.toString().padStart(64, '0')}`
-const INVALID = word(0)
-const VALID = word(1)
-const NO_CODE = word(2)
-
-async function startNode(node: string, target: string): Promise<string> {
-  const proxy = await startRpcProxy(target, async (method) => {
-    if (method !== 'eth_call' && method !== 'eth_getCode') return
-    called.push({ node, method, ms: performance.now() })
-    const lie = lies[node]
-    if (lie === undefined || method !== 'eth_call') return
-    return (answer) => JSON.stringify({ ...JSON.parse(answer), result: lie })
-  })
-  proxies.push(proxy)
-  return proxy.url
-}
-const startNodes = (chain: string, target: string) =>
-  Promise.all([1, 2].map((i) => startNode(`${chain} ${i}`, target)))
-
-beforeAll(async () => {
-  hub = await startSafes(hubAnvil.rpcUrl)
-  spoke = await startSafes(spokeAnvil.rpcUrl)
-  other = await startSafes(otherAnvil.rpcUrl)
-  const contract = `0x${'11'.repeat(20)}`
-  const rpcUrls = await startNodes('spoke', spokeAnvil.rpcUrl)
-  const hubUrls = await startNodes('hub', hubAnvil.rpcUrl)
-  const ofSpoke = { network: 'mainnet', label: '8453', chainId: SPOKE, role: 'spoke', rpcUrls }
-  const ofHub = { ...ofSpoke, label: '1', chainId: HUB, role: 'hub', rpcUrls: hubUrls }
-  const otherUrls = await startNodes('other', otherAnvil.rpcUrl)
-  const ofOther = { ...ofSpoke, label: '10', chainId: OTHER, rpcUrls: otherUrls }
-  const file = { chains: [ofHub, ofSpoke, ofOther].map((chain) => ({ ...chain, contract })) }
-  const spokes = parseChainsFile(file, 'test')
-    .chains.slice(1)
-    .map((config, i) => createEvmChain({ config, chain: 9 + i, rpc: createEvmChainRpc(config) }))
-  world = await startApi({
-    rpcUrls: { '1': hubUrls },
-    otherChains: spokes,
-    shareKeys: [Buffer.alloc(32, 5)],
-  })
-  chains = [...world.chains, ...spokes]
-})
-afterAll(async () => {
-  await world?.stop()
-  for (const proxy of proxies) await proxy.stop()
-})
-beforeEach(() => {
-  called = []
-  lies = {}
-})
-
-const newAccount = () => privateKeyToAccount(generatePrivateKey())
-let salt = 0n
-const plan = (owner = newAccount()): Promise<Safe> => {
-  salt += 1n
-  return hub.plan(owner, salt)
-}
-
-type Named = { chainId?: number }
-const messageFor = async (wallet: string, { chainId }: Named = {}): Promise<Reply['body']> => {
-  const named = chainId === undefined ? '' : `&chainId=${chainId}`
-  const { status, body } = await world.get(`/v1/auth/message?type=evm&wallet=${wallet}${named}`)
-  expect(status, JSON.stringify(body)).toBe(200)
-  return body
-}
-
-interface SignIn extends Named {
-  /** Chain whose Safe the signature is made for. */
-  on?: Safes
-  by?: Safe['owner']
-  /** Changes the signature before it is sent. */
-  as?: (signature: Hex) => string
-}
-
-/** Sends the signature of a Safe's owner over a new message. */
-async function signIn(safe: Safe, { on = hub, by = safe.owner, as, chainId }: SignIn = {}) {
-  const { message, signingDate } = await messageFor(safe.address, { chainId })
-  const own = await on.sign(safe, by, message)
-  const signature = as ? as(own) : own
-  const body = { type: 'evm', wallet: safe.address, signature, signingDate, chainId }
-  return world.post('/v1/auth/token', body)
-}
-
-async function expectKey(reply: Promise<Reply>, safe: Safe): Promise<string> {
-  const { status, body } = await reply
-  expect(status, JSON.stringify(body)).toBe(200)
-  const headers = { authorization: `Bearer ${body.token}` }
-  const { body: session } = await world.request('/v1/auth/validate', { headers })
-  expect(session).toMatchObject({ wallet: safe.address, type: 'evm', isValid: true })
-  return body.token
-}
-const expectRefused = async (reply: Promise<Reply>): Promise<void> =>
-  void expect((await reply).body).toMatchObject({ status: 401, error: 'unauthorized' })
+/** Smart wallets that sign in, of Safe's real contracts. */
 
 describe('a deployed wallet', () => {
   it('signs in on the hub, of which two nodes are asked', async () => {
     const safe = await plan()
     await hub.deploy(safe)
-    called = []
+    forgetCalls()
     await expectKey(signIn(safe), safe)
     expect(askedOf('hub')).toEqual(['hub 1', 'hub 2'])
     await expectKey(signIn(safe, { chainId: HUB }), safe)
@@ -150,7 +55,7 @@ describe('a deployed wallet', () => {
     expect((await messageFor(safe.address)).message).toContain(`\nChain ID: ${HUB}\n`)
     await expectKey(signIn(safe, { on: spoke, chainId: SPOKE }), safe)
     await expectRefused(signIn(safe, { on: spoke }))
-    called = []
+    forgetCalls()
     await expectRefused(signIn(safe, { on: spoke, chainId: SPOKE, by: newAccount() }))
     expect(askedOf('other')).toEqual([])
   })
@@ -173,7 +78,7 @@ describe('a deployed wallet', () => {
     // the contract of the other chain accepts the signature
     const named = { chainId: SPOKE }
     await expectRefused(signIn(safe, { ...named, on: spoke, by: other }))
-    called = []
+    forgetCalls()
     await expectKey(signIn(safe, named), safe)
     expect(askedOf('spoke')).toEqual([])
   })
@@ -235,7 +140,7 @@ describe('a wallet without code on the hub', () => {
     const safe = await plan()
     await spoke.deploy(safe)
     await setCode(safe)
-    lies = hidden
+    setLies(hidden)
     await expectElsewhere(signIn(safe, { chainId: OTHER, by: newAccount() }), SPOKE)
     await hub.deploy(safe)
     await expectKey(signIn(safe, { chainId: OTHER }), safe)
@@ -287,7 +192,7 @@ describe('a wallet that is not deployed', () => {
   it('gets a sentence about another factory, and no node is asked', async () => {
     const factory = `0x${'ab'.repeat(20)}` as const
     const safe = await plan()
-    called = []
+    forgetCalls()
     const { status, body } = await signIn(safe, wrapped(safe, factory))
     expect([status, body.error]).toEqual([400, 'invalid_request'])
     expect(body.message).toContain(`factory ${factory} (ERC-6492)`)
@@ -300,36 +205,10 @@ describe('a wallet that is not deployed', () => {
     ['offsets that lead outside', `${'00'.repeat(12)}${'ab'.repeat(20)}${'ff'.repeat(64)}`],
   ])('of which the wrapping has %s is refused as malformed', async (_, inner) => {
     const safe = await plan()
-    called = []
+    forgetCalls()
     const reply = await signIn(safe, { as: () => `0x${inner}${'6492'.repeat(16)}` })
     expect(reply.body).toMatchObject({ status: 400, error: 'invalid_request' })
     expect(called).toEqual([])
-  })
-})
-
-describe('a multisig that approved the message on its chain', () => {
-  it.each([
-    ['0x', '0x'],
-    ['0X', '0X'],
-    ['JSON', '{"signature":"0x"}'],
-  ])('signs in with the empty signature as %s', async (_, signature) => {
-    const safe = await plan()
-    await hub.deploy(safe)
-    const { message, signingDate } = await messageFor(safe.address)
-    const proof = { type: 'evm', wallet: safe.address, signature, signingDate }
-    await expectRefused(world.post('/v1/auth/token', proof))
-    await hub.approve(safe, message)
-    await expectKey(world.post('/v1/auth/token', proof), safe)
-    const date = new Date(Date.parse(signingDate) + 1).toISOString()
-    await expectRefused(world.post('/v1/auth/token', { ...proof, signingDate: date }))
-  })
-
-  it('is another thing than an account without code, and than a text', async () => {
-    const { signingDate } = await messageFor(newAccount().address)
-    const proof = { type: 'evm', wallet: newAccount().address, signature: '0x', signingDate }
-    await expectRefused(world.post('/v1/auth/token', proof))
-    for (const signature of ['', '""', '{}', '0x0', 'x'])
-      expect((await world.post('/v1/auth/token', { ...proof, signature })).status).toBe(400)
   })
 })
 
@@ -342,7 +221,7 @@ describe('nodes that contradict each other', () => {
   ])('open no key: %s accepts every signature', async (node, lie) => {
     const safe = await plan()
     await spoke.deploy(safe)
-    lies = { [node]: lie }
+    setLies({ [node]: lie })
     const named = { on: spoke, chainId: SPOKE }
     await expectRefused(signIn(safe, { ...named, by: newAccount() }))
     await expectRefused(signIn(safe, { by: newAccount() }))
@@ -354,7 +233,7 @@ describe('nodes that contradict each other', () => {
     await hub.deploy(safe)
     await spoke.deploy(safe)
     await spoke.replaceOwner(safe, other)
-    lies = { [node]: NO_CODE }
+    setLies({ [node]: NO_CODE })
     await expectRefused(signIn(safe, { chainId: SPOKE, on: spoke, by: other }))
   })
 
@@ -363,7 +242,7 @@ describe('nodes that contradict each other', () => {
     async (answer) => {
       const safe = await plan()
       await hub.deploy(safe)
-      lies = { 'hub 1': answer, 'hub 2': answer }
+      setLies({ 'hub 1': answer, 'hub 2': answer })
       await expectRefused(signIn(safe))
     },
   )
@@ -416,7 +295,7 @@ describe('with limits', () => {
     const many = [...chains, ...Array.from({ length: 8 }, () => chains.at(-1)!)]
     const send = await start({ perSecond: 50, burst: 300 }, many)
     const proof = await proofOn(spoke, SPOKE)
-    called = []
+    forgetCalls()
     expect((await send('203.0.113.7', proof)).status).toBe(200)
     expect(called.length).toBe(22)
     expect(mostInASecond()).toBeLessThanOrEqual(20)
@@ -438,7 +317,7 @@ describe('with limits', () => {
         statuses.add((await send('203.0.113.9', proof)).status)
       }
     }
-    called = []
+    forgetCalls()
     await Promise.all(Array.from({ length: 8 }, flood))
     expect(mostInASecond()).toBeLessThanOrEqual(20)
     // more than one sign-in asks

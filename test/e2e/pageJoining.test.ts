@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { memberOf } from '../api/members.js'
 import { pause } from '../../src/client/time.js'
 import { until } from '../../src/testing/until.js'
+import { memberOf } from '../api/members.js'
 import { freshName, freshWallet, registerOn, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
@@ -88,7 +88,7 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
     await invitations()
       .getByRole('button', { name: `Join ${bundle}` })
       .click()
-    await expectMessage('Your names would move along.')
+    await expectMessage('Joining moves your names.')
     expect(await page.locator('dialog').count()).toBe(0)
     const typeAndJoin = async () => {
       await page.getByLabel('Name or id of the bundle').fill(bundle)
@@ -127,10 +127,8 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
       tab.evaluate<string | null>(`sessionStorage.getItem('clusterd.${item}')`)
     const session = await stored('session')
     const payment = { title: 'secret-plan', payer: 'x', isTestnet: false, tx: '0x00', status: null }
-    await tab.evaluate(
-      (text) => sessionStorage.setItem('clusterd.followed', text),
-      JSON.stringify([{ ...payment, isOffer: true }]),
-    )
+    const followed = JSON.stringify(JSON.stringify([{ ...payment, isOffer: true }]))
+    await tab.evaluate(`sessionStorage.setItem('clusterd.followed', ${followed})`)
     await tab.reload()
     await tab.locator('#who').waitFor()
     await press('Sign out')

@@ -196,10 +196,8 @@ describe('a witness', () => {
     await client.query('SELECT FROM journal_heads FOR UPDATE')
     const startedMs = performance.now()
     const busy = await post(bodyFor(of(400), COPIED))
-    expect([busy.status, (await busy.json()).message]).toEqual([
-      503,
-      'This witness copies the log now: ask again.',
-    ])
+    const { message } = (await busy.json()) as { message: string }
+    expect([busy.status, message]).toEqual([503, 'This witness copies the log now: ask again.'])
     expect(performance.now() - startedMs).toBeLessThan(2_500)
     // strangers who submit what the log has published leave connections, and most needs no lock
     const submitted = Array.from({ length: 12 }, () => submit(of(400), COPIED))

@@ -8,6 +8,7 @@ import {
   encodeFunctionData,
   type Hex,
   hashMessage,
+  hashTypedData,
   http,
   pad,
   parseEther,
@@ -73,6 +74,15 @@ export async function startSafes(rpcUrl: string) {
     if (status !== 'success') throw new Error(`a transaction to ${to} was reverted`)
   }
 
+  /** r: the owner who approved on chain, or who sends the transaction, s: unused, v: 1 */
+  const approvalOf = ({ address }: PrivateKeyAccount): Hex => `${pad(address)}${'0'.repeat(64)}01`
+  const messageOf = (address: Hex, message: string) => ({
+    domain: { chainId, verifyingContract: address },
+    types: { SafeMessage: [{ name: 'message', type: 'bytes' }] },
+    primaryType: 'SafeMessage' as const,
+    message: { message: hashMessage(message) },
+  })
+
   /** Executes a call as the Safe, by the account of one of its owners. */
   const execute = (
     { address }: Safe,
@@ -81,14 +91,12 @@ export async function startSafes(rpcUrl: string) {
     data: Hex,
     operation: 'call' | 'delegatecall' = 'call',
   ): Promise<void> => {
-    // r: the owner who sends the transaction, s: unused, v: 1
-    const approved = `${pad(by.address)}${'0'.repeat(64)}01` as Hex
     const args = [
       to,
       0n,
       data,
       operation === 'call' ? 0 : 1,
-      ...[0n, 0n, 0n, zeroAddress, zeroAddress, approved],
+      ...[0n, 0n, 0n, zeroAddress, zeroAddress, approvalOf(by)],
     ]
     return send(
       by,
@@ -130,14 +138,16 @@ export async function startSafes(rpcUrl: string) {
       const data = encodeFunctionData({ abi: SIGN_MESSAGE.abi, functionName: 'signMessage', args })
       return execute(safe, safe.owner, AT.signMessage, data, 'delegatecall')
     },
+    /** An owner's approval of a message on the chain, not the Safe's. @returns the signature that is valid for it then */
+    async approveAsOwner({ address, owner }: Safe, message: string): Promise<Hex> {
+      const hash = hashTypedData(messageOf(address, message))
+      const call = { abi: SAFE.abi, functionName: 'approveHash', args: [hash] }
+      await send(owner, address, encodeFunctionData(call))
+      return approvalOf(owner)
+    },
     /** Signature of one owner over a message, as this chain's Safe accepts it (ERC-1271). */
     sign: ({ address }: Pick<Safe, 'address'>, by: PrivateKeyAccount, message: string) =>
-      by.signTypedData({
-        domain: { chainId, verifyingContract: address },
-        types: { SafeMessage: [{ name: 'message', type: 'bytes' }] },
-        primaryType: 'SafeMessage',
-        message: { message: hashMessage(message) },
-      }),
+      by.signTypedData(messageOf(address, message)),
     /** Puts other code at a Safe's address. */
     setCode: ({ address }: Safe, bytecode: Hex) => test.setCode({ address, bytecode }),
     hasCode: async ({ address }: Safe): Promise<boolean> =>

@@ -2,7 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import type { EvmChainPort, Hex } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
 import { parseContractSignature, personalSignHash } from '../../registry/auth/evm.js'
-import { authKey, authKeyHash, walletBoundMessageNonce } from '../../registry/auth/key.js'
+import {
+  authKey,
+  authKeyHash,
+  CLIENT_NONCE,
+  walletBoundMessageNonce,
+} from '../../registry/auth/key.js'
 import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
 import { WALLET_KINDS, type WalletKindName, walletKindOf } from '../../registry/auth/kinds.js'
 import {
@@ -29,10 +34,12 @@ export interface WalletProof {
   wallet: string
   /** EIP-155 id of the mainnet chain of the wallet's contract. Default: the hub's. */
   chainId?: number | undefined
+  /** The client's random share in the nonce of the bound message. Required for an approval on chain. */
+  nonce?: string | undefined
 }
 
 /** Wallet to which a message is bound, and the generated wallet whose key the message requests, if any. */
-export type MessageSigner = Pick<WalletProof, 'type' | 'wallet' | 'chainId'> & {
+export type MessageSigner = Pick<WalletProof, 'type' | 'wallet' | 'chainId' | 'nonce'> & {
   recovered?: string | undefined
 }
 
@@ -47,7 +54,9 @@ export function signingMessage(context: Context, signer?: MessageSigner) {
   const recovered =
     signer.recovered === undefined ? undefined : requireAddress(signer.recovered, 'recover')
   const { named } = mainnetChains(context, signer)
-  return { message: messageFor(context, wallet, { signingDate, recovered, named }), signingDate }
+  const nonce = messageNonce(context, wallet, { ...signer, signingDate }, recovered)
+  const of = { signingDate, recovered, named, nonce }
+  return { message: messageFor(context, wallet, of), signingDate }
 }
 
 /**
@@ -58,12 +67,13 @@ export function signingMessage(context: Context, signer?: MessageSigner) {
 export async function exchangeProofForKey(context: Context, proof: WalletProof): Promise<string> {
   const quotas = context.caller?.meter.quotas ?? []
   await spendSharedUnits(context.pool, 'sign-ins', quotas, SIGN_IN_COST)
-  const { wallet, signingMs, isPlain } = await requireProof(context, proof)
-  const key = authKey(context.auth.tokenKey, wallet, proof.signingDate)
+  const { wallet, signingMs, isPlain, nonce } = await requireProof(context, proof)
+  const key = authKey(context.auth.tokenKey, wallet, proof.signingDate, nonce)
   const isOpen = await openSession(context.pool, {
     keyHash: authKeyHash(key)!,
     wallet: wallet.bytes,
     signingMs,
+    nonce,
     // no response returns a signature over the bound message, such as a contract's, so it is not stored
     signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
@@ -86,7 +96,8 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
  * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
  * bound to one wallet. An account may sign either form; a contract (ERC-1271) has to sign the bound form.
  * @param recovered wallet whose key the message has to request; only a bound message can request a key
- * @returns whether the signature also holds for the plain message
+ * @returns whether the signature also holds for the plain message, and the signed message's nonce if the client had a
+ * share in it, else an empty text
  * @throws ApiError invalid_request, unsupported_address and unsupported_network for malformed input; unauthorized for a
  * date outside its window or another wallet's signature; rate_limited
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
@@ -106,11 +117,12 @@ export async function requireProof(context: Context, proof: WalletProof, recover
       'The signingDate is too old, or ahead of the time: ask for a new message.',
     )
   const chains = mainnetChains(context, proof)
+  const nonce = messageNonce(context, wallet, proof, recovered)
   const isSigned = requireSignature(proof)
   const isPlain = !recovered && isSigned(plainMessage(context, signingDate), wallet)
-  if (isPlain) return { wallet, signingMs, isPlain }
+  if (isPlain) return { wallet, signingMs, isPlain, nonce: '' }
   const { named } = chains
-  const bound = messageFor(context, wallet, { signingDate, recovered, named })
+  const bound = messageFor(context, wallet, { signingDate, recovered, named, nonce })
   if (
     !isSigned(bound, wallet) &&
     !(await isSignedByContract(context, { ...proof, wallet: wallet.text }, bound, chains))
@@ -119,7 +131,7 @@ export async function requireProof(context: Context, proof: WalletProof, recover
       'unauthorized',
       'The signature is not one of this wallet over the message of this signing date.',
     )
-  return { wallet, signingMs, isPlain }
+  return { wallet, signingMs, isPlain, nonce: proof.nonce ? nonce : '' }
 }
 
 /** The wallet of a proof, whose address has to be of the proof's type. @throws ApiError unsupported_address */
@@ -183,6 +195,9 @@ function mainnetChains(
   )
 }
 
+/** No bytes, or Safe's marks of owners who approved (address, unused word, v 1): nothing in them is secret. */
+const APPROVAL = /^0x(0{24}[0-9a-f]{104}01)*$/
+
 /**
  * Time of one call of a node about further chains, ms: a deployment with many chains must not cause a burst of calls.
  */
@@ -191,19 +206,25 @@ const CALL_PACE_MS = 100
 /**
  * True if the wallet is a contract that accepts the signature over the bound message. A wallet that has code on the hub is
  * decided by the hub. Without code there, the wallet's contract has to accept the signature on the named chain and on
- * each other one that has code at its address, because somebody else may have deployed it on one of them.
- * @throws ApiError invalid_request for a factory that is not accepted, unauthorized where another chain's contract does
- * not accept the signature, rate_limited
+ * each other one that has code at its address, because somebody else may have deployed it on one of them. An approval on
+ * chain is public, so a secret has to be in its message: the client's nonce.
+ * @throws ApiError invalid_request for a factory that is not accepted, and an approval without nonce; unauthorized where
+ * another chain's contract does not accept the signature; rate_limited
  * @throws ChainUnavailableError where a chain does not answer
  */
 async function isSignedByContract(
   context: Context,
-  { type, wallet, signature }: WalletProof,
+  { type, wallet, signature, nonce }: WalletProof,
   bound: string,
   { hub, named, others }: MainnetChains,
 ): Promise<boolean> {
   const parsed = type === 'evm' && parseContractSignature(signature)
   if (!parsed || !hub || !named) return false
+  if (APPROVAL.test(parsed.signature) && !nonce)
+    throw new ApiError(
+      'invalid_request',
+      'An approval on chain needs a nonce: ask for the message of GET /v1/auth/message with a random nonce, approve that, and send the same nonce to POST /v1/auth/token.',
+    )
   const factory = parsed.deployment?.factory
   if (factory && !context.auth.walletFactories.includes(factory))
     throw new ApiError(
@@ -263,9 +284,27 @@ const ETHEREUM_CHAIN_ID = 1
 function messageFor(
   context: Context,
   wallet: Wallet,
-  of: Pick<MainnetChains, 'named'> & { signingDate: string; recovered?: Address | undefined },
+  of: Pick<MainnetChains, 'named'> & {
+    signingDate: string
+    nonce: string
+    recovered?: Address | undefined
+  },
 ): string {
-  const nonce = walletBoundMessageNonce(context.auth.tokenKey, wallet, of.signingDate, of.recovered)
   const chainId = of.named?.chainId ?? ETHEREUM_CHAIN_ID
-  return walletBoundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId, nonce })
+  return walletBoundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId })
+}
+
+/** Nonce of the message bound to a wallet. @throws ApiError invalid_request for a malformed nonce of the client */
+function messageNonce(
+  { auth }: Context,
+  wallet: Wallet,
+  { nonce, signingDate }: Pick<WalletProof, 'nonce' | 'signingDate'>,
+  recovered?: Address,
+): string {
+  if (nonce !== undefined && !CLIENT_NONCE.test(nonce))
+    throw new ApiError(
+      'invalid_request',
+      'The nonce is not 16 to 64 letters, digits, - and _: choose one at random for each message.',
+    )
+  return walletBoundMessageNonce(auth.tokenKey, wallet, signingDate, recovered, nonce)
 }

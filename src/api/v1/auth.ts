@@ -23,6 +23,12 @@ export const chainIdSchema = z.int().positive().openapi({
   example: undefined,
 })
 
+export const nonceSchema = z.string().openapi({
+  description:
+    'Secret share in the message: 16 to 64 random letters, digits, `-` and `_`. Required where the signature is an approval on chain (`0x`)',
+  example: undefined,
+})
+
 /** Methods of a route that takes no body and accepts both. */
 const GET_AND_POST = ['get', 'post'] as const
 
@@ -43,6 +49,7 @@ const messages = GET_AND_POST.map((method) =>
       type: walletKindSchema.optional(),
       recover: addressSchema.optional().openapi({ example: undefined }),
       chainId: chainIdSchema.optional(),
+      nonce: nonceSchema.optional(),
     }),
     responses: okResponses('The message and its date', { message: z.string(), signingDate }),
     errors: ['unsupported_address', 'unsupported_network'],
@@ -57,13 +64,15 @@ function boundTo(query: RequestQuery): MessageSigner | undefined {
   const type = enumParameter(query, 'type', walletKindSchema.options)
   const recovered = query.get('recover')
   const chainId = wholeNumberParameter(query, 'chainId')
-  if ([wallet, type, recovered, chainId].every((value) => value === undefined)) return undefined
+  const nonce = query.get('nonce')
+  if ([wallet, type, recovered, chainId, nonce].every((value) => value === undefined))
+    return undefined
   if (wallet === undefined || type === undefined)
     throw new ApiError(
       'invalid_request',
-      'The parameters wallet and type go together, and recover and chainId with both.',
+      'The parameters wallet and type go together, and recover, chainId and nonce with both.',
     )
-  return { wallet, type, recovered, chainId }
+  return { wallet, type, recovered, chainId, nonce }
 }
 
 export const ProofSchema = namedObjectSchema('Proof', {
@@ -86,7 +95,7 @@ const token = route.post('/v1/auth/token', {
   summary: 'Exchange a signature for an authentication key',
   description:
     'The same signature gives the same key. Send the key as `Authorization: Bearer` or `X-AUTH-KEY`.',
-  body: ProofSchema.extend({ chainId: chainIdSchema.optional() }),
+  body: ProofSchema.extend({ chainId: chainIdSchema.optional(), nonce: nonceSchema.optional() }),
   price: SIGN_IN_PRICE,
   responses: okResponses('The key', { token: z.string() }),
   errors: ['unsupported_address', 'unsupported_network', 'unauthorized'],

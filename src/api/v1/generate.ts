@@ -31,7 +31,7 @@ import { makeSampleList } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
 import { requireNewNames } from '../names/names.js'
-import { chainIdSchema } from './auth.js'
+import { chainIdSchema, nonceSchema } from './auth.js'
 import { addressSchema, addressTypeSchema, walletNameSchema } from './schemas.js'
 
 interface GenerateWalletInput {
@@ -91,6 +91,7 @@ interface RecoverWalletInput {
   signature: string
   signingDate: string
   chainId?: number | undefined
+  nonce?: string | undefined
 }
 
 const SHARE = new RegExp(`^0x[0-9a-fA-F]{${KEY_SHARE_BYTES * 2}}$`)
@@ -111,8 +112,9 @@ async function recoverWallet(
   const address = requireAddress(input.address, 'address')
   if (!SHARE.test(input.share))
     throw new ApiError('invalid_request', `The share is not ${KEY_SHARE_BYTES} bytes in 0x hex.`)
-  const { signature, signingDate, chainId } = input
-  const proof = { signature, signingDate, chainId, type: session.type, wallet: session.address }
+  const { signature, signingDate, chainId, nonce } = input
+  const { type, address: wallet } = session
+  const proof = { signature, signingDate, chainId, nonce, type, wallet }
   const { signingMs } = await requireProof(context, proof, address)
   const { pool, network } = context
   const kept = await findWalletShare(pool, network, address.bytes, session.wallet)
@@ -248,6 +250,7 @@ const recover = (keys: ShareKeys) =>
         ),
       signingDate: z.string(),
       chainId: chainIdSchema.optional(),
+      nonce: nonceSchema.optional(),
     }),
     price: SIGN_IN_PRICE,
     responses: okResponses(

@@ -43,7 +43,7 @@ it.each([
   expect(await capWei()).toBe(20n * expected * GWEI)
 })
 
-it('the gas price cap is none while only one of two nodes answers, and then the last one that both gave', async () => {
+it('the gas price cap is not known while only one of two nodes answers, and then the last one that both gave', async () => {
   let nowMs = 1
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
   const prices: (bigint | null)[] = [5n, null]

@@ -64,7 +64,7 @@ it.each<[string, unknown, Script[]]>([
     [{ sends: FLOOR, finds: SILENT }],
   ],
   [
-    'unknown where a revert is claimed and the hash not told',
+    'unknown where a revert is claimed and the hash not reported',
     'unknown',
     [{ sends: said('execution reverted', 3), finds: SILENT }],
   ],

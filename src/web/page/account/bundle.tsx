@@ -285,7 +285,7 @@ async function join(account: Account, text: string, invited?: string): Promise<u
   const isMoving = movesNames(account)
   if (invited && isMoving)
     throw new Error(
-      'Your names would move along. If that bundle is yours, type its name or id under “Join another bundle”.',
+      'Joining moves your names. If that bundle is yours, type its name or id under “Join another bundle”.',
     )
   const shown = bundleText(invited ?? text)
   const asked = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
