@@ -17,8 +17,6 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'chains/evm/community/port.ts communityPayment':
     'an allowance: a needless or missing approval makes the payment fail',
   'chains/evm/deployment/': 'commands that an operator runs and checks',
-  'chains/evm/gasPrice.ts ask':
-    'the highest price that two nodes allow, or the only node that answers; spending has caps of its own',
   'chains/evm/runningHash/prove.ts readLastConfirmedHashes':
     'a header: two nodes return the running hashes as of its hash',
   'chains/evm/runningHash/rangeFetcher.ts foldAhead':
