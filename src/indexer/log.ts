@@ -7,14 +7,15 @@ import { type FeedLogWorkerOptions, feedLogWorker } from '../push/log.js'
 /** Age from which events that are not in the signed log raise an alarm, ms. */
 const BEHIND_LIMIT_MS = 60_000
 
-/** The worker that maintains the feed's signed log, with its alarms. */
+/** The worker that maintains a network's signed log, with its alarms. */
 export function signedLogWorker(
   ctx: LeaderContext,
   options: Omit<FeedLogWorkerOptions, 'onWentBack' | 'onBehind'>,
 ): Worker {
   const { network, loops, log } = ctx
+  const what = options.isEvidence ? `evidence of ${network}` : network
   const alarm = 'ClusterdLogBehind'
-  const key = `the log of ${network} is behind`
+  const key = `the log of ${what} is behind`
   let levelMs = performance.now()
   const worker = feedLogWorker(ctx, {
     ...options,
@@ -23,7 +24,7 @@ export function signedLogWorker(
       const nowMs = performance.now()
       if (events === 0) levelMs = nowMs
       if (nowMs - levelMs < BEHIND_LIMIT_MS) return void loops.raised.delete(key)
-      const text = `the signed log of ${network} is ${events} events behind its feed`
+      const text = `the signed log of ${what} is ${events} entries behind`
       if (!loops.raised.has(key)) log.error({ network, ...alarmLogFields(alarm) }, text)
       loops.raised.set(key, { alarm, text, network })
     },

@@ -72,6 +72,12 @@ export const evmWalletKind: WalletKind = {
   // one coin type stands for all EVM chains (ENSIP-11)
   coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
   form: `the 65 bytes of personal_sign, or 1 to ${LIMIT_BYTES} of a contract in hex`,
+  // r ‖ s ‖ v with v 27 or 28
+  canonical(given) {
+    const bytes = parseEvmSignature(given)
+    const bit = bytes && RECOVERY_BIT[bytes[64]!]
+    return bytes && bit !== undefined ? toHex(Buffer.of(...bytes.subarray(0, 64), 27 + bit!)) : null
+  },
   read(text) {
     const signatures = hexAndBase64Decodings(openSignatureEnvelope(text).encoded)
       .map(parseEvmSignature)
