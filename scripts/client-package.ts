@@ -1,6 +1,6 @@
 /**
  * Builds the package `clusterd-client`, what a browser needs of clusterd, from src/client: two bundles without
- * dependencies, their types, and a package.json of the same version as ours.
+ * dependencies, and a part that `verifyBundle` loads, their types, and a package.json of the same version as ours.
  *
  *   tsx scripts/client-package.ts [folder, by default dist-client]
  */
@@ -8,24 +8,56 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { ROOT } from './files.js'
 
 const ENTRIES = ['index', 'verify']
+
+/** The readers of signatures, which only `verifyBundle` loads. */
+const READERS = 'src/registry/auth/bundle.ts'
+const PORTABLE = join(ROOT, 'scripts/client-portable.ts')
+
+/** Leaves the readers to a file of their own. */
+const withoutReaders: Plugin = {
+  name: 'without readers',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/auth\/bundle\.js$/ }, () => ({ path: './readers.js', external: true })),
+}
+
+/** Puts `client-portable.ts` in place of the modules that need Node. */
+const portable: Plugin = {
+  name: 'portable',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/(ed25519|keccak|sha256)\.js$|^viem$/ }, ({ importer }) =>
+      importer.startsWith(join(ROOT, 'src')) ? { path: PORTABLE } : null,
+    ),
+}
+
+const COMMON: BuildOptions = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  splitting: true,
+  minify: true,
+  platform: 'browser',
+  format: 'esm',
+  target: 'es2022',
+}
 
 /** Builds the package `clusterd-client`. @param folder absolute; its contents are removed first */
 export async function buildClientPackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   await build({
-    absWorkingDir: ROOT,
+    ...COMMON,
     entryPoints: ENTRIES.map((entry) => `src/client/${entry}.ts`),
     outdir: folder,
-    bundle: true,
-    splitting: true,
-    minify: true,
-    platform: 'browser',
-    format: 'esm',
-    target: 'es2022',
+    plugins: [withoutReaders],
+  })
+  await build({
+    ...COMMON,
+    entryPoints: { readers: READERS },
+    outdir: folder,
+    plugins: [portable],
+    inject: [PORTABLE],
   })
   writeTypes(folder)
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)

@@ -1,7 +1,7 @@
 // Checks the log of a service over HTTP with Go's packages for checksum databases, golang.org/x/mod/sumdb: all of its
 // entries, and that it is the log that was asked for.
 // usage: verify <URL of the service> <name of the log> <public key, base64> [<size> <root, base64> of an older checkpoint]
-// The name of the log is like names.example/mainnet/1.
+// The name of the log is like names.example/mainnet/1, or names.example/mainnet/evidence/1.
 package main
 
 import (
@@ -95,11 +95,11 @@ func main() {
 		check(fmt.Errorf("usage: verify <URL of the service> <name of the log> <public key> [<size> <root>]"))
 	}
 	origin := os.Args[2]
-	parts := strings.Split(origin, "/")
-	if len(parts) < 3 {
+	_, place, _ := strings.Cut(origin, "/")
+	if !strings.Contains(place, "/") {
 		check(fmt.Errorf("the name of a log is like names.example/mainnet/1, not %q", origin))
 	}
-	prefix := os.Args[1] + "/v1/log/" + strings.Join(parts[len(parts)-2:], "/")
+	prefix := os.Args[1] + "/v1/log/" + place
 	log := &server{prefix, map[string][]byte{}}
 	signed, err := log.get("checkpoint")
 	check(err)

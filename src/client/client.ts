@@ -176,16 +176,21 @@ export class Client {
   /**
    * Signs in with a signature of the wallet. Later requests are sent with the returned key.
    * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
+   * @param options `cluster`: id or name of the cluster to which the signature says that the wallet belongs
    */
-  async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
-    const { sign, ...query } = walletSignerOf(wallet)
+  async signIn(
+    wallet: Wallet,
+    { cluster, ...options }: CallOptions & { cluster?: string } = {},
+  ): Promise<string> {
+    const { sign, ...signer } = walletSignerOf(wallet)
+    const query = { ...signer, ...(cluster !== undefined && { cluster }) }
     // a message that names the address, so that a smart wallet's signature is accepted too
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', {
       query,
       ...options,
     })
     // no time limit: a person has to confirm, so only the signal ends this wait
-    const signature = await withTimeLimit({ signal: options?.signal }, async () => sign(message))
+    const signature = await withTimeLimit({ signal: options.signal }, async () => sign(message))
     const body = { ...query, signingDate, signature }
     const { token } = await this.request('POST', '/v1/auth/token', { body, ...options })
     this.token = token
@@ -225,6 +230,16 @@ export class Client {
       params: { clusterId },
       ...options,
     })
+  }
+
+  /**
+   * Joins a cluster that lists the wallet, or signs the membership of a wallet that is verified there: signs in, by a
+   * signature that will be public (docs/use/verify.md), and verifies the wallet. Other wallets need no signature.
+   */
+  async signMembership(wallet: Wallet, clusterId: string, options?: CallOptions): Promise<string> {
+    const token = await this.signIn(wallet, { ...options, cluster: clusterId })
+    await this.verifyIn(clusterId, options)
+    return token
   }
 
   /** The rules of a community, null where there is none. */
