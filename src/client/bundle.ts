@@ -50,7 +50,10 @@ export function verifyBundle(
     const ofLog = head.origin.slice(0, -end.length)
     const clusterId = cluster.id
     const bundle = new LoggedBundle({
-      ...{ name: name.toLowerCase(), clusterId, network, domain: ofLog },
+      name: name.toLowerCase(),
+      clusterId,
+      network,
+      domain: ofLog,
       isSignedByContract,
     })
     const evidence = new LogReader(client, {

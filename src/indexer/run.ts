@@ -151,7 +151,8 @@ function workersOf(
     paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
     ...on.logMemories.map((memory, i) =>
       signedLogWorker(ctx, {
-        ...{ ...sources.log, memory },
+        ...sources.log,
+        memory,
         ...(i === 0 ? { notify: on.logNotify } : { isEvidence: true }),
       }),
     ),

@@ -11,6 +11,7 @@ import { useWorld } from '../support/useWorld.js'
 import { memberOf } from './members.js'
 import { key, membershipsOf } from './memberships.js'
 import { expectReplayed, startApi } from './support.js'
+import { solanaAccount } from './wallets.js'
 
 const world = useWorld(() => startApi())
 afterAll(() => expectReplayed(world))
@@ -50,7 +51,8 @@ describe('a signed membership', () => {
   })
 
   it('opens a session like any other, and only with the cluster that was signed', async () => {
-    const account = newAccount()
+    // no chain is asked about an account of Solana
+    const account = solanaAccount()
     const { clusterId } = await named()
     const { headers, proof } = await signMembership(account, clusterId)
     expect((await world.request('/v1/auth/validate', { headers })).status).toBe(200)
@@ -109,7 +111,8 @@ describe('a signed membership', () => {
   })
 
   it('is no evidence for another cluster or network, or of a plain sign-in', async () => {
-    const [bundle, other] = [await named(), await named()]
+    const bundle = await named()
+    const other = await named()
     const account = newAccount()
     for (const { invite } of [bundle, other]) await invite(account.address)
     await verify(bundle.clusterId, (await memberOf(world, account)).headers)

@@ -66,7 +66,7 @@ export const CHANGES: readonly Change[] = [
   },
   {
     requests: /^GET \/openapi\.json$/,
-    fields: /^body\.(components\.schemas\.Wallet\.properties\.evidence|paths\.\/v1\/auth\/.*)$/,
+    fields: /^body\.(components\.(schemas\.Wallet\.properties\.evidence|responses\.invalid_request\..*)|paths\.\/v1\/auth\/.*)$/,
     reason: 'a wallet’s own signature shows that it belongs to its cluster',
     changelog: '| wallets of a cluster on v1 |',
   },

@@ -64,7 +64,9 @@ export async function publishEvidence(
     const { actor, clusterId, ...signed } = decodeChange('sign_membership', body)
     return evidenceEntry({
       ...signed,
-      ...{ atMs, wallet: decodeWallet(actor), clusterId: toHex(clusterId) },
+      atMs,
+      wallet: decodeWallet(actor),
+      clusterId: toHex(clusterId),
     })
   })
   await inTransaction(pool, async (db) => {

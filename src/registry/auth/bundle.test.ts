@@ -89,7 +89,12 @@ const BEGUN: Event[] = [
 
 const entryOf = ({ account, message, signature }: Omit<Signed, 'ms'>, atMs: number) =>
   evidenceEntry({
-    ...{ atMs, wallet: walletOf(account), clusterId: CLUSTER, message, signature, block: null },
+    atMs,
+    wallet: walletOf(account),
+    clusterId: CLUSTER,
+    message,
+    signature,
+    block: null,
   })
 
 /** Marks of the members, by their addresses, as the logs of these events and this evidence show them. */
@@ -354,8 +359,12 @@ it(
         () => verificationMessage(DOMAIN, new Date(dated).toISOString(), MEMBERSHIP),
         () =>
           walletBoundMessage({
-            ...{ domain: DOMAIN, wallet: walletOf(victim), chainId: 1, nonce: '0'.repeat(32) },
-            ...{ signingDate: new Date(dated).toISOString(), membership: MEMBERSHIP },
+            domain: DOMAIN,
+            wallet: walletOf(victim),
+            chainId: 1,
+            nonce: '0'.repeat(32),
+            signingDate: new Date(dated).toISOString(),
+            membership: MEMBERSHIP,
           }),
       ])()
       const bent = Buffer.from(stolen.signature)

@@ -96,7 +96,8 @@ export class LoggedBundle {
       const mark = isRegistered && isVerified ? 'registered' : 'unsigned'
       return {
         address: decodeWallet(Buffer.from(key, 'latin1')).text,
-        ...{ name, isVerified },
+        name,
+        isVerified,
         evidence: ms === undefined ? mark : 'signed',
         signedAt: ms === undefined ? null : new Date(ms).toISOString(),
       }

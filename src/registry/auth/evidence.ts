@@ -68,7 +68,10 @@ export function membershipSigningMs(
 ): number | null {
   const signingDate = DATE.exec(message)?.[1] ?? ''
   const bound = {
-    ...{ domain, wallet, signingDate, membership },
+    domain,
+    wallet,
+    signingDate,
+    membership,
     chainId: Number(CHAIN.exec(message)?.[1]),
     nonce: NONCE.exec(message)?.[1] ?? '',
   }
@@ -103,7 +106,10 @@ const entryOf = (
   signature: object,
 ): string =>
   JSON.stringify({
-    ...{ v: LEAF_VERSION, type: TYPE, at: atMs, from: wallet.text },
+    v: LEAF_VERSION,
+    type: TYPE,
+    at: atMs,
+    from: wallet.text,
     data: { cluster_id: clusterId, message, ...signature, ...(block !== null && { block }) },
   })
 
@@ -122,7 +128,10 @@ export function parseEvidenceEntry(text: string): PublishedEvidence {
   const wallet = parseWalletOrNull(String(from))
   if (wallet && Number.isSafeInteger(at) && isText(cluster_id) && isText(message)) {
     const read: PublishedEvidence = {
-      ...{ atMs: Number(at), wallet, clusterId: cluster_id, message },
+      atMs: Number(at),
+      wallet,
+      clusterId: cluster_id,
+      message,
       signature: isText(signature) ? signature : null,
       signatureHash: isText(signature_hash) ? signature_hash : null,
       block: Number.isSafeInteger(block) ? block : null,

@@ -161,8 +161,14 @@ function decideAdd(
     const isPrivate = asked ?? entry?.isPrivate ?? false
     if (!entry) {
       rows.push({
-        ...{ ...NEW, isVerified: false, createdSeq: seq, updatedSeq: seq },
-        ...{ cluster, address, name, isPrivate },
+        ...NEW,
+        isVerified: false,
+        createdSeq: seq,
+        updatedSeq: seq,
+        cluster,
+        address,
+        name,
+        isPrivate,
       })
     } else if (!entry.isPrivate && isPrivate) return { code: 'already_public', address }
     else if (entry.isPrivate && !isPrivate) rows.push(publicWalletRow(entry, name, seq))
