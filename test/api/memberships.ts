@@ -9,7 +9,7 @@ import { memberOf } from './members.js'
 import { type ApiWorld, bid, freshName } from './support.js'
 
 const { signal } = new AbortController()
-export const keys = logKeysOfSeeds([Buffer.alloc(32, 7)])
+const keys = logKeysOfSeeds([Buffer.alloc(32, 7)])
 export const key = keys[0]!.publicKey.toString('base64')
 
 /** Bundles whose wallets sign their membership, and the log of it. */
