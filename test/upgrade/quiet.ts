@@ -6,6 +6,7 @@ import { createPool } from '../../src/db/pg/pool.js'
 import { refreshRanking } from '../../src/db/registry/ranking.js'
 import { feedLogWorker } from '../../src/push/log.js'
 import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { createDatabase, startPostgres } from '../../src/testing/processes/postgres.js'
 import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
@@ -24,14 +25,13 @@ import { type NodeAnswers, serveRecordedNodes } from './recordedNodes.js'
  * They only answer requests, in this process, so that the same requests always get the same answers.
  */
 
-const LOG_KEYS = logKeysOfSeeds([Buffer.alloc(32, 7)])
-
-/** Begins the evidence logs, which the recorded build does not have. */
-async function beginEvidenceLogs(url: string): Promise<void> {
+/** Begins the evidence logs, which the recorded build does not have, with the key of its logs. */
+async function beginEvidenceLogs(url: string, { LOG_KEY }: Deployment['env']): Promise<void> {
+  const keys = logKeysOfSeeds([fromHex(LOG_KEY as `0x${string}`)])
   const pool = createPool({ url, max: 2, applicationName: 'test' })
   for (const network of NETWORKS) {
     const epoch = await readEpoch(pool, network, 'index')
-    const options = { domain: 'localhost', keys: LOG_KEYS, isEvidence: true }
+    const options = { domain: 'localhost', keys, isEvidence: true }
     const worker = feedLogWorker({ pool, network, epoch }, options)
     while ((await worker.step(new AbortController().signal, () => {})) !== 'idle');
   }
@@ -137,7 +137,7 @@ export async function startQuiet(options: QuietOptions): Promise<Quiet> {
     await withPostgresClient(databaseUrl, async (client) => {
       for (const network of NETWORKS) await refreshRanking(client, network)
     })
-    await beginEvidenceLogs(databaseUrl)
+    await beginEvidenceLogs(databaseUrl, deployment.env)
     await stopDatabaseClock(databaseUrl, nowMs)
     const settings = { ...settingsOf(deployment.env), ...env }
     const chainsFile = withNodes(options.chainsFile, recordedNodes.url, isReduced)
