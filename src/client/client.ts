@@ -194,14 +194,19 @@ export class Client {
   /**
    * Signs in with a signature of the wallet. Later requests are sent with the returned key.
    * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
-   * @param options `chainId`: the mainnet chain of a smart wallet that is not on the hub's chain
+   * @param options `chainId`: the mainnet chain of a smart wallet that is not on the hub's chain; `cluster`: id or name of
+   * the cluster to which the signature says that the wallet belongs
    */
   async signIn(
     wallet: Wallet,
-    { chainId, ...options }: CallOptions & { chainId?: number } = {},
+    { chainId, cluster, ...options }: CallOptions & { chainId?: number; cluster?: string } = {},
   ): Promise<string> {
     const { sign, ...signer } = walletSignerOf(wallet)
-    const query = { ...signer, ...(chainId !== undefined && { chainId }) }
+    const query = {
+      ...signer,
+      ...(chainId !== undefined && { chainId }),
+      ...(cluster !== undefined && { cluster }),
+    }
     // a message that names the address, so that a smart wallet's signature is accepted too
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', {
       query,
@@ -248,6 +253,21 @@ export class Client {
       params: { clusterId },
       ...options,
     })
+  }
+
+  /**
+   * Joins a cluster that lists the wallet, or signs the membership of a wallet that is verified there: signs in, by a
+   * signature that will be public (docs/use/verify.md), and verifies the wallet. Other wallets need no signature.
+   */
+  async signMembership(
+    wallet: Wallet,
+    clusterId: string,
+    { chainId, ...options }: CallOptions & { chainId?: number } = {},
+  ): Promise<string> {
+    const signer = { cluster: clusterId, ...(chainId !== undefined && { chainId }) }
+    const token = await this.signIn(wallet, { ...options, ...signer })
+    await this.verifyIn(clusterId, options)
+    return token
   }
 
   /** The rules of a community, null where there is none. */

@@ -1,23 +1,32 @@
 import type { EvmChainPort, Hex } from '../../chains/chain.js'
-import { openSession } from '../../db/auth/sessions.js'
-import { parseContractSignature, personalSignHash } from '../../registry/auth/evm.js'
+import { openSession, type SignedMembership } from '../../db/auth/sessions.js'
+import { findClusterIdByName } from '../../db/registry/clusters.js'
+import { canonicalSignature } from '../../registry/auth/evidence.js'
+import {
+  contractSignatureHex,
+  parseContractSignature,
+  personalSignHash,
+} from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, walletBoundMessageNonce } from '../../registry/auth/key.js'
 import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
 import { WALLET_KINDS, type WalletKindName, walletKindOf } from '../../registry/auth/kinds.js'
 import {
   isSigningDateFresh,
+  type Membership,
   parseSigningDate,
   verificationMessage,
+  type WalletBoundMessage,
   walletBoundMessage,
 } from '../../registry/auth/message.js'
 import type { Address, Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { requireAddress, requireWallet } from '../http/address.js'
+import { requireAddress, requireClusterId, requireWallet } from '../http/address.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { SIGN_IN_COST, SIGN_IN_NODE_COST } from '../limits/costs.js'
 import { spendSharedUnits } from '../limits/shared.js'
+import { requireName } from '../names/names.js'
 
 /** Signature of a wallet over the service's message. */
 export interface WalletProof {
@@ -28,6 +37,8 @@ export interface WalletProof {
   wallet: string
   /** EIP-155 id of the mainnet chain of the wallet's contract. Default: the hub's. */
   chainId?: number | undefined
+  /** Cluster to which the wallet says that it belongs, by its id or a name. */
+  cluster?: string | undefined
 }
 
 /** Wallet to which a message is bound, and the generated wallet whose key the message requests, if any. */
@@ -37,17 +48,37 @@ export type MessageSigner = Pick<WalletProof, 'type' | 'wallet' | 'chainId'> & {
 
 /**
  * Builds the message to sign now: the plain message, or a message bound to one wallet. The server stores neither.
- * @returns the message and its last line, the signing date
+ * @param cluster to which the signature shall say that its wallet belongs
+ * @returns the message and its signing date
  */
-export function signingMessage(context: Context, signer?: MessageSigner) {
+export async function signingMessage(context: Context, signer?: MessageSigner, cluster?: string) {
   const signingDate = isoTimestamp(Date.now())
-  if (!signer) return { message: plainMessage(context, signingDate), signingDate }
+  const membership = await membershipIn(context, cluster)
+  if (!signer) return { message: plainMessage(context, signingDate, membership), signingDate }
   const wallet = requireOfType(signer)
   const recovered =
     signer.recovered === undefined ? undefined : requireAddress(signer.recovered, 'recover')
+  if (recovered && membership)
+    throw new ApiError('invalid_request', 'The parameters recover and cluster exclude each other.')
   const { named } = mainnetChains(context, signer)
-  return { message: messageFor(context, wallet, { signingDate, recovered, named }), signingDate }
+  const of = { signingDate, recovered, membership, named }
+  return { message: messageFor(context, wallet, of), signingDate }
 }
+
+/** The membership that a message names. @throws ApiError invalid_name, not_found */
+async function membershipIn(
+  { pool, network }: Context,
+  cluster?: string,
+): Promise<Membership | undefined> {
+  if (cluster === undefined) return undefined
+  const id = CLUSTER_ID.test(cluster)
+    ? requireClusterId(cluster)
+    : await findClusterIdByName(pool, network, requireName(cluster))
+  if (!id) throw new ApiError('not_found', 'No cluster holds this name.')
+  return { network, clusterId: toHex(id) }
+}
+
+const CLUSTER_ID = /^0x[\da-f]{64}$/i
 
 /**
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
@@ -57,7 +88,8 @@ export function signingMessage(context: Context, signer?: MessageSigner) {
 export async function exchangeProofForKey(context: Context, proof: WalletProof): Promise<string> {
   const quotas = context.caller?.meter.quotas ?? []
   await spendSharedUnits(context.pool, 'sign-ins', quotas, SIGN_IN_COST)
-  const { wallet, signingMs, isPlain } = await requireProof(context, proof)
+  const membership = await membershipIn(context, proof.cluster)
+  const { wallet, signingMs, isPlain, message } = await requireProof(context, proof, { membership })
   const key = authKey(context.auth.tokenKey, wallet, proof.signingDate)
   const isOpen = await openSession(context.pool, {
     keyHash: authKeyHash(key)!,
@@ -66,6 +98,9 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
     // no response returns a signature over the bound message, such as a contract's, so it is not stored
     signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
+    evidence: membership
+      ? { ...membership, ...(await signedBy(context, wallet, { message, ...proof })) }
+      : null,
   })
   if (!isOpen)
     throw new ApiError(
@@ -85,12 +120,17 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
  * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
  * bound to one wallet. An account may sign either form; a contract (ERC-1271) has to sign the bound form.
  * @param recovered wallet whose key the message has to request; only a bound message can request a key
- * @returns whether the signature also holds for the plain message
+ * @param membership what the message has to say of the wallet's cluster
+ * @returns the message that was signed, and whether it is the plain one
  * @throws ApiError invalid_request, unsupported_address and unsupported_network for malformed input; unauthorized for a
  * date outside its window or another wallet's signature; rate_limited
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
  */
-export async function requireProof(context: Context, proof: WalletProof, recovered?: Address) {
+export async function requireProof(
+  context: Context,
+  proof: WalletProof,
+  { recovered, membership }: Pick<WalletBoundMessage, 'membership'> & { recovered?: Address } = {},
+) {
   const { signingDate } = proof
   const wallet = requireOfType(proof)
   const signingMs = parseSigningDate(signingDate)
@@ -106,10 +146,11 @@ export async function requireProof(context: Context, proof: WalletProof, recover
     )
   const chains = mainnetChains(context, proof)
   const isSigned = requireSignature(proof)
-  const isPlain = !recovered && isSigned(plainMessage(context, signingDate), wallet)
-  if (isPlain) return { wallet, signingMs, isPlain }
+  const plain = plainMessage(context, signingDate, membership)
+  const isPlain = !recovered && isSigned(plain, wallet)
+  if (isPlain) return { wallet, signingMs, isPlain, message: plain }
   const { named } = chains
-  const bound = messageFor(context, wallet, { signingDate, recovered, named })
+  const bound = messageFor(context, wallet, { signingDate, recovered, membership, named })
   if (
     !isSigned(bound, wallet) &&
     !(await isSignedByContract(context, { ...proof, wallet: wallet.text }, bound, chains))
@@ -118,7 +159,25 @@ export async function requireProof(context: Context, proof: WalletProof, recover
       'unauthorized',
       'The signature is not one of this wallet over the message of this signing date.',
     )
-  return { wallet, signingMs, isPlain }
+  return { wallet, signingMs, isPlain, message: bound }
+}
+
+/** The signature of a membership as its evidence has it. */
+async function signedBy(
+  { freshness }: Context,
+  wallet: Wallet,
+  { message, signature }: { message: string; signature: string },
+): Promise<Pick<SignedMembership, 'message' | 'signature' | 'block'>> {
+  const ofKey = canonicalSignature(message, wallet, signature)
+  if (ofKey) return { message, signature: ofKey, block: null }
+  const ofContract = contractSignatureHex(signature)!
+  const { asOf } = await freshness.mainnet()
+  // `mainnet 21000000 2026-11-20T08:00:00.000Z`
+  return {
+    message,
+    signature: ofContract,
+    block: asOf === null ? null : Number(asOf.split(' ')[1]),
+  }
 }
 
 /** The wallet of a proof, whose address has to be of the proof's type. @throws ApiError unsupported_address */
@@ -131,8 +190,8 @@ function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): 
   )
 }
 
-const plainMessage = (context: Context, signingDate: string): string =>
-  verificationMessage(context.auth.serviceDomain, signingDate)
+const plainMessage = (context: Context, signingDate: string, membership?: Membership): string =>
+  verificationMessage(context.auth.serviceDomain, signingDate, membership)
 
 /** Reads a proof's signature, in the form of the proof's type of wallet. @throws ApiError invalid_request */
 function requireSignature({ type, signature }: WalletProof): SignatureCheck {
@@ -233,7 +292,8 @@ const ETHEREUM_CHAIN_ID = 1
 function messageFor(
   context: Context,
   wallet: Wallet,
-  of: Pick<MainnetChains, 'named'> & { signingDate: string; recovered?: Address | undefined },
+  of: Pick<MainnetChains, 'named'> &
+    Pick<WalletBoundMessage, 'signingDate' | 'membership'> & { recovered?: Address | undefined },
 ): string {
   const nonce = walletBoundMessageNonce(context.auth.tokenKey, wallet, of.signingDate, of.recovered)
   const chainId = of.named?.chainId ?? ETHEREUM_CHAIN_ID

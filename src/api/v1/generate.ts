@@ -113,7 +113,7 @@ async function recoverWallet(
     throw new ApiError('invalid_request', `The share is not ${KEY_SHARE_BYTES} bytes in 0x hex.`)
   const { signature, signingDate, chainId } = input
   const proof = { signature, signingDate, chainId, type: session.type, wallet: session.address }
-  const { signingMs } = await requireProof(context, proof, address)
+  const { signingMs } = await requireProof(context, proof, { recovered: address })
   const { pool, network } = context
   const kept = await findWalletShare(pool, network, address.bytes, session.wallet)
   if (!kept)
