@@ -59,7 +59,7 @@ export const CHANGES: readonly Change[] = [
     changelog: '| `/openapi.json` |',
   },
   {
-    requests: /^GET \/v1\/networks$/,
+    requests: /^GET \/v1\/networks\/?(\?|$)/i,
     fields: /^body\[\]\.(name|contract|rpcUrls)$/,
     reason: 'a wallet has to learn a chain that it does not know',
     changelog: '| `GET /v1/networks` |',
@@ -76,6 +76,19 @@ export const CHANGES: readonly Change[] = [
       /^body\.(paths\.\/(v1\/tokens\/|image\/\{name\}\.png|v1\/clusters\/address\/).*|components\.schemas\.OwnerRecord\.properties\.tx)$/,
     reason: 'amounts have their unit, links their card, and listed wallets see who lists them',
     changelog: '| `/openapi.json` |',
+  },
+  {
+    requests: /^(GET|POST) \/v1\/auth\/message\?/,
+    answers: /^400 /,
+    fields: /^body\.message$/,
+    reason: 'a smart wallet may name its chain',
+    changelog: '| sign-in of smart wallets |',
+  },
+  {
+    requests: /^GET \/openapi\.json$/,
+    fields: /^body\.paths\.\/v1\/clusters\/generate\/wallet\/recover\..*\.chainId$/,
+    reason: 'a smart wallet may name its chain',
+    changelog: '| sign-in of smart wallets |',
   },
   {
     requests: /^GET \/v1\/clusters\/(id|name)\//,
