@@ -90,6 +90,8 @@ interface Contender {
   title: string
   stores: string
   checks: string
+  /** How the program learns of a new block. */
+  follows: string
   measure(site: Site): Promise<{ catchUp: CatchUp; live: Latency }>
 }
 
@@ -170,6 +172,7 @@ const clusterd = (cli: string): Contender => ({
   title: 'clusterd',
   stores: 'journal entry, name, cluster, wallet, events',
   checks: "each log by the contract's running hash",
+  follows: 'WebSocket',
   async measure(site) {
     const stored = { query: 'SELECT FROM names WHERE name = $1', keyOf: nameOf }
     const daemon = await startDaemonProcess({ cli, ...site })
@@ -187,6 +190,7 @@ const bareLoop = (program: string): Contender => ({
   title: 'a loop of viem',
   stores: 'one row',
   checks: 'nothing',
+  follows: 'WebSocket',
   async measure(site) {
     const { chain, databaseUrl, home, postgres } = site
     const { rpcUrl, hub, startBlock, lastBlock, anvil } = chain
@@ -207,9 +211,10 @@ const peerOf = (peer: Peer): Contender => ({
   ...peer,
   async measure(site) {
     const { chain, databaseUrl, home } = site
-    const { rpcUrl, hub, startBlock } = chain
+    const { rpcUrl, hub, startBlock, anvil } = chain
     const logFile = join(home, `peer-${Date.now()}.log`)
-    const job: PeerJob = { rpcUrl, chainId: CHAIN_ID, hub, startBlock, databaseUrl, logFile }
+    const { wsUrl } = anvil
+    const job: PeerJob = { rpcUrl, wsUrl, chainId: CHAIN_ID, hub, startBlock, databaseUrl, logFile }
     await peer.prepare?.(job)
     const startedMs = Date.now()
     const child = await peer.start(job)
@@ -231,12 +236,13 @@ const HEAD = [
   'MiB',
   'live p50, ms',
   'p99, ms',
+  'follows the head by',
   'stores',
   'checks',
 ]
 
 const rowOf = (
-  { title, stores, checks }: Contender,
+  { title, follows, stores, checks }: Contender,
   { catchUp, live }: { catchUp: CatchUp; live: Latency },
 ): string[] => [
   title,
@@ -246,6 +252,7 @@ const rowOf = (
   (catchUp.peakKib / 1_024).toFixed(0),
   live.p50.toFixed(1),
   live.p99.toFixed(1),
+  follows,
   stores,
   checks,
 ]

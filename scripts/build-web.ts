@@ -6,9 +6,15 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
+import { toFunctionSelector } from 'viem'
+import { airdropDistributorAbi } from '../contracts/evm/artifacts/AirdropDistributor.js'
+import { communityPaymentsAbi } from '../contracts/evm/artifacts/CommunityPayments.js'
+import { hubAbi } from '../contracts/evm/artifacts/Hub.js'
+import { spokeAbi } from '../contracts/evm/artifacts/Spoke.js'
 import { EVENTS } from '../src/registry/journal/eventTypes.js'
 import { solanaAccounts } from '../src/testing/solana/accounts.js'
 import { type World, worldEvmAccounts } from '../src/testing/world.js'
+import { CONTRACT_ERROR_TEXTS } from '../src/web/contractErrors.js'
 import { guidePages } from './build-guides.js'
 
 const PAGE = join(import.meta.dirname, '../src/web/page')
@@ -20,10 +26,28 @@ const EVENT_TEXTS = Object.fromEntries(
   Object.entries(EVENTS).map(([type, { sentence, tone }]) => [type, { sentence, tone }]),
 )
 
+/** Sentence for each error of the contracts that the pages call, by its selector. */
+const CONTRACT_ERRORS = Object.fromEntries(
+  [hubAbi, spokeAbi, communityPaymentsAbi, airdropDistributorAbi].flatMap((abi) =>
+    abi.flatMap((item) =>
+      item.type === 'error'
+        ? [
+            [
+              toFunctionSelector(`${item.name}(${item.inputs.map(({ type }) => type).join()})`),
+              CONTRACT_ERROR_TEXTS[item.name] ?? `The contract refuses it (${item.name}).`,
+            ],
+          ]
+        : [],
+    ),
+  ),
+)
+
 /** Every file that the pages load: name in the browser, and content. */
 async function assets(): Promise<Record<string, string>> {
   const { outputFiles } = await build({
-    entryPoints: ['main.tsx', 'style.css', 'guide.css'].map((file) => join(PAGE, file)),
+    entryPoints: ['main.tsx', 'reference.ts', 'style.css', 'guide.css'].map((file) =>
+      join(PAGE, file),
+    ),
     bundle: true,
     splitting: true,
     minify: true,
@@ -32,7 +56,10 @@ async function assets(): Promise<Record<string, string>> {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     charset: 'utf8',
-    define: { EVENT_TEXTS: JSON.stringify(EVENT_TEXTS) },
+    define: {
+      EVENT_TEXTS: JSON.stringify(EVENT_TEXTS),
+      CONTRACT_ERRORS: JSON.stringify(CONTRACT_ERRORS),
+    },
     banner: { js: NOTICE },
     outdir: PAGE,
     chunkNames: '[name]-[hash]',

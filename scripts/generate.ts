@@ -65,6 +65,10 @@ const OUTPUTS: readonly Output[] = [
       'src/registry/journal/eventTypes.ts',
       'src/web/paths.ts',
       'src/web/facts.ts',
+      'src/web/contractErrors.ts',
+      ...['AirdropDistributor', 'CommunityPayments', 'Hub', 'Spoke'].map(
+        (contract) => `contracts/evm/artifacts/${contract}.js`,
+      ),
       'node_modules/preact/package.json',
       'node_modules/marked/package.json',
     ],
@@ -104,6 +108,21 @@ const OUTPUTS: readonly Output[] = [
   },
 ]
 
+/** The pages of `/docs`, from the documents that were generated above. */
+const referencePages: Output = {
+  folder: 'src/web/reference/generated',
+  sources: [
+    ...['openapi', 'openapi-v0.1'].map((document) => `src/client/generated/${document}.json`),
+    ...filesIn('scripts/reference'),
+    'src/web/page/guide.html',
+  ],
+  make: async (folder) => {
+    const { referenceModule } = await import('./reference/pages.js')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'contents.ts'), referenceModule())
+  },
+}
+
 /** Build that `npm run dev` and `npm run clusterd` run. Made last, because its sources include the other outputs. */
 const programs = (): Output => ({
   folder: 'dist-dev',
@@ -118,7 +137,7 @@ const programs = (): Output => ({
 
 /** Generates missing and stale outputs. If all are current, only their sources are read. */
 export async function generate(): Promise<void> {
-  for (const output of OUTPUTS) await bringUpToDate(output)
+  for (const output of [...OUTPUTS, referencePages]) await bringUpToDate(output)
 }
 
 /** Makes an output unless it is current. Of several processes, the first makes the output and the others wait. */

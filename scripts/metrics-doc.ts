@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client'
-import { CHAIN_FAMILIES, relayerTelemetriesOf } from '../src/daemon/families/index.js'
 import { registerSnapshotMetrics } from '../src/daemon/metrics.js'
 import { createMetrics } from '../src/ops/metrics.js'
 import { writeOrCheck } from './generatedFile.js'
@@ -44,5 +43,5 @@ const { registry } = createMetrics()
 const read = () => {
   throw new Error('nothing is read here')
 }
-registerSnapshotMetrics(registry, read, relayerTelemetriesOf(CHAIN_FAMILIES))
+registerSnapshotMetrics(registry, read)
 writeOrCheck('docs/run/metrics.md', HEAD + rowsOf(registry).join(''), 'metrics-doc')

@@ -77,6 +77,7 @@ addNetworkOptions(program.command('mirror'), 'default: both, testnet where the s
   .option('--key <key>', 'public key of its logs, base64, from elsewhere (default: MIRROR_KEY)')
   .option('--domain <domain>', 'domain that the names of its logs begin with (MIRROR_DOMAIN)')
   .option('--accept <log>', 'copy this log though it does not continue the copy (MIRROR_ACCEPT)')
+  .option('--witness <name>', 'sign its checkpoints by LOG_KEY as this witness (MIRROR_WITNESS)')
   .option('--no-migrate', 'apply no migrations: wait until `clusterd migrate` has')
   .action(async (url: string | undefined, options: MirrorOptions) =>
     (await import('./cli/start.js')).runMirrorCommand(url, options),

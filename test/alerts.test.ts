@@ -16,10 +16,8 @@ import {
 } from '../src/ops/alarms.js'
 import type { ChainState } from '../src/ops/chainState.js'
 import { StageClock } from '../src/ops/stages.js'
-import { EVM_TELEMETRY, type EvmRelayerState } from '../src/relayer/evmTelemetry.js'
-import type { RelayerState } from '../src/relayer/relayerTelemetry.js'
+import type { RelayerState } from '../src/relayer/relayerState.js'
 import type { OutboxState } from '../src/relayer/report.js'
-import { SOLANA_TELEMETRY } from '../src/relayer/solanaTelemetry.js'
 import { firing, parseSamples, type Sample } from './support/alertRules.js'
 import { snapshotWith } from './support/snapshot.js'
 
@@ -90,12 +88,13 @@ const failedRoute = {
   all: 100,
   lastError: 'the disk of the database is full',
 }
-const hubRelayer: EvmRelayerState = {
+const hubRelayer: RelayerState = {
   network: 'mainnet',
   chain: '1',
-  kind: EVM_TELEMETRY,
-  stats: { open: [], spentLastDayWei: 1n, signedTodayWei: 0n, isDry: false },
-  signer: '0x01',
+  unit: 'wei',
+  account: '0x01',
+  open: [],
+  signedToday: 0n,
   stuck: [],
   nonceGaps: 0,
   nonceClaimed: null,
@@ -104,12 +103,14 @@ const hubRelayer: EvmRelayerState = {
   runwayMs: 30 * 86_400_000,
 }
 const solanaRelayer: RelayerState = {
-  network: 'mainnet',
+  ...hubRelayer,
   chain: 'solana',
-  kind: SOLANA_TELEMETRY,
-  stats: { open: [] },
+  unit: 'lamports',
+  account: 'relay authority',
+  signedToday: null,
+  stuck: null,
   balance: 10n ** 9n,
-  refusedNames: 0,
+  runwayMs: null,
 }
 
 const lead = (role: 'index' | 'relay', isLeading = true) => ({
@@ -134,15 +135,13 @@ const outbox = (changes: Partial<OutboxState> = {}): OutboxState => ({
   relayers: [hubRelayer, solanaRelayer],
   ...changes,
 })
-const hub = (changes: Partial<EvmRelayerState>): Partial<ProcessSnapshot> => ({
-  outboxes: [outbox({ relayers: [{ ...hubRelayer, ...changes } as RelayerState, solanaRelayer] })],
+const hub = (changes: Partial<RelayerState>): Partial<ProcessSnapshot> => ({
+  outboxes: [outbox({ relayers: [{ ...hubRelayer, ...changes }, solanaRelayer] })],
 })
 const solana = (changes: Partial<RelayerState>): Partial<ProcessSnapshot> => ({
   outboxes: [outbox({ relayers: [hubRelayer, { ...solanaRelayer, ...changes }] })],
 })
-const jobs = (open: NonNullable<RelayerState['stats']>['open']) => ({
-  stats: { ...hubRelayer.stats!, open },
-})
+const jobs = (open: RelayerState['open']) => ({ open })
 
 /** A healthy process, with changes. */
 const snapshot = (changes: Partial<ProcessSnapshot> = {}): ProcessSnapshot =>
@@ -162,8 +161,7 @@ const snapshot = (changes: Partial<ProcessSnapshot> = {}): ProcessSnapshot =>
 /** The metrics that Prometheus scrapes from a process in this state, at once and five minutes later. */
 async function scrapes(changes: Partial<ProcessSnapshot>): Promise<[Sample[], Sample[]]> {
   const registry = new Registry()
-  const telemetries = [EVM_TELEMETRY, SOLANA_TELEMETRY]
-  registerSnapshotMetrics(registry, () => snapshot(changes), telemetries)
+  registerSnapshotMetrics(registry, () => snapshot(changes))
   const first = parseSamples(await registry.metrics())
   return [first, parseSamples(await registry.metrics())]
 }
@@ -221,7 +219,7 @@ const REHEARSALS: Record<AlarmName, Partial<ProcessSnapshot>> = {
   ClusterdPaymentsWait: raised('ClusterdPaymentsWait'),
   ClusterdJobsParked: hub(jobs([parked])),
   ClusterdJobsWait: hub(jobs([waiting])),
-  ClusterdPaymentsShortOfTime: solana({ stats: { open: [short] } }),
+  ClusterdPaymentsShortOfTime: solana({ open: [short] }),
   ClusterdNamesRefused: solana({ refusedNames: 1 }),
   ClusterdPacketsStuck: hub({ stuck: ['0x01'] }),
   ClusterdNonceGap: hub({ nonceGaps: 1 }),
@@ -231,6 +229,7 @@ const REHEARSALS: Record<AlarmName, Partial<ProcessSnapshot>> = {
   ClusterdDatabaseBusy: { pools: { read: { ...pool, waitingCount: 1 } } },
   ClusterdWentBack: raised('ClusterdWentBack'),
   ClusterdLogBehind: raised('ClusterdLogBehind'),
+  ClusterdWitnessAway: raised('ClusterdWitnessAway'),
   ClusterdChangesWait: { changesWaiting: 101 },
   ClusterdRpcWrongChain: { chains: [chain({}, { isWrong: true })] },
   ClusterdRpcAway: { chains: [chain({}, { restMs: 30_000 })] },
@@ -290,7 +289,7 @@ describe('the alert rules', () => {
     [
       'a parked settlement that is short of time',
       'ClusterdPaymentsShortOfTime',
-      solana({ stats: { open: [{ ...short, state: 'parked' }] } }),
+      solana({ open: [{ ...short, state: 'parked' }] }),
     ],
     [
       'an outbox that nobody leads',

@@ -13,7 +13,7 @@ import { ONE_NODE, usesOfOneNode } from './support/oneNode.js'
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 
 /** The tree of the log: pure files without Node's modules. */
-const LOG = ['append', 'beginning', 'note', 'provedTree', 'tiles', 'tree'].map(
+const LOG = ['append', 'beginning', 'cosignature', 'note', 'provedTree', 'tiles', 'tree'].map(
   (name) => `registry/log/${name}.ts`,
 )
 

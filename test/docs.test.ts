@@ -274,7 +274,7 @@ describe('the packages, which are in no registry yet', () => {
 
   it.each([
     ['contract-harness', name],
-    ['react-status', client],
+    ['register', client],
   ])('are what the example %s depends on', (example, own) => {
     const { dependencies = {}, devDependencies } = JSON.parse(
       read(`examples/${example}/package.json`),

@@ -157,6 +157,7 @@ const SHARED = {
   'web/page.ts files': 'the pages of a process show one service',
   'web/page.ts head': 'the pages of a process show one service',
   'web/page.ts indexPage': 'the pages of a process show one service',
+  'web/page.ts site': 'the pages of a process show one service',
 }
 
 it('no module has state that networks or servers share, except what is listed with its reason', () => {

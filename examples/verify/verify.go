@@ -1,12 +1,16 @@
 // Checks the log of a service over HTTP with Go's packages for checksum databases, golang.org/x/mod/sumdb: all of its
 // entries, and that it is the log that was asked for.
-// usage: verify <URL of the service> <name of the log> <public key, base64> [<size> <root, base64> of an older checkpoint]
-// The name of the log is like names.example/mainnet/1.
+// usage: verify [-witness <key>]... <URL> <name of the log> <public key, base64> [<size> <root, base64>]
+// The name of the log is like names.example/mainnet/1. Size and root are those of an older checkpoint. All witnesses must
+// have signed the newest one.
 package main
 
 import (
+	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -90,27 +94,69 @@ func entriesOf(bundle []byte) (entries [][]byte, err error) {
 	return entries, nil
 }
 
-func main() {
-	if len(os.Args) < 4 {
-		check(fmt.Errorf("usage: verify <URL of the service> <name of the log> <public key> [<size> <root>]"))
+// A witness, whose signature has a time in front (C2SP tlog-cosignature, Ed25519).
+type witness struct {
+	name string
+	hash uint32
+	key  ed25519.PublicKey
+}
+
+func (w witness) Name() string    { return w.name }
+func (w witness) KeyHash() uint32 { return w.hash }
+func (w witness) Verify(text, signature []byte) bool {
+	if len(signature) != 8+ed25519.SignatureSize {
+		return false
 	}
-	origin := os.Args[2]
+	signed := fmt.Sprintf("cosignature/v1\ntime %d\n%s", binary.BigEndian.Uint64(signature), text)
+	return ed25519.Verify(w.key, []byte(signed), signature[8:])
+}
+
+// Keys of witnesses, <name>+<id>+<base64 of type 4 and key>.
+type witnesses []note.Verifier
+
+func (all *witnesses) String() string { return "" }
+func (all *witnesses) Set(text string) error {
+	parts := strings.SplitN(text, "+", 3)
+	if len(parts) < 3 {
+		return fmt.Errorf("a witness's key is like w.example+1a2b3c4d+B..., not %q", text)
+	}
+	key, err := base64.StdEncoding.DecodeString(parts[2])
+	if err != nil || len(key) != 1+ed25519.PublicKeySize || key[0] != 4 {
+		return fmt.Errorf("%q is no Ed25519 key of a witness", text)
+	}
+	id := sha256.Sum256(append([]byte(parts[0]+"\n"), key...))
+	*all = append(*all, witness{parts[0], binary.BigEndian.Uint32(id[:]), key[1:]})
+	return nil
+}
+
+func main() {
+	var required witnesses
+	flag.Var(&required, "witness", "key of a witness")
+	flag.Parse()
+	args := flag.Args()
+	if len(args) < 3 {
+		check(fmt.Errorf("usage: verify [-witness <key>]... <URL> <name of the log> <public key> [<size> <root>]"))
+	}
+	origin := args[1]
 	parts := strings.Split(origin, "/")
 	if len(parts) < 3 {
 		check(fmt.Errorf("the name of a log is like names.example/mainnet/1, not %q", origin))
 	}
-	prefix := os.Args[1] + "/v1/log/" + strings.Join(parts[len(parts)-2:], "/")
+	prefix := args[0] + "/v1/log/" + strings.Join(parts[len(parts)-2:], "/")
 	log := &server{prefix, map[string][]byte{}}
 	signed, err := log.get("checkpoint")
 	check(err)
-	public, err := base64.StdEncoding.DecodeString(os.Args[3])
+	public, err := base64.StdEncoding.DecodeString(args[2])
 	check(err)
 	key, err := note.NewEd25519VerifierKey(origin, public)
 	check(err)
 	verifier, err := note.NewVerifier(key)
 	check(err)
-	opened, err := note.Open(signed, note.VerifierList(verifier))
+	opened, err := note.Open(signed, note.VerifierList(append(required, verifier)...))
 	check(err)
+	if len(opened.Sigs) != 1+len(required) {
+		check(fmt.Errorf("%d signatures count, and %d are required", len(opened.Sigs), 1+len(required)))
+	}
 	lines := strings.Split(opened.Text, "\n")
 	if len(lines) < 4 || lines[0] != origin {
 		check(fmt.Errorf("the checkpoint is not one of %s", origin))
@@ -146,12 +192,12 @@ func main() {
 			proved++
 		}
 	}
-	if len(os.Args) > 5 {
-		old, err := strconv.ParseInt(os.Args[4], 10, 64)
+	if len(args) > 4 {
+		old, err := strconv.ParseInt(args[3], 10, 64)
 		check(err)
 		proof, err := tlog.ProveTree(size, old, reader)
 		check(err)
-		check(tlog.CheckTree(proof, size, root, old, hashOf(os.Args[5])))
+		check(tlog.CheckTree(proof, size, root, old, hashOf(args[4])))
 	}
 	if proved != size {
 		check(fmt.Errorf("%d of %d entries were proved", proved, size))

@@ -1,5 +1,5 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
-import { indexPage } from '../web/page.js'
+import { referencePage } from '../web/reference.js'
 import { checkRequestHeaders } from './guard/requestHeaders.js'
 import { type Answer, answerOfJsonBytes, toHttpMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
@@ -12,12 +12,15 @@ import { decodePathPart } from './serving/router.js'
 import type { RouteServerOptions } from './serving/serve.js'
 import { fallbackLookupAnswer } from './v0.1/fallbacks.js'
 import {
+  asksForPage,
   assetAnswer,
   fileAnswer,
   guidePageAnswer,
   indexAnswer,
   pageAnswer,
   profileRoute,
+  robotsAnswer,
+  securityAnswer,
 } from './webPage.js'
 
 /** Headers of a refused request that are read in the time of a look-up. */
@@ -77,12 +80,13 @@ export function createExpressApp(
   }
   add('/', ({ req }) => indexAnswer(req))
   add('/assets/:build/:file', ({ req, params }) => assetAnswer(req, params))
-  add('/docs', ({ req }) => fileAnswer(indexPage, req))
+  add('/robots.txt', robotsAnswer)
+  add('/.well-known/security.txt', securityAnswer)
+  add('/docs', ({ req }) => fileAnswer(referencePage(req.url ?? ''), req))
   add('/docs/guides/:file', ({ req, params }) => guidePageAnswer(req, params))
   app.get(profileRoute.path, (req, res) => {
     const exchange = ofExpress(req, res, profileRoute.path)
-    const page = pageAnswer(req)
-    if (page) serve(exchange, () => page)
+    if (asksForPage(req)) serve(exchange, () => pageAnswer(req)!)
     else serveRoute(profileRoute, exchange)
   })
   /**

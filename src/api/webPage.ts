@@ -4,8 +4,19 @@ import { findClusterIdByName } from '../db/registry/clusters.js'
 import { SERVICE_VERSION } from '../ops/version.js'
 import { parseClusterName, parseFullName } from '../registry/primitives/name.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import { nameImage } from '../web/nameImage.js'
-import { guidePage, gzipFile, indexPage, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
+import { nameImage, nameImagePng } from '../web/nameImage.js'
+import {
+  guidePage,
+  gzipFile,
+  indexPage,
+  namePage,
+  type PageFile,
+  pageFile,
+  pageOfUrl,
+  ROBOTS,
+  securityText,
+} from '../web/page.js'
+import { isApiPath } from '../web/paths.js'
 import { type Answer, answerOfType, okAnswer } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { route } from './http/route.js'
@@ -26,9 +37,13 @@ export const indexAnswer = (req: Asked): Answer => pageAnswer(req) ?? INDEX
 
 /** The page of a path, for browsers, which accept `text/html`; null where the API answers. */
 export function pageAnswer(req: Asked): Answer | null {
-  const found = isBrowser(req) ? pageOfUrl(req.url ?? '') : null
+  const found = asksForPage(req) ? pageOfUrl(req.url ?? '') : null
   return found && browserAnswer(found.file, req, found.isFound)
 }
+
+/** Whether a request gets a page: a browser's, for a path outside the API. */
+export const asksForPage = (req: Asked): boolean =>
+  isBrowser(req) && !isApiPath((req.url ?? '').split('?', 1)[0]!)
 
 const isBrowser = ({ method, headers }: Asked): boolean =>
   (method === 'GET' || method === 'HEAD') && Boolean(headers.accept?.includes('text/html'))
@@ -57,7 +72,19 @@ export function guidePageAnswer(req: Asked, { file }: Readonly<Record<string, un
   if (isBrowser(req)) return browserAnswer(page ?? indexPage, req, page !== null)
   if (!page) return errorAnswer(new ApiError('not_found', `There is no guide ${name}.`))
   const text = readFileSync(new URL(name, GUIDES), 'utf8')
-  return answerOfType('text/plain; charset=utf-8', text, { vary: 'accept' })
+  return answerOfType(PLAIN, text, { vary: 'accept' })
+}
+
+const PLAIN = 'text/plain; charset=utf-8'
+/** Cache headers of what changes with a release alone. */
+const DAILY = { 'cache-control': 'public, max-age=86400' } as const
+
+export const robotsAnswer = (): Answer => answerOfType(PLAIN, ROBOTS, DAILY)
+
+export function securityAnswer(): Answer {
+  const text = securityText()
+  if (text !== null) return answerOfType(PLAIN, text, DAILY)
+  return errorAnswer(new ApiError('not_found', 'The operator has set no SECURITY_CONTACT.'))
 }
 
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/
@@ -81,8 +108,7 @@ export function fileAnswer(
 }
 
 const TYPE = 'image/svg+xml'
-/** Cache headers of a picture, which depends only on its name. */
-const CACHED = { 'cache-control': 'public, max-age=86400' } as const
+const PNG_TYPE = 'image/png'
 
 const image = route.get('/image/:name.svg', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
@@ -93,7 +119,21 @@ const image = route.get('/image/:name.svg', {
   responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
   errors: ['invalid_name'],
   async handle({ params }) {
-    return answerOfType(TYPE, nameImage(requireName(params.name!)), CACHED)
+    return answerOfType(TYPE, nameImage(requireName(params.name!)), DAILY)
+  },
+})
+
+const cardImage = route.get('/image/:name.png', {
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
+  costliest: {},
+  summary: 'The picture of a name as PNG',
+  description: 'As `/image/:name.svg`, for sites that show a link as a card.',
+  params: z.object({ name: nameSchema }),
+  price: SEVERAL_STATEMENTS_PRICE,
+  responses: { 200: { description: 'The picture', schema: z.string(), type: PNG_TYPE } },
+  errors: ['invalid_name'],
+  async handle({ params }) {
+    return answerOfType(PNG_TYPE, nameImagePng(requireName(params.name!)), DAILY)
   },
 })
 
@@ -110,7 +150,7 @@ const profileImage = route.get('/profile-image/*name', {
     if (!name) throw new ApiError('invalid_name', INVALID_NAME_MESSAGE)
     const { cluster, wallet } = name
     const text = wallet === null ? cluster : `${cluster}/${wallet}`
-    return answerOfType(TYPE, nameImage(text), CACHED)
+    return answerOfType(TYPE, nameImage(text), DAILY)
   },
 })
 
@@ -139,7 +179,7 @@ export const profileRoute = route.get('/:name', {
         'not_found',
         'There is no such route, and nobody holds such a name; /openapi.json lists them.',
       )
-    const { type, text, cacheControl, policy } = indexPage
+    const { type, text, cacheControl, policy } = namePage(name!)
     return {
       status: 200,
       content: { type, text, policy },
@@ -149,4 +189,4 @@ export const profileRoute = route.get('/:name', {
 })
 
 /** Pictures and pages of names. The page's path matches any one-part path, so it comes last. */
-export const nameImageAndPageRoutes = [image, profileImage, profileRoute]
+export const nameImageAndPageRoutes = [image, cardImage, profileImage, profileRoute]

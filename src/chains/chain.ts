@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import type { ChainConfig } from '../config/index.js'
 import { errorSentence, isInternalError } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
+import type { ContractSignature } from '../registry/auth/evm.js'
 import type { PaymentReleaseApproval } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
 import { type AddressType, type ChainFamily, EVM } from '../registry/families.js'
@@ -103,13 +104,13 @@ export async function rethrowAsUnavailable<T>(what: string, work: () => Promise<
   }
 }
 
-export interface SignatureCheckQuery {
+/** A smart wallet's signature to check on its chain. */
+interface SignatureCheckQuery extends ContractSignature {
   wallet: Hex
   /** Signed hash, 32 bytes. */
   hash: Hex
-  signature: Hex
-  /** True if signatures of contract wallets that are not deployed yet are accepted (ERC-6492). */
-  acceptsErc6492: boolean
+  /** Called before each call of a node. */
+  onCall(): void
 }
 
 /** An airdrop allocation, as the `claim` function of the distributor contract takes it. */
@@ -171,6 +172,12 @@ export type CommunityPaymentTransaction = UnsignedTransaction & {
 
 export type PaymentReleaseSigner = (word: PaymentReleaseApproval) => Promise<Hex>
 
+export interface TokenUnit {
+  /** As its contract says, up to 16 printable characters of ASCII; null for anything else. Anybody may choose any. */
+  symbol: string | null
+  decimals: number
+}
+
 /** Communities on a chain: balances for their requirements, and payments for their names. */
 export interface CommunityPaymentPort {
   /** Network label in the HTTP API: "1", "8453", ... */
@@ -188,6 +195,12 @@ export interface CommunityPaymentPort {
    * request.
    */
   recentBalance?(token: string, wallet: string): Promise<bigint>
+  /**
+   * Unit of a token’s amounts, for people. Two nodes have to agree, because a typed price is counted in it. Absent on
+   * chains without tokens.
+   * @returns decimals 0 where the address is no token @throws ChainUnavailableError
+   */
+  tokenUnit?(token: string): Promise<TokenUnit>
   /** True if the address is a token's. Absent on chains that accept any address. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
   /** Prepares a payment for the payer to sign. @throws ChainUnavailableError, also where the chain takes no payments */
@@ -255,6 +268,11 @@ export interface ChainPort extends CommunityPaymentPort {
   readonly isWatchOnly: boolean
   /** Base URL of a block explorer, null where none is known. */
   readonly explorer: string | null
+  readonly name: string
+  /** RPC URLs that the API shows to wallets. Never the operator's own, except in a local world. */
+  readonly publicRpcUrls: readonly string[]
+  /** Address of the hub or spoke contract, or of the program that takes payments. */
+  readonly contract: string
   /** EIP-155 id of the chain, null where it has none. */
   readonly chainId: number | null
   /** Maximum number of names in one quote. Absent: the API's limit of names in a request. */
@@ -273,11 +291,18 @@ export interface EvmChainPort extends ChainPort {
   communityPayment(
     request: CommunityPaymentRequest,
   ): Promise<CommunityPaymentTransaction & { type: 'evm' }>
+  tokenUnit: NonNullable<CommunityPaymentPort['tokenUnit']>
+  /** Number of configured nodes. */
+  readonly nodes: number
+  /** Whether one node says that an account has code: enough to refuse its signature. @throws ChainUnavailableError */
+  seemsToHaveCode(account: Hex): Promise<boolean>
   /**
-   * Asks a wallet's contract whether a signature is valid (ERC-1271); false for an account that is not a contract.
+   * Asks a wallet's contract whether a signature is valid (ERC-1271, ERC-6492). Two nodes have to give equal answers where
+   * two are configured. False where they contradict each other.
+   * @returns null where the account has no code, also after the deployment that the signature names
    * @throws ChainUnavailableError
    */
-  isValidSignature(question: SignatureCheckQuery): Promise<boolean>
+  isValidSignature(question: SignatureCheckQuery): Promise<boolean | null>
   /**
    * The primary ENS name that an account set at a reverse registrar (ENSIP-19). Null if the account set none, or if the
    * registrar does not return names.

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { isStartedByLocalWorld } from '../config/environment.js'
+import { ambiguousEnvLines, isStartedByLocalWorld } from '../config/environment.js'
 import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
 import { createLog, exitOnUncaughtErrors } from '../ops/log/log.js'
@@ -30,6 +30,7 @@ export interface MirrorOptions extends NetworkOptions, Pick<StartOptions, 'migra
   key?: string
   domain?: string
   accept?: string
+  witness?: string
 }
 
 /** `clusterd start`: runs the daemon. */
@@ -45,7 +46,7 @@ export const runStartCommand = ({ roles, watch, migrate }: StartOptions = {}): P
 /** `clusterd mirror`: runs the daemon as a mirror, which copies the log of another service. */
 export const runMirrorCommand = (
   url: string | undefined,
-  { key, domain, accept, migrate, ...networks }: MirrorOptions,
+  { key, domain, accept, witness, migrate, ...networks }: MirrorOptions,
 ): Promise<void> =>
   run(() =>
     readMirrorConfig(networksOfOptions(networks), undefined, {
@@ -53,6 +54,7 @@ export const runMirrorCommand = (
       MIRROR_KEY: key,
       MIRROR_DOMAIN: domain,
       MIRROR_ACCEPT: accept,
+      MIRROR_WITNESS: witness,
       MIGRATE: migrate === false ? 'off' : undefined,
     }),
   )
@@ -61,6 +63,9 @@ export const runMirrorCommand = (
 async function run(read: () => Config): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   collectHeapWhenIdle()
+  // before the configuration, which may be wrong because of such a line
+  for (const { about, found, remedy } of ambiguousEnvLines())
+    console.error(`clusterd: ${about} ${found}. ${remedy}`)
   const config = read()
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   exitOnUncaughtErrors(log)

@@ -7,9 +7,10 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { serveInTest } from '../../test/support/httpServer.js'
+import { wholeResponses } from '../../test/support/wholeResponses.js'
 import { Client, type ClientOptions, ClusterdError, type Schemas } from './index.js'
 
-const MAX_GZIPPED_BYTES = 5 * 1024
+const MAX_GZIPPED_BYTES = 5.5 * 1024
 
 /** A client of a service that misbehaves as a test requires, and the requests that the service receives. */
 async function clientOf(handler: RequestListener, options: Partial<ClientOptions> = {}) {
@@ -148,7 +149,11 @@ describe('a call', () => {
     expect(refused).toMatchObject({ code: 'names_unavailable', status: 409, retryAfterMs: 7_000 })
     expect(refused.message).toBe('It is names_unavailable.')
     expect(await caught(client.networks())).toMatchObject({ code: 'unexpected', status: 502 })
-    expect(await caught(client.cluster('foobar'))).toMatchObject({ code: 'network', status: 0 })
+    expect(await caught(client.cluster('foobar'))).toMatchObject({
+      code: 'unexpected',
+      status: 302,
+      message: expect.stringContaining('redirects'),
+    })
     const nobody = new Client({ url: 'http://127.0.0.1:1', retries: 0 })
     expect(await caught(nobody.networks())).toMatchObject({ code: 'network', status: 0 })
   })
@@ -209,6 +214,62 @@ describe('a call', () => {
     expect(await caught(client.cluster('missing')), 'no word of the service').toMatchObject({
       status: 404,
     })
+  })
+
+  it('names the first elements that were refused', async () => {
+    const refusals = [
+      { details: [1, 2, 3, 4].map((i) => ({ path: `[${i}].address`, message: `No\n${i}.` })) },
+      { names: ['alice', 'bob'] },
+      { details: [null], names: 'carol' },
+      { details: 'x'.repeat(9_000), names: {} },
+    ]
+    const { client } = await clientOf((_, res) => {
+      const error = { status: 400, error: 'refused', message: 'Some are refused.' }
+      json(res, { ...error, ...refusals.shift() }, 400)
+    })
+    const messageOf = async () => (await caught(client.networks())).message
+    expect(await messageOf()).toBe(
+      'Some are refused. ([1].address: No 1.; [2].address: No 2.; [3].address: No 3.; …)',
+    )
+    expect(await messageOf()).toBe('Some are refused. (alice; bob)')
+    expect(await messageOf()).toBe('Some are refused. (undefined: undefined)')
+    expect(await messageOf()).toBe('Some are refused. ([object Object])')
+  })
+
+  it('reads responses without streams, and their errors', async () => {
+    const { client } = await clientOf(
+      (req, res) =>
+        req.url === '/v1/networks'
+          ? json(res, [{ network: 'é', chainId: null }])
+          : failure(res, 404, 'not_found'),
+      { fetch: wholeResponses },
+    )
+    expect(await client.networks()).toEqual([{ network: 'é', chainId: null, chain: null }])
+    expect(await client.cluster('foobar')).toBeNull()
+    const path = '/v1/clusters/name/{name}'
+    const asked = client.request('GET', path, { params: { name: 'foobar' } })
+    expect(await caught(asked)).toMatchObject({ code: 'not_found', status: 404 })
+  })
+
+  it('throws an AbortError where signals have no reason', async () => {
+    const { client } = await clientOf(() => {})
+    const stop = new AbortController()
+    Object.defineProperty(stop.signal, 'reason', { value: undefined })
+    Object.defineProperty(stop.signal, 'throwIfAborted', { value: undefined })
+    setTimeout(() => stop.abort(), 20)
+    for (let i = 0; i < 2; i++)
+      expect(await caught(client.networks({ signal: stop.signal }))).toMatchObject({
+        name: 'AbortError',
+      })
+  })
+
+  it('escapes every character without a shape in messages', () => {
+    const characters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code))
+    const shapeless = characters.filter((one) => /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(one))
+    const kept = shapeless.filter((one) => new ClusterdError('x', one).message === one)
+    expect(kept).toEqual([])
+    const text = 'é 名 👩‍👧 نام'
+    expect(new ClusterdError('x', text).message).toBe(text.replace('\u200d', '\\u{200d}'))
   })
 
   it('does not accept a response of another service', async () => {
@@ -311,7 +372,9 @@ describe('waitForStatus', () => {
     const late = await caught(client.waitForStatus('0x1', { timeoutMs: 100 }))
     expect(late).toMatchObject({
       code: 'timeout',
-      message: 'The transaction was still pending after 100 ms.',
+      message: expect.stringMatching(
+        /^The transaction is pending, without a change after \d+ ms\.$/,
+      ),
     })
     const reason = new Error('enough')
     expect(await caught(client.waitForStatus('0x1', { signal: AbortSignal.abort(reason) }))).toBe(

@@ -7,7 +7,8 @@ import {
 } from './families.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
-import { type WaitOptions, waitForStatus } from './status.js'
+import { type RegistrationNetwork, withViemChain } from './networks.js'
+import { followStatus, type WaitOptions, waitForStatus } from './status.js'
 import { withTimeLimit } from './time.js'
 import { type ApiRequest, type ClientOptions, Transport } from './transport.js'
 import type {
@@ -23,8 +24,10 @@ import type {
 } from './types.js'
 
 type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
+/** Names to register on network `N`. */
+export type QuoteRequest<N extends string = string> = EvmQuoteInput & { network: N }
 /** Quote on network `N`; for a `string`, of any family. */
-type QuoteOn<N extends string> = N extends LabelledQuoteFamily
+export type QuoteOn<N extends string> = N extends LabelledQuoteFamily
   ? QuoteFrom<N>
   : string extends N
     ? QuoteFrom<QuoteFamily>
@@ -37,8 +40,14 @@ export class Client {
   /** @internal */
   readonly transport: Transport
 
+  /** Address of the service, and the network on whose data the calls act. */
+  readonly url: string
+  readonly network: 'mainnet' | 'testnet'
+
   constructor(options: ClientOptions) {
     this.transport = new Transport(options)
+    this.url = String(options.url)
+    this.network = this.transport.network
   }
 
   /** Key that requests are sent with: the result of `signIn`, or a stored key. */
@@ -130,16 +139,13 @@ export class Client {
     return this.request('POST', '/v1/names/register/check', { body: names, ...options })
   }
 
-  /** The chains that names can be registered from. */
-  networks(options?: CallOptions): Promise<Schemas['Network'][]> {
-    return this.request('GET', '/v1/networks', options)
+  /** The chains that names can be registered from. `chain` of each has viem's form. */
+  async networks(options?: CallOptions): Promise<RegistrationNetwork[]> {
+    return (await this.request('GET', '/v1/networks', options)).map(withViemChain)
   }
 
   /** Price and transaction data of a registration. */
-  quote<N extends string>(
-    request: EvmQuoteInput & { network: N },
-    options?: CallOptions,
-  ): Promise<QuoteOn<N>>
+  quote<N extends string>(request: QuoteRequest<N>, options?: CallOptions): Promise<QuoteOn<N>>
   quote(request: EvmQuoteInput, options?: CallOptions): Promise<QuoteOn<string>> {
     const path = `/v1/names/register/${quoteFamilyOfNetwork(request.network)}` as const
     return this.request('POST', path, { body: request, ...options })
@@ -148,6 +154,18 @@ export class Client {
   /** Outcome of a registration's transaction. */
   status(tx: string, options?: CallOptions): Promise<TransactionStatus> {
     return this.request('GET', '/v1/names/register/tx/{tx}', { params: { tx }, ...options })
+  }
+
+  /**
+   * Follows a transaction: yields its status, and each later one that differs. Ends after a status that never changes.
+   * Outages do not end it.
+   * @param options `timeoutMs`: one hour by default
+   */
+  followStatus(
+    tx: string,
+    options: CallOptions = {},
+  ): AsyncGenerator<TransactionStatus, void, undefined> {
+    return followStatus(this.transport, tx, options)
   }
 
   /**
@@ -176,16 +194,22 @@ export class Client {
   /**
    * Signs in with a signature of the wallet. Later requests are sent with the returned key.
    * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
+   * @param options `chainId`: the mainnet chain of a smart wallet that is not on the hub's chain; `nonce`: 16 to 64 random
+   * letters and digits, for a multisig that approves on chain
    */
-  async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
-    const { sign, ...query } = walletSignerOf(wallet)
+  async signIn(
+    wallet: Wallet,
+    { chainId, nonce, ...options }: CallOptions & { chainId?: number; nonce?: string } = {},
+  ): Promise<string> {
+    const { sign, ...signer } = walletSignerOf(wallet)
+    const query = { ...signer, ...(chainId !== undefined && { chainId }), ...(nonce && { nonce }) }
     // a message that names the address, so that a smart wallet's signature is accepted too
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', {
       query,
       ...options,
     })
     // no time limit: a person has to confirm, so only the signal ends this wait
-    const signature = await withTimeLimit({ signal: options?.signal }, async () => sign(message))
+    const signature = await withTimeLimit({ signal: options.signal }, async () => sign(message))
     const body = { ...query, signingDate, signature }
     const { token } = await this.request('POST', '/v1/auth/token', { body, ...options })
     this.token = token

@@ -11,11 +11,18 @@ type Failure = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 
 const TRANSIENT = [429, 502, 503, 504]
 /** Maximum length of a service's message that an error repeats. */
 const MOST_MESSAGE = 500
+/** Maximum number of refused elements that an error's message names. */
+const MOST_ELEMENTS = 3
 /** Longest pause before the next try: with a wrong clock, a date in Retry-After may be far away. */
 const MAX_PAUSE_MS = 60_000
 
-/** Characters that change how a terminal or a page shows a text: control characters, and such as reverse its order. */
-const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu
+/**
+ * Characters that change how a terminal or a page shows a text: control characters, and such as reverse its order.
+ * Listed, because older Hermes (React Native) refuses a file with `\p{…}`.
+ */
+const INVISIBLE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are to be found
+  /[\0-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff\ufff0-\ufffb\ufffe\uffff\u{110bd}\u{110cd}\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{10ffff}]/gu
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`
 
 /** Every failure of a call: an error response, or no response. */
@@ -33,7 +40,7 @@ export class ClusterdError extends Error {
     message: string,
     { status = 0, retryAfterMs, body, cause }: Failure = {},
   ) {
-    super(message.replaceAll(INVISIBLE, escaped), { cause })
+    super(message.replaceAll(INVISIBLE, escaped), cause === undefined ? {} : { cause })
     this.status = status
     this.retryAfterMs = retryAfterMs
     this.body = body
@@ -45,16 +52,37 @@ export class ClusterdError extends Error {
   }
 }
 
-/** Error of a response whose status is not 2xx. */
-export function errorOfResponse({ status, headers }: Response, body: unknown): ClusterdError {
-  const { error, message } = Object(body) as Record<string, unknown>
+/** Error of a response whose status is not 2xx. A browser shows a redirect only by its type. */
+export function errorOfResponse({ status, headers, type }: Response, body: unknown): ClusterdError {
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400))
+    return new ClusterdError(
+      'unexpected',
+      'The service redirects, and the client does not follow: use the address that it redirects to.',
+      { status },
+    )
+  const { error, message, details, names } = Object(body) as Record<string, unknown>
   const isOwn = (OWN_CODES as readonly unknown[]).includes(error)
   const code = typeof error === 'string' && !isOwn ? error : 'unexpected'
   const text =
     typeof message === 'string'
-      ? message.replaceAll(/\p{Cc}+/gu, ' ').slice(0, MOST_MESSAGE)
+      ? printable(message) + refusedElements(details, names)
       : `The service answered ${status}, as clusterd does not.`
   return new ClusterdError(code, text, { status, retryAfterMs: retryAfterOf(headers), body })
+}
+
+const printable = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are to be found
+  text.replaceAll(/[\0-\x1f\x7f-\x9f]+/g, ' ').slice(0, MOST_MESSAGE)
+
+/** The first elements that a refusal names, such as ` ([2].address: This is no address of a known kind)`. */
+function refusedElements(details: unknown, names: unknown): string {
+  const listed = Array.isArray(details)
+    ? details.map((one) => `${Object(one).path}: ${Object(one).message}`)
+    : [names ?? []].flat()
+  const more = listed.length > MOST_ELEMENTS ? '; …' : ''
+  return listed.length > 0
+    ? ` (${printable(listed.slice(0, MOST_ELEMENTS).join('; '))}${more})`
+    : ''
 }
 
 /** Wait that a Retry-After header asks for (RFC 9110, 10.2.3), milliseconds; undefined without a valid header. */
@@ -75,3 +103,7 @@ export function pauseMsAfterOutage(error: unknown): number {
   if (!isOutage) throw error
   return Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS)
 }
+
+/** Error of a log that contradicts itself, its key or an earlier checkpoint. */
+export const logMismatchError = (message: string, cause?: unknown): ClusterdError =>
+  new ClusterdError('log_mismatch', message, { cause })

@@ -45,7 +45,7 @@ const SIGNERS = { solana: solanaSigner, evm: evmSigner } satisfies Record<
 export type LabelledQuoteFamily = Exclude<QuoteFamily, 'evm'>
 
 export const quoteFamilyOfNetwork = (network: string): QuoteFamily =>
-  Object.hasOwn(SIGNERS, network) ? (network as LabelledQuoteFamily) : 'evm'
+  Object.keys(SIGNERS).includes(network) ? (network as LabelledQuoteFamily) : 'evm'
 
 /** Signer of a wallet, with its chain family. @throws TypeError for a wallet that cannot sign */
 export function walletSignerOf(wallet: Wallet): Signer & { type: QuoteFamily } {

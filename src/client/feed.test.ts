@@ -5,7 +5,8 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { serveInTest } from '../../test/support/httpServer.js'
-import { Client, type EventsOptions } from './index.js'
+import { wholeResponses } from '../../test/support/wholeResponses.js'
+import { Client, type ClientOptions, type EventsOptions } from './index.js'
 import { readEvents } from './sse.js'
 
 const bodyOf = (pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
@@ -55,8 +56,8 @@ describe('readEvents', () => {
 })
 
 /** A client of a service with this listener. */
-const clientOf = async (listener: RequestListener) =>
-  new Client({ url: await serveInTest(listener) })
+const clientOf = async (listener: RequestListener, options: Partial<ClientOptions> = {}) =>
+  new Client({ url: await serveInTest(listener), ...options })
 
 /**
  * A service whose feed grows by one event with every stream, and closes each stream after its event. The generation
@@ -137,6 +138,24 @@ describe('events', () => {
         (await first(2, client, { resume })).map(({ id }) => id),
         resume,
       ).toEqual(ids(i + 1, 2))
+  })
+
+  it('come by pages alone where responses have no stream', async () => {
+    let asked = 0
+    const client = await clientOf(
+      (req, res) => {
+        const { pathname, searchParams } = new URL(req.url!, 'http://here')
+        if (pathname === '/v1/events/stream') return
+        const at = Number(searchParams.get('nextPage') ?? 0)
+        // each second page is empty
+        const items = asked++ % 2 ? [{ id: `m-1-${at}` }] : []
+        const page = { items, resume: String(at + items.length) }
+        res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page))
+      },
+      { fetch: wholeResponses },
+    )
+    expect((await first(3, client)).map(({ id }) => id)).toEqual(ids(0, 3))
+    expect(asked).toBe(6)
   })
 
   it('end with the feed without follow, and then throw at an outage', async () => {

@@ -57,25 +57,28 @@ export async function* followFeed(
       token = page.resume
       if (page.nextPage !== undefined) continue
       if (!follow) return
-      const stream = {
-        query: { resume: token, from },
-        timeoutMs: STREAM_SILENCE_TIMEOUT_MS,
-        signal,
+      // React Native has no streams: there, the next page is asked for after a pause
+      if (transport.hasStreams) {
+        const stream = {
+          query: { resume: token, from },
+          timeoutMs: STREAM_SILENCE_TIMEOUT_MS,
+          signal,
+        }
+        const { body } = await withTimeLimit(stream, (limit) =>
+          transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
+        )
+        const openedMs = performance.now()
+        for await (const { id, event, data } of readEvents(body!, signal)) {
+          // another event type: the generation has ended, and the next page throws feed_restarted
+          if (event !== 'message') break
+          token = id
+          yield { ...JSON.parse(data), resume: id }
+          if (signal?.aborted) return
+          pauseMs = MIN_PAUSE_MS
+        }
+        // services end streams after a few minutes: the end of a silent one is no failure
+        if (performance.now() - openedMs > MAX_PAUSE_MS) pauseMs = MIN_PAUSE_MS
       }
-      const { body } = await withTimeLimit(stream, (limit) =>
-        transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
-      )
-      const openedMs = performance.now()
-      for await (const { id, event, data } of readEvents(body!, signal)) {
-        // another event type: the generation has ended, and the next page throws feed_restarted
-        if (event !== 'message') break
-        token = id
-        yield { ...JSON.parse(data), resume: id }
-        if (signal?.aborted) return
-        pauseMs = MIN_PAUSE_MS
-      }
-      // services end streams after a few minutes: the end of a silent one is no failure
-      if (performance.now() - openedMs > MAX_PAUSE_MS) pauseMs = MIN_PAUSE_MS
     } catch (error) {
       if (signal?.aborted) return
       if (!follow) throw error

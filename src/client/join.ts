@@ -41,7 +41,7 @@ const ask = (transport: Transport, body: string[], { types, ...options }: Wallet
       .trimEnd()
       .split('\n')
       .map(parseJsonOrText) as Schemas['Holder'][]
-    const { error, message, status, asOf } = Object(rows.at(-1))
+    const { error, message, status, asOf } = Object(rows[rows.length - 1])
     if (error) throw new ClusterdError(error, message, { status })
     if (rows.length < body.length || !asOf)
       throw new ClusterdError('network', 'The answer was cut off.')

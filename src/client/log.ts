@@ -31,15 +31,24 @@ import {
   isSameHash,
   type Sha256,
 } from '../registry/log/tree.js'
+import { utf8Of } from './bytes.js'
 import type { Client } from './client.js'
-import { ClusterdError } from './error.js'
+import { ClusterdError, logMismatchError } from './error.js'
+import { abortReasonOf } from './time.js'
 import { readBytesUpTo, type Transport } from './transport.js'
+import {
+  isTextSigned,
+  type LogWitnesses,
+  parseWitnesses,
+  type RequiredWitnesses,
+  requireWitnesses,
+} from './witnesses.js'
 
 export type { TreeHead }
 
 /** Size and root of a log's tree, with the signed note. */
 export interface SignedHead extends TreeHead {
-  /** The note with the signatures under the log's name, the pinned key's first. */
+  /** The note with the signatures under the log's name, the pinned key's first, then those of witnesses. */
   note: string
 }
 
@@ -71,6 +80,8 @@ export interface LogOptions {
    * log has lost are accepted as lost. A log older than that of `last` is refused.
    */
   accept?: string | undefined
+  /** Witnesses of which some must have signed each checkpoint. */
+  witnesses?: LogWitnesses | undefined
   /** SHA-256 to use in place of the one in JavaScript. */
   sha256?: Sha256 | undefined
 }
@@ -102,12 +113,13 @@ export class LogReader {
   readonly #domain: string | undefined
   readonly #accept: string | undefined
   readonly #key: Uint8Array
+  readonly #witnesses: RequiredWitnesses
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHasher>
   /** Resolves when the comparisons with `last` that began earlier have ended. A new comparison waits for that. */
   #compared: Promise<unknown> = Promise.resolve()
 
-  /** @throws TypeError for a key that is not 32 bytes in base64, and for a `last` that is no checkpoint */
+  /** @throws TypeError for a key or a number of witnesses that can not be, and for a `last` that is no checkpoint */
   constructor(client: Client, options: LogOptions) {
     const key = fromBase64(options.key)
     if (key?.length !== KEY_BYTES)
@@ -119,6 +131,7 @@ export class LogReader {
     this.#accept = options.accept
     this.#sha256 = options.sha256 ?? sha256
     this.#tree = createTreeHasher(this.#sha256)
+    this.#witnesses = parseWitnesses(this.#sha256, options.witnesses)
     this.last = options.last ?? null
   }
 
@@ -138,7 +151,10 @@ export class LogReader {
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
     return this.#inTurn(async () =>
-      this.#continued(textOf(await this.#get('checkpoint', MOST_NOTE, signal)), signal),
+      this.#continued(
+        textOf(await this.#get('checkpoint', MOST_NOTE, signal), 'The checkpoint'),
+        signal,
+      ),
     )
   }
 
@@ -151,7 +167,7 @@ export class LogReader {
   }
 
   async #continued(note: string, signal?: AbortSignal): Promise<SignedHead> {
-    const head = await this.#verified(note)
+    const head = this.#verified(note)
     const last = this.#last
     if (last?.origin === head.origin) await this.#assertGrown(last, head, signal)
     else if (last) {
@@ -170,8 +186,8 @@ export class LogReader {
     return compared
   }
 
-  /** Verifies a note's signature by the pinned key under the log's name. @throws ClusterdError log_mismatch */
-  async #verified(note: string): Promise<SignedHead> {
+  /** Verifies a note's signatures, by the pinned key under the log's name and by witnesses. @throws ClusterdError log_mismatch */
+  #verified(note: string): SignedHead {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
     if (!parsed || !head) throw logMismatchError('The checkpoint is not a signed one.')
@@ -184,14 +200,11 @@ export class LogReader {
     const signed = own.find((one) => one.keyId === keyId)
     if (!signed)
       throw logMismatchError('The checkpoint is signed by other keys than the one expected.')
-    const key = await crypto.subtle.importKey('raw', this.#key.slice(), 'Ed25519', false, [
-      'verify',
-    ])
-    const text = new TextEncoder().encode(parsed.text)
-    if (!(await crypto.subtle.verify('Ed25519', key, signed.signature.slice(), text)))
+    if (!isTextSigned(this.#key, signed.signature, parsed.text))
       throw logMismatchError('The signature of the checkpoint is wrong.')
-    const signatures = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
-    return { ...head, note: formatNote({ text: parsed.text, signatures }) }
+    const logs = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
+    const others = requireWitnesses(this.#witnesses, parsed, origin)
+    return { ...head, note: formatNote({ text: parsed.text, signatures: [...logs, ...others] }) }
   }
 
   /**
@@ -227,10 +240,13 @@ export class LogReader {
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
   ): AsyncGenerator<VerifiedBundle> {
     const first = Math.floor(tree.size / TILE_WIDTH)
-    const left = new AbortController()
-    const signal = given ? AbortSignal.any([given, left.signal]) : left.signal
     const ahead: Promise<ReadBundle>[] = []
-    const proved = await this.#proved(head, signal)
+    const proved = await this.#proved(head, given)
+    if (given?.aborted) throw abortReasonOf(given)
+    const left = new AbortController()
+    const { signal } = left
+    const leave = () => left.abort(given?.reason)
+    given?.addEventListener('abort', leave)
     const ask = (index: number): void => {
       const tile = tileAt(head.size, 0, index)
       if (!tile) return
@@ -254,6 +270,7 @@ export class LogReader {
         yield { from, texts: entries.slice(known).map(entryText), tiles }
       }
     } finally {
+      given?.removeEventListener('abort', leave)
       left.abort()
     }
     // the entries that `tree` had before have to be a part of the checkpoint's tree, too
@@ -384,20 +401,16 @@ interface ReadBundle {
   leaves: Uint8Array[]
 }
 
-// both keep a byte order mark, because it is signed; `decoder` replaces invalid UTF-8, so that the signature does not
-// fit, and `strict` throws
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
-const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
-
-/** Text of an entry. @throws ClusterdError log_mismatch for bytes that are not UTF-8 */
-function entryText(entry: Uint8Array): string {
+/** Text of signed bytes. @throws ClusterdError log_mismatch for bytes that are not UTF-8 */
+function textOf(bytes: Uint8Array, what: string): string {
   try {
-    return strict.decode(entry)
+    return utf8Of(bytes)
   } catch (cause) {
-    throw logMismatchError('An entry of the log is not UTF-8.', cause)
+    throw logMismatchError(`${what} is not UTF-8.`, cause)
   }
 }
+
+const entryText = (entry: Uint8Array): string => textOf(entry, 'An entry of the log')
 
 /**
  * Parses a log's first entry.
@@ -426,6 +439,3 @@ const domainOf = (origin: string): string => origin.split('/', 1)[0]!
 /** Error of a log that does not continue the last checkpoint. Its message says how to accept the log nevertheless. */
 const discontinued = ({ origin }: TreeHead, why: string): ClusterdError =>
   logMismatchError(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)
-
-export const logMismatchError = (message: string, cause?: unknown): ClusterdError =>
-  new ClusterdError('log_mismatch', message, { cause })

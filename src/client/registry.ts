@@ -2,7 +2,7 @@ import { bytesToHex } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
 import { type KeptHead, type LogOptions, LogReader } from './log.js'
-import { withTimeLimit } from './time.js'
+import { abortReasonOf, withTimeLimit } from './time.js'
 import type { Answer, CallOptions, FeedEvent } from './types.js'
 
 /** Any node of the hub's chain, as an EIP-1193 provider: a viem client, or a wallet's provider. */
@@ -13,7 +13,7 @@ export interface HubNode {
 
 export interface RegistryOptions
   extends CallOptions,
-    Pick<LogOptions, 'key' | 'sha256' | 'last' | 'domain'> {
+    Pick<LogOptions, 'key' | 'sha256' | 'last' | 'domain' | 'witnesses'> {
   /** Address of the hub, obtained from another source than the service. */
   hub: string
   /** Any node of the hub's chain, such as a viem client. */
@@ -56,11 +56,21 @@ const ADDRESS = /^(0x[\da-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
  */
 export function verifyRegistry(
   client: Client,
-  { hub, node, key, sha256, last, domain, maxAgeMs = MAX_AGE_MS, ...options }: RegistryOptions,
+  {
+    hub,
+    node,
+    key,
+    sha256,
+    last,
+    domain,
+    witnesses,
+    maxAgeMs = MAX_AGE_MS,
+    ...options
+  }: RegistryOptions,
 ): Promise<Verified> {
   return withTimeLimit(options, async (signal) => {
     const proof = await client.request('GET', '/v1/proof', { ...options, signal })
-    const reader = new LogReader(client, { key, sha256, last, domain })
+    const reader = new LogReader(client, { key, sha256, last, domain, witnesses })
     const registered = await readRegistrations(reader, proof, signal)
     await checkHub({ hub, node, maxAgeMs }, proof, registered, signal)
     return { ...proof, head: reader.last! }
@@ -128,7 +138,7 @@ async function checkHub(
     await expectWord(owner, hub, OWNER_OF + wordOfName(name), problem)
   }
   for (let i = 0; i < registered.length; i += AT_ONCE) {
-    signal.throwIfAborted()
+    if (signal.aborted) throw abortReasonOf(signal)
     await Promise.all(registered.slice(i, i + AT_ONCE).map(checkOwner))
   }
 }

@@ -11,7 +11,9 @@ export interface WaitOptions extends CallOptions {
 const ROUTE = '/v1/names/register/tx/{tx}'
 /** Statuses that never change. @internal */
 export const FINAL_STATUSES: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
-const DEFAULT_TIMEOUT_MS = 120_000
+const WAIT_TIMEOUT_MS = 120_000
+/** Leaves room for a slow bridge, finality of Ethereum and an outage. */
+const FOLLOW_TIMEOUT_MS = 3_600_000
 /** Time for which the service may hold a status request (long poll), seconds. */
 const HELD_S = 25
 /** Shortest time between two status requests, if the service does not hold them. It doubles up to the longest. */
@@ -20,37 +22,73 @@ const MIN_INTERVAL_MS = 250
 const MAX_INTERVAL_MS = 5_000
 
 /**
+ * Yields the status of a transaction, and each status that differs from the one before. Ends after a final status.
+ * @throws ClusterdError timeout, and errors of refused requests; the signal's reason
+ * @internal
+ */
+export async function* followStatus(
+  transport: Transport,
+  tx: string,
+  { signal, timeoutMs = FOLLOW_TIMEOUT_MS }: CallOptions,
+): AsyncGenerator<TransactionStatus, void, undefined> {
+  const endsMs = Date.now() + timeoutMs
+  let last: TransactionStatus | undefined
+  const describeState = () =>
+    last ? `The transaction is ${last.status}, without a change` : 'There was no answer'
+  do {
+    const limit = { signal, timeoutMs: endsMs - Date.now() }
+    last = await withTimeLimit(
+      limit,
+      (ends) => nextStatus(transport, tx, last, ends),
+      describeState,
+    )
+    yield last
+  } while (!FINAL_STATUSES.includes(last.status))
+}
+
+/** Resolves with the first status that differs from the last one. Outages are waited for. */
+async function nextStatus(
+  transport: Transport,
+  tx: string,
+  last: TransactionStatus | undefined,
+  signal: AbortSignal,
+): Promise<TransactionStatus> {
+  const since = last?.status
+  const request = {
+    params: { tx },
+    query: since && { since, wait: HELD_S },
+    signal,
+    timeoutMs: transport.timeoutMs + (since ? HELD_S * 1_000 : 0),
+  }
+  let intervalMs = MIN_INTERVAL_MS
+  let pauseMs = since ? MIN_INTERVAL_MS : 0
+  for (;;) {
+    await pause(pauseMs, signal)
+    const askedMs = Date.now()
+    intervalMs = Math.min(2 * intervalMs, MAX_INTERVAL_MS)
+    try {
+      const answer = (await transport.call('GET', ROUTE, request)) as TransactionStatus
+      if (JSON.stringify(answer) !== JSON.stringify(last)) return answer
+      pauseMs = askedMs + intervalMs - Date.now()
+    } catch (error) {
+      // with jitter, so that the clients of a service that was down do not return at once
+      pauseMs = pauseMsAfterOutage(error) + intervalMs * (0.5 + Math.random())
+    }
+  }
+}
+
+/**
  * Waits until a transaction has a status of `until`. A status that never changes ends the wait too.
  * @throws ClusterdError timeout, and errors of refused requests; the signal's reason
  * @internal
  */
-export function waitForStatus(
+export async function waitForStatus(
   transport: Transport,
   tx: string,
-  { until = FINAL_STATUSES, signal, timeoutMs = DEFAULT_TIMEOUT_MS }: WaitOptions,
+  { until = FINAL_STATUSES, timeoutMs = WAIT_TIMEOUT_MS, signal }: WaitOptions,
 ): Promise<TransactionStatus> {
-  const awaited = [until, FINAL_STATUSES].flat()
-  let since: StatusWord | undefined
-  const wait = async (limit: AbortSignal): Promise<TransactionStatus> => {
-    let intervalMs = MIN_INTERVAL_MS
-    for (;;) {
-      const askedMs = Date.now()
-      intervalMs = Math.min(2 * intervalMs, MAX_INTERVAL_MS)
-      let retryMs = 0
-      const query = since && { since, wait: HELD_S }
-      const answerMs = transport.timeoutMs + (since ? HELD_S * 1_000 : 0)
-      const request = { params: { tx }, query, signal: limit, timeoutMs: answerMs }
-      try {
-        const answer = (await transport.call('GET', ROUTE, request)) as TransactionStatus
-        if (awaited.includes(answer.status)) return answer
-        if (answer.status !== since) intervalMs = MIN_INTERVAL_MS
-        since = answer.status
-      } catch (error) {
-        retryMs = pauseMsAfterOutage(error)
-      }
-      await pause(Math.max(askedMs + intervalMs - Date.now(), retryMs), limit)
-    }
-  }
-  const describeState = () => (since ? `The transaction was still ${since}` : 'There was no answer')
-  return withTimeLimit({ timeoutMs, signal }, wait, describeState)
+  let last: TransactionStatus | undefined
+  for await (last of followStatus(transport, tx, { timeoutMs, signal }))
+    if ([until].flat().includes(last.status)) break
+  return last!
 }

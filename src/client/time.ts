@@ -4,11 +4,15 @@ import type { CallOptions } from './types.js'
 /** Largest delay of a timer, ms; a larger one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
+/** Reason of an aborted signal. Signals of older React Native have none. */
+export const abortReasonOf = (signal: AbortSignal): unknown =>
+  signal.reason ?? Object.assign(new Error('The call was aborted.'), { name: 'AbortError' })
+
 /** Resolves after `timeoutMs`. @throws the signal's reason as soon as the signal is aborted */
 export const pause = (timeoutMs: number, signal?: AbortSignal): Promise<void> =>
-  withTimeLimit({ timeoutMs, signal }, () => new Promise<never>(() => {})).catch(() =>
-    signal?.throwIfAborted(),
-  )
+  withTimeLimit({ timeoutMs, signal }, () => new Promise<never>(() => {})).catch(() => {
+    if (signal?.aborted) throw abortReasonOf(signal)
+  })
 
 /**
  * Runs work until it ends, its time limit passes or the caller's signal is aborted. The signal's reason is thrown
@@ -21,17 +25,22 @@ export async function withTimeLimit<T>(
   work: (signal: AbortSignal) => Promise<T>,
   describeState = () => 'There was no answer',
 ): Promise<T> {
+  if (signal?.aborted) throw abortReasonOf(signal)
   const stop = new AbortController()
-  const late = () =>
-    stop.abort(new ClusterdError('timeout', `${describeState()} after ${timeoutMs} ms.`))
-  const end = () => stop.abort(signal?.reason)
-  const timer = setTimeout(late, Math.min(timeoutMs, LONGEST_MS))
-  signal?.addEventListener('abort', end)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let end = () => {}
   try {
-    signal?.throwIfAborted()
     // do not rely on fetch's signal: Node no longer observes it once the response's headers have arrived
     return await new Promise<T>((resolve, reject) => {
-      stop.signal.addEventListener('abort', () => reject(stop.signal.reason))
+      const give = (reason: unknown) => {
+        reject(reason)
+        stop.abort(reason)
+      }
+      end = () => give(abortReasonOf(signal!))
+      const late = () =>
+        give(new ClusterdError('timeout', `${describeState()} after ${timeoutMs} ms.`))
+      timer = setTimeout(late, Math.min(timeoutMs, LONGEST_MS))
+      signal?.addEventListener('abort', end)
       work(stop.signal).then(resolve, reject)
     })
   } finally {

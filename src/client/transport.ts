@@ -34,6 +34,8 @@ const RETRIES = 2
 const MOST_ANSWER = 64 * 1024 * 1024
 /** Maximum length of an error response, bytes. */
 const MOST_ERROR = 64 * 1024
+/** Address of a service. It is not parsed: React Native's `URL` has no `canParse`, and accepts any text. */
+const SERVICE_URL = /^https?:\/\/(\[[\da-f:.]+\]|[^\s/?#@:[\]]+)(:\d{1,5})?(\/[^\s?#]*)?$/i
 /** Paths of versioned routes, such as `/v1/…`: a response to `call` that is not JSON is an error there. */
 const VERSIONED = /^\/v\d/
 /** Pause before a retry if the service sends no Retry-After. It doubles with each retry. */
@@ -47,11 +49,13 @@ export class Transport {
   readonly network: 'mainnet' | 'testnet'
   /** Authentication key, sent with every request. */
   token: string | undefined
+  /** Whether the last response could be read while it arrived. React Native's `fetch` gives only whole responses. */
+  hasStreams = true
 
   /** @throws TypeError for an address such as `localhost:3000`, whose scheme is `localhost` */
   constructor(options: ClientOptions) {
     const url = String(options.url)
-    if (!URL.canParse(url) || !/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(url))
+    if (!SERVICE_URL.test(url))
       throw new TypeError(`The url of a client is like https://names.example, not “${url}”.`)
     this.#options = options
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS
@@ -94,10 +98,9 @@ export class Transport {
 
   async #once(method: Method, path: string, request: ApiRequest): Promise<unknown> {
     const response = await this.open(method, path, request)
-    const bytes = await readBytesUpTo(response, MOST_ANSWER)
-    if (!bytes)
+    const text = await readTextUpTo(response, MOST_ANSWER)
+    if (text === null)
       throw new ClusterdError('unexpected', `The answer is longer than ${MOST_ANSWER} bytes.`)
-    const text = new TextDecoder().decode(bytes)
     const body = parseJsonOrText(text)
     // a page of a proxy (HTML) is not a response of the service
     if (body === text && VERSIONED.test(path))
@@ -112,9 +115,11 @@ export class Transport {
     { params, query, body, signal }: ApiRequest,
   ): Promise<Response> {
     const { url, testnet, apiKey, fetch: send = fetch } = this.#options
-    const target = new URL(`${String(url).replace(/\/+$/, '')}${pathOf(path, params)}`)
-    for (const [name, value] of Object.entries({ ...(testnet && { testnet: true }), ...query }))
-      if (value !== undefined) target.searchParams.set(name, String(value))
+    const parts = Object.entries({ ...(testnet && { testnet: true }), ...query })
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `${encode(name, name)}=${encode(name, String(value))}`)
+    const target = `${String(url).replace(/\/+$/, '')}${pathOf(path, params)}`
+    const withQuery = parts.length > 0 ? `${target}?${parts.join('&')}` : target
     const headers = {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(apiKey !== undefined && { 'x-api-key': apiKey }),
@@ -126,12 +131,26 @@ export class Transport {
         'invalid_request',
         'The token or the API key has letters that no key has.',
       )
-    const init = { method, headers, body: JSON.stringify(body), redirect: 'error' as const, signal }
-    const response = await send(target, init).catch(throwServiceUnreachable)
+    // not `error`, which Cloudflare Workers do not have
+    const redirect = 'manual' as const
+    const init = { method, headers, body: JSON.stringify(body), redirect, signal }
+    const response = await send(withQuery, init).catch(throwServiceUnreachable)
+    this.hasStreams = Boolean(response.body)
     if (response.ok) return response
-    const bytes = (await readBytesUpTo(response, MOST_ERROR)) ?? new Uint8Array(0)
-    throw errorOfResponse(response, parseJsonOrText(new TextDecoder().decode(bytes)))
+    const text = (await readTextUpTo(response, MOST_ERROR)) ?? ''
+    throw errorOfResponse(response, parseJsonOrText(text))
   }
+}
+
+/** Reads the text of a response, as `readBytesUpTo` its bytes. */
+async function readTextUpTo(response: Response, most: number): Promise<string | null> {
+  // where responses have no stream, there may be no TextDecoder either
+  if (!response.body) {
+    const text = await response.text().catch(throwServiceUnreachable)
+    return text.length > most ? null : text
+  }
+  const bytes = await readBytesUpTo(response, most)
+  return bytes && new TextDecoder().decode(bytes)
 }
 
 /**
@@ -141,16 +160,20 @@ export class Transport {
  * @internal
  */
 export async function readBytesUpTo(response: Response, most: number): Promise<Uint8Array | null> {
+  if (!response.body) {
+    const whole = new Uint8Array(await response.arrayBuffer().catch(throwServiceUnreachable))
+    return whole.length > most ? null : whole
+  }
   const chunks: Uint8Array[] = []
   let length = 0
   // not every browser can iterate a stream
-  const reader = response.body?.getReader()
+  const reader = response.body.getReader()
   for (;;) {
-    const { done, value } = (await reader?.read().catch(throwServiceUnreachable)) ?? { done: true }
+    const { done, value } = await reader.read().catch(throwServiceUnreachable)
     if (done) break
     length += value.length
     if (length > most) {
-      void reader!.cancel().catch(() => {})
+      void reader.cancel().catch(() => {})
       return null
     }
     chunks.push(value)
@@ -182,8 +205,19 @@ function withWei(this: object, key: string, value: unknown): unknown {
 function pathOf(template: string, params: Values = {}): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const text = String(params[name] ?? '')
-    if (/^\.{0,2}$|\p{Surrogate}/u.test(text))
-      throw new ClusterdError('invalid_request', `The parameter ${name} can not be “${text}”.`)
-    return encodeURIComponent(text)
+    if (/^\.{0,2}$/.test(text)) throw parameterError(name, text)
+    return encode(name, text)
   })
 }
+
+/** Encodes a value for a URL. @throws ClusterdError for half a surrogate pair, which UTF-8 does not have */
+function encode(name: string, text: string): string {
+  try {
+    return encodeURIComponent(text)
+  } catch {
+    throw parameterError(name, text)
+  }
+}
+
+const parameterError = (name: string, text: string): ClusterdError =>
+  new ClusterdError('invalid_request', `The parameter ${name} can not be “${text}”.`)

@@ -11,3 +11,4 @@ export {
   type TreeHead,
 } from './log.js'
 export { type HubNode, type RegistryOptions, type Verified, verifyRegistry } from './registry.js'
+export type { LogWitnesses } from './witnesses.js'

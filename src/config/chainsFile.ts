@@ -187,7 +187,7 @@ export const chainsFileJsonSchema = (): JsonSchema =>
 function readJson(file: string): unknown {
   const text = textOf(file)
   try {
-    return JSON.parse(text)
+    return JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (error) {
     throw new ConfigError(`The chains file ${file} is not JSON: ${(error as Error).message}.`)
   }

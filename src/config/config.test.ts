@@ -2,7 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
-import { parseChainsFile, readConfig, readEnvironment } from './index.js'
+import { PUBLIC_WALLET_FACTORIES } from '../registry/auth/walletFactories.js'
+import { sha256InOneCall } from '../registry/log/hash.js'
+import { COSIGNER, verifierKey } from '../registry/log/note.js'
+import { parseChainsFile, readConfig, readEnvironment, readMirrorConfig } from './index.js'
 
 const example = (): { chains: Record<string, unknown>[] } =>
   JSON.parse(readFileSync('examples/chains.json', 'utf8'))
@@ -253,6 +256,47 @@ describe('the environment', () => {
   })
 })
 
+describe('witnesses', () => {
+  const key = Buffer.alloc(32, 1)
+  const witness = verifierKey(sha256InOneCall, 'w.example', key, COSIGNER)
+  const read = (LOG_WITNESSES: string) => readEnvironment({ LOG_WITNESSES }).logWitnesses
+
+  it('of a log are keys and URLs', () => {
+    expect(readEnvironment({}).logWitnesses).toEqual([])
+    const two = read(`${witness} https://w.example/v1/witness/, ${witness} http://10.0.0.1`)
+    expect(two.map(({ name, url }) => `${name} ${url}`)).toEqual([
+      'w.example https://w.example/v1/witness',
+      'w.example http://10.0.0.1',
+    ])
+  })
+
+  it.each([
+    ['no URL', witness],
+    ['another scheme', `${witness} ftp://w.example`],
+    ['more than a URL', `${witness} https://w.example more`],
+    ['the key of a log', `${verifierKey(sha256InOneCall, 'w', key)} https://w.example`],
+    ['no key', 'https://w.example'],
+    ['nine', Array(9).fill(`${witness} https://w.example`).join(',')],
+  ])('are not %s', (_what, text) => {
+    expect(() => read(text)).toThrow('LOG_WITNESSES')
+  })
+
+  it('that are mirrors need a key', () => {
+    const set = {
+      DATABASE_URL: 'postgresql://127.0.0.1/x',
+      MIRROR_URL: 'https://names.example',
+      MIRROR_KEY: key.toString('base64'),
+      MIRROR_WITNESS: 'w.example',
+    }
+    const mirror = (more: object) => readMirrorConfig(['mainnet'], { ...set, ...more }).mirror
+    expect(() => mirror({})).toThrow('LOG_KEY is not set')
+    const LOG_KEY = `0x${'11'.repeat(32)}`
+    expect(mirror({ LOG_KEY }).cosigner).toMatchObject({ name: 'w.example' })
+    expect(mirror({ LOG_KEY, MIRROR_WITNESS: '' }).cosigner).toBe(undefined)
+    expect(() => mirror({ LOG_KEY, MIRROR_WITNESS: 'a+b' })).toThrow('MIRROR_WITNESS')
+  })
+})
+
 describe('limits', () => {
   it('are on by default, and trust no proxy', () => {
     const { limits, trustProxy } = readEnvironment({})
@@ -289,19 +333,20 @@ describe('limits', () => {
 })
 
 describe('sessions', () => {
-  it('last 14 days, have no default key, and exclude undeployed smart wallets', () => {
+  it('last 14 days, have no default key, and accept undeployed smart wallets of public factories', () => {
     expect(readEnvironment({})).toMatchObject({
       tokenKey: undefined,
       quoteKeys: [],
       sessionLifetimeMs: 14 * 24 * 3_600_000,
-      acceptsErc6492: false,
+      walletFactories: PUBLIC_WALLET_FACTORIES,
     })
     const set = readEnvironment({
       TOKEN_KEY: `0x${'0a'.repeat(32)}`,
       SESSION_DAYS: '1',
-      ERC6492: 'true',
+      WALLET_FACTORIES: `0x${'0A'.repeat(20)}, 0x${'0b'.repeat(20)}`,
     })
-    expect(set).toMatchObject({ sessionLifetimeMs: 24 * 3_600_000, acceptsErc6492: true })
+    const walletFactories = [`0x${'0a'.repeat(20)}`, `0x${'0b'.repeat(20)}`]
+    expect(set).toMatchObject({ sessionLifetimeMs: 24 * 3_600_000, walletFactories })
     expect(Buffer.from(set.tokenKey!)).toEqual(Buffer.alloc(32, 10))
     const { quoteKeys } = readEnvironment({
       QUOTE_KEY: `0x${'0b'.repeat(32)}, 0x${'0c'.repeat(32)}`,
@@ -312,7 +357,7 @@ describe('sessions', () => {
   it.each([
     [{ TOKEN_KEY: 'secret' }, /TOKEN_KEY: must be 0x and 64 hex digits/],
     [{ SESSION_DAYS: '0' }, /SESSION_DAYS/],
-    [{ ERC6492: 'yes' }, /ERC6492/],
+    [{ WALLET_FACTORIES: '0x0a' }, /WALLET_FACTORIES/],
   ])('with %o stop with one sentence', (env, sentence) => {
     expect(() => readEnvironment(env)).toThrow(sentence)
   })

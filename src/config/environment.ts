@@ -1,8 +1,12 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
+import { PUBLIC_WALLET_FACTORIES } from '../registry/auth/walletFactories.js'
+import { parseWitnessKey } from '../registry/log/cosignature.js'
+import { sha256InOneCall } from '../registry/log/hash.js'
 import { fromHex } from '../registry/primitives/bytes.js'
+import { envFileFaults } from './envFile.js'
 import { parseInput } from './error.js'
 import { evmAddress, hexBytes, httpUrl } from './fields.js'
 import { readSecretFiles, secretSchema } from './secretFiles.js'
@@ -47,6 +51,19 @@ const solanaKey = z.string().transform((text, ctx) => {
   ctx.addIssue({
     code: 'custom',
     message: 'is no secret key of a Solana account (64 bytes, base58 or a JSON array)',
+  })
+  return z.NEVER
+})
+
+/** Schema of a log's witness, such as `w.example+1a2b3c4d+BAAB… https://w.example/v1/witness`. */
+const witness = z.string().transform((text, ctx) => {
+  const [, verifierKey = '', url] = /^(\S+) +(\S+)$/.exec(text) ?? []
+  const key = parseWitnessKey(sha256InOneCall, verifierKey)
+  const parsed = httpUrl.safeParse(url)
+  if (key && parsed.success) return { ...key, url: parsed.data.replace(/\/+$/, '') }
+  ctx.addIssue({
+    code: 'custom',
+    message: 'must be a witness’s verifier key (`clusterd log key --witness`), a space and its URL',
   })
   return z.NEVER
 })
@@ -118,6 +135,8 @@ const variables = z.object({
   SERVICE_DOMAIN: z.string().min(1).default('localhost'),
   /** The site's URL in browsers. */
   SITE_URL: httpUrl.optional(),
+  /** URI that takes reports of weaknesses, shown in `/.well-known/security.txt`. */
+  SECURITY_CONTACT: z.url({ protocol: /^(https|mailto|tel)$/ }).optional(),
   DATABASE_POOL: wholeNumber(2, 1_000).default(10),
   /** Key of the account that pays for deliveries. Without it nothing is delivered. */
   RELAYER_PRIVATE_KEY: secretSchema(privateKey.optional()),
@@ -145,6 +164,8 @@ const variables = z.object({
    * Ed25519 seeds that sign the log of the feed, the current one first, joined by commas. Earlier keys sign too.
    */
   LOG_KEY: secretSchema(keys32.default([])),
+  /** Witnesses that are asked to sign the log's checkpoints too: `<verifier key> <URL>`, joined by commas. */
+  LOG_WITNESSES: commaList.pipe(z.array(witness).max(8)).default([]),
   /** The current log key in a keystore, and the file of its password. */
   LOG_KEYSTORE: z.string().optional(),
   LOG_PASSWORD_FILE: z.string().optional(),
@@ -156,6 +177,11 @@ const variables = z.object({
   MIRROR_DOMAIN: z.string().optional(),
   /** Name of a log to copy even if it does not continue the log that was copied before. */
   MIRROR_ACCEPT: z.string().optional(),
+  /** Name under which `clusterd mirror` signs checkpoints as a witness, by LOG_KEY. */
+  MIRROR_WITNESS: z
+    .string()
+    .regex(/^[^\s+]{1,255}$/, 'must be a name without spaces and +')
+    .optional(),
   /** API key with which `clusterd mirror` reads its source. */
   MIRROR_API_KEY: secretSchema(
     z.string().startsWith('ck_', 'must be an API key (ck_…)').optional(),
@@ -193,8 +219,8 @@ const variables = z.object({
   KEEP_ALIVE_SECONDS: wholeNumber(1, 3_600).default(65),
   /** Lifetime of an authentication key. */
   SESSION_DAYS: wholeNumber(1, 365).default(DEFAULT_SESSION_DAYS),
-  /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
-  ERC6492: trueOrFalse,
+  /** Factories that signatures of undeployed smart wallets may name (ERC-6492), in place of the public ones. */
+  WALLET_FACTORIES: commaList.pipe(z.array(evmAddress)).default([...PUBLIC_WALLET_FACTORIES]),
   /** Adds the test wallet of a local world (test network) to the pages. */
   CLUSTERD_TEST_WALLET: trueOrFalse,
   /** Texts of the alarms that the seeds of a local world raise, joined by commas. */
@@ -248,6 +274,7 @@ const environment = variables
       serviceDomain: set.SERVICE_DOMAIN,
       /** undefined: not set; the service is on this machine. */
       siteUrl: set.SITE_URL,
+      securityContact: set.SECURITY_CONTACT,
       databasePool: set.DATABASE_POOL,
       relayerKeySources: keySources(set, 'RELAYER'),
       ensKeySources: keySources(set, 'ENS'),
@@ -261,10 +288,12 @@ const environment = variables
         keystore: set.LOG_KEYSTORE,
         passwordFile: set.LOG_PASSWORD_FILE,
       },
+      logWitnesses: set.LOG_WITNESSES,
       mirrorUrl: set.MIRROR_URL,
       mirrorKey: set.MIRROR_KEY,
       mirrorDomain: set.MIRROR_DOMAIN,
       mirrorAccept: set.MIRROR_ACCEPT,
+      mirrorWitness: set.MIRROR_WITNESS,
       mirrorApiKey: set.MIRROR_API_KEY,
       tokenKey: set.TOKEN_KEY,
       shareKeys: set.SHARE_KEY,
@@ -275,7 +304,7 @@ const environment = variables
       trustProxy: set.TRUST_PROXY ?? 0,
       keepAliveMs: set.KEEP_ALIVE_SECONDS * 1_000,
       sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
-      acceptsErc6492: set.ERC6492,
+      walletFactories: set.WALLET_FACTORIES,
       hasTestWallet: set.CLUSTERD_TEST_WALLET,
       seededAlarms: set.CLUSTERD_SEEDED_ALARMS,
       failpoint: set.CLUSTERD_FAILPOINT,
@@ -296,15 +325,30 @@ export const isStartedByLocalWorld = (): boolean => Boolean(process.env.CLUSTERD
  * data folder. A process that a local world started has all of its variables already.
  */
 export function loadEnvFile(): void {
-  if (isStartedByLocalWorld()) return
-  if (existsSync('.env')) process.loadEnvFile('.env')
-  const ofWorld = join(process.env.CLUSTERD_HOME || '.clusterd', '.env')
-  if (existsSync(ofWorld)) process.loadEnvFile(ofWorld)
+  for (const file of envFiles()) process.loadEnvFile(file)
 }
+
+/** The first file may name the folder of the second. */
+function* envFiles(): Generator<string> {
+  if (isStartedByLocalWorld()) return
+  if (existsSync('.env')) yield '.env'
+  const ofWorld = join(process.env.CLUSTERD_HOME || '.clusterd', '.env')
+  if (existsSync(ofWorld)) yield ofWorld
+}
+
+/** Lines of these files that systemd or Docker Compose may have read differently than this process. */
+export const ambiguousEnvLines = () =>
+  [...envFiles()].flatMap((file) =>
+    envFileFaults(readFileSync(file, 'utf8')).map(({ line, variable, found, remedy }) => ({
+      about: `${file}, line ${line}${variable === null ? '' : ` (${variable})`}`,
+      found,
+      remedy,
+    })),
+  )
 
 /** Variables that `clusterd dev` passes to the daemon of its local world (listed in docs/run/configuration.md). */
 const PASSED_ON =
-  /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|ERC6492|WEBHOOKS_PRIVATE|SQL_VIEWS|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
+  /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|WALLET_FACTORIES|WEBHOOKS_PRIVATE|SQL_VIEWS|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
 
 export const selectLocalDaemonVariables = (
   env: NodeJS.ProcessEnv = process.env,

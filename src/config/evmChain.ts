@@ -102,6 +102,9 @@ function withPreset(chain: z.output<typeof fields>) {
   const preset = chainId === known.chainId ? known : undefined
   return {
     ...chain,
+    name: preset?.name ?? `${known.name} ${chainId}`,
+    // shown to everybody: an operator's own RPC URL may hold a provider's key
+    publicRpcUrls: preset?.publicRpcUrls ?? (chain.local ? chain.rpcUrls : []),
     network: chain.network ?? known.network,
     chainId,
     genesisHash: chain.genesisHash ?? preset?.genesisHash,

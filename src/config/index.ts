@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import type { Cosigner } from '../registry/log/signer.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type ChainsFile, emptyChainsFile, readChainsFile } from './chainsFile.js'
 import { configuredNonEvmSections, emptyNonEvmSections } from './clusters.js'
@@ -17,7 +18,9 @@ export {
   readChainsFile,
   readDraftChainsFile,
 } from './chainsFile.js'
+export { envFileFaults } from './envFile.js'
 export {
+  ambiguousEnvLines,
   type CommandFlags,
   type Environment,
   environmentWithVariables,
@@ -71,12 +74,14 @@ export interface MirrorConfig {
   domain: string | undefined
   /** Name of a log to copy even if it does not continue the log that was copied before. */
   accept: string | undefined
+  /** Signs checkpoints as a witness; undefined: nobody does. */
+  cosigner: Cosigner | undefined
   networks: readonly Network[]
 }
 
 /**
- * Configuration of a mirror. It serves the API and has no keys. The chains file is optional: its hubs are used to
- * check who owns the names.
+ * Configuration of a mirror. It serves the API, and has no key but that of a witness. The chains file is optional: its
+ * hubs are used to check who owns the names.
  * @throws ConfigError
  */
 export function readMirrorConfig(
@@ -105,7 +110,15 @@ export function readMirrorConfig(
     return { ...chains, ...emptyNonEvmSections, chains: hubs, ens: {} }
   })
   const { mirrorApiKey: apiKey, mirrorDomain: domain, mirrorAccept: accept } = base
-  return Object.freeze({ ...config, mirror: { url, key, apiKey, domain, accept, networks } })
+  const name = base.mirrorWitness
+  const { logKeys: keys } = config
+  if (name !== undefined && keys.length === 0)
+    throw new ConfigError('LOG_KEY is not set: a mirror with --witness signs by it.')
+  const cosigner = name === undefined ? undefined : { name, keys }
+  return Object.freeze({
+    ...config,
+    mirror: { url, key, apiKey, domain, accept, cosigner, networks },
+  })
 }
 
 /**

@@ -1,9 +1,11 @@
 // Sources of addresses and endpoint ids: @layerzerolabs/lz-evm-sdk-v2 3.1.10, @layerzerolabs/lz-definitions 3.1.13.
-// Source of gas tokens other than ETH, and of explorers: viem 2.57.1.
+// Source of names, public RPC URLs, gas tokens other than ETH, and explorers: viem 2.57.20.
 
 const CHAINS = [
   {
     label: '1',
+    name: 'Ethereum',
+    publicRpcUrls: ['https://ethereum.reth.rs/rpc'],
     genesisHash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
     eid: 30101,
     layerZero: {
@@ -16,6 +18,8 @@ const CHAINS = [
   },
   {
     label: '10',
+    name: 'OP Mainnet',
+    publicRpcUrls: ['https://mainnet.optimism.io'],
     genesisHash: '0x7ca38a1916c42007829c55e69d3e9a73265554b586a499015373241b8a3fa48b',
     eid: 30111,
     layerZero: {
@@ -28,6 +32,8 @@ const CHAINS = [
   },
   {
     label: '56',
+    name: 'BNB Smart Chain',
+    publicRpcUrls: ['https://56.rpc.thirdweb.com'],
     genesisHash: '0x0d21840abff46b96c84b2ac9e10e4f5cdaeb5693cb665db62a2f3b02d2d57b5b',
     eid: 30102,
     layerZero: {
@@ -41,6 +47,8 @@ const CHAINS = [
   },
   {
     label: '137',
+    name: 'Polygon',
+    publicRpcUrls: ['https://polygon.drpc.org'],
     genesisHash: '0xa9c28ce2141b56c474f1dc504bee9b01eb1bd7d1a507580d5519d4437a97de1b',
     eid: 30109,
     layerZero: {
@@ -54,6 +62,8 @@ const CHAINS = [
   },
   {
     label: '8453',
+    name: 'Base',
+    publicRpcUrls: ['https://mainnet.base.org'],
     genesisHash: '0xf712aa9241cc24369b143cf6dce85f0902a9731e70d66818a3a5845b296c73dd',
     eid: 30184,
     layerZero: {
@@ -66,6 +76,8 @@ const CHAINS = [
   },
   {
     label: '17000',
+    name: 'Holesky',
+    publicRpcUrls: ['https://ethereum-holesky-rpc.publicnode.com'],
     genesisHash: '0xb5f7f912443c940f21fd611f12828d75b534364ed9e95ca4e307729a4661bde4',
     eid: 40217,
     endpoint: '0x6edce65403992e310a62460808c4b910d972f10f',
@@ -79,6 +91,8 @@ const CHAINS = [
   },
   {
     label: '42161',
+    name: 'Arbitrum One',
+    publicRpcUrls: ['https://arb1.arbitrum.io/rpc'],
     genesisHash: '0x7ee576b35482195fc49205cec9af72ce14f003b9ae69f6ba0faef4514be8b442',
     eid: 30110,
     layerZero: {
@@ -91,6 +105,8 @@ const CHAINS = [
   },
   {
     label: '43114',
+    name: 'Avalanche',
+    publicRpcUrls: ['https://api.avax.network/ext/bc/C/rpc'],
     genesisHash: '0x31ced5b9beb7f8782b014660da0cb18cc409f121f408186886e1ca3e8eeca96b',
     eid: 30106,
     layerZero: {
@@ -104,6 +120,8 @@ const CHAINS = [
   },
   {
     label: '81457',
+    name: 'Blast',
+    publicRpcUrls: ['https://rpc.blast.io'],
     eid: 30243,
     layerZero: {
       sendLibrary: '0xc1b621b18187f74c8f6d52a6f709dd2780c09821',
@@ -115,6 +133,8 @@ const CHAINS = [
   },
   {
     label: '98866',
+    name: 'Plume',
+    publicRpcUrls: ['https://rpc.plume.org'],
     eid: 30370,
     endpoint: '0xc1b15d3b262beec0e3565c11c9e0f6134bdacb36',
     layerZero: {
@@ -128,6 +148,8 @@ const CHAINS = [
   },
   {
     label: '11155111',
+    name: 'Sepolia',
+    publicRpcUrls: ['https://11155111.rpc.thirdweb.com'],
     genesisHash: '0x25a5cc106eea7138acab33231d7160d69cb777ee0c2c553fcddf5138993e6dd9',
     eid: 40161,
     endpoint: '0x6edce65403992e310a62460808c4b910d972f10f',

@@ -59,6 +59,18 @@ describe('a preset', () => {
     expect(chainsOf(hub, { ...spoke, ...own, ...more })[1]).toMatchObject({ ...own, ...more })
   })
 
+  it('shows wallets a public RPC URL, and the operator’s only in a local world', () => {
+    const rpcUrls = ['https://node.example/v2/a-key-of-the-operator']
+    const shownBy = (chain: object) => chainsOf({ ...hub, rpcUrls, ...chain })[0]!
+    expect(shownBy({})).toMatchObject({
+      name: 'Ethereum',
+      publicRpcUrls: [expect.not.stringContaining('node.example')],
+    })
+    expect(shownBy({ local: true }).publicRpcUrls).toEqual(shownBy({}).publicRpcUrls)
+    expect(shownBy({ chainId: 5 })).toMatchObject({ name: 'Ethereum 5', publicRpcUrls: [] })
+    expect(shownBy({ chainId: 5, local: true }).publicRpcUrls).toEqual(rpcUrls)
+  })
+
   it.each([true, false])('is not used for a chain with another id (local: %s)', (local) => {
     const [, local8453] = chainsOf(hub, { ...spoke, chainId: 900_008_453, local })
     expect(local8453).toMatchObject({

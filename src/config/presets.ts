@@ -7,6 +7,9 @@ type Hex = `0x${string}`
 export interface ChainPreset {
   /** The chain's label in the HTTP API. */
   readonly label: string
+  readonly name: string
+  /** RPC URLs that anybody may use, for wallets and pages. */
+  readonly publicRpcUrls: readonly string[]
   readonly network: Network
   readonly chainId: number
   /** Hash of block 0; undefined: it is read at the first start. */

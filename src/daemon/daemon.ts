@@ -7,8 +7,8 @@ import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
 import { createRestoreDetector } from '../db/deployment/restored.js'
 import { moveWorker } from '../db/journal/moves.js'
-import type { LeaderRole } from '../db/leaders/leaders.js'
 import { createLeasePool } from '../db/leaders/lead.js'
+import type { LeaderRole } from '../db/leaders/leaders.js'
 import { readMirroredNetworks } from '../db/mirror/mirrors.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_CLIENT_MS } from '../db/pg/pool.js'
@@ -28,7 +28,7 @@ import { paymentReleaseTypedData } from '../registry/community/release.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { DaemonChainFamily, OpenedChain } from './families/family.js'
-import { CHAIN_FAMILIES, relayerTelemetriesOf } from './families/index.js'
+import { CHAIN_FAMILIES } from './families/index.js'
 import { maintenanceWorkers } from './maintenance.js'
 import { registerSnapshotMetrics } from './metrics.js'
 import { overviewPage } from './opsPage.js'
@@ -109,11 +109,7 @@ export class Daemon {
         reportLostCommits({ loops: this.#loops, log }, network),
       ),
     })
-    registerSnapshotMetrics(
-      this.#metrics.registry,
-      () => this.#snapshot(),
-      relayerTelemetriesOf(families),
-    )
+    registerSnapshotMetrics(this.#metrics.registry, () => this.#snapshot())
   }
 
   /** @throws Error with one sentence when a chain can't be used, or the database does not allow the daemon's roles */
@@ -143,7 +139,11 @@ export class Daemon {
           ...maintenanceWorkers(leader, this.#config.isSqlServed),
           moveWorker(leader),
         ],
-        log: { domain: this.#config.serviceDomain, keys: this.#config.logKeys },
+        log: {
+          domain: this.#config.serviceDomain,
+          keys: this.#config.logKeys,
+          witnesses: this.#config.logWitnesses,
+        },
       }
       if (roles.includes('index'))
         this.#runs.push(
@@ -224,7 +224,8 @@ export class Daemon {
   }
 
   async #startApi(): Promise<void> {
-    const { airdropOperatorKey, relayerKey, ensKey, ens, port, host } = this.#config
+    const { airdropOperatorKey, relayerKey, ensKey, ens, port, host, mirror } = this.#config
+    const cosigner = mirror?.cosigner
     const relayer = relayerKey ? relayerAccount(relayerKey) : null
     const gateway =
       ensKey &&
@@ -234,17 +235,20 @@ export class Daemon {
       )
     const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNameReader(ens)
     const { createApi } = await import('../api/server.js')
+    const { witnessRoutes } = await import('../api/v1/witness.js')
     const { addTestWallet, setPageServiceInfo } = await import('../web/page.js')
     const isLocal = this.#config.chains.every(({ local }) => local)
-    setPageServiceInfo({
+    const facts = {
       isLocal,
       ens: gateway ? { mainnet: ens.mainnet?.parent, testnet: ens.testnet?.parent } : {},
       networks: NETWORKS.filter(
         (network) =>
-          this.#config.mirror?.networks.includes(network) ||
+          mirror?.networks.includes(network) ||
           this.#chains.some(({ port }) => port.network === network),
       ),
-    })
+    }
+    const { siteUrl, securityContact } = this.#config
+    setPageServiceInfo(facts, { url: siteUrl.replace(/\/+$/, ''), securityContact })
     if (this.#config.hasTestWallet)
       await addTestWallet(
         this.#families.flatMap((family) => family.testWallet?.(this.#config) ?? []),
@@ -257,8 +261,11 @@ export class Daemon {
       pool: this.#readPool,
       chains: this.#chains.map(({ port }) => port),
       shareKeys: this.#config.shareKeys,
-      siteUrl: this.#config.siteUrl,
-      moreRoutes: this.#families.flatMap(({ routes = [] }) => routes),
+      siteUrl,
+      moreRoutes: [
+        ...this.#families.flatMap(({ routes = [] }) => routes),
+        ...(cosigner ? witnessRoutes({ key: mirror!.key, cosigner }) : []),
+      ],
       permissionSigner: airdropOperatorKey ? createClaimPermissionSigner(airdropOperatorKey) : null,
       ens: gateway ?? null,
       primaryNames: primaryNames ?? null,

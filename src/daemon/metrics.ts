@@ -4,7 +4,7 @@ import type { OpenJobCount } from '../db/outbox/stats.js'
 import { type ChainState, headAgeMs } from '../ops/chainState.js'
 import type { ProcessPartName } from '../ops/ownErrors.js'
 import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
-import type { RelayerTelemetry } from '../relayer/relayerTelemetry.js'
+import { RELAYER_GAUGES } from '../relayer/relayerState.js'
 import { type ProcessSnapshot, processAlarms } from './snapshot.js'
 
 const JOB_KINDS = Object.keys(JOB_KIND)
@@ -16,13 +16,8 @@ const NO_ALARM = [{ alarm: 'none', network: '', chain: '' }, 0] as const
 /**
  * Adds the metrics that show the daemon's snapshot.
  * @param read makes a snapshot, once for each metric of a scrape
- * @param telemetries chain families whose relayers may run
  */
-export function registerSnapshotMetrics(
-  registry: Registry,
-  read: () => ProcessSnapshot,
-  telemetries: readonly RelayerTelemetry[],
-): void {
+export function registerSnapshotMetrics(registry: Registry, read: () => ProcessSnapshot): void {
   const show = metricsOf(registry, read)
   show(
     'clusterd_alarm',
@@ -38,7 +33,7 @@ export function registerSnapshotMetrics(
   )
   showChains(show)
   showNodes(show)
-  showOutboxes(show, telemetries)
+  showOutboxes(show)
   show(
     'clusterd_leader',
     '1 in the process that leads a network in a role, 0 where it stands by',
@@ -211,7 +206,7 @@ function showNodes(show: Show): void {
 }
 
 /** Metrics of the outboxes that this process leads. */
-function showOutboxes(show: Show, telemetries: readonly RelayerTelemetry[]): void {
+function showOutboxes(show: Show): void {
   const ofJobs = (
     name: string,
     help: string,
@@ -219,7 +214,7 @@ function showOutboxes(show: Show, telemetries: readonly RelayerTelemetry[]): voi
   ) =>
     show(name, help, ['network', 'kind', 'state'], ({ outboxes, nowMs }) =>
       outboxes.flatMap(({ network, relayers }) => {
-        const counted = relayers.flatMap(({ stats }) => (stats ? [stats.open] : []))
+        const counted = relayers.flatMap(({ open }) => (open ? [open] : []))
         if (counted.length === 0) return []
         const of = (kind: string, state: string) =>
           counted.flat().filter((jobs) => jobs.kind === kind && jobs.state === state)
@@ -240,13 +235,12 @@ function showOutboxes(show: Show, telemetries: readonly RelayerTelemetry[]): voi
     'Age of the oldest job of each kind and state, else 0',
     (jobs, nowMs) => (nowMs - Math.min(nowMs, ...jobs.map(({ oldestMs }) => oldestMs))) / 1_000,
   )
-  for (const telemetry of telemetries)
-    for (const { name, help, value } of telemetry.gauges)
-      show(name, help, ['network', 'chain'], ({ outboxes }) =>
-        outboxes
-          .flatMap(({ relayers }) => relayers.filter(({ kind }) => kind === telemetry))
-          .map((relayer) => [{ network: relayer.network, chain: relayer.chain }, value(relayer)]),
-      )
+  for (const { name, help, value } of RELAYER_GAUGES)
+    show(name, help, ['network', 'chain'], ({ outboxes }) =>
+      outboxes
+        .flatMap(({ relayers }) => relayers)
+        .map((relayer) => [{ network: relayer.network, chain: relayer.chain }, value(relayer)]),
+    )
 }
 
 const secondsOf = (ms: number | null): number | null => ms && ms / 1_000

@@ -6,7 +6,7 @@ import { type Html, html } from '../ops/port/html.js'
 import { JOB_STATE, type JobState } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { NETWORKS } from '../registry/primitives/network.js'
-import type { RelayerState } from '../relayer/relayerTelemetry.js'
+import { payingAccount, type RelayerState } from '../relayer/relayerState.js'
 import type { ProcessSnapshot, ServedChain } from './snapshot.js'
 import { installationStatus } from './status.js'
 
@@ -102,17 +102,17 @@ const proseOf = (text: string): unknown[] =>
 
 /** A paying account, with its balance and the days for which the balance lasts. Only the leading process knows it. */
 function accountRow(state: RelayerState): object[] {
-  const { network, chain, kind, balance } = state
+  const { network, chain, balance } = state
   if (balance === null) return []
-  const { isLow, account, ...shown } = kind.account(state, balance)
+  const { isLow, account, ...shown } = payingAccount(state, balance)
   return [
     {
       network,
       chain,
       account: codeOf(account),
       balance: badly(isLow, shown.balance),
-      'signed today': shown.signedToday ?? '',
-      'lasts, days': shown.lastsDays ?? '',
+      'signed today': shown.signedToday,
+      'lasts, days': shown.lastsDays,
     },
   ]
 }

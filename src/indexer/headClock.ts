@@ -1,4 +1,12 @@
 const SAMPLES = 32
+/** Number of block times from which on a chain can count as regular. */
+const LEAST_SAMPLES = 8
+/** How many times their shortest time the usual time between regular blocks is at most. */
+const REGULAR = 1.25
+/** Longest pause between two polls of a chain's head, ms: half the age at which an indexer counts as stuck. */
+const MAX_PAUSE_MS = 15_000
+/** After a head from a socket, the chain is polled once this many block times have passed. */
+const SOCKET_BLOCKS = 1.5
 
 /**
  * Estimates the usual time between a chain's blocks: their median, so that one stall or one wrong head does not change
@@ -25,4 +33,34 @@ export class BlockTimeEstimator {
   get blockMs(): number | null {
     return this.#blockMs.toSorted((a, b) => a - b)[this.#blockMs.length >> 1] ?? null
   }
+
+  /**
+   * Shortest time between recent blocks, ms. 0 if a block may come earlier: while few are known, where their times
+   * differ, and where they are so long that blocks are probably made on demand.
+   */
+  get shortestBlockMs(): number {
+    const shortestMs = Math.min(...this.#blockMs)
+    const isRegular =
+      this.#blockMs.length >= LEAST_SAMPLES &&
+      shortestMs <= MAX_PAUSE_MS &&
+      this.blockMs! <= REGULAR * shortestMs
+    return isRegular ? shortestMs : 0
+  }
+}
+
+/**
+ * Pause before the next poll of a chain at its head, ms: until its next block can exist, then every `pollMs`.
+ * @param sinceMs time since this process read the newest head
+ * @param lead how many blocks the last head that a socket showed is ahead of that head. 0: the socket will show the
+ *   next one too. NaN: it has shown none
+ */
+export function headPauseMs(
+  { shortestBlockMs }: Pick<BlockTimeEstimator, 'shortestBlockMs'>,
+  { pollMs, sinceMs, lead }: { pollMs: number; sinceMs: number; lead: number },
+): number {
+  // the node that was asked is behind the socket's
+  if (lead > 0) return pollMs
+  // this process may have read the head up to `pollMs` after its block
+  const nextMs = lead === 0 ? SOCKET_BLOCKS * shortestBlockMs : shortestBlockMs - pollMs
+  return Math.max(pollMs, Math.min(MAX_PAUSE_MS, nextMs) - sinceMs)
 }

@@ -8,10 +8,10 @@ import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { type FeedLogWorkerOptions, LastSignedFeedLog } from '../push/log.js'
+import { LastSignedFeedLog } from '../push/log.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
-import { signedLogWorker } from './log.js'
+import { type SignedLogOptions, signedLogWorker } from './log.js'
 import { createBackfillProgressLog, type IndexerCallbacks } from './progress.js'
 
 /** A chain that is indexed. */
@@ -33,8 +33,8 @@ export interface NetworkChainSources {
   chains: readonly IndexedChainSource[]
   /** Creates the workers that maintain the network's tables, for one term of leadership. */
   maintenance(ctx: LeaderContext): Worker[]
-  /** Domain in the name of the feed's signed log, and the log's keys. */
-  log: Pick<FeedLogWorkerOptions, 'domain' | 'keys'>
+  /** Domain in the name of the feed's signed log, the log's keys, and its witnesses. */
+  log: Pick<SignedLogOptions, 'domain' | 'keys' | 'witnesses'>
 }
 
 export interface NetworkIndexRun {

@@ -44,7 +44,7 @@ export async function runMirror(
 ): Promise<NetworkMirrorRun> {
   const { network, log, loops, signal, pool } = ctx
   const client = createMirrorSourceClient(source)
-  const { key, domain, accept } = source
+  const { key, domain, accept, cosigner } = source
   const openReader = () =>
     new LogReader(client, { key, domain, accept, network, sha256: sha256InOneCall })
   openReader()
@@ -76,6 +76,7 @@ export async function runMirror(
             epoch,
             reader,
             isExpected,
+            cosigner,
             onFailure,
             onStep: health.succeeded,
           }),

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '../client/index.js'
+import type { Cosigner } from '../registry/log/signer.js'
 
 /** Source of a mirror: where it reads logs, and which logs it accepts. */
 export interface MirrorSource {
@@ -15,6 +16,8 @@ export interface MirrorSource {
   domain?: string | undefined
   /** Name of a log that may replace the copied log without continuing it. */
   accept?: string | undefined
+  /** Signs the copied checkpoints as a witness. */
+  cosigner?: Cosigner | undefined
 }
 
 /** Timeout of a request, retries included. */

@@ -1,7 +1,8 @@
 import type pg from 'pg'
-import { ClusterdError } from '../client/error.js'
-import { type LogReader, logMismatchError, type SignedHead } from '../client/log.js'
+import { ClusterdError, logMismatchError } from '../client/error.js'
+import type { LogReader, SignedHead } from '../client/log.js'
 import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/log.js'
+import { readNewestSignedHead } from '../db/mirror/cosigned.js'
 import { markMirrorAbsent, markMirrorVerified } from '../db/mirror/mirrors.js'
 import { MirrorWriter } from '../db/mirror/writer.js'
 import { inTransaction } from '../db/pg/pool.js'
@@ -13,6 +14,7 @@ import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { generationInLogName, readBeginningLeaf } from '../registry/log/beginning.js'
 import { sha256TreeHasher } from '../registry/log/hash.js'
 import { type LeafEvent, parseEventLeaf } from '../registry/log/leafReader.js'
+import { addCosignatures, type Cosigner } from '../registry/log/signer.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** Name of the loop in the log and in `/status`. */
@@ -37,6 +39,8 @@ export interface MirrorWorkerOptions {
   reader: LogReader
   /** False where the source need not have a log of the network. */
   isExpected: boolean
+  /** Signs the copied checkpoints as a witness. */
+  cosigner?: Cosigner | undefined
   onFailure?(error: Error): void
   onStep?(): void
 }
@@ -46,7 +50,7 @@ export interface MirrorWorkerOptions {
  * anything is wrong, copies nothing.
  */
 export function mirrorWorker(options: MirrorWorkerOptions): Worker {
-  const { network, pool, epoch, reader, isExpected, onFailure, onStep } = options
+  const { network, pool, epoch, reader, isExpected, cosigner, onFailure, onStep } = options
   const startedMs = performance.now()
   let takenMs = startedMs
   let recordedMs = Number.NEGATIVE_INFINITY
@@ -65,7 +69,8 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
         return 'idle'
       }
       const nowMs = performance.now()
-      const isSigned = log?.note === head.note || nowMs - takenMs < SIGNATURES_EVERY_MS
+      const isSigned =
+        areNotesEqual(log?.note, head.note, cosigner) || nowMs - takenMs < SIGNATURES_EVERY_MS
       if (log && isSame(log, head) && isSigned) {
         if (nowMs - recordedMs < RECORD_EVERY_MS) return 'idle'
         await markMirrorVerified(pool, network, epoch)
@@ -88,6 +93,25 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
 function isSame(log: StoredFeedLog, { note }: SignedHead): boolean {
   const endOfSigned = note.indexOf('\n', note.indexOf('\n\n') + 2)
   return log.note?.startsWith(note.slice(0, endOfSigned + 1)) ?? false
+}
+
+/**
+ * True if the stored note differs from the source's at most in the lines of this witness, which have the time of its
+ * signature, and has such lines.
+ */
+function areNotesEqual(
+  stored: string | null | undefined,
+  note: string,
+  cosigner: Cosigner | undefined,
+): boolean {
+  if (!stored || !cosigner) return stored === note
+  const own = `— ${cosigner.name} `
+  const withoutOwn = (one: string) =>
+    one
+      .split('\n')
+      .filter((line) => !line.startsWith(own))
+      .join('\n')
+  return stored.includes(`\n${own}`) && withoutOwn(stored) === withoutOwn(note)
 }
 
 /** The source's newest checkpoint, verified. Null if `mayWait` and the source has no log of the network yet. */
@@ -113,7 +137,7 @@ interface TakeIn {
 }
 
 async function takeIn(
-  { network, pool, epoch, reader }: MirrorWorkerOptions,
+  { network, pool, epoch, reader, cosigner }: MirrorWorkerOptions,
   { stored, head, signal, alive }: TakeIn,
 ): Promise<void> {
   const { origin, size, note } = head
@@ -129,6 +153,14 @@ async function takeIn(
       { stored, next: { generation, origin } },
     )
     if (!copy) return
+    const signed = await readNewestSignedHead(client, network)
+    // a log asks its witnesses before it publishes: until then its checkpoint is older than what this mirror has signed
+    const isOlder = signed?.origin === origin && size < signed.size
+    if (signed && stored && signed.size > stored.size && !isOlder) {
+      // the source has to go on from what this mirror has signed as a witness
+      reader.last = signed
+      await reader.take(head.note, signal)
+    }
     try {
       for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
         copy.addTiles(tiles)
@@ -147,8 +179,9 @@ async function takeIn(
           throw refusalOf(error, `Entry ${index} of ${origin}`)
         }
       }
-      const log = { generation, origin, size, root: Buffer.from(head.root), note, server: null }
-      await copy.end(log).catch((error: unknown) => {
+      const log = { generation, origin, size, root: Buffer.from(head.root), server: null }
+      const signedNote = cosigner && !isOlder ? addCosignatures(note, cosigner) : note
+      await copy.end({ ...log, note: signedNote }).catch((error: unknown) => {
         throw refusalOf(error, `The log ${origin}`)
       })
     } finally {

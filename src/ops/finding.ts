@@ -60,8 +60,13 @@ export async function runCheck(
   return { about, ...(await result) }
 }
 
-/** The findings about chains without those that only follow from a node that is away. */
+/** The chain that a finding is about: its title up to the first comma. */
+const chainOf = ({ about }: DoctorFinding): string => about.split(',')[0]!
+
+/** The findings about chains without those that only follow from a node of the same chain that is away. */
 export function withoutConsequences(findings: readonly DoctorFinding[]): readonly DoctorFinding[] {
-  const isNodeAway = findings.some(({ isNode, level }) => isNode && level === 'bad')
-  return isNodeAway ? findings.filter(({ isNode, isOutage }) => isNode || !isOutage) : findings
+  const away = new Set(
+    findings.filter(({ isNode, level }) => isNode && level === 'bad').map(chainOf),
+  )
+  return findings.filter((one) => one.isNode || !one.isOutage || !away.has(chainOf(one)))
 }

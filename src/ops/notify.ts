@@ -49,6 +49,8 @@ export const BACKOFF_PAUSES_MS = {
   payer: [1_000, 2_000, 5_000, 10_000, 30_000],
   /** Repeating a message to a webhook. */
   webhook: [2_000, 10_000, 60_000, 300_000, 1_800_000, 3_600_000],
+  /** Asking a witness of a log. */
+  witness: [1_000, 5_000, 15_000, 60_000],
 } as const
 
 /** The pause after a number of failures in a row (at least 1), ms. */

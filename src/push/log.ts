@@ -9,14 +9,17 @@ import {
 } from '../db/feed/log.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
-import type { Worker } from '../ops/worker.js'
+import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { sha256TreeHasher } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
+import { formatNote, parseNote } from '../registry/log/note.js'
 import { isLogSignedBy, type LogKeys, logOrigin, signCheckpoint } from '../registry/log/signer.js'
-import { isSameHash } from '../registry/log/tree.js'
+import { rangeHashFromTiles, tileKey, tilesForRanges } from '../registry/log/tiles.js'
+import { consistencyProofRanges, isSameHash } from '../registry/log/tree.js'
 import { readFeedItems } from './feedReader.js'
+import type { Witness } from './witnesses.js'
 
 /** Number of journal entries per step: some ten ms of work. */
 const ENTRIES_AT_ONCE = 256
@@ -25,7 +28,6 @@ const ENTRIES_AT_ONCE = 256
  * log then grows by about 5,000 entries a second.
  */
 const PAUSE_MS = 100
-const IDLE_MS = 1_000
 
 /** The log that this process has signed last, remembered while other processes may lead its network. */
 export class LastSignedFeedLog {
@@ -55,6 +57,8 @@ export interface FeedLogWorkerOptions {
   domain: string
   /** Signing keys; without a key checkpoints are not signed. */
   keys: LogKeys
+  /** Witnesses whose signatures are served with the newest checkpoint. */
+  witnesses?: readonly Witness[]
   notify?: WakeUp
   memory?: LastSignedFeedLog
   /** Called when the feed restarts with a new generation, because signed events were lost. */
@@ -73,19 +77,20 @@ export function feedLogWorker(
   options: FeedLogWorkerOptions,
 ): Worker {
   const { pool, network, epoch } = ctx
-  const { keys, notify = createWakeUp(), memory = new LastSignedFeedLog() } = options
+  const { keys, witnesses = [], notify = createWakeUp() } = options
+  const { memory = new LastSignedFeedLog() } = options
   let behind = 0
   const report = () => options.onBehind?.(behind)
   return {
     name: 'the log of the feed',
     fields: { network },
     pollMs: PAUSE_MS,
-    idleMs: IDLE_MS,
+    idleMs: IDLE_POLL_MS,
     notify,
     maxBusySteps: 1,
     check: report,
     onFailure: report,
-    async step() {
+    async step(signal) {
       const server = await readDatabaseIdentity(pool)
       const followed = await readFeedLogState(pool, network)
       const { generation, newest, isCaughtUp, log } = followed
@@ -106,12 +111,16 @@ export function feedLogWorker(
           `no key signs the log ${log.origin} further: set LOG_KEY in this process, or begin a log without signatures by \`clusterd journal restored --yes\``,
         )
       }
-      if (log && behind === 0 && isHere && isLogSignedBy(log, keys)) return 'idle'
+      const isSigned = log && behind === 0 && isHere && isLogSignedBy(log, keys)
+      if (isSigned && !witnesses.some(({ isDue }) => isDue(log.note))) return 'idle'
       const grown = await grow(ctx, { ...followed, server, signed }, options)
       // a rewind happened meanwhile: the next step uses the new generation
       if (grown === 'rewound') return 'progressed'
       if (grown === 'forked') return beginAnew()
       memory.remember(grown.log, epoch)
+      // only the newest checkpoint, so that no catch-up waits for witnesses
+      if (grown.log.size > newest)
+        grown.log.note = await withCosignatures(ctx, grown, { log, witnesses, signal })
       await writeFeedLog(ctx, grown.log, { size: log?.size ?? 0, tiles: grown.tiles })
       behind = newest + 1 - grown.log.size
       return 'progressed'
@@ -152,6 +161,28 @@ async function grow(
   const head = { origin, size: tree.size, root: Buffer.from(tree.root) }
   const note = signCheckpoint(head, keys)
   return { log: { ...head, generation, note, server }, tiles }
+}
+
+/** Adds the signatures of witnesses to a log's new checkpoint. @param log the stored log, whose signatures are kept */
+async function withCosignatures(
+  { pool, network }: Pick<LeaderContext, 'network' | 'pool'>,
+  { log: { note, generation, size }, tiles }: { log: StoredFeedLog; tiles: FilledTile[] },
+  of: { log: StoredFeedLog | null; witnesses: readonly Witness[]; signal: AbortSignal },
+): Promise<string | null> {
+  if (note === null) return null
+  const proofFrom = async (old: number) => {
+    const ranges = consistencyProofRanges(old, size)
+    const stored = await readTiles(pool, network, generation, tilesForRanges(ranges, size))
+    const own = tiles.map((tile) => [tileKey(tile), tile.hashes] as const)
+    const known = new Map([...stored, ...own])
+    return ranges.map((range) => rangeHashFromTiles(sha256TreeHasher, range, known))
+  }
+  const before = of.log?.size === size ? of.log.note : null
+  const lines = await Promise.all(
+    of.witnesses.map((one) => one.signatureIn(before) ?? one.ask(note, proofFrom, of.signal)),
+  )
+  const { text, signatures } = parseNote(note)!
+  return formatNote({ text, signatures: [...signatures, ...lines.filter((line) => !!line)] })
 }
 
 interface Signing {

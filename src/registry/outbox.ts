@@ -47,6 +47,8 @@ export type JobState = keyof typeof JOB_STATE
 export const PARKED_ABOVE_DELIVERY_LIMIT = 'above_deliver_limit'
 /** Reason of a job that waits because its signer's balance is too low. */
 export const WAITS_FOR_FUNDS = 'insufficient_funds'
+/** Reason of a job whose transaction no node takes, though its nonce is the next one. */
+export const REFUSED_BY_NODES = 'refused'
 /** Reason of a job that waits because the relayer has spent its daily maximum on the chain. */
 export const WAITS_FOR_DAILY_CAP = 'daily_cap'
 /** Park reason of a payment that is worth less than its refusal costs. Its payer can reclaim it. */
@@ -56,7 +58,6 @@ export const PARKED_BELOW_REFUSAL_COST = 'below_refusal_cost'
 export type ParkReason =
   | 'operator'
   | 'spend_cap'
-  | 'permanent_error'
   | 'nonce_taken'
   /** The packet is not from one of our spokes to our hub (relayer/calls.ts). */
   | 'foreign_packet'
@@ -76,6 +77,13 @@ export type ParkReason =
   | 'settled_elsewhere'
   | 'refunded_elsewhere'
 
+/** Why an attempt sent nothing. A reason is in snake_case, and never a node's own message, which may hold its URL. */
+export type TxFailure =
+  /** `revert`: the call reverts now, and may succeed later (a paused hub). */
+  | { class: 'transient' | 'revert'; reason: string }
+  /** The job can never succeed. */
+  | { class: 'permanent'; reason: ParkReason }
+
 /** Purpose of a transaction. `cancel` is an empty transfer to the signer, which only uses up the nonce. */
 export type TxPurpose = 'deliver' | 'cancel'
 
@@ -91,7 +99,7 @@ export interface EvmJobTx {
   maxPriorityFeePerGas: bigint
   /** Head of the chain when a node last accepted the transaction, null before. */
   sentBlock: number | null
-  /** True after a node refused the transaction because of its fees. */
+  /** True after the nodes refused the transaction with the next nonce, until one of them takes it. */
   isRejected: boolean
 }
 

@@ -2,26 +2,27 @@ import type pg from 'pg'
 import { endJobBackoffs, hasUnfinishedJobs } from '../db/outbox/due.js'
 import { countWronglyRefusedPayments } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
+import { countOpenJobs } from '../db/outbox/stats.js'
 import type { ChainRowKey } from '../db/pg/rows.js'
 import type { LeaderContext } from '../ops/context.js'
 import { isInternalError } from '../ops/log/errors.js'
 import type { StepResult } from '../ops/worker.js'
-import type { RelayerState } from './relayerTelemetry.js'
+import type { RelayerIdentity, RelayerState } from './relayerState.js'
 import type { JobStepOutcome, RelayerClock } from './step.js'
 
 const STATS_EVERY_MS = 5_000
 /**
- * Interval of the query for refused payments whose names are registered. It is slow, since strangers may cause many
- * refusals.
+ * Interval of what costs more, ms: calls to a chain on which no job waits, and the query for refused payments whose names
+ * are registered, which is slow, since strangers may cause many refusals.
  */
-const REFUSED_NAMES_EVERY_MS = 60_000
+export const QUIET_EVERY_MS = 60_000
 
 export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   clock?: RelayerClock | undefined
   /** Called for each change of each job, with the stored row. */
   onOutcome?: ((row: JobRow, outcome: JobStepOutcome) => void) | undefined
-  /** Called with the error if the chain could not be reached for a job. */
-  onUnreachable?: ((row: JobRow, error: Error) => void) | undefined
+  /** Called with each error of a node that a job met. */
+  onNodeError?: ((row: JobRow, error: Error) => void) | undefined
   /**
    * Called with each error of our own code, and with log fields that name the job. Without it, the step throws the
    * first error after its other work.
@@ -40,21 +41,40 @@ export const jobLogFields = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | '
  * Runs the jobs of one chain in the network's leading process. Subclasses for each chain family define what is due, how
  * a transaction is signed, sent and followed, and how it expires: by its nonce or by its blockhash.
  */
-export abstract class ChainRelayer<State extends RelayerState> {
-  abstract readonly state: State
+export abstract class ChainRelayer {
+  readonly state: RelayerState
   /** The chain whose jobs are followed. */
-  protected abstract readonly place: ChainRowKey
+  protected readonly place: ChainRowKey
   /** The chain whose jobs are executed. Null without a key: nothing is signed. */
   protected abstract readonly key: ChainRowKey | null
   protected readonly clock: RelayerClock
+  /** Interval at which the chain is called while no job waits, ms. */
+  protected quietMs = QUIET_EVERY_MS
   readonly #pool: pg.Pool
   readonly #onOwnError: ChainRelayerOptions['onOwnError']
   #errors: unknown[] = []
   #statsAtMs = Number.NEGATIVE_INFINITY
-  #refusedNamesAtMs = Number.NEGATIVE_INFINITY
+  #quietAtMs = Number.NEGATIVE_INFINITY
 
-  constructor({ pool, clock, onOwnError }: ChainRelayerOptions) {
+  /** @param chain the chain's number in the database */
+  constructor(
+    { pool, network, clock, onOwnError }: ChainRelayerOptions,
+    chain: number,
+    identity: RelayerIdentity,
+  ) {
     this.#pool = pool
+    this.place = { network, chain }
+    this.state = {
+      network,
+      ...identity,
+      open: null,
+      balance: null,
+      signedToday: null,
+      runwayMs: null,
+      refusedNames: 0,
+      nonceGaps: 0,
+      nonceClaimed: null,
+    }
     this.#onOwnError = onOwnError
     this.clock = clock ?? { nowMs: Date.now, random: Math.random }
   }
@@ -89,14 +109,8 @@ export abstract class ChainRelayer<State extends RelayerState> {
    * @returns whether something was stored
    */
   protected abstract advance(isBusy: boolean, alive: () => void): Promise<boolean>
-  /** Reads statistics of the jobs from the database into the state. */
-  protected abstract takeStats(): Promise<void>
-  /** Balance of the paying account. */
+  /** Balance of the paying account. Reads its spending into the state, where spending is counted. */
   protected abstract readBalance(): Promise<bigint>
-  /** True if the chain has to be polled although there is no unfinished job. */
-  protected isWaiting(): boolean {
-    return false
-  }
 
   /**
    * Runs one step, without timers.
@@ -108,32 +122,43 @@ export abstract class ChainRelayer<State extends RelayerState> {
     let hasStored = false
     let isBusy = false
     this.#errors = []
+    let isCalled = true
     // statistics are read even while the chain is unavailable, since its jobs wait
     try {
       hasStored = (await this.queue()) > 0
       isBusy = this.key !== null && (await hasUnfinishedJobs(this.#pool, this.key))
-      if (this.key && (await this.advance(isBusy, alive))) hasStored = true
+      const isDue = this.state.balance === null || this.#isPast(this.#quietAtMs, this.quietMs)
+      isCalled = hasStored || isBusy || this.state.nonceGaps > 0 || isDue
+      if (this.key && isCalled && (await this.advance(isBusy, alive))) hasStored = true
     } finally {
-      if (hasStored || Math.abs(this.clock.nowMs() - this.#statsAtMs) >= STATS_EVERY_MS)
-        await this.#takeStats()
+      if (hasStored || this.#isPast(this.#statsAtMs, STATS_EVERY_MS))
+        await this.#takeStats(isCalled)
     }
     if (this.#errors.length > 0) throw this.#errors[0]
     if (hasStored) return 'progressed'
-    return isBusy || this.isWaiting() ? 'waiting' : 'idle'
+    return isBusy || this.state.nonceGaps > 0 ? 'waiting' : 'idle'
   }
 
-  /** Reads statistics and the balance. The first balance, and a higher one, wakes jobs that wait for funds. */
-  async #takeStats(): Promise<void> {
+  /** A clock that was set back counts as time passed. */
+  #isPast(sinceMs: number, ms: number): boolean {
+    return Math.abs(this.clock.nowMs() - sinceMs) >= ms
+  }
+
+  /**
+   * Reads statistics and the balance. The first balance, and a higher one, wakes jobs that wait for funds.
+   * @param isCalled true to call the chain, for the balance
+   */
+  async #takeStats(isCalled: boolean): Promise<void> {
     const nowMs = this.clock.nowMs()
     // after the clock was set back, a null balance makes the balance read below wake all backed-off jobs
     if (nowMs < this.#statsAtMs) this.state.balance = null
     this.#statsAtMs = nowMs
-    await this.takeStats()
-    if (Math.abs(nowMs - this.#refusedNamesAtMs) >= REFUSED_NAMES_EVERY_MS) {
+    this.state.open = await countOpenJobs(this.#pool, this.place, nowMs)
+    if (this.#isPast(this.#quietAtMs, QUIET_EVERY_MS)) {
       this.state.refusedNames = await countWronglyRefusedPayments(this.#pool, this.place, nowMs)
-      this.#refusedNamesAtMs = nowMs
+      this.#quietAtMs = nowMs
     }
-    if (!this.key) return
+    if (!this.key || !isCalled) return
     const before = this.state.balance
     const balance = await this.readBalance()
     if (before === null || balance > before) await endJobBackoffs(this.#pool, this.key, nowMs)

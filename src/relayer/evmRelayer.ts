@@ -20,27 +20,29 @@ import {
   type NewJob,
   type SignerRowKey,
   saveJobs,
-  saveJobWithNextNonce,
 } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
 import { endParkedRefusals, parkUneconomicalRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import { countOpenJobs, readSignerStats } from '../db/outbox/stats.js'
-import { findUndeliveredPayments } from '../db/payments/open.js'
-import type { ChainRowKey } from '../db/pg/rows.js'
+import { readSignerStats } from '../db/outbox/stats.js'
+import { queuePaymentDeliveries } from '../db/payments/open.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
 import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { decideMessageExecution, isDeliveryVoid, jobCallOf } from './calls.js'
-import { ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
-import { EVM_TELEMETRY, type EvmRelayerState } from './evmTelemetry.js'
+import {
+  ChainRelayer,
+  type ChainRelayerOptions,
+  jobLogFields,
+  QUIET_EVERY_MS,
+} from './chainRelayer.js'
 import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
 import { hasJobEnded, toParkedJob } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
 import type { RelayerChain } from './run.js'
-import { decideJobStep, isProgressOutcome, type JobStepOutcome, type JobStore } from './step.js'
+import { decideJobStep, isProgressOutcome, type JobStepOutcome, type SaveJob } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const DAY_MS = 86_400_000
@@ -65,9 +67,7 @@ type Row = JobRow<EvmJobTx>
 type Pass = Pick<SpendPolicy, 'gasPriceCapWei'> & { nowMs: number }
 
 /** Runs the jobs of one signer on an EVM chain, where a transaction is valid until its nonce is used. */
-export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
-  readonly state: EvmRelayerState
-  protected readonly place: ChainRowKey
+export class EvmRelayer extends ChainRelayer {
   protected readonly key: SignerRowKey | null
   readonly #options: EvmRelayerOptions
   readonly #gasPriceCapWei: () => Promise<bigint>
@@ -76,13 +76,17 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   #releasesAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: EvmRelayerOptions) {
-    super(options)
-    const { pool, network, epoch, at, path, account, settings } = options
+    const { pool, epoch, at, path, account, settings } = options
+    super(options, at.chain, {
+      chain: at.label,
+      unit: 'wei',
+      account: account?.address ?? null,
+      stuck: path && [],
+    })
     const { nowMs } = this.clock
     this.#options = options
-    this.place = { network, chain: at.chain }
     this.#gasPriceCapWei = createGasPriceCap(at.rpc, at.config)
-    this.key = account && { network, chain: at.chain, signer: fromHex(account.address) }
+    this.key = account && { ...this.place, signer: fromHex(account.address) }
     this.#nonces =
       account &&
       this.key &&
@@ -97,23 +101,6 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
         guard: (about, work) => this.guard(about, work),
       })
     this.#isLocal = path?.lane.hub.isLocal ?? false
-    this.state = {
-      network,
-      signer: account?.address ?? null,
-      chain: at.label,
-      kind: EVM_TELEMETRY,
-      stats: null,
-      stuck: path && [],
-      nonceGaps: 0,
-      nonceClaimed: null,
-      balance: null,
-      refusedNames: 0,
-      runwayMs: null,
-    }
-  }
-
-  protected override isWaiting(): boolean {
-    return this.state.nonceGaps > 0
   }
 
   protected async queue(): Promise<number> {
@@ -128,6 +115,8 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const { mended, isSound, gaps, claimed } = await this.#nonces!.step()
     this.state.nonceGaps = gaps
     this.state.nonceClaimed = claimed
+    // a local chain may lose confirmed transactions at any time
+    this.quietMs = isSound && !this.#isLocal ? QUIET_EVERY_MS : 0
     const nowMs = this.clock.nowMs()
     const due = await findDueEvmJobs(this.#options.pool, this.key!, nowMs, this.setAside)
     const held = due.filter(({ nonce }) => nonce !== null)
@@ -183,14 +172,14 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
         await settleReceivedMessages(client, network, nowMs)
         const sentBeforeMs = this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs
         const fresh = delivers ? await findMessagesToQueue(client, network, sentBeforeMs) : []
-        const payments = account ? await findUndeliveredPayments(client, network) : []
-        const jobs = payments.map(this.#deliveryOf)
+        const deliveries = account ? await queuePaymentDeliveries(client, this.place, nowMs) : 0
+        const jobs: NewJob[] = []
         for (const message of fresh) {
           const about = { message: toHex(message.guid) }
           jobs.push(...((await this.guard(about, () => this.#jobsFor(message, path))) ?? []))
         }
         return {
-          queued: await insertJobs(client, network, jobs, nowMs),
+          queued: deliveries + (await insertJobs(client, network, jobs, nowMs)),
           stuck: await findStuckMessages(client, network, stuckMs),
         }
       },
@@ -239,12 +228,6 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     if (priceWei === null) return null
     return (GAS_PER_PAYMENT_REFUSAL * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
   }
-
-  readonly #deliveryOf = (subject: Buffer): NewJob => ({
-    kind: 'deliver',
-    chain: this.#options.at.chain,
-    subject,
-  })
 
   /**
    * New jobs of a message. On local networks we are the only verifier. A refused execution is queued too, so that it is
@@ -311,63 +294,51 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     memo: RpcCallCache,
     { gasPriceCapWei, nowMs }: Pass,
   ): Promise<() => Promise<JobStepOutcome>> {
-    const { at, account, settings, onUnreachable } = this.#options
+    const { at, account, settings, onNodeError } = this.#options
     // a nonce belongs to the key that it was taken for, even after a key rotation
     const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
     const by = isOwn ? account! : accountWithoutKey(toHex(row.signer!))
-    const store = this.#storeOf(row, fromHex(by.address))
+    const save = this.#saverOf(row, fromHex(by.address))
     const call = this.#callOf(row, nowMs)
     const voided = isDeliveryVoid(row, nowMs) ? 'reclaimed' : null
     const reason = typeof call === 'string' ? call : voided
     if (reason !== null && row.nonce === null)
-      return async () => ((await store.save(toParkedJob(row, reason))) ? 'parked' : 'stale')
+      return async () => ((await save(toParkedJob(row, reason))) ? 'parked' : 'stale')
     // a signed transaction stays valid until a cancel has used its nonce. Then the job is parked like an unsigned one.
     if (reason !== null && row.release === null)
       return async () =>
-        (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'
+        (await save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'
     const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
     const sender = createEvmJobSender({ chain: at, account: by }, made, memo)
     const spendCapWei = settings.spendCapWei * BigInt(1 + row.others.length)
     const ports = {
       sender,
-      store,
+      save,
       clock: this.clock,
-      onUnreachable: (error: Error) => onUnreachable?.(row, error),
+      onNodeError: (error: Error) => onNodeError?.(row, error),
     }
     return decideJobStep(row, ports, { spendCapWei, gasPriceCapWei })
   }
 
   /** Stores changes of a job, only if its row is unchanged and this process leads. */
-  #storeOf(row: Row, signer: Buffer): JobStore {
+  #saverOf(row: Row, signer: Buffer): SaveJob {
     const { pool, epoch, settings } = this.#options
-    const by = () => ({ epoch, nowMs: this.clock.nowMs(), dailyCapWei: settings.dailyCapWei })
-    return {
-      save: (after) =>
-        saveJobs(pool, [{ job: row, after }], {
-          ...by(),
-          signer: after.nonce === null ? undefined : signer,
-        }),
-      saveWithNonce: (build) =>
-        saveJobWithNextNonce(pool, row, { ...by(), key: { ...this.key!, signer } }, build),
+    const { dailyCapWei } = settings
+    return (after) => {
+      const hasNonce = typeof after === 'function' || after.nonce !== null
+      const by = { epoch, nowMs: this.clock.nowMs(), ...(hasNonce && { signer, dailyCapWei }) }
+      return saveJobs(pool, [{ job: row, after }], by)
     }
   }
 
-  protected async takeStats(): Promise<void> {
-    const { pool } = this.#options
-    const nowMs = this.clock.nowMs()
-    const [open, signer] = await Promise.all([
-      countOpenJobs(pool, this.place, nowMs),
-      readSignerStats(pool, this.place, this.key?.signer ?? null, nowMs),
-    ])
-    this.state.stats = { open, ...signer }
-  }
-
   protected async readBalance(): Promise<bigint> {
-    const { at, account } = this.#options
+    const { pool, at, account } = this.#options
+    const stats = await readSignerStats(pool, this.key!, this.clock.nowMs())
+    this.state.signedToday = stats.signedTodayWei
     const balance = await at.rpc.onOneNode(async (ask) =>
       BigInt(await ask<Hex>('eth_getBalance', [account!.address, 'latest'])),
     )
-    const { spentLastDayWei, isDry } = this.state.stats!
+    const { spentLastDayWei, isDry } = stats
     if (isDry || balance === 0n) this.state.runwayMs = 0
     else
       this.state.runwayMs =
@@ -383,17 +354,6 @@ export const evmRelayerChain = (
 ): RelayerChain => ({
   label: target.at.label,
   followsOthers: false,
-  worker({ network, optionsAt, show }) {
-    const { label: chain, config } = target.at
-    const name = 'the relayer'
-    const fields = { network, chain }
-    const relayer = new EvmRelayer({
-      ...optionsAt({ name, ...fields }),
-      ...target,
-      account,
-      settings,
-    })
-    show(relayer.state)
-    return { name, fields, pollMs: config.pollMs, step: (_, alive) => relayer.step(alive) }
-  },
+  pollMs: target.at.config.pollMs,
+  open: async (options) => new EvmRelayer({ ...options, ...target, account, settings }),
 })

@@ -1,5 +1,6 @@
 import type { TransactionSigner } from '../chains/evm/jobView.js'
-import { signNoopTransaction } from '../chains/evm/signer.js'
+import { capGasFees } from '../chains/evm/gasFees.js'
+import { createEvmJobSender } from '../chains/evm/signer.js'
 import { transientError } from '../chains/rpc/errors.js'
 import type { RpcCall } from '../chains/rpc/nodes.js'
 import { findJobs } from '../db/outbox/due.js'
@@ -154,10 +155,16 @@ export class NonceKeeper {
     return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs() })
   }
 
+  /** @returns false while gas costs more than the cap, or the signer's funds do not pay it */
   async #insertNoop(nonce: number): Promise<boolean> {
     const { pool, key, signer, epoch, nowMs, gasPriceCapWei, dailyCapWei } = this.#options
-    const tx = await signNoopTransaction(signer, nonce, await gasPriceCapWei())
-    if (!tx) return false
+    const sender = createEvmJobSender(signer, { kind: 'noop' })
+    const prepared = await sender.prepare('cancel', 0n)
+    if ('failure' in prepared) return false
+    const fees = capGasFees(prepared.fees, await gasPriceCapWei())
+    if (!fees) return false
+    const { gas } = prepared
+    const tx = await sender.sign({ purpose: 'cancel', gas, fees, valueWei: 0n }, nonce)
     const stored = inRelayerTransaction(pool, { network: key.network, epoch }, async (client) => {
       await reserveSpending(client, key, maxNonceCostWei([tx]), { nowMs: nowMs(), dailyCapWei })
       return insertNoopJob(client, key, { nonce, tx, nowMs: nowMs() })

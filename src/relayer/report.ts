@@ -10,7 +10,7 @@ import type { Logger } from '../ops/log/log.js'
 import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { RelayerState } from './relayerTelemetry.js'
+import { type RelayerState, relayerProblems } from './relayerState.js'
 import type { JobStepOutcome } from './step.js'
 
 /** An outbox that this process leads. */
@@ -27,7 +27,7 @@ export function outboxProblems(
   { network, missingKeys, relayers }: OutboxState,
   nowMs: number,
 ): ProblemWithAlarm[] {
-  const problems = relayers.flatMap((relayer) => relayerProblems(relayer, nowMs))
+  const problems = relayers.flatMap((relayer) => problemsOf(relayer, nowMs))
   for (const key of missingKeys)
     problems.push({
       alarm: 'ClusterdRelayKeyMissing',
@@ -44,11 +44,11 @@ export function outboxProblems(
   return problems
 }
 
-function relayerProblems(relayer: RelayerState, nowMs: number): ProblemWithAlarm[] {
-  const { network, chain, kind, stats } = relayer
-  const own = kind.problems(relayer)
+function problemsOf(relayer: RelayerState, nowMs: number): ProblemWithAlarm[] {
+  const { network, chain, open } = relayer
+  const own = relayerProblems(relayer)
   const isStopped = own.some(({ stopsJobs }) => stopsJobs)
-  const ofJobs = (stats?.open ?? [])
+  const ofJobs = (open ?? [])
     .flatMap((jobs) => jobsProblem(jobs, nowMs) ?? [])
     .filter(({ alarm }) => !(isStopped && alarm === 'ClusterdJobsWait'))
   return [...own, ...ofJobs].map(({ alarm, text }) => ({

@@ -3,23 +3,13 @@ import { whileLeading } from '../db/leaders/lead.js'
 import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import type { NetworkContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
-import type { ProcessPartName } from '../ops/ownErrors.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
-import { type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
-import type { RelayerState } from './relayerTelemetry.js'
+import { type ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
 import { createAlarmLog, logJobOutcome, type OutboxState, outboxProblems } from './report.js'
 
 /** Maximum number of consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
 const MAX_BUSY_STEPS = 50
-
-/** Dependencies that the leading process gives to a relayer's worker. */
-export interface RelayerWorkerContext extends Pick<NetworkContext, 'network' | 'log'> {
-  /** @param at name of the loop under which errors of our own code are counted */
-  optionsAt(at: ProcessPartName): ChainRelayerOptions
-  /** Makes `RelayRun.state()` include this state of a chain's relayer from now on. */
-  show(state: RelayerState): void
-}
 
 /** A chain on which the relayer sends transactions. */
 export interface RelayerChain {
@@ -28,8 +18,13 @@ export interface RelayerChain {
    * True if the chain's jobs only follow from deliveries. A network without deliveries then has no jobs on the chain.
    */
   readonly followsOthers: boolean
-  /** Creates the worker for one term as leader. */
-  worker(led: RelayerWorkerContext): Pick<Worker, 'name' | 'fields' | 'pollMs' | 'step'>
+  /** Pause of the worker after a step that found nothing to do, ms. */
+  readonly pollMs: number
+  /**
+   * Opens the relayer for one term as leader. Called at its first step, so that a chain that is away delays no other.
+   * @throws ChainUnavailableError
+   */
+  open(options: ChainRelayerOptions): Promise<ChainRelayer>
 }
 
 export interface RelayRunOptions extends Omit<NetworkContext, 'metrics'> {
@@ -56,12 +51,12 @@ export interface RelayRun {
  * block wakes workers with unfinished jobs. Otherwise the workers poll. All timers are here.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
-  const { network, log, loops, signal, leases, listener } = options
-  let led: LedOutbox | null = null
+  const { network, log, loops, signal, leases, listener, missingKeys } = options
+  let led: { workers: readonly RelayWorker[]; state(): OutboxState } | null = null
 
   listener.subscribe((payload) => {
     const heard = parseNotificationPayload(network, payload)
-    if (heard) led?.wake(heard)
+    if (heard) for (const { notify } of led?.workers ?? []) notify[heard]()
   })
   const onError = (err: Error) =>
     log.error({ network, err }, 'the outbox stopped; trying to lead again')
@@ -70,67 +65,64 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
     async (epoch, stopped) => {
       const chains = options.chains.map(({ label }) => label)
       log.info({ network, chains, delivers: options.delivers, epoch }, 'leading the outbox')
-      led = new LedOutbox(options, epoch)
+      const logAlarms = createAlarmLog(log, network)
+      const check = () => logAlarms(outboxProblems(state(), Date.now()))
+      const workers = options.chains.map((chain) => relayWorker(chain, options, epoch, check))
+      const state = (): OutboxState => {
+        const relayers = workers.flatMap(({ relayer }) => relayer()?.state ?? [])
+        return { network, missingKeys, relayers }
+      }
+      led = { workers, state }
       try {
-        await runWorkers(led.workers, { log, loops, signal: stopped })
+        await runWorkers(workers, { log, loops, signal: stopped })
       } finally {
         led = null
       }
     },
   )
-  return { network, state: () => led?.state ?? null, done }
+  return { network, state: () => led?.state() ?? null, done }
 }
 
-/** The outbox while this process leads it: a worker for each chain. */
-class LedOutbox {
-  readonly workers: readonly Worker[]
-  state: OutboxState
-  readonly #options: RelayRunOptions
-  readonly #epoch: number
-  readonly #notifies = new Set<WakeUp>()
-  readonly #logAlarms: ReturnType<typeof createAlarmLog>
+interface RelayWorker extends Worker {
+  readonly notify: WakeUp
+  /** Null before the first step has opened it. */
+  relayer(): ChainRelayer | null
+}
 
-  constructor(options: RelayRunOptions, epoch: number) {
-    const { log, network, chains, missingKeys } = options
-    this.#options = options
-    this.#epoch = epoch
-    this.#logAlarms = createAlarmLog(log, network)
-    this.state = { network, missingKeys, relayers: [] }
-    const led: RelayerWorkerContext = {
-      network,
-      log,
-      optionsAt: (at) => this.#relayerOptions(at),
-      show: (state) => {
-        this.state = { ...this.state, relayers: [...this.state.relayers, state] }
-      },
-    }
-    this.workers = chains.map((source) => {
-      const worker = source.worker(led)
-      return { ...worker, ...this.#workerOptions() }
-    })
+/** The worker of one chain for one term as leader. */
+function relayWorker(
+  { label, pollMs, open }: RelayerChain,
+  { pool, network, log, loops }: RelayRunOptions,
+  epoch: number,
+  check: () => void,
+): RelayWorker {
+  const name = 'the relayer'
+  const fields = { network, chain: label }
+  const options: ChainRelayerOptions = {
+    pool,
+    network,
+    epoch,
+    onOutcome: (row, outcome) => logJobOutcome(log, row, outcome, Date.now()),
+    onNodeError: (row, err) =>
+      log[row.failures === 0 ? 'info' : 'debug'](
+        { network, ...jobLogFields(row), err },
+        'a node failed a job',
+      ),
+    onOwnError: (error, about) => loops.ownErrors.report({ name, ...fields }, error, log, about),
   }
-
-  wake(heard: 'notify' | 'block'): void {
-    for (const notify of this.#notifies) notify[heard]()
-  }
-
-  #relayerOptions(at: ProcessPartName): ChainRelayerOptions {
-    const { pool, network, log, loops } = this.#options
-    return {
-      pool,
-      network,
-      epoch: this.#epoch,
-      onOutcome: (row, outcome) => logJobOutcome(log, row, outcome, Date.now()),
-      onUnreachable: (row, err) =>
-        log.debug({ network, ...jobLogFields(row), err }, 'the chain could not be asked'),
-      onOwnError: (error, about) => loops.ownErrors.report(at, error, log, about),
-    }
-  }
-
-  #workerOptions() {
-    const notify = createWakeUp()
-    this.#notifies.add(notify)
-    const check = () => this.#logAlarms(outboxProblems(this.state, Date.now()))
-    return { notify, idleMs: IDLE_POLL_MS, maxBusySteps: MAX_BUSY_STEPS, check }
+  let relayer: ChainRelayer | null = null
+  return {
+    name,
+    fields,
+    pollMs,
+    idleMs: IDLE_POLL_MS,
+    maxBusySteps: MAX_BUSY_STEPS,
+    notify: createWakeUp(),
+    check,
+    relayer: () => relayer,
+    async step(_, alive) {
+      relayer ??= await open(options)
+      return relayer.step(alive)
+    },
   }
 }

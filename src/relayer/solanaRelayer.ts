@@ -4,7 +4,6 @@ import { findDueSolanaJobs } from '../db/outbox/due.js'
 import { inRelayerTransaction, saveJobs } from '../db/outbox/jobs.js'
 import { queuePayouts } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import { countOpenJobs } from '../db/outbox/stats.js'
 import type { ChainRowKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { isInternalError } from '../ops/log/errors.js'
@@ -20,9 +19,8 @@ import {
   type SolanaJobSnapshot,
 } from './machine/blockhash.js'
 import { applyJobEvent, type JobDecisionContext, type JobEvent } from './machine/index.js'
-import type { RelayerState } from './relayerTelemetry.js'
-import type { RelayerChain, RelayerWorkerContext } from './run.js'
-import { RENT_LAMPORTS, SOLANA_TELEMETRY } from './solanaTelemetry.js'
+import { RENT_LAMPORTS } from './relayerState.js'
+import type { RelayerChain } from './run.js'
 
 /** Transactions that are handled in parallel. */
 const CONCURRENCY = 4
@@ -41,28 +39,22 @@ type Row = JobRow<SolanaJobTx>
 type Group = readonly Row[]
 
 /** Runs the jobs of a Solana program, where a transaction is valid until its blockhash expires. */
-export class SolanaRelayer extends ChainRelayer<RelayerState> {
-  readonly state: RelayerState
-  protected readonly place: ChainRowKey
+export class SolanaRelayer extends ChainRelayer {
   protected readonly key: ChainRowKey | null
   readonly #options: SolanaRelayerOptions
   /** Number of job rows that the current step has stored. */
   #stored = 0
 
   constructor(options: SolanaRelayerOptions) {
-    super(options)
-    const { network, chain, signer } = options
-    this.#options = options
-    this.place = { network, chain }
-    this.key = signer && this.place
-    this.state = {
-      network,
+    const { chain, signer } = options
+    super(options, chain, {
       chain: SOLANA.label,
-      kind: SOLANA_TELEMETRY,
-      stats: null,
-      balance: null,
-      refusedNames: 0,
-    }
+      unit: 'lamports',
+      account: 'relay authority',
+      stuck: null,
+    })
+    this.#options = options
+    this.key = signer && this.place
   }
 
   get #signer(): SolanaSigner {
@@ -194,11 +186,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     const { state, reason } = rows[0]!
     if (refusal === null && state !== 'sent') await this.#save(rows, { is: 'sent', hash: tx.hash })
     if (refusal !== null && reason !== refusal)
-      await this.#save(rows, {
-        is: 'refused',
-        hash: tx.hash,
-        failure: { class: 'transient', reason: refusal },
-      })
+      await this.#save(rows, { is: 'refused', hash: tx.hash, reason: refusal })
   }
 
   /**
@@ -218,11 +206,6 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     )
     for (const row of stored) onOutcome?.(row, event.is)
     return stored
-  }
-
-  protected async takeStats(): Promise<void> {
-    const open = await countOpenJobs(this.#options.pool, this.place, this.clock.nowMs())
-    this.state.stats = { open }
   }
 
   protected readBalance(): Promise<bigint> {
@@ -276,49 +259,10 @@ interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'rele
   open(): Promise<{ chain: number }>
 }
 
-/** Opens the relayer at its first step, so that an unavailable cluster does not delay other chains. */
+/** The chain of a network's Solana program. */
 export const solanaRelayerChain = ({ pollMs, ...options }: SolanaPayerOptions): RelayerChain => ({
   label: SOLANA.label,
   followsOthers: true,
-  worker(led) {
-    const { network, optionsAt, show } = led
-    const name = 'the payer'
-    let payer: SolanaRelayer | null = null
-    const open = async (): Promise<SolanaRelayer> => {
-      const { chain } = await options.open()
-      await reportAuthority(led, options.signer)
-      const opened = new SolanaRelayer({ ...optionsAt({ name, network }), ...options, chain })
-      show(opened.state)
-      return opened
-    }
-    return {
-      name,
-      fields: { network },
-      pollMs,
-      async step(_, alive) {
-        payer ??= await open()
-        return payer.step(alive)
-      },
-    }
-  },
+  pollMs,
+  open: async (common) => new SolanaRelayer({ ...common, ...options, ...(await options.open()) }),
 })
-
-/** Logs whether the program accepts the signer as its relay authority. A former authority can decide no payment. */
-async function reportAuthority(
-  { log, network }: RelayerWorkerContext,
-  signer: SolanaSigner | null,
-): Promise<void> {
-  if (!signer)
-    return log.info(
-      { network },
-      "without the relay authority's key payments are neither settled nor refunded",
-    )
-  const authority = signer.authority.toBase58()
-  const obeyed = (await signer.relayAuthority())?.toBase58() ?? null
-  if (authority === obeyed) log.info({ network, authority }, 'deciding payments on Solana')
-  else
-    log.error(
-      { network, authority, obeyed },
-      "the relay authority's key is not the one that the program obeys",
-    )
-}

@@ -16,7 +16,8 @@ import { newJob } from '../../test/support/newJob.js'
 import { ChainUnavailableError } from '../chains/chain.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { EvmJobSender } from '../chains/evm/signer.js'
-import type { EvmJobTx } from '../registry/outbox.js'
+import { RefusedByNodesError, RpcError } from '../chains/rpc/errors.js'
+import { DailyCapError, type EvmJobTx } from '../registry/outbox.js'
 import type { SpendPolicy } from './machine/index.js'
 import type { EvmJob } from './machine/job.js'
 import { parkJobOnceUnmineable, resumeJob } from './machine/job.js'
@@ -100,7 +101,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
   }
   const portsOf = (name: string) => ({
     sender: modelSender(model, name, fault),
-    store: modelStore(model, name, fault),
+    save: modelStore(model, name, fault),
     clock: { nowMs: () => nowMs, random: () => 0.5 },
   })
   const step = async (name: string): Promise<JobStepOutcome | null> => {
@@ -231,7 +232,7 @@ describe('an error of our own code', () => {
     model.rows.set('a', row)
     const ports = {
       sender: { ...modelSender(model, 'a', () => {}), ...sender },
-      store: modelStore(model, 'a', () => {}),
+      save: modelStore(model, 'a', () => {}),
       clock: { nowMs: () => 1, random: () => 0.5 },
     }
     return (await decideJobStep(row, ports, POLICY))()
@@ -260,6 +261,36 @@ describe('an error of our own code', () => {
     ['sending', { broadcast: () => Promise.reject(AWAY) }, 'refused', signed],
   ])('is distinguished from a chain that does not answer: %s', async (_, sender, outcome, job) => {
     expect(await stepWith(sender, job)).toBe(outcome)
+  })
+})
+
+describe('a price that the cap of the day does not allow', () => {
+  const rejected = txOf(1, { isRejected: true })
+  const REFUSED = new RefusedByNodesError(new RpcError('transient', 'transaction underpriced'))
+
+  it.each<[where: string, release: string | null, txs: EvmJobTx[], isTaken: boolean]>([
+    ['frees the nonce of a transaction that no node takes', 'queue', [rejected], false],
+    ['frees none where a node takes it now', null, [rejected], true],
+    [
+      'frees none where a node took an earlier one',
+      null,
+      [txOf(2, { sentBlock: 0 }), rejected],
+      false,
+    ],
+    ['frees none where no node refused it', null, [txOf(1, { sentBlock: -9 })], false],
+  ])('%s', async (_, release, txs, isTaken) => {
+    const model = emptyModel(false)
+    const row: EvmJob = { ...newJob<EvmJobTx>('a', 'execute', 5n), state: 'signed', nonce: 0, txs }
+    model.rows.set('a', row)
+    const sender: EvmJobSender = {
+      ...modelSender(model, 'a', () => {}),
+      sign: () => Promise.reject(new DailyCapError()),
+      broadcast: () => (isTaken ? Promise.resolve(0) : Promise.reject(REFUSED)),
+    }
+    const save = modelStore(model, 'a', () => {})
+    const ports = { sender, save, clock: { nowMs: () => 1, random: () => 0.5 } }
+    expect(await (await decideJobStep(row, ports, POLICY))()).toBe('failed')
+    expect(model.rows.get('a')).toMatchObject({ release, reason: 'daily_cap', nonce: 0 })
   })
 })
 
@@ -321,11 +352,18 @@ describe('a delivery', () => {
     })
   })
 
-  it('never costs more than its cap, cancels excepted, and ends parked at the cap', async () => {
+  it('never costs more than its cap, cancels excepted, and ends parked at the cap or waits for lower fees', async () => {
     const policy = { ...POLICY, spendCapWei: 4n * 10n ** 14n }
     const expectWithin = (model: Model) => {
-      expectOnceOrParked(model, 'spend_cap')
-      for (const name of model.rows.keys()) {
+      for (const [name, { state, reason, nonce }] of model.rows) {
+        const isDone = state === 'confirmed'
+        expect(executionsOf(model, name).length).toBe(isDone ? 1 : 0)
+        const held = [state, reason, nonce]
+        const ends = [
+          ['parked', 'spend_cap', null],
+          ['queued', 'fees_above_cap', null],
+        ]
+        if (!isDone) expect(ends).toContainEqual(held)
         const burnt = model.blocks
           .flatMap(({ txs }) => txs)
           .filter(({ tx }) => tx.id === name && tx.purpose === 'deliver')

@@ -2,13 +2,15 @@ import { ChainUnavailableError } from '../chains/chain.js'
 import type { EvmJobState } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { EvmJobSender, SimulatedTx } from '../chains/evm/signer.js'
-import { classifyTxError } from '../chains/evm/txErrors.js'
-import { RpcError } from '../chains/rpc/errors.js'
+import { RefusedByNodesError, RpcError, reasonOfError } from '../chains/rpc/errors.js'
+import type { JobChange } from '../db/outbox/jobs.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError } from '../ops/log/errors.js'
 import {
   DailyCapError,
   type EvmJobTx,
+  REFUSED_BY_NODES,
+  type TxFailure,
   type TxPurpose,
   WAITS_FOR_DAILY_CAP,
 } from '../registry/outbox.js'
@@ -20,14 +22,13 @@ import {
   type SpendPolicy,
 } from './machine/index.js'
 import type { EvmJob } from './machine/job.js'
-import { MAX_BLOCKS_NODE_IS_AHEAD, planEvmJob } from './machine/nonce.js'
+import { MAX_BLOCKS_NODE_IS_AHEAD, planEvmJob, wasAnySent } from './machine/nonce.js'
 
-/** Stores changes of a job. Both methods compare the row's version, and return false when the row has changed. */
-export interface JobStore {
-  save(after: EvmJob): Promise<boolean>
-  /** Stores the job that `build` makes with the signer's next nonce, in one transaction. */
-  saveWithNonce(build: (nonce: number) => Promise<EvmJob>): Promise<boolean>
-}
+/**
+ * Stores a job as it is after a step, or as it is made with the signer's next nonce.
+ * @returns false when the job's row has changed
+ */
+export type SaveJob = (after: JobChange<EvmJob>['after']) => Promise<boolean>
 
 export interface RelayerClock {
   nowMs(): number
@@ -37,10 +38,10 @@ export interface RelayerClock {
 
 export interface JobStepDependencies {
   sender: EvmJobSender
-  store: JobStore
+  save: SaveJob
   clock: RelayerClock
-  /** Called with the reason of an `unreachable` step. */
-  onUnreachable?: (error: ChainUnavailableError) => void
+  /** Called with each error of a node: the job's outcome has only its reason. */
+  onNodeError?: (error: Error) => void
 }
 
 /** Outcome of a step. All except `waiting`, `unreachable` and `stale` have stored something. */
@@ -56,7 +57,7 @@ const NO_PROGRESS = new Set<JobStepOutcome>(['waiting', 'unreachable', 'stale'])
 export const isProgressOutcome = (outcome: JobStepOutcome): boolean => !NO_PROGRESS.has(outcome)
 
 /** True for an error that a node or a signer can cause. Any other error is one of our own code or of the database. */
-const isOfChain = (error: unknown): boolean =>
+const isOfChain = (error: unknown): error is ChainUnavailableError | RpcError =>
   error instanceof ChainUnavailableError || error instanceof RpcError
 
 /**
@@ -70,7 +71,7 @@ export async function decideJobStep(
   ports: JobStepDependencies,
   policy: SpendPolicy,
 ): Promise<() => Promise<JobStepOutcome>> {
-  const { sender, clock } = ports
+  const { clock } = ports
   const view = await viewOf(job, ports)
   if (view === null) return async () => 'unreachable'
 
@@ -83,20 +84,20 @@ export async function decideJobStep(
   for (;;) {
     const action = planEvmJob(job, seen, policy)
     if (action.do !== 'prepare') return () => execute(job, action, seen, ports)
-    seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
+    seen = { ...seen, prepared: await prepare(job, action.purpose, ports) }
   }
 }
 
 /** Reads the state of a job on the chain. Null while no node answers. */
 async function viewOf(
   job: EvmJob,
-  { sender, onUnreachable }: JobStepDependencies,
+  { sender, onNodeError }: JobStepDependencies,
 ): Promise<EvmJobState | null> {
   try {
     return await sender.look(job)
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error
-    onUnreachable?.(error)
+    onNodeError?.(error)
     return null
   }
 }
@@ -121,15 +122,16 @@ async function execute(
 
 /** A failed call counts as a failed attempt, so that the pause grows. */
 async function prepare(
-  sender: EvmJobSender,
   job: EvmJob,
   purpose: TxPurpose,
+  { sender, onNodeError }: JobStepDependencies,
 ): Promise<SimulatedTx> {
   try {
-    return await sender.prepare(job, purpose)
+    return await sender.prepare(purpose, job.valueWei)
   } catch (error) {
     if (!isOfChain(error)) throw error
-    return { failure: classifyTxError(error) }
+    onNodeError?.(error)
+    return { failure: { class: 'transient', reason: reasonOfError(error) } }
   }
 }
 
@@ -139,28 +141,14 @@ async function sign(
   seen: EvmJobSnapshot,
   ports: JobStepDependencies,
 ): Promise<JobStepOutcome> {
-  const { purpose, gas, fees, valueWei } = order
-  const build = async (nonce: number): Promise<EvmJob> => {
-    const { hash, raw } = await ports.sender.sign({ purpose, nonce, gas, fees, valueWei })
-    const tx: EvmJobTx = {
-      hash,
-      raw,
-      purpose,
-      gas,
-      valueWei,
-      ...fees,
-      sentBlock: null,
-      isRejected: false,
-    }
+  const { purpose, nonce } = order
+  const build = async (used: number): Promise<EvmJob> => {
+    const tx = await ports.sender.sign(order, used)
     failpoint('relay.sign')
-    return applyJobEvent(job, { is: 'signed', nonce, tx }, seen)
+    return applyJobEvent(job, { is: 'signed', nonce: used, tx }, seen)
   }
-  const { nonce } = order
   try {
-    const isStored =
-      nonce === null
-        ? await ports.store.saveWithNonce(build)
-        : await ports.store.save(await build(nonce))
+    const isStored = await ports.save(nonce === null ? build : await build(nonce))
     failpoint('relay.signed')
     if (!isStored) return 'stale'
   } catch (error) {
@@ -168,9 +156,22 @@ async function sign(
     if (reason === null) throw error
     // sends the last transaction again: nothing replaces it, and nodes may have dropped it
     const last = nonce === null ? undefined : job.txs.at(-1)
-    if (last?.purpose === purpose)
-      await fallbackOnExpectedError(ports.sender.broadcast(last.raw), isOfChain, null)
-    return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
+    const isTaken =
+      last?.purpose === purpose &&
+      (await fallbackOnExpectedError(
+        ports.sender.broadcast(last.raw).then(() => true),
+        isOfChain,
+        false,
+      ))
+    // later nonces must not wait until the next day: a cancel costs less than what is booked for the nonce
+    const isFreed =
+      reason === WAITS_FOR_DAILY_CAP &&
+      purpose === 'deliver' &&
+      last?.isRejected === true &&
+      !isTaken &&
+      !wasAnySent(job, seen)
+    const failure: TxFailure = { class: isFreed ? 'revert' : 'transient', reason }
+    return store(job, { is: 'failed', failure }, seen, ports)
   }
   if (purpose === 'cancel') return 'cancelled'
   return nonce === null ? 'signed' : 'replaced'
@@ -196,7 +197,11 @@ async function broadcast(
     if (newest !== null && newest <= head + MAX_BLOCKS_NODE_IS_AHEAD) head = Math.max(head, newest)
   } catch (error) {
     if (!isOfChain(error)) throw error
-    event = { is: 'refused', hash: tx.hash, failure: classifyTxError(error) }
+    ports.onNodeError?.(error)
+    // behind an unused nonce, nodes may refuse every transaction
+    const isRefused = seen.nonce === 'next' && error instanceof RefusedByNodesError
+    const reason = isRefused ? REFUSED_BY_NODES : reasonOfError(error)
+    event = { is: 'refused', hash: tx.hash, reason }
   }
   failpoint('relay.broadcast')
   const outcome = await store(job, event, { ...seen, head }, ports)
@@ -209,7 +214,7 @@ async function store(
   seen: EvmJobSnapshot,
   ports: JobStepDependencies,
 ): Promise<JobStepOutcome> {
-  if (!(await ports.store.save(applyJobEvent(job, event, seen)))) return 'stale'
+  if (!(await ports.save(applyJobEvent(job, event, seen)))) return 'stale'
   failpoint(`relay.${event.is}`)
-  return event.is === 'refused' && event.failure.class === 'known' ? 'sent' : event.is
+  return event.is
 }

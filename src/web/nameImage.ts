@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import { crc32, deflateSync } from 'node:zlib'
 import { escapeMarkup } from '../registry/primitives/markup.js'
 
-/** Side of the picture in SVG units. The picture is a mirror-symmetric pattern of cells. */
+/** Side of the picture in SVG units and pixels. The picture is a mirror-symmetric pattern of cells. */
 const SIDE = 400
 const CELLS = 5
 const MARGIN = 50
@@ -9,23 +10,82 @@ const CELL = (SIDE - 2 * MARGIN) / CELLS
 /** Columns that are computed: the left ones and the middle one. The right ones mirror them. */
 const DRAWN_COLUMNS = Math.ceil(CELLS / 2)
 
+/** Saturation and lightness of the ground and of the cells, percent. */
+const COLOURS = [
+  { saturation: 45, lightness: 94 },
+  { saturation: 60, lightness: 42 },
+] as const
+
+/** Hue of a name's picture, degrees, and whether a cell is drawn. */
+function patternOf(name: string) {
+  const digest = createHash('sha256').update(name).digest()
+  return {
+    hue: Math.round((digest.readUInt16BE(0) / 65_536) * 360),
+    isDrawn: (row: number, column: number): boolean => {
+      const mirrored = Math.min(column, CELLS - 1 - column)
+      const isCell = mirrored >= 0 && row >= 0 && row < CELLS
+      return isCell && digest[2 + row * DRAWN_COLUMNS + mirrored]! % 2 === 1
+    },
+  }
+}
+
 /** A deterministic SVG. It has no scripts, styles or references, so every content security policy allows it. */
 export function nameImage(name: string): string {
-  const digest = createHash('sha256').update(name).digest()
-  const hue = Math.round((digest.readUInt16BE(0) / 65_536) * 360)
+  const { hue, isDrawn } = patternOf(name)
+  const [ground, drawn] = COLOURS.map(
+    ({ saturation, lightness }) => `hsl(${hue},${saturation}%,${lightness}%)`,
+  )
   const cells: string[] = []
-  for (let row = 0; row < CELLS; row++) {
-    for (let column = 0; column < DRAWN_COLUMNS; column++) {
-      if ((digest[2 + row * DRAWN_COLUMNS + column] ?? 0) % 2 === 0) continue
-      for (const x of new Set([column, CELLS - 1 - column]))
-        cells.push(`M${MARGIN + x * CELL} ${MARGIN + row * CELL}h${CELL}v${CELL}h-${CELL}z`)
-    }
-  }
+  for (let row = 0; row < CELLS; row++)
+    for (let column = 0; column < CELLS; column++)
+      if (isDrawn(row, column))
+        cells.push(`M${MARGIN + column * CELL} ${MARGIN + row * CELL}h${CELL}v${CELL}h-${CELL}z`)
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIDE} ${SIDE}" width="${SIDE}" height="${SIDE}" role="img">`,
     `<title>${escapeMarkup(name)}</title>`,
-    `<rect width="${SIDE}" height="${SIDE}" fill="hsl(${hue},45%,94%)"/>`,
-    `<path fill="hsl(${hue},60%,42%)" d="${cells.join('')}"/>`,
+    `<rect width="${SIDE}" height="${SIDE}" fill="${ground}"/>`,
+    `<path fill="${drawn}" d="${cells.join('')}"/>`,
     '</svg>',
   ].join('')
+}
+
+const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
+/** End of a PNG header: one bit a pixel, colours from a palette, no interlacing. */
+const ONE_BIT_PALETTE = Buffer.of(1, 3, 0, 0, 0)
+
+const uint32 = (value: number): Buffer => Buffer.from(value.toString(16).padStart(8, '0'), 'hex')
+
+function pngChunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type), data])
+  return Buffer.concat([uint32(data.length), body, uint32(crc32(body))])
+}
+
+/** Red, green and blue of a colour (CSS Color 4). */
+function rgbOf(hue: number, { saturation, lightness }: (typeof COLOURS)[number]): number[] {
+  const light = lightness / 100
+  const range = (saturation / 100) * Math.min(light, 1 - light)
+  return [0, 8, 4].map((offset) => {
+    const step = (offset + hue / 30) % 12
+    return Math.round(255 * (light - range * Math.max(-1, Math.min(step - 3, 9 - step, 1))))
+  })
+}
+
+/** The same picture as PNG (ISO/IEC 15948), for sites that show a link as a card and take no SVG. */
+export function nameImagePng(name: string): Buffer {
+  const { hue, isDrawn } = patternOf(name)
+  const cellAt = (pixel: number) => Math.floor((pixel - MARGIN) / CELL)
+  const bits = Array.from({ length: SIDE }, (_, y) => {
+    // each row begins with its filter, 0 for none
+    const row = Buffer.alloc(1 + SIDE / 8)
+    for (let x = 0; x < SIDE; x++)
+      if (isDrawn(cellAt(y), cellAt(x))) row[1 + (x >> 3)]! |= 0x80 >> (x & 7)
+    return row
+  })
+  return Buffer.concat([
+    PNG_SIGNATURE,
+    pngChunk('IHDR', Buffer.concat([uint32(SIDE), uint32(SIDE), ONE_BIT_PALETTE])),
+    pngChunk('PLTE', Buffer.from(COLOURS.flatMap((colour) => rgbOf(hue, colour)))),
+    pngChunk('IDAT', deflateSync(Buffer.concat(bits))),
+    pngChunk('IEND', Buffer.alloc(0)),
+  ])
 }

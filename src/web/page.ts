@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import type { AddressType } from '../registry/families.js'
+import { escapeMarkup } from '../registry/primitives/markup.js'
 import type { ServiceInfo } from './facts.js'
 import { build, files, guides, html } from './generated/assets.js'
-import { type EnsParents, isApiPath, pageOfPath } from './paths.js'
+import { type EnsParents, isApiPath, type PageLocation, pageOfPath } from './paths.js'
 import { PAGE_CONTENT_SECURITY_POLICY } from './policy.js'
 
 /** The pages and their files, as served. */
@@ -13,6 +14,8 @@ export interface PageFile {
   cacheControl: string
   /** Content security policy. */
   policy: string
+  /** The page of a name: anybody can make any number of them. */
+  isOfName?: boolean
 }
 
 export const indexPage: PageFile = {
@@ -32,10 +35,13 @@ export interface TestWalletChainFamily {
 }
 
 let ens: EnsParents = {}
+/** Data for programs that read the pages: the site's URL, and a URI that takes reports of weaknesses. */
+let site: { url: string; securityContact?: string | undefined } = { url: '' }
 
 /** Writes the data about this service (`facts`) into its pages, which then need no request for it. */
-export function setPageServiceInfo(facts: ServiceInfo): void {
+export function setPageServiceInfo(facts: ServiceInfo, forPrograms = site): void {
   ens = facts.ens
+  site = forPrograms
   setHead('service', metaOf('service', facts))
 }
 
@@ -76,9 +82,47 @@ export async function addTestWallet(
 export function pageOfUrl(url: string): { file: PageFile; isFound: boolean } | null {
   const [path = '', query] = url.split('?', 2)
   const text = new URLSearchParams(query).get('q') ?? ''
-  const isFound = pageOfPath(path, text, ens).page !== 'none'
-  return isApiPath(path) ? null : { file: indexPage, isFound }
+  const place = pageOfPath(path, text, ens)
+  return isApiPath(path) ? null : { file: withCard(place), isFound: place.page !== 'none' }
 }
+
+/** Title and picture of a page by which other sites show a link to it (The Open Graph protocol). */
+function withCard(place: PageLocation): PageFile {
+  const name = place.page === 'member' ? place.community : place.page === 'name' && place.name
+  const title = place.page === 'member' ? `${name}/${place.name}` : name && `${name}/`
+  const card = {
+    'og:site_name': 'clusterd',
+    'og:title': title || 'One name for all your wallets',
+    'og:description': 'Names and the wallets behind them, on every chain.',
+    'og:image': `${site.url}/image/${name || 'clusterd'}.png`,
+  }
+  const tags = Object.entries(card).map(
+    ([property, content]) => `<meta property="${property}" content="${escapeMarkup(content)}">`,
+  )
+  const text = indexPage.text.replace('</head>', `${tags.join('')}</head>`)
+  return { ...indexPage, text, isOfName: Boolean(name) }
+}
+
+/** The page of a name, for clients that send no `Accept: text/html`, such as those that draw cards. */
+export const namePage = (name: string): PageFile => withCard({ page: 'name', name })
+
+/** Robots may read the pages, and no answers of the API. */
+export const ROBOTS = 'User-agent: *\nDisallow: /v1/\nDisallow: /v0.1/\n'
+
+/** Days for which a read `security.txt` counts. */
+const SECURITY_DAYS = 180
+const DAY_MS = 86_400_000
+
+/** Where to report a weakness (RFC 9116); null where the operator has set no address. */
+export const securityText = (nowMs = Date.now()): string | null =>
+  site.securityContact === undefined
+    ? null
+    : [
+        `Contact: ${site.securityContact}`,
+        `Expires: ${new Date(nowMs + SECURITY_DAYS * DAY_MS).toISOString()}`,
+        `Canonical: ${site.url}/.well-known/security.txt`,
+        '',
+      ].join('\n')
 
 /** The page of a guide; null for an unknown guide. @param name file name in docs/use, such as `clusters.md` */
 export function guidePage(name: string): PageFile | null {
@@ -104,11 +148,12 @@ export function pageFile(ofBuild: string, name: string): PageFile | null {
   return { type, text, cacheControl, policy: PAGE_CONTENT_SECURITY_POLICY }
 }
 
+/** The fixed files, compressed. */
 const compressed = new Map<string, Buffer>()
 
-/** A file's text as gzip, compressed once. */
-export function gzipFile({ text }: PageFile): Buffer {
+/** A file's text as gzip, compressed once unless it is the page of a name. */
+export function gzipFile({ text, isOfName = false }: PageFile): Buffer {
   const bytes = compressed.get(text) ?? gzipSync(text)
-  compressed.set(text, bytes)
+  if (!isOfName) compressed.set(text, bytes)
   return bytes
 }

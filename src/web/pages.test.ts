@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { indexPage, pageOfUrl, setPageServiceInfo } from './page.js'
+import { gzipFile, indexPage, pageOfUrl, setPageServiceInfo } from './page.js'
 import { firstNameInText, pageOfPath, pathOfName, pathOfText } from './paths.js'
+
+it('names’ pages, which strangers make at will, push no fixed file out of the compressed ones', () => {
+  const home = gzipFile(pageOfUrl('/')!.file)
+  for (let i = 0; i < 501; i++) gzipFile(pageOfUrl(`/name-${i}`)!.file)
+  expect(gzipFile(pageOfUrl('/')!.file)).toBe(home)
+})
 
 describe('paths', () => {
   it.each([

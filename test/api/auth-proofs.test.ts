@@ -130,15 +130,15 @@ describe('a smart wallet', () => {
     }
     const [config] = parseChainsFile({ chains: [chains] }, 'test').chains
     const chain = createEvmChain({ config: config!, chain: 1, rpc: createEvmChainRpc(config!) })
-    const contextWith = (acceptsErc6492: boolean) =>
+    const contextWith = (walletFactories: readonly string[]) =>
       createRequestContexts({
         pool: world.pool,
         chains: [chain],
-        config: { serviceDomain: domain, tokenKey: fromHex(tokenKey), acceptsErc6492 },
+        config: { serviceDomain: domain, tokenKey: fromHex(tokenKey), walletFactories },
       }).mainnet
     vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(signingDate) + 1_000 })
-    const accepts = (signature: string, acceptsErc6492: boolean) =>
-      requireProof(contextWith(acceptsErc6492), {
+    const accepts = (signature: string, factories: readonly string[]) =>
+      requireProof(contextWith(factories), {
         signature,
         signingDate,
         type: 'evm',
@@ -148,10 +148,10 @@ describe('a smart wallet', () => {
         (error: Error) => (error.name === 'ApiError' ? false : Promise.reject(error)),
       )
     for (const { form, signature, isValid } of smart.erc1271)
-      expect(await accepts(signature, false), form).toBe(isValid)
+      expect(await accepts(signature, []), form).toBe(isValid)
     for (const { form, signature, isValid } of smart.erc6492) {
-      expect(await accepts(signature, false), form).toBe(false)
-      expect(await accepts(signature, true), form).toBe(isValid)
+      expect(await accepts(signature, []), form).toBe(false)
+      expect(await accepts(signature, [smart.factory]), form).toBe(isValid)
     }
   })
 })
@@ -169,6 +169,7 @@ describe('an invalid proof', () => {
   const movedMs = (ms: number) => new Date(Date.now() + ms).toISOString()
   const atOtherTime = () => new Date(Date.parse(evm.signingDate) + 1).toISOString()
   const ofWrongChecksum = breakChecksum(account.address)
+  const withNonce = { nonce: 'x'.repeat(16) }
 
   it.each<[name: string, proof: () => Proof]>([
     ["another's wallet", () => ({ ...evm, wallet: stranger.address })],
@@ -176,6 +177,7 @@ describe('an invalid proof', () => {
     ['a signature cut short', () => ({ ...evm, signature: evm.signature.slice(0, -4) })],
     ['a signature with a byte more', () => ({ ...evm, signature: `${evm.signature}00` })],
     ['an empty signature', () => ({ ...evm, signature: `0x${'00'.repeat(65)}` })],
+    ['the empty signature of a multisig', () => ({ ...evm, signature: '0x', ...withNonce })],
     ['a signature of Solana', () => ({ ...evm, signature: sol.signature })],
     ["another's Solana wallet", () => ({ ...sol, wallet: solanaAccount().address })],
     ['the zero key of Solana', () => ({ ...sol, wallet: '1'.repeat(32) })],
@@ -202,7 +204,7 @@ describe('an invalid proof', () => {
 
   it.each<[name: string, proof: () => unknown]>([
     ['a text as its signature', () => ({ ...evm, signature: 'no signature' })],
-    ['an empty signature', () => ({ ...evm, signature: '0x' })],
+    ['no signature', () => ({ ...evm, signature: '' })],
     ['a long signature', () => ({ ...evm, signature: `0x${'a'.repeat(60_000)}` })],
     ['an EVM signature on Solana', () => ({ ...sol, signature: evm.signature })],
     ['a long signature on Solana', () => ({ ...sol, signature: 'z'.repeat(60_000) })],

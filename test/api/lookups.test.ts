@@ -218,6 +218,7 @@ describe('GET /v1/names/owner/address/:address', () => {
         clusterId: await clusterIdOf(alice),
         walletName: 'main',
         expiresAt: null,
+        tx: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       },
       expect.objectContaining({ name: second, createdAt: '2026-11-20 08:00:02.123+00' }),
     ])

@@ -1,8 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { syncBuiltinESMExports } from 'node:module'
+import zlib, { gzipSync } from 'node:zlib'
+import { describe, expect, it, vi } from 'vitest'
+import { setPageServiceInfo } from '../../src/web/page.js'
 import { memberOf } from './members.js'
-import { type ApiWorldOptions, bid, freshName, randomAddress, useApi } from './support.js'
+import {
+  type ApiWorldOptions,
+  bid,
+  freshName,
+  limitsOf,
+  randomAddress,
+  startApi,
+  useApi,
+} from './support.js'
 import { solanaAccount } from './wallets.js'
 
 const EXPLORER = 'https://explorer.example'
@@ -11,6 +21,8 @@ const configs: ApiWorldOptions['configs'] = ([main, ...others]) => [
   ...others,
 ]
 const world = useApi({ configs })
+
+const FACTS = { ens: {}, networks: ['mainnet', 'testnet'] as const, isLocal: false }
 
 const load = (path: string, accept = 'text/html,application/xhtml+xml,*/*;q=0.8') =>
   fetch(`${world.url}${path}`, { headers: { accept } })
@@ -70,10 +82,57 @@ describe('the page', () => {
     },
   )
 
+  it('has a card of its own for each name, with its picture as PNG', async () => {
+    const held = freshName()
+    await world.append('mainnet', [bid({ from: randomAddress(), name: held })])
+    for (const accept of ['text/html', '*/*']) {
+      const text = await (await load(`/${held}`, accept)).text()
+      expect(text, accept).toContain(`<meta property="og:title" content="${held}/">`)
+      const [, image] = /property="og:image" content="([^"]+)"/.exec(text)!
+      const picture = await load(new URL(image!, world.url).pathname)
+      expect(picture.headers.get('content-type')).toBe('image/png')
+      const bytes = Buffer.from(await picture.arrayBuffer())
+      expect(bytes.subarray(0, 8).toString('hex')).toBe('89504e470d0a1a0a')
+    }
+    expect((await load('/image/alice.png')).status).toBe(200)
+    const text = await (await load('/club/alice')).text()
+    expect(text).toContain('<meta property="og:title" content="club/alice">')
+    expect(await (await load('/%22%3E%3Cscript%3E')).text()).not.toContain('"><script>')
+  })
+
+  it('shows robots where they may read, and people where to report', async () => {
+    expect(await (await load('/robots.txt')).text()).toContain('Disallow: /v1/')
+    expect((await load('/.well-known/security.txt')).status).toBe(404)
+    setPageServiceInfo(FACTS, {
+      url: 'https://names.example',
+      securityContact: 'mailto:a@b.example',
+    })
+    const text = await (await load('/.well-known/security.txt')).text()
+    setPageServiceInfo(FACTS, { url: '' })
+    expect(text).toMatch(/^Contact: mailto:a@b\.example\nExpires: \d{4}-\d\d-\d\dT.*Z\n/)
+    expect(text).toContain('Canonical: https://names.example/.well-known/security.txt\n')
+  })
+
   it('redirects from a name whose path belongs to another page', async () => {
     await world.append('mainnet', [bid({ from: randomAddress(), name: 'docs' })])
     const { profileUrl } = (await world.get('/v0.1/cluster/docs')).body
     expect(new URL(profileUrl).search).toBe('?q=docs')
+  })
+
+  it('of a name is made after the limit is asked', async () => {
+    const small = await startApi({ limits: limitsOf(1) })
+    const compress = vi.spyOn(zlib, 'gzipSync')
+    syncBuiltinESMExports()
+    const statuses = []
+    for (let i = 0; i < 3; i++) {
+      const headers = { accept: 'text/html' }
+      statuses.push((await fetch(`${small.url}/${freshName()}`, { headers })).status)
+    }
+    const compressed = compress.mock.calls.length
+    compress.mockRestore()
+    syncBuiltinESMExports()
+    await small.stop()
+    expect([statuses, compressed]).toEqual([[200, 429, 429], 1])
   })
 
   it('is compressed for clients that accept gzip', async () => {
@@ -141,11 +200,14 @@ describe('requests of the page', () => {
     expect(body).toEqual(
       ['1', '11155111'].map((network) => ({
         network,
+        name: `${network === '1' ? 'Ethereum' : 'Sepolia'} 31337`,
         chainId: 31_337,
         role: 'hub',
         isTestnet: network !== '1',
         gasToken: { symbol: 'ETH', decimals: 18 },
         canRegister: true,
+        contract: expect.stringMatching(/^0x[0-9a-f]{40}$/),
+        rpcUrls: [],
         explorer: network === '1' ? EXPLORER : null,
       })),
     )

@@ -236,7 +236,7 @@ export async function expectReplayed(
 export async function secondApi(
   { pool }: Pick<ApiWorld, 'pool'>,
   options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> &
-    Partial<Pick<ApiDeps, 'chains' | 'log' | 'ens'>>,
+    Partial<Pick<ApiDeps, 'chains' | 'log' | 'ens' | 'moreRoutes'>>,
 ): Promise<Pick<ApiWorld, 'url' | 'release' | 'stop'>> {
   const config = { serviceDomain: 'localhost', tokenKey: TOKEN_KEY }
   const api = createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options })

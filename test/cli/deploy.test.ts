@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_OPS_PORT, DEFAULT_PORT, readEnvironment } from '../../src/config/index.js'
 import { DAEMON_NODEJS_FLAGS } from '../../src/testing/processes/daemonProcess.js'
+import { readCompose } from '../support/topologyFiles.js'
 
 const FOLDER = 'examples/deploy'
 const read = (file: string): string => readFileSync(`${FOLDER}/${file}`, 'utf8')
@@ -97,6 +98,12 @@ describe('the compose file', () => {
       const isWritten = variable === 'CLUSTERD_IMAGE' || source.includes(`${variable}=`)
       expect(isWritten, variable).toBe(true)
     }
+  })
+
+  it('has the health check of the container file, which images in OCI’s format lose', () => {
+    const { healthcheck } = readCompose(`${FOLDER}/compose.yaml`).clusterd!
+    const own = /^HEALTHCHECK .* CMD (node -e) "(.*)"$/m.exec(read('Containerfile'))!
+    expect(healthcheck!.test).toEqual(['CMD', ...own[1]!.split(' '), own[2]])
   })
 
   it('publishes the API only to this machine, and does not publish the operator’s port', () => {

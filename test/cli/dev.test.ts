@@ -9,7 +9,7 @@ const SET = {
   SITE_URL: 'https://names.example',
   DATABASE_POOL: '7',
   SESSION_DAYS: '3',
-  ERC6492: 'true',
+  WALLET_FACTORIES: `0x${'0a'.repeat(20)}`,
   WEBHOOKS_PRIVATE: 'true',
   LIMIT_ADDRESS: '1/2',
   LIMIT_KEY: '3/4',

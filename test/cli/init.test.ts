@@ -183,6 +183,21 @@ describe('clusterd init', () => {
   })
 })
 
+describe('clusterd init app', () => {
+  it('copies the example for the client of this version, and overwrites nothing', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    expect(await run(['init', 'app', at('My App')])).toContain('npm install')
+    const files = readdirSync(at('My App'))
+    expect(files).toEqual(expect.arrayContaining(['.gitignore', 'README.md', 'index.html', 'src']))
+    expect(files).not.toContain('node_modules')
+    const { name, dependencies } = JSON.parse(readFileSync(at('My App/package.json'), 'utf8'))
+    expect(name).toBe('my-app')
+    expect(dependencies['clusterd-client']).toMatch(version)
+    expect(dependencies['clusterd-client']).not.toContain('../')
+    await expect(run(['init', 'app', at('My App')])).rejects.toThrow(/is not empty: nothing was/)
+  })
+})
+
 describe('`.env`', () => {
   it('is overridden by the environment, and is not read by the local world', async () => {
     const file = join(at('env'), '.env')

@@ -41,3 +41,17 @@ it('clusterd log verify verifies the log of a service, and refuses another key',
     'The checkpoint is signed by other keys than the one expected.',
   )
 })
+
+it('clusterd log verify requires the signatures of witnesses', async () => {
+  const ofWitness = ['log', 'key', '--witness', 'w.example/1']
+  const witnessKey = await runCli(ofWitness, { LOG_KEY: `0x${seed.toString('hex')}` })
+  expect(witnessKey).toMatch(/^w\.example\/1\+[0-9a-f]{8}\+B[A-Za-z0-9+/]+=*\n$/)
+  const witness = witnessKey.trim()
+  const unsigned = ['log', 'verify', world.url, '--key', key, '--witness', witness]
+  await expect(runCli(unsigned, {})).rejects.toThrow(
+    'Of 1 witnesses, 0 have signed the checkpoint, and 1 must have.',
+  )
+  await expect(runCli([...unsigned, '--required', '2'], {})).rejects.toThrow(
+    '2 can not be required',
+  )
+})

@@ -57,6 +57,7 @@ const OF_NO_CONTAINER = new Set(
     'MIRROR_KEY',
     'MIRROR_DOMAIN',
     'MIRROR_ACCEPT',
+    'MIRROR_WITNESS',
     'MIRROR_API_KEY',
   ]),
 )
@@ -72,6 +73,13 @@ describe('the compose file of many processes', () => {
     for (const name of ours)
       expect(services[name], name).toMatchObject({ depends_on: { migrate: {} } })
     expect(services.migrate!.command).toEqual(['migrate'])
+  })
+
+  it('checks the health of every process', () => {
+    for (const name of ours)
+      expect(services[name]!.healthcheck?.test.join(' '), name).toContain(
+        `http://127.0.0.1:${PORTS.ops}/health`,
+      )
   })
 
   it.each([...ours, 'migrate'])('sets only known variables of %s', (name) => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../../src/api/server.js'
 import type { EvmChain } from '../../src/chains/evm/chain.js'
 import { createEvmCommunityPaymentPort } from '../../src/chains/evm/community/port.js'
+import { deployLocalToken } from '../../src/testing/contracts/deploy.js'
 import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { MINIMUM_WEI, openChains } from '../support/bridgeWorld.js'
 import { serve } from '../support/httpServer.js'
@@ -133,7 +134,7 @@ describe('the status of a hash', () => {
     const quote = await ask('/v1/names/register/evm', registration('beside-a-flood'))
     expect(quote.status, JSON.stringify(quote.body)).toBe(200)
     expect(await port.tokenBalance(randomAddress(), randomAddress())).toBe(0n)
-    expect(await port.isValidSignature(question(randomAddress()))).toBe(false)
+    expect(await port.isValidSignature(question(randomAddress()))).toBe(null)
     expect((await hub.heads()).latest.number).toBeGreaterThan(0)
     release()
     const refused = (await flood).filter(({ status }) => status === 'rejected')
@@ -164,8 +165,10 @@ const question = (wallet: Hex) => ({
   wallet,
   hash: randomHash(),
   signature: `0x${'ab'.repeat(65)}` as const,
-  acceptsErc6492: false,
+  deployment: null,
+  onCall() {},
 })
+
 const signIn = (wallet: Hex) =>
   ask('/v1/auth/token', {
     type: 'evm',
@@ -215,6 +218,46 @@ describe('the balances of a requirement', () => {
     release()
     const refused = (await flood).filter(({ status }) => status === 'rejected')
     expect(refused.length).toBeGreaterThanOrEqual(1_000 - AT_ONCE - WAITING)
+  })
+})
+
+describe('the unit of a token', () => {
+  const unitOf = (token: string) => ask(`/v1/tokens/1/${token}`)
+
+  it('of a precompile is null and 0, and its error counts as no fault of a node', async () => {
+    for (let i = 1; i <= 17; i += 1) {
+      const token = `0x${i.toString(16).padStart(40, '0')}`
+      expect(await unitOf(token), token).toEqual({
+        status: 200,
+        body: { symbol: null, decimals: 0 },
+      })
+    }
+    const resting = hub.rpc
+      .health()
+      .flatMap(({ nodes }) => nodes.filter(({ restMs }) => restMs > 0))
+    expect(resting).toEqual([])
+  })
+
+  it('is cached', async () => {
+    const { walletClient, public: publicClient } = at.world.hub
+    const token = await deployLocalToken({ walletClient: walletClient(9), publicClient })
+    calls.clear()
+    for (const { body } of await many(100, () => unitOf(token)))
+      expect(body).toEqual({ symbol: 'LOCAL', decimals: 18 })
+    expect(count('eth_call')).toBe(2)
+  })
+
+  it('delays no quote, at any number of requests', async () => {
+    const port = spoke.forStrangers()
+    const half = 'ab'.repeat(10)
+    const release = holdAll((_, body) => body.includes(half))
+    const flood = Promise.allSettled(
+      Array.from({ length: 1_000 }, () => port.tokenUnit!(`0x${half}${randomAddress().slice(22)}`)),
+    )
+    const quote = await ask('/v1/names/register/evm', registration('beside-units'))
+    expect(quote.status, JSON.stringify(quote.body)).toBe(200)
+    release()
+    await flood
   })
 })
 

@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import type { Hex } from 'viem'
+import { createClient, type Hex, http } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
@@ -45,7 +45,8 @@ function isExecutable(file: string): boolean {
   }
 }
 
-const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
+/** Runs Chromium without a sandbox, which root may not have. */
+export const CHROMIUM_ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 let started: Promise<Browser> | undefined
 /**
  * The browser of a test worker, which ends with the worker. A test file closes its tabs. It runs without a sandbox,
@@ -54,7 +55,7 @@ let started: Promise<Browser> | undefined
 export async function launch(executablePath: string): Promise<Browser> {
   const running = await started?.catch(() => null)
   if (running?.isConnected()) return running
-  started = chromium.launch({ executablePath, args: ARGS })
+  started = chromium.launch({ executablePath, args: CHROMIUM_ARGS })
   return started
 }
 
@@ -140,8 +141,16 @@ export async function addEvmWallet(
   chain: { rpcUrl: string; chainId: number },
 ): Promise<EvmTestWallet> {
   const wallet: EvmTestWallet = { asked: [], chainId: 1, account }
+  const read = (method: string) => (params: unknown) =>
+    createClient({ transport: http(chain.rpcUrl) }).request({ method, params } as never)
   const methods: Record<string, (params: never) => unknown> = {
+    eth_getTransactionReceipt: read('eth_getTransactionReceipt'),
+    eth_getTransactionByHash: read('eth_getTransactionByHash'),
+    eth_call: read('eth_call'),
     eth_requestAccounts: () => [wallet.account.address],
+    // empty for a page that the visitor has not connected
+    eth_accounts: () =>
+      wallet.asked.includes('eth_requestAccounts') ? [wallet.account.address] : [],
     eth_chainId: () => `0x${wallet.chainId.toString(16)}`,
     personal_sign: ([raw]: [Hex]) => wallet.account.signMessage({ message: { raw } }),
     wallet_switchEthereumChain: ([{ chainId }]: [{ chainId: Hex }]) => {
@@ -169,7 +178,11 @@ export async function addEvmWallet(
   await context.addInitScript({
     content: `{
       const info = { uuid: crypto.randomUUID?.() ?? '350670db', name: 'Test Wallet', icon: ${JSON.stringify(ICON)}, rdns: 'example.test' }
-      const provider = { request: ({ method, params }) => window.askTestWallet(method, params) }
+      const provider = {
+        request: ({ method, params }) => window.askTestWallet(method, params),
+        on: () => {},
+        removeListener: () => {},
+      }
       const announce = () =>
         window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }))
       window.addEventListener('eip6963:requestProvider', announce)

@@ -48,7 +48,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     const refused: string[] = []
     page.on('response', (answer) => answer.status() >= 400 && refused.push(answer.url()))
     await open('/')
-    await card('Totals').getByText('clusters').waitFor()
+    await card('Totals').getByText('bundles').waitFor()
     const before = Number(await card('Totals').locator('dd').first().textContent())
     // the list shows only the newest events, so a burst of other tests' events can hide one
     const isShown = async () => {

@@ -1,3 +1,4 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
 import { freshWallet, world } from '../support/world.js'
 import type { NarrowScreen } from './browser.js'
 
@@ -22,9 +23,9 @@ export function handsOf(screen: NarrowScreen) {
     await offered(name)
     await press('Register')
   }
-  /** Signs in with a new wallet, in a tab without stored data. */
-  async function signIn(path: string) {
-    screen.wallet.account = await freshWallet()
+  /** Signs in with a new wallet, or with the given one, in a tab without stored data. */
+  async function signIn(path: string, account?: PrivateKeyAccount) {
+    screen.wallet.account = account ?? (await freshWallet())
     await open(path)
     await screen.page.evaluate('sessionStorage.clear()')
     await open(path)

@@ -83,7 +83,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
   }
 
   it('begins with the built-in wallet, whose account is selected on the page', async () => {
-    await page.getByRole('region', { name: 'Totals' }).getByText('clusters').waitFor()
+    await page.getByRole('region', { name: 'Totals' }).getByText('bundles').waitFor()
     await look('home')
     await page.getByRole('link', { name: 'Register', exact: true }).click()
     await page.getByRole('button', { name: 'Local test wallet Ethereum' }).waitFor()
@@ -143,7 +143,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await page.locator('select[name=primary]').selectOption(names.hub)
     await look('primary')
     await page.getByRole('button', { name: `Set ${ensName}` }).click()
-    await expectMessage('Sent. ENS has your primary name')
+    await expectMessage('Sent.')
     await expectMessage(`${ensName} is your primary name now.`)
     await expect.poll(() => viem.getEnsName({ address: own() }), POLLING).toBe(ensName)
     await page.getByText(`${ensName} is set.`).waitFor()
@@ -177,10 +177,11 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await page.getByLabel('Your name there').fill(member)
     await page.getByRole('button', { name: 'Get the name' }).click()
     await expectMessage(`club/${member} is yours.`)
+    await page.locator('select[name=own]').selectOption(names.hub)
     const rules = page.getByRole('form', { name: `Rules of ${names.hub}` })
     await rules.getByLabel('Who may register').selectOption('owners')
     await rules.getByRole('button', { name: 'Set the rules' }).click()
-    await expectMessage(`Your cluster registers names below ${names.hub}.`)
+    await expectMessage(`Your bundle registers names below ${names.hub}.`)
     await look('communities')
   })
 
@@ -199,7 +200,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await pool.end()
     // without answering the question for a name
     await goTo('Airdrops')
-    await page.getByText('1500 base units in all').waitFor()
+    await page.getByText('0.0000000000000015 LOCAL').first().waitFor()
     await page.getByRole('button', { name: 'Claim', exact: true }).click()
     await confirm('Claim')
     await expectMessage('It is claimed.')

@@ -45,7 +45,7 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     await confirm('Cancel')
     await press('Sign out')
     await expectMessage('Signed out.')
-    expect(await item('unanswered')).toBeNull()
+    expect(await item('followed')).toBeNull()
   })
 
   it('a payment that a wallet refused is shown as refused, also after a reload', async () => {
@@ -129,8 +129,8 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
 
   it('a screen reader reads a question with its text', async () => {
     await signIn('/@account')
-    await press('Create a cluster')
-    await question('Create a cluster?')
+    await press('Create a bundle')
+    await question('Create a bundle?')
     const words =
       "document.getElementById(document.querySelector('dialog').getAttribute('aria-describedby'))?.textContent"
     expect(await page.evaluate(words)).toContain('it cannot be made private later')
@@ -139,8 +139,8 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
 
   it('a double click that opens a question does not answer it', async () => {
     await signIn('/@account')
-    await press('Create a cluster')
-    await question('Create a cluster?')
+    await press('Create a bundle')
+    await question('Create a bundle?')
     const yes = (await page
       .locator('dialog')
       .getByRole('button', { name: 'Create it' })
@@ -150,15 +150,15 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     const x = yes.x + yes.width / 2
     const y = yes.y + yes.height / 2
     await page.evaluate(`{
-      const { style } = [...document.querySelectorAll('main button')].find((one) => one.textContent === 'Create a cluster')
+      const { style } = [...document.querySelectorAll('main button')].find((one) => one.textContent === 'Create a bundle')
       Object.assign(style, { position: 'fixed', left: '${x - 20}px', top: '${y - 20}px' })
     }`)
     // both clicks by the page's own timers, because on a busy machine they would be too far apart
     const click = `document.elementFromPoint(${x}, ${y}).click()`
     await page.evaluate(`${click}; setTimeout(() => ${click}, ${SECOND_CLICK_MS})`)
     await page.waitForTimeout(MOMENT_MS)
-    expect(await page.locator('dialog').textContent()).toContain('Create a cluster?')
+    expect(await page.locator('dialog').textContent()).toContain('Create a bundle?')
     await confirm('Create it')
-    await expectMessage('The cluster is created.')
+    await expectMessage('The bundle is created.')
   })
 })

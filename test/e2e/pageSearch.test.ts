@@ -125,10 +125,10 @@ describe.skipIf(findChromium() === null)('the search box', () => {
       .getByText(`${free}/ is free. It costs 0.01 ETH on local Ethereum and gas.`)
       .waitFor()
     await terms.getByText(/It is yours about \d+ s after you pay\./).waitFor()
-    await terms.getByLabel('Name').fill(names[0]!)
+    await terms.getByLabel('Name', { exact: true }).fill(names[0]!)
     await terms.getByText(`${names[0]} is taken.`).waitFor()
     expect(await axeFaults(page)).toEqual([])
-    await terms.getByLabel('Name').fill(free)
+    await terms.getByLabel('Name', { exact: true }).fill(free)
     await terms.getByText(`${free}/ is free.`).waitFor()
     for (const [width, colorScheme] of [
       [1_280, 'light'],

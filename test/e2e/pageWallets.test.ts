@@ -7,6 +7,8 @@ import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
 
 const LONG = 'W'.repeat(200)
+/** Pause before a wallet adds itself to the page. */
+const LATE_MS = 700
 /** Wallets that only sign, one of each kind. */
 const SIGN_ONLY = Object.values(SIGNERS).flatMap((signers) =>
   'inBrowser' in signers ? [{ accounts: signers.accounts, ...signers.inBrowser }] : [],
@@ -63,6 +65,20 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
   })
 
+  it('finds wallets that announce themselves late', async () => {
+    const context = await screen.context.browser()!.newContext()
+    const late = await context.newPage()
+    await late.goto(`${world().api}/@account`)
+    await late.getByText('No wallet was found').waitFor()
+    for (const { accounts, place, script, name } of SIGN_ONLY) {
+      const { address } = (await accounts(randomBytes(32)))[place]!
+      await late.waitForTimeout(LATE_MS)
+      await late.evaluate(script(address, 'null'))
+      await late.locator('.wallets').getByRole('button', { name }).waitFor()
+    }
+    await context.close()
+  })
+
   it('shows a wallet’s refusal, thrown synchronously or not', async () => {
     for (const [name, text] of [
       ['Twin', 'Twin throws.'],
@@ -102,9 +118,9 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
 
   it('signs in again when a key has ended, and keeps typed text', async () => {
     await wallet('Test Wallet').click()
-    await press('Create a cluster')
+    await press('Create a bundle')
     await page.locator('dialog').getByRole('button', { name: 'Create it' }).click()
-    await expectMessage('The cluster is created.')
+    await expectMessage('The bundle is created.')
     await page.getByLabel('Address', { exact: true }).fill(`0x${'f7'.repeat(20)}`)
     await page.getByLabel('Name', { exact: true }).fill('typed')
     await revoke()

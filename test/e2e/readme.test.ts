@@ -33,9 +33,38 @@ function run(code: string): string[] {
     .split('\n')
 }
 
+const README = readFileSync('README.md', 'utf8')
+/** The blocks of the README after a mark. */
+const blocksAfter = (mark: string): string[] =>
+  README.split(`<!-- ${mark} -->\n`)
+    .slice(1)
+    .map((text) => text.split('```')[1]!.replace(/^\w+\n/, ''))
+
 describe('the requests of the README', () => {
+  it('get its answers in the local world', () => {
+    const { finalized, lost } = world().seeds.mainnet!.tx
+    const ofWorld = (text: string) =>
+      text
+        .replaceAll('http://127.0.0.1:3000', world().api)
+        .replaceAll(/0xe749d0\w+/g, lost)
+        .replaceAll(/0xdc02…/g, finalized)
+    const requests = blocksAfter('a test runs this block').map(ofWorld)
+    const answers = blocksAfter('a test compares this answer').map(ofWorld)
+    expect(answers).toHaveLength(2)
+    expect(requests).toHaveLength(2)
+    for (const [i, request] of requests.entries()) {
+      const out = execFileSync('bash', ['-euc', request], { encoding: 'utf8' })
+      expect(JSON.parse(out)).toMatchObject(JSON.parse(answers[i]!))
+    }
+  })
+})
+
+describe('the first requests of docs/use/local-world.md', () => {
   it('run unchanged in the local world', () => {
-    const script = blockOf('README.md', 'sh').replace(/^API=.*$/m, `API=${world().api}`)
+    const script = blockOf('docs/use/local-world.md', 'sh').replace(
+      /^API=.*$/m,
+      `API=${world().api}`,
+    )
     expect(script.match(/^curl /gm)?.length).toBe(8)
     const curl = 'curl() { command curl --fail-with-body "$@"; printf "\\n"; }'
     const out = execFileSync('bash', ['-euc', `${curl}\n${script}`], { encoding: 'utf8' })
@@ -59,19 +88,19 @@ describe('the requests of the README', () => {
   })
 })
 
-describe('the lines of the README that resolve a name', () => {
+describe('the lines of docs/use/local-world.md that resolve a name', () => {
   it('run unchanged in the local world', () => {
     const imports =
       "import { readFileSync } from 'node:fs'; import { createPublicClient, http } from 'viem';"
-    expect(run(imports + blockOf('README.md', 'js'))).toEqual([
+    expect(run(imports + blockOf('docs/use/local-world.md', 'js'))).toEqual([
       getAddress(world().seeds.mainnet!.owner),
     ])
   })
 })
 
-describe('the world of the README', () => {
+describe('the world of docs/use/contract-authors.md', () => {
   it('starts and ends with the unchanged code', () => {
-    expect(run(blockOf('README.md', 'javascript'))[0]).toMatch(
+    expect(run(blockOf('docs/use/contract-authors.md', 'javascript'))[0]).toMatch(
       /^http:\/\/127\.0\.0\.1:\d+ 0x[0-9a-f]{40}$/,
     )
   })

@@ -74,11 +74,14 @@ describe('a chain family that is added by a row', () => {
   it('is among the networks that take registrations', async () => {
     expect(await get('/v1/networks')).toContainEqual({
       network: 'ledger',
+      name: 'Ledger',
       isTestnet: false,
       chainId: null,
       role: 'spoke',
       gasToken: { symbol: 'LDG', decimals: 6 },
       canRegister: true,
+      contract: 'ledger',
+      rpcUrls: [],
       explorer: null,
     })
   })

@@ -27,7 +27,7 @@ import type { HubWorld } from '../support/hubWorld.js'
 const migrated = new WeakMap<object, Promise<unknown>>()
 
 /** An indexer with its own database, on a chain that other indexers use too. */
-export interface LoneIndexer {
+export interface LoneIndexer extends Pick<ChainIndexerOptions, 'chain' | 'row' | 'epoch'> {
   pool: pg.Pool
   readonly indexer: ChainIndexer
   /** Continues only from the tables. */
@@ -109,6 +109,9 @@ export async function indexerOver(
   let indexer = open()
   return {
     pool,
+    chain,
+    row,
+    epoch: leadership.epoch,
     get indexer() {
       return indexer
     },

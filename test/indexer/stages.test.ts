@@ -86,7 +86,7 @@ it('pauses between steps are idle, and the gauge has all stages', async () => {
     nodes: [],
   } as const
   const registry = new Registry()
-  registerSnapshotMetrics(registry, () => snapshotWith({ chains: [chain] }), [])
+  registerSnapshotMetrics(registry, () => snapshotWith({ chains: [chain] }))
   const gauge = registry.getSingleMetric('clusterd_chain_stage_seconds')!
   const { values } = await gauge.get()
   const shown = Object.fromEntries(values.map(({ labels, value }) => [labels.stage, value]))

@@ -7,11 +7,12 @@ import { createPool } from '../../src/db/pg/pool.js'
 import { mirrorWorker } from '../../src/mirror/worker.js'
 import type { Worker } from '../../src/ops/worker.js'
 import { feedLogWorker } from '../../src/push/log.js'
+import type { Witness } from '../../src/push/witnesses.js'
 import { GrowingTree } from '../../src/registry/log/append.js'
 import { beginningLeaf } from '../../src/registry/log/beginning.js'
 import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/log/hash.js'
 import type { TreeHead } from '../../src/registry/log/note.js'
-import { logKeysOfSeeds, signCheckpoint } from '../../src/registry/log/signer.js'
+import { type Cosigner, logKeysOfSeeds, signCheckpoint } from '../../src/registry/log/signer.js'
 import {
   bundlePath,
   packBundle,
@@ -31,10 +32,10 @@ export const key = keys[0]!.publicKey.toString('base64')
 export const ORIGIN = 'names.example/mainnet/1'
 
 /** Steps the worker of a source's log until it has nothing to do. */
-export async function writeLog(pool: pg.Pool): Promise<void> {
+export async function writeLog(pool: pg.Pool, witnesses: readonly Witness[] = []): Promise<void> {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const ctx = { pool, network: 'mainnet', epoch } as const
-  const worker = feedLogWorker(ctx, { domain: 'names.example', keys })
+  const worker = feedLogWorker(ctx, { domain: 'names.example', keys, witnesses })
   while ((await worker.step(signal, () => {})) !== 'idle');
 }
 
@@ -77,8 +78,9 @@ export async function mirrorOf(
   {
     timeoutMs = 5_000,
     isExpected = true,
+    cosigner,
     ...options
-  }: { timeoutMs?: number; isExpected?: boolean } & Partial<LogOptions> = {},
+  }: { timeoutMs?: number; isExpected?: boolean; cosigner?: Cosigner } & Partial<LogOptions> = {},
 ): Promise<Worker> {
   const reader = new LogReader(clientOf(from, timeoutMs), {
     key,
@@ -86,7 +88,7 @@ export async function mirrorOf(
     ...options,
   })
   const epoch = await readEpoch(pool, 'mainnet', 'index')
-  return mirrorWorker({ network: 'mainnet', pool, epoch, reader, isExpected })
+  return mirrorWorker({ network: 'mainnet', pool, epoch, reader, isExpected, cosigner })
 }
 
 /** Steps a mirror until it has nothing to do. */

@@ -2,10 +2,10 @@ import type { Hex } from '../../src/chains/chain.js'
 import { estimateGasFees, type GasFees } from '../../src/chains/evm/gasFees.js'
 import type { EvmJobState, MinedReceipt } from '../../src/chains/evm/jobView.js'
 import type { EvmJobSender } from '../../src/chains/evm/signer.js'
-import { RpcError } from '../../src/chains/rpc/errors.js'
+import { RefusedByNodesError, RpcError } from '../../src/chains/rpc/errors.js'
 import type { TxPurpose } from '../../src/registry/outbox.js'
 import type { EvmJob } from '../../src/relayer/machine/job.js'
-import type { JobStore } from '../../src/relayer/step.js'
+import type { SaveJob } from '../../src/relayer/step.js'
 
 /**
  * A chain with one signer, its nodes' mempool and a database, in memory, reduced to what matters for delivering exactly
@@ -14,6 +14,7 @@ import type { JobStore } from '../../src/relayer/step.js'
 const MODEL_CONFIRMATIONS = 2
 const GAS = 100_000n
 const CANCEL_GAS = 21_000n
+const FUNDS = { balanceWei: 10n ** 30n }
 
 interface ModelTx extends GasFees {
   id: string
@@ -151,21 +152,23 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
         mined: receipt(job, head),
       }
     },
-    async prepare(_job, purpose) {
+    async prepare(purpose) {
       fault('prepare')
       if (purpose === 'cancel')
-        return { gas: CANCEL_GAS, fees: estimateGasFees(model.baseFeeWei, []) }
+        return { ...FUNDS, gas: CANCEL_GAS, fees: estimateGasFees(model.baseFeeWei, []) }
       const isSecond = model.refusesSecond && executionsOf(model, id).length > 0
       if (model.isPaused || isSecond) return { failure: { class: 'revert', reason: 'reverted' } }
-      return { gas: GAS, fees: estimateGasFees(model.baseFeeWei, []) }
+      return { ...FUNDS, gas: GAS, fees: estimateGasFees(model.baseFeeWei, []) }
     },
-    async sign({ purpose, nonce, fees }) {
+    async sign({ purpose, gas, fees, valueWei }, nonce) {
       const hash = toHash({ id, purpose, nonce, ...fees })
-      return { hash, raw: hash }
+      const offer = { purpose, gas, valueWei, ...fees }
+      return { hash, raw: hash, ...offer, sentBlock: null, isRejected: false }
     },
     async broadcast(raw) {
       fault('broadcast')
-      take(model, raw)
+      // a node that has the transaction is known by the hash, whatever it says
+      if (!hasTransaction(model, raw)) take(model, raw)
       fault('broadcasted')
       return model.blocks.length - 1
     },
@@ -180,13 +183,16 @@ function nonceState(model: Model, nonce: number | null, head: number): EvmJobSta
   return count === nonce ? 'next' : 'later'
 }
 
-const refusal = (message: string): RpcError => new RpcError('refused', message)
+const refusal = (message: string): RpcError =>
+  new RefusedByNodesError(new RpcError('transient', message))
+
+const hasTransaction = (model: Model, hash: Hex): boolean =>
+  model.pool.has(hash) || model.blocks.some(({ txs }) => txs.some((mined) => mined.hash === hash))
 
 /** A node's mempool, with geth's error messages. */
 function take(model: Model, raw: Hex): void {
   const tx = fromRaw(raw)
   if (tx.nonce < countAt(model, model.blocks.length - 1)) throw refusal('nonce too low')
-  if (model.pool.has(raw)) throw refusal('already known')
   if (tx.maxFeePerGas < model.baseFeeWei) throw refusal('max fee per gas less than block base fee')
   for (const [hash, other] of model.pool) {
     if (other.nonce !== tx.nonce) continue
@@ -201,27 +207,21 @@ function take(model: Model, raw: Hex): void {
 }
 
 /** The database, for one job as it is read now. `fault` may throw before and after it stores. */
-export function modelStore(model: Model, id: string, fault: (call: string) => void): JobStore {
+export function modelStore(model: Model, id: string, fault: (call: string) => void): SaveJob {
   const before = model.rows.get(id)
-  const isCurrent = () => model.rows.get(id) === before
-  return {
-    async save(after) {
-      fault('save')
-      if (!isCurrent()) return false
-      model.rows.set(id, after)
-      fault('saved')
-      return true
-    },
-    async saveWithNonce(build) {
-      if (!isCurrent()) return false
+  return async (after) => {
+    const isNew = typeof after === 'function'
+    if (!isNew) fault('save')
+    if (model.rows.get(id) !== before) return false
+    if (isNew) {
       const nonce = Math.max(model.nextNonce, countAt(model, model.blocks.length - 1))
-      const after = await build(nonce)
+      const made = await after(nonce)
       fault('save')
       model.nextNonce = nonce + 1
-      model.rows.set(id, after)
-      fault('saved')
-      return true
-    },
+      model.rows.set(id, made)
+    } else model.rows.set(id, after)
+    fault('saved')
+    return true
   }
 }
 

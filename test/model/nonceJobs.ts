@@ -12,7 +12,7 @@ export const policy: SpendPolicy = {
 }
 const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 /** What costs 100,007 wei with a job's value. */
-export const prepared = { gas: 1_000n, fees }
+export const prepared = { gas: 1_000n, fees, balanceWei: 10n ** 30n }
 export const seen = (change: Partial<EvmJobSnapshot> = {}): EvmJobSnapshot => ({
   nowMs: NOW,
   random: 0.5,

@@ -12,6 +12,7 @@ const AS: Readonly<Record<string, string>> = {
 const PUBLIC: Readonly<Record<string, readonly string[]>> = {
   network: ['mainnet'],
   generation: ['1'],
+  token: [`0x${'cc'.repeat(20)}`],
   tile: ['tile/entries/000.p/2', 'tile/0/000.p/2'],
 }
 
@@ -20,7 +21,7 @@ export function pathsOf(
   pattern: string,
   given: Readonly<Record<string, readonly string[]>>,
 ): string[] {
-  let paths = [pattern.replace(/\.svg$/, '')]
+  let paths = [pattern.replace(/\.(svg|png)$/, '')]
   for (const [parameter, name] of pattern.matchAll(/[:*](\w+)/g)) {
     const values = given[AS[name!] ?? name!] ?? PUBLIC[name!]
     if (!values) throw new Error(`${pattern}: say what :${name} may be`)

@@ -76,6 +76,8 @@ const QUERY: Record<string, readonly string[]> = {
   walletAddress: addresses,
   to: addresses.slice(0, 1),
   fromTimestamp: ['0'],
+  invitations: ['true'],
+  orNull: ['true'],
 }
 const pairs = names.flatMap((name) => [
   name,

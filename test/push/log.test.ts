@@ -7,15 +7,23 @@ import { signedLogWorker } from '../../src/indexer/log.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { feedLogWorker } from '../../src/push/log.js'
-import { sha256TreeHasher } from '../../src/registry/log/hash.js'
-import { parseCheckpoint, parseNote } from '../../src/registry/log/note.js'
-import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
+import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/log/hash.js'
+import {
+  COSIGNER,
+  parseCheckpoint,
+  parseNote,
+  signatureLine,
+  verifierKey,
+} from '../../src/registry/log/note.js'
+import { Witness } from '../../src/push/witnesses.js'
+import { parseWitnessKey } from '../../src/registry/log/cosignature.js'
+import { cosign, logKeysOfSeeds } from '../../src/registry/log/signer.js'
 import { unpackBundle } from '../../src/registry/log/tiles.js'
 import { rootOfInclusionProof } from '../../src/registry/log/tree.js'
 import { bid, freshName, logInto, randomAddress, startApi } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
 import { useFolder } from '../support/folder.js'
-import { serveInTest } from '../support/httpServer.js'
+import { bodyOf, serveInTest } from '../support/httpServer.js'
 import { isNoteSignedBy } from '../support/notes.js'
 import { useWorld } from '../support/useWorld.js'
 
@@ -34,11 +42,11 @@ const grow = (count: number, from = () => alice) =>
   )
 
 /** Runs the worker's steps until it is idle. */
-async function catchUp(by = keys): Promise<void> {
+async function catchUp(by = keys, witnesses: readonly Witness[] = []): Promise<void> {
   const epoch = await readEpoch(world.pool, 'mainnet', 'index')
   const worker = feedLogWorker(
     { pool: world.pool, network: 'mainnet', epoch },
-    { domain: 'names.example', keys: by },
+    { domain: 'names.example', keys: by, witnesses },
   )
   while ((await worker.step(signal, () => {})) !== 'idle');
 }
@@ -184,6 +192,26 @@ describe.skipIf(!hasGo)('Go’s checksum database', () => {
     const { head } = await newestCheckpoint()
     const { stdout } = await verify([String(old.size), Buffer.from(old.root).toString('base64')])
     expect(stdout).toBe(`${ORIGIN}: ${head.size} of ${head.size} entries proved\n`)
+  })
+
+  it('verifies the signature of a witness, and requires it', async () => {
+    const cosigner = { name: 'w.example/1', keys: logKeysOfSeeds([Buffer.alloc(32, 3)]) }
+    const publicKey = cosigner.keys[0]!.publicKey
+    const witnessKey = verifierKey(sha256InOneCall, cosigner.name, publicKey, COSIGNER)
+    const url = await serveInTest(async (req, res) => {
+      const body = await bodyOf(req)
+      const { text } = parseNote(body.slice(body.indexOf('\n\n') + 2))!
+      res.end(cosign(text, cosigner).map(signatureLine).join(''))
+    })
+    await grow(1)
+    await catchUp()
+    const key = keys[0]!.publicKey.toString('base64')
+    const requiring = () => run(verifier(), ['-witness', witnessKey, world.url, ORIGIN, key])
+    await expect(requiring()).rejects.toThrow('1 signatures count, and 2 are required')
+    await catchUp(keys, [new Witness({ ...parseWitnessKey(sha256InOneCall, witnessKey)!, url })])
+    expect((await requiring()).stdout).toMatch(/entries proved\n$/)
+    // other readers don't mind it
+    expect((await verify()).stdout).toMatch(/entries proved\n$/)
   })
 
   it('refuses another history', async () => {

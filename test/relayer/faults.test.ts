@@ -15,7 +15,7 @@ const second = useNodeProxy(world)
 
 /** Selector of the call by which the relayer learns whether a packet was executed. */
 const ASKS_NONCE = toFunctionSelector('lazyInboundNonce(address,uint32,bytes32)')
-/** A refusal that counts as permanent. */
+/** A refusal that no price and no waiting seems to mend. */
 const refuseForGood = (answer: string): string =>
   JSON.stringify({
     ...JSON.parse(answer),
@@ -87,7 +87,7 @@ describe('an execution', () => {
     expect((await executeOf(world, guid)).txs).toHaveLength(1)
   })
 
-  it('that meets "nonce too low" is parked, never sent at the next nonce, and goes on when the operator says so', async () => {
+  it('whose nonce somebody else used is parked, never sent at the next nonce, and goes on when the operator says so', async () => {
     const relayer = await world.restart({ hub: { rpcUrls: [bridge.url] } })
     const guid = await world.send(0, ['nonce-taken'])
     await relayer.step()
@@ -103,7 +103,7 @@ describe('an execution', () => {
     expect(await world.run(relayer)).toEqual(
       expect.arrayContaining(['execute signed', 'execute refused']),
     )
-    expect(await executeOf(world, guid)).toMatchObject({ reason: 'nonce_too_low', nonce })
+    expect(await executeOf(world, guid)).toMatchObject({ reason: 'refused', nonce })
     world.aheadMs = 10_000
     await world.finish(relayer)
     expect(await executeOf(world, guid)).toMatchObject({
@@ -142,23 +142,22 @@ describe('an execution', () => {
     await world.run(relayer)
     const states = (await world.jobs()).map(({ state, release }) => [state, release])
     expect(states.flat()).not.toContain('parked')
-    expect(states.flat()).not.toContain('permanent_error')
     // and its answer counts when it has one
     second.onCall = async () => undefined
     world.aheadMs += 60_000
     await expectOnce(guid, relayer)
   })
 
-  it('is parked if both nodes refuse it for good', async () => {
+  it('holds no nonce while both nodes refuse its gas estimate in words, and goes on automatically', async () => {
     const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, second.url] } })
     const guid = await world.send(0, ['refused-by-two'])
     for (const node of [bridge, second])
       node.onCall = async (method) => (method === 'eth_estimateGas' ? refuseForGood : undefined)
-    await world.run(relayer)
-    const parked = (await world.jobs()).filter(({ state }) => state === 'parked')
-    expect(parked.map(({ reason }) => reason)).toEqual(['permanent_error'])
+    for (let i = 0; i < 4; i++, world.aheadMs += 60_000) await world.run(relayer)
+    const open = (await world.jobs()).filter(({ state }) => state !== 'confirmed')
+    for (const job of open) expect(job).toMatchObject({ state: 'queued', nonce: null })
     for (const node of [bridge, second]) node.onCall = async () => undefined
-    await executeOperatorJobAction(world.pool, 'resume', parked[0]!.id)
+    world.aheadMs += 3_600_000
     await expectOnce(guid, relayer)
   })
 

@@ -81,12 +81,14 @@ describe('the cap on the price of gas', () => {
     return createGasPriceCap(createEvmChainRpc(config!), config!)
   }
 
-  it('is that of a node that can tell prices, and none where none can', async () => {
+  it('is that of two nodes that can tell prices, and none where one of two can not', async () => {
     await setBaseFee(100n)
     const cap = await capOf([world.hub.anvil.rpcUrl])()
     expect(cap).toBeGreaterThan(GWEI)
+    const both = [bridge.url, world.hub.anvil.rpcUrl]
+    expect(await capOf(both)()).toBe(cap)
     bridge.onCall = failsToTell
-    expect(await capOf([bridge.url, world.hub.anvil.rpcUrl])()).toBe(cap)
+    await expect(capOf(both)()).rejects.toThrow(ChainUnavailableError)
     await expect(capOf([bridge.url])()).rejects.toThrow(ChainUnavailableError)
   })
 })

@@ -54,7 +54,7 @@ describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', (
       null,
       12,
     ],
-    ['says what nobody knows', 'not accepted by the policy of this sequencer', ONE_GWEI, 40],
+    ['says what nobody knows', 'not accepted by the policy of this sequencer', ONE_GWEI, 12],
     ['suggests its floor before anything is sent', 'transaction underpriced', '0x6fc23ac00', 0],
   ])('takes the transaction below the caps: it %s', async (name, words, suggestion, most) => {
     const relayer = await world.restart({
@@ -98,6 +98,8 @@ describe('a transaction of a command', () => {
 
   it('fails in one sentence where the pool takes it at no price', async () => {
     enforceFloor('transaction underpriced', null, 10n ** 18n)
-    await expect(send()).rejects.toThrow('Chain "1" does not take the transaction: underpriced.')
+    await expect(send()).rejects.toThrow(
+      'Chain "1" does not take the transaction (eth_sendRawTransaction: transaction underpriced).',
+    )
   })
 })

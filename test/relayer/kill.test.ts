@@ -22,11 +22,11 @@ describe('a relayer killed', () => {
 })
 
 describe('a relayer killed when something went wrong', () => {
-  it('at relay.refused: a node knew the transaction already', async () => {
+  it('at relay.sent: a node knew the transaction already', async () => {
     const guid = await world.send(1, ['refused'])
     await holdBlocks(world.hub)
     expect(await die(world, 'relay.broadcast', { mines: false })).toBe('SIGKILL')
-    expect(await die(world, 'relay.refused', { mines: false })).toBe('SIGKILL')
+    expect(await die(world, 'relay.sent', { mines: false })).toBe('SIGKILL')
     await expectOnce(world, guid)
   })
 

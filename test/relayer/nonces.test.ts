@@ -130,6 +130,23 @@ describe('a count of the chain', () => {
 })
 
 describe('nonces', () => {
+  it('of a quiet public chain are compared once a minute, with three calls', async () => {
+    const relayer = await restartOn({ local: false, messageLib: undefined })
+    await world.run(relayer)
+    let calls = 0
+    bridge.onCall = async () => {
+      calls += 1
+      return undefined
+    }
+    const before = world.aheadMs
+    for (let i = 0; i < 5 * 12; i++) {
+      world.aheadMs += 5_000
+      await relayer.step()
+    }
+    world.aheadMs = before
+    expect(calls).toBe(5 * 3)
+  })
+
   it('that nothing holds are given again', async () => {
     const relayer = await restart()
     await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce + 58')

@@ -9,7 +9,6 @@ import { overviewPage } from '../../src/daemon/opsPage.js'
 import { createListener } from '../../src/db/pg/notify.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { evmRelayerChain } from '../../src/relayer/evmRelayer.js'
-import { EVM_TELEMETRY } from '../../src/relayer/evmTelemetry.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
 import { snapshotWith } from '../support/snapshot.js'
@@ -21,9 +20,7 @@ let run: RelayRun
 const stopping = new AbortController()
 const logged: { level: number; msg: string; reason?: string }[] = []
 const registry = new Registry()
-registerSnapshotMetrics(registry, () => snapshotWith({ outboxes: [run.state() ?? []].flat() }), [
-  EVM_TELEMETRY,
-])
+registerSnapshotMetrics(registry, () => snapshotWith({ outboxes: [run.state() ?? []].flat() }))
 
 beforeAll(async () => {
   const chains = await openChains(world.pool, world.file)

@@ -19,6 +19,7 @@ import { readHubState } from '../../src/db/chains/states.js'
 import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/feed/feed.js'
 import { findStoredFeedLog, readFeedLogState, readTiles } from '../../src/db/feed/log.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
+import { readNewestSignedHead } from '../../src/db/mirror/cosigned.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
 import {
   findCommunityPaymentsOfTransaction,
@@ -31,6 +32,7 @@ import {
   findClusterById,
   findClusterByName,
   findClusterId,
+  findInvitations,
   findClusterIdByName,
 } from '../../src/db/registry/clusters.js'
 import {
@@ -151,6 +153,11 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   ],
   ['a full cluster by its name', 3_010, (db) => findClusterByName(db, NETWORK, nameOf(FULL))],
   ['the cluster of an address', 4, (db) => findClusterId(db, NETWORK, walletOf(OWNER))],
+  [
+    'clusters that list an address without its proof',
+    20,
+    (db) => findInvitations(db, NETWORK, walletOf(OWNER), 20),
+  ],
   [
     'wallets of clusters, up to a limit',
     12,
@@ -288,6 +295,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   ['the versions of answers', 4, (db) => readAnswerVersions(db, NETWORK)],
   ['the log that is followed', 4, (db) => readFeedLogState(db, NETWORK)],
   ['a log', 2, (db) => findStoredFeedLog(db, NETWORK, 1)],
+  ['the newest signed checkpoint', 4, (db) => readNewestSignedHead(db, NETWORK)],
   ['tiles of a log', 4, (db) => readTiles(db, NETWORK, 1, [{ level: 0, index: 0, width: 1 }])],
   [
     'the open airdrop of a community',

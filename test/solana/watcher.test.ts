@@ -6,7 +6,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
-import { watchProgramLogs } from '../../src/chains/rpc/logs.js'
+import { subscribeToNode } from '../../src/chains/rpc/subscriptions.js'
 import { ChainMismatchError } from '../../src/db/chains/chains.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
@@ -246,15 +246,15 @@ describe('a watcher', () => {
   it('is woken by the program’s logs, also after its socket dropped', async () => {
     let wakeups = 0
     let wake: () => void = () => {}
-    const stop = watchProgramLogs({
+    const params = [{ mentions: [world.solana.programId] }, { commitment: 'confirmed' }]
+    const stop = subscribeToNode({
       urls: ['ws://127.0.0.1:1', world.solana.wsUrl],
-      programId: world.solana.programId,
-      commitments: ['confirmed'],
-      onLogs: () => {
+      requests: [{ method: 'logsSubscribe', params }],
+      onNotification: () => {
         wakeups += 1
         wake()
       },
-      onFault: () => {},
+      onEnd: () => {},
     })
     // the first URL leads nowhere: one warning, then the second URL
     for (let i = 0; i < 40 && wakeups < 2; i++) {

@@ -16,6 +16,7 @@ const UNMEASURED: Readonly<Record<string, string>> = {
       'markRecoverySignatureUsed',
     ],
     ...['storeInvalidVerdict', 'storeTxSighting', 'storeReplacement', 'appendSignedChanges'],
+    'storeSignedHead',
   ]),
   deleteFullBuckets: 'deletes a fixed number of rows',
   ...asReason('reads a table with a row per chain or process', [

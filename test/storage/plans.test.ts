@@ -84,7 +84,7 @@ const isLarge = (table: string) => LARGE.includes(table)
 describe(`among ${ROWS} rows, no table is scanned completely for`, () => {
   it('a signer’s spending of a day', async () => {
     const { result, scanned } = await look((db) =>
-      readSignerStats(db, CHAIN, signer, ROWS * 0.9 * 60_000 + 1),
+      readSignerStats(db, { ...CHAIN, signer }, ROWS * 0.9 * 60_000 + 1),
     )
     expect(result.spentLastDayWei).toBe(BigInt(DAY_MS / 60_000))
     expect(scanned.filter(isLarge)).toEqual([])

@@ -125,7 +125,8 @@ test('a job without its bytes, which a rewind checks again, is signed again at i
     ['first', ''],
     ['last', ''],
   ])
-  const prepared = { gas: 21_000n, fees: { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n } }
+  const fees = { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n }
+  const prepared = { gas: 21_000n, fees, balanceWei: 10n ** 18n }
   const seen = {
     done: 'no',
     mined: null,

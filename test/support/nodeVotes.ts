@@ -199,7 +199,8 @@ const QUESTIONS: Record<string, Ask> = {
       wallet: WALLET,
       hash: word(7),
       signature,
-      acceptsErc6492: false,
+      deployment: null,
+      onCall() {},
     }
     return (await isValid(question)) ? ['eth_call of 1'] : []
   },

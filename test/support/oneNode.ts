@@ -17,8 +17,6 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'chains/evm/community/port.ts communityPayment':
     'an allowance: a needless or missing approval makes the payment fail',
   'chains/evm/deployment/': 'commands that an operator runs and checks',
-  'chains/evm/gasPrice.ts ask':
-    'the highest price that two nodes allow, or the only node that answers; spending has caps of its own',
   'chains/evm/runningHash/prove.ts readLastConfirmedHashes':
     'a header: two nodes return the running hashes as of its hash',
   'chains/evm/runningHash/rangeFetcher.ts foldAhead':
@@ -26,9 +24,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'chains/evm/signer.ts look': '`combineEvmJobStates` counts the nodes',
   'chains/evm/signer.ts prepare':
     'gas and fees, below the caps; a permanent failure is asked of two nodes',
-  'chains/evm/signer.ts signNoopTransaction': 'gas and fees, below the caps',
-  'chains/evm/smartWallet.ts createSmartWalletSignatureCheck':
-    'whether to ask two nodes about a signature at all',
+  'chains/evm/smartWallet.ts createCodeCheck': 'whether to ask two nodes about a signature at all',
   'chains/rpc/strangers.ts readTxByTwoNodes':
     'a state that is not final; a final one is asked of two nodes',
   'chains/solana/community/port.ts communityPayment':

@@ -95,8 +95,10 @@ export const SIGNERS: { readonly [Kind in WalletKindName]: RowOf<Kind> } = {
         const connect = async () => ({ accounts: [{ address: '${address}', chains: ['sui:mainnet'] }] })
         const signPersonalMessage = async ({ message }) => ({ signature: await ${sign}(new TextDecoder().decode(message)) })
         const features = { 'standard:connect': { connect }, 'sui:signPersonalMessage': { signPersonalMessage } }
-        window.addEventListener('wallet-standard:app-ready', ({ detail }) =>
-          detail.register({ version: '1.0.0', name: 'Of Sui', icon: '', accounts: [], chains: ['sui:mainnet'], features }))
+        const wallet = { version: '1.0.0', name: 'Of Sui', icon: '', accounts: [], chains: ['sui:mainnet'], features }
+        const register = ({ register }) => register(wallet)
+        window.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }))
+        window.addEventListener('wallet-standard:app-ready', ({ detail }) => register(detail))
       }`,
     },
   },

@@ -9,6 +9,7 @@ export const FOLDER = fileURLToPath(new URL('../../examples/deploy/topology', im
 export interface Service {
   image: string
   command: string[]
+  healthcheck?: { test: string[] }
   environment: Record<string, string>
 }
 

@@ -59,11 +59,55 @@ export const CHANGES: readonly Change[] = [
     changelog: '| `/openapi.json` |',
   },
   {
+    requests: /^GET \/v1\/networks\/?(\?sent=long-header)?$/i,
+    fields: /^body\[\]\.(name|contract|rpcUrls)$/,
+    reason: 'a wallet has to learn a chain that it does not know',
+    changelog: '| `GET /v1/networks` |',
+  },
+  {
+    requests: /^GET \/openapi\.json$/,
+    fields: /^body\.components\.schemas\.Network\.properties\.(name|contract|rpcUrls)$/,
+    reason: 'a wallet has to learn a chain that it does not know',
+    changelog: '| `GET /v1/networks` |',
+  },
+  {
+    requests: /^GET \/openapi\.json$/,
+    fields:
+      /^body\.(paths\.\/(v1\/tokens\/|image\/\{name\}\.png|v1\/clusters\/address\/).*|components\.schemas\.OwnerRecord\.properties\.tx)$/,
+    reason: 'amounts have their unit, links their card, and listed wallets see who lists them',
+    changelog: '| `/openapi.json` |',
+  },
+  {
+    requests: /^(GET|POST) \/v1\/auth\/message/,
+    fields: /^body\.message$/,
+    reason: 'the message of a smart wallet names its chain',
+    changelog: '| `/v1/auth/message`, `/v1/auth/token` |',
+  },
+  {
+    requests: /^GET \/openapi\.json$/,
+    fields:
+      /^body\.(paths\.\/v1\/(auth\/(message|token)|clusters\/generate\/wallet\/recover)\..*|components\.responses\.invalid_request\..*)$/,
+    reason: 'the message of a smart wallet names its chain',
+    changelog: '| `/v1/auth/message`, `/v1/auth/token` |',
+  },
+  {
     requests: /./,
     answers: /^[45]\d\d /,
     fields: /^headers\.(connection|keep-alive)$/,
     reason: 'a refusal that costs no reading keeps its connection',
     changelog: '| refusals |',
+  },
+  {
+    requests: /^GET \/v1\/names\/owner\/address\//,
+    fields: /^body\[\]\.tx$/,
+    reason: 'histories on the pages link the transaction of a name',
+    changelog: '| `GET /v1/names/owner/address/:address` |',
+  },
+  {
+    requests: /^GET \/(?!v1\/|v0\.1\/)/,
+    fields: /^body$/,
+    reason: 'sites show links to the pages as cards',
+    changelog: '| pages |',
   },
   {
     requests: /^GET \/v1\/networks\?sent=many-headers$/,
@@ -155,7 +199,8 @@ export const GONE_METRICS: readonly string[] = [
 ]
 
 /** Paths of routes that the recorded build does not have. Their answers were recorded later. */
-export const ADDED_PATHS = /^\/(v1\/trpc|profile-image|v1\/names\/referrals)\//
+export const ADDED_PATHS =
+  /^\/(v1\/trpc|profile-image|v1\/names\/referrals|v1\/tokens|image\/[^/]+\.png$)/
 
 /** Fields of the chains file that are gone: `doctor` and `start` name a field that is still there. */
 export const GONE_FIELDS: readonly string[] = ['chains[].singleNodeAfter']

@@ -267,6 +267,7 @@ function sessions({ evm, solana }: Issued): Sent[] {
       post(path, { ...evm, wallet: 'nobody' }),
       post(path, { ...evm, signingDate: '2020-01-01T00:00:00.000Z' }),
     ]),
+    post('/v1/auth/token', { ...evm, chainId: 5 }),
     del('/v1/auth/token', undefined, 'cold'),
     get('/v1/auth/validate', 'cold'),
     del('/v1/auth/token?everywhere=true', undefined, 'loser'),

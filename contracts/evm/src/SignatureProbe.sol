@@ -2,9 +2,10 @@
 pragma solidity 0.8.37;
 
 /// @title Whether a signature is a smart wallet's, asked without deploying anything
-/// @notice Sent as the creation code of an eth_call; what it "deploys" is the answer, one word: 1 or 0. Between a node
-///   and a contract of anybody it sees to it that no more gas is spent than is given here, that no more than a word
-///   comes back, and that whatever goes wrong in there is a plain 0 and not an error of the node.
+/// @notice Sent as the creation code of an eth_call; what it "deploys" is the answer, one word: 1 or 0, or 2 where the
+///   account has no code. Between a node and a contract of anybody it sees to it that no more gas is spent than is given
+///   here, that no more than a word comes back, and that whatever goes wrong in there is a plain 0 and not an error of the
+///   node.
 contract SignatureProbe {
     /// Signature checks in Solidity of the curves that passkeys use take about a third of this.
     uint256 private constant ASK_GAS = 1_000_000;
@@ -27,8 +28,9 @@ contract SignatureProbe {
             }
             isValid = ask(wallet, question);
         }
+        uint256 verdict = isValid ? 1 : wallet.code.length == 0 ? 2 : 0;
         assembly ("memory-safe") {
-            mstore(0, isValid)
+            mstore(0, verdict)
             return(0, 32)
         }
     }

@@ -61,6 +61,7 @@ export async function installEnvio(folder: string): Promise<Peer> {
     title: `Envio ${version}`,
     stores: 'one row',
     checks: 'block hashes at the head',
+    follows: 'polls each second (no setting)',
     query: 'SELECT FROM "Registration" WHERE id = $1',
     keyOf: (word) => word,
     prepare: (job) => generateCode(folder, job),

@@ -10,6 +10,7 @@ const MOST_TRIES = 4
 
 /**
  * Installs the newest release of a package from npm, with its dependencies, into a temporary folder.
+ * @param overrides versions of indirect dependencies, where npm does not have the wanted one
  * @returns the installed version
  * @throws Error with npm's reason where none of the newest releases can be installed
  */
@@ -17,8 +18,10 @@ export async function installNewest(
   folder: string,
   name: string,
   beside: readonly string[] = [],
+  overrides: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+  const project = { private: true, type: 'module', overrides }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(project))
   const versions = await newestVersions(name)
   let reason: unknown
   for (const version of versions.slice(0, MOST_TRIES)) {

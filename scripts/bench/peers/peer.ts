@@ -4,6 +4,7 @@ import type { WatchedChild } from '../../../src/testing/processes/processes.js'
 /** What a peer (another project's indexer) reads, and where it writes. */
 export interface PeerJob {
   rpcUrl: string
+  wsUrl: string
   chainId: number
   hub: Hex
   startBlock: number
@@ -19,6 +20,8 @@ export interface Peer {
   stores: string
   /** What the peer verifies before it stores a log. */
   checks: string
+  /** How the peer learns of a new block. */
+  follows: string
   /** SQL that has a row once the registration of $1 is stored. */
   query: string
   /** Value of $1 in `query`. @param word the name's 32 bytes */

@@ -7,6 +7,10 @@ import { BID_EVENT, type Peer, type PeerJob } from './peer.js'
 
 /** Packages that are installed with Ponder, which needs a newer Node.js than this project does. */
 const BESIDE = ['node@22', 'viem', 'hono', 'typescript']
+/** Ponder 0.17.7 asks for `@ponder/utils` 0.3.0, which npm does not have. */
+const OVERRIDES = { '@ponder/utils': '0.2.18' }
+/** Ponder limits the requests a second to each of its URLs, so it indexes faster if one URL is named often. */
+const URL_COUNT = 16
 const SCHEMA = 'peer'
 
 const CONFIG = `import { createConfig } from 'ponder'
@@ -17,7 +21,8 @@ export default createConfig({
   chains: {
     local: {
       id: Number(process.env.CHAIN_ID),
-      rpc: process.env.RPC_URL,
+      rpc: Array(${URL_COUNT}).fill(process.env.RPC_URL),
+      ws: process.env.WS_URL,
       pollingInterval: 100,
     },
   },
@@ -61,7 +66,7 @@ export default new Hono()
 /** Installs Ponder, with a project that stores a row per bid. @throws Error where npm can't install it */
 export async function installPonder(folder: string): Promise<Peer> {
   mkdirSync(join(folder, 'src', 'api'), { recursive: true })
-  const version = await installNewest(folder, 'ponder', BESIDE)
+  const version = await installNewest(folder, 'ponder', BESIDE, OVERRIDES)
   const files = {
     'ponder.config.ts': CONFIG,
     'ponder.schema.ts': TABLES,
@@ -73,6 +78,7 @@ export async function installPonder(folder: string): Promise<Peer> {
     title: `Ponder ${version}`,
     stores: 'one row, and its cache of blocks, transactions and logs',
     checks: 'parent hashes, and that a log and its block agree',
+    follows: 'WebSocket, and polls each 100 ms',
     query: `SELECT FROM ${SCHEMA}.registration WHERE name = $1`,
     keyOf: (word) => word,
     start: (job) => startPonder(folder, job),
@@ -92,6 +98,7 @@ async function startPonder(folder: string, job: PeerJob) {
       PONDER_TELEMETRY_DISABLED: '1',
       DATABASE_URL: job.databaseUrl,
       RPC_URL: job.rpcUrl,
+      WS_URL: job.wsUrl,
       CHAIN_ID: String(job.chainId),
       HUB: job.hub,
       START_BLOCK: String(job.startBlock),

@@ -1,7 +1,13 @@
-import { type EvmChainPort, type Hex, isEvmChainPort } from '../../chains/chain.js'
+import { setTimeout } from 'node:timers/promises'
+import type { EvmChainPort, Hex } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
 import { parseContractSignature, personalSignHash } from '../../registry/auth/evm.js'
-import { authKey, authKeyHash, walletBoundMessageNonce } from '../../registry/auth/key.js'
+import {
+  authKey,
+  authKeyHash,
+  CLIENT_NONCE,
+  walletBoundMessageNonce,
+} from '../../registry/auth/key.js'
 import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
 import { WALLET_KINDS, type WalletKindName, walletKindOf } from '../../registry/auth/kinds.js'
 import {
@@ -13,10 +19,10 @@ import {
 import type { Address, Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { requireAddress, requireWallet } from '../http/address.js'
-import type { Context } from '../http/context.js'
+import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoTimestamp } from '../http/timestamps.js'
-import { SIGN_IN_COST } from '../limits/costs.js'
+import { SIGN_IN_COST, SIGN_IN_NODE_COST } from '../limits/costs.js'
 import { spendSharedUnits } from '../limits/shared.js'
 
 /** Signature of a wallet over the service's message. */
@@ -26,10 +32,14 @@ export interface WalletProof {
   type: WalletKindName
   /** The wallet that signed. */
   wallet: string
+  /** EIP-155 id of the mainnet chain of the wallet's contract. Default: the hub's. */
+  chainId?: number | undefined
+  /** The client's random share in the nonce of the bound message. Required for an approval on chain. */
+  nonce?: string | undefined
 }
 
 /** Wallet to which a message is bound, and the generated wallet whose key the message requests, if any. */
-export type MessageSigner = Pick<WalletProof, 'type' | 'wallet'> & {
+export type MessageSigner = Pick<WalletProof, 'type' | 'wallet' | 'chainId' | 'nonce'> & {
   recovered?: string | undefined
 }
 
@@ -43,7 +53,10 @@ export function signingMessage(context: Context, signer?: MessageSigner) {
   const wallet = requireOfType(signer)
   const recovered =
     signer.recovered === undefined ? undefined : requireAddress(signer.recovered, 'recover')
-  return { message: messageFor(context, wallet, { signingDate, recovered }), signingDate }
+  const { named } = mainnetChains(context, signer)
+  const nonce = messageNonce(context, wallet, { ...signer, signingDate }, recovered)
+  const of = { signingDate, recovered, named, nonce }
+  return { message: messageFor(context, wallet, of), signingDate }
 }
 
 /**
@@ -54,12 +67,13 @@ export function signingMessage(context: Context, signer?: MessageSigner) {
 export async function exchangeProofForKey(context: Context, proof: WalletProof): Promise<string> {
   const quotas = context.caller?.meter.quotas ?? []
   await spendSharedUnits(context.pool, 'sign-ins', quotas, SIGN_IN_COST)
-  const { wallet, signingMs, isPlain } = await requireProof(context, proof)
-  const key = authKey(context.auth.tokenKey, wallet, proof.signingDate)
+  const { wallet, signingMs, isPlain, nonce } = await requireProof(context, proof)
+  const key = authKey(context.auth.tokenKey, wallet, proof.signingDate, nonce)
   const isOpen = await openSession(context.pool, {
     keyHash: authKeyHash(key)!,
     wallet: wallet.bytes,
     signingMs,
+    nonce,
     // no response returns a signature over the bound message, such as a contract's, so it is not stored
     signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
@@ -82,9 +96,10 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
  * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
  * bound to one wallet. An account may sign either form; a contract (ERC-1271) has to sign the bound form.
  * @param recovered wallet whose key the message has to request; only a bound message can request a key
- * @returns whether the signature also holds for the plain message
- * @throws ApiError invalid_request and unsupported_address for malformed input; unauthorized for a date outside its
- * window or another wallet's signature
+ * @returns whether the signature also holds for the plain message, and the signed message's nonce if the client had a
+ * share in it, else an empty text
+ * @throws ApiError invalid_request, unsupported_address and unsupported_network for malformed input; unauthorized for a
+ * date outside its window or another wallet's signature; rate_limited
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
  */
 export async function requireProof(context: Context, proof: WalletProof, recovered?: Address) {
@@ -101,19 +116,22 @@ export async function requireProof(context: Context, proof: WalletProof, recover
       'unauthorized',
       'The signingDate is too old, or ahead of the time: ask for a new message.',
     )
+  const chains = mainnetChains(context, proof)
+  const nonce = messageNonce(context, wallet, proof, recovered)
   const isSigned = requireSignature(proof)
   const isPlain = !recovered && isSigned(plainMessage(context, signingDate), wallet)
-  if (isPlain) return { wallet, signingMs, isPlain }
-  const bound = messageFor(context, wallet, { signingDate, recovered })
+  if (isPlain) return { wallet, signingMs, isPlain, nonce: '' }
+  const { named } = chains
+  const bound = messageFor(context, wallet, { signingDate, recovered, named, nonce })
   if (
     !isSigned(bound, wallet) &&
-    !(await isSignedByContract(context, { ...proof, wallet: wallet.text }, bound))
+    !(await isSignedByContract(context, { ...proof, wallet: wallet.text }, bound, chains))
   )
     throw new ApiError(
       'unauthorized',
       'The signature is not one of this wallet over the message of this signing date.',
     )
-  return { wallet, signingMs, isPlain }
+  return { wallet, signingMs, isPlain, nonce: proof.nonce ? nonce : '' }
 }
 
 /** The wallet of a proof, whose address has to be of the proof's type. @throws ApiError unsupported_address */
@@ -145,40 +163,148 @@ function withRefused(sentence: string, type: WalletKindName): string {
   return refused ? `${sentence} ${refused}` : sentence
 }
 
+/** Mainnet chains of a proof. Testnets prove nothing, because anybody can have any state there. */
+interface MainnetChains {
+  hub: EvmChainPort | undefined
+  /** The chain that the proof names. */
+  named: EvmChainPort | undefined
+  others: readonly EvmChainPort[]
+}
+
+/** @throws ApiError invalid_request, and unsupported_network for another chain than one of the mainnet's */
+function mainnetChains(
+  { chains }: Context,
+  { type, chainId }: Pick<WalletProof, 'type' | 'chainId'>,
+): MainnetChains {
+  const mainnet = evmChainsOfNetwork({ chains, network: 'mainnet' })
+  const hub = mainnet.find(({ role }) => role === 'hub')
+  const chainsFor = (named: EvmChainPort | undefined) => {
+    const others = mainnet.filter((chain) => chain !== hub && chain !== named)
+    return { hub, named, others }
+  }
+  if (chainId === undefined) return chainsFor(hub)
+  const { hasChainId }: WalletKind = WALLET_KINDS[type]
+  if (!hasChainId)
+    throw new ApiError('invalid_request', `Messages of type ${type} have no chainId: leave it out.`)
+  const named = mainnet.find((chain) => chain.chainId === chainId)
+  if (named) return chainsFor(named)
+  const ids = mainnet.map((chain) => chain.chainId).join(', ')
+  throw new ApiError(
+    'unsupported_network',
+    `The chainId ${chainId} is not a mainnet chain of this service. Smart wallets sign in on: ${ids || 'none'}.`,
+  )
+}
+
+/** No bytes, or Safe's marks of owners who approved (address, unused word, v 1): nothing in them is secret. */
+const APPROVAL = /^0x(0{24}[0-9a-f]{104}01)*$/
+
 /**
- * True if the wallet is a contract that accepts the signature over the bound message.
- * @throws ChainUnavailableError where the contract's chain does not answer
+ * Time of one call of a node about further chains, ms: a deployment with many chains must not cause a burst of calls.
+ */
+const CALL_PACE_MS = 100
+
+/**
+ * True if the wallet is a contract that accepts the signature over the bound message. A wallet that has code on the hub is
+ * decided by the hub. Without code there, the wallet's contract has to accept the signature on the named chain and on
+ * each other one that has code at its address, because somebody else may have deployed it on one of them. An approval on
+ * chain is public, so a secret has to be in its message: the client's nonce.
+ * @throws ApiError invalid_request for a factory that is not accepted, and an approval without nonce; unauthorized where
+ * another chain's contract does not accept the signature; rate_limited
+ * @throws ChainUnavailableError where a chain does not answer
  */
 async function isSignedByContract(
   context: Context,
-  { type, wallet, signature }: WalletProof,
+  { type, wallet, signature, nonce }: WalletProof,
   bound: string,
+  { hub, named, others }: MainnetChains,
 ): Promise<boolean> {
-  const bytes = type === 'evm' && parseContractSignature(signature)
-  if (!bytes) return false
-  const isValid = await hubOf(context)?.isValidSignature({
+  const parsed = type === 'evm' && parseContractSignature(signature)
+  if (!parsed || !hub || !named) return false
+  if (APPROVAL.test(parsed.signature) && !nonce)
+    throw new ApiError(
+      'invalid_request',
+      'An approval on chain needs a nonce: ask for the message of GET /v1/auth/message with a random nonce, approve that, and send the same nonce to POST /v1/auth/token.',
+    )
+  const factory = parsed.deployment?.factory
+  if (factory && !context.auth.walletFactories.includes(factory))
+    throw new ApiError(
+      'invalid_request',
+      `The signature names the factory ${factory} (ERC-6492), which is not a known one that this service accepts: deploy the wallet first, and send its signature without the factory.`,
+    )
+  const question = {
+    ...parsed,
     wallet: wallet as Hex,
     hash: toHex(personalSignHash(bound)),
-    signature: toHex(bytes),
-    acceptsErc6492: context.auth.acceptsErc6492,
-  })
-  return isValid ?? false
+    onCall: () => context.caller?.meter.owe(SIGN_IN_NODE_COST),
+  }
+  if (named === hub && !factory) {
+    // one more node is asked for code
+    await reserveCalls(context, hub.nodes + 1)
+    return (
+      (await hub.seemsToHaveCode(question.wallet)) &&
+      (await hub.isValidSignature(question)) === true
+    )
+  }
+  const asked = [hub, named, ...others]
+  await reserveCalls(
+    context,
+    asked.reduce((sum, { nodes }) => sum + nodes, 0),
+  )
+  const deployed = { ...question, deployment: null }
+  const onHub = await hub.isValidSignature(deployed)
+  if (onHub || (onHub === false && named !== hub)) return onHub
+  if (!(await named.isValidSignature(question))) return false
+  for (const chain of onHub === null ? others : []) {
+    await setTimeout(chain.nodes * CALL_PACE_MS)
+    if ((await chain.isValidSignature(deployed)) === false)
+      throw new ApiError(
+        'unauthorized',
+        `The wallet has no code on the chain ${hub.chainId}, but code on the chain ${chain.chainId}, which does not accept this signature: deploy it on the chain ${hub.chainId}, whose contract then decides alone.`,
+      )
+  }
+  return true
 }
 
-/** The mainnet's hub. Signatures of smart wallets are verified on its chain. */
-const hubOf = ({ chains }: Context): EvmChainPort | undefined =>
-  chains.filter(isEvmChainPort).find(({ network, role }) => network === 'mainnet' && role === 'hub')
+/**
+ * Counts calls that may follow in the limit of all processes, which holds a second's units, not a burst: a burst of
+ * sign-ins must be no burst of calls. @throws ApiError rate_limited
+ */
+async function reserveCalls({ caller, pool }: Context, calls: number): Promise<void> {
+  const quotas = (caller?.meter.quotas ?? []).map(({ bucket, rate }) => ({
+    bucket,
+    rate: { ...rate, burst: rate.perSecond },
+  }))
+  await spendSharedUnits(pool, 'sign-in-nodes', quotas, calls * SIGN_IN_NODE_COST)
+}
 
-/** Chain id in the bound message of an EVM wallet where no mainnet hub is configured. */
+/** Chain id in messages where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1
 
 /** Message bound to a wallet, and to the wallet whose key it requests, if any. */
 function messageFor(
   context: Context,
   wallet: Wallet,
-  of: { signingDate: string; recovered?: Address | undefined },
+  of: Pick<MainnetChains, 'named'> & {
+    signingDate: string
+    nonce: string
+    recovered?: Address | undefined
+  },
 ): string {
-  const nonce = walletBoundMessageNonce(context.auth.tokenKey, wallet, of.signingDate, of.recovered)
-  const chainId = hubOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
-  return walletBoundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId, nonce })
+  const chainId = of.named?.chainId ?? ETHEREUM_CHAIN_ID
+  return walletBoundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId })
+}
+
+/** Nonce of the message bound to a wallet. @throws ApiError invalid_request for a malformed nonce of the client */
+function messageNonce(
+  { auth }: Context,
+  wallet: Wallet,
+  { nonce, signingDate }: Pick<WalletProof, 'nonce' | 'signingDate'>,
+  recovered?: Address,
+): string {
+  if (nonce !== undefined && !CLIENT_NONCE.test(nonce))
+    throw new ApiError(
+      'invalid_request',
+      'The nonce is not 16 to 64 letters, digits, - and _: choose one at random for each message.',
+    )
+  return walletBoundMessageNonce(auth.tokenKey, wallet, signingDate, recovered, nonce)
 }

@@ -73,7 +73,7 @@ export const missingKeyError = (): ApiError =>
   )
 
 /**
- * The live session of a key, or null. The key follows from `TOKEN_KEY`, the wallet and the signing date, so a row that
+ * The live session of a key, or null. The key follows from `TOKEN_KEY`, the wallet, the signing date and the nonce, so a row that
  * was written or changed without `TOKEN_KEY` opens nothing.
  */
 async function sessionOf(key: string, { pool, auth }: KeyReader): Promise<Session | null> {
@@ -81,7 +81,7 @@ async function sessionOf(key: string, { pool, auth }: KeyReader): Promise<Sessio
   const stored = keyHash && (await findSession(pool, keyHash))
   if (!stored) return null
   const wallet = decodeWallet(stored.wallet)
-  const issued = authKey(auth.tokenKey, wallet, isoTimestamp(stored.signingMs))
+  const issued = authKey(auth.tokenKey, wallet, isoTimestamp(stored.signingMs), stored.nonce)
   // compares hashes, because the time of a comparison with the key itself would reveal the key
   if (!authKeyHash(issued)!.equals(keyHash)) return null
   return { ...stored, type: walletKindOf(wallet.type)!, address: wallet.text, keyHash }

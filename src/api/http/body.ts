@@ -26,18 +26,19 @@ export const announcedBodyBytes = ({ headers }: IncomingMessage, limit: number):
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit
 
 /**
- * A request's body, parsed as JSON for any content type; undefined if the body is empty.
+ * A request's body, parsed as JSON for any content type, unless its route takes text; undefined if it is empty.
  * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON; also the errors of `turn`
  */
 export async function parseRequestBody(
   { headers }: IncomingMessage,
   bytes: Buffer,
-  { isBulk }: Route,
+  { isBulk, isText }: Route,
   turn: WaitForEventLoopTurn,
 ): Promise<unknown> {
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
     throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
+  if (isText) return bytes.toString()
   return isBulk ? textsOf(bytes, turn) : parseBody(bytes)
 }
 

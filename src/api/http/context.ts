@@ -4,6 +4,7 @@ import { readPageTokenKey } from '../../db/deployment/deployment.js'
 import type { Deadline } from '../../db/pg/pool.js'
 import { FairQueue } from '../../ops/fairQueue.js'
 import { type WaitForEventLoopTurn, waitForEventLoopTurn } from '../../ops/turns.js'
+import { PUBLIC_WALLET_FACTORIES } from '../../registry/auth/walletFactories.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { LimitSettings } from '../limits/gate.js'
 import type { WaitingCaller } from '../serving/patience.js'
@@ -46,8 +47,8 @@ interface AuthSettings {
   serviceDomain: string
   /** Lifetime of an authentication key. */
   sessionLifetimeMs: number
-  /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
-  acceptsErc6492: boolean
+  /** Factories, in lower case, that signatures of undeployed smart wallets may name (ERC-6492). */
+  walletFactories: readonly string[]
 }
 
 /**
@@ -81,7 +82,7 @@ export function createRequestContexts({
       tokenKey: config.tokenKey,
       serviceDomain: config.serviceDomain,
       sessionLifetimeMs: config.sessionLifetimeMs ?? SESSION_LIFETIME_MS,
-      acceptsErc6492: config.acceptsErc6492 ?? false,
+      walletFactories: config.walletFactories ?? PUBLIC_WALLET_FACTORIES,
     },
     pageKey: once(() => readPageTokenKey(pool)),
     turn: () => waitForEventLoopTurn(''),

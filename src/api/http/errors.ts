@@ -69,8 +69,8 @@ interface ErrorExtra {
   details?: readonly ErrorDetail[]
   names?: readonly string[]
   isValid?: false
-  /** HTTP status about how the request was sent, in place of the code's 400. */
-  status?: 408 | 413 | 417 | 431
+  /** HTTP status about how the request was sent, in place of the code's 400; 422: a wrong proof (C2SP tlog-witness). */
+  status?: 408 | 413 | 417 | 422 | 431
 }
 
 /** Error with a code of the interface. Its message is one sentence for the caller. */

@@ -148,6 +148,8 @@ export interface Route {
    * such requests run at once.
    */
   isBulk?: true
+  /** The body is a text of the route's own form, not JSON. */
+  isText?: true
   /** Handles a request whose body fits the schema; `session` is never null where `auth` is `required`. */
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>
 }

@@ -21,7 +21,12 @@ const BULK_PRICE: RoutePrice = {
 const CHANGE_PRICE: RoutePrice = { text: '6 + n', of: (_query, body) => 6 + elements(body) }
 /** Units of a sign-in, whose signature is verified. */
 export const SIGN_IN_COST = 10
-export const SIGN_IN_PRICE = fixed(SIGN_IN_COST)
+/** Units of each node that is asked about the signature of a smart wallet, in addition. */
+export const SIGN_IN_NODE_COST = 5
+export const SIGN_IN_PRICE: RoutePrice = {
+  text: `${SIGN_IN_COST} + ${SIGN_IN_NODE_COST} for each node asked about a smart wallet`,
+  of: () => SIGN_IN_COST,
+}
 /** Price of a quote, of the status of an unknown transaction, and of balances on chains. */
 export const CHAIN_CALL_PRICE = fixed(CHAIN_CALL_COST)
 /** Price of look-ups with several statements. */
@@ -34,6 +39,8 @@ export const STREAM_PRICE = fixed(4)
 export const ENS_PRICE = fixed(3)
 /** Price of an entry bundle of the feed's log (C2SP tlog-tiles): 256 entries are serialized for each request. */
 export const LOG_BUNDLE_PRICE = fixed(3)
+/** Price of a checkpoint that a witness signs: two signatures, and a lock. */
+export const SIGNED_CHECKPOINT_PRICE = fixed(6)
 /** Price of a quote that builds one transaction per name. */
 export const QUOTE_PER_NAME_PRICE: RoutePrice = {
   text: '5 + n',

@@ -85,6 +85,7 @@ export const ownedBelowCommunity = (
   updatedBy: by,
   clusterId,
   walletName: name,
+  tx: null,
 })
 
 const isEth = (context: Context, paid: { network: string; token: string }): boolean =>
@@ -96,7 +97,7 @@ const isEth = (context: Context, paid: { network: string; token: string }): bool
 const record = (
   { network }: Context,
   owner: string,
-  owned: Omit<OwnedName, 'clusterId'> & { clusterId: Buffer | null },
+  owned: Omit<OwnedName, 'clusterId' | 'tx'> & Record<'clusterId' | 'tx', Buffer | null>,
 ) => ({
   name: owned.name,
   owner,
@@ -108,4 +109,5 @@ const record = (
   clusterId: owned.clusterId && toHex(owned.clusterId),
   walletName: owned.walletName,
   expiresAt: null,
+  tx: owned.tx && toHex(owned.tx),
 })

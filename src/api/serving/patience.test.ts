@@ -1,4 +1,6 @@
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { expect, it } from 'vitest'
 import { UNLIMITED_METER } from '../limits/meter.js'
@@ -35,9 +37,37 @@ it('keeps nothing of a request in memory that only a full garbage collection fre
   expect(growthMib()).toBeLessThan(MAX_GROWTH_MIB)
 })
 
+const requestOf = () => ({
+  headers: {},
+  socket: Object.assign(new EventEmitter(), { destroyed: false }),
+})
+
+it('notices a closed connection for each of its pipelined requests', async () => {
+  const COUNT = 12
+  const warnings: Error[] = []
+  process.on('warning', (warning) => warnings.push(warning))
+  let left = 0
+  const server = createServer((req, res) => {
+    const exchange = { address: '127.0.0.1', req, res } as unknown as HttpExchange
+    new WaitingCaller(exchange, UNLIMITED_METER, () => {}).whenGone(() => left++)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(COUNT))
+  const [request] = await once(server, 'request')
+  const closed = once(request.socket, 'close')
+  while (request.socket.listenerCount('close') < COUNT) await once(server, 'request')
+  client.destroy()
+  await closed
+  await new Promise(setImmediate)
+  server.close()
+  expect(left).toBe(COUNT)
+  expect(warnings).toEqual([])
+})
+
 it('runs everything that waits for the end of a response, and what comes later at once', () => {
   const res = Object.assign(new EventEmitter(), { closed: false })
-  const exchange = { address: '127.0.0.1', req: { headers: {}, socket: { destroyed: false } }, res }
+  const exchange = { address: '127.0.0.1', req: requestOf(), res }
   const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
   const ran: number[] = []
   for (const i of [0, 1, 2]) caller.whenGone(() => ran.push(i))
@@ -50,7 +80,7 @@ it('runs everything that waits for the end of a response, and what comes later a
 
 it('gives no turn to work of a caller who has left', async () => {
   const res = Object.assign(new EventEmitter(), { closed: false })
-  const exchange = { address: '127.0.0.1', req: { headers: {}, socket: { destroyed: false } }, res }
+  const exchange = { address: '127.0.0.1', req: requestOf(), res }
   const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
   await caller.turn()
   res.closed = true

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Deadline } from '../../db/pg/pool.js'
 import { waitForEventLoopTurn } from '../../ops/turns.js'
 import { ApiError } from '../http/errors.js'
@@ -78,7 +79,19 @@ export class WaitingCaller {
 
   /** Runs a function once the response is complete or its connection is closed. */
   whenGone(act: () => void): void {
-    if (this.hasLeft()) act()
-    else this.#exchange.res.once('close', act)
+    if (this.hasLeft()) {
+      act()
+      return
+    }
+    const { req, res } = this.#exchange
+    let isOver = false
+    const end = () => {
+      for (const emitter of [req.socket, res]) emitter.off('close', end)
+      if (!isOver) act()
+      isOver = true
+    }
+    // a response that waits behind another of its connection emits nothing when the connection closes
+    setMaxListeners(0, req.socket)
+    for (const emitter of [req.socket, res]) emitter.once('close', end)
   }
 }

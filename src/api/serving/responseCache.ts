@@ -5,9 +5,10 @@ import type { Answer, HttpMessage } from '../http/answer.js'
 import type { BatchedLookups } from '../http/batches.js'
 import type { CacheSource } from '../http/route.js'
 
-const MAX_ANSWERS = 8_192
 /** Maximum bytes of all cached texts. */
 const MAX_TOTAL_BYTES = 8 * 1_024 * 1_024
+/** Bytes that a cached response counts at least, so that there are at most 8,192. */
+const LEAST_BYTES = 1_024
 /** Limits of a cached response: characters of its request, and bytes of its text, such as ten events of the feed. */
 const MAX_KEY_CHARS = 256
 const MAX_BYTES = 8_192
@@ -53,9 +54,9 @@ interface CachePlace {
  */
 export function createResponseCache(batches: Readonly<Record<Network, BatchedLookups>>) {
   const entries = new LRUCache<string, CachedResponse & { version: string | null }>({
-    max: MAX_ANSWERS,
+    // no `max`: lru-cache would allocate room for all entries at once
     maxSize: MAX_TOTAL_BYTES,
-    sizeCalculation: ({ message }) => Math.max(1, message.bytes),
+    sizeCalculation: ({ message }) => Math.max(LEAST_BYTES, message.bytes),
     ...KEPT_MS,
   })
   return {

@@ -4,7 +4,7 @@ import { exchangeProofForKey, type MessageSigner, signingMessage } from '../auth
 import { EXAMPLE_OWNER, expiredProofExample, proofOfWrongTypeExample } from '../examples.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
-import { enumParameter, type RequestQuery } from '../http/query.js'
+import { enumParameter, type RequestQuery, wholeNumberParameter } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
 import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
@@ -15,6 +15,18 @@ import { addressSchema, walletKindSchema } from './schemas.js'
 const signingDate = z.string().openapi({
   description: 'ISO 8601 with milliseconds, as in the message; accepted for 10 minutes',
   example: '2026-11-20T08:00:00.000Z',
+})
+
+export const chainIdSchema = z.int().positive().openapi({
+  description:
+    'evm: EIP-155 id of the mainnet chain that the message names, where it is not the hub’s',
+  example: undefined,
+})
+
+export const nonceSchema = z.string().openapi({
+  description:
+    'Secret share in the message: 16 to 64 random letters, digits, `-` and `_`. Required where the signature is an approval on chain (`0x`)',
+  example: undefined,
 })
 
 /** Methods of a route that takes no body and accepts both. */
@@ -31,14 +43,16 @@ const messages = GET_AND_POST.map((method) =>
     example: { query: { type: 'evm', wallet: EXAMPLE_OWNER } },
     summary: 'The message that a wallet signs to prove itself',
     description:
-      'Any wallet can sign the plain message. With `wallet` and `type` the message is bound to that address (EIP-4361). Smart wallets (ERC-1271) have to sign the bound message. With `recover`, the address of a generated wallet, the message requests that wallet’s key (`POST /v1/clusters/generate/wallet/recover`) and cannot be used to sign in.',
+      'Any wallet can sign the plain message. With `wallet` and `type` the message is bound to that address (EIP-4361). Smart wallets (ERC-1271, ERC-6492) have to sign the bound message; that of `chainId` names another mainnet chain than the hub, which checks the signature unless the wallet has code on the hub. With `recover`, the address of a generated wallet, the message requests that wallet’s key (`POST /v1/clusters/generate/wallet/recover`) and cannot be used to sign in.',
     query: z.object({
       wallet: addressSchema.optional(),
       type: walletKindSchema.optional(),
       recover: addressSchema.optional().openapi({ example: undefined }),
+      chainId: chainIdSchema.optional(),
+      nonce: nonceSchema.optional(),
     }),
     responses: okResponses('The message and its date', { message: z.string(), signingDate }),
-    errors: ['unsupported_address'],
+    errors: ['unsupported_address', 'unsupported_network'],
     handle: async ({ query }, context) =>
       okAnswer(signingMessage(context, boundTo(query)), NO_STORE),
   }),
@@ -49,13 +63,16 @@ function boundTo(query: RequestQuery): MessageSigner | undefined {
   const wallet = query.get('wallet')
   const type = enumParameter(query, 'type', walletKindSchema.options)
   const recovered = query.get('recover')
-  if (wallet === undefined && type === undefined && recovered === undefined) return undefined
+  const chainId = wholeNumberParameter(query, 'chainId')
+  const nonce = query.get('nonce')
+  if ([wallet, type, recovered, chainId, nonce].every((value) => value === undefined))
+    return undefined
   if (wallet === undefined || type === undefined)
     throw new ApiError(
       'invalid_request',
-      'The parameters wallet and type go together, and recover with both.',
+      'The parameters wallet and type go together, and recover, chainId and nonce with both.',
     )
-  return { wallet, type, recovered }
+  return { wallet, type, recovered, chainId, nonce }
 }
 
 export const ProofSchema = namedObjectSchema('Proof', {
@@ -78,10 +95,10 @@ const token = route.post('/v1/auth/token', {
   summary: 'Exchange a signature for an authentication key',
   description:
     'The same signature gives the same key. Send the key as `Authorization: Bearer` or `X-AUTH-KEY`.',
-  body: ProofSchema,
+  body: ProofSchema.extend({ chainId: chainIdSchema.optional(), nonce: nonceSchema.optional() }),
   price: SIGN_IN_PRICE,
   responses: okResponses('The key', { token: z.string() }),
-  errors: ['unsupported_address', 'unauthorized'],
+  errors: ['unsupported_address', 'unsupported_network', 'unauthorized'],
   handle: async ({ body }, context) =>
     okAnswer({ token: await exchangeProofForKey(context, body) }, NO_STORE),
 })

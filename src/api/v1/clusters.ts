@@ -3,6 +3,7 @@ import {
   findClusterById,
   findClusterByName,
   findClusterId,
+  findInvitations,
 } from '../../db/registry/clusters.js'
 import { actorText } from '../../registry/journal/events.js'
 import { decodeWallet, parseWalletOrNull } from '../../registry/primitives/address.js'
@@ -17,7 +18,7 @@ import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { timestampToSecond } from '../http/timestamps.js'
 import { chargeForListItems } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
-import { addressSchema, clusterIdSchema, nameSchema } from './schemas.js'
+import { addressSchema, clusterIdSchema, nameSchema, walletNameSchema } from './schemas.js'
 
 /** Caller of a look-up. Wallets verified in the cluster also see its private wallets. */
 type Viewer = Pick<Session, 'wallet'> | null
@@ -38,6 +39,19 @@ async function clusterByName(context: Context, input: string, viewer: Viewer) {
     context,
     await findClusterByName(context.pool, context.network, requireName(input), viewer?.wallet),
   )
+}
+
+/** Maximum number of clusters that list an address without its proof. Anybody may list any address. */
+const INVITATIONS_AT_MOST = 20
+
+async function invitationsOf({ pool, network }: Context, input: string) {
+  const address = parseWalletOrNull(input)
+  if (!address) return { invitations: [] }
+  const found = await findInvitations(pool, network, address.bytes, INVITATIONS_AT_MOST + 1)
+  const invitations = found
+    .slice(0, INVITATIONS_AT_MOST)
+    .map(({ clusterId, ...names }) => ({ clusterId: toHex(clusterId), ...names }))
+  return { invitations, ...(found.length > INVITATIONS_AT_MOST && { moreInvitations: true }) }
 }
 
 /** Id of the cluster of an address; null where the address is in no cluster that the viewer may see. */
@@ -137,7 +151,8 @@ const byName = route.get('/v1/clusters/name/:name', {
 const byAddress = route.get('/v1/clusters/address/:address', {
   bad: null,
   privateTo: 'caller',
-  costliest: { what: 'by a member', as: 'owner' },
+  costliest: { what: 'by a member, with invitations', as: 'owner', query: { invitations: 'true' } },
+  bounds: { 'invitations[]': `rule: at most ${INVITATIONS_AT_MOST}` },
   summary: 'The id of the cluster in which an address is verified',
   description: 'A privately verified wallet needs its own key to get its cluster.',
   auth: 'optional',
@@ -148,11 +163,31 @@ const byAddress = route.get('/v1/clusters/address/:address', {
         'Answers 200 in place of 404 where the address is verified in no cluster: a browser logs each 404',
       example: undefined,
     }),
+    invitations: z.enum(['true']).optional().openapi({
+      description: 'Lists clusters that name the address in public without its proof',
+      example: undefined,
+    }),
   }),
   responses: {
     200: {
       description: 'Its id; null only with `orNull=true`',
-      schema: z.object({ clusterId: clusterIdSchema.nullable() }),
+      schema: z.object({
+        clusterId: clusterIdSchema.nullable(),
+        invitations: z
+          .array(
+            z.object({
+              clusterId: clusterIdSchema,
+              clusterName: nameSchema.nullable(),
+              walletName: walletNameSchema,
+            }),
+          )
+          .optional()
+          .describe(`The newest ${INVITATIONS_AT_MOST}`),
+        moreInvitations: z
+          .literal(true)
+          .optional()
+          .describe('Whether there are older ones; absent for none'),
+      }),
     },
     404: {
       description: 'The address is verified in no cluster',
@@ -161,8 +196,15 @@ const byAddress = route.get('/v1/clusters/address/:address', {
   },
   async handle({ params, query, session }, context) {
     const isNullFine = enumParameter(query, 'orNull', ['true']) !== undefined
+    const asksInvitations = enumParameter(query, 'invitations', ['true']) !== undefined
     const clusterId = await clusterIdOfAddress(context, params.address!, session)
-    return jsonAnswer(clusterId || isNullFine ? 200 : 404, { clusterId })
+    const status = clusterId || isNullFine ? 200 : 404
+    if (!asksInvitations) return jsonAnswer(status, { clusterId })
+    const listed = await invitationsOf(context, params.address!)
+    return chargeForListItems(
+      jsonAnswer(status, { clusterId, ...listed }),
+      listed.invitations.length,
+    )
   },
 })
 

@@ -31,6 +31,7 @@ import { makeSampleList } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
 import { requireNewNames } from '../names/names.js'
+import { chainIdSchema, nonceSchema } from './auth.js'
 import { addressSchema, addressTypeSchema, walletNameSchema } from './schemas.js'
 
 interface GenerateWalletInput {
@@ -89,6 +90,8 @@ interface RecoverWalletInput {
   /** The caller's signature over the message of `signingDate` that requests this address's key. */
   signature: string
   signingDate: string
+  chainId?: number | undefined
+  nonce?: string | undefined
 }
 
 const SHARE = new RegExp(`^0x[0-9a-fA-F]{${KEY_SHARE_BYTES * 2}}$`)
@@ -109,8 +112,9 @@ async function recoverWallet(
   const address = requireAddress(input.address, 'address')
   if (!SHARE.test(input.share))
     throw new ApiError('invalid_request', `The share is not ${KEY_SHARE_BYTES} bytes in 0x hex.`)
-  const { signature, signingDate } = input
-  const proof = { signature, signingDate, type: session.type, wallet: session.address }
+  const { signature, signingDate, chainId, nonce } = input
+  const { type, address: wallet } = session
+  const proof = { signature, signingDate, chainId, nonce, type, wallet }
   const { signingMs } = await requireProof(context, proof, address)
   const { pool, network } = context
   const kept = await findWalletShare(pool, network, address.bytes, session.wallet)
@@ -245,6 +249,8 @@ const recover = (keys: ShareKeys) =>
           'The caller’s signature, in a form of POST /v1/auth/token, over the message that requests this key',
         ),
       signingDate: z.string(),
+      chainId: chainIdSchema.optional(),
+      nonce: nonceSchema.optional(),
     }),
     price: SIGN_IN_PRICE,
     responses: okResponses(
@@ -255,7 +261,7 @@ const recover = (keys: ShareKeys) =>
         privateKey: z.string(),
       },
     ),
-    errors: ['unsupported_address', 'not_found'],
+    errors: ['unsupported_address', 'unsupported_network', 'not_found'],
     handle: async ({ body, session }, context) =>
       okAnswer(await recoverWallet(keys, context, session, body), NO_STORE),
   })

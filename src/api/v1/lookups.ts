@@ -17,7 +17,13 @@ import { addressesOfLargestLookup } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { chargeForListItems } from '../limits/costs.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
-import { addressSchema, clusterIdSchema, nameSchema, walletTypeSchema } from './schemas.js'
+import {
+  addressSchema,
+  clusterIdSchema,
+  nameSchema,
+  txIdSchema,
+  walletTypeSchema,
+} from './schemas.js'
 
 export type NameOfAddress = ReturnType<typeof nameRecord | typeof unreadable>
 
@@ -199,6 +205,9 @@ const OwnerRecordSchema = namedObjectSchema('OwnerRecord', {
     .string()
     .describe('Name of the owner’s wallet in its cluster; of `community/name` that name'),
   expiresAt: z.string().nullable(),
+  tx: txIdSchema
+    .nullable()
+    .describe('Transaction of the winning bid on the hub; null for `community/name`'),
 })
 
 const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
@@ -207,7 +216,7 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   bounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
   summary: 'The names that an address owns',
   beyond:
-    '`walletName`: the name of the owner’s wallet. A wallet in a cluster without a name owns none, so its answer is empty. The header `Link` names the next page.',
+    '`walletName`: the name of the owner’s wallet. `tx`: the transaction of the winning bid, null in a mirror. A wallet in a cluster without a name owns none, so its answer is empty. The header `Link` names the next page.',
   description:
     'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
   params: z.object({ address: addressSchema }),
@@ -233,10 +242,8 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   errors: ['invalid_page'],
   async handle({ params, query, isTestnet }, context) {
     const limit = pageLimitOf(query, { default: OWNED_NAMES_PAGE_SIZE, max: OWNED_NAMES_PAGE_SIZE })
-    const { records, next } = await namesOwnedBy(context, params.address!, {
-      after: query.get('after'),
-      limit,
-    })
+    const page = { after: query.get('after'), limit }
+    const { records, next } = await namesOwnedBy(context, params.address!, page)
     if (next === null) return chargeForListItems(okAnswer(records), records.length)
     const rest = new URLSearchParams({
       after: next,

@@ -3,6 +3,7 @@ import { INVALID_REASONS, PAYMENT_REFUSALS } from '../../registry/invalidReasons
 import { parseTxId } from '../../registry/primitives/txId.js'
 import { MAX_STATUS_NAMES, type RegistrationStatus } from '../../registry/status.js'
 import { EXAMPLE_NAME } from '../examples.js'
+import { requireAddress } from '../http/address.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { enumParameter, wholeNumberParameter } from '../http/query.js'
@@ -51,11 +52,19 @@ const NetworkSchema = namedObjectSchema('Network', {
   network: z
     .string()
     .openapi({ description: 'Label of the chain, as used in registrations', example: '8453' }),
+  name: z.string().openapi({ description: 'Name of the chain', example: 'Base' }),
   chainId: z.int().nullable().openapi({ description: 'EIP-155 id; null on a chain without one' }),
   role: z.enum(['hub', 'spoke']),
   isTestnet: z.boolean(),
   gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
   canRegister: z.boolean().describe('False for a chain that is only watched'),
+  contract: z
+    .string()
+    .describe('Address of the hub or spoke contract, or of the program that takes payments'),
+  rpcUrls: z.array(z.string()).openapi({
+    description: 'Public RPC URLs, for wallets that do not know the chain',
+    example: ['https://mainnet.base.org'],
+  }),
   explorer: z.string().nullable().openapi({
     description: 'Base URL of a block explorer with the paths `/tx/{hash}` and `/block/{number}`',
     example: 'https://basescan.org',
@@ -65,7 +74,7 @@ const NetworkSchema = namedObjectSchema('Network', {
 const networks = route.get('/v1/networks', {
   bad: null,
   costliest: {},
-  bounds: { '[]': 'set up: its chains' },
+  bounds: { '[]': 'set up: its chains', '[].rpcUrls[]': 'set up: one public node' },
   summary: 'The chains that names can be registered from',
   description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
   responses: okResponses('Hubs first', z.array(NetworkSchema)),
@@ -75,12 +84,44 @@ const networks = route.get('/v1/networks', {
 
 const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
   network: label,
+  name: port.name,
   isTestnet: network === 'testnet',
   chainId: port.chainId,
   role: port.role,
   gasToken: port.gasToken,
   canRegister: !isWatchOnly,
+  contract: port.contract,
+  rpcUrls: [...port.publicRpcUrls],
   explorer: port.explorer,
+})
+
+const tokenUnit = route.get('/v1/tokens/:network/:token', {
+  bad: {
+    what: 'a token that is no address',
+    params: () => ({ network: '1', token: 'x' }),
+    error: 'unsupported_address',
+  },
+  costliest: {},
+  summary: 'Symbol and decimals of a token',
+  description:
+    'As the token’s contract says: anybody may give a token any symbol. Two nodes have to agree. An address that is no token has decimals 0.',
+  params: z.object({
+    network: z.string().openapi({ description: 'Label of the chain', example: '1' }),
+    token: addressSchema,
+  }),
+  price: CHAIN_CALL_PRICE,
+  responses: okResponses('Its unit', {
+    symbol: z.string().nullable().describe('null where it has none of 1 to 16 characters of ASCII'),
+    decimals: z.int(),
+  }),
+  errors: ['not_found', 'unsupported_address'],
+  async handle({ params }, { chains, network }) {
+    const token = requireAddress(params.token!, 'token')
+    const chain = chains.find((one) => one.label === params.network && one.network === network)
+    if (!chain?.tokenUnit || chain.family.addressType !== token.type)
+      throw new ApiError('not_found', 'No chain of this network has such a label and such tokens.')
+    return okAnswer(await chain.tokenUnit(token.text))
+  },
 })
 
 /** Every status of the interface (src/registry/status.ts). */
@@ -251,5 +292,6 @@ export const registrationRoutes = (longPolls: LongPolls) => [
   check,
   ...quoteRoutes,
   networks,
+  tokenUnit,
   status(longPolls),
 ]

@@ -166,7 +166,7 @@ const ofOwner = procedure('names.getNamesByOwnerAddress', {
   async run({ address }, context) {
     const page = { after: undefined, limit: OWNED_NAMES_PAGE_SIZE }
     const { records } = await namesOwnedBy(context, address, page)
-    return records.map(({ walletName: _, ...record }) => ({
+    return records.map(({ walletName: _, tx: __, ...record }) => ({
       ...record,
       createdAt: isoOf(record.createdAt),
       updatedAt: isoOf(record.updatedAt),

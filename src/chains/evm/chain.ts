@@ -18,11 +18,7 @@ import { fallbackIfRefused, transientError } from '../rpc/errors.js'
 import { createEvmRpc, type EvmRpc, type RpcCall } from '../rpc/evm.js'
 import { fallbackIfNoQuorum, type NodeConsumer, type RpcPoolOptions } from '../rpc/nodes.js'
 import { cacheAnswerForDuration, cacheAnswersByKey } from '../rpc/served.js'
-import {
-  BALANCE_CACHE_OPTIONS,
-  readTxByTwoNodes,
-  TX_STATE_CACHE_OPTIONS,
-} from '../rpc/strangers.js'
+import { readTxByTwoNodes, TOKEN_CACHE_OPTIONS, TX_STATE_CACHE_OPTIONS } from '../rpc/strangers.js'
 import { encodeClaimCalldata, encodeClaimForCalldata } from './airdrop/distributor.js'
 import { encodePlaceBidsCalldata } from './bridge/calls.js'
 import { decodeHubMessage, namesOfHubCall } from './bridge/hubMessage.js'
@@ -36,7 +32,7 @@ import { readMoneyOwedToPayer } from './community/owed.js'
 import { createEvmCommunityPaymentPort } from './community/port.js'
 import { type BlockHeader, getBlockHeader } from './logs.js'
 import { readPrimaryName } from './primaryName.js'
-import { createSmartWalletSignatureCheck } from './smartWallet.js'
+import { createCodeCheck, createSmartWalletSignatureCheck } from './smartWallet.js'
 import {
   findTransactionByNonce,
   hasTransactionUsedNonce,
@@ -130,8 +126,13 @@ export function createEvmChain({
     role,
     gasToken: config.gasToken,
     explorer: config.explorer ?? null,
+    name: config.name,
+    publicRpcUrls: config.publicRpcUrls,
+    contract: config.contract,
     isWatchOnly: config.watchOnly !== undefined && !config.watchOnly.quotes,
     chainId: config.chainId,
+    nodes: rpc.size,
+    seemsToHaveCode: createCodeCheck(rpc),
     isValidSignature: createSmartWalletSignatureCheck(rpc),
     primaryName: (registrar, account) =>
       asking(() => readPrimaryName(rpc.call, registrar, account)),
@@ -170,17 +171,20 @@ export function createEvmChain({
 
 function portForStrangers(forUse: EvmChain['forUse']): EvmChainPort {
   const status = forUse('status')
-  const { tokenBalance } = forUse('tokens')
+  const { tokenBalance, tokenUnit } = forUse('tokens')
   const { refunds, primaryName } = forUse('refunds')
+  const { seemsToHaveCode, isValidSignature } = forUse('wallets')
   return {
     ...forUse('api'),
     refunds,
     primaryName,
-    isValidSignature: forUse('wallets').isValidSignature,
+    seemsToHaveCode,
+    isValidSignature,
     transaction: cacheAnswersByKey(status.transaction, TX_STATE_CACHE_OPTIONS),
     replacement: cacheAnswersByKey(status.replacement, REPLACEMENT),
     tokenBalance,
-    recentBalance: cacheAnswersByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
+    tokenUnit: cacheAnswersByKey(tokenUnit, TOKEN_CACHE_OPTIONS),
+    recentBalance: cacheAnswersByKey(tokenBalance, TOKEN_CACHE_OPTIONS),
   }
 }
 

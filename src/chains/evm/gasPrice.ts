@@ -1,4 +1,6 @@
 import type { ChainConfig } from '../../config/index.js'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { ChainUnavailableError } from '../chain.js'
 import { fallbackIfCallFails, transientError } from '../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../rpc/evm.js'
 import { cacheAnswerForDuration } from '../rpc/served.js'
@@ -64,19 +66,24 @@ async function readCap(ask: RpcCall): Promise<bigint> {
 
 /**
  * Creates a reader of the gas price cap: nothing is signed on a chain above this price, wei. Calculated again every
- * hour where no cap is configured: the highest cap that two nodes allow, so that one of three can neither raise nor
- * lower it.
- * @returns a function that throws ChainUnavailableError while no node has returned prices
+ * hour where no cap is configured: the highest cap that two nodes allow, so that a single node can neither raise it
+ * nor, where three are configured, lower it. While fewer nodes answer, the last cap stays.
+ * @returns a function that throws ChainUnavailableError while too few nodes have ever returned prices
  */
 export function createGasPriceCap(
   rpc: EvmRpc,
   { local, maxGasPriceWei }: Pick<ChainConfig, 'local' | 'maxGasPriceWei'>,
 ): () => Promise<bigint> {
   if (maxGasPriceWei !== undefined || local) return async () => maxGasPriceWei ?? NO_CAP_WEI
+  let agreedWei: bigint | null = null
   const ask = async (): Promise<bigint> => {
-    const caps = await rpc.onEveryNode(readCap)
-    const highestFirst = caps.sort((a, b) => (a < b ? 1 : -1))
-    return highestFirst[Math.min(rpc.needed, caps.length) - 1]!
+    const caps = await fallbackOnExpectedError(
+      rpc.onEveryNode(readCap, rpc.needed),
+      (error) => agreedWei !== null && error instanceof ChainUnavailableError,
+      null,
+    )
+    if (caps) agreedWei = caps.sort((a, b) => (a < b ? 1 : -1))[rpc.needed - 1]!
+    return agreedWei!
   }
   return cacheAnswerForDuration(HOUR_MS, ask)
 }

@@ -1,4 +1,4 @@
-import type { TypedDataDefinition } from 'viem'
+import type { Signature, TypedDataDefinition } from 'viem'
 import {
   formatTransactionRequest,
   hashTypedData,
@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts'
 import type { EvmSigningKey } from '../../config/relayerKey.js'
-import { errorSentence, isInternalError } from '../../ops/log/errors.js'
+import { errorSentence } from '../../ops/log/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
 import { createEvmRpcCaller, type RpcCall } from '../rpc/evm.js'
 
@@ -41,6 +41,27 @@ export const relayerAccount = (
  * @returns an account whose methods throw SignerUnavailableError
  */
 function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
+  /** Every error in asking the signer and in reading its answer is the signer's fault. */
+  const signatureOf = async <S extends Hex | Signature>(
+    hash: Hex,
+    read: () => Promise<S>,
+  ): Promise<S> => {
+    let signature: S
+    let signer: Hex
+    try {
+      signature = await read()
+      signer = await recoverAddress({ hash, signature })
+    } catch (error) {
+      throw new SignerUnavailableError(`the remote signer: ${errorSentence(error)}`, {
+        cause: error,
+      })
+    }
+    if (!isAddressEqual(signer, address))
+      throw new SignerUnavailableError(
+        'the remote signer signed something else, or with another key',
+      )
+    return signature
+  }
   return toAccount({
     address,
     async signTransaction(transaction) {
@@ -51,22 +72,15 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
         ...tx,
         type: undefined,
       })
-      const answer = await asked(ask<Hex>('eth_signTransaction', [request]))
-      const hash = keccak256(serializeTransaction(tx))
-      const signature = await read(async () => {
-        const { r, s, yParity } = parseTransaction(answer)
-        const parts = { r: r!, s: s!, yParity: yParity! }
-        return { parts, signer: await recoverAddress({ hash, signature: parts }) }
+      const signature = await signatureOf(keccak256(serializeTransaction(tx)), async () => {
+        const signed = parseTransaction(await ask<Hex>('eth_signTransaction', [request]))
+        return { r: signed.r!, s: signed.s!, yParity: signed.yParity! }
       })
-      checkSigner(signature.signer, address)
-      return serializeTransaction(tx, signature.parts)
+      return serializeTransaction(tx, signature)
     },
     async signTypedData(typedData) {
       const data = typedData as unknown as TypedDataDefinition
-      const hash = hashTypedData(data)
-      const signature = await asked(ask<Hex>('eth_signTypedData', [address, data]))
-      checkSigner(await read(() => recoverAddress({ hash, signature })), address)
-      return signature
+      return signatureOf(hashTypedData(data), () => ask<Hex>('eth_signTypedData', [address, data]))
     },
     signMessage: () =>
       Promise.reject(new SignerUnavailableError('the remote signer signs no messages')),
@@ -78,30 +92,4 @@ export function accountWithoutKey(address: Hex): LocalAccount {
   const refuse = () =>
     Promise.reject(new SignerUnavailableError(`the key of ${address} is not here`))
   return toAccount({ address, signTransaction: refuse, signTypedData: refuse, signMessage: refuse })
-}
-
-const ofSigner = (error: unknown): SignerUnavailableError =>
-  new SignerUnavailableError(`the remote signer: ${errorSentence(error)}`, { cause: error })
-
-/**
- * Waits for the signer's answer.
- * @throws SignerUnavailableError where the signer fails; programming errors unchanged
- */
-function asked<T>(answer: Promise<T>): Promise<T> {
-  return answer.catch((error: unknown) => {
-    throw isInternalError(error) ? error : ofSigner(error)
-  })
-}
-
-/** Parses an answer of the signer. Every error in parsing is the signer's fault. @throws SignerUnavailableError */
-async function read<T>(parse: () => Promise<T>): Promise<T> {
-  return parse().catch((error: unknown) => {
-    throw ofSigner(error)
-  })
-}
-
-/** Checks that the recovered signer is the account. @throws SignerUnavailableError */
-function checkSigner(signer: Hex, address: Hex): void {
-  if (!isAddressEqual(signer, address))
-    throw new SignerUnavailableError('the remote signer signed something else, or with another key')
 }

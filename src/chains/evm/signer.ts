@@ -1,13 +1,15 @@
 import { type Hex, keccak256 } from 'viem'
-import type { LocalAccount } from 'viem/accounts'
+import { fallbackOnExpectedError } from '../../ops/log/errors.js'
 import {
   type EvmJobTx,
   PARKED_ABOVE_DELIVERY_LIMIT,
+  type TxFailure,
   type TxPurpose,
   WAITS_FOR_FUNDS,
 } from '../../registry/outbox.js'
 import { ChainUnavailableError } from '../chain.js'
 import { addPriceMargin } from '../margins.js'
+import { isRefusalByNode, RefusedByNodesError, RpcError } from '../rpc/errors.js'
 import { type EvmRpc, type RpcCall, rpcQuantity } from '../rpc/evm.js'
 import {
   type BridgeCall,
@@ -20,7 +22,7 @@ import {
 import { buildRefuseOrReleaseCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { createContractReader } from './contracts/read.js'
-import { capGasFees, type GasFees, maxTransactionCostWei } from './gasFees.js'
+import { type GasFees, maxTransactionCostWei } from './gasFees.js'
 import { readGasFees } from './gasPrice.js'
 import {
   combineEvmJobStates,
@@ -30,10 +32,11 @@ import {
   readEvmJobState,
   type TransactionSigner,
 } from './jobView.js'
-import { classifyTxError, type TxFailure } from './txErrors.js'
 
-/** Gas and fees of a transaction that a node has simulated, or why the transaction would fail. */
-export type SimulatedTx = { gas: bigint; fees: GasFees } | { failure: TxFailure }
+/** Gas and fees of a transaction that a node has simulated, and the signer's balance; or why it would fail. */
+export type SimulatedTx =
+  | { gas: bigint; fees: GasFees; balanceWei: bigint }
+  | { failure: TxFailure }
 
 /** Prepares, signs and sends the transactions of one job. Each method throws the errors of the RPC calls. */
 export type EvmJobSender = ReturnType<typeof createEvmJobSender>
@@ -93,77 +96,84 @@ export function createEvmJobSender(
      * Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. A permanent
      * failure parks the job, so it needs two nodes where two are configured, and no node on which the call succeeds.
      */
-    async prepare(job: EvmJob, purpose: TxPurpose): Promise<SimulatedTx> {
+    async prepare(purpose: TxPurpose, valueWei: bigint): Promise<SimulatedTx> {
       const made = callFor(purpose)
       const simulate = (ask: RpcCall): Promise<SimulatedTx> =>
-        permanentFailureOf(
-          made
-            ? prepareCall(memo(ask), from, made, job.valueWei)
-            : prepareTransfer(memo(ask), from),
-        )
+        made ? prepareCall(memo(ask), from, made, valueWei) : prepareTransfer(memo(ask), from)
       const first = await rpc.onOneNode(simulate)
       if (!isPermanent(first)) return first
       const views = await rpc.onEveryNode(simulate, 2)
       return views.find((one) => !isPermanent(one)) ?? first
     },
     /** Signs offline; nothing is sent. */
-    async sign({
-      purpose,
-      nonce,
-      gas,
-      fees,
-      valueWei,
-    }: SignOrder): Promise<{ hash: Hex; raw: Hex }> {
+    async sign({ purpose, gas, fees, valueWei }: SignOrder, nonce: number): Promise<EvmJobTx> {
       const made = callFor(purpose)
-      const target = made ? { ...callOf(made), value: valueWei } : { to: from, value: 0n }
-      return signed(account, { chainId: config.chainId, nonce, gas, ...fees, ...target })
+      const raw = await account.signTransaction({
+        type: 'eip1559',
+        chainId: config.chainId,
+        nonce,
+        gas,
+        ...fees,
+        ...(made ? callOf(made) : { to: from }),
+        value: valueWei,
+      })
+      const offer = { purpose, gas, valueWei, ...fees }
+      return { hash: keccak256(raw), raw, ...offer, sentBlock: null, isRejected: false }
     },
     broadcast: (raw: Hex): Promise<number | null> => broadcastTransaction(rpc, raw),
   }
 }
 
-type SignOrder = { purpose: TxPurpose; nonce: number; gas: bigint; fees: GasFees; valueWei: bigint }
+/** A transaction to sign. `valueWei`: 0 for a cancel. */
+export interface SignOrder {
+  purpose: TxPurpose
+  gas: bigint
+  fees: GasFees
+  valueWei: bigint
+}
 
 /**
- * Sends a signed transaction to every node. A refusal of the transaction is not a fault of the node, which is still
- * used.
- * @returns the newest block when a node accepted the transaction; null where that block could not be read
- * @throws a node's refusal, a permanent one only if two nodes refuse so where two are configured; ChainUnavailableError
+ * Sends a signed transaction to every node. After an error, the node is asked for the transaction by its hash: that
+ * decides, whatever the error says. A refusal of the transaction is not a fault of the node, which is still used. A
+ * node that does not answer the question for the hash has not refused: it may have the transaction.
+ * @returns the newest block when a node has the transaction; null where that block could not be read
+ * @throws RefusedByNodesError where two nodes refuse it, or the only one; ChainUnavailableError or RpcError where that
+ * is unknown
  */
 export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<number | null> {
-  const refusals: unknown[] = []
-  const hand = async (ask: RpcCall) => {
-    const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
-    try {
-      await ask('eth_sendRawTransaction', [raw])
+  const hash = keccak256(raw)
+  const answers = await rpc.toEveryNode<{ head: number | null } | { error: RpcError }>(
+    async (ask) => {
+      const head = ask<Hex>('eth_blockNumber', []).then(Number, () => null)
+      try {
+        await ask('eth_sendRawTransaction', [raw])
+      } catch (error) {
+        const found = await findTransaction(ask, hash)
+        if (found === null && isRefusalByNode(error)) return { error }
+        if (found?.hash !== hash) throw error
+      }
       return { head: await head }
-    } catch (error) {
-      if (classifyTxError(error).class === 'transient') throw error
-      refusals.push(error)
-      return { error }
-    }
-  }
-  const isTaken = (one: { head: number | null } | { error: unknown }) =>
-    'head' in one || classifyTxError(one.error).class === 'known'
-  const answer = await rpc.toEveryNode<{ head: number | null } | { error: unknown }>(hand, isTaken)
-  if ('head' in answer) return answer.head
-  if (isTaken(answer)) throw answer.error
-  const other = refusals.find((error) => classifyTxError(error).class !== 'permanent')
-  if (other) throw other
-  if (refusals.length >= rpc.needed) throw answer.error
-  // without a cause, whose text would classify this error as the refusal that it is not
-  throw new ChainUnavailableError(
-    `chain "${rpc.label}": one node refuses a transaction for good, and no other node answers`,
+    },
+    (one) => 'head' in one,
   )
+  const [answer] = answers
+  if ('head' in answer) return answer.head
+  // one node of several may refuse what the others would take: its word raises no price and cancels nothing
+  if (answers.length < rpc.needed)
+    throw new ChainUnavailableError(
+      `chain "${rpc.label}": one node refuses the transaction (${answer.error.message}), and the others do not answer`,
+      { cause: answer.error },
+    )
+  throw new RefusedByNodesError(answer.error)
 }
 
-async function signed(
-  account: LocalAccount,
-  tx: GasFees & { chainId: number; nonce: number; gas: bigint; to: Hex; value: bigint; data?: Hex },
-): Promise<{ hash: Hex; raw: Hex }> {
-  const raw = await account.signTransaction({ type: 'eip1559', ...tx })
-  return { hash: keccak256(raw), raw }
-}
+/** A node's answer about a hash: null where it does not have the transaction, undefined where it does not answer. */
+const findTransaction = (ask: RpcCall, hash: Hex): Promise<{ hash: Hex } | null | undefined> =>
+  fallbackOnExpectedError(
+    ask<{ hash: Hex } | null>('eth_getTransactionByHash', [hash]),
+    (error) => error instanceof RpcError,
+    undefined,
+  )
 
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
   if (call.kind === 'deliver') return buildDeliverBidsCall(call.hub, call.bids)
@@ -173,21 +183,18 @@ function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
     : buildExecutePacketCall(call.endpoint, call.packet)
 }
 
-async function prepareTransfer(ask: RpcCall, from: Hex): Promise<{ gas: bigint; fees: GasFees }> {
-  return {
-    fees: await readGasFees(ask),
-    gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])),
-  }
+async function prepareTransfer(ask: RpcCall, from: Hex): Promise<SimulatedTx> {
+  const fees = await readGasFees(ask)
+  const gas = BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }]))
+  const balanceWei = await readBalance(ask, from)
+  return balanceWei < maxTransactionCostWei(gas, fees, 0n) ? DRY : { gas, fees, balanceWei }
 }
 
-/** Turns an error that makes every attempt hopeless into a failure. @throws all other errors */
-async function permanentFailureOf(simulated: Promise<SimulatedTx>): Promise<SimulatedTx> {
-  return simulated.catch((error: unknown) => {
-    const failure = classifyTxError(error)
-    if (failure.class !== 'permanent') throw error
-    return { failure }
-  })
-}
+/** The balance is checked before anything is signed: nodes have many wordings for one that is too low. */
+const DRY: SimulatedTx = { failure: { class: 'transient', reason: WAITS_FOR_FUNDS } }
+
+const readBalance = async (ask: RpcCall, address: Hex): Promise<bigint> =>
+  BigInt(await ask<Hex>('eth_getBalance', [address, 'latest']))
 
 const isPermanent = (simulated: SimulatedTx): boolean =>
   'failure' in simulated && simulated.failure.class === 'permanent'
@@ -202,6 +209,8 @@ async function prepareCall(
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
   const fees = await readGasFees(ask)
+  const balanceWei = await readBalance(ask, from)
+  if (balanceWei < valueWei) return DRY
   const tx = { from, ...callOf(call), value: rpcQuantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
@@ -211,15 +220,16 @@ async function prepareCall(
     ])
     const estimated = addPriceMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
-    const balance = BigInt(await ask<Hex>('eth_getBalance', [from, 'latest']))
-    // the balance is checked here, before the job takes a nonce
-    return balance < maxTransactionCostWei(gas, fees, valueWei)
-      ? { failure: { class: 'transient', reason: WAITS_FOR_FUNDS } }
-      : { gas, fees }
+    return balanceWei < maxTransactionCostWei(gas, fees, valueWei) ? DRY : { gas, fees, balanceWei }
   } catch (error) {
-    const reason = contractErrorOfRevert(error)
-    if (reason === null) throw error
-    return { failure: await failureOf(ask, call, reason) }
+    if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
+    return {
+      failure: await failureOf(
+        ask,
+        call,
+        contractErrorOfRevert(error) || error.reason || 'reverted',
+      ),
+    }
   }
 }
 
@@ -253,37 +263,4 @@ async function gasFor(ask: RpcCall, call: JobCall, data: Hex): Promise<bigint | 
     TX_GAS + GAS_PER_BYTE * BigInt(data.length / 2) + ENDPOINT_GAS + GAS_PER_PACKET_BEHIND * behind
   const gas = around + (call.option.gas * 64n) / 63n
   return gas < MAX_TX_GAS ? gas : MAX_TX_GAS
-}
-
-/**
- * Signs a transfer of 0 wei to the signer itself, at current fees, which uses up a nonce.
- * @returns null while gas costs more than the cap
- */
-export async function signNoopTransaction(
-  { chain, account }: TransactionSigner,
-  nonce: number,
-  capWei: bigint,
-): Promise<EvmJobTx | null> {
-  const { rpc, config } = chain
-  const { gas, fees: fresh } = await rpc.onOneNode((ask) => prepareTransfer(ask, account.address))
-  const fees = capGasFees(fresh, capWei)
-  if (!fees) return null
-  const { chainId } = config
-  const bytes = await signed(account, {
-    chainId,
-    nonce,
-    gas,
-    ...fees,
-    to: account.address,
-    value: 0n,
-  })
-  return {
-    ...bytes,
-    purpose: 'cancel',
-    gas,
-    valueWei: 0n,
-    ...fees,
-    sentBlock: null,
-    isRejected: false,
-  }
 }

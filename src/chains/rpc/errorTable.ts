@@ -4,7 +4,7 @@ export type RpcFault =
   | 'too_much'
   /** Rate limit: wait. */
   | 'rate_limited'
-  /** Refused or reverted by the rules of the EVM or the chain: every node gives the same answer. */
+  /** Refused or reverted by the rules of the EVM: every node gives the same answer. */
   | 'refused'
   /** Any other error: try another node, or try later. */
   | 'transient'
@@ -99,8 +99,9 @@ export const HTTP_STATUS_TABLE: readonly ErrorRow[] = [
 
 /**
  * Errors that the HTTP status does not decide: by code, then by wording, which is the least reliable. A refusal ends a
- * call, so only an error by the rules of the EVM or the chain counts as a refusal. Wordings for sending are in
- * evm/txErrors.ts, for pruned state in evm/transactions.ts, for mints in solana/tokens.ts.
+ * call, so only an error by the rules of the EVM counts as a refusal. Sending needs no wordings: a transaction's hash and
+ * the account's nonce decide (`broadcastTransaction`). Wordings for pruned state are in evm/transactions.ts, for mints in
+ * solana/tokens.ts.
  */
 export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
   { source: 'JSON-RPC 2.0', fault: 'unable', reason: 'method_missing', codes: [-32_601] },
@@ -140,10 +141,6 @@ export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
 
   ...wordRows('too_much', 'range', RANGES),
 
-  ...wordRows('refused', 'pool_rule', [
-    ['all clients', /insufficient funds|nonce too|underpriced|already known|intrinsic gas/i],
-    ['geth and its kin', /less than block base fee|gas required exceeds allowance/i],
-  ]),
   ...wordRows('refused', 'out_of_gas', [['all clients', /out ?of ?gas/i]]),
 
   ...wordRows('unable', 'method_missing', [
@@ -157,9 +154,10 @@ export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
       /(unsupported|unknown|disabled|invalid) (rpc )?(method|module|namespace|block ?tag)/i,
     ],
   ]),
-  ...wordRows('transient', 'behind', [
-    ['geth and its kin', /header not found|unknown block|block not found|beyond .{0,20}head/i],
-  ]),
+
+  // last: some nodes use these codes for reverts and rate limits too, and explain them in words
+  { source: 'JSON-RPC 2.0', fault: 'transient', reason: 'internal', codes: [-32_603] },
+  { source: 'EIP-1474, geth', fault: 'transient', reason: 'internal', codes: [-32_002] },
 ]
 
 const isBetween = (value: number, [least, most]: readonly [number, number]): boolean =>
@@ -186,7 +184,7 @@ export function matchesErrorRow(
   { status, code, text, isRevert }: RpcErrorParts,
 ): boolean {
   const { fault, statuses, codes, hasRevertData, words } = row
-  // the EVM and the mempool answer only in JSON-RPC: a proxy's HTML page is no refusal
+  // the EVM answers only in JSON-RPC: a proxy's HTML page is no refusal
   if (fault === 'refused' && code === null) return false
   if (statuses && !isBetween(status, statuses)) return false
   if (codes && (code === null || !codes.includes(code))) return false
@@ -200,4 +198,4 @@ function unknownOf(status: number, code: number | null): string {
 }
 
 /** Reason of a JSON-RPC error that no row of the tables matches. */
-export const UNKNOWN_REFUSAL_REASON = 'unknown_refusal'
+const UNKNOWN_REFUSAL_REASON = 'unknown_refusal'

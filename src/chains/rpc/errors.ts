@@ -51,6 +51,15 @@ export class RefutedAnswerError extends RpcError {
   }
 }
 
+/** Nodes refuse a transaction, and none of them has it. The reason and the message are those of one node's error. */
+export class RefusedByNodesError extends RpcError {
+  override name = 'RefusedByNodesError'
+
+  constructor({ fault, message, reason, cause }: RpcError) {
+    super(fault, message, null, { reason, cause })
+  }
+}
+
 /**
  * Error of a node that serves another chain than the configured one. The node is checked again after `WRONG_REST_MS`.
  */
@@ -235,6 +244,23 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
 /** True if a node answered the call with an error, other than a request to wait. */
 export const isErrorAnswer = (error: unknown): boolean =>
   error instanceof RpcError && error.cause instanceof NodeError && error.fault !== 'rate_limited'
+
+/** Reasons that concern the caller or the node: a proxy's status, a missing method, an internal fault or a timeout. */
+const REASONS_OF_NODES: ReadonlySet<string> = new Set([
+  'server_error',
+  'no_access',
+  'method_missing',
+  'internal',
+])
+
+/** True if a node answered with a JSON-RPC error that may concern what was sent, and not the caller or the node. */
+export const isRefusalByNode = (error: unknown): error is RpcError =>
+  isErrorAnswer(error) && !REASONS_OF_NODES.has((error as RpcError).reason)
+
+/** Reason of a failed call, in snake_case: that of the node's error, or `unreachable`. Never a node's own message. */
+export const reasonOfError = (error: unknown): string =>
+  errorWithCauses(error).flatMap((one) => (one instanceof RpcError && one.reason) || [])[0] ??
+  'unreachable'
 
 /** True if a node refused a range or an answer as too large: it may answer a smaller question. */
 export const isTooMuchError = (error: unknown): boolean =>

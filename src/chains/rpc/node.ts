@@ -107,7 +107,8 @@ export class RpcNode {
     const counted: RpcCall = (method, params) => this.#count(() => call(method, params))
     this.call = !queue
       ? counted
-      : <T>(method: string, params: readonly unknown[]) => {
+      : // async: of two calls made together, a refused second one must not leave the first one's error unhandled
+        async <T>(method: string, params: readonly unknown[]) => {
           if (queue.size >= share.waiting)
             throw new ChainBusyError(`too many questions wait for ${this.host}`)
           return queue.add(() => counted<T>(method, params)) as Promise<T>

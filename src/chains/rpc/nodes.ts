@@ -63,6 +63,8 @@ export interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Has
 
 /** Interval between two comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
+/** How long a node that is behind is asked last, ms: two of the longest pauses between polls of a quiet chain. */
+const BEHIND_MS = 30_000
 /** How long a node is asked last once two other nodes have contradicted it, ms. */
 const OUTVOTED_MS = 60_000
 
@@ -207,20 +209,20 @@ export class RpcPool<Hash extends string> {
   /**
    * Sends a transaction to every node. Resolves at the first acceptance, or with a refusal once all have answered.
    * @param isTaken true if a node's answer is an acceptance
-   * @returns the first acceptance, or else a node's refusal
+   * @returns only the first acceptance, or else the refusal of each node that answered
    * @throws ChainUnavailableError when no node answers
    */
   async toEveryNode<T>(
     hand: (call: RpcCall) => Promise<T>,
     isTaken: (answer: T) => boolean,
-  ): Promise<T> {
+  ): Promise<[T, ...T[]]> {
     return new Promise((resolve, reject) => {
       const handed = this.onEveryNode(async (call) => {
         const answer = await hand(call)
-        if (isTaken(answer)) resolve(answer)
+        if (isTaken(answer)) resolve([answer])
         return answer
       })
-      handed.then(([answer]) => resolve(answer!), reject)
+      handed.then((answers) => resolve(answers as [T, ...T[]]), reject)
     })
   }
 
@@ -341,7 +343,7 @@ export class RpcPool<Hash extends string> {
       node.head = verdict
       if (!head || (verdict === 'good' && head.height >= sharedHeight)) continue
       for (const pool of this.#family.pools.values())
-        pool.#nodes[i]!.setBehind(performance.now() + 2 * COMPARE_EVERY_MS)
+        pool.#nodes[i]!.setBehind(performance.now() + BEHIND_MS)
       if (verdict === 'good') continue
       const others = heads.flatMap((head, other) => (head && other !== i ? [head.height] : []))
       this.#options.onFault?.(

@@ -45,7 +45,6 @@ async function errorOf(said: Said): Promise<RpcError> {
 
 const LOGS = { method: 'eth_getLogs' }
 const FEES = { method: 'eth_feeHistory' }
-const SEND = { method: 'eth_sendRawTransaction' }
 const CUSTOM_ERROR = '0xd93c0665'
 
 const TOO_MUCH: Said[] = [
@@ -227,22 +226,6 @@ const REFUSED: Said[] = [
     code: -32_000,
     text: 'execution reverted: rate limit exceeded',
   },
-  { by: 'bor', ...SEND, code: -32_000, text: 'transaction underpriced' },
-  { by: 'bsc', ...SEND, code: -32_000, text: 'nonce too low: next nonce 5, tx nonce 4' },
-  {
-    by: 'op-geth',
-    ...SEND,
-    code: -32_000,
-    text: 'insufficient funds for gas * price + value: balance 0',
-  },
-  {
-    by: 'nitro',
-    ...SEND,
-    code: -32_000,
-    text: 'max fee per gas less than block base fee: maxFeePerGas: 1, baseFee: 2',
-  },
-  { by: 'avalanche', ...SEND, code: -32_000, text: 'intrinsic gas too low' },
-  { by: 'geth, of an estimate', code: -32_000, text: 'gas required exceeds allowance (0)' },
   { by: 'anvil', code: -32_003, text: 'EVM error OutOfGas' },
 ]
 
@@ -283,14 +266,14 @@ const TRANSIENT: (Said & { reason: string })[] = [
   { by: 'llamarpc', status: 403, code: -32_000, text: 'access denied', reason: 'no_access' },
   { by: 'tenderly', status: 401, code: -32_004, text: 'invalid access key', reason: 'no_access' },
   { by: 'a plan that has ended', status: 402, text: 'payment required', reason: 'no_access' },
-  { by: 'geth', code: -32_000, text: 'header not found', reason: 'behind' },
-  { by: 'nethermind', code: -32_000, text: 'unknown block', reason: 'behind' },
+  { by: 'geth', code: -32_000, text: 'header not found', reason: 'unknown_refusal' },
+  { by: 'nethermind', code: -32_000, text: 'unknown block', reason: 'unknown_refusal' },
   {
     by: 'geth, of a block that it lacks',
     ...LOGS,
     code: -32_000,
     text: 'block range extends beyond current head block',
-    reason: 'behind',
+    reason: 'unknown_refusal',
   },
   {
     by: 'anybody',
@@ -309,8 +292,9 @@ const TRANSIENT: (Said & { reason: string })[] = [
     by: 'anybody, with an internal error',
     code: -32_603,
     text: 'Internal error',
-    reason: 'unknown_refusal',
+    reason: 'internal',
   },
+  { by: 'geth', code: -32_002, text: 'request timed out', reason: 'internal' },
   {
     by: 'anybody, without a number',
     status: 400,

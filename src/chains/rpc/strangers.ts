@@ -52,5 +52,5 @@ export async function readTxByTwoNodes<T extends ChainTx | PaymentTx>(
   return seen.isOurs ? fallbackIfNoQuorum(agreed, { ...seen, isConfirmed: false }) : agreed
 }
 
-/** Lifetime of entries in the cache of balances, and the cache's size. */
-export const BALANCE_CACHE_OPTIONS = { forMs: () => 3_000, most: 10_000 }
+/** Lifetime of entries in the caches of balances and of tokens' units, and the size of each. */
+export const TOKEN_CACHE_OPTIONS = { forMs: () => 3_000, most: 10_000 }

@@ -4,8 +4,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { SERVICE_VERSION } from '../../ops/version.js'
 import { createEvmRpcCaller } from './evm.js'
-import { watchProgramLogs } from './logs.js'
 import { createSolanaClusterCaller } from './solana.js'
+import { subscribeToNode } from './subscriptions.js'
 
 const NAMED = `clusterd/${SERVICE_VERSION}`
 
@@ -34,12 +34,11 @@ it('a WebSocket server gets the User-Agent too', async () => {
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const stop = watchProgramLogs({
+  const stop = subscribeToNode({
     urls: [`ws://127.0.0.1:${port}`],
-    programId: '1'.repeat(32),
-    commitments: ['confirmed'],
-    onLogs: () => {},
-    onFault: () => {},
+    requests: [],
+    onNotification: () => {},
+    onEnd: () => {},
   })
   onTestFinished(() => {
     stop()

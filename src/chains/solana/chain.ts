@@ -3,14 +3,10 @@ import { SOLANA } from '../../registry/families.js'
 import { QUOTE_AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { type PaymentTx, type RegistrationRequest, rethrowAsUnavailable } from '../chain.js'
 import { createTokenBalancePort } from '../requirementInputs.js'
-import type { NodeConsumer, RpcCall, RpcPoolOptions } from '../rpc/nodes.js'
+import type { RpcCall, RpcPoolOptions } from '../rpc/nodes.js'
 import { cacheAnswersByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
-import {
-  BALANCE_CACHE_OPTIONS,
-  readTxByTwoNodes,
-  TX_STATE_CACHE_OPTIONS,
-} from '../rpc/strangers.js'
+import { readTxByTwoNodes, TOKEN_CACHE_OPTIONS, TX_STATE_CACHE_OPTIONS } from '../rpc/strangers.js'
 import { createSolanaCommunityPaymentPort } from './community/port.js'
 import { createRefundPort } from './openPayments.js'
 import { createSolanaQuoter, type SolanaQuoterOptions } from './quote.js'
@@ -35,9 +31,10 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
   // these calls have limits of their own: anonymous requests must not slow the payment watcher down
   const asked = rpc.forUse('api')
   const quote = createSolanaQuoter({ ...options, rpc: asked, registrar })
-  const balancesFor = (use: NodeConsumer) =>
-    createTokenBalancePort(rpc.forUse(use), readTokenBalance)
-  const { tokenBalance } = balancesFor('tokens')
+  const { tokenBalance, tokenUnit } = createSolanaCommunityPaymentPort(
+    rpc.forUse('tokens'),
+    registrar,
+  )
   const transaction = (signature: string) =>
     rethrowAsUnavailable(CHAIN, () =>
       readTxByTwoNodes(rpc.forUse('status'), (call) =>
@@ -51,15 +48,19 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
     network,
     ...createSolanaCommunityPaymentPort(asked, registrar),
     tokenBalance,
-    recentBalance: cacheAnswersByKey(tokenBalance, BALANCE_CACHE_OPTIONS),
+    tokenUnit: cacheAnswersByKey(tokenUnit, TOKEN_CACHE_OPTIONS),
+    recentBalance: cacheAnswersByKey(tokenBalance, TOKEN_CACHE_OPTIONS),
     /** Reads balances for decisions about payments (the payment judge), with call limits of its own. */
-    balances: balancesFor('judge'),
+    balances: createTokenBalancePort(rpc.forUse('judge'), readTokenBalance),
     family: SOLANA,
     chain: null as number | null,
     role: 'spoke' as const,
     gasToken: { symbol: 'SOL', decimals: 9 },
     isWatchOnly: false,
     explorer: null,
+    name: 'Solana',
+    publicRpcUrls: [],
+    contract: config.programId,
     chainId: null,
     maxNames: MAX_NAMES,
     // the registrar program stores bids in 128 bits

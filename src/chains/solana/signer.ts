@@ -117,11 +117,13 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
      * Sends a transaction (base64); may be repeated.
      * @returns why the nodes refused it; null when a node accepted it
      */
-    send: (raw: string): Promise<string | null> =>
-      rpc.toEveryNode(
+    send: async (raw: string): Promise<string | null> => {
+      const [verdict] = await rpc.toEveryNode(
         (call) => send(call, raw, commitment),
         (verdict) => verdict === null,
-      ),
+      )
+      return verdict
+    },
   }
 }
 

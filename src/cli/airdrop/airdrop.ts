@@ -80,16 +80,11 @@ export async function setDistributorCommand(
   name: string,
   command: SetDistributorOptions,
 ): Promise<void> {
-  await withDatabasePool(async (pool) => {
-    const airdrop = await requireAirdrop(pool, name, command)
-    const { isChanged, now } = await storeAirdropDistributor(
-      pool,
-      airdrop,
-      command.distributor,
-      command.fromBlock,
-    )
-    printFields({ isChanged, ...describeAirdrop(now) }, command.json)
-  })
+  const { distributor, fromBlock } = command
+  const { isChanged, now } = await withAirdrop(name, command, (pool, airdrop) =>
+    storeAirdropDistributor(pool, airdrop, distributor, fromBlock),
+  )
+  printFields({ isChanged, ...describeAirdrop(now) }, command.json)
 }
 
 /** `clusterd airdrop list`: prints the airdrops. */
@@ -122,7 +117,7 @@ export async function printAirdrops({ json, ...options }: AirdropOptions): Promi
  * @throws Error where there is no airdrop
  */
 export async function showAirdrop(name: string, command: DistributorTermsOptions): Promise<void> {
-  const airdrop = await withDatabasePool((pool) => requireAirdrop(pool, name, command))
+  const airdrop = await withAirdrop(name, command, async (_, found) => found)
   // the terms of a deployed distributor are on its chain, so they are not printed
   if (airdrop.distributor && !command.owner)
     return printFields(describeAirdrop(airdrop), command.json)
@@ -143,13 +138,13 @@ export async function removeAirdropCommand(
   name: string,
   { yes, ...options }: AirdropOptions & { yes?: boolean },
 ): Promise<void> {
-  await withDatabasePool(async (pool) => {
-    const airdrop = await requireAirdrop(pool, name, options)
-    if (yes) await removeAirdrop(pool, airdrop.network, airdrop.community)
-    printFields({ isRemoved: yes === true, ...describeAirdrop(airdrop) }, options.json)
-    if (!yes) console.error('Nothing is removed yet: --yes removes it.')
-    console.error('What its distributor holds stays claimable on its chain.')
+  const airdrop = await withAirdrop(name, options, async (pool, found) => {
+    if (yes) await removeAirdrop(pool, found.network, found.community)
+    return found
   })
+  printFields({ isRemoved: yes === true, ...describeAirdrop(airdrop) }, options.json)
+  if (!yes) console.error('Nothing is removed yet: --yes removes it.')
+  console.error('What its distributor holds stays claimable on its chain.')
 }
 
 /** Prints the first bad lines of a file on stderr. @returns error with their number */
@@ -162,24 +157,27 @@ function refusal(file: string, bad: readonly UnreadableLine[]): Error {
   )
 }
 
-export async function requireAirdrop(
-  pool: pg.Pool,
+/** Runs work on a community's airdrop. @throws Error with one sentence where there is none, or one on each network */
+export const withAirdrop = <T>(
   name: string,
   options: AirdropOptions,
-): Promise<Airdrop> {
-  const community = parseNameArgument(name, 'community')
-  const networks = networksOfOptions(options)
-  const found = (await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))).filter(
-    (it) => it !== null,
-  )
-  if (found.length > 1)
-    throw new Error(`Both networks have an airdrop of "${community}": say --mainnet or --testnet.`)
-  if (!found[0])
-    throw new Error(
-      `${networks.join(' and ')}: no airdrop of "${community}"; \`clusterd airdrop list\` shows what there is.`,
-    )
-  return found[0]
-}
+  work: (pool: pg.Pool, airdrop: Airdrop) => Promise<T>,
+): Promise<T> =>
+  withDatabasePool(async (pool) => {
+    const community = parseNameArgument(name, 'community')
+    const networks = networksOfOptions(options)
+    const all = await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))
+    const [found, other] = all.filter((one) => one !== null)
+    if (other)
+      throw new Error(
+        `Both networks have an airdrop of "${community}": say --mainnet or --testnet.`,
+      )
+    if (!found)
+      throw new Error(
+        `${networks.join(' and ')}: no airdrop of "${community}"; \`clusterd airdrop list\` shows what there is.`,
+      )
+    return work(pool, found)
+  })
 
 /** Network of an EVM chain, by the chain's label. @throws Error for another label, or if the options exclude it */
 function networkOfChain(label: string, options: NetworkOptions): Network {

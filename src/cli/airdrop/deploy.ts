@@ -9,7 +9,6 @@ import {
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/deployment/send.js'
 import type { Airdrop } from '../../db/airdrop/airdrops.js'
-import { withDatabasePool } from '../database.js'
 import { printFields } from '../output.js'
 import {
   type SigningOptions,
@@ -21,8 +20,8 @@ import {
   type DistributorTermsOptions,
   describeAirdrop,
   distributorConstructorArguments,
-  requireAirdrop,
   storeAirdropDistributor,
+  withAirdrop,
 } from './airdrop.js'
 
 type DeployCommand = DistributorTermsOptions & SigningOptions & { fund?: boolean }
@@ -34,8 +33,7 @@ type DeployCommand = DistributorTermsOptions & SigningOptions & { fund?: boolean
  * @throws Error with one sentence
  */
 export async function deployDistributor(name: string, command: DeployCommand): Promise<void> {
-  await withDatabasePool(async (pool) => {
-    const airdrop = await requireAirdrop(pool, name, command)
+  await withAirdrop(name, command, async (pool, airdrop) => {
     const { encoded, constructor: args } = distributorConstructorArguments(airdrop, command)
     if (!encoded)
       throw new Error('Say --token and --ends-at: the distributor is constructed with both.')

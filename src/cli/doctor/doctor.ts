@@ -1,4 +1,5 @@
 import {
+  ambiguousEnvLines,
   type Config,
   ConfigError,
   listMissingNewFields,
@@ -30,7 +31,11 @@ export async function runDoctorCommand(
   { json }: { json?: boolean },
   families: readonly DaemonChainFamily[] = CHAIN_FAMILIES,
 ): Promise<void> {
-  const findings = await examine(families)
+  const ofFile = ambiguousEnvLines().map(({ about, found, remedy }) => ({
+    about,
+    ...warningResult(found, remedy),
+  }))
+  const findings = [...ofFile, ...(await examine(families))]
   if (json) printJson(findings.map(({ isNode, isOutage, ...finding }) => finding))
   else for (const finding of findings) print(finding)
   const count = (level: FindingLevel) =>

@@ -3,6 +3,7 @@ import { LABELLED_FAMILIES } from '../../registry/families.js'
 import { lazyCommandActions } from '../lazily.js'
 
 const init = lazyCommandActions(() => import('./init.js'))
+const app = lazyCommandActions(() => import('./app.js'))
 
 const repeated = (value: string, earlier: string[] = []): string[] => [...earlier, value]
 
@@ -34,6 +35,10 @@ export function addInitCommand(program: Command): void {
     .option('--out <folder>', 'where the files go', '.')
     .addHelpText('after', EXAMPLE)
     .action(init('initDeployment'))
+  command
+    .command('app <folder>')
+    .description('copy an application that registers names from a browser wallet')
+    .action(app('initApp'))
   for (const { key, name } of LABELLED_FAMILIES)
     command.option(`--${key}`, `take payments on ${name} too`)
 }

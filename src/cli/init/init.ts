@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { ConfigError, encryptKeystore, parseDraftChainsFile } from '../../config/index.js'
+import {
+  ConfigError,
+  encryptKeystore,
+  envFileFaults,
+  parseDraftChainsFile,
+} from '../../config/index.js'
 import { LABELLED_FAMILIES, type LabelledFamilyKey } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
@@ -118,11 +123,12 @@ function environmentOf(
   const url = compose
     ? `postgresql://clusterd:${password}@postgres:5432/clusterd`
     : (database ?? PLACEHOLDER)
+  const isAmbiguous = envFileFaults(`DATABASE_URL=${url}`).length > 0
   const owner = `${process.getuid?.() ?? 1000}:${process.getgid?.() ?? 1000}`
   return [
     '# Written by `clusterd init`; docs/run/configuration.md says what each variable means, and names the others.',
     '# The keys are in no database: keep a copy of this file and of the keystore apart from it.',
-    `DATABASE_URL=${url}`,
+    `DATABASE_URL=${isAmbiguous ? `'${url}'` : url}`,
     ...(compose ? [`POSTGRES_PASSWORD=${password}`, `CLUSTERD_USER=${owner}`] : []),
     `CLUSTERD_CHAINS=${CHAINS}`,
     `TOKEN_KEY=${key()}`,

@@ -1,6 +1,9 @@
 import type { Command } from 'commander'
 import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
+import { wholeNumberParser } from '../values.js'
+
+const requiredParser = wholeNumberParser('--required', { min: 1, max: 64 })
 
 const log = lazyCommandActions(() => import('./log.js'))
 
@@ -10,6 +13,7 @@ export function addFeedLogCommands(program: Command): void {
     .command('key')
     .description('show the public keys of LOG_KEY, which readers of the log pin')
     .option('--origin <log>', 'as verifier keys (C2SP signed-note) of this log')
+    .option('--witness <name>', 'as verifier keys of this witness (C2SP tlog-cosignature)')
     .option(...JSON_OPTION)
     .action(log('printFeedLogKeys'))
   command
@@ -20,6 +24,8 @@ export function addFeedLogCommands(program: Command): void {
       'public key of its logs, base64, from elsewhere than the service',
     )
     .option('--domain <domain>', 'domain that the name of its log begins with')
+    .option('--witness <key...>', 'verifier keys of witnesses that must have signed it too')
+    .option('--required <count>', 'how many of them must have (default: all)', requiredParser)
     .option('--testnet', 'the log of the testnet')
     .option(...JSON_OPTION)
     .action(log('verifyFeedLog'))

@@ -2,20 +2,25 @@ import { Client } from '../../client/index.js'
 import { LogReader } from '../../client/verify.js'
 import { ConfigError, readEnvironment, readLogSigningKeys } from '../../config/index.js'
 import { sha256InOneCall } from '../../registry/log/hash.js'
-import { toBase64, verifierKey } from '../../registry/log/note.js'
+import { COSIGNER, toBase64, verifierKey } from '../../registry/log/note.js'
 import { printJson } from '../output.js'
 
 /** `clusterd log key`: prints the public keys that sign the log, the newest first. @throws ConfigError without a key */
 export async function printFeedLogKeys({
   origin,
+  witness,
   json,
 }: {
   origin?: string
+  witness?: string
   json?: boolean
 }): Promise<void> {
-  const keys = readLogSigningKeys(readEnvironment().logKeySources).map(({ publicKey }) =>
-    origin ? verifierKey(sha256InOneCall, origin, publicKey) : publicKey.toString('base64'),
-  )
+  const form = (key: Buffer): string => {
+    if (witness) return verifierKey(sha256InOneCall, witness, key, COSIGNER)
+    return origin ? verifierKey(sha256InOneCall, origin, key) : key.toString('base64')
+  }
+  const signing = readLogSigningKeys(readEnvironment().logKeySources)
+  const keys = signing.map(({ publicKey }) => form(publicKey))
   if (keys.length === 0)
     throw new ConfigError('LOG_KEY and LOG_KEYSTORE are not set: no key signs the log of the feed.')
   if (json) printJson({ keys })
@@ -25,6 +30,9 @@ export async function printFeedLogKeys({
 interface VerifyOptions {
   key: string
   domain?: string
+  /** Verifier keys of witnesses, and how many of them must have signed. */
+  witness?: string[]
+  required?: number
   testnet?: boolean
   json?: boolean
 }
@@ -35,10 +43,12 @@ interface VerifyOptions {
  */
 export async function verifyFeedLog(
   url: string,
-  { testnet, json, ...pinned }: VerifyOptions,
+  { testnet, json, witness: keys, required, ...pinned }: VerifyOptions,
 ): Promise<void> {
   const network = testnet ? 'testnet' : 'mainnet'
-  const reader = new LogReader(new Client({ url }), { ...pinned, network, sha256: sha256InOneCall })
+  const witnesses = keys && { keys, required: required ?? keys.length }
+  const options = { ...pinned, witnesses, network, sha256: sha256InOneCall } as const
+  const reader = new LogReader(new Client({ url }), options)
   const head = await reader.checkpoint()
   for await (const _entry of reader.entries(head));
   const root = toBase64(head.root)

@@ -27,7 +27,7 @@ export function addOutboxCommands(program: Command): void {
     .command('show <id>')
     .description('everything about one job')
     .option(...JSON_OPTION)
-    .action(run('showJob'))
+    .action((id: string, options: { json?: boolean }) => run('showJob')(id, options))
   for (const [verb, description] of [
     ['retry', 'attempt a job at once, as if nothing had failed or been spent'],
     ['park', 'set a job aside; a nonce that it holds is used up by a cancel'],
@@ -37,9 +37,7 @@ export function addOutboxCommands(program: Command): void {
       .command(`${verb} <id>`)
       .description(description)
       .option(...JSON_OPTION)
-      .action((id: string, options: { json?: boolean }) =>
-        run('applyOperatorJobAction')(verb, id, options),
-      )
+      .action((id: string, options: { json?: boolean }) => run('showJob')(id, options, verb))
   ofBoth(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
     .option(

@@ -61,26 +61,22 @@ export async function printJobs(options: ListJobsOptions): Promise<void> {
   })
 }
 
-/** `clusterd outbox show`: prints a job of the relayer. @throws Error with one sentence where there is no such job */
-export async function showJob(id: string, { json }: Options): Promise<void> {
-  printFields(
-    await withDatabasePool(async (pool) => described(pool, await requireJob(pool, id))),
-    json,
-  )
-}
-
-/** Applies an operator action to a job of the relayer. A running daemon notices the change at once. */
-export async function applyOperatorJobAction(
-  action: OperatorJobAction,
+/**
+ * `clusterd outbox show`: prints a job of the relayer, after an operator action on it. A running daemon notices the
+ * change at once.
+ * @throws Error with one sentence where there is no such job
+ */
+export async function showJob(
   id: string,
   { json }: Options,
+  action?: OperatorJobAction,
 ): Promise<void> {
-  printFields(
-    await withDatabasePool(async (pool) =>
-      described(pool, await executeOperatorJobAction(pool, action, id)),
-    ),
-    json,
-  )
+  const job = await withDatabasePool(async (pool) => {
+    const find = action ? executeOperatorJobAction(pool, action, id) : requireJob(pool, id)
+    const [found] = await labelled(pool, [await find])
+    return describe(found!)
+  })
+  printFields(job, json)
 }
 
 const stateOf = ({ state, release }: JobRow): string =>
@@ -99,11 +95,6 @@ async function labelled(db: Queryable, jobs: readonly JobRow[]): Promise<Labelle
     await Promise.all(networks.map(async (one) => [one, await readChainLabels(db, one)] as const)),
   )
   return jobs.map((job) => ({ ...job, label: labels.get(job.network)?.get(job.chain) ?? null }))
-}
-
-async function described(db: Queryable, job: JobRow) {
-  const [one] = await labelled(db, [job])
-  return describe(one!)
 }
 
 /** A job as JSON, bytes as hex. `nextMs` is null where no attempt is planned. */

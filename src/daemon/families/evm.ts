@@ -19,7 +19,6 @@ import { withTimeout } from '../../ops/notify.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { evmRelayerChain } from '../../relayer/evmRelayer.js'
-import { EVM_TELEMETRY } from '../../relayer/evmTelemetry.js'
 import { relayPlanOf } from '../../relayer/targets.js'
 import { nameProofWorker } from '../proof.js'
 import { checkEvmChains } from './evmChecks.js'
@@ -152,7 +151,6 @@ export const findHub = (opened: readonly OpenedChain[], network: string) =>
 
 /** The EVM chains: hubs and spokes. */
 export const evmFamily: DaemonChainFamily = {
-  telemetry: EVM_TELEMETRY,
   examine: checkEvmChains,
   testWallet({ chains }) {
     const known = chains.map(({ chainId, rpcUrls }) => ({ chainId, rpcUrl: rpcUrls[0]! }))

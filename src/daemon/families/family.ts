@@ -9,7 +9,6 @@ import type { NetworkContext } from '../../ops/context.js'
 import type { DoctorFinding } from '../../ops/finding.js'
 import type { Worker } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { RelayerTelemetry } from '../../relayer/relayerTelemetry.js'
 import type { RelayerChain } from '../../relayer/run.js'
 import type { TestWalletChainFamily } from '../../web/page.js'
 
@@ -49,8 +48,6 @@ export interface DaemonChainFamily {
   ): Promise<readonly OpenedChain[]>
   /** @param opened chains of one network, of all families. Without `relay` nothing is sent to the family's chains. */
   relay?(opened: readonly OpenedChain[], config: Config, network: Network): RelayPart
-  /** Metrics, problems and balances of the relayers that `relay` creates. */
-  readonly telemetry?: RelayerTelemetry
   /** What the test wallet in the pages of a local world (test network) needs to send transactions on these chains. */
   testWallet?(config: Config): TestWalletChainFamily
   /** Checks for `clusterd doctor`: everything that a start needs of the configured chains. Changes nothing. */

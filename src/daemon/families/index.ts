@@ -1,5 +1,4 @@
 import type { ChainFamilyKey } from '../../registry/families.js'
-import type { RelayerTelemetry } from '../../relayer/relayerTelemetry.js'
 import { evmFamily } from './evm.js'
 import type { DaemonChainFamily } from './family.js'
 import { solanaFamily } from './solana.js'
@@ -12,7 +11,3 @@ const BY_KEY: Readonly<Record<ChainFamilyKey, DaemonChainFamily>> = {
 
 /** Every family of chains. */
 export const CHAIN_FAMILIES: readonly DaemonChainFamily[] = Object.values(BY_KEY)
-
-export const relayerTelemetriesOf = (
-  families: readonly DaemonChainFamily[],
-): readonly RelayerTelemetry[] => families.flatMap(({ telemetry }) => telemetry ?? [])

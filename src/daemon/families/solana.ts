@@ -9,7 +9,6 @@ import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelayerChain } from '../../relayer/run.js'
 import { solanaRelayerChain } from '../../relayer/solanaRelayer.js'
-import { SOLANA_TELEMETRY } from '../../relayer/solanaTelemetry.js'
 import { findHub } from './evm.js'
 import { type DaemonChainFamily, type OpenedChain, rpcFaultLogger } from './family.js'
 
@@ -101,7 +100,6 @@ const isCluster = (opened: OpenedChain): opened is OpenedSolanaChain => 'payer' 
 
 /** Solana clusters: at most one for each network, with price feeds on the hub. */
 export const solanaFamily: DaemonChainFamily = {
-  telemetry: SOLANA_TELEMETRY,
   testWallet({ solana }) {
     // a local Solana cluster serves both networks
     const [rpcUrl = null] = (solana.mainnet ?? solana.testnet)?.rpcUrls ?? []

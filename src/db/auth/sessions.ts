@@ -2,8 +2,14 @@ import type { Session } from '../generated/client.js'
 import { type DecodedRow, prepared, type Queryable, readRows } from '../pg/rows.js'
 import { isUniqueViolation } from '../pg/unavailable.js'
 
-/** Wallet in stored form, date in the signed message, signature as first sent (empty for a long signature). */
-export type StoredSession = Pick<DecodedRow<Session>, 'wallet' | 'signingMs' | 'signature'>
+/**
+ * Wallet in stored form, date and nonce in the signed message (no nonce: empty), signature as first sent (empty for a
+ * long signature).
+ */
+export type StoredSession = Pick<
+  DecodedRow<Session>,
+  'wallet' | 'signingMs' | 'nonce' | 'signature'
+>
 
 /** A session with the 32-byte hash of its key, and its lifetime, ms. */
 export type NewSession = StoredSession & { keyHash: Buffer; lifetimeMs: number }
@@ -23,11 +29,11 @@ export const MAX_SESSIONS_PER_WALLET = 32
  * dates. An older signing date opens no session, so a session that was revoked and deleted stays closed.
  */
 const OPEN = prepared(`WITH opened AS (
-      INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms)
-      SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8 WHERE (
+      INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms, nonce)
+      SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8, $6 WHERE (
         SELECT count(*) FROM (SELECT FROM sessions WHERE wallet = $2 AND signing_ms > $3 LIMIT ${MAX_SESSIONS_PER_WALLET}) newer
       ) < ${MAX_SESSIONS_PER_WALLET}
-      ON CONFLICT (wallet, signing_ms) DO UPDATE SET key_hash = excluded.key_hash
+      ON CONFLICT (wallet, signing_ms) DO UPDATE SET key_hash = excluded.key_hash, nonce = excluded.nonce
         WHERE s.revoked_ms IS NULL AND s.expires_ms > ${NOW_MS}
       RETURNING wallet
     ), dropped AS (
@@ -50,8 +56,8 @@ const OPEN = prepared(`WITH opened AS (
  * later dates
  */
 export async function openSession(db: Queryable, session: NewSession): Promise<boolean> {
-  const { keyHash, wallet, signingMs, signature, lifetimeMs } = session
-  const open = () => readRows(db, OPEN, [keyHash, wallet, signingMs, signature, lifetimeMs])
+  const { keyHash, wallet, signingMs, nonce, signature, lifetimeMs } = session
+  const open = () => readRows(db, OPEN, [keyHash, wallet, signingMs, signature, lifetimeMs, nonce])
   const opened = await open().catch((error: unknown) => {
     // the same sign-in was sent twice at once. ON CONFLICT covers one of the two unique keys. The second attempt finds
     // the row.
@@ -61,7 +67,7 @@ export async function openSession(db: Queryable, session: NewSession): Promise<b
   return opened.length === 1
 }
 
-const FIND = prepared(`SELECT wallet, signing_ms, signature FROM sessions
+const FIND = prepared(`SELECT wallet, signing_ms, nonce, signature FROM sessions
     WHERE key_hash = $1 AND revoked_ms IS NULL AND expires_ms > ${NOW_MS}`)
 
 /** The live session of a key's hash. A prepared statement, since every authenticated request runs it. */

@@ -14,29 +14,26 @@ export type StoredMessage = Pick<
 /**
  * Marks messages as settled that the hub has received in confirmed blocks, from any executor. Also ends parked jobs
  * of messages and payments that the hub has received.
- * @returns ids of the parked jobs that ended
  */
 export async function settleReceivedMessages(
   client: pg.ClientBase,
   network: Network,
   nowMs: number,
-): Promise<string[]> {
+): Promise<void> {
   await execute(
     client,
     network,
     `UPDATE messages m SET settled = true FROM received r
      WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND r.network = m.network AND r.guid = m.guid AND r.confirmed`,
   )
-  const ended = await query<{ id: number }>(
+  await execute(
     client,
     network,
     `UPDATE jobs j SET state = ${JOB_STATE.confirmed}, reason = NULL, updated_ms = $2, version = version + 1
      FROM received r WHERE j.network = $1 AND j.state = ${JOB_STATE.parked} AND r.network = j.network AND r.guid = j.subject
-       AND r.confirmed AND j.kind IN (${codeListSql(JOB_KIND, 'verify', 'execute', 'deliver')})
-     RETURNING j.id`,
+       AND r.confirmed AND j.kind IN (${codeListSql(JOB_KIND, 'verify', 'execute', 'deliver')})`,
     [nowMs],
   )
-  return ended.map(({ id }) => String(id))
 }
 
 const OF_MESSAGE = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'

@@ -4,6 +4,7 @@ import { FatalError } from '../../ops/worker.js'
 import type { JournalHead } from '../../registry/fold/rows.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../leaders/leaders.js'
+import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { assertClocksAgree, NOW_MS_SQL } from '../pg/unavailable.js'
@@ -140,6 +141,7 @@ export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: numbe
       network,
       'UPDATE journal_heads SET caught_up = true WHERE network = $1 AND NOT caught_up',
     )
+    await notifyNetwork(client, network)
   })
 }
 

@@ -1,5 +1,5 @@
 import type { LeaderContext } from '../../ops/context.js'
-import type { Worker } from '../../ops/worker.js'
+import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import { entryOfChange } from '../../registry/journal/decode.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -66,7 +66,7 @@ export function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker
     name: 'the moves of names',
     fields: { network },
     pollMs: MOVE_PAUSE_MS,
-    idleMs: 1_000,
+    idleMs: IDLE_POLL_MS,
     maxBusySteps: 0,
     async step() {
       const moved = await moveNextNames({ pool, network, epoch })

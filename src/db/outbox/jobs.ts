@@ -8,7 +8,6 @@ import {
   type Job,
   type JobKind,
   type JobProgress,
-  type JobTx,
   maxNonceCostWei,
 } from '../../registry/outbox.js'
 import { PAYMENT_STATE } from '../../registry/payment/payment.js'
@@ -17,7 +16,7 @@ import { assertRelayingLeader } from '../journal/head.js'
 import { type ArrayColumns, columnsFromProperties, insertRows, unnestSql } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { type ChainRowKey, execute, prepared, type Queryable, query } from '../pg/rows.js'
-import { txJson } from './rows.js'
+import { txsJson } from './rows.js'
 
 const DAY_MS = 86_400_000
 /** A job was changed since it was read. */
@@ -65,30 +64,25 @@ export async function insertNoopJob(
 ): Promise<boolean> {
   const text = `INSERT INTO jobs (network, kind, chain, signer, state, nonce, txs, created_ms, updated_ms)
     VALUES ($1, ${JOB_KIND.noop}, $2, $3, ${JOB_STATE.signed}, $4, $5, $6, $6) ON CONFLICT DO NOTHING`
-  return (
-    (await execute(client, network, text, [
-      chain,
-      signer,
-      nonce,
-      JSON.stringify([txJson(tx)]),
-      nowMs,
-    ])) === 1
-  )
+  return (await execute(client, network, text, [chain, signer, nonce, txsJson([tx]), nowMs])) === 1
 }
 
 /** Who makes a change: the relayer's epoch, or null for the operator; and the signer of the nonce, if any. */
 export interface JobChangeAuthor {
   epoch: number | null
   nowMs: number
-  signer?: Buffer | undefined
+  signer?: Buffer
   /** Maximum wei that the signer may commit in a day. Absent: no limit. */
-  dailyCapWei?: bigint | undefined
+  dailyCapWei?: bigint
 }
 
-export interface JobChange {
+export interface JobChange<Progress extends JobProgress = JobProgress> {
   job: Job & { others?: readonly Job[] }
-  after: JobProgress
+  /** A function makes it with the signer's next nonce, which is taken in the same transaction. */
+  after: Progress | ((nonce: number) => Promise<Progress>)
 }
+
+type MadeChange = JobChange & { after: JobProgress }
 
 /** Runs work in one transaction of the relaying leader. @throws LostLeadershipError */
 export const inRelayerTransaction = <T>(
@@ -105,6 +99,7 @@ export const inRelayerTransaction = <T>(
  * Stores the new states of jobs of one network, and of the other jobs in their transactions. Stores all of them, or
  * none where another process has changed one since it was read. A confirmed settlement or refund ends its payment.
  * @returns false when a job has changed
+ * @param changes at least one; a signer makes one at a time
  * @throws LostLeadershipError; DailyCapError where newly signed transactions exceed the signer's daily cap
  */
 export function saveJobs(
@@ -112,50 +107,41 @@ export function saveJobs(
   changes: readonly JobChange[],
   by: JobChangeAuthor,
 ): Promise<boolean> {
-  return unlessStale(pool, async (client) => {
-    const change = changes[0]!
-    const { network, chain } = change.job
-    const { epoch, signer, dailyCapWei } = by
+  const work = async (client: pg.ClientBase): Promise<void> => {
+    const { network, chain } = changes[0]!.job
+    const { epoch, nowMs, signer, dailyCapWei } = by
     if (epoch !== null) await assertRelayingLeader(client, network, epoch)
-    await update(client, network, changes, by)
-    if (signer && dailyCapWei !== undefined)
-      await reserveSpending(client, { network, chain, signer }, newlySigned(change), {
-        ...by,
-        dailyCapWei,
+    const key = signer && { network, chain, signer }
+    const made: MadeChange[] = []
+    for (const { job, after } of changes)
+      made.push({
+        job,
+        after: typeof after === 'function' ? await after(await takeNonce(client, key!)) : after,
       })
-  })
+    await update(client, network, made, by)
+    if (key && dailyCapWei !== undefined)
+      await reserveSpending(client, key, newlySigned(made[0]!), { nowMs, dailyCapWei })
+  }
+  return fallbackOnExpectedError(
+    inTransaction(pool, work).then(() => true),
+    (error) => error instanceof StaleVersionError,
+    false,
+  )
 }
 
-/**
- * Takes the signer's next nonce and stores the job's progress that `build` returns for that nonce, in one transaction.
- * @returns false when the job has changed
- * @throws LostLeadershipError, DailyCapError
- */
-export function saveJobWithNextNonce(
-  pool: pg.Pool,
-  job: Job,
-  {
-    key,
-    epoch,
-    nowMs,
-    dailyCapWei,
-  }: { key: SignerRowKey; epoch: number; nowMs: number; dailyCapWei: bigint },
-  build: (nonce: number) => Promise<JobProgress>,
-): Promise<boolean> {
-  return unlessStale(pool, async (client) => {
-    await assertRelayingLeader(client, key.network, epoch)
-    const text = `UPDATE relay_signers SET next_nonce = next_nonce + 1 WHERE network = $1 AND chain = $2 AND signer = $3
-      RETURNING next_nonce - 1 AS nonce`
-    const [row] = await query<{ nonce: number }>(client, key.network, text, [key.chain, key.signer])
-    if (!row) throw new Error(`taking a nonce: signer 0x${key.signer.toString('hex')} is not known`)
-    const change = { job, after: await build(row.nonce) }
-    await update(client, key.network, [change], { nowMs, signer: key.signer })
-    await reserveSpending(client, key, newlySigned(change), { nowMs, dailyCapWei })
-  })
+async function takeNonce(
+  client: pg.ClientBase,
+  { network, chain, signer }: SignerRowKey,
+): Promise<number> {
+  const text = `UPDATE relay_signers SET next_nonce = next_nonce + 1 WHERE network = $1 AND chain = $2 AND signer = $3
+    RETURNING next_nonce - 1 AS nonce`
+  const [row] = await query<{ nonce: number }>(client, network, text, [chain, signer])
+  if (!row) throw new Error(`taking a nonce: signer 0x${signer.toString('hex')} is not known`)
+  return row.nonce
 }
 
 /** Amount by which a change raises the highest cost of its job, wei. */
-const newlySigned = ({ job, after }: JobChange): bigint =>
+const newlySigned = ({ job, after }: MadeChange): bigint =>
   maxNonceCostWei(after.txs) - maxNonceCostWei(job.txs)
 
 /** Adds newly signed costs to the signer's spending of the day. @throws DailyCapError */
@@ -181,19 +167,9 @@ export async function reserveSpending(
   if (count === 0) throw new DailyCapError('the signer has spent what it may in a day')
 }
 
-const unlessStale = (
-  pool: pg.Pool,
-  work: (client: pg.ClientBase) => Promise<void>,
-): Promise<boolean> =>
-  fallbackOnExpectedError(
-    inTransaction(pool, work).then(() => true),
-    (error) => error instanceof StaleVersionError,
-    false,
-  )
-
 const COLUMNS: ArrayColumns<JobProgress> = [
   ['state', 'int2', ({ state }) => JOB_STATE[state]],
-  ['txs', 'jsonb', ({ txs }) => JSON.stringify(txs.map((tx: JobTx) => txJson(tx)))],
+  ['txs', 'jsonb', ({ txs }) => txsJson(txs)],
   ['included', 'jsonb', ({ included }) => included && JSON.stringify(included)],
   ...columnsFromProperties<JobProgress>('numeric', 'valueWei', 'spentWei'),
   ...columnsFromProperties<JobProgress>('int8', 'nonce', 'nextMs'),
@@ -201,7 +177,7 @@ const COLUMNS: ArrayColumns<JobProgress> = [
   ...columnsFromProperties<JobProgress>('text', 'reason', 'release'),
   ...columnsFromProperties<JobProgress>('bool', 'alone'),
 ]
-interface StoredChange extends JobChange {
+interface StoredChange extends MadeChange {
   /** Id of the job that holds the shared transaction. Null where this job holds its own, or has none. */
   batch: string | null
 }
@@ -226,8 +202,8 @@ const UPDATE =
 async function update(
   client: pg.ClientBase,
   network: Network,
-  changes: readonly JobChange[],
-  { nowMs, signer }: Omit<JobChangeAuthor, 'epoch'>,
+  changes: readonly MadeChange[],
+  { nowMs, signer }: JobChangeAuthor,
 ): Promise<void> {
   const all = changes.flatMap(withOthers)
   const count = await execute(client, network, UPDATE, [
@@ -246,7 +222,7 @@ async function update(
  * Changes of all jobs that share a transaction. The first job holds it, and the others follow its state. Once the
  * transaction is void, they are queued again. A job that the chain refused is sent alone from then on.
  */
-function withOthers({ job, after }: JobChange): StoredChange[] {
+function withOthers({ job, after }: MadeChange): StoredChange[] {
   const { state, reason } = after
   const isVoid = state === 'queued' || state === 'parked'
   const isRefused = state === 'queued' && after.alone

@@ -1,19 +1,18 @@
 import {
-  type EvmJobTx,
   JOB_KIND,
   JOB_STATE,
   type Job,
   type JobState,
   type JobTx,
   MAX_JOBS_PER_BATCH,
-  type SolanaJobTx,
 } from '../../registry/outbox.js'
 import type { StoredPayment } from '../../registry/payment/payment.js'
+import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import type { StoredMessage } from '../bridge/openMessages.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../payments/rows.js'
 import { nameOfCode } from '../pg/codes.js'
-import { prepared, type Queryable, query } from '../pg/rows.js'
+import { type PreparedText, prepared, type Queryable, query } from '../pg/rows.js'
 
 export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   /** The job's message. Null for kinds of jobs without one. */
@@ -24,34 +23,25 @@ export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   others: readonly JobRow<Tx>[]
 }
 
-/** Columns as the database returns them. Amounts are text in JSON. */
+/** Columns as the database returns them. */
 type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
   id: number
   batch: number | null
   kind: number
   state: number
-  txs: JobTxJson[]
+  txs: Record<string, unknown>[]
 }
 
-const AMOUNTS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas'] as const
-type JobTxJson =
-  | (Omit<EvmJobTx, (typeof AMOUNTS)[number]> & Record<(typeof AMOUNTS)[number], string>)
-  | SolanaJobTx
+/** Transactions in JSON. Amounts are decimal text, since JSON's numbers would lose digits. */
+export const txsJson = (txs: readonly JobTx[]): string =>
+  JSON.stringify(txs, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 
-/** Amounts as decimal text, since JSON's numbers would lose digits. */
-export const txJson = (tx: JobTx): JobTxJson =>
-  'gas' in tx ? { ...tx, ...amountsOf(tx, String) } : tx
-const txOf = (json: JobTxJson): JobTx =>
-  'gas' in json ? { ...json, ...amountsOf(json, BigInt) } : json
-
-const amountsOf = <From, To>(
-  tx: Record<(typeof AMOUNTS)[number], From>,
-  to: (amount: From) => To,
-) =>
-  Object.fromEntries(AMOUNTS.map((key) => [key, to(tx[key])])) as Record<
-    (typeof AMOUNTS)[number],
-    To
-  >
+const AMOUNTS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas']
+const txOf = (json: Record<string, unknown>): JobTx => {
+  const amounts = AMOUNTS.filter((key) => key in json)
+  const read = amounts.map((key) => [key, BigInt(json[key] as string)])
+  return { ...json, ...Object.fromEntries(read) } as JobTx
+}
 
 const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.failures, j.next_ms, j.reason, j.release, j.alone, j.batch, j.signer, j.nonce,
   j.value_wei, j.spent_wei, j.included, j.created_ms, j.updated_ms, j.version`
@@ -78,7 +68,7 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   onUnreadable = throwIt,
 ): Promise<JobRow<Tx>[]> {
   const text = `SELECT ${COLUMNS} FROM jobs j ${rest}`
-  const { jobs } = readableJobs(await query<JobColumns>(db, network, text, values), onUnreadable)
+  const jobs = readableJobs(await query<JobColumns>(db, network, text, values), onUnreadable)
   // all jobs of a chain have transactions of its family
   return (await withSubjects(db, network, jobs, onUnreadable)) as JobRow<Tx>[]
 }
@@ -121,20 +111,22 @@ function jobOf(row: JobColumns): Job {
   }
 }
 
-/** @returns the readable jobs, and the rows that are left out */
-function readableJobs(rows: readonly JobColumns[], onUnreadable: OnUnreadableJob) {
-  const jobs: Job[] = []
-  const unreadable: JobColumns[] = []
-  for (const row of rows) {
+const readableJobs = (rows: readonly JobColumns[], onUnreadable: OnUnreadableJob): Job[] =>
+  rows.flatMap((row) => {
     try {
-      jobs.push(jobOf(row))
+      return jobOf(row)
     } catch (error) {
       onUnreadable(error, { job: String(row.id) })
-      unreadable.push(row)
+      return []
     }
-  }
-  return { jobs, unreadable }
-}
+  })
+
+const MESSAGES = prepared(
+  'SELECT guid, chain, tx_hash, sent_ms, packet, options FROM messages WHERE network = $1 AND guid = ANY ($2::bytea[])',
+)
+const PAYMENTS = prepared(
+  `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`,
+)
 
 async function withSubjects(
   db: Queryable,
@@ -143,20 +135,27 @@ async function withSubjects(
   onUnreadable: OnUnreadableJob,
 ): Promise<JobRow[]> {
   const beside = await readOthers(db, network, selected)
-  const { jobs: others, unreadable } = readableJobs(beside, onUnreadable)
+  const others = readableJobs(beside, onUnreadable)
   // a transaction executes a whole batch, so the batch is left out if one of its jobs is unreadable
-  const asked = selected.filter(({ id }) => !unreadable.some(({ batch }) => String(batch) === id))
+  const readable = new Set(others.map(({ id }) => id))
+  const unreadable = beside.filter(({ id }) => !readable.has(String(id)))
+  const broken = new Set(unreadable.map(({ batch }) => String(batch)))
+  const asked = selected.filter(({ id }) => !broken.has(id))
   const subjects = [...asked, ...others].flatMap(({ subject }) => subject ?? [])
-  const messages = byId(await readMessages(db, network, subjects), ({ guid }) => guid)
-  const payments = byId(await readPayments(db, network, subjects), ({ id }) => id)
-  const find = <T>(all: ReadonlyMap<string, T>, { subject }: Job): T | null =>
-    (subject && all.get(subject.toString('hex'))) ?? null
-  const rowOf = (job: Job, batch: readonly JobRow[] = []): JobRow => ({
-    ...job,
-    message: find(messages, job),
-    payment: find(payments, job),
-    others: batch,
-  })
+  const read = async <Row>(statement: PreparedText): Promise<Row[]> =>
+    subjects.length === 0 ? [] : query<Row>(db, network, statement, [subjects])
+  const messages = await read<StoredMessage>(MESSAGES)
+  const payments = (await read<PaymentRow>(PAYMENTS)).map(paymentFromRow)
+  const messageOf = new Map<string, StoredMessage>()
+  const paymentOf = new Map<string, StoredPayment>()
+  for (const message of messages) messageOf.set(toHex(message.guid), message)
+  for (const payment of payments) paymentOf.set(toHex(payment.id), payment)
+  const rowOf = (job: Job, batch: readonly JobRow[] = []): JobRow => {
+    const id = job.subject ? toHex(job.subject) : ''
+    const message = messageOf.get(id) ?? null
+    const payment = paymentOf.get(id) ?? null
+    return { ...job, message, payment, others: batch }
+  }
   const rows = others.map((job) => rowOf(job))
   return asked.map((job) =>
     rowOf(
@@ -182,27 +181,4 @@ async function readOthers(
   const text = `SELECT ${COLUMNS} FROM jobs j
     WHERE j.network = $1 AND j.batch = ANY ($2::int8[]) AND j.state <> ${JOB_STATE.queued} ORDER BY j.id`
   return query<JobColumns>(db, network, prepared(text), [ids])
-}
-
-const byId = <T>(rows: readonly T[], id: (row: T) => Buffer): ReadonlyMap<string, T> =>
-  new Map(rows.map((row) => [id(row).toString('hex'), row]))
-
-async function readMessages(
-  db: Queryable,
-  network: Network,
-  guids: readonly Buffer[],
-): Promise<StoredMessage[]> {
-  if (guids.length === 0) return []
-  const text = `SELECT guid, chain, tx_hash, sent_ms, packet, options FROM messages WHERE network = $1 AND guid = ANY ($2::bytea[])`
-  return query<StoredMessage>(db, network, prepared(text), [guids])
-}
-
-async function readPayments(
-  db: Queryable,
-  network: Network,
-  ids: readonly Buffer[],
-): Promise<StoredPayment[]> {
-  if (ids.length === 0) return []
-  const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`
-  return (await query<PaymentRow>(db, network, prepared(text), [ids])).map(paymentFromRow)
 }

@@ -7,6 +7,7 @@ import {
 } from '../../registry/outbox.js'
 import { nameOfCode } from '../pg/codes.js'
 import { type ChainRowKey, type Queryable, query } from '../pg/rows.js'
+import type { SignerRowKey } from './jobs.js'
 import { usedHoldingTimeFractionSql } from './payouts.js'
 
 const DAY_MS = 86_400_000
@@ -56,8 +57,7 @@ export interface SignerStats {
 
 export async function readSignerStats(
   db: Queryable,
-  { network, chain }: ChainRowKey,
-  signer: Buffer | null,
+  { network, chain, signer }: SignerRowKey,
   nowMs: number,
 ): Promise<SignerStats> {
   const [row] = await query<SignerStats>(

@@ -9,32 +9,34 @@ import {
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { IS_EVM_CHAIN_SQL } from '../chains/chains.js'
-import { prepared, type Queryable, query } from '../pg/rows.js'
+import { type ChainRowKey, execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { BELONGS_TO_PAYER_SQL } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'
 
 const QUEUED_AT_ONCE = 500
 
 /**
- * Ids of confirmed payments that match a quote, have no delivery yet, and that no confirmed block of the hub has
- * received, oldest first, a limited number.
+ * Queues deliveries at the hub of confirmed payments that match a quote and that no confirmed block of the hub has
+ * received, oldest first, a limited number. @param chain the hub's number @returns how many it queued
  */
-export async function findUndeliveredPayments(
+export const queuePaymentDeliveries = (
   client: pg.ClientBase,
-  network: Network,
-): Promise<Buffer[]> {
-  const rows = await query<{ id: Buffer }>(
+  { network, chain }: ChainRowKey,
+  nowMs: number,
+): Promise<number> =>
+  execute(
     client,
     network,
-    `SELECT p.id FROM payments p
+    `INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
+     SELECT p.network, ${JOB_KIND.deliver}, $2, p.id, $3::int8, $3::int8 FROM payments p
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.name} AND p.state = ${PAYMENT_STATE.confirmed}
        AND p.verdict = ${QUOTE_VERDICT.honoured}
        AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver})
        AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = p.network AND r.guid = p.id AND r.confirmed)
-     ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${QUEUED_AT_ONCE}`,
+     ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${QUEUED_AT_ONCE}
+     ON CONFLICT DO NOTHING`,
+    [chain, nowMs],
   )
-  return rows.map(({ id }) => id)
-}
 
 /** A confirmed, undecided payment for a community name. */
 export interface OpenCommunityPayment extends StoredPayment<CommunityNameTarget> {

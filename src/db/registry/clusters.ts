@@ -13,6 +13,7 @@ import {
 } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
 import { holderOfNameSql } from './heldNames.js'
+import { oldestName } from './lookups.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /** A cluster as shown to a caller. Times in ms. Actors are stored addresses, null where private. */
@@ -130,6 +131,32 @@ export async function findClusterId(
 ): Promise<Buffer | null> {
   return (await idByAddress(db, network, [address, viewer]))[0]?.id ?? null
 }
+
+/** A cluster that lists an address in public, in which the address is not verified. */
+export interface Invitation {
+  clusterId: Buffer
+  clusterName: string | null
+  walletName: string
+}
+
+const invitations = prepareStatement<Invitation>(
+  (l) => `SELECT c.id AS cluster_id, held.name AS cluster_name, w.name AS wallet_name FROM (
+      SELECT cluster, name, created_seq FROM ${l.wallets}
+      WHERE network = ${l.network} AND address = $1 AND NOT private AND NOT verified
+      ORDER BY created_seq DESC, cluster DESC LIMIT $2
+    ) w
+    JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
+    LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true
+    ORDER BY w.created_seq DESC, w.cluster DESC`,
+)
+
+/** Clusters that list an address in public without its proof, newest entry first: old ones of strangers hide no new one. */
+export const findInvitations = (
+  db: Queryable,
+  network: Network,
+  address: Buffer,
+  limit: number,
+): Promise<Invitation[]> => invitations(db, network, [address, limit])
 
 const clusterRowById = prepareSingleRow<{ id: Buffer }, [id: Buffer]>(
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,

@@ -56,7 +56,8 @@ const publicEntry = (l: PartitionNames, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
   FROM (${publicWalletSql(l, address)}) w LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true`
 
-const oldestName = (l: PartitionNames, cluster: string): string => `
+/** SQL: the oldest name that a cluster holds. */
+export const oldestName = (l: PartitionNames, cluster: string): string => `
   SELECT n.name FROM (${heldNamesSql(l, cluster)}) held CROSS JOIN LATERAL (
     SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
   ) n ORDER BY n.seq LIMIT 1`

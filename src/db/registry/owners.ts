@@ -14,6 +14,8 @@ export interface OwnedName {
   walletName: string
   /** Amount of the winning bid. */
   amountWei: bigint
+  /** Hash of its transaction on the hub, 32 bytes. */
+  tx: Buffer
   createdMs: number
   updatedMs: number
   /** Stored address of the actor of the newest change. Null where it is private. */
@@ -24,6 +26,7 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
   (
     l,
   ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
+      substring(created.body FROM ${BID_OFFSETS.txHash + 1} FOR 32) AS tx,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
     FROM (${publicWalletSql(l, '$1')}) w
     JOIN journal_heads h ON h.network = ${l.network}

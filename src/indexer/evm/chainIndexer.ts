@@ -70,7 +70,7 @@ const MOST_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
 export class ChainIndexer {
   readonly state: ChainState
   readonly #options: ChainIndexerOptions
-  readonly #clock = new BlockTimeEstimator()
+  readonly clock = new BlockTimeEstimator()
   readonly #fetcher: RangeFetcher
   /** Pauses a backfill after each range during which API requests arrived. */
   #background = new BackgroundWork()
@@ -171,8 +171,8 @@ export class ChainIndexer {
       return this.#confirmedBefore(heads)
     })
     const { confirmed, confirmedMs } = agreed
-    this.#clock.see(latest)
-    const { blockMs } = this.#clock
+    this.clock.see(latest)
+    const { blockMs } = this.clock
     Object.assign(state, { latest: latest.number, confirmed, confirmedMs, blockMs })
     if (!state.isCaughtUp) state.headMs = latest.timestampMs
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
@@ -396,7 +396,7 @@ export class ChainIndexer {
     state.tailBlock = this.#tailBlock
     state.lastStepMs = Date.now()
     // an old head time stops quotes, so the time advances only while confirmed blocks can be proved
-    if (!this.#unproved && this.#clock.headMs !== null) state.headMs = this.#clock.headMs
+    if (!this.#unproved && this.clock.headMs !== null) state.headMs = this.clock.headMs
     // a backfill may have taken hours, so the next step checks the head
     const isFollowing = kind === 'followed' || kind === 'idle'
     if (state.isCaughtUp || this.#unproved || !isFollowing || !(await this.#hasCaughtUp())) return

@@ -1,24 +1,23 @@
 import type pg from 'pg'
-import { createPublicClient, webSocket } from 'viem'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import {
   configuredMinimumBids,
   LOG_INDEX_OF_CONFIGURED_MINIMUM_BID,
 } from '../../chains/evm/runningHash/ranges.js'
+import { subscribeToNode } from '../../chains/rpc/subscriptions.js'
 import { type ChainRow, readChain, readEntryBodies } from '../../db/chains/chains.js'
 import { alarmLogFields } from '../../ops/alarms.js'
 import { chainErrorSentence } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { createWakeUp } from '../../ops/notify.js'
-import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
+import type { Worker } from '../../ops/worker.js'
 import { bigIntToWord } from '../../registry/primitives/bytes.js'
+import { headPauseMs } from '../headClock.js'
 import type { IndexerCallbacks } from '../progress.js'
 import { ChainIndexer } from './chainIndexer.js'
 import type { IndexerStepOutcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
-/** After a head from a socket, the worker polls for the next head once this many usual block times have passed. */
-const SOCKET_BLOCKS = 1.5
 
 /** An EVM chain with its row in the database. */
 export interface IndexedEvmChain {
@@ -38,7 +37,7 @@ export function evmIndexerWorker(
   reporting: IndexerCallbacks,
 ): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
-  const { wsUrl, pollMs } = chain.config
+  const { wsUrl, pollMs, local } = chain.config
   const fields = { network, chain: row.label }
   const notify = createWakeUp()
   let isOpen = false
@@ -47,11 +46,13 @@ export function evmIndexerWorker(
   // succeeded
   let isRowStale = true
   let signOfLife = () => {}
-  /** Time at which the socket showed its last head. */
-  let notifiedMs = Number.NEGATIVE_INFINITY
+  /** Newest head: its number, and when this process read it. */
+  let head = { number: -1, ms: Number.NEGATIVE_INFINITY }
+  /** Number of the last head that the socket showed. */
+  let shown = Number.NaN
 
-  const onHead = (): void => {
-    notifiedMs = performance.now()
+  const onHead = (text: string): void => {
+    shown = Number(/"number":\s*"(0x\w+)"/.exec(text)?.[1])
     notify.notify()
   }
 
@@ -76,7 +77,8 @@ export function evmIndexerWorker(
     if ('entries' in outcome && outcome.entries > 0)
       metrics.entries.inc({ network }, outcome.entries)
     const { kind, ...numbers } = outcome
-    const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms: Date.now() - startedMs }
+    const ms = Math.round(performance.now() - startedMs)
+    const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms }
     if (kind === 'halted' && !isHalted)
       log.error(
         { ...line, ...alarmLogFields('ClusterdChainHalted') },
@@ -94,19 +96,28 @@ export function evmIndexerWorker(
     notify,
     get pollMs() {
       if (isHalted) return HALTED_POLL_MS
-      const socketMs = Math.min(IDLE_POLL_MS, SOCKET_BLOCKS * (indexer.state.blockMs ?? 0))
-      return performance.now() - notifiedMs < socketMs ? Math.max(pollMs, socketMs) : pollMs
+      // a local chain that is used again makes blocks at once
+      if (local && head.number !== shown) return pollMs
+      const sinceMs = performance.now() - head.ms
+      return headPauseMs(indexer.clock, { pollMs, sinceMs, lead: shown - head.number })
     },
     subscribe: () =>
       wsUrl
-        ? watchHeads(wsUrl, onHead, (err) => log.debug({ ...fields, err }, 'watching heads'))
+        ? subscribeToNode({
+            urls: [wsUrl],
+            requests: [{ method: 'eth_subscribe', params: ['newHeads'] }],
+            onNotification: onHead,
+            onEnd: (err) => log.debug({ ...fields, err }, 'the socket for heads has ended'),
+          })
         : undefined,
     async step(_, alive) {
       signOfLife = alive
       if (isRowStale) await readRow()
       isRowStale = false
-      const startedMs = Date.now()
+      const startedMs = performance.now()
       const outcome = await indexer.step()
+      const number = indexer.state.latest
+      if (number !== null && number > head.number) head = { number, ms: startedMs }
       report(outcome, startedMs)
       const isAdvanced = outcome.kind === 'backfilled' || outcome.kind === 'followed'
       if (isAdvanced) reporting.onAdvance(isNews(outcome))
@@ -137,22 +148,3 @@ export async function findUnappliedMinimumBids(
 const isNews = (outcome: IndexerStepOutcome): boolean =>
   outcome.kind === 'backfilled' ||
   (outcome.kind === 'followed' && outcome.facts + outcome.entries + outcome.dropped > 0)
-
-/**
- * Watches new heads over a WebSocket (`eth_subscribe newHeads`). The callback only wakes the worker, which reads the
- * head itself, so a silent socket costs latency but no block.
- * @returns a function that ends the subscription
- */
-function watchHeads(
-  wsUrl: string,
-  onHead: () => void,
-  onFault: (error: Error) => void,
-): () => void {
-  const client = createPublicClient({
-    transport: webSocket(wsUrl, {
-      reconnect: { attempts: Number.POSITIVE_INFINITY, delay: 2_000 },
-      retryCount: 0,
-    }),
-  })
-  return client.watchBlockNumber({ onBlockNumber: onHead, onError: onFault })
-}

@@ -1,15 +1,13 @@
-import { watchProgramLogs } from '../../chains/rpc/logs.js'
+import { subscribeToNode } from '../../chains/rpc/subscriptions.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Logger } from '../../ops/log/log.js'
 import { createWakeUp } from '../../ops/notify.js'
-import type { Worker } from '../../ops/worker.js'
+import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import type { IndexerCallbacks } from '../progress.js'
 import { PaymentWatcher, type PaymentWatchOutcome, type SolanaChainSource } from './watcher.js'
 
 /** Time after a socket's notification in which each poll lists transactions, ms: nodes list them late. */
 const LISTED_AFTER_NOTICE_MS = 3_000
-/** Shortest poll interval while no payment is pending and a socket is open, ms: the interval for a public cluster. */
-const QUIET_POLL_MS = 2_000
 
 /** Watches a program's payments. Logs of the program wake the worker, which then lists transactions. */
 export function paymentWatcherWorker(
@@ -30,7 +28,15 @@ export function paymentWatcherWorker(
     notifiedMs = performance.now()
     notify.notify()
   }
-  const onFault = (err: Error) => log.debug({ chain: label, err }, 'watching logs')
+  const onEnd = (err?: Error): void => {
+    log.debug({ chain: label, err }, 'the socket for logs has ended')
+    // the watcher reads the transactions of the time without a connection
+    onLogs()
+  }
+  const requests = commitments.map((commitment) => ({
+    method: 'logsSubscribe',
+    params: [{ mentions: [programId] }, { commitment }],
+  }))
 
   const watcher = new PaymentWatcher({
     ...ctx,
@@ -48,10 +54,10 @@ export function paymentWatcherWorker(
     fields,
     notify,
     pollMs,
-    idleMs: QUIET_POLL_MS,
+    idleMs: IDLE_POLL_MS,
     subscribe: () =>
       urls.length > 0
-        ? watchProgramLogs({ urls, programId, commitments, onLogs, onFault })
+        ? subscribeToNode({ urls, requests, onNotification: onLogs, onEnd })
         : undefined,
     async step(_, alive) {
       const startedMs = Date.now()

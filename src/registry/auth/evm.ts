@@ -1,5 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { getAddress } from 'viem'
+import { decodeAbiParameters, getAddress, type Hex } from 'viem'
 import { toHex } from '../primitives/bytes.js'
 import { keccak256 } from '../primitives/keccak.js'
 import { decodeHex, hexAndBase64Decodings, openSignatureEnvelope } from './envelope.js'
@@ -57,10 +57,34 @@ export function recoverSigner(message: string, signature: Uint8Array): string | 
 /** Maximum length of a smart wallet's signature: many times what known wallets need. */
 const LIMIT_BYTES = 8_192
 
-/** Bytes of a contract's signature (ERC-1271), given in hex. Only its chain can check them. Null for any other text. */
-export function parseContractSignature(text: string): Buffer | null {
-  const bytes = decodeHex(openSignatureEnvelope(text).encoded)
-  return bytes && bytes.length <= LIMIT_BYTES ? bytes : null
+/** Suffix of the signatures of wallets that may not be deployed yet (ERC-6492), in hex, and what precedes it. */
+const WRAPPED_SUFFIX = '6492'.repeat(16)
+const WRAPPED_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }] as const
+
+/** Signature of a smart wallet (ERC-1271). Only its chain can check it. */
+export interface ContractSignature {
+  signature: Hex
+  /** ERC-6492: the factory, in lower case, and the call that deploys the wallet. Null for a plain signature. */
+  deployment: { factory: Hex; data: Hex } | null
+}
+
+/**
+ * Reads a smart wallet's signature, given in hex. `0x` is one too: a multisig may have approved the hash on its chain.
+ * @returns null for any other text, and for a malformed ERC-6492 signature
+ */
+export function parseContractSignature(text: string): ContractSignature | null {
+  const { encoded } = openSignatureEnvelope(text)
+  const bytes = encoded.toLowerCase() === '0x' ? Buffer.of() : decodeHex(encoded)
+  if (!bytes || bytes.length > LIMIT_BYTES) return null
+  const signature = toHex(bytes)
+  if (!signature.endsWith(WRAPPED_SUFFIX)) return { signature, deployment: null }
+  try {
+    const wrapped = signature.slice(0, -WRAPPED_SUFFIX.length) as Hex
+    const [factory, data, own] = decodeAbiParameters(WRAPPED_FORM, wrapped)
+    return { signature: own, deployment: { factory: factory.toLowerCase() as Hex, data } }
+  } catch {
+    return null
+  }
 }
 
 export const evmWalletKind: WalletKind = {

@@ -7,16 +7,22 @@ type Wallet = Pick<ListedWallet, 'type' | 'text'>
 
 const hmac = (tokenKey: Uint8Array, input: string): Buffer =>
   createHmac('sha256', tokenKey).update(input).digest()
-const inputOf = ({ type, text }: Wallet, signingDate: string): string =>
-  `${type}|${text}|${signingDate}`
+/** Its last part is absent where it is undefined or empty. */
+const inputOf = ({ type, text }: Wallet, signingDate: string, more?: string): string =>
+  `${type}|${text}|${signingDate}${more ? `|${more}` : ''}`
 
 /**
  * Authentication key of a wallet and signing date. It does not depend on the signature, so every valid signature of
  * that date gives the same key.
+ * @param nonce the signed message's, where the client had a share in it
  * @returns 43 characters of base64url
  */
-export const authKey = (tokenKey: Uint8Array, wallet: Wallet, signingDate: string): string =>
-  hmac(tokenKey, inputOf(wallet, signingDate)).toString('base64url')
+export const authKey = (
+  tokenKey: Uint8Array,
+  wallet: Wallet,
+  signingDate: string,
+  nonce?: string,
+): string => hmac(tokenKey, inputOf(wallet, signingDate, nonce)).toString('base64url')
 
 const KEY = /^[A-Za-z0-9_-]{43}$/
 
@@ -26,9 +32,13 @@ export const authKeyHash = (key: string): Buffer | null =>
 
 const NONCE_BYTES = 16
 
+/** Form of a client's nonce. */
+export const CLIENT_NONCE = /^[A-Za-z0-9_-]{16,64}$/
+
 /**
  * Nonce of a message that is bound to an address. Only this server can compute it.
  * @param recovered the wallet whose private key the message requests
+ * @param clientNonce the client's secret share: who does not know it gets another message of the same date
  * @returns 32 hex digits
  */
 export const walletBoundMessageNonce = (
@@ -36,10 +46,11 @@ export const walletBoundMessageNonce = (
   wallet: Wallet,
   signingDate: string,
   recovered?: Wallet,
+  clientNonce?: string,
 ): string =>
   hmac(
     tokenKey,
-    `${recovered ? `recover|${recovered.text}` : 'nonce'}|${inputOf(wallet, signingDate)}`,
+    `${recovered ? `recover|${recovered.text}` : 'nonce'}|${inputOf(wallet, signingDate, clientNonce)}`,
   )
     .subarray(0, NONCE_BYTES)
     .toString('hex')

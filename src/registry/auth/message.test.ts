@@ -94,6 +94,19 @@ describe('keys', () => {
     }
   })
 
+  it('of a date differ by the nonce, as messages do by the share of the client', () => {
+    const wallet = walletOf(golden.bound[0]!.wallet)
+    const nonces = [undefined, 'a'.repeat(16), 'b'.repeat(16)].map((share) =>
+      walletBoundMessageNonce(tokenKey, wallet, signingDate, undefined, share),
+    )
+    const keys = [undefined, ...nonces].map((nonce) =>
+      authKey(tokenKey, wallet, signingDate, nonce),
+    )
+    expect(new Set([...nonces, ...keys]).size).toBe(7)
+    // a session without a nonce has the key of all sessions before there were nonces
+    expect(authKey(tokenKey, wallet, signingDate, '')).toBe(golden.bound[0]!.key)
+  })
+
   it('have a single form', () => {
     const key = golden.bound[0]!.key
     for (const text of [

@@ -29,8 +29,9 @@ export interface SignedNote {
   signatures: readonly NoteSignature[]
 }
 
-/** Type of an Ed25519 key in a signed note. */
+/** Types of Ed25519 keys in a signed note: of a log, and of a witness (C2SP tlog-cosignature). */
 const ED25519 = 1
+export const COSIGNER = 4
 /** Limits for notes from other services. The standard requires support for 16 signatures. */
 const MOST_CHARACTERS = 65_536
 const MOST_SIGNATURES = 64
@@ -66,9 +67,14 @@ export function parseCheckpoint(text: string): TreeHead | null {
 }
 
 /** Key id of an Ed25519 key: 4 bytes of SHA-256 over its name, type and bytes. */
-export function keyIdOf(sha256: Sha256, name: string, publicKey: Uint8Array): number {
+export function keyIdOf(
+  sha256: Sha256,
+  name: string,
+  publicKey: Uint8Array,
+  type = ED25519,
+): number {
   const head = new TextEncoder().encode(`${name}\n`)
-  const bytes = new Uint8Array([...head, ED25519, ...publicKey])
+  const bytes = new Uint8Array([...head, type, ...publicKey])
   const hash = sha256(bytes)
   return new DataView(hash.buffer, hash.byteOffset).getUint32(0)
 }
@@ -76,10 +82,15 @@ export function keyIdOf(sha256: Sha256, name: string, publicKey: Uint8Array): nu
 const hexOfId = (keyId: number): string => keyId.toString(16).padStart(8, '0')
 
 /** A public key in the form of Go's `note.NewVerifier`: `<name>+<key id>+<base64 of type and key>`. */
-export const verifierKey = (sha256: Sha256, name: string, publicKey: Uint8Array): string =>
-  `${name}+${hexOfId(keyIdOf(sha256, name, publicKey))}+${toBase64(new Uint8Array([ED25519, ...publicKey]))}`
+export const verifierKey = (
+  sha256: Sha256,
+  name: string,
+  publicKey: Uint8Array,
+  type = ED25519,
+): string =>
+  `${name}+${hexOfId(keyIdOf(sha256, name, publicKey, type))}+${toBase64(new Uint8Array([type, ...publicKey]))}`
 
-const signatureLine = ({ name, keyId, signature }: NoteSignature): string => {
+export const signatureLine = ({ name, keyId, signature }: NoteSignature): string => {
   const id = new Uint8Array(4)
   new DataView(id.buffer).setUint32(0, keyId)
   return `— ${name} ${toBase64(new Uint8Array([...id, ...signature]))}\n`

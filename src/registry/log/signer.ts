@@ -1,8 +1,17 @@
 import { type KeyObject, sign } from 'node:crypto'
-import { ed25519PrivateKey, ed25519PublicKey } from '../primitives/ed25519.js'
+import { ed25519PrivateKey, ed25519PublicKey, isSignedByEd25519 } from '../primitives/ed25519.js'
 import type { Network } from '../primitives/network.js'
+import { type CheckSignature, cosignedText } from './cosignature.js'
 import { sha256InOneCall } from './hash.js'
-import { checkpointText, formatNote, keyIdOf, parseNote, type TreeHead } from './note.js'
+import {
+  COSIGNER,
+  checkpointText,
+  formatNote,
+  keyIdOf,
+  type NoteSignature,
+  parseNote,
+  type TreeHead,
+} from './note.js'
 
 /** An Ed25519 key of a service's logs (RFC 8032). */
 interface LogKey {
@@ -34,12 +43,43 @@ export function signCheckpoint(head: TreeHead, keys: LogKeys): string | null {
   return formatNote({ text, signatures })
 }
 
-/** Whether a log's checkpoint is signed by exactly these keys. */
+/** A witness of logs: its name, and the keys that sign, the newest first. */
+export interface Cosigner {
+  name: string
+  keys: LogKeys
+}
+
+/** Signatures of a witness on a checkpoint's text, as of now (C2SP tlog-cosignature). */
+export function cosign(text: string, { name, keys }: Cosigner): NoteSignature[] {
+  const seconds = BigInt(Math.floor(Date.now() / 1_000))
+  const time = Buffer.alloc(8)
+  time.writeBigUInt64BE(seconds)
+  const bytes = Buffer.from(cosignedText(text, seconds))
+  return keys.map(({ privateKey, publicKey }) => ({
+    name,
+    keyId: keyIdOf(sha256InOneCall, name, publicKey, COSIGNER),
+    signature: Buffer.concat([time, sign(null, bytes, privateKey)]),
+  }))
+}
+
+/** Adds a witness's signatures to a checkpoint, in place of its earlier ones. @param note that `parseNote` reads */
+export function addCosignatures(note: string, cosigner: Cosigner): string {
+  const { text, signatures } = parseNote(note)!
+  const others = signatures.filter(({ name }) => name !== cosigner.name)
+  return formatNote({ text, signatures: [...others, ...cosign(text, cosigner)] })
+}
+
+/** Checks an Ed25519 signature of a note's text. */
+export const isTextSigned: CheckSignature = (publicKey, signature, text) =>
+  isSignedByEd25519([Buffer.from(text)], signature, publicKey)
+
+/** Whether a log's checkpoint is signed by exactly these keys of the log. Signatures of witnesses do not count. */
 export function isLogSignedBy(
   { origin, note }: { origin: string; note: string | null },
   keys: LogKeys,
 ): boolean {
-  const signed = note === null ? [] : (parseNote(note)?.signatures.map(({ keyId }) => keyId) ?? [])
+  const own = parseNote(note ?? '')?.signatures.filter(({ name }) => name === origin) ?? []
+  const signed = own.map(({ keyId }) => keyId)
   const wanted = keys.map(({ publicKey }) => keyIdOf(sha256InOneCall, origin, publicKey))
   return signed.length === wanted.length && wanted.every((keyId) => signed.includes(keyId))
 }

@@ -92,7 +92,7 @@ describe('a signed transaction', () => {
     expect(late(HELD)).toEqual(expired())
     expect(late({ is: 'unknown' })).toEqual(expired('closed_unseen'))
     expect(late({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
-    const refused = step(signed, { is: 'refused', hash: 'sig', failure: failure('custom_17') })
+    const refused = step(signed, { is: 'refused', hash: 'sig', reason: 'custom_17' })
     expect(planSolanaJobStep(refused, seen({ height: 501, payment: HELD }))).toEqual(
       expired('custom_17'),
     )
@@ -129,11 +129,7 @@ describe('apply', () => {
     expect(sent).toEqual({ ...signed, state: 'sent' })
     const later = { ...tx, hash: 'later' }
     expect(step(signed, { is: 'signed', nonce: null, tx: later }).txs).toEqual([later])
-    const refused = step(signed, {
-      is: 'refused',
-      hash: 'sig',
-      failure: failure('blockhash_not_found'),
-    })
+    const refused = step(signed, { is: 'refused', hash: 'sig', reason: 'blockhash_not_found' })
     expect(refused).toEqual({ ...signed, reason: 'blockhash_not_found' })
     expect(step(refused, { is: 'sent', hash: 'sig' })).toEqual(sent)
   })

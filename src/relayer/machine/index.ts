@@ -1,14 +1,13 @@
-import type { GasFees } from '../../chains/evm/gasFees.js'
 import type { EvmJobState, MinedReceipt } from '../../chains/evm/jobView.js'
-import type { SimulatedTx } from '../../chains/evm/signer.js'
-import type { TxFailure } from '../../chains/evm/txErrors.js'
+import type { SignOrder, SimulatedTx } from '../../chains/evm/signer.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import {
   type EvmJobTx,
   type JobProgress,
   type JobTx,
-  PARKED_ABOVE_DELIVERY_LIMIT,
   type ParkReason,
+  REFUSED_BY_NODES,
+  type TxFailure,
   type TxPurpose,
 } from '../../registry/outbox.js'
 import { toParkedJob } from './job.js'
@@ -46,14 +45,7 @@ export type EvmJobAction =
   /** Simulate, and estimate gas and fees. */
   | { do: 'prepare'; purpose: TxPurpose }
   /** Sign and store. `nonce` null: take the signer's next nonce in the same database transaction. */
-  | {
-      do: 'sign'
-      purpose: TxPurpose
-      nonce: number | null
-      gas: bigint
-      fees: GasFees
-      valueWei: bigint
-    }
+  | ({ do: 'sign'; nonce: number | null } & SignOrder)
   | { do: 'broadcast'; tx: EvmJobTx }
   | { do: 'record'; event: JobEvent<EvmJobTx> }
 
@@ -61,7 +53,7 @@ export type JobEvent<Tx extends JobTx> =
   /** `nonce` null: the transaction is valid until its blockhash expires. */
   | { is: 'signed'; nonce: number | null; tx: Tx }
   | { is: 'sent'; hash: string }
-  | { is: 'refused'; hash: string; failure: TxFailure }
+  | { is: 'refused'; hash: string; reason: string }
   /** An attempt that sent nothing: the simulation or a node failed, or fees exceed the cap. */
   | { is: 'failed'; failure: TxFailure }
   | { is: 'included'; hash: MinedReceipt['hash']; block: number }
@@ -89,7 +81,7 @@ export function applyJobEvent<Tx extends JobTx>(
         state: 'sent',
       }
     case 'refused':
-      return refused(job, event.hash, event.failure, at)
+      return refused(job, event.hash, event.reason, at)
     case 'failed':
       return failed(job, event.failure, at)
     case 'included':
@@ -117,42 +109,19 @@ export function applyJobEvent<Tx extends JobTx>(
 }
 
 /**
- * A node rejected the transaction. Another node may have accepted it, so a blockhash job stays as it is until its
- * blockhash expires.
+ * No node took the transaction. A node's wording decides nothing: the nonce and the next simulation do. Another node may have the transaction, so a blockhash job stays as it is until its blockhash
+ * expires.
  */
 function refused<Tx extends JobTx>(
   job: JobProgress<Tx>,
   hash: string,
-  failure: TxFailure,
-  at: JobDecisionContext & { head?: number },
+  reason: string,
+  at: JobDecisionContext,
 ): JobProgress<Tx> {
-  if (job.nonce === null) return { ...job, reason: failure.reason }
-  if (failure.class === 'known') return applyJobEvent(job, { is: 'sent', hash }, at)
-  const tried = pause(job, failure.reason, at)
-  const isUntaken = failure.class === 'fee' || mayPriceHelp(failure, tried.failures)
-  const paused = isUntaken ? withTx(tried, hash, { isRejected: true }) : tried
-  if (failure.class === 'fee' || isCancelling(job)) return paused
-  if (failure.class === 'revert')
-    return { ...paused, release: paused.release ?? 'queue', alone: true }
-  if (failure.class === 'permanent') return { ...paused, release: 'permanent_error', alone: true }
-  return paused
+  if (job.nonce === null) return { ...job, reason }
+  const paused = pause(job, reason, at)
+  return reason === REFUSED_BY_NODES ? withTx(paused, hash, { isRejected: true }) : paused
 }
-
-/**
- * Number of failed attempts after which a transaction that no node accepted is signed again at a higher price, for any
- * error message except FAILURES_NOT_OF_PRICE.
- */
-export const REPRICE_AFTER_FAILURES = 3
-/** Failures that another price can't resolve: no node answered, or nonce or balance is the reason. */
-const FAILURES_NOT_OF_PRICE = new Set([
-  'unreachable',
-  'rate_limited',
-  'nonce_too_low',
-  'nonce_too_high',
-  'insufficient_funds',
-])
-const mayPriceHelp = ({ reason }: TxFailure, failures: number): boolean =>
-  !FAILURES_NOT_OF_PRICE.has(reason) && failures % REPRICE_AFTER_FAILURES === 0
 
 function failed<Tx extends JobTx>(
   job: JobProgress<Tx>,
@@ -160,14 +129,14 @@ function failed<Tx extends JobTx>(
   at: JobDecisionContext,
 ): JobProgress<Tx> {
   const paused = pause(job, failure.reason, at)
-  if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
+  if (failure.class === 'transient') return paused
   if (job.nonce === null)
     return failure.class === 'permanent'
-      ? toParkedJob(paused, parkReason(failure))
+      ? toParkedJob(paused, failure.reason)
       : { ...paused, alone: true }
   // a cancel that fails its simulation keeps its nonce and tries again
   if (job.release !== null || isCancelling(job)) return paused
-  const release = failure.class === 'permanent' ? parkReason(failure) : 'queue'
+  const release = failure.class === 'permanent' ? failure.reason : 'queue'
   return { ...paused, nextMs: at.nowMs, release, alone: true }
 }
 
@@ -175,9 +144,6 @@ const isCancelling = ({ txs }: JobProgress): boolean => {
   const last = txs.at(-1)
   return last !== undefined && 'purpose' in last && last.purpose === 'cancel'
 }
-
-const parkReason = ({ reason }: TxFailure): ParkReason =>
-  reason === PARKED_ABOVE_DELIVERY_LIMIT ? reason : 'permanent_error'
 
 function expired<Tx extends JobTx>(
   job: JobProgress<Tx>,

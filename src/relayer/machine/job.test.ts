@@ -40,6 +40,6 @@ describe('the operator', () => {
   it('undoes a park as long as no cancel was sent, and otherwise continues with another nonce', () => {
     expect(resumeJob(parkJobOnceUnmineable(sent)).release).toBeNull()
     expect(resumeJob({ ...cancelling, release: 'operator' }).release).toBe('queue')
-    expect(resumeJob({ ...sent, release: 'permanent_error' }).release).toBe('permanent_error')
+    expect(resumeJob({ ...sent, release: 'spend_cap' }).release).toBe('spend_cap')
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { NOW, policy, prepared, queued, seen, signed, txOf } from '../../../test/model/nonceJobs.js'
-import type { TxFailure } from '../../chains/evm/txErrors.js'
+import { REFUSED_BY_NODES, type TxFailure } from '../../registry/outbox.js'
 import { applyJobEvent, backoffMs, CANCEL_AFTER_BLOCKS, type EvmJobSnapshot } from './index.js'
 import type { EvmJob } from './job.js'
 import { planEvmJob } from './nonce.js'
@@ -39,7 +39,7 @@ describe('a nonce that a single node reports as used', () => {
 
 describe('a transaction below the base fee', () => {
   // fees for a base fee of 60 and a tip of 2
-  const dear = { gas: 1_000n, fees: { maxFeePerGas: 122n, maxPriorityFeePerGas: 2n } }
+  const dear = { ...prepared, fees: { maxFeePerGas: 122n, maxPriorityFeePerGas: 2n } }
   const cheap: EvmJob = {
     ...old,
     txs: [txOf(1, { maxFeePerGas: 50n, maxPriorityFeePerGas: 30n, sentBlock: 40 })],
@@ -60,7 +60,9 @@ describe('a transaction below the base fee', () => {
     const event = { is: 'failed', failure } as const
     expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS))).toEqual({ do: 'record', event })
     const released = applyJobEvent(cheap, event, seen())
-    expect(plan(released, headAt(CANCEL_AFTER_BLOCKS))).toMatchObject({
+    // a cancel needs less gas
+    const cancel = { ...headAt(CANCEL_AFTER_BLOCKS), prepared: { ...dear, gas: 210n } }
+    expect(plan(released, cancel)).toMatchObject({
       do: 'sign',
       purpose: 'cancel',
       nonce: 3,
@@ -87,21 +89,27 @@ describe('the cap', () => {
   it('may be reached, by all that a job costs together', () => {
     expect(plan(queued, { prepared })).toMatchObject({ do: 'sign' })
     expect(plan(queued, { prepared }, 100_006n)).toMatchObject(failed)
-    expect(plan({ ...queued, spentWei: 1n }, { prepared })).toMatchObject(hopeless)
+    expect(plan({ ...queued, spentWei: 1n }, { prepared })).toMatchObject(failed)
   })
 
-  it('parks a job with a value above it, but not one that equals it', () => {
-    expect(plan(queued, { prepared }, 7n)).toMatchObject(failed)
-    expect(plan(queued, { prepared }, 6n)).toMatchObject(hopeless)
+  it('parks a job only where its value and its spent gas leave nothing, whatever fees a node states', () => {
+    const spent = { ...queued, spentWei: 50n }
+    expect(plan(queued, { prepared }, 8n)).toMatchObject(failed)
+    expect(plan(queued, { prepared }, 7n)).toMatchObject(hopeless)
+    expect(plan(spent, { prepared }, 58n)).toMatchObject(failed)
+    expect(plan(spent, { prepared }, 57n)).toMatchObject(hopeless)
   })
 
-  it('holds for a replacement, which may reach it too, and never for a cancel', () => {
+  it('holds for a replacement, which may reach it too', () => {
     expect(plan(old, { prepared }, 110_007n)).toMatchObject({ do: 'sign', purpose: 'deliver' })
     expect(plan(old, { prepared }, 110_006n)).toMatchObject({ do: 'broadcast' })
-    expect(plan({ ...old, release: 'operator' }, { prepared }, 1n)).toMatchObject({
-      do: 'sign',
-      purpose: 'cancel',
-    })
+  })
+
+  it('holds for a cancel alone, whatever its job has spent', () => {
+    const released: EvmJob = { ...old, release: 'operator', spentWei: 10n ** 9n }
+    const cancel = { do: 'sign', purpose: 'cancel' }
+    expect(plan(released, { prepared }, 110_000n)).toMatchObject(cancel)
+    expect(plan(released, { prepared }, 109_999n)).toEqual({ do: 'broadcast', tx: old.txs[0] })
   })
 })
 
@@ -113,24 +121,73 @@ it('a cancel is signed even while an earlier nonce is unused', () => {
   })
 })
 
-it('a transaction refused for its fees is replaced even while an earlier nonce is unused', () => {
-  const refused: EvmJob = { ...old, txs: [txOf(1, { isRejected: true })] }
-  expect(plan(refused, { nonce: 'later' })).toEqual({ do: 'prepare', purpose: 'deliver' })
+describe('a transaction that no node takes', () => {
+  const refused: EvmJob = { ...signed, txs: [txOf(1, { isRejected: true })] }
+  /** Highest price, at which a fresh estimate is possible. */
+  const capWei = 1_000_100n
+  const capped = { spendCapWei: 10n ** 12n, gasPriceCapWei: capWei }
+  const highest = { maxFeePerGas: capWei, maxPriorityFeePerGas: capWei, isRejected: true }
+
+  it('is offered at twice the price', () => {
+    expect(plan(refused, { prepared }, 10n ** 12n)).toMatchObject({
+      do: 'sign',
+      purpose: 'deliver',
+      fees: { maxFeePerGas: 200n, maxPriorityFeePerGas: 20n },
+    })
+  })
+
+  it('is cancelled in the end at a fresh price, since later nonces wait for it', () => {
+    const last: EvmJob = { ...refused, txs: [txOf(1, highest)] }
+    const failure = { class: 'revert', reason: REFUSED_BY_NODES } as const
+    const event = { is: 'failed', failure } as const
+    expect(planEvmJob(last, seen({ prepared }), capped)).toEqual({ do: 'record', event })
+    const released = applyJobEvent(last, event, seen())
+    expect(released).toMatchObject({ release: 'queue', alone: true, nextMs: NOW })
+    expect(planEvmJob(released, seen({ prepared }), capped)).toMatchObject({
+      do: 'sign',
+      purpose: 'cancel',
+      nonce: 3,
+      fees: prepared.fees,
+    })
+  })
+
+  it('is not cancelled after an earlier one was taken, which may be mined', () => {
+    const last: EvmJob = { ...refused, txs: [txOf(1, { sentBlock: 40 }), txOf(2, highest)] }
+    const again = { do: 'broadcast', tx: last.txs[1] }
+    expect(planEvmJob(last, seen({ prepared }), capped)).toEqual(again)
+  })
+
+  it('waits for funds where the balance does not pay the next price, or the last one', () => {
+    const waits = {
+      do: 'record',
+      event: { is: 'failed', failure: { class: 'transient', reason: 'insufficient_funds' } },
+    }
+    const poor = (balanceWei: bigint) => seen({ prepared: { ...prepared, balanceWei } })
+    expect(planEvmJob(refused, poor(200_006n), capped)).toEqual(waits)
+    expect(planEvmJob(refused, poor(200_007n), capped)).toMatchObject({ do: 'sign' })
+    const last: EvmJob = { ...refused, txs: [txOf(1, highest)] }
+    expect(planEvmJob(last, poor(1_000n * capWei + 6n), capped)).toEqual(waits)
+  })
+
+  it('and its cancel are offered again at the cap on the price of gas', () => {
+    const cancel = txOf(2, { purpose: 'cancel', ...highest })
+    const dear: EvmJob = { ...refused, release: 'queue', txs: [...refused.txs, cancel] }
+    expect(planEvmJob(dear, seen({ prepared }), capped)).toEqual({ do: 'broadcast', tx: cancel })
+  })
 })
 
 describe('a failure', () => {
-  const failure = (kind: TxFailure['class'], reason = 'x'): TxFailure => ({ class: kind, reason })
-  const refused = (job: EvmJob, kind: TxFailure['class']) =>
-    applyJobEvent(
-      job,
-      { is: 'refused', hash: job.txs.at(-1)!.hash, failure: failure(kind) },
-      seen(),
-    )
-  const failed = (job: EvmJob, kind: TxFailure['class'], reason?: string) =>
-    applyJobEvent(job, { is: 'failed', failure: failure(kind, reason) }, seen())
+  const failureOf = (kind: TxFailure['class']): TxFailure =>
+    kind === 'permanent'
+      ? { class: kind, reason: 'above_deliver_limit' }
+      : { class: kind, reason: 'x' }
+  const refused = (job: EvmJob, reason = REFUSED_BY_NODES) =>
+    applyJobEvent(job, { is: 'refused', hash: job.txs.at(-1)!.hash, reason }, seen())
+  const failed = (job: EvmJob, kind: TxFailure['class']) =>
+    applyJobEvent(job, { is: 'failed', failure: failureOf(kind) }, seen())
 
-  it('that is transient frees no nonce', () => {
-    for (const job of [refused(signed, 'transient'), failed(signed, 'transient')])
+  it('that is transient frees no nonce, nor does a refusal by nodes', () => {
+    for (const job of [refused(signed), failed(signed, 'transient')])
       expect(job).toMatchObject({
         state: 'signed',
         nonce: 3,
@@ -141,31 +198,29 @@ describe('a failure', () => {
   })
 
   it('by a revert frees the nonce, and keeps an earlier decision', () => {
-    expect(refused(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW + 5_000 })
     expect(failed(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW })
     const parking: EvmJob = { ...signed, release: 'operator' }
-    for (const job of [
-      refused(parking, 'revert'),
-      failed(parking, 'revert'),
-      failed(parking, 'permanent'),
-    ])
+    for (const job of [refused(parking), failed(parking, 'revert'), failed(parking, 'permanent')])
       expect(job).toMatchObject({ release: 'operator', nextMs: NOW + 5_000 })
   })
 
   it('that is permanent parks the job once its nonce is free', () => {
-    expect(failed(signed, 'permanent')).toMatchObject({ release: 'permanent_error', nextMs: NOW })
+    expect(failed(signed, 'permanent')).toMatchObject({
+      release: 'above_deliver_limit',
+      nextMs: NOW,
+    })
     expect(failed(queued, 'revert')).toMatchObject({ state: 'queued', release: null })
   })
 
   it('of a cancel changes nothing, since its nonce has to be used up', () => {
     for (const kind of ['revert', 'permanent'] as const)
-      for (const job of [refused(cancelling, kind), failed(cancelling, kind)])
+      for (const job of [refused(cancelling), failed(cancelling, kind)])
         expect(job).toMatchObject({ release: null, nonce: 3, nextMs: NOW + 5_000 })
   })
 
   it('of a cancel is recognized by the last transaction, however many it replaces', () => {
     const third: EvmJob = { ...old, txs: [txOf(1), txOf(2), txOf(3, { purpose: 'cancel' })] }
-    for (const job of [refused(third, 'revert'), failed(third, 'permanent')])
+    for (const job of [failed(third, 'revert'), failed(third, 'permanent')])
       expect(job.release).toBeNull()
   })
 })

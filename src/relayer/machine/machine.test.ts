@@ -36,7 +36,7 @@ const done = (change: Partial<MinedReceipt> = {}) => mined({ isConfirmed: true, 
 const record = (event: object) => ({ do: 'record', event })
 const wait = { do: 'wait' }
 const failure = { class: 'revert', reason: 'hub_paused' } as const
-const permanent = { class: 'permanent', reason: 'gas_limit' } as const
+const permanent = { class: 'permanent', reason: 'above_deliver_limit' } as const
 const bumped = { maxFeePerGas: 110n, maxPriorityFeePerGas: 11n }
 const prepare = (purpose: EvmJobTx['purpose']) => ({ do: 'prepare', purpose })
 const send = (tx: EvmJobTx | undefined) => ({ do: 'broadcast', tx })
@@ -64,7 +64,7 @@ describe('plan', () => {
       'queued: signs at the next nonce',
       queued,
       { prepared },
-      sign('deliver', { nonce: null, ...prepared }),
+      sign('deliver', { nonce: null, fees: prepared.fees }),
     ],
     ['queued: would fail', queued, { prepared: { failure } }, record({ is: 'failed', failure })],
     ['queued: pauses', { ...queued, nextMs: NOW + 5 }, { prepared }, wait],
@@ -120,10 +120,10 @@ describe('plan', () => {
     ],
     ['sent: would fail now', old, { prepared: { failure } }, record({ is: 'failed', failure })],
     [
-      'sent: refused for its fees: replaced without waiting for blocks',
+      'sent: refused by the nodes: replaced without waiting for blocks',
       { ...sent, txs: [txOf(1, { isRejected: true })] },
-      { prepared },
-      sign('deliver'),
+      {},
+      prepare('deliver'),
     ],
     ['sent: to be parked: cancels', { ...old, release: 'operator' }, {}, prepare('cancel')],
     ['cancelling: sends the cancel', cancelling, {}, send(cancelling.txs[1])],
@@ -208,14 +208,14 @@ describe('apply', () => {
     expect(goesAlone(queued, { is: 'failed', failure: away })).toBe(false)
     expect(goesAlone(queued, { is: 'failed', failure })).toBe(true)
     expect(goesAlone(old, { is: 'failed', failure })).toBe(true)
-    expect(goesAlone(signed, { is: 'refused', hash: '0x1', failure: away })).toBe(false)
-    expect(goesAlone(signed, { is: 'refused', hash: '0x1', failure })).toBe(true)
+    expect(goesAlone(signed, { is: 'refused', hash: '0x1', reason: 'refused' })).toBe(false)
+    expect(goesAlone(signed, { is: 'failed', failure })).toBe(true)
   })
 
   it('parks a job at once that can never succeed and holds no nonce', () => {
     expect(applyJobEvent(queued, { is: 'failed', failure: permanent }, at)).toMatchObject({
       state: 'parked',
-      reason: 'permanent_error',
+      reason: 'above_deliver_limit',
     })
   })
 
@@ -225,27 +225,23 @@ describe('apply', () => {
       release: 'queue',
       nextMs: NOW,
     })
-    const dead = applyJobEvent(signed, { is: 'refused', hash: '0x1', failure: permanent }, at)
-    expect(dead).toMatchObject({ state: 'signed', nonce: 3, release: 'permanent_error' })
+    const dead = applyJobEvent(signed, { is: 'failed', failure: permanent }, at)
+    expect(dead).toMatchObject({ state: 'signed', nonce: 3, release: 'above_deliver_limit' })
     expect(applyJobEvent(dead, { is: 'expired', feeWei: 5n, reason: 'x' }, at)).toMatchObject({
       state: 'parked',
       nonce: null,
       txs: [],
-      reason: 'permanent_error',
+      reason: 'above_deliver_limit',
       spentWei: 5n,
     })
   })
 
-  it('treats "already known" as sent, and never gives up a nonce for "nonce too low"', () => {
-    const known = { class: 'known', reason: 'already_known' } as const
-    expect(applyJobEvent(signed, { is: 'refused', hash: '0x1', failure: known }, at)).toEqual(sent)
-    const used = { class: 'used', reason: 'nonce_too_low' } as const
-    expect(applyJobEvent(signed, { is: 'refused', hash: '0x1', failure: used }, at)).toMatchObject({
-      state: 'signed',
-      nonce: 3,
-      txs: signed.txs,
-      nextMs: NOW + 5_000,
-    })
+  it('never gives up a nonce for a refusal, and marks the transaction only if nodes answered', () => {
+    const refused = (reason: string) =>
+      applyJobEvent(signed, { is: 'refused', hash: '0x1', reason }, at)
+    const kept = { state: 'signed', nonce: 3, release: null, nextMs: NOW + 5_000 }
+    expect(refused('unreachable')).toMatchObject({ ...kept, txs: signed.txs })
+    expect(refused('refused')).toMatchObject({ ...kept, txs: [txOf(1, { isRejected: true })] })
   })
 
   it('sends a transaction again that a reorg removed', () => {

@@ -7,7 +7,13 @@ import {
   replacementGasFees,
 } from '../../chains/evm/gasFees.js'
 import type { MinedReceipt } from '../../chains/evm/jobView.js'
-import type { EvmJobTx, TxPurpose } from '../../registry/outbox.js'
+import {
+  type EvmJobTx,
+  REFUSED_BY_NODES,
+  type TxFailure,
+  type TxPurpose,
+  WAITS_FOR_FUNDS,
+} from '../../registry/outbox.js'
 import {
   CANCEL_AFTER_BLOCKS,
   type EvmJobAction,
@@ -33,21 +39,16 @@ function planQueued(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): Evm
   if (seen.done === 'unconfirmed') return WAIT
   if (seen.nowMs < job.nextMs) return WAIT
   if (!seen.prepared) return { do: 'prepare', purpose: 'deliver' }
-  if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
+  if ('failure' in seen.prepared) return fail(seen.prepared.failure)
   const { gas } = seen.prepared
   const fees = capGasFees(seen.prepared.fees, policy.gasPriceCapWei)
-  if (!fees)
-    return record({ is: 'failed', failure: { class: 'transient', reason: 'gas_price_above_cap' } })
+  if (!fees) return retry('gas_price_above_cap')
   const { valueWei } = job
   const costWei = maxTransactionCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
-    // fees may fall again, but spent gas and the value do not
-    const isHopeless = valueWei > policy.spendCapWei || costWei <= policy.spendCapWei
-    return record(
-      isHopeless
-        ? { is: 'parked', reason: 'spend_cap' }
-        : { is: 'failed', failure: { class: 'transient', reason: 'fees_above_cap' } },
-    )
+    // fees may fall again, and one node states them; spent gas and the value do not fall
+    const isHopeless = job.spentWei + valueWei >= policy.spendCapWei
+    return isHopeless ? record({ is: 'parked', reason: 'spend_cap' }) : retry('fees_above_cap')
   }
   return { do: 'sign', purpose: 'deliver', nonce: null, gas, fees, valueWei }
 }
@@ -76,8 +77,7 @@ function planUsed(job: EvmJob, seen: EvmJobSnapshot): EvmJobAction {
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   // a single node has to report the nonce as used twice, with a pause between
-  if (!seen.isSure && !isReportedUsed(job))
-    return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
+  if (!seen.isSure && job.reason !== NONCE_USED) return retry(NONCE_USED)
   if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT
   return record({ is: 'parked', reason: 'nonce_taken' })
 }
@@ -87,16 +87,13 @@ const REPORTED_DONE = 'said_to_be_done'
 
 /** Ends a job that is done. A single node has to report the job as done twice, with a pause between. */
 function end({ reason, nextMs }: EvmJob, seen: EvmJobSnapshot, feeWei: bigint): EvmJobAction {
-  if (!seen.isSure && reason !== REPORTED_DONE)
-    return record({ is: 'failed', failure: { class: 'transient', reason: REPORTED_DONE } })
+  if (!seen.isSure && reason !== REPORTED_DONE) return retry(REPORTED_DONE)
   if (!seen.isSure && seen.nowMs < nextMs) return WAIT
   return record({ is: 'confirmed', feeWei })
 }
 
 /** Reason of a job whose nonce a single node has reported as used, one time so far. */
 const NONCE_USED = 'nonce_used'
-const isReportedUsed = ({ reason }: EvmJob): boolean =>
-  reason === NONCE_USED || reason === 'nonce_too_low'
 
 /** Blocks by which the node that accepted a transaction may have been ahead of another. */
 export const MAX_BLOCKS_NODE_IS_AHEAD = 100
@@ -107,6 +104,10 @@ export const MAX_BLOCKS_NODE_IS_AHEAD = 100
  */
 const wasSent = ({ sentBlock }: EvmJobTx, { head }: EvmJobSnapshot): boolean =>
   sentBlock !== null && sentBlock <= head + MAX_BLOCKS_NODE_IS_AHEAD
+
+/** True if a node has taken a transaction with the job's nonce whose bytes are kept: it may be mined. */
+export const wasAnySent = ({ txs }: EvmJob, seen: EvmJobSnapshot): boolean =>
+  txs.some((tx) => tx.raw.length > 0 && wasSent(tx, seen))
 
 /** A job whose nonce no transaction has used, with the values that the rows of `UNUSED_NONCE_DECISIONS` test. */
 interface UnusedNonce {
@@ -146,7 +147,7 @@ export const UNUSED_NONCE_DECISIONS: readonly UnusedRow[] = [
     action: 'wait',
   },
   {
-    name: 'the node rejected it',
+    name: 'no node takes it',
     holds: ({ tx }) => tx.isRejected,
     action: 'replace',
   },
@@ -231,19 +232,27 @@ function replace(
   purpose: TxPurpose,
 ): EvmJobAction {
   if (!seen.prepared) return { do: 'prepare', purpose }
-  if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
+  if ('failure' in seen.prepared) return fail(seen.prepared.failure)
   const tx = job.txs.at(-1)!
-  const { gas, fees: fresh } = seen.prepared
+  const { gas, fees: fresh, balanceWei } = seen.prepared
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
-  // a cancel is cheap and frees later nonces, so the job's cap does not apply
-  const affordableWei = (policy.spendCapWei - job.spentWei - valueWei) / gas
-  const isBound = purpose === 'deliver' && affordableWei < policy.gasPriceCapWei
-  const capWei = isBound ? affordableWei : policy.gasPriceCapWei
-  const fees = raisedFees(job, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
+  // a cancel frees later nonces, so what the job has spent does not count: the job's cap bounds the cancel alone
+  const boundWei =
+    purpose === 'deliver' ? policy.spendCapWei - job.spentWei - valueWei : policy.spendCapWei
+  const affordableWei = boundWei / gas
+  const capWei = affordableWei < policy.gasPriceCapWei ? affordableWei : policy.gasPriceCapWei
+  const fees = nextFees(tx, purpose, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
+  // nodes refuse what the balance does not pay, and have many wordings for it
+  const offered = fees ?? (tx.isRejected ? tx : null)
+  if (offered && balanceWei < maxTransactionCostWei(gas, offered, valueWei))
+    return retry(WAITS_FOR_FUNDS)
   if (fees) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
-  if (purpose === 'cancel' || tx.maxFeePerGas >= baseFeePerGasOf(fresh))
-    return { do: 'broadcast', tx }
-  return planStuck(tx, seen)
+  if (purpose === 'cancel') return { do: 'broadcast', tx }
+  if (tx.maxFeePerGas < baseFeePerGasOf(fresh)) return planStuck(tx, seen)
+  // no node takes it at the highest price: later nonces wait, unless an earlier one was taken, which may be mined
+  return tx.isRejected && !wasAnySent(job, seen)
+    ? fail({ class: 'revert', reason: REFUSED_BY_NODES })
+    : { do: 'broadcast', tx }
 }
 
 interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
@@ -252,24 +261,28 @@ interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
 }
 
 /**
- * Fees of the next transaction with the job's nonce. After the first refusal by a mempool, they rise as for a
- * replacement: by 10 %, or to a fresh estimate. After the second refusal, the price doubles. Null above a cap.
+ * Fees of the next transaction with a nonce. A transaction that no node takes may be replaced at any price: its price
+ * doubles, and a cancel begins with a fresh estimate. Otherwise nodes expect 10 % more. Null above a cap.
  */
-function raisedFees(
-  { txs }: EvmJob,
+function nextFees(
+  tx: EvmJobTx,
+  purpose: TxPurpose,
   fresh: GasFees,
   { capWei, gasPriceCapWei }: FeeBounds,
 ): GasFees | null {
-  const tx = txs.at(-1)!
-  const isUntaken = txs.filter(({ isRejected }) => isRejected).length > 1
-  const raised = isUntaken ? null : replacementGasFees(tx, fresh, gasPriceCapWei)
-  if (raised && raised.maxFeePerGas <= capWei) return raised
-  return tx.isRejected ? doubledGasFees(tx, fresh, capWei) : null
+  if (tx.isRejected && tx.purpose !== purpose) return capGasFees(fresh, capWei)
+  if (tx.isRejected) return doubledGasFees(tx, fresh, capWei)
+  const raised = replacementGasFees(tx, fresh, gasPriceCapWei)
+  return raised && raised.maxFeePerGas <= capWei ? raised : null
 }
 
 function planStuck(tx: EvmJobTx, seen: EvmJobSnapshot): EvmJobAction {
   if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
-  return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })
+  return fail({ class: 'revert', reason: 'fees_above_cap' })
 }
 
 const record = (event: JobEvent<EvmJobTx>): EvmJobAction => ({ do: 'record', event })
+
+const fail = (failure: TxFailure): EvmJobAction => record({ is: 'failed', failure })
+
+const retry = (reason: string): EvmJobAction => fail({ class: 'transient', reason })

@@ -140,17 +140,14 @@ it('one absurd head does not prevent a cancel on the operator’s request', () =
 })
 
 it('one absurd head does no harm where the transaction is refused for its fees when sent again', () => {
-  const refused = applyJobEvent(
-    absurd,
-    { is: 'refused', hash: '0x1', failure: { class: 'fee', reason: 'underpriced' } },
-    later,
-  )
+  const refused = applyJobEvent(absurd, { is: 'refused', hash: '0x1', reason: 'refused' }, later)
   const after = { ...later, nowMs: refused.nextMs }
-  expect(planEvmJob(refused, after, policy)).toMatchObject({ do: 'sign', purpose: 'deliver' })
+  const rich = { ...policy, spendCapWei: 10n ** 12n }
+  expect(planEvmJob(refused, after, rich)).toMatchObject({ do: 'sign', purpose: 'deliver' })
   // below the base fee, and a replacement is above the cap
   const dear = {
     ...after,
-    prepared: { gas: 1_000n, fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n } },
+    prepared: { ...prepared, fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n } },
   }
   const event = { is: 'failed', failure: { reason: 'fees_above_cap' } }
   expect(planEvmJob(refused, dear, { ...policy, spendCapWei: 500_000n })).toMatchObject({

@@ -13,7 +13,6 @@ import { TxPage } from './views/tx.js'
 const PAGES = {
   home: Home,
   account: lazy(() => import('./account/index.js')),
-  reference: lazy(() => import('./reference/index.js')),
   name: NamePage,
   member: NameBelowCommunityPage,
   tx: TxPage,
@@ -21,6 +20,8 @@ const PAGES = {
   search: LookupRedirect,
   ens: EnsRedirect,
   none: NotFound,
+  // the service has this page as a document of its own
+  reference: NotFound,
 } as const
 
 function Pages() {
@@ -38,7 +39,7 @@ function Pages() {
 }
 
 render(
-  <LocationProvider scope={/^\/(?!openapi|docs\/|v1\/)/}>
+  <LocationProvider scope={/^\/(?!openapi|docs(?:[/?#]|$)|v1\/)/}>
     <PageFrame>
       <Pages />
     </PageFrame>

@@ -67,6 +67,9 @@ export const ledgerPort = ({ label, chain, quoteKeys, ask }: Ledger): LedgerPort
   gasToken: { symbol: 'LDG', decimals: 6 },
   isWatchOnly: false,
   explorer: null,
+  name: 'Ledger',
+  publicRpcUrls: [],
+  contract: 'ledger',
   communityPayments: null,
   tokenBalance: async () => 0n,
   communityPayment: async () => {

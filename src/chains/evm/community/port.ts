@@ -1,4 +1,4 @@
-import { encodeDeployData, erc20Abi, isHex, zeroHash } from 'viem'
+import { decodeFunctionResult, encodeDeployData, erc20Abi, isHex, zeroHash } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import { fallbackOnExpectedError } from '../../../ops/log/errors.js'
 import { NATIVE_COIN } from '../../../registry/community/rules.js'
@@ -11,9 +11,10 @@ import {
   type EvmChainPort,
   type Hex,
   rethrowAsUnavailable,
+  type TokenUnit,
 } from '../../chain.js'
 import { createTokenBalancePort } from '../../requirementInputs.js'
-import { isEvmFailure, transientError } from '../../rpc/errors.js'
+import { isErrorAnswer, isEvmFailure, transientError } from '../../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
 import { encodeContractCall } from '../contracts/read.js'
@@ -35,6 +36,10 @@ export function createEvmCommunityPaymentPort(
   return {
     ...createTokenBalancePort(rpc, readTokenBalance),
     communityPayments: communityPayments ?? null,
+    tokenUnit: (token) =>
+      rethrowAsUnavailable(`chain "${label}"`, () =>
+        rpc.quorum((call) => readTokenUnit(call, token as Hex)),
+      ),
     async communityPayment(request) {
       if (!communityPayments)
         throw new ChainUnavailableError(`chain "${label}" takes no payments for community names`)
@@ -76,6 +81,41 @@ export function createEvmCommunityPaymentPort(
  */
 export const readTokenBalance = (call: RpcCall, token: string, wallet: string): Promise<bigint> =>
   askToken(call, token as Hex, encodeContractCall(erc20Abi, 'balanceOf', [wallet as Hex]))
+
+/** Gas limit of a question for a symbol, which bounds the answer's length too. */
+const SYMBOL_GAS = '0x493e0' // 300 thousand
+const SYMBOL = /^[\x21-\x7e]{1,16}$/
+
+async function readTokenUnit(call: RpcCall, token: Hex): Promise<TokenUnit> {
+  const [decimals, answer] = await Promise.all([
+    askToken(call, token, encodeContractCall(erc20Abi, 'decimals', [])),
+    // called without the probe: the error of a contract, such as a precompile's, may have any wording
+    fallbackOnExpectedError(
+      call<unknown>('eth_call', [{ to: token, data: SYMBOL_CALL, gas: SYMBOL_GAS }, 'latest']),
+      isErrorAnswer,
+      null,
+    ),
+  ])
+  return { symbol: symbolOf(answer), decimals: decimals > MAX_DECIMALS ? 0 : Number(decimals) }
+}
+
+const SYMBOL_CALL = encodeContractCall(erc20Abi, 'symbol', [])
+/** ERC-20 has 8 bits of decimals; more than these have no meaning in an amount of 256 bits. */
+const MAX_DECIMALS = 77n
+
+/** The text in a token's answer; null for an answer of another form, and for a text that is no symbol to show. */
+function symbolOf(answer: unknown): string | null {
+  try {
+    const text = decodeFunctionResult({
+      abi: erc20Abi,
+      functionName: 'symbol',
+      data: answer as Hex,
+    })
+    return SYMBOL.test(text) ? text : null
+  } catch {
+    return null
+  }
+}
 
 /**
  * Calls a token through a probe contract (TokenProbe.sol): an `eth_call` without a receiver returns as "deployed code"

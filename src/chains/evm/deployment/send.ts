@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { addPriceMargin } from '../../margins.js'
-import { RpcError } from '../../rpc/errors.js'
+import { RefusedByNodesError, RpcError } from '../../rpc/errors.js'
 import { type EvmRpc, type RpcCall, rpcQuantity } from '../../rpc/evm.js'
 import { contractErrorOfRevert } from '../bridge/calls.js'
 import { doubledGasFees, type GasFees, maxTransactionCostWei } from '../gasFees.js'
@@ -10,7 +10,6 @@ import { createGasPriceCap, readGasFees } from '../gasPrice.js'
 import { hasTransactionSucceeded, readTransactionReceipt } from '../logs.js'
 import { broadcastTransaction } from '../signer.js'
 import { findFirstBlockWhere } from '../transactions.js'
-import { classifyTxError } from '../txErrors.js'
 
 export interface DeploymentChain {
   label: string
@@ -63,7 +62,7 @@ export async function sendDeploymentCall(
 }
 
 /**
- * Signs and sends a transaction. Each time its fees are refused, signs and sends it again with doubled fees.
+ * Signs and sends a transaction. Each time the nodes refuse it, signs and sends it again with doubled fees.
  * @returns the hash, once a node has the transaction
  * @throws Error with one sentence
  */
@@ -75,21 +74,18 @@ async function offer(
   const capWei = createGasPriceCap(rpc, { local: false, maxGasPriceWei: undefined })
   for (let fees = first; ; ) {
     const raw = await sign(fees)
-    const error: unknown = await broadcastTransaction(rpc, raw).then(
-      () => null,
-      (refusal) => refusal,
-    )
-    if (error === null) return keccak256(raw)
-    const failure = classifyTxError(error)
-    // a node already has this transaction
-    if (failure.class === 'known') return keccak256(raw)
-    if (failure.class === 'transient') throw error
-    const next = failure.class === 'fee' ? doubledGasFees(fees, first, await capWei()) : null
-    if (next === null)
-      throw new Error(
-        `Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`,
-      )
-    fees = next
+    try {
+      await broadcastTransaction(rpc, raw)
+      return keccak256(raw)
+    } catch (error) {
+      if (!(error instanceof RefusedByNodesError)) throw error
+      const next = doubledGasFees(fees, first, await capWei())
+      if (next === null)
+        throw new Error(`Chain "${label}" does not take the transaction (${error.message}).`, {
+          cause: error,
+        })
+      fees = next
+    }
   }
 }
 

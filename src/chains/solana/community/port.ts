@@ -33,7 +33,7 @@ const NOBODY = new Uint8Array(32)
 export function createSolanaCommunityPaymentPort(
   rpc: SolanaRpc,
   registrar: RegistrarClient,
-): CommunityPaymentPort {
+): CommunityPaymentPort & Required<Pick<CommunityPaymentPort, 'tokenUnit'>> {
   const program = createCommunityPaymentInstructions(registrar)
   const asking = <T>(work: () => Promise<T>): Promise<T> =>
     rethrowAsUnavailable(`chain "${rpc.label}"`, work)
@@ -67,6 +67,13 @@ export function createSolanaCommunityPaymentPort(
   return {
     ...createTokenBalancePort(rpc, readTokenBalance),
     communityPayments: registrar.id,
+    tokenUnit: (token) =>
+      asking(async () => {
+        const decimals = await rpc.quorum((call) =>
+          readMintDecimalsOrNull(call, new PublicKey(token)),
+        )
+        return { symbol: null, decimals: decimals ?? 0 }
+      }),
     // rules with this token enter the journal
     isToken: (token) =>
       asking(() =>

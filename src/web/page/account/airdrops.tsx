@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks'
 import { findChain } from '../lib/format.js'
+import { type Amount, Money } from '../lib/money.js'
 import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
-import type { Airdrop, AirdropClaim, AirdropClaims } from '../lib/types.js'
+import type { Airdrop, AirdropClaims } from '../lib/types.js'
 import { Badge, Card, CopyableAddress, LoadedContent, NameLabel } from '../parts/basics.js'
-import { followPayment } from './followed.js'
-import { ActionButton, chainNameWithGasToken, Form, type FormValues, Input } from './pieces.js'
+import { chainNameWithGasToken, Form, type FormValues, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
+import { TransactionButton } from './transaction.js'
 
 const REASONS: Readonly<Record<string, string>> = {
   claimed: 'claimed',
@@ -34,105 +35,102 @@ async function readOpen(account: Account): Promise<AirdropClaims[]> {
 /** `/@airdrops`: the airdrops that the wallets of the signed-in wallet's cluster can claim. */
 export function AirdropsPage() {
   const account = useAccount()
-  const [turn, setTurn] = useState(0)
-  const [found, setFound] = useState<AirdropClaims | null>(null)
-  const { session, isTestnet } = account
-  const open = usePolled<AirdropClaims[]>(`${session?.address} ${isTestnet} ${turn}`, () =>
-    readOpen(account),
-  )
+  const [searched, setSearched] = useState<string | null>(null)
+  const open = usePolled('', () => readOpen(account))
+  const found = usePolled(searched, () => readClaims(account, searched!))
   const look = async (typed: FormValues) => {
-    setFound(null)
-    setFound(await readClaims(account, canonicalName(typed('community'))))
+    setSearched(canonicalName(typed('community')))
     return false
-  }
-  const refresh = async () => {
-    setTurn((n) => n + 1)
-    if (found) setFound(await readClaims(account, found.community))
   }
   return (
     <>
       <Card title="Airdrops">
         <p class="soft">A community may give tokens to wallets of your bundle, on any chain.</p>
         <LoadedContent asked={open}>
-          {(all) =>
-            all.length === 0 ? (
+          {(all) => {
+            const others = all.filter(({ community }) => community !== searched)
+            return all.length === 0 ? (
               <p class="empty">No open airdrop gives your bundle anything.</p>
             ) : (
-              all
-                .filter(({ community }) => community !== found?.community)
-                .map((one) => <Given key={one.community} found={one} refresh={refresh} />)
+              others.map((one) => <Given key={one.community} found={one} refresh={open.refresh} />)
             )
-          }
+          }}
         </LoadedContent>
       </Card>
       <Card title="Another airdrop">
         <Form label="Look for an airdrop" work={look} submit="Look" isPlain>
           <Input label="Community" {...CLUSTER_NAME_INPUT_ATTRIBUTES} name="community" />
         </Form>
-        {found?.claims.length === 0 && <p class="empty">It gives your bundle nothing.</p>}
-        {found && found.claims.length > 0 && <Given found={found} refresh={refresh} />}
+        {searched && (
+          <LoadedContent asked={found}>
+            {(given) =>
+              given.claims.length === 0 ? (
+                <p class="empty">It gives your bundle nothing.</p>
+              ) : (
+                <Given found={given} refresh={found.refresh} />
+              )
+            }
+          </LoadedContent>
+        )}
       </Card>
     </>
   )
 }
 
 /** The cluster's claims from one airdrop. */
-function Given({ found, refresh }: { found: AirdropClaims; refresh: () => Promise<void> }) {
+function Given({ found, refresh }: { found: AirdropClaims; refresh: () => void }) {
   const account = useAccount()
+  const { community, network, token, endsAt, total, totalUnclaimed, claims } = found
+  const chain = findChain(account.chains, network)
+  const sum = (amount: string): Amount =>
+    token ? { network, token, amount } : { network: null, token: 'native', amount }
+  const isGone = (claimed: string) => async () =>
+    (await readClaims(account, community)).claims.some(
+      (claim) => claim.address === claimed && claim.claimed,
+    )
   return (
     <>
       <p>
-        <NameLabel name={found.community} /> gives {found.total} base units in all,{' '}
-        {found.totalUnclaimed} not claimed yet
-        {found.endsAt && `, until ${found.endsAt.slice(0, 10)}`}.
+        <NameLabel name={community} /> gives <Money {...sum(total)} /> in all,{' '}
+        <Money {...sum(totalUnclaimed)} /> not claimed yet
+        {endsAt && `, until ${endsAt.slice(0, 10)}`}.
       </p>
       <ul class="rows">
-        {found.claims.map((claim) => (
-          <li key={claim.address}>
-            <CopyableAddress address={claim.address} />
-            <strong>{claim.amount}</strong>
-            {claim.transaction ? (
-              <ActionButton work={() => take(account, found, claim, refresh)}>Claim</ActionButton>
+        {claims.map(({ address, amount, receiver, sender, transaction, claimed, reason = '' }) => (
+          <li key={address}>
+            <CopyableAddress address={address} />
+            <strong>
+              <Money {...sum(amount)} />
+            </strong>
+            {transaction && (!sender || sender === account.session?.address) ? (
+              <TransactionButton
+                offer={{
+                  key: `airdrop ${community} ${address}`,
+                  chain,
+                  transactions: [transaction],
+                  ask: {
+                    title: `Claim the airdrop of ${community}?`,
+                    text: `It goes to ${receiver ?? address}. Your wallet pays the gas${chain ? ` on ${chainNameWithGasToken(chain)}` : ''}.`,
+                    yes: 'Claim',
+                  },
+                  done: 'It is claimed.',
+                  isGone: isGone(address),
+                  refresh,
+                }}
+              >
+                Claim
+              </TransactionButton>
             ) : (
-              <Badge kind={claim.claimed ? 'good' : ''}>
-                {REASONS[claim.reason ?? ''] ?? claim.reason}
+              <Badge kind={claimed ? 'good' : ''}>
+                {transaction ? 'sign in with this wallet to claim' : (REASONS[reason] ?? reason)}
               </Badge>
             )}
           </li>
         ))}
       </ul>
-      <Assign community={found.community} />
+      <Assign community={community} />
     </>
   )
-}
-
-async function take(
-  account: Account,
-  { network, community }: AirdropClaims,
-  claim: AirdropClaim,
-  refresh: () => Promise<void>,
-) {
-  const chain = findChain(account.chains, network)
-  if (!chain) throw new Error('This chain is not served here.')
-  if (claim.sender && claim.sender !== account.session?.address)
-    throw new Error(`The wallet ${claim.sender} has to claim it: sign in with that one.`)
-  const text = `${claim.amount} base units go to ${claim.receiver ?? claim.address}. Your wallet pays the gas on ${chainNameWithGasToken(chain)}.`
-  if (
-    !(await account.confirmed({ title: `Claim the airdrop of ${community}?`, text, yes: 'Claim' }))
-  )
-    return
-  await followPayment(account.pay(chain, claim.transaction!), {
-    say: account.say,
-    sent: 'Sent. It is claimed once the chain has confirmed it.',
-    isDone: async () => {
-      const now = await account.send<AirdropClaims>(`/v1/airdrop/claim/${community}`)
-      return now.claims.some(({ address, claimed }) => address === claim.address && claimed)
-    },
-    done: async () => {
-      await refresh()
-      account.say('It is claimed.')
-    },
-  })
 }
 
 /** Form that registers a name below the community after a claim. */

@@ -1,7 +1,13 @@
 import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
 import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { moneyText, shortText } from '../lib/format.js'
-import { NO_AUTOCORRECT_INPUT_ATTRIBUTES, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
+import {
+  canonicalName,
+  NO_AUTOCORRECT_INPUT_ATTRIBUTES,
+  nameText,
+  WALLET_NAME_INPUT_ATTRIBUTES,
+} from '../lib/names.js'
 import { useApi } from '../lib/net.js'
 import type { Cluster, ReferredBids, Wallet } from '../lib/types.js'
 import {
@@ -10,19 +16,15 @@ import {
   CopyableAddress,
   CopyableText,
   Link,
+  NameLabel,
   NameList,
   VerifiedBadge,
 } from '../parts/basics.js'
 import { GeneratedWallets } from './generate.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input } from './pieces.js'
 import { PrimaryNameCard } from './primary.js'
-import {
-  type Account,
-  type ConfirmationQuestion,
-  namesOfCluster,
-  useAccount,
-  walletOfSession,
-} from './state.js'
+import { type Account, namesOfCluster, useAccount, walletOfSession } from './state.js'
+import type { ConfirmationQuestion } from './talk.js'
 
 const WALLETS = '/v1/clusters/wallets'
 
@@ -30,20 +32,39 @@ const WALLETS = '/v1/clusters/wallets'
 export function BundlePage() {
   const account = useAccount()
   const { cluster, owned } = account
-  if (!cluster) {
-    const shown = cluster === null ? <NoCluster account={account} /> : <p class="empty">Loading…</p>
-    return <Card title="Your bundle">{shown}</Card>
-  }
+  const { query } = useLocation()
+  if (cluster === undefined)
+    return (
+      <Card title="Your bundle">
+        <p class="empty">Loading…</p>
+      </Card>
+    )
+  const names = (
+    <div class="own">
+      <NameList
+        names={owned.items}
+        isMore={owned.isMore}
+        onMore={() => account.attempt(account.moreNames)}
+      />
+    </div>
+  )
+  if (cluster === null)
+    return (
+      <>
+        <Invitations />
+        <Card title="Your bundle">
+          <NoCluster account={account} />
+          {owned.items.length > 0 && names}
+          <JoinForm />
+        </Card>
+      </>
+    )
   return (
     <>
+      <Invitations />
+      {query.join === cluster.id && <VerifyOther />}
       <Card title="Your bundle" aside={<CopyableText text={cluster.id} />}>
-        <div class="own">
-          <NameList
-            names={owned.items}
-            isMore={owned.isMore}
-            onMore={() => account.attempt(account.moreNames)}
-          />
-        </div>
+        {names}
         <Wallets cluster={cluster} />
         <Referrals clusterId={cluster.id} />
       </Card>
@@ -53,7 +74,7 @@ export function BundlePage() {
             <Add />
           </Card>
           <Card title="Join another bundle">
-            <Invitation />
+            <JoinForm />
           </Card>
         </div>
         <div>
@@ -66,6 +87,17 @@ export function BundlePage() {
     </>
   )
 }
+
+/** How a wallet that the bundle lists proves that it belongs there. */
+const VerifyOther = () => (
+  <Card title="Verify a wallet">
+    <p>
+      A wallet is verified by signing in with it. Sign out above and sign in with that wallet, or
+      open this page where that wallet is, and press “Join”:{' '}
+      <CopyableText text={location.href} isWhole />
+    </p>
+  </Card>
+)
 
 /** Names that others registered with the bundle as their referral. */
 function Referrals({ clusterId }: { clusterId: string }) {
@@ -82,12 +114,12 @@ function Referrals({ clusterId }: { clusterId: string }) {
 
 function NoCluster({ account: { session, change } }: { account: Account }) {
   const text = `Your wallet ${session?.address} becomes its first entry. Everybody can see that entry, and it cannot be made private later.`
-  const create = () => change('The cluster is created.', '/v1/clusters', { method: 'POST' })
+  const create = () => change('The bundle is created.', '/v1/clusters', { method: 'POST' })
   return (
     <>
       <p>
-        Your wallet is verified in no cluster yet. Register a name, create a cluster, or confirm an
-        invitation.
+        Your wallet is verified in no bundle yet. Register a name, create a bundle, or join one that
+        lists your wallet.
       </p>
       <p class="row">
         <Link to="/@register" class="button">
@@ -96,17 +128,16 @@ function NoCluster({ account: { session, change } }: { account: Account }) {
         <ActionButton
           class="plain"
           work={create}
-          ask={{ title: 'Create a cluster?', text, yes: 'Create it' }}
+          ask={{ title: 'Create a bundle?', text, yes: 'Create it' }}
         >
-          Create a cluster
+          Create a bundle
         </ActionButton>
       </p>
-      <Invitation />
     </>
   )
 }
 
-function Wallets({ cluster: { wallets } }: { cluster: Cluster }) {
+function Wallets({ cluster: { id, wallets } }: { cluster: Cluster }) {
   const hidden = wallets.filter(({ isPrivate }) => isPrivate).length
   return (
     <table>
@@ -121,27 +152,28 @@ function Wallets({ cluster: { wallets } }: { cluster: Cluster }) {
       </thead>
       <tbody>
         {wallets.map((wallet) => (
-          <Row key={wallet.address} wallet={wallet} />
+          <Row key={wallet.address} wallet={wallet} clusterId={id} />
         ))}
       </tbody>
     </table>
   )
 }
 
-function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: { wallet: Wallet }) {
+function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
+  const { address, name, isVerified, isPrivate, isBackedUp } = wallet
   const { session, change } = useAccount()
   const publish = () =>
     change(`${name} is public now.`, WALLETS, { body: [{ address, name, isPrivate: false }] })
   const remove = () => change(`${name} is removed.`, WALLETS, { method: 'DELETE', body: [address] })
   const toPublish: ConfirmationQuestion = {
     title: 'Make this wallet public?',
-    text: `Everybody will see that ${address} belongs to your cluster. This cannot be taken back.`,
+    text: `Everybody will see that ${address} belongs to your bundle. This cannot be taken back.`,
     yes: 'Make it public',
     isGrave: true,
   }
   const toRemove: ConfirmationQuestion = {
     title: 'Remove this wallet?',
-    text: `${address} leaves your cluster.`,
+    text: `${address} leaves your bundle.`,
     yes: 'Remove it',
     isGrave: true,
   }
@@ -161,6 +193,11 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
       </td>
       <td>
         <div class="row">
+          {!isVerified && (
+            <Link to={`/@account?join=${clusterId}`} class="button plain" label={`Verify: ${name}`}>
+              Verify
+            </Link>
+          )}
           {isPrivate && (
             <ActionButton
               class="plain"
@@ -218,56 +255,114 @@ function Add() {
       <Input label="Address" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="address" maxLength={128} />
       <Input label="Name" hint={NAME_RULES_TEXT} {...WALLET_NAME_INPUT_ATTRIBUTES} name="name" />
       <CheckBox name="private" defaultChecked>
-        Private: only members of the cluster see it. A public entry cannot be made private later.
+        Private: only members of the bundle see it. A public entry cannot be made private later.
       </CheckBox>
     </Form>
   )
 }
 
-function Invitation() {
-  const account = useAccount()
-  const verify = (typed: FormValues) => {
-    const path = `/v1/clusters/verify/${encodeURIComponent(typed('id'))}`
-    return account.change('Your wallet is verified there now.', path, { method: 'POST' })
-  }
-  const ask: ConfirmationQuestion = {
-    title: 'Move to this cluster?',
-    text: movingText(account),
-    yes: 'Move there',
+const CLUSTER_ID = /^0x[0-9a-f]{64}$/i
+
+/** A bundle's id or name, as the pages show it. */
+const bundleText = (text: string): string =>
+  CLUSTER_ID.test(text) ? shortText(text) : nameText(canonicalName(text))
+
+/** Whether the wallet's names leave with it: it is the last verified one of its bundle. */
+function movesNames({ cluster, session, owned }: Account): boolean {
+  const verified = cluster?.wallets.filter(({ isVerified }) => isVerified) ?? []
+  const isLast = verified.length === 1 && verified[0]!.address === session?.address
+  return isLast && (owned.isMore || owned.items.some(({ name }) => !name.includes('/')))
+}
+
+/**
+ * Joins a bundle that lists the wallet.
+ * @param text the bundle's id, or one of its names
+ * @param invited how the list of invitations, which strangers write, shows the bundle: names then do not move
+ * @throws Error where names would move by an invitation
+ */
+async function join(account: Account, text: string, invited?: string): Promise<unknown> {
+  const { send, confirmed } = account
+  const isMoving = movesNames(account)
+  if (invited && isMoving)
+    throw new Error(
+      'Joining moves your names. If that bundle is yours, type its name or id under “Join another bundle”.',
+    )
+  const shown = bundleText(invited ?? text)
+  const asked = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
+  const { id } = await send<Cluster>(`/v1/clusters/${asked}`)
+  const own = walletOfSession(account)
+  const question = {
+    title: `Join ${shown}?`,
+    text: own
+      ? 'Your wallet leaves the bundle that it is verified in now.'
+      : 'Your wallet becomes a verified member there.',
+    yes: 'Join',
+    isGrave: true,
+  } as const
+  if (!(await confirmed(question))) return false
+  const names = namesOfCluster(account)
+  const moved: ConfirmationQuestion = {
+    title: 'Move your names too?',
+    text: `Your wallet is the last verified one of its bundle, so its names move along: ${names.map(nameText).join(', ')}${account.owned.isMore ? ' and others' : ''}.`,
+    yes: 'Move them',
     isGrave: true,
   }
+  if (isMoving && !(await confirmed(moved))) return false
+  return account.change('Your wallet is verified there now.', `/v1/clusters/verify/${id}`, {
+    method: 'POST',
+  })
+}
+
+/** Bundles that list the wallet in public. Whoever lists a wallet privately is not shown. */
+function Invitations() {
+  const account = useAccount()
+  const { invitations, moreInvitations } = account
+  if (invitations.length === 0) return null
   return (
-    <Form
-      label="Join another bundle"
-      work={verify}
-      ask={ask}
-      submit="Verify my wallet there"
-      isPlain
-    >
-      <Input
-        label="Id of the cluster"
-        hint="Another cluster lists your wallet? Verify it there."
-        {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
-        name="id"
-        pattern="0x[0-9a-fA-F]{64}"
-        title="0x and 64 hex digits"
-      />
-    </Form>
+    <Card title="Bundles that list your wallet">
+      <p class="soft">Join one only if it is yours: your wallet then stands for it.</p>
+      <ul class="rows">
+        {invitations.map(({ clusterId, clusterName, walletName }) => (
+          <li key={clusterId}>
+            {clusterName ? <NameLabel name={clusterName} /> : <CopyableText text={clusterId} />}
+            <span class="soft">as {walletName}</span>
+            <ActionButton
+              class="plain"
+              work={() => join(account, clusterId, clusterName ?? clusterId)}
+              label={`Join ${clusterName ?? clusterId}`}
+            >
+              Join
+            </ActionButton>
+          </li>
+        ))}
+      </ul>
+      {moreInvitations && (
+        <p class="soft">
+          These are the newest. Join an older one by its name or id, under “Join another bundle”.
+        </p>
+      )}
+    </Card>
   )
 }
 
-/** Maximum number of names that the warning about leaving a cluster lists. */
-const NAMES_SHOWN = 10
-
-/** Warning for a wallet that leaves its cluster by verifying in another one. */
-function movingText(account: Account): string {
-  const names = namesOfCluster(account)
-  const own = walletOfSession(account)
-  const isLast =
-    own?.isVerified && account.cluster?.wallets.filter(({ isVerified }) => isVerified).length === 1
-  if (own && isLast && names.length > 0)
-    return `Your wallet leaves its cluster. It is the last verified one, so its names move along: ${names.slice(0, NAMES_SHOWN).join(', ')}${names.length > NAMES_SHOWN ? ' and others' : ''}.`
-  return own
-    ? 'Your wallet leaves the cluster that it is verified in now.'
-    : 'Your wallet becomes a verified member there.'
+function JoinForm() {
+  const account = useAccount()
+  const { query } = useLocation()
+  return (
+    <Form
+      label="Join another bundle"
+      work={(typed) => join(account, typed('bundle'))}
+      submit="Join"
+      isPlain
+    >
+      <Input
+        label="Name or id of the bundle"
+        hint="It has to list your wallet"
+        {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
+        name="bundle"
+        maxLength={66}
+        defaultValue={query.join === account.cluster?.id ? '' : query.join}
+      />
+    </Form>
+  )
 }

@@ -1,37 +1,35 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { chainName, findChain, priceText, shortText } from '../lib/format.js'
+import { chainName, findChain, shortText } from '../lib/format.js'
 import { findCommunity } from '../lib/lists.js'
+import { Money, priceText } from '../lib/money.js'
 import {
   CLUSTER_NAME_INPUT_ATTRIBUTES,
   canonicalName,
   NO_AUTOCORRECT_INPUT_ATTRIBUTES,
 } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
-import type {
-  Cluster,
-  Community,
-  CommunityPayout,
-  CommunityPrice,
-  CommunityRegistration,
-} from '../lib/types.js'
-import { Card, LoadedContent } from '../parts/basics.js'
-import { earlierPaymentWarning, followPayment } from './followed.js'
+import type { CommunityPayout, CommunityRegistration } from '../lib/types.js'
+import { Card, LoadedContent, MoreButton } from '../parts/basics.js'
 import {
-  ActionButton,
   chainNameWithGasToken,
   FollowedPaymentList,
   Form,
   type FormValues,
   Input,
+  Select,
 } from './pieces.js'
-import { RulesForm } from './rules.js'
+import { draftsOf, RulesForm } from './rules.js'
 import { type Account, namesOfCluster, payableChains, useAccount } from './state.js'
+import { TransactionButton } from './transaction.js'
 
 /** `/@communities`: registers names below communities, and sets up the wallet's own names as communities. */
 export function CommunitiesPage() {
   const account = useAccount()
   const { query } = useLocation()
+  const [chosen, choose] = useState('')
+  const names = namesOfCluster(account)
+  const name = names.includes(chosen) ? chosen : names[0]
   const join = (typed: FormValues) =>
     joinCommunity(account, canonicalName(typed('community')), typed('member'))
   return (
@@ -54,43 +52,19 @@ export function CommunitiesPage() {
         </Form>
       </Card>
       <FollowedPaymentList />
-      <OwnNames />
-    </>
-  )
-}
-
-/** Number of the wallet's own names that are shown as communities at once: each name sends a request. */
-const SHOWN = 5
-
-function OwnNames() {
-  const account = useAccount()
-  const [asked, setAsked] = useState<{ name: string; id: string } | null>(null)
-  const names = namesOfCluster(account)
-  // on another network, or after the wallet or the name has changed its cluster, the name may belong to another cluster
-  const other = asked && asked.id === account.cluster?.id ? [asked.name] : []
-  const show = async (typed: FormValues) => {
-    const name = canonicalName(typed('own'))
-    const { id } = await account.send<Cluster>(`/v1/clusters/name/${encodeURIComponent(name)}`)
-    if (id !== account.cluster?.id) throw new Error(`${name} is no name of your cluster.`)
-    setAsked({ name, id })
-  }
-  return (
-    <>
-      {names.length > SHOWN && (
-        <Card title="Your names as communities">
-          <Form label="Show a name as a community" work={show} submit="Show" isPlain>
-            <Input
-              label="Another of your names"
-              hint={`Below are the first ${SHOWN}`}
-              {...CLUSTER_NAME_INPUT_ATTRIBUTES}
-              name="own"
-            />
-          </Form>
+      {name && (
+        <Card title="Your name as a community">
+          <Select
+            label="Name"
+            name="own"
+            options={names.map((one) => [one, `${one}/`])}
+            chosen={name}
+            onInput={(event) => choose(event.currentTarget.value)}
+          />
+          <MoreButton isMore={account.owned.isMore} onMore={account.moreNames} />
+          <Own key={name} name={name} />
         </Card>
       )}
-      {[...new Set([...other, ...names.slice(0, SHOWN)])].map((name) => (
-        <Own key={name} name={name} />
-      ))}
     </>
   )
 }
@@ -102,39 +76,31 @@ async function joinCommunity(
 ): Promise<unknown> {
   const found = await findCommunity(community, account.send)
   if (!found) throw new Error(`${community} is no community: no names are registered below it.`)
-  const { prices } = found
   const chains = payableChains(account)
   // without a price that the wallet can pay, the service's error explains why
-  const price = prices.find(({ network }) => findChain(chains, network))
-  const body = { name: member, ...(price && { network: price.network }) }
-  const made = await account.send<CommunityRegistration>(
-    `/v1/names/community/${community}/register`,
-    {
-      body,
+  const offered = found.prices.find(({ network }) => findChain(chains, network))
+  const body = { name: member, ...(offered && { network: offered.network }) }
+  const path = `/v1/names/community/${community}/register`
+  const made = await account.send<CommunityRegistration>(path, { body })
+  const { clusterName, transactionInfo: info, price } = made
+  if (!info || !price) return account.reload(`${clusterName} is yours.`)
+  const chain = findChain(chains, price.network)
+  if (!chain) throw new Error('This community takes no payment from your wallet.')
+  const cost = await priceText(price, account.isTestnet)
+  return account.transact({
+    title: clusterName,
+    chain,
+    transactions:
+      info.type === 'evm'
+        ? [info.approvalReset, info.approval, info.transaction]
+        : [info.transaction.data],
+    ask: {
+      title: `Register ${clusterName}?`,
+      text: `It costs ${cost} and gas, paid on ${chainNameWithGasToken(chain)} to ${shortText(price.recipient)}. What buys nothing can be taken back.`,
+      yes: 'Pay',
     },
-  )
-  if (made.transactionInfo && made.price) return payName(account, made, made.price)
-  return account.reload(`${made.clusterName} is yours.`)
-}
-
-async function payName(
-  account: Account,
-  made: CommunityRegistration,
-  price: CommunityPrice,
-): Promise<unknown> {
-  const { clusterName, transactionInfo: info } = made
-  const chain = findChain(payableChains(account), price.network)
-  if (!chain || !info || account.session?.type !== info.type)
-    throw new Error('This community takes no payment from your wallet.')
-  const text = () =>
-    `It costs ${priceText(price, chain)} and gas, paid on ${chainNameWithGasToken(chain)} to ${shortText(price.recipient)}.${earlierPaymentWarning(account, clusterName)} What buys nothing can be taken back.`
-  if (!(await account.confirmed({ title: `Register ${clusterName}?`, text, yes: 'Pay' })))
-    return false
-  const payment =
-    info.type === 'evm'
-      ? account.pay(chain, info.transaction, info.approvalReset, info.approval)
-      : account.pay(chain, info.transaction.data)
-  return account.follow(clusterName, payment)
+    said: `Sent. ${clusterName} is being registered.`,
+  })
 }
 
 /**
@@ -143,8 +109,10 @@ async function payName(
  */
 function Own({ name }: { name: string }) {
   const account = useAccount()
-  const asked = usePolled(`${account.isTestnet} ${name}`, () => findCommunity(name, account.send))
-  const [set, setSet] = useState<Community | null>(null)
+  const asked = usePolled(name, async () => {
+    const rules = await findCommunity(name, account.send)
+    return { rules, drafts: rules ? await draftsOf(rules, account.isTestnet) : [] }
+  })
   const give = async (typed: FormValues) => {
     const body = { name: typed('name'), walletAddress: typed('wallet') }
     const made = await account.send<CommunityRegistration>(`/v1/names/community/${name}/register`, {
@@ -153,59 +121,65 @@ function Own({ name }: { name: string }) {
     await account.reload(`${made.clusterName} belongs to ${shortText(made.owner)} now.`)
   }
   return (
-    <Card title={`${name}/ as a community`}>
-      <LoadedContent asked={set ? { data: set } : asked}>
-        {(rules) => (
-          <div class="columns">
-            <RulesForm name={name} rules={rules} onSet={setSet} />
-            {rules && (
-              <div>
-                <Form
-                  label={`Register for somebody below ${name}`}
-                  work={give}
-                  submit="Give the name"
-                  isPlain
-                >
-                  <Input
-                    label="Name for somebody else"
-                    {...CLUSTER_NAME_INPUT_ATTRIBUTES}
-                    name="name"
-                  />
-                  <Input label="Wallet" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="wallet" />
-                </Form>
-                <Payouts name={name} />
-              </div>
-            )}
-          </div>
-        )}
-      </LoadedContent>
-    </Card>
+    <LoadedContent asked={asked}>
+      {({ rules, drafts }) => (
+        <div class="columns">
+          <RulesForm name={name} rules={rules} drafts={drafts} onSet={asked.refresh} />
+          {rules && (
+            <div>
+              <Form
+                label={`Register for somebody below ${name}`}
+                work={give}
+                submit="Give the name"
+                isPlain
+              >
+                <Input
+                  label="Name for somebody else"
+                  {...CLUSTER_NAME_INPUT_ATTRIBUTES}
+                  name="name"
+                />
+                <Input label="Wallet" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="wallet" />
+              </Form>
+              <Payouts name={name} />
+            </div>
+          )}
+        </div>
+      )}
+    </LoadedContent>
   )
 }
+
+/** A payout without the fields that differ at each read. */
+const bare = ({ transaction: _, ...payout }: CommunityPayout) => JSON.stringify(payout)
 
 /** Earnings of a community that its recipients have not taken yet. */
 function Payouts({ name }: { name: string }) {
   const account = useAccount()
-  const key = `${name} ${account.isTestnet} ${account.followed.length}`
-  const asked = usePolled<{ payouts: CommunityPayout[] }>(key, () =>
-    account.send(`/v1/communities/${name}/payouts`),
-  )
-  const payouts = asked.data?.payouts ?? []
+  const read = () => account.send<{ payouts: CommunityPayout[] }>(`/v1/communities/${name}/payouts`)
+  const asked = usePolled(name, read, { again: account.outcomes })
   return (
     <ul class="rows">
-      {payouts.map((payout) => {
-        const chain = findChain(account.chains, payout.network)
-        const isMine = payout.recipient === account.session?.address
-        const sent = 'Sent. The money is yours once the chain has confirmed it.'
-        const take = () =>
-          followPayment(account.pay(chain!, payout.transaction!), { say: account.say, sent })
+      {asked.data?.payouts.map((payout) => {
+        const { network, recipient, token, transaction } = payout
+        const isGone = async () => !(await read()).payouts.some((one) => bare(one) === bare(payout))
         return (
-          <li key={`${payout.network} ${payout.recipient} ${payout.token}`}>
+          <li key={`${network} ${recipient} ${token}`}>
             <span>
-              Earned: {priceText(payout, chain)} on {chainName(payout.network)}
+              Earned: <Money {...payout} /> on {chainName(network)}
             </span>
-            {isMine && chain && payout.transaction && (
-              <ActionButton work={take}>Take it</ActionButton>
+            {recipient === account.session?.address && transaction && (
+              <TransactionButton
+                offer={{
+                  key: `${name} ${bare(payout)}`,
+                  chain: findChain(account.chains, network),
+                  transactions: [transaction],
+                  done: 'The money is yours.',
+                  isGone,
+                  refresh: asked.refresh,
+                }}
+              >
+                Take it
+              </TransactionButton>
             )}
           </li>
         )

@@ -3,56 +3,67 @@ import { pause } from '../../../client/time.js'
 import { isFinalStatus, readTxStatus } from '../lib/live.js'
 import { loadTabItem, saveTabItem } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
-import type { Account, ShowMessage } from './state.js'
+import type { ShowMessage } from './talk.js'
 import { UnansweredError } from './wallets/kind.js'
 
-/** A transaction that was sent from this tab. */
-export interface FollowedPayment {
+/** A transaction that this tab asked a wallet to send. */
+export interface SentTransaction {
+  /** The name that it pays for, or the key of the offer that it takes. */
   title: string
-  tx: string
-  /** Wallet that paid. */
+  /** Wallet that was asked. */
   payer: string
   isTestnet: boolean
+  /** Absent while the wallet has not answered. Its window may still be open after a reload. */
+  tx?: string
+  /** Status of a registration; null before the first answer. */
   status: TxStatus | null
+  /** It takes an offer of a `TransactionButton`, and registers nothing. */
+  isOffer?: boolean
 }
 
 const ITEM = 'clusterd.followed'
-const ASKED_ITEM = 'clusterd.unanswered'
-/** Maximum number of payments that survive a reload, the newest. A sent payment that is not final is always kept. */
+/** Maximum number of transactions that survive a reload, the newest. A sent payment that is not final is always kept. */
 const KEPT = 20
 
-/** Module state, because a wallet may answer after the visitor has opened another page. */
-let all = loadTabItem<readonly FollowedPayment[]>(ITEM) ?? []
-const listeners = new Set<(known: readonly FollowedPayment[]) => void>()
+/** Module state, because a wallet may answer after the visitor has opened another page. Newest first. */
+let all = loadTabItem<readonly SentTransaction[]>(ITEM) ?? []
+const listeners = new Set<(known: readonly SentTransaction[]) => void>()
 
-function know(next: readonly FollowedPayment[]): void {
+function know(next: readonly SentTransaction[]): void {
   all = next
-  saveTabItem(
-    ITEM,
-    next.filter((one, i) => i < KEPT || isOpen(one)),
-  )
+  const stored = next.filter((one, i) => i < KEPT || isOpen(one))
+  saveTabItem(ITEM, stored.length > 0 ? stored : null)
   for (const listener of listeners) listener(next)
 }
 
-const isOpen = ({ status }: FollowedPayment): boolean => !status || !isFinalStatus(status)
+/** True for a registration whose status may still change. */
+const isOpen = ({ tx, status, isOffer }: SentTransaction): boolean =>
+  tx !== undefined && !isOffer && !(status && isFinalStatus(status))
 
-type Payment = Pick<FollowedPayment, 'title' | 'payer' | 'isTestnet'>
+const isWon = ({ status }: SentTransaction): boolean => status?.status === 'finalized'
 
-/** Payments that a wallet was asked for and has not answered. The wallet's window may still be open after a reload. */
-let unanswered = loadTabItem<readonly Payment[]>(ASKED_ITEM) ?? []
-
-function wait(next: readonly Payment[]): void {
-  unanswered = next
-  saveTabItem(ASKED_ITEM, next.slice(-KEPT))
+/**
+ * The one of several payments for a name whose status is the name's outcome: the one that registered it, else one that
+ * is not decided, else the newest.
+ */
+export function outcomeOf(
+  sent: readonly SentTransaction[],
+  title: string,
+): SentTransaction | undefined {
+  const same = sent.filter((one) => one.title === title && one.tx)
+  return same.find(isWon) ?? same.find(isOpen) ?? same[0]
 }
 
+type Payer = Pick<SentTransaction, 'payer' | 'isTestnet'>
+
+const sentBy = ({ payer, isTestnet }: Payer): readonly SentTransaction[] =>
+  all.filter((one) => one.payer === payer && one.isTestnet === isTestnet)
+
 /** Warning about earlier payments for the same title, sent or unanswered, before another payment. */
-export function earlierPaymentWarning({ session, isTestnet }: Account, title: string): string {
-  const isSame = (one: Payment) =>
-    one.title === title && one.payer === session?.address && one.isTestnet === isTestnet
-  if (all.some((one) => isSame(one) && isOpen(one)))
-    return ' You have paid for it already, and that is not decided yet.'
-  return unanswered.some(isSame)
+export function earlierPaymentWarning(payer: Payer, title: string): string {
+  const same = sentBy(payer).filter((one) => one.title === title)
+  if (same.some(isOpen)) return ' You have paid for it already, and that is not decided yet.'
+  return same.some(({ tx }) => !tx)
     ? ' Your wallet was asked to pay for it before and has not answered: decline one of the two there.'
     : ''
 }
@@ -63,80 +74,46 @@ const inTheEnd = (payment: Promise<string>): Promise<string> =>
     (error: unknown) => (error instanceof UnansweredError && error.sent) || Promise.reject(error),
   )
 
-const POLL_MS = 1_000
-/** Maximum number of polls until a payment has its effect. A chain may need minutes. */
-const POLLS = 120
-
-interface Sent {
-  say: ShowMessage
-  /** Message to show once the payment is sent. */
-  sent: string
-  /** Whether the payment has had its effect. @param tx the payment's hash or signature */
-  isDone?: ((tx: string) => Promise<boolean>) | undefined
-  /** Called once the payment has had its effect, within two minutes. */
-  done?: () => unknown
-}
-
-/**
- * Shows that a payment was sent, even if its wallet answers late, and waits until the payment has its effect.
- * @throws Error where the wallet refuses, or does not answer in time
- */
-export async function followPayment(
-  payment: Promise<string>,
-  { say, sent, isDone, done }: Sent,
-): Promise<void> {
-  const counted = inTheEnd(payment).then(async (tx) => {
-    say(sent)
-    for (let polls = 0; isDone && polls < POLLS; polls++) {
-      await pause(POLL_MS)
-      if (await isDone(tx).catch(() => false)) return done?.()
-    }
-  })
-  // the caller that awaits the payment gets its error; avoid a second, unhandled rejection
-  counted.catch(() => {})
-  await payment
-  await counted
-}
-
 /** Pause between two status requests. */
 const FOLLOW_PAUSE_MS = 500
 
 /** Polls the open payments one after the other, because a browser has few connections to one service. */
 async function followOpen(
   left: AbortSignal,
-  onEnd: (ended: FollowedPayment, status: TxStatus) => void,
+  onEnd: (ended: SentTransaction) => void,
 ): Promise<void> {
   for (let turn = 0; !left.aborted; turn++) {
     const open = all.filter(isOpen)
     const asked = open[turn % Math.max(1, open.length)]
-    const status = asked && (await readTxStatus(asked.tx, asked.isTestnet, left).catch(() => null))
+    const status = asked && (await readTxStatus(asked.tx!, asked.isTestnet, left).catch(() => null))
     if (left.aborted) return
-    if (asked && status) know(all.map((one) => (one.tx === asked.tx ? { ...one, status } : one)))
-    if (asked && status && isFinalStatus(status)) onEnd(asked, status)
+    if (status) {
+      know(all.map((one) => (one.tx === asked.tx ? { ...one, status } : one)))
+      if (isFinalStatus(status)) onEnd(asked)
+    }
     await pause(FOLLOW_PAUSE_MS)
   }
 }
 
 /**
- * Transactions that this wallet sent. They are followed across reloads until they are final, or the visitor signs
- * out.
+ * Transactions that this wallet was asked to send. Registrations are followed across reloads until they are final, or
+ * the visitor signs out.
  */
-export function useFollowedPayments(
-  { payer, isTestnet }: { payer: string; isTestnet: boolean },
-  say: ShowMessage,
-  onEnd: () => Promise<void>,
-) {
-  const [known, setKnown] = useState(all)
+export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () => Promise<void>) {
+  const [, setKnown] = useState(all)
   const latest = useRef({ payer, say, onEnd })
   latest.current = { payer, say, onEnd }
   useEffect(() => {
     const left = new AbortController()
-    const end = async ({ title, payer }: FollowedPayment, { status }: TxStatus) => {
-      await latest.current.onEnd()
+    const end = async ({ title, payer: by }: SentTransaction) => {
+      const { onEnd, payer, say } = latest.current
+      await onEnd()
       // the transaction belongs to another wallet
-      if (latest.current.payer !== payer) return
-      if (status === 'finalized') latest.current.say(`${title} is yours.`)
-      else latest.current.say(`${title} was not registered: the line below says why.`, 'error')
+      if (payer.payer !== by) return
+      const outcome = outcomeOf(sentBy(payer), title)
+      if (!outcome || isOpen(outcome)) return
+      if (isWon(outcome)) say(`${title} is yours.`)
+      else say(`${title} was not registered: the line below says why.`, 'error')
     }
     listeners.add(setKnown)
     setKnown(all)
@@ -147,23 +124,32 @@ export function useFollowedPayments(
     }
   }, [])
   return {
-    followed: known.filter((one) => one.payer === payer && one.isTestnet === isTestnet),
-    async follow(title: string, payment: Promise<string>) {
-      const asked: Payment = { title, payer, isTestnet }
-      wait([...unanswered, asked])
+    sent: sentBy(payer),
+    /**
+     * Keeps a transaction from the wallet's question on.
+     * @param said message once it is sent
+     * @throws Error where the wallet refuses, or does not answer in time
+     */
+    async follow(
+      of: Pick<SentTransaction, 'title' | 'isOffer'>,
+      payment: Promise<string>,
+      said: string,
+    ) {
+      const asked: SentTransaction = { ...of, ...payer, status: null }
+      know([asked, ...all])
+      const become = (...next: SentTransaction[]) =>
+        know(all.flatMap((one) => (one === asked ? next : [one])))
       const sent = (tx: string) => {
-        know([{ ...asked, tx, status: null }, ...all])
-        say(`Sent. ${title} is being registered.`)
+        become({ ...asked, tx })
+        say(said)
       }
-      const settled = inTheEnd(payment).then(sent, () => {})
-      void settled.finally(() => wait(unanswered.filter((one) => one !== asked)))
+      void inTheEnd(payment).then(sent, () => become())
       await payment
     },
+    /** Forgets a transaction that takes an offer. */
+    forget: (tx: string) => know(all.filter((one) => one.tx !== tx)),
   }
 }
 
-/** Forgets every payment. */
-export function forgetFollowedPayments(): void {
-  know([])
-  saveTabItem(ASKED_ITEM, null)
-}
+/** Forgets every transaction. */
+export const forgetSentTransactions = () => know([])

@@ -41,7 +41,7 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
           name="name"
         />
         <CheckBox name="private" defaultChecked>
-          Private: only members of the cluster see it. A public entry cannot be made private later.
+          Private: only members of the bundle see it. A public entry cannot be made private later.
         </CheckBox>
       </Form>
       {made && (

@@ -12,7 +12,8 @@ import { CommunitiesPage } from './communities.js'
 import { KeysPage } from './keys.js'
 import { ActionButton, Dialog, Form, type FormValues, Input, Select } from './pieces.js'
 import { RefundsPage } from './refunds.js'
-import { RegisterPage, RegistrationTerms } from './register.js'
+import { RegisterPage } from './register.js'
+import { tabs } from './session.js'
 import { AccountProvider, useAccount } from './state.js'
 import { createSignOnlyWallet } from './wallets/kind.js'
 import { WALLET_KINDS, WALLET_KINDS_TEXT } from './wallets/kinds.js'
@@ -105,7 +106,7 @@ function AccountPageView({ page }: { page: AccountPageName }) {
       <p id="message" role="status" data-kind={message.kind}>
         {message.text}
       </p>
-      {!session && page === 'register' && <RegistrationTerms />}
+      {!session && page === 'register' && <RegisterPage />}
       {page === 'communities' && <CommunityList />}
       {(!session || isEnded) && <SignIn />}
       {session && <Page key={session.address} />}
@@ -143,6 +144,11 @@ function SignIn() {
           the local world of <code>npm run dev</code> a test wallet is there automatically.
         </p>
       )}
+      <p class="soft">
+        {tabs
+          ? 'New tabs of this site are signed in too. The key ends with the last tab, or when you sign out.'
+          : 'Each tab signs in on its own, because this browser has no safe way to share the key.'}
+      </p>
       <Elsewhere />
     </Card>
   )

@@ -3,18 +3,16 @@ import { usePolled } from '../lib/net.js'
 import type { ApiKey } from '../lib/types.js'
 import { Card, CopyableText, LoadedContent } from '../parts/basics.js'
 import { ActionButton, Form, type FormValues, Input } from './pieces.js'
-import { type ConfirmationQuestion, useAccount } from './state.js'
+import { useAccount } from './state.js'
+import type { ConfirmationQuestion } from './talk.js'
 
 /** `/@keys`: the wallet's API keys, and buttons that end its sessions. */
 export function KeysPage() {
   const account = useAccount()
-  const [turn, setTurn] = useState(0)
   const [made, setMade] = useState<{ id: string; key: string } | null>(null)
-  const asked = usePolled<ApiKey[]>(`${account.session?.token} ${turn}`, () =>
-    account.send('/v1/keys'),
-  )
+  const asked = usePolled(account.session!.token, () => account.send<ApiKey[]>('/v1/keys'))
   const changed = (said: string) => {
-    setTurn((n) => n + 1)
+    asked.refresh()
     account.say(said)
   }
   const make = async (typed: FormValues) => {

@@ -9,7 +9,9 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { chainName } from '../lib/format.js'
 import type { Chain, TxStatus } from '../lib/types.js'
 import { Card, Link, NameLabel } from '../parts/basics.js'
-import { type ConfirmationQuestion, useAccount } from './state.js'
+import { outcomeOf, type SentTransaction } from './followed.js'
+import { useAccount } from './state.js'
+import type { ConfirmationQuestion } from './talk.js'
 
 /** Small components of the pages of a signed-in wallet. */
 
@@ -37,13 +39,20 @@ function useWork() {
  * A button that shows when its work is running. It is not disabled meanwhile, because a disabled button loses the
  * focus.
  */
-export function ActionButton({ work, ask, children, class: className = '', label }: ActionProps) {
+export function ActionButton({
+  work,
+  ask,
+  children,
+  class: className = '',
+  label,
+  isWaiting = false,
+}: ActionProps) {
   const { isBusy, run } = useWork()
   return (
     <button
       type="button"
       class={className}
-      aria-busy={isBusy}
+      aria-busy={isBusy || isWaiting}
       aria-label={label}
       onClick={() => void run(work, ask)}
     >
@@ -57,6 +66,8 @@ interface ActionProps {
   children: ComponentChildren
   class?: string
   label?: string | undefined
+  /** An earlier press still has to take effect. */
+  isWaiting?: boolean
 }
 
 /** A form submitted by its button or by Enter. It is emptied after its work, unless the work fails or returns false. */
@@ -99,7 +110,7 @@ interface FormProps {
   children: ComponentChildren
   label: string
   /** Text of the form's button. */
-  submit?: string
+  submit?: string | undefined
   isPlain?: boolean
   class?: string
 }
@@ -151,10 +162,10 @@ function LabelledControl({
   )
 }
 
-/** A `select` element below its label. */
+/** A `select` element below its label. `chosen` is the value of the selected option; default: the first one. */
 export const Select = ({ label, options, chosen, ...select }: SelectProps) => (
   <LabelledControl label={label}>
-    <select {...select}>
+    <select {...(select as object)}>
       {options.map(([value, text]) => (
         <option key={value} value={value} selected={value === chosen}>
           {text}
@@ -167,9 +178,8 @@ interface SelectProps {
   label: string
   name: string
   options: readonly (readonly [value: string, text: string])[]
-  /** Value of the selected option; default: the first one. */
   chosen?: string | undefined
-  onChange?: (event: TargetedEvent<HTMLSelectElement>) => void
+  onInput?: (event: TargetedEvent<HTMLSelectElement>) => void
 }
 
 /** `Ethereum (ETH)` */
@@ -221,26 +231,39 @@ const STATUS_TEXT: Readonly<Record<TxStatus['status'], string>> = {
   finalized: 'The name is yours.',
 }
 
-/** Transactions that were sent from this tab. */
+/** Status of a payment as a sentence. */
+export function statusText({ status }: SentTransaction): string {
+  const { status: word = 'not_found', confirmations } = status ?? {}
+  const { have = 0, need = 0 } = (word === 'pending' && confirmations) || {}
+  return `${STATUS_TEXT[word]}${need > 0 ? ` ${Math.min(have, need)} of ${need}` : ''}`
+}
+
+/** Registrations that were sent from this tab: each name with its one outcome. */
 export function FollowedPaymentList() {
-  const { followed } = useAccount()
+  const { sent } = useAccount()
+  const payments = sent.filter(({ tx, isOffer }) => tx && !isOffer)
+  const titles = [...new Set(payments.map(({ title }) => title))]
   return (
     <div aria-live="polite">
-      {followed.length > 0 && (
+      {titles.length > 0 && (
         <Card title="Sent from this tab">
           <ol class="rows followed">
-            {followed.map(({ title, tx, status }) => (
-              <li key={tx} data-status={status?.status ?? 'not_found'}>
-                <NameLabel name={title} />
-                <span class="status">
-                  {STATUS_TEXT[status?.status ?? 'not_found']}
-                  {status?.status === 'pending' &&
-                    status.confirmations &&
-                    ` ${Math.min(status.confirmations.have, status.confirmations.need)} of ${status.confirmations.need}`}
-                </span>
-                <Link to={`/tx/${tx}`}>Progress</Link>
-              </li>
-            ))}
+            {titles.map((title) => {
+              const outcome = outcomeOf(payments, title)!
+              const { tx, status } = outcome
+              const isOne = payments.filter((one) => one.title === title).length === 1
+              return (
+                <li key={title} data-status={status?.status ?? 'not_found'}>
+                  <NameLabel name={title} />
+                  <span class="status">
+                    {statusText(outcome)}
+                    {!isOne && ' You paid more than once: '}
+                    {!isOne && <Link to="/@refunds">take the rest back</Link>}
+                  </span>
+                  <Link to={`/tx/${tx}`}>Progress</Link>
+                </li>
+              )
+            })}
           </ol>
         </Card>
       )}

@@ -4,10 +4,9 @@ import { usePolled } from '../lib/net.js'
 import { serviceInfo } from '../lib/service.js'
 import type { PrimaryNameTransactions } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
-import { followPayment } from './followed.js'
-import { ActionButton, Select } from './pieces.js'
+import { Select } from './pieces.js'
 import { type Account, useAccount, walletOfSession } from './state.js'
-import type { EvmTransaction } from './wallets/kind.js'
+import { TransactionButton } from './transaction.js'
 
 type OnChain = PrimaryNameTransactions['chains'][number]
 
@@ -39,11 +38,11 @@ export function PrimaryNameCard() {
   const name = names.includes(chosen) ? chosen : (names[0] ?? '')
   const parent = isTestnet ? serviceInfo.ens.testnet : serviceInfo.ens.mainnet
   const isServed = Boolean(parent) && session?.type === 'evm'
-  const [setNames, countSetNames] = useState(0)
-  const key = `${name} ${isTestnet} ${setNames}`
-  const asked = usePolled<PrimaryNameTransactions>(isServed && name ? key : null, () =>
-    send(`/v1/names/${encodeURIComponent(name)}/primary/${session?.address}`),
-  )
+  const read = () =>
+    send<PrimaryNameTransactions>(
+      `/v1/names/${encodeURIComponent(name)}/primary/${session?.address}`,
+    )
+  const asked = usePolled(isServed && name ? name : null, read)
   if (!isServed || !name || asked.data?.chains.length === 0) return null
   return (
     <Card title="Primary name">
@@ -53,7 +52,7 @@ export function PrimaryNameCard() {
         name="primary"
         options={names.map((one) => [one, one])}
         chosen={name}
-        onChange={(event) => choose(event.currentTarget.value)}
+        onInput={(event) => choose(event.currentTarget.value)}
       />
       <LoadedContent asked={asked} lines={1}>
         {({ ensName, chains }) => (
@@ -63,13 +62,22 @@ export function PrimaryNameCard() {
                 <span>{chainText(account, chainId)}</span>
                 {current && <span class="good">{current} is set.</span>}
                 {transaction && current !== ensName && (
-                  <ActionButton
-                    work={() =>
-                      set(account, ensName!, transaction, () => countSetNames((n) => n + 1))
-                    }
+                  <TransactionButton
+                    offer={{
+                      key: `primary ${chainId} ${ensName}`,
+                      chain: { chainId, isTestnet },
+                      transactions: [transaction],
+                      done: `${ensName} is your primary name now.`,
+                      isGone: async (isExecuted) =>
+                        isExecuted ||
+                        (await read()).chains.some(
+                          (one) => one.chainId === chainId && one.current === ensName,
+                        ),
+                      refresh: asked.refresh,
+                    }}
                   >
                     Set {ensName}
-                  </ActionButton>
+                  </TransactionButton>
                 )}
                 {reason && <span class="soft">{REASONS[reason]}</span>}
               </li>
@@ -84,22 +92,4 @@ export function PrimaryNameCard() {
 function chainText({ chains }: Account, chainId: number): string {
   const known = chains.find((chain) => chain.chainId === chainId)
   return known ? chainName(known.network) : `Chain ${chainId}`
-}
-
-async function set(
-  { account, pay, say, isTestnet }: Account,
-  ensName: string,
-  { chainId, ...transaction }: EvmTransaction & { chainId: number },
-  onSet: () => void,
-): Promise<void> {
-  const { isExecuted } = await account()
-  await followPayment(pay({ chainId, isTestnet }, transaction), {
-    say,
-    sent: 'Sent. ENS has your primary name once the chain has the transaction.',
-    isDone: isExecuted,
-    done: () => {
-      say(`${ensName} is your primary name now.`)
-      onSet()
-    },
-  })
 }

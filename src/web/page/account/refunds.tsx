@@ -1,21 +1,18 @@
 import { useState } from 'preact/hooks'
-import { amountText, findChain, priceText, utcMinuteText } from '../lib/format.js'
+import { chainName, findChain, utcMinuteText } from '../lib/format.js'
+import { type Amount, Money } from '../lib/money.js'
 import { NO_AUTOCORRECT_INPUT_ATTRIBUTES } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
-import { followPayment } from './followed.js'
-import { ActionButton, chainNameWithGasToken, Form, type FormValues, Input } from './pieces.js'
+import { chainNameWithGasToken, Form, type FormValues, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
-
-const ETHER_DECIMALS = 18
+import { TransactionButton } from './transaction.js'
 
 /** `/@refunds`: the money that the wallet is owed, with buttons that take it. */
 export function RefundsPage() {
   const account = useAccount()
-  const [turn, setTurn] = useState(0)
-  const key = `${account.session?.address} ${account.isTestnet} ${turn} ${account.followed.length}`
-  const asked = usePolled<Refunds>(key, () => readRefunds(account))
+  const asked = usePolled('', () => readRefunds(account), { again: account.outcomes })
   return (
     <Card title="Yours to take back">
       <LoadedContent asked={asked}>
@@ -24,13 +21,14 @@ export function RefundsPage() {
             {refunds.length === 0 && <p class="empty">Nothing is owed to your wallet.</p>}
             <ul class="rows">
               {refunds.map((refund) => (
-                <Line key={bare(refund)} refund={refund} onTaken={() => setTurn((n) => n + 1)} />
+                <Line key={bare(refund)} refund={refund} refresh={asked.refresh} />
               ))}
             </ul>
             {truncated && <p>There is more; it shows once some of this is taken.</p>}
             {unavailable.length > 0 && (
               <p class="empty">
-                Not answering now, so what they owe is not shown: {unavailable.join(', ')}.
+                Not answering now, so what they owe is not shown:{' '}
+                {unavailable.map(chainName).join(', ')}.
               </p>
             )}
           </>
@@ -40,16 +38,13 @@ export function RefundsPage() {
   )
 }
 
-const readRefunds = ({ send, session }: Account, to?: string): Promise<Refunds> =>
-  send(`/v1/refunds/${session?.address}${to ? `?to=${encodeURIComponent(to)}` : ''}`)
+const readRefunds = ({ send, session }: Account, to = ''): Promise<Refunds> =>
+  send(`/v1/refunds/${session?.address}${to && `?to=${encodeURIComponent(to)}`}`)
 
-/**
- * The hub's coin is shown as the coin of the hub's chain: credits for payments from other chains are paid in it too.
- */
-function moneyText({ owedBy, token, amount, eid }: Refund, chain: Chain | undefined): string {
-  return token === 'native' && owedBy === 'hub' && eid !== 0
-    ? `${amountText(amount, ETHER_DECIMALS)} of the hub’s coin`
-    : priceText({ token, amount }, chain)
+/** The hub owes its own coin, also for payments from other chains. */
+function amountOf(account: Account, { owedBy, network, token, amount }: Refund): Amount {
+  const hub = account.chains.find(({ role }) => role === 'hub')
+  return { network: owedBy === 'hub' ? (hub?.network ?? null) : network, token, amount }
 }
 
 function reasonText(
@@ -58,38 +53,45 @@ function reasonText(
 ): string {
   const where = chain ? ` on ${chainNameWithGasToken(chain)}` : ''
   if (owedBy === 'hub') return `for bids that came too late, taken${where}`
-  const what = payments ? ` for ${payments.map(({ name }) => name).join(', ')}` : ''
+  const names = payments ? ` for ${payments.map(({ name }) => name).join(', ')}` : ''
   const isHeld = reclaimAfter && !transaction
   const until = isHeld
     ? `; not decided yet, yours again from ${utcMinuteText(reclaimAfter)} on`
     : ''
-  return `paid${what}${where}${until}`
+  return `paid${names}${where}${until}`
 }
 
-function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
+function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
   const account = useAccount()
+  const [to, setTo] = useState('')
+  const [offered, setOffered] = useState(refund)
   const chain = findChain(account.chains, refund.network)
-  const takeIt = (offered: Refund) => take(account, offered, chain!, onTaken)
-  const elsewhere = async (typed: FormValues) => {
-    const to = typed('to')
-    const { refunds } = await readRefunds(account, to)
-    const offered = refunds.find(
+  const choose = async (typed: FormValues) => {
+    const { refunds } = await readRefunds(account, typed('to'))
+    const found = refunds.find(
       (one) => one.owedBy === 'hub' && one.eid === refund.eid && one.transaction,
     )
-    if (!offered) throw new Error('It is not there any more, or its chain does not answer now.')
-    const text = `${moneyText(offered, chain)} go to ${to}.`
-    if (await account.confirmed({ title: 'Send it there?', text, yes: 'Send' }))
-      await takeIt(offered)
+    if (!found) throw new Error('It is not there any more, or its chain does not answer now.')
+    setTo(typed('to'))
+    setOffered(found)
+    return false
+  }
+  const { transaction } = to ? offered : refund
+  const isGone = async () => {
+    const { refunds, unavailable } = await readRefunds(account)
+    // a chain that does not answer lists no refunds, which does not mean that this refund was taken
+    return (
+      !unavailable.includes(refund.network!) && !refunds.some((one) => bare(one) === bare(refund))
+    )
   }
   return (
     <li>
-      <strong>{moneyText(refund, chain)}</strong>
+      <strong>
+        <Money {...amountOf(account, refund)} />
+      </strong>
       <span class="soft">{reasonText(refund, chain)}</span>
-      {refund.transaction && chain && (
-        <ActionButton work={() => takeIt(refund)}>Take it</ActionButton>
-      )}
-      {refund.needsReceiver && chain && (
-        <Form label="Take it elsewhere" work={elsewhere} submit="Take it">
+      {refund.needsReceiver && (
+        <Form label="Take it elsewhere" work={choose} submit="Use this receiver" isPlain>
           <Input
             label="Receiver on the hub"
             hint="Your wallet is a contract, which may not exist there"
@@ -98,32 +100,22 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
           />
         </Form>
       )}
+      {transaction && chain && (
+        <TransactionButton
+          offer={{
+            key: bare(refund),
+            chain,
+            transactions: [transaction.type === 'evm' ? transaction : transaction.data],
+            ...(to && { ask: { title: 'Send it there?', text: `It goes to ${to}.`, yes: 'Send' } }),
+            done: 'It is yours again.',
+            isGone,
+            refresh,
+          }}
+        >
+          Take it
+        </TransactionButton>
+      )}
     </li>
-  )
-}
-
-async function take(
-  account: Account,
-  refund: Refund,
-  chain: Chain,
-  onTaken: () => void,
-): Promise<void> {
-  const { network, transaction } = refund
-  await followPayment(
-    account.pay(chain, transaction!.type === 'evm' ? transaction! : transaction!.data),
-    {
-      say: account.say,
-      sent: 'Sent. It is off the list once the chain has confirmed it.',
-      isDone: async () => {
-        const { refunds, unavailable } = await readRefunds(account)
-        // a chain that does not answer lists no refunds, which does not mean that this refund was taken
-        return !unavailable.includes(network!) && !refunds.some((one) => bare(one) === bare(refund))
-      },
-      done() {
-        onTaken()
-        account.say('It is yours again.')
-      },
-    },
   )
 }
 

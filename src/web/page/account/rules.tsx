@@ -1,42 +1,120 @@
+import type { TargetedEvent } from 'preact'
 import { useState } from 'preact/hooks'
-import { amountText, findChain, parseAmount, priceText } from '../lib/format.js'
-import type { Chain, Community } from '../lib/types.js'
+import { amountText, parseAmount } from '../lib/format.js'
+import { priceText, unitOf } from '../lib/money.js'
+import { canonicalName } from '../lib/names.js'
+import type { Community } from '../lib/types.js'
 import { chainNameWithGasToken, Form, type FormValues, Input, Select } from './pieces.js'
-import { type Account, payableChains, useAccount } from './state.js'
+import { type Account, useAccount } from './state.js'
 
-/** Value of the form field "who may register". */
-function registrantsOf(rules: Community | null, isPriceShown: boolean): string {
-  if (rules?.ownersOnly) return 'owners'
-  if (!rules?.prices.length) return 'free'
-  return isPriceShown ? 'paid' : 'kept'
+/** A price or a requirement as typed: its kind, and the text of each field. */
+export type RuleDraft = Readonly<
+  Record<'kind' | 'network' | 'text' | 'token' | 'recipient', string>
+>
+
+const TOKEN = ['Token', 'Its address; empty for the coin of the chain'] as const
+
+/** Kinds of rules: the button that adds one, and the label and hint of each field. */
+const KINDS: Readonly<Record<string, { add: string; fields: Readonly<Record<string, Texts>> }>> = {
+  price: {
+    add: 'Add a price',
+    fields: {
+      text: ['Price'],
+      network: ['On'],
+      token: TOKEN,
+      recipient: ['Paid to', 'Empty for your wallet'],
+    },
+  },
+  token: {
+    add: 'Require a token',
+    fields: { text: ['Least balance'], network: ['On'], token: TOKEN },
+  },
+  cluster: {
+    add: 'Require a bundle',
+    fields: { text: ['Name of the bundle', 'Who registers is a public, verified wallet of it'] },
+  },
+  allowlist: {
+    add: 'Require a list',
+    fields: { text: ['Wallets that may register', 'Addresses, with spaces between'] },
+  },
+}
+type Texts = readonly [label: string, hint?: string]
+
+const NEW_DRAFT = { text: '', token: '', recipient: '' }
+const NATIVE = 'native'
+/** Length of `2026-12-01T08:00`. */
+const MINUTE_CHARS = 16
+
+/** The rules as drafts of the form. @throws ClusterdError */
+export async function draftsOf(rules: Community, isTestnet: boolean): Promise<RuleDraft[]> {
+  const text = async (of: { network: string; token: string }, amount: string) =>
+    amountText(amount, (await unitOf(of, isTestnet)).decimals)
+  const prices = rules.prices.map(async ({ network, token, amount, recipient }) => ({
+    kind: 'price',
+    network,
+    recipient,
+    token: token === NATIVE ? '' : token,
+    text: await text({ network, token }, amount),
+  }))
+  const requirements = rules.requirements.map(async (one) => {
+    const draft = { ...NEW_DRAFT, kind: one.kind, network: '' }
+    if (one.kind === 'cluster') return { ...draft, text: one.name }
+    if (one.kind === 'allowlist') return { ...draft, text: one.addresses.join(' ') }
+    const { network, token } = one
+    return { ...draft, network, token, text: await text(one, one.minimum) }
+  })
+  return Promise.all([...prices, ...requirements])
+}
+
+/** A draft as the API takes it. @throws Error for a text that is no amount, ClusterdError */
+async function ruleOf(
+  { kind, network, text, token, recipient }: RuleDraft,
+  { isTestnet, session }: Account,
+) {
+  if (kind === 'cluster') return { kind, name: canonicalName(text) }
+  if (kind === 'allowlist') return { kind, addresses: text.split(/[\s,]+/).filter(Boolean) }
+  const of = { network, token: token || NATIVE }
+  const amount = parseAmount(text, (await unitOf(of, isTestnet)).decimals)
+  if (kind === 'token') return { kind, ...of, minimum: amount }
+  return { ...of, amount, recipient: recipient || session?.address }
 }
 
 /**
  * Form for the rules of a name as a community. It starts with the current rules, so pressing the button changes
  * nothing.
  */
-export function RulesForm({ name, rules, onSet }: RulesFormProps) {
+export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
   const account = useAccount()
-  const [chosen, setChosen] = useState<string | null>(null)
-  const chains = payableChains(account)
-  const price = rules?.prices.length === 1 ? rules.prices[0] : undefined
-  const chain = findChain(chains, price?.network)
-  // the form can edit only one kind of price; other prices can only be kept
-  const isShown =
-    chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
-  const who = registrantsOf(rules, isShown)
+  const [rows, setRows] = useState(drafts)
+  const [isOpen, setOpen] = useState(!rules?.ownersOnly)
+  const shown = rows.filter(({ kind }) => isOpen || kind !== 'price')
   const set = async (typed: FormValues) => {
-    onSet(await setRules(account, name, rules, typed))
+    const ofKind = (isPrice: boolean) =>
+      Promise.all(
+        shown
+          .filter(({ kind }) => (kind === 'price') === isPrice)
+          .map((draft) => ruleOf(draft, account)),
+      )
+    const start = typed('start')
+    const startsAt = start === '' ? null : `${start}:00Z`
+    const body = {
+      ownersOnly: !isOpen,
+      prices: await ofKind(true),
+      requirements: await ofKind(false),
+      // the form shows minutes
+      startsAt: rules?.startsAt?.slice(0, MINUTE_CHARS) === start ? rules.startsAt : startsAt,
+    }
+    const now = await account.send<Community>(`/v1/communities/${name}`, { method: 'PUT', body })
+    const costs = await Promise.all(now.prices.map((price) => priceText(price, account.isTestnet)))
+    onSet()
+    account.say(
+      now.ownersOnly
+        ? `Your bundle registers names below ${name}.`
+        : `Names below ${name} are ${costs.length > 0 ? `for ${costs.join(' or ')}` : 'free'} now.`,
+    )
     // keep the form as it is: after a reset, a double click would submit the initial values
     return false
   }
-  const kept = `Everybody who pays, by the ${rules?.prices.length} price(s) as they are`
-  const options = Object.entries({
-    ...(who === 'kept' && { kept }),
-    free: 'Everybody, free',
-    ...(chains.length > 0 && { paid: 'Everybody who pays' }),
-    owners: 'Only wallets of my cluster, for others too',
-  })
   return (
     <Form label={`Rules of ${name}`} work={set} submit="Set the rules">
       {!rules && (
@@ -47,76 +125,97 @@ export function RulesForm({ name, rules, onSet }: RulesFormProps) {
       <Select
         label="Who may register"
         name="who"
-        options={options}
-        chosen={who}
-        onChange={(event) => setChosen(event.currentTarget.value)}
+        options={[
+          ['everybody', 'Everybody, free or at a price'],
+          ['owners', 'Only wallets of my bundle, for others too'],
+        ]}
+        chosen={isOpen ? 'everybody' : 'owners'}
+        onInput={(event) => setOpen(event.currentTarget.value === 'everybody')}
       />
-      {(chosen === null || chosen === 'kept' ? who : chosen) === 'paid' && (
-        <>
-          <Input
-            label="Price"
-            hint="It goes to your wallet"
-            name="amount"
-            inputMode="decimal"
-            placeholder="0.001"
-            autocomplete="off"
-            defaultValue={isShown ? amountText(price.amount, chain.gasToken.decimals) : ''}
-          />
-          <Select
-            label="Paid on"
-            name="chain"
-            options={chains.map((one) => [one.network, chainNameWithGasToken(one)])}
-            chosen={chain?.network}
-          />
-        </>
-      )}
-      {(rules?.requirements.length || rules?.startsAt) && (
-        <p>Its requirements and its start stay as they are.</p>
-      )}
+      {shown.map((draft, i) => (
+        <RuleFields
+          key={String(i)}
+          draft={draft}
+          onChange={(changed) =>
+            setRows(rows.flatMap((one) => (one === draft ? (changed ?? []) : [one])))
+          }
+        />
+      ))}
+      <p class="row">
+        {Object.entries(KINDS).map(
+          ([kind, { add }]) =>
+            (isOpen || kind !== 'price') && (
+              <button
+                key={kind}
+                type="button"
+                class="plain"
+                onClick={() => {
+                  const network = account.chains[0]?.network ?? ''
+                  setRows([...rows, { ...NEW_DRAFT, kind, network }])
+                }}
+              >
+                {add}
+              </button>
+            ),
+        )}
+      </p>
+      <Input
+        label="Opens (UTC)"
+        hint="Empty: names can be registered at once"
+        name="start"
+        type="datetime-local"
+        defaultValue={rules?.startsAt?.slice(0, MINUTE_CHARS)}
+      />
     </Form>
   )
+}
+
+/** Fields of a rule. @param onChange gets the changed draft, or null for a removed one */
+function RuleFields({ draft, onChange }: RuleFieldsProps) {
+  const { chains } = useAccount()
+  const edit = (field: string) => ({
+    value: draft[field as keyof RuleDraft],
+    name: field,
+    autocomplete: 'off',
+    onInput: (event: TargetedEvent<HTMLInputElement | HTMLSelectElement>) =>
+      onChange({ ...draft, [field]: event.currentTarget.value }),
+  })
+  return (
+    <fieldset>
+      {Object.entries(KINDS[draft.kind]!.fields).map(([field, [label, hint]]) =>
+        field === 'network' ? (
+          <Select
+            key={field}
+            label={label}
+            options={chains.map((one) => [one.network, chainNameWithGasToken(one)])}
+            chosen={draft.network}
+            {...edit(field)}
+          />
+        ) : (
+          <Input
+            key={field}
+            label={label}
+            hint={hint}
+            required={field === 'text'}
+            {...edit(field)}
+          />
+        ),
+      )}
+      <button type="button" class="plain" onClick={() => onChange(null)}>
+        Remove
+      </button>
+    </fieldset>
+  )
+}
+interface RuleFieldsProps {
+  draft: RuleDraft
+  onChange(changed: RuleDraft | null): void
 }
 
 interface RulesFormProps {
   name: string
   /** Null for a name that is not a community. */
   rules: Community | null
-  onSet(rules: Community): void
+  drafts: readonly RuleDraft[]
+  onSet(): void
 }
-
-async function setRules(
-  account: Account,
-  name: string,
-  rules: Community | null,
-  typed: FormValues,
-): Promise<Community> {
-  const who = typed('who')
-  const chain = findChain(payableChains(account), typed('chain'))
-  if (who === 'paid' && !chain) throw new Error('Choose the chain.')
-  const paid = who === 'paid' ? [priceOf(account, typed('amount'), chain!)] : []
-  const body = {
-    ownersOnly: who === 'owners',
-    prices: who === 'kept' ? rules?.prices : paid,
-    startsAt: rules?.startsAt,
-    requirements: rules?.requirements,
-  }
-  const set = await account.send<Community>(`/v1/communities/${name}`, { method: 'PUT', body })
-  await account.reload()
-  const price = set.prices[0]
-  const priced = findChain(payableChains(account), price?.network)
-  const asked = price ? `for ${priceText(price, priced)}` : 'free'
-  account.say(
-    set.ownersOnly
-      ? `Your cluster registers names below ${name}.`
-      : `Names below ${name} are ${asked} now.`,
-  )
-  return set
-}
-
-/** Price in the gas token of a chain, to be paid to the signed-in wallet. */
-const priceOf = ({ session }: Account, units: string, { network, gasToken }: Chain) => ({
-  network,
-  token: 'native',
-  amount: parseAmount(units, gasToken.decimals),
-  recipient: session?.address,
-})

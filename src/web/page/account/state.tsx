@@ -6,43 +6,23 @@ import { pause } from '../../../client/time.js'
 import { familyOfLabel } from '../../../registry/families.js'
 import { type ApiCallOptions, callApi, outagePauseMs } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
-import { useNetwork, usePolled } from '../lib/net.js'
-import { saveTabItem as keepItem, loadTabItem } from '../lib/tabStorage.js'
-import type { Chain, Cluster, OwnedName, SigningWalletKind } from '../lib/types.js'
-import { forgetFollowedPayments, useFollowedPayments } from './followed.js'
-import type {
-  BrowserWallet,
-  ChainToSendOn,
-  ConnectedAccount,
-  EvmTransaction,
+import { useApi, useNetwork } from '../lib/net.js'
+import type { Chain, Cluster, ClusterOfAddress, Invitation, OwnedName } from '../lib/types.js'
+import { earlierPaymentWarning, forgetSentTransactions, useSentTransactions } from './followed.js'
+import { forgetSession, type Session, tabs, useSession } from './session.js'
+import { type ConfirmationQuestion, type ShowMessage, useTalk } from './talk.js'
+import {
+  type BrowserWallet,
+  type ChainToSendOn,
+  type ConnectedAccount,
+  type EvmTransaction,
+  RevertedError,
+  refusalText,
 } from './wallets/kind.js'
 import { discoverWallets } from './wallets/kinds.js'
 
 /** State that the pages of a signed-in wallet share. */
 
-interface Session {
-  token: string
-  type: SigningWalletKind
-  address: string
-  /** Id of the wallet that signed. */
-  walletId: string
-}
-
-/** A question to confirm before an irreversible action. */
-export interface ConfirmationQuestion {
-  title: string
-  /** Text of the question. A function is called when the question is shown, which may be after an earlier question. */
-  text: string | (() => string)
-  yes: string
-  /** Warns that the action is irreversible. */
-  isGrave?: true
-}
-
-type Message = { text: string; kind: 'note' | 'error' }
-/** A question that is being shown. */
-type Asked = ConfirmationQuestion & { text: string; answer(isYes: boolean): void }
-/** Shows a message about the wallet's work. It does nothing once another wallet is signed in. */
-export type ShowMessage = (text: string, kind?: Message['kind']) => void
 /** Calls the API with the wallet's key. @throws ClusterdError */
 type Send = <T>(path: string, call?: Pick<ApiCallOptions, 'method' | 'body'>) => Promise<T>
 
@@ -52,6 +32,25 @@ interface Known {
   cluster: Cluster | null | undefined
   /** Names that the wallet owns, as far as they were read. Names below communities have the form `community/name`. */
   owned: ListPart<OwnedName>
+  /** Bundles that list the wallet in public, though it has not joined them, newest first. */
+  invitations: readonly Invitation[]
+  /** Whether older invitations are not in the list. */
+  moreInvitations: boolean
+}
+
+/** A transaction that the pages ask a wallet for. */
+export interface Transaction {
+  /** The name that it pays for, or the key of the offer that it takes. */
+  title: string
+  isOffer?: true
+  /** undefined for a chain that is not served here. */
+  chain: ChainToSendOn | undefined
+  /** Sent one after the other; the last one counts, and the ones before it are approvals. */
+  transactions: readonly (EvmTransaction | string | undefined)[]
+  /** Asked first, with a warning about earlier payments for the same title. */
+  ask?: ConfirmationQuestion
+  /** Message once it is sent. */
+  said: string
 }
 
 export type Account = ReturnType<typeof useWallet>
@@ -60,8 +59,6 @@ const Context = createContext<Account | null>(null)
 
 /** The account of this page. Only for components inside AccountProvider. */
 export const useAccount = (): Account => useContext(Context)!
-
-const SESSION_ITEM = 'clusterd.session'
 
 /**
  * A wallet's proof: the service's message with its signature. The message is bound to the wallet, so that signatures
@@ -82,17 +79,29 @@ export async function walletProofOf(
 
 /** Reads the cluster of the wallet, and its names. */
 async function readAccount({ address }: Session, send: Send): Promise<Known> {
-  const { clusterId } = await send<{ clusterId: string | null }>(
-    `/v1/clusters/address/${address}?orNull=true`,
-  )
+  const {
+    clusterId,
+    invitations = [],
+    moreInvitations = false,
+  } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?orNull=true&invitations=true`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
-  return { cluster, owned: await readNextNames(address, [], send) }
+  const owned = await readNextNames(ownerOf(cluster, address), [], send)
+  return { cluster, invitations, moreInvitations, owned }
+}
+
+/** Address by which everybody can read the names of the wallet's bundle: a private wallet owns none in public. */
+function ownerOf(cluster: Cluster | null | undefined, address: string): string {
+  const own = cluster?.wallets.find((one) => one.address === address)
+  const shown = cluster?.wallets.find(({ isVerified, isPrivate }) => isVerified && !isPrivate)
+  return own?.isPrivate && shown ? shown.address : address
 }
 
 const isRefused = (error: unknown): boolean =>
   error instanceof ClusterdError && error.status === 401
 
 function sentenceOf(error: unknown): string {
+  const refusal = refusalText(error)
+  if (refusal) return refusal
   // wallets reject with plain objects
   const message = (error as { message?: unknown } | null)?.message
   return typeof message === 'string' && message !== '' ? message : 'That did not work.'
@@ -103,7 +112,12 @@ const withoutPayment = (error: unknown): never => {
   throw new Error(sentenceOf(error))
 }
 
-const UNKNOWN: Known = { cluster: undefined, owned: { items: [], isMore: false } }
+const UNKNOWN: Known = {
+  cluster: undefined,
+  owned: { items: [], isMore: false },
+  invitations: [],
+  moreInvitations: false,
+}
 
 /** The service refuses the key, because the key has expired or was revoked. */
 class KeyEnded extends Error {
@@ -120,48 +134,13 @@ function withWallet(
   return [...known, twins === 0 ? wallet : { ...wallet, id: `${wallet.id} ${twins + 1}` }]
 }
 
-/** Pause before the next question, ms, so that a double click does not answer that question too. */
-const DOUBLE_CLICK_MS = 500
-
-/** State of the page's message line and question. */
-function useTalk() {
-  const [message, setMessage] = useState<Message>({ text: '', kind: 'note' })
-  const [question, setQuestion] = useState<Asked | null>(null)
-  const before = useRef<Promise<unknown>>(Promise.resolve())
-  const say: ShowMessage = (text, kind = 'note') => setMessage({ text, kind })
-  return {
-    message,
-    question,
-    say,
-    /** Shows the question once the previous one is answered. @returns whether the answer was yes */
-    confirmed(asked: ConfirmationQuestion, left: AbortSignal): Promise<boolean> {
-      const ask = () =>
-        new Promise<boolean>((resolve) => {
-          if (left.aborted) return resolve(false)
-          const answer = (isYes: boolean) => {
-            setQuestion(null)
-            resolve(isYes)
-          }
-          const text = typeof asked.text === 'string' ? asked.text : asked.text()
-          setQuestion({ ...asked, text, answer })
-          // withdraw the question when the wallet that it is for signs out; otherwise it would block the questions of
-          // the next wallet
-          left.addEventListener('abort', () => answer(false))
-        })
-      const answered = before.current.then(ask)
-      before.current = answered.then(() => pause(DOUBLE_CLICK_MS))
-      return answered
-    },
-  }
-}
-
 type Shared = ReturnType<typeof useShared>
 
 /** State that all wallets of the page share. */
 function useShared() {
   const { isTestnet } = useNetwork()
   const { query } = useLocation()
-  const [session, setSession] = useState(() => loadTabItem<Session>(SESSION_ITEM))
+  const { session, keep } = useSession()
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const talk = useTalk()
@@ -170,9 +149,7 @@ function useShared() {
     const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
     discoverWallets(found)
   }, [])
-  const { data: chains = [], error } = usePolled('networks', (signal) =>
-    callApi<Chain[]>('/v1/networks', { isTestnet: false, signal }),
-  )
+  const { data: chains = [], error } = useApi<Chain[]>('/v1/networks')
   useEffect(() => {
     if (error) say.current(sentenceOf(error), 'error')
   }, [error])
@@ -186,10 +163,7 @@ function useShared() {
     /** Name that the visitor typed to register, kept across signing in. */
     wanted,
     setWanted,
-    keep(next: Session | null): void {
-      keepItem(SESSION_ITEM, next)
-      setSession(next)
-    },
+    keep,
   }
 }
 
@@ -221,7 +195,7 @@ function useSend({ session, isTestnet }: Shared, left: AbortSignal) {
       const isOver = isRefused(await validated.catch((refused: unknown) => refused))
       // a late response must not sign out a wallet that has signed in since
       if (!isOver || left.aborted || latest.current?.token !== session.token) throw error
-      keepItem(SESSION_ITEM, null)
+      forgetSession()
       setEndedKey(session.token)
       throw new KeyEnded()
     }
@@ -294,18 +268,27 @@ function useKnown({ session, keep }: Shared, send: Send, say: ShowMessage) {
     reload,
     reloadNewest: () => newest.current(),
     async moreNames(): Promise<void> {
-      const owned = await readNextNames(session?.address ?? '', known.owned.items, send)
+      const owned = await readNextNames(
+        ownerOf(known.cluster, session?.address ?? ''),
+        known.owned.items,
+        send,
+      )
       // keep a newer answer that is shown by now
       setKnown((shown) => (shown === known ? { ...shown, owned } : shown))
     },
   }
 }
 
-/** Actions of the wallet: it signs in and pays. */
-function walletActions(
-  { session, keep, wallets, talk }: Shared,
-  { send, say, attempt }: { send: Send } & ReturnType<typeof useOutcome>,
+/** Actions of the wallet: it signs in and sends transactions. */
+function useWalletActions(
+  { session, keep, wallets, talk, isTestnet }: Shared,
+  { send, say, attempt, left, reloadNewest }: Actions,
 ) {
+  const payer = { payer: session?.address ?? '', isTestnet }
+  const { sent, forget, follow } = useSentTransactions(payer, say, reloadNewest)
+  const connected = useRef<ConnectedAccount | null>(null)
+  const confirmed = (asked: ConfirmationQuestion, more?: () => string) =>
+    talk.confirmed(asked, left, more)
   /** The connected account. @throws Error where the wallet offers another account */
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
@@ -314,9 +297,26 @@ function walletActions(
     const found = await wallet.connect()
     if (found.address !== session.address)
       throw new Error(`The wallet shows ${found.address}, you are signed in as ${session.address}.`)
+    connected.current = found
     return found
   }
+  const pay = async (
+    chain: ChainToSendOn,
+    transactions: readonly (EvmTransaction | string)[],
+  ): Promise<string> => {
+    const from = await account()
+    say('Waiting for your wallet…')
+    // a wallet sends in order, so the payment is included after its approvals
+    for (const approval of transactions.slice(0, -1))
+      await from.send(chain, approval).catch(withoutPayment)
+    return from.send(chain, transactions.at(-1)!)
+  }
   return {
+    sent,
+    /** Changes whenever a registration does: what is offered then may differ. */
+    outcomes: sent.map(({ tx, status }) => `${tx} ${status?.status}`).join(),
+    forget,
+    confirmed,
     account,
     async signIn(wallet: BrowserWallet) {
       talk.say(`Waiting for ${wallet.name}…`)
@@ -328,6 +328,8 @@ function walletActions(
         body,
       })
       keep({ token, type, address, walletId: wallet.id })
+      // the pressed button goes, and the focus with it
+      document.getElementById('main')?.focus({ preventScroll: true })
       talk.say('Signed in.')
     },
     async signOut(everywhere = false) {
@@ -336,24 +338,30 @@ function walletActions(
       if (everywhere && !isRevoked) return
       // forget the key here even if the server can't revoke it now
       keep(null)
-      forgetFollowedPayments()
+      tabs?.postMessage({ ended: session?.token })
+      forgetSentTransactions()
       talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
     },
-    /** Pays on a chain. @returns the transaction's hash or signature */
-    async pay(
-      chain: ChainToSendOn,
-      transaction: EvmTransaction | string,
-      ...approvals: (EvmTransaction | undefined)[]
-    ) {
-      const from = await account()
-      say('Waiting for your wallet…')
-      // a wallet sends in order, so the payment is included after its approvals
-      for (const approval of approvals)
-        if (approval) await from.send(chain, approval).catch(withoutPayment)
-      return from.send(chain, transaction)
+    /** Sends a transaction on a chain. @returns false where the visitor declined */
+    async transact({ title, isOffer, chain, transactions, ask, said }: Transaction) {
+      if (!chain) throw new Error('This chain is not served here.')
+      if (ask && !(await confirmed(ask, () => earlierPaymentWarning(payer, title)))) return false
+      const steps = transactions.filter((one) => one !== undefined)
+      await follow({ title, ...(isOffer && { isOffer }) }, pay(chain, steps), said)
+      return true
     },
+    /** Whether the chain has executed a transaction; undefined where that is not known. @throws RevertedError */
+    isExecuted: (tx: string) =>
+      connected.current?.isExecuted?.(tx).catch((error: unknown) => {
+        if (error instanceof RevertedError) throw error
+        return undefined
+      }),
   }
 }
+
+type Actions = { send: Send; left: AbortSignal; reloadNewest: () => Promise<void> } & ReturnType<
+  typeof useOutcome
+>
 
 /** The account of one wallet on one network. */
 function useWallet(shared: Shared) {
@@ -366,11 +374,7 @@ function useWallet(shared: Shared) {
   const { say, attempt } = outcome
   const { send, isEnded } = useSend(shared, left)
   const { known, reload, reloadNewest, moreNames } = useKnown(shared, send, say)
-  const followed = useFollowedPayments(
-    { payer: session?.address ?? '', isTestnet },
-    say,
-    reloadNewest,
-  )
+  const actions = useWalletActions(shared, { ...outcome, send, left, reloadNewest })
   return {
     session,
     wallets,
@@ -391,12 +395,9 @@ function useWallet(shared: Shared) {
     },
     message: talk.message,
     question: talk.question,
-    /** Asks before an irreversible action. @returns whether the answer was yes */
-    confirmed: (asked: ConfirmationQuestion) => talk.confirmed(asked, left),
     /** Whether the key was refused, so that the wallet has to sign in again. */
     isEnded,
-    ...followed,
-    ...walletActions(shared, { ...outcome, send }),
+    ...actions,
   }
 }
 

@@ -47,10 +47,13 @@ export async function callApi<T>(
   }
 }
 
-/** An error whose message also has what is wrong with each field, which a page does not show otherwise. */
+/** An error whose message also has what is wrong with each field, but not the fields' names in the API. */
 function withDetails(error: ClusterdError): ClusterdError {
-  const { details } = Object(error.body) as { details?: { message: string }[] }
-  const more = new Set(details?.map(({ message }) => message))
-  if (more.size > 0) error.message = [error.message, ...more].join(' ')
+  const { message, details } = Object(error.body) as {
+    message: string
+    details?: { message: string }[]
+  }
+  const more = new Set(details?.map((one) => one.message))
+  if (more.size > 0) error.message = [message, ...more].join(' ')
   return error
 }

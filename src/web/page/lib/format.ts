@@ -20,15 +20,6 @@ export const moneyText = (
   { symbol, decimals } = { symbol: 'ETH', decimals: 18 },
 ): string => `${amountText(value, decimals)} ${symbol}`
 
-/** An amount of a chain's coin or of a token. @param chain undefined where the chain is not known */
-export function priceText(
-  { token, amount }: { token: string; amount: string },
-  chain: Chain | undefined,
-): string {
-  if (token !== 'native') return `${amount} base units of the token ${shortText(token)}`
-  return chain ? moneyText(amount, chain.gasToken) : `${amount} base units`
-}
-
 /** The cost of a quote without gas, as text. */
 export function quoteCostText(quote: Quote, { gasToken }: Chain): string {
   const { transactionData: data, registrationFee, bridgeFee } = quote

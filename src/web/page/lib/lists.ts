@@ -1,5 +1,5 @@
-import { useRef, useState } from 'preact/hooks'
-import { type ApiGet, type ApiState, useNetwork, usePolled } from './net.js'
+import { useRef } from 'preact/hooks'
+import { type ApiState, usePolled } from './net.js'
 import type { Community, OwnedName } from './types.js'
 
 /** Lists that a page shows in parts. The visitor asks for the next part. */
@@ -52,30 +52,16 @@ export const readNextNames = (address: string, known: readonly OwnedName[], ask:
  */
 export function useListParts<T>(
   key: string | null,
-  read: (known: readonly T[], get: ApiGet) => Promise<ListPart<T>>,
-): { asked: ApiState<ListPart<T>>; more(): Promise<void> } {
-  const { isTestnet, get } = useNetwork()
-  const asked = usePolled<ListPart<T>>(key === null ? null : `${isTestnet} ${key}`, (signal) =>
-    read([], (path) => get(path, signal)),
-  )
-  const [grown, setGrown] = useState<{ from: ListPart<T>; asked: ApiState<ListPart<T>> } | null>(
-    null,
-  )
-  const from = asked.data
-  const latest = useRef(from)
-  latest.current = from
-  // ignore a late answer to the read of another list
-  const shown = grown?.from === from && grown ? grown.asked : asked
-  return {
-    asked: shown,
-    async more() {
-      const { data } = shown
-      if (!from || !data) return
-      const next = await read(data.items, get).then(
-        (grown) => ({ data: grown }),
-        (error: Error) => ({ data, error }),
-      )
-      if (latest.current === from) setGrown({ from, asked: next })
-    },
-  }
+  read: (known: readonly T[], get: Ask) => Promise<ListPart<T>>,
+): { asked: ApiState<ListPart<T>>; more(): void } {
+  const last = useRef<{ of: string; items: readonly T[] }>({ of: '', items: [] })
+  const { refresh, ...asked } = usePolled(key, async ({ isTestnet, signal, get }) => {
+    const of = `${isTestnet} ${key}`
+    const list = await read(last.current.of === of ? last.current.items : [], get)
+    // a late answer to the read of another list
+    signal.throwIfAborted()
+    last.current = { of, items: list.items }
+    return list
+  })
+  return { asked, more: refresh }
 }

@@ -9,6 +9,9 @@ import { serviceInfo } from './service.js'
 /** A typed name in canonical form, without its slash. */
 export const canonicalName = (text: string): string => text.trim().replace(/\/$/, '').toLowerCase()
 
+/** A name as the pages show it: `alice/`, `club/alice`. */
+export const nameText = (name: string): string => (name.includes('/') ? name : `${name}/`)
+
 /**
  * Names that ENS refuses: an underscore after another character, or hyphens at the third and fourth place (ENSIP-15).
  */

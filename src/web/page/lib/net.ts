@@ -19,11 +19,16 @@ export function useNetwork() {
     href,
     go: (path: string, { replace = false, isTestnet: testnet = isTestnet } = {}) =>
       route(href(path, testnet), replace),
-    get: <T>(path: string, signal?: AbortSignal) => callApi<T>(path, { isTestnet, signal }),
   }
 }
 
-export type ApiGet = ReturnType<typeof useNetwork>['get']
+/** What a request of a page needs: its network, and the signal that cancels it. */
+export interface Asked {
+  isTestnet: boolean
+  signal: AbortSignal
+  /** Reads a path of the API. */
+  get: <T>(path: string) => Promise<T>
+}
 
 export interface ApiState<T> {
   data?: T
@@ -38,34 +43,42 @@ export interface PollOptions<T> {
   everyMs?: number
   /** True if the answer is final, so that polling ends. */
   isLast?: (data: T) => boolean
+  /** The request is sent again when this changes. The earlier answer is shown until the next one. */
+  again?: unknown
 }
 
 /**
- * Sends a request whenever the key changes, and again after a pause while the page is open and visible. After an outage
+ * Sends a request whenever the key or the network changes, and again after a pause while the page is open and visible. After an outage
  * the request is repeated even if `everyMs` is 0.
- * @param key null while there is nothing to ask
- * @param ask gets a signal that cancels the request
+ * @param subject what is asked about; null while there is nothing to ask
  */
 export function usePolled<T>(
-  key: string | null,
-  ask: (signal: AbortSignal) => Promise<T>,
-  { everyMs = 0, isLast = () => everyMs === 0 }: PollOptions<T> = {},
-): ApiState<T> {
+  subject: string | null,
+  ask: (asked: Asked) => Promise<T>,
+  { everyMs = 0, isLast = () => everyMs === 0, again }: PollOptions<T> = {},
+): ApiState<T> & { refresh(): void } {
+  const { isTestnet } = useNetwork()
+  const key = subject === null ? null : `${isTestnet} ${subject}`
   const [asked, setAsked] = useState<ApiState<T>>({})
-  const latest = useRef({ ask, isLast, everyMs })
-  latest.current = { ask, isLast, everyMs }
+  const [turn, setTurn] = useState(0)
+  const shown = useRef(key)
+  const latest = useRef({ ask, isLast, everyMs, isTestnet })
+  latest.current = { ask, isLast, everyMs, isTestnet }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asks again when `again` or `turn` changes
   useEffect(() => {
-    setAsked({})
+    if (shown.current !== key) setAsked({})
+    shown.current = key
     if (key === null) return
     const closed = new AbortController()
     const { signal } = closed
     const askAgain = async (isFirst = false) => {
-      const { ask, isLast, everyMs } = latest.current
+      const { ask, isLast, everyMs, isTestnet } = latest.current
+      const of = { isTestnet, signal }
       let pauseMs: number | null = everyMs || null
       // do not poll while the page is hidden
       if (!document.hidden || isFirst)
         try {
-          const data = await ask(signal)
+          const data = await ask({ ...of, get: (path) => callApi(path, of) })
           if (signal.aborted) return
           setAsked({ data })
           if (isLast(data)) return
@@ -80,14 +93,13 @@ export function usePolled<T>(
     }
     void askAgain(true)
     return () => closed.abort()
-  }, [key])
-  return asked
+  }, [key, again, turn])
+  return { ...asked, refresh: () => setTurn((turn) => turn + 1) }
 }
 
 /** Reads a path of the API, and polls it as `usePolled` does. @param path null while there is nothing to ask */
-export function useApi<T>(path: string | null, asking: PollOptions<T> = {}): ApiState<T> {
-  const { isTestnet, get } = useNetwork()
-  return usePolled<T>(path && `${isTestnet} ${path}`, (signal) => get<T>(path!, signal), asking)
+export function useApi<T>(path: string | null, asking: PollOptions<T> = {}) {
+  return usePolled<T>(path, ({ get }) => get<T>(path!), asking)
 }
 
 /** Sets the tab's title. */

@@ -1,7 +1,7 @@
 import { pause } from '../../../client/time.js'
 import { type ApiCallOptions, callApi } from './api.js'
 import { chainName, durationText, findChain, moneyText } from './format.js'
-import { useNetwork, usePolled } from './net.js'
+import { usePolled } from './net.js'
 import type { Cluster, NameAvailabilityResponse, Overview } from './types.js'
 
 /** Availability and price of a name, shown before the visitor signs in. */
@@ -17,7 +17,7 @@ export interface NameAvailabilityAndPrice {
 /** Availability and price of a name. @throws ClusterdError */
 export async function readNameAvailabilityAndPrice(
   name: string,
-  asked: { isTestnet: boolean; signal: AbortSignal },
+  asked: Asked,
 ): Promise<NameAvailabilityAndPrice> {
   const [[found], overview] = await Promise.all([
     callApi<NameAvailabilityResponse[]>('/v1/names/register/check', { ...asked, body: [name] }),
@@ -58,10 +58,9 @@ export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_MS, s
 
 /** Reads availability and price of a name while it is typed. @param name null while no name is typed */
 export function useNameAvailabilityAndPrice(name: string | null) {
-  const { isTestnet } = useNetwork()
-  return usePolled<NameAvailabilityAndPrice>(name && `${name} ${isTestnet}`, async (signal) => {
-    await waitUntilTypingPauses(signal)
-    return readNameAvailabilityAndPrice(name!, { isTestnet, signal })
+  return usePolled(name, async (asked) => {
+    await waitUntilTypingPauses(asked.signal)
+    return readNameAvailabilityAndPrice(name!, asked)
   })
 }
 

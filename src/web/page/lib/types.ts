@@ -8,6 +8,9 @@ export type Wallet = Schemas['Wallet']
 /** Kind of a wallet that can sign in. */
 export type SigningWalletKind = Schemas['Proof']['type']
 export type Cluster = Schemas['Cluster']
+/** The cluster in which a wallet is verified, and with `invitations=true` the ones that only list it. */
+export type ClusterOfAddress = Answer<'GET', '/v1/clusters/address/{address}'>
+export type Invitation = NonNullable<ClusterOfAddress['invitations']>[number]
 /** A chain, and whether names can be registered on it. */
 export type Chain = Schemas['Network']
 export type Overview = Answer<'GET', '/v1/overview'>
@@ -16,8 +19,6 @@ export type NameRecord = Schemas['NameRecord']
 export type OwnedName = Schemas['OwnerRecord']
 export type TxStatus = Schemas['TransactionStatus']
 export type Community = Schemas['Community']
-/** Price of a name below a community. */
-export type CommunityPrice = Community['prices'][number]
 /** Money that a wallet is owed. */
 export type Refund = Schemas['Refund']
 export type Refunds = Answer<'GET', '/v1/refunds/{address}'>
@@ -30,7 +31,6 @@ export type GeneratedWallet = Answer<'POST', '/v1/clusters/generate/wallet'>
 /** Price and transactions of a registration. */
 export type Quote = QuoteFrom<QuoteFamily>
 export type AirdropClaims = Schemas['AirdropClaims']
-export type AirdropClaim = Schemas['AirdropClaim']
 /** Result of a registration below a community: done, or a payment to make. */
 export type CommunityRegistration = Answer<'POST', '/v1/names/community/{communityName}/register'>
 /** A name below a community, with its owner. */

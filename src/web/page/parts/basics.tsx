@@ -14,14 +14,16 @@ export function Link({
   to,
   children,
   class: className,
+  label,
 }: {
   to: string
   children: ComponentChildren
   class?: string
+  label?: string
 }) {
   const { href } = useNetwork()
   return (
-    <a href={href(to)} class={className}>
+    <a href={href(to)} class={className} aria-label={label}>
       {children}
     </a>
   )
@@ -113,9 +115,13 @@ export const NamePicture = ({ name, size }: { name: string; size: number }) => (
   />
 )
 
-export const Badge = ({ kind = '', children }: { kind?: string; children: ComponentChildren }) => (
-  <span class={`badge ${kind}`}>{children}</span>
-)
+export const Badge = ({
+  kind = '',
+  children,
+}: {
+  kind?: string | undefined
+  children: ComponentChildren
+}) => <span class={`badge ${kind}`}>{children}</span>
 
 export const VerifiedBadge = ({ isVerified }: { isVerified: boolean | undefined }) => (
   <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
@@ -144,23 +150,19 @@ interface CardProps {
  * page.
  */
 export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreProps) {
-  const [isBusy, setBusy] = useState(false)
   const [isPressed, setPressed] = useState(false)
   const end = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
     if (!isMore) end.current?.focus()
   }, [isMore])
-  const go = async () => {
-    if (isBusy) return
-    setBusy(true)
+  const go = () => {
     setPressed(true)
-    await onMore()
-    setBusy(false)
+    onMore()
   }
   if (isMore)
     return (
       <p>
-        <button type="button" class="plain" aria-busy={isBusy} onClick={() => void go()}>
+        <button type="button" class="plain" onClick={go}>
           Show more
         </button>
       </p>
@@ -173,7 +175,7 @@ export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreProps
 }
 interface MoreProps {
   isMore: boolean
-  onMore: () => Promise<unknown>
+  onMore: () => unknown
   /** Text at the end of the list. */
   atEnd?: string | undefined
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { agoText, moneyText } from '../lib/format.js'
-import type { FeedEvent } from '../lib/types.js'
-import { InlineAddress, NameLabel } from './basics.js'
+import type { FeedEvent, OwnedName } from '../lib/types.js'
+import { InlineAddress, Link, NameLabel } from './basics.js'
 
 /** Events as sentences. */
 
@@ -36,13 +36,14 @@ const sentence = ({ type, data, from }: FeedEvent): ComponentChildren =>
     return value ? value(data, from) : word
   })
 
-function Item({ event }: { event: FeedEvent }) {
+function Item({ event, tx }: { event: FeedEvent; tx: string | null | undefined }) {
   const { id, type, from, timestamp } = event
   return (
     <li key={id} data-tone={EVENT_TEXTS[type]?.tone}>
       <span class="dot" aria-hidden="true" />
       <span class="what">
         {NOBODY.test(from) ? 'Somebody' : <InlineAddress address={from} />} {sentence(event)}
+        {tx && <Link to={`/tx/${tx}`}> in this transaction</Link>}
       </span>
       <time dateTime={new Date(timestamp).toISOString()}>{agoText(timestamp)}</time>
     </li>
@@ -56,11 +57,17 @@ function Item({ event }: { event: FeedEvent }) {
 export const isInformativeEvent = ({ type, from, data }: FeedEvent): boolean =>
   type !== 'CREATE_CLUSTER' && !(type === 'ADD_WALLET' && data.address === from)
 
-/** Events, newest first. */
-export const EventList = ({ events }: { events: readonly FeedEvent[] }) => (
+/** Events, newest first. @param names registered names with their transactions, for links to these */
+export const EventList = ({ events, names = [] }: EventListProps) => (
   <ol class="events">
-    {events.map((event) => (
-      <Item key={event.id} event={event} />
-    ))}
+    {events.map((event) => {
+      const { id, type, data } = event
+      const name = type === 'REGISTER_NAME' ? names.find((one) => one.name === data.name) : null
+      return <Item key={id} event={event} tx={name?.tx} />
+    })}
   </ol>
 )
+interface EventListProps {
+  events: readonly FeedEvent[]
+  names?: readonly OwnedName[] | undefined
+}

@@ -23,10 +23,8 @@ const LEAST_LETTERS = 2
  * text
  */
 function useSuggestions(prefix: string | null): readonly Suggestion[] {
-  const { isTestnet } = useNetwork()
-  const asked = usePolled<Suggestion[]>(prefix && `${isTestnet} ${prefix}`, async (signal) => {
-    await waitUntilTypingPauses(signal)
-    const asking = { isTestnet, signal }
+  const asked = usePolled<Suggestion[]>(prefix, async (asking) => {
+    await waitUntilTypingPauses(asking.signal)
     const [found, offer] = await Promise.all([
       callApi<Suggestion[]>(`/v1/names/search?prefix=${prefix}`, asking),
       // suggest registered names even if the price can't be read

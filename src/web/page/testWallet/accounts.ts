@@ -4,21 +4,11 @@ import type { AddressType } from '../../../registry/families.js'
 export interface TestWalletAccounts {
   /** Addresses of the accounts. Empty where the local world has no chain for them. */
   readonly addresses: readonly string[]
-  readonly chosen: TabSetting
-  /** Announces the wallet to the pages. */
-  announce(): void
+  /** Account that is selected in a new tab. */
+  readonly first: string
+  /** Announces the wallet to the pages. @param chosen returns the selected account */
+  announce(chosen: () => string): void
 }
-
-interface TabSetting {
-  get(): string
-  set(value: string): void
-}
-
-/** A setting of the test wallet, stored for the lifetime of the tab. */
-export const storedTabSetting = (key: string, first: string): TabSetting => ({
-  get: () => sessionStorage.getItem(`test-wallet.${key}`) ?? first,
-  set: (value) => sessionStorage.setItem(`test-wallet.${key}`, value),
-})
 
 export const TEST_WALLET_NAME = 'Local test wallet'
 export const TEST_WALLET_ICON =

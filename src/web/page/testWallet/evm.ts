@@ -1,7 +1,6 @@
 import { createClient, createWalletClient, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
-  storedTabSetting,
   TEST_WALLET_ICON,
   TEST_WALLET_NAME,
   type TestWalletAccounts,
@@ -12,8 +11,10 @@ import {
 const ACCOUNTS = testWalletAccounts<{ address: string; privateKey: Hex }>('evm')
 const chains = testWalletChainSettings('evm') as { chainId: number; rpcUrl: string }[]
 const addresses = ACCOUNTS.map(({ address }) => address)
-const chosen = storedTabSetting('evm', addresses[1] ?? '')
-const chosenChain = storedTabSetting('chain', String(chains[0]?.chainId ?? 0))
+/** Chain that the wallet is on. */
+let chosenChain = chains[0]?.chainId ?? 0
+/** Selected account, once the wallet is announced. */
+let chosen = () => ''
 
 function evmAccount(address: string) {
   const found = ACCOUNTS.find((account) => account.address === address.toLowerCase())
@@ -39,36 +40,37 @@ function sendEvm({
     value: BigInt(value ?? 0),
   }
   return wallet.sendTransaction(call).catch((error: Error) => {
-    throw new Error(error.message.split('\n', 1)[0])
+    throw new Error(error.message.split('\n', 1)[0], { cause: error })
   })
 }
 
 const METHODS: Readonly<Record<string, (params: never) => unknown>> = {
-  eth_requestAccounts: () => [chosen.get()],
-  eth_chainId: () => `0x${Number(chosenChain.get()).toString(16)}`,
+  eth_requestAccounts: () => [chosen()],
+  eth_chainId: () => `0x${chosenChain.toString(16)}`,
   wallet_switchEthereumChain([{ chainId }]: [{ chainId: string }]) {
     const isKnown = chains.some((chain) => chain.chainId === Number(chainId))
     if (!isKnown)
       throw Object.assign(new Error(`The test wallet knows no chain ${Number(chainId)}.`), {
         code: 4902,
       })
-    chosenChain.set(String(Number(chainId)))
+    chosenChain = Number(chainId)
     return null
   },
   personal_sign: ([raw, address]: [Hex, string]) =>
     evmAccount(address).signMessage({ message: { raw } }),
   eth_sendTransaction: ([transaction]: [Record<string, string>]) => sendEvm(transaction),
-  eth_getTransactionReceipt(params: [Hex]) {
-    const { rpcUrl } = chains.find(({ chainId }) => chainId === Number(chosenChain.get()))!
-    return createClient({ transport: http(rpcUrl) }).request({
-      method: 'eth_getTransactionReceipt',
-      params,
-    })
-  },
+}
+/** Methods that the chosen chain's node answers. */
+const READS = ['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_call']
+
+function readChain(method: string, params: unknown): Promise<unknown> {
+  const { rpcUrl } = chains.find(({ chainId }) => chainId === chosenChain)!
+  return createClient({ transport: http(rpcUrl) }).request({ method, params } as never)
 }
 
 const provider = {
   async request({ method, params }: { method: string; params?: unknown }): Promise<unknown> {
+    if (READS.includes(method)) return readChain(method, params)
     const work = METHODS[method]
     if (!work) throw Object.assign(new Error(`The test wallet has no ${method}.`), { code: 4200 })
     return work((params ?? []) as never)
@@ -90,8 +92,9 @@ const announce = () =>
 
 export const evmTestWalletAccounts: TestWalletAccounts = {
   addresses,
-  chosen,
-  announce() {
+  first: addresses[1] ?? '',
+  announce(chosenAccount) {
+    chosen = chosenAccount
     window.addEventListener('eip6963:requestProvider', announce)
     announce()
   },

@@ -13,16 +13,21 @@ const ACCOUNTS_BY_TYPE: Readonly<Partial<Record<AddressType, TestWalletAccounts>
 }
 
 /** Selector that chooses among the test wallet's accounts of one type. */
-function choiceOf(type: AddressType, { addresses, chosen }: TestWalletAccounts): HTMLElement {
+function choiceOf(
+  type: AddressType,
+  { addresses, first, announce }: TestWalletAccounts,
+): HTMLElement {
+  const item = `test-wallet.${type}`
+  const stored = sessionStorage.getItem(item) ?? first
   const label = document.createElement('label')
   const select = document.createElement('select')
   select.name = type
   for (const [i, address] of addresses.entries()) {
-    const isChosen = address === chosen.get()
-    const text = `Account ${i} · ${address.slice(0, 6)}…${address.slice(-4)}`
-    select.append(new Option(text, address, isChosen, isChosen))
+    const isChosen = address === stored
+    select.append(new Option(`Account ${i} · ${address}`, address, isChosen, isChosen))
   }
-  select.addEventListener('change', () => chosen.set(select.value))
+  select.addEventListener('change', () => sessionStorage.setItem(item, select.value))
+  announce(() => select.value)
   label.append(`${ADDRESS_TYPE_NAMES[type]} `, select)
   return label
 }
@@ -30,7 +35,8 @@ function choiceOf(type: AddressType, { addresses, chosen }: TestWalletAccounts):
 const STYLE = `
   test-wallet { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: center;
     padding: 0.5rem 1rem; border-bottom: 3px dashed #e7a866; background: #3a2408; color: #fff; font: 0.875rem/1.4 system-ui, sans-serif }
-  test-wallet select { min-height: 0; padding: 0.25rem; color: #fff; background: #5b3a12; border-color: #e7a866 }
+  test-wallet label { max-width: 100% }
+  test-wallet select { min-height: 0; max-width: 100%; padding: 0.25rem; color: #fff; background: #5b3a12; border-color: #e7a866 }
 `
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(STYLE)
@@ -43,7 +49,6 @@ title.textContent = 'Test wallet of the local world'
 bar.append(title)
 for (const [type, accounts] of Object.entries(ACCOUNTS_BY_TYPE)) {
   if (accounts.addresses.length === 0) continue
-  accounts.announce()
   bar.append(choiceOf(type as AddressType, accounts))
 }
 document.body.prepend(bar)

@@ -1,7 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
 import {
-  storedTabSetting,
   TEST_WALLET_ICON,
   TEST_WALLET_NAME,
   type TestWalletAccounts,
@@ -16,7 +15,8 @@ const ACCOUNTS = testWalletAccounts<{ address: string; secretKey: string }>('sol
 /** RPC URL of the local cluster, used for all of Solana's networks; null where none runs. */
 const rpcUrl = testWalletChainSettings('solana') as string | null
 const addresses = rpcUrl ? ACCOUNTS.map(({ address }) => address) : []
-const chosen = storedTabSetting('solana', addresses[0] ?? '')
+/** Selected account, once the wallet is announced. */
+let chosen = () => ''
 
 /** Signs bytes with a Solana account. */
 function signBytes(address: string, message: Uint8Array): Uint8Array {
@@ -25,19 +25,13 @@ function signBytes(address: string, message: Uint8Array): Uint8Array {
 }
 
 /**
- * Signs a Solana transaction and sends it. Layout of the bytes: number of signatures, signatures, message. Layout of
- * the message: an optional version byte, three counts, number of keys, keys (signers first).
+ * Signs a Solana transaction of one signer and sends it. Layout of the bytes: number of signatures, signatures, message.
  * @returns the transaction's signature
  */
 async function send(address: string, transaction: Uint8Array): Promise<Uint8Array> {
-  const count = transaction[0]!
-  const message = transaction.subarray(1 + count * SIGNATURE_BYTES)
-  const keys = message.subarray(message[0]! >= 0x80 ? 5 : 4)
-  const keyAt = (i: number) => bs58.encode(keys.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES))
-  const place = Array.from({ length: count }, (_, i) => keyAt(i)).indexOf(address)
-  if (place < 0) throw new Error('The transaction is for another account.')
+  if (transaction[0] !== 1) throw new Error('The transaction is for several accounts.')
   const signed = transaction.slice()
-  signed.set(signBytes(address, message), 1 + place * SIGNATURE_BYTES)
+  signed.set(signBytes(address, transaction.subarray(1 + SIGNATURE_BYTES)), 1)
   const params = [base64(signed), { encoding: 'base64', preflightCommitment: 'confirmed' }]
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params })
   const headers = { 'content-type': 'application/json' }
@@ -50,8 +44,8 @@ const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
 const CHAINS = ['solana:mainnet', 'solana:devnet'] as const
 const FEATURES = ['solana:signMessage', 'solana:signAndSendTransaction'] as const
 const account = () => ({
-  address: chosen.get(),
-  publicKey: bs58.decode(chosen.get()),
+  address: chosen(),
+  publicKey: bs58.decode(chosen()),
   chains: CHAINS,
   features: FEATURES,
 })
@@ -88,8 +82,9 @@ const wallet = {
 
 export const solanaTestWalletAccounts: TestWalletAccounts = {
   addresses,
-  chosen,
-  announce() {
+  first: addresses[0] ?? '',
+  announce(chosenAccount) {
+    chosen = chosenAccount
     const register = ({ register }: { register: (wallet: object) => void }) => register(wallet)
     window.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }))
     window.addEventListener('wallet-standard:app-ready', (event) =>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
 import { isName } from '../../paths.js'
 import { callApi } from '../lib/api.js'
-import { chainName, findChain, priceText } from '../lib/format.js'
+import { chainName, utcMinuteText } from '../lib/format.js'
 import {
   findCommunity,
   type ListPart,
@@ -11,12 +11,12 @@ import {
   useListParts,
 } from '../lib/lists.js'
 import { eventNumber } from '../lib/live.js'
+import { Money } from '../lib/money.js'
 import { ensNameOf } from '../lib/names.js'
 import { type ApiState, useApi, useNetwork, usePolled, useTitle } from '../lib/net.js'
 import { findCluster, isNameTaken, useNameAvailabilityAndPrice } from '../lib/offer.js'
 import type {
   Airdrop,
-  Chain,
   Cluster,
   Community,
   CommunityMember,
@@ -50,13 +50,9 @@ const isMissing = (error: Error | undefined): boolean =>
 
 /** `/:name`: the cluster that holds a name. If only the other network has the name, its cluster there. */
 export function NamePage({ name }: { name: string }) {
-  const { isTestnet, get } = useNetwork()
-  const cluster = usePolled<Cluster | null>(`${name} ${isTestnet}`, (signal) =>
-    findCluster(name, { isTestnet, signal }),
-  )
-  const community = usePolled<Community | null>(`${name} ${isTestnet}`, (signal) =>
-    findCommunity(name, (path) => get(path, signal)),
-  )
+  const { isTestnet } = useNetwork()
+  const cluster = usePolled(name, (asked) => findCluster(name, asked))
+  const community = usePolled(name, ({ get }) => findCommunity(name, get))
   const { error } = cluster
   const ens = ensNameOf(name, isTestnet)
   useTitle(`${name}/`)
@@ -101,8 +97,8 @@ const summaryOf = ({ wallets, createdAt }: Cluster): string =>
 
 function FreeName({ name }: { name: string }) {
   const { isTestnet, href } = useNetwork()
-  const elsewhere = usePolled<boolean>(`${name} ${isTestnet}`, (signal) =>
-    isNameTaken(name, { isTestnet: !isTestnet, signal }),
+  const elsewhere = usePolled(name, (asked) =>
+    isNameTaken(name, { ...asked, isTestnet: !isTestnet }),
   )
   return (
     <Head picture={name} title={<NameLabel name={name} />}>
@@ -130,35 +126,36 @@ function Terms({ name }: { name: string }) {
 }
 
 /** Rules of a community as sentences. */
-function Rules({
-  name,
-  community: { prices, ownersOnly, requirements },
-}: {
-  name: string
-  community: Community
-}) {
-  const chains = useApi<Chain[]>('/v1/networks')
+function Rules({ name, community }: { name: string; community: Community }) {
+  const { prices, ownersOnly, requirements, startsAt } = community
   const airdrops = useApi<Airdrop[]>('/v1/airdrops')
   const airdrop = airdrops.data?.find(({ community }) => community === name)
-  if (!chains.data) return null
-  const known = chains.data
-  const costs = prices.map(
-    (price) =>
-      `${priceText(price, findChain(known, price.network))} on ${chainName(price.network)}`,
-  )
+  const isLater = startsAt && Date.parse(startsAt) > Date.now()
   return (
     <p class="note">
       <Badge kind="veil">community</Badge>
-      {ownersOnly
-        ? 'Its cluster gives names here.'
-        : `Anybody may have a name here${costs.length > 0 ? ` for ${costs.join(' or ')}` : ', free'}.`}
+      {ownersOnly ? (
+        'Its bundle gives names here.'
+      ) : (
+        <>
+          Anybody may have a name here{prices.length > 0 ? ' for ' : ', free'}
+          {prices.map((price, i) => (
+            <span key={`${price.network} ${price.token}`}>
+              {i > 0 && ' or '}
+              <Money {...price} /> on {chainName(price.network)}
+            </span>
+          ))}
+          .
+        </>
+      )}
+      {isLater && ` It opens on ${utcMinuteText(startsAt)}.`}
       {requirements.length > 0 &&
         ` Who wants one has to meet ${requirements.length} ${requirements.length === 1 ? 'requirement' : 'requirements'}.`}
       {!ownersOnly && <Link to={`/@communities?community=${name}`}>Get one</Link>}
       {airdrop && (
         <span>
-          Its airdrop of {airdrop.total} base units ends on {airdrop.endsAt.slice(0, 10)}.{' '}
-          <Link to="/@airdrops">See what it gives you</Link>
+          Its airdrop of <Money {...airdrop} amount={airdrop.total} /> ends on{' '}
+          {airdrop.endsAt.slice(0, 10)}. <Link to="/@airdrops">See what it gives you</Link>
         </span>
       )}
     </p>
@@ -200,60 +197,71 @@ function Members({ community }: { community: string }) {
 
 /** A cluster's wallets, names and history. */
 function ClusterView({ asked }: { asked: ApiState<Cluster> }) {
-  const wallets = asked.data?.wallets
-  const first = wallets?.find(({ isVerified }) => isVerified)
+  const { id, wallets } = asked.data ?? {}
+  const owner = wallets?.find(({ isVerified }) => isVerified)?.address
+  return (
+    <NamesAndHistory owner={owner} actors={wallets?.map(({ address }) => address)} clusterId={id}>
+      <Card title="Wallets">
+        <LoadedContent asked={asked}>
+          {({ wallets }) => (
+            <ul class="rows">
+              {wallets.map(({ address, name, isVerified }) => (
+                <li key={address}>
+                  <strong>{name}</strong>
+                  <CopyableAddress address={address} />
+                  <VerifiedBadge isVerified={isVerified} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </LoadedContent>
+      </Card>
+    </NamesAndHistory>
+  )
+}
+
+/** The names of an owner beside the history of wallets. Both are undefined while they are not known. */
+function NamesAndHistory({ owner, actors, clusterId, children }: NamesAndHistoryProps) {
+  const { asked, more } = useListParts<OwnedName>(owner ?? null, (known, get) =>
+    readNextNames(owner!, known, get),
+  )
   return (
     <div class="columns">
       <div>
-        <Card title="Wallets">
-          <LoadedContent asked={asked}>
-            {({ wallets }) => (
-              <ul class="rows">
-                {wallets.map(({ address, name, isVerified }) => (
-                  <li key={address}>
-                    <strong>{name}</strong>
-                    <CopyableAddress address={address} />
-                    <VerifiedBadge isVerified={isVerified} />
-                  </li>
-                ))}
-              </ul>
-            )}
-          </LoadedContent>
-        </Card>
+        {children}
         <Card title="Names">
-          {asked.data && !first ? (
+          {actors && !owner ? (
             <p class="empty">No name yet.</p>
           ) : (
-            <Owned address={first?.address} />
+            <LoadedContent asked={asked} lines={1}>
+              {({ items, isMore }) => <NameList names={items} isMore={isMore} onMore={more} />}
+            </LoadedContent>
           )}
         </Card>
-        {asked.data && (
+        {clusterId && (
           <p class="soft id">
-            Cluster <CopyableText text={asked.data.id} />
+            Bundle <CopyableText text={clusterId} />
           </p>
         )}
       </div>
       <Card title="History">
-        <History addresses={wallets?.map(({ address }) => address)} />
+        <History addresses={actors} names={asked.data?.items} />
       </Card>
     </div>
   )
 }
-
-/** Names that a wallet owns. `address` is undefined while it is not known. */
-function Owned({ address }: { address: string | undefined }) {
-  const { asked, more } = useListParts<OwnedName>(address ?? null, (known, get) =>
-    readNextNames(address!, known, get),
-  )
-  return (
-    <LoadedContent asked={asked} lines={1}>
-      {({ items, isMore }) => <NameList names={items} isMore={isMore} onMore={more} />}
-    </LoadedContent>
-  )
+interface NamesAndHistoryProps {
+  owner: string | undefined
+  actors: readonly string[] | undefined
+  clusterId?: string | undefined
+  children?: ComponentChildren
 }
 
-/** Changes that wallets made, newest first. `addresses` is undefined while they are not known. */
-function History({ addresses }: { addresses: readonly string[] | undefined }) {
+/**
+ * Changes that wallets made, newest first. `addresses` is undefined while they are not known.
+ * @param names names with their transactions
+ */
+function History({ addresses, names }: HistoryProps) {
   const actors = addresses?.slice(0, ACTORS) ?? []
   const key = addresses ? actors.join(' ') : null
   const { asked, more } = useListParts<FeedEvent>(
@@ -276,7 +284,7 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
           <p class="empty">It has done nothing in public.</p>
         ) : (
           <>
-            <EventList events={items} />
+            <EventList events={items} names={names} />
             <MoreButton
               isMore={isMore && items.length < EVENTS.most}
               onMore={more}
@@ -294,16 +302,17 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
   )
 }
 
+interface HistoryProps {
+  addresses: readonly string[] | undefined
+  names: readonly OwnedName[] | undefined
+}
+
 /** `/:community/:name`: the owner of a name below a community. A wallet name of a cluster has the same form. */
 export function NameBelowCommunityPage({ community, name }: { community: string; name: string }) {
   const full = `${community}/${name}`
-  const { isTestnet } = useNetwork()
-  const found = usePolled<NameRecord | null>(`${full} ${isTestnet}`, async (signal) => {
-    const records = await callApi<NameRecord[]>('/v1/names', {
-      isTestnet,
-      signal,
-      body: [{ name: full }],
-    })
+  const found = usePolled(full, async (asked) => {
+    const body = [{ name: full }]
+    const records = await callApi<NameRecord[]>('/v1/names', { ...asked, body })
     return records[0] ?? null
   })
   useTitle(full)
@@ -349,10 +358,7 @@ export function NameBelowCommunityPage({ community, name }: { community: string;
  * community.
  */
 function FreeMember({ community, name }: { community: string; name: string }) {
-  const { isTestnet, get } = useNetwork()
-  const asked = usePolled<Community | null>(`${community} ${isTestnet}`, (signal) =>
-    findCommunity(community, (path) => get(path, signal)),
-  )
+  const asked = usePolled(community, ({ get }) => findCommunity(community, get))
   if (asked.data === null)
     return (
       <>
@@ -380,11 +386,10 @@ function FreeMember({ community, name }: { community: string; name: string }) {
 
 /** `/address/:a`: the name of an address, its own names and its history. */
 export function AddressPage({ address }: { address: string }) {
-  const { isTestnet } = useNetwork()
   // use the route of many addresses: it answers 200 for an unknown address
-  const record = usePolled<NameRecord>(`${address} ${isTestnet}`, async (signal) => {
-    const asked = { isTestnet, signal, body: [address] }
-    const [found] = await callApi<NameRecord[]>('/v1/names/address', asked)
+  const record = usePolled(address, async (asked) => {
+    const body = [address]
+    const [found] = await callApi<NameRecord[]>('/v1/names/address', { ...asked, body })
     return found!
   })
   useTitle(address)
@@ -432,14 +437,5 @@ function AddressView({ address }: { address: string }) {
   if (!cluster.data && !cluster.error)
     return <LoadedContent asked={cluster}>{() => null}</LoadedContent>
   if (cluster.data?.clusterId) return <ClusterView asked={found} />
-  return (
-    <div class="columns">
-      <Card title="Names">
-        <Owned address={address} />
-      </Card>
-      <Card title="History">
-        <History addresses={[address]} />
-      </Card>
-    </div>
-  )
+  return <NamesAndHistory owner={address} actors={[address]} />
 }

@@ -17,7 +17,7 @@ const BEHIND_SECONDS = 60
 
 const Counts = ({ counts: { clusters, events } }: Pick<Overview, 'counts'>) => (
   <dl class="counts">
-    {Object.entries({ clusters, events }).map(([title, count]) => (
+    {Object.entries({ bundles: clusters, events }).map(([title, count]) => (
       <div key={title}>
         <dt>{title}</dt>
         <dd>{groupedDigits(count)}</dd>

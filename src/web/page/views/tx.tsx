@@ -7,10 +7,10 @@ import {
   findChain,
   groupedDigits,
   moneyText,
-  priceText,
   utcMinuteText,
 } from '../lib/format.js'
 import { isFinalStatus, useTxStatus } from '../lib/live.js'
+import { Money } from '../lib/money.js'
 import { useApi, useNetwork, useTitle } from '../lib/net.js'
 import type { Chain, Overview, TxStatus } from '../lib/types.js'
 import {
@@ -29,12 +29,7 @@ import {
  * A step of a transaction, with its title, state and text. `part`: the share of its confirmations that is reached, 0 to
  * 1.
  */
-type Station = [
-  title: string,
-  state: keyof typeof STATE_WORDS,
-  text: ComponentChildren,
-  part?: number,
-]
+type Station = readonly [title: string, ...State]
 
 const HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
   not_found: 'No chain has this transaction',
@@ -53,66 +48,56 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** The steps of a transaction from sending to its decision. */
 function stationsOf(found: TxStatus): Station[] {
-  const { status, hubTx, tx } = found
-  const isBridged = status === 'bridging' || (hubTx !== undefined && hubTx !== tx.toLowerCase())
-  return [sent(found), confirmed(found), ...(isBridged ? [bridged(found)] : []), decided(found)]
-}
-
-function sent({ status, updatedAt, block }: TxStatus): Station {
-  if (status === 'not_found')
-    return ['Sent', 'now', 'Not seen by any chain yet. It may take a moment.']
+  const { status, hubTx, tx, updatedAt, block } = found
+  const isSeen = status !== 'not_found'
+  const inBlock = block === undefined ? '.' : `, in block ${groupedDigits(block)}.`
   const seen = updatedAt ? `Seen ${updatedAt.slice(0, 19)} UTC` : 'A chain has it'
+  const isBridged = status === 'bridging' || (hubTx !== undefined && hubTx !== tx.toLowerCase())
   return [
-    'Sent',
-    'done',
-    block === undefined ? `${seen}.` : `${seen}, in block ${groupedDigits(block)}.`,
+    isSeen
+      ? ['Sent', 'done', seen + inBlock]
+      : ['Sent', 'now', 'Not seen by any chain yet. It may take a moment.'],
+    ['Confirmed', ...confirmed(found)],
+    ...(isBridged ? [['Over the bridge', ...bridged(found)] as const] : []),
+    decided(found),
   ]
 }
 
-function confirmed({ status, confirmations }: TxStatus): Station {
-  if (status === 'not_found') return ['Confirmed', 'next', '']
-  if (status !== 'pending') return ['Confirmed', 'done', 'Too deep to be undone.']
-  if (!confirmations) return ['Confirmed', 'now', 'Waiting for a block.']
+type State = readonly [state: keyof typeof STATE_WORDS, text: ComponentChildren, part?: number]
+
+function confirmed({ status, confirmations }: TxStatus): State {
+  if (status === 'not_found') return ['next', '']
+  if (status !== 'pending') return ['done', 'Too deep to be undone.']
+  if (!confirmations) return ['now', 'Waiting for a block.']
   const { have, need } = confirmations
   const done = Math.min(have, need)
-  return ['Confirmed', 'now', `${done} of ${need} blocks`, need === 0 ? 1 : done / need]
+  return ['now', `${done} of ${need} blocks`, need === 0 ? 1 : done / need]
 }
 
-function bridged({ status, step, reason, hubTx, trouble }: TxStatus): Station {
-  const title = 'Over the bridge'
+function bridged({ status, step, reason, hubTx, trouble }: TxStatus): State {
   if (status === 'bridging' && trouble)
-    return [title, 'bad', `${trouble.text} Due since ${utcMinuteText(trouble.since)}.`]
+    return ['bad', `${trouble.text} Due since ${utcMinuteText(trouble.since)}.`]
   if (step === 'delivery_failed')
-    return [
-      title,
-      'bad',
-      `The last attempt failed${reason ? `: ${REASONS[reason] ?? reason}` : ''}.`,
-    ]
+    return ['bad', `The last attempt failed${reason ? `: ${REASONS[reason] ?? reason}` : ''}.`]
   const arrival = hubTx && <CopyableText text={hubTx} to={`/tx/${hubTx}`} />
-  if (status === 'bridging')
-    return [
-      title,
-      'now',
-      arrival ? <>Arrived on the hub: {arrival}</> : 'The message travels to the hub.',
-    ]
-  return status === 'pending'
-    ? [title, 'next', '']
-    : [title, 'done', arrival && <>Hub transaction {arrival}</>]
+  if (status === 'pending') return ['next', '']
+  if (status !== 'bridging') return ['done', arrival && <>Hub transaction {arrival}</>]
+  return ['now', arrival ? <>Arrived on the hub: {arrival}</> : 'The message travels to the hub.']
+}
+
+const DECIDING: Readonly<Record<string, string>> = {
+  behind: 'Another bid is ahead.',
+  leading: 'It leads for its name.',
 }
 
 function decided(found: TxStatus): Station {
-  const { status, step, names = [] } = found
-  if (!isFinalStatus(found)) {
-    const behind = step === 'behind' ? 'Another bid is ahead.' : ''
-    const text = step === 'leading' ? 'It leads for its name.' : behind
-    return ['Decided', 'next', text]
-  }
+  const { status, step = '', names = [], hubBlock } = found
+  if (!isFinalStatus(found)) return ['Decided', 'next', DECIDING[step] ?? '']
   const first = names[0]?.name
-  const name = first && !first.startsWith('0x') ? <NameLabel name={first} /> : ''
   const text = (
     <>
-      {name}
-      {found.hubBlock !== undefined && <HubBlock block={found.hubBlock} />}
+      {first && !first.startsWith('0x') && <NameLabel name={first} />}
+      {hubBlock !== undefined && <HubBlock block={hubBlock} />}
     </>
   )
   return [HEADINGS[status], status === 'finalized' ? 'done' : 'bad', text]
@@ -170,36 +155,33 @@ const STATE_WORDS = {
   bad: ' (failed)',
 } as const
 
-const OUTCOMES: Readonly<Record<string, string>> = {
-  won: 'registered',
-  lost: 'lost to an earlier bid',
-  refused: 'refused',
-  leading: 'leads',
-  behind: 'behind another bid',
-  pending: 'waiting',
-  bridging: 'on its way',
-}
-const KINDS: Readonly<Record<string, string>> = {
-  won: 'good',
-  leading: 'good',
-  lost: 'bad',
-  refused: 'bad',
+const OUTCOMES: Readonly<Record<string, readonly [text: string, kind?: string]>> = {
+  won: ['registered', 'good'],
+  lost: ['lost to an earlier bid', 'bad'],
+  refused: ['refused', 'bad'],
+  leading: ['leads', 'good'],
+  behind: ['behind another bid'],
+  pending: ['waiting'],
+  bridging: ['on its way'],
 }
 
 const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
   <ul class="rows">
-    {names.map(({ name, outcome, winner }) => (
-      <li key={name}>
-        {name.startsWith('0x') ? <CopyableText text={name} /> : <NameLabel name={name} />}
-        {winner && (
-          <span>
-            won by a bid of {moneyText(winner.amountWei)} in{' '}
-            <CopyableText text={winner.tx} to={`/tx/${winner.tx}`} />
-          </span>
-        )}
-        <Badge kind={KINDS[outcome] ?? ''}>{OUTCOMES[outcome] ?? outcome}</Badge>
-      </li>
-    ))}
+    {names.map(({ name, outcome, winner }) => {
+      const [text, kind] = OUTCOMES[outcome] ?? [outcome]
+      return (
+        <li key={name}>
+          {name.startsWith('0x') ? <CopyableText text={name} /> : <NameLabel name={name} />}
+          {winner && (
+            <span>
+              won by a bid of {moneyText(winner.amountWei)} in{' '}
+              <CopyableText text={winner.tx} to={`/tx/${winner.tx}`} />
+            </span>
+          )}
+          <Badge kind={kind}>{text}</Badge>
+        </li>
+      )
+    })}
   </ul>
 )
 
@@ -240,46 +222,33 @@ function Facts({ found }: { found: TxStatus }) {
   const { data: chains = [] } = useApi<Chain[]>('/v1/networks')
   const { data: overview } = useApi<Overview>('/v1/overview')
   const { tx, network, sender, paid, block, updatedAt } = found
-  const chain = findChain(chains, network)
-  const explorer = chain?.explorer
-  const expected = expectedText(found, overview)
+  const explorer = findChain(chains, network)?.explorer
+  const digits = block !== undefined && groupedDigits(block)
+  const facts: Readonly<Record<string, ComponentChildren>> = {
+    Chain: network && chainName(network),
+    Sender: sender && <CopyableAddress address={sender} />,
+    Amount: paid && <Money network={network ?? null} {...paid} />,
+    Block: digits && explorer ? <a href={`${explorer}/block/${block}`}>{digits}</a> : digits,
+    Seen: updatedAt && agoText(Date.parse(isoOf(updatedAt))),
+    Expected: expectedText(found, overview),
+    Explorer: explorer && <a href={`${explorer}/tx/${tx}`}>{new URL(explorer).host}</a>,
+  }
   return (
     <Card title="Transaction">
       <dl class="facts">
-        {network && <Fact title="Chain">{chainName(network)}</Fact>}
-        {sender && (
-          <Fact title="Sender">
-            <CopyableAddress address={sender} />
-          </Fact>
-        )}
-        {paid && <Fact title="Amount">{priceText(paid, chain)}</Fact>}
-        {block !== undefined && (
-          <Fact title="Block">
-            {explorer ? (
-              <a href={`${explorer}/block/${block}`}>{groupedDigits(block)}</a>
-            ) : (
-              groupedDigits(block)
-            )}
-          </Fact>
-        )}
-        {updatedAt && <Fact title="Seen">{agoText(Date.parse(isoOf(updatedAt)))}</Fact>}
-        {expected && <Fact title="Expected">{expected}</Fact>}
-        {explorer && (
-          <Fact title="Explorer">
-            <a href={`${explorer}/tx/${tx}`}>{new URL(explorer).host}</a>
-          </Fact>
+        {Object.entries(facts).map(
+          ([title, fact]) =>
+            fact && (
+              <div key={title}>
+                <dt>{title}</dt>
+                <dd>{fact}</dd>
+              </div>
+            ),
         )}
       </dl>
     </Card>
   )
 }
-
-const Fact = ({ title, children }: { title: string; children: ComponentChildren }) => (
-  <div>
-    <dt>{title}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 /** Converts `2026-11-20 08:00:00.123+00` to ISO 8601. */
 const isoOf = (text: string): string => `${text.slice(0, 23).replace(' ', 'T')}Z`

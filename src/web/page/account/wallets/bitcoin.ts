@@ -1,4 +1,4 @@
-import { createSignOnlyWallet, type PageWalletKind } from './kind.js'
+import { createSignOnlyWallet, discoverInjectedWallet, type PageWalletKind } from './kind.js'
 
 /** Object that UniSat adds to `window`. */
 interface Injected {
@@ -11,13 +11,15 @@ interface Injected {
 export const bitcoinWalletKind: PageWalletKind = {
   name: 'Bitcoin',
   foundBy: 'UniSat',
-  discover(found) {
-    const { unisat } = window as Injected
-    if (!unisat) return
-    // BIP-322 fits every address type except the oldest
-    const sign = (message: string, address: string) =>
-      unisat.signMessage(message, /^[1mn]/.test(address) ? 'ecdsa' : 'bip322-simple')
-    const of = { name: 'UniSat', icon: '', type: 'bitcoin', source: unisat } as const
-    found(createSignOnlyWallet(of, async () => (await unisat.requestAccounts())[0], sign))
-  },
+  discover: (found) =>
+    discoverInjectedWallet(
+      () => (window as Injected).unisat,
+      (source) => {
+        // BIP-322 fits every address type except the oldest
+        const sign = (message: string, address: string) =>
+          source.signMessage(message, /^[1mn]/.test(address) ? 'ecdsa' : 'bip322-simple')
+        const of = { name: 'UniSat', icon: '', type: 'bitcoin', source } as const
+        found(createSignOnlyWallet(of, async () => (await source.requestAccounts())[0], sign))
+      },
+    ),
 }

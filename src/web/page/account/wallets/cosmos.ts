@@ -1,4 +1,4 @@
-import { createSignOnlyWallet, type PageWalletKind } from './kind.js'
+import { createSignOnlyWallet, discoverInjectedWallet, type PageWalletKind } from './kind.js'
 
 /** Object that Keplr adds to `window`. */
 interface Injected {
@@ -16,14 +16,17 @@ const HUB = 'cosmoshub-4'
 export const cosmosWalletKind: PageWalletKind = {
   name: 'Cosmos',
   foundBy: 'Keplr',
-  discover(found) {
-    const { keplr } = window as Injected
-    if (!keplr) return
-    const sign = async (message: string, address: string) => {
-      const { pub_key, signature } = await keplr.signArbitrary(HUB, address, message)
-      return JSON.stringify({ pub_key, signature })
-    }
-    const of = { name: 'Keplr', icon: '', type: 'cosmos', source: keplr } as const
-    found(createSignOnlyWallet(of, async () => (await keplr.getKey(HUB)).bech32Address, sign))
-  },
+  discover: (found) =>
+    discoverInjectedWallet(
+      () => (window as Injected).keplr,
+      (source) => {
+        const sign = async (message: string, address: string) => {
+          const { pub_key, signature } = await source.signArbitrary(HUB, address, message)
+          return JSON.stringify({ pub_key, signature })
+        }
+        const of = { name: 'Keplr', icon: '', type: 'cosmos', source } as const
+        const connect = async () => (await source.getKey(HUB)).bech32Address
+        found(createSignOnlyWallet(of, connect, sign))
+      },
+    ),
 }

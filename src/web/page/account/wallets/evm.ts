@@ -3,6 +3,8 @@ import { ADDRESS_TYPE_NAMES } from '../../../../registry/families.js'
 import {
   type BrowserWallet,
   type PageWalletKind,
+  RevertedError,
+  refusalText,
   unpayableChainError,
   utf8Bytes,
   withWalletTimeout,
@@ -25,6 +27,11 @@ export const evmWalletKind: PageWalletKind = {
 /** Provider object of an EVM wallet (EIP-1193). */
 interface Provider {
   request(args: { method: string; params?: unknown }): Promise<unknown>
+}
+
+interface Receipt {
+  status: string
+  blockNumber: string
 }
 
 interface Announced {
@@ -74,9 +81,18 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
           return withWalletTimeout(sent, sent)
         },
         async isExecuted(tx) {
-          const asked = { method: 'eth_getTransactionReceipt', params: [tx] }
-          const receipt = (await provider.request(asked)) as { status: string } | null
-          return receipt?.status === '0x1'
+          const ask = <T>(method: string, ...params: unknown[]) =>
+            provider.request({ method, params }) as Promise<T>
+          const receipt = await ask<Receipt | null>('eth_getTransactionReceipt', tx)
+          if (receipt?.status !== '0x0') return receipt !== null
+          // the receipt has no reason; the same call at the same block has
+          const sent = await ask<Record<string, unknown>>('eth_getTransactionByHash', tx)
+          const { from, to, value, input: data } = sent
+          const reason = await ask('eth_call', { from, to, value, data }, receipt.blockNumber).then(
+            () => null,
+            refusalText,
+          )
+          throw new RevertedError(reason ?? 'The chain has reverted the transaction.')
         },
       }
     },

@@ -1,6 +1,8 @@
 import { getWallets } from '@wallet-standard/app'
-import type { Wallet } from '@wallet-standard/base'
-import { StandardConnect } from '@wallet-standard/features'
+import type { Wallet, WalletAccount } from '@wallet-standard/base'
+import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
+import { pause } from '../../../../client/time.js'
+import { contractErrorText } from '../../../contractErrors.js'
 import type { Chain, SigningWalletKind } from '../../lib/types.js'
 
 /** How the pages find the wallets of one kind. A wallet is only called after its button was pressed. */
@@ -10,7 +12,7 @@ export interface PageWalletKind {
   /** What `discover` looks for in the browser: a standard, or the name of a wallet. */
   readonly foundBy: string
   /** Calls `found` for every wallet of the kind in this browser, including wallets that announce themselves later. */
-  discover(found: (wallet: BrowserWallet) => void): void
+  discover(found: (wallet: BrowserWallet) => void): unknown
 }
 
 /** Chain that a wallet sends on. */
@@ -35,6 +37,16 @@ export class UnansweredError extends Error {
     super()
   }
 }
+
+/** The chain has reverted a transaction. The message says why. */
+export class RevertedError extends Error {}
+
+/** Sentences for the errors of our contracts, by selector, inserted by the build (scripts/build-web.ts). */
+declare const CONTRACT_ERRORS: Readonly<Record<string, string>>
+
+/** The refusal of one of our contracts in a wallet's error; null in any other error. */
+export const refusalText = (error: unknown): string | null =>
+  contractErrorText(error, CONTRACT_ERRORS)
 
 /**
  * Waits for a wallet's answer.
@@ -62,7 +74,10 @@ export interface ConnectedAccount {
    * @returns the transaction's hash, or its signature in base58
    */
   send(chain: ChainToSendOn, transaction: EvmTransaction | string): Promise<string>
-  /** Whether the chain that the wallet has chosen has executed a transaction. Only of EVM wallets. */
+  /**
+   * Whether the chain that the wallet has chosen has executed a transaction. Only of EVM wallets.
+   * @throws RevertedError
+   */
   isExecuted?(tx: string): Promise<boolean>
 }
 
@@ -102,26 +117,56 @@ export const createSignOnlyWallet = (
   },
 })
 
-/** Calls `found` for every wallet of the Wallet Standard that has a feature for a family of chains. */
+/** Pause between two looks for an object that a wallet adds to `window`, and their number. */
+const LATE_MS = 500
+const LATE_LOOKS = 120
+
+/** Calls `found` once a wallet has added its object to `window`, within a minute. */
+export async function discoverInjectedWallet<T>(
+  read: () => T | undefined,
+  found: (injected: T) => void,
+): Promise<void> {
+  for (let looks = 0; looks < LATE_LOOKS; looks++) {
+    const injected = read()
+    if (injected) return found(injected)
+    await pause(LATE_MS)
+  }
+}
+
+/** A wallet of the Wallet Standard with these features. */
+type StandardWallet<Features> = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
+  readonly features: Features & StandardConnectFeature
+}
+
+/** What a kind of standard wallets adds to the standard. */
+interface StandardKind<Features> {
+  type: SigningWalletKind
+  /** Prefix of the names of its chains. */
+  family: string
+  /** Feature without which a wallet can't sign in. */
+  feature: string
+  sign(features: Features, account: WalletAccount, message: Uint8Array): Promise<string>
+  send?(wallet: StandardWallet<Features>, account: WalletAccount): ConnectedAccount['send']
+}
+
+/** Calls `found` for every wallet of the Wallet Standard that is of a kind, also for later ones. */
 export function discoverStandardWallets<Features>(
-  family: string,
-  feature: string,
-  found: (wallet: Wallet & { features: Features }) => void,
+  kind: StandardKind<Features>,
+  found: (wallet: BrowserWallet) => void,
 ): void {
   const { get, on } = getWallets()
   const take = (...wallets: readonly Wallet[]) => {
-    for (const wallet of wallets) if (hasFeature<Features>(wallet, family, feature)) found(wallet)
+    for (const wallet of wallets) if (isOfKind(wallet, kind)) found(standardWallet(wallet, kind))
   }
   take(...get())
   on('register', take)
 }
 
-/** True if a wallet can connect, and has a feature for a family of chains. */
-function hasFeature<Features>(
+/** True if a wallet can connect, and has a kind's feature and chains. */
+function isOfKind<Features>(
   wallet: Wallet,
-  family: string,
-  feature: string,
-): wallet is Wallet & { features: Features } {
+  { family, feature }: StandardKind<Features>,
+): wallet is Wallet & StandardWallet<Features> {
   try {
     const { chains, features } = wallet
     return (
@@ -132,6 +177,32 @@ function hasFeature<Features>(
   } catch {
     // a wallet with a malformed list must not hide other wallets
     return false
+  }
+}
+
+function standardWallet<Features>(
+  source: StandardWallet<Features>,
+  { type, family, feature, sign, send }: StandardKind<Features>,
+): BrowserWallet {
+  const { name, icon, features } = source
+  return {
+    id: `${type}:${name}`,
+    name,
+    icon,
+    type,
+    // one wallet may be of several kinds
+    source: (features as Readonly<Record<string, unknown>>)[feature],
+    async connect() {
+      const { accounts } = await withWalletTimeout(features[StandardConnect].connect())
+      const account = accounts.find(({ chains }) => chains.some((one) => one.startsWith(family)))
+      if (!account) throw new Error(`${name} gave no account.`)
+      return {
+        type,
+        address: account.address,
+        sign: (message) => withWalletTimeout(sign(features, account, utf8Bytes(message))),
+        send: send?.(source, account) ?? (() => Promise.reject(unpayableChainError())),
+      }
+    },
   }
 }
 

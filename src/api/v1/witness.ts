@@ -1,0 +1,127 @@
+import { type NotedHead, readNewestSignedHead, storeSignedHead } from '../../db/mirror/cosigned.js'
+import { isLockTimeoutError } from '../../db/pg/unavailable.js'
+import { FairQueue } from '../../ops/fairQueue.js'
+import { sha256InOneCall, sha256TreeHasher } from '../../registry/log/hash.js'
+import {
+  formatNote,
+  fromBase64,
+  keyIdOf,
+  parseCheckpoint,
+  parseNote,
+  type TreeHead,
+} from '../../registry/log/note.js'
+import { addCosignatures, type Cosigner, isTextSigned } from '../../registry/log/signer.js'
+import { HASH_BYTES, isConsistencyProofValid } from '../../registry/log/tree.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { answerOfType, NO_STORE } from '../http/answer.js'
+import type { Context } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+import { route } from '../http/route.js'
+import { z } from '../http/schema.js'
+import { SIGNED_CHECKPOINT_PRICE } from '../limits/costs.js'
+
+const TEXT = 'text/plain; charset=utf-8'
+/** Media type of the size that a witness has signed. */
+const SIZE = 'text/x.tlog.size'
+const MOST_HASHES = 63
+/**
+ * Checkpoints of a network's log that are stored at once, and that may wait. Each waits for a copy that is being written,
+ * with a connection, and all of them end within the time limit of a request.
+ */
+const SUBMISSIONS = { atOnce: 1, waiting: 11 }
+const submissions = { mainnet: new FairQueue(SUBMISSIONS), testnet: new FairQueue(SUBMISSIONS) }
+const REQUEST = /^old (0|[1-9]\d{0,15})\n((?:[A-Za-z0-9+/]{43}=\n)*)\n/
+
+/** Parses the body of `add-checkpoint`. @throws ApiError invalid_request */
+function parseSubmission(body: string) {
+  const [head = '', oldSize, hashes = ''] = REQUEST.exec(body) ?? []
+  const note = parseNote(body.slice(head.length))
+  const next = note && parseCheckpoint(note.text)
+  const proof = hashes.split('\n').slice(0, -1).map(fromBase64)
+  const isProof = proof.every((hash): hash is Uint8Array => hash?.length === HASH_BYTES)
+  if (oldSize === undefined || !note || !next || !isProof || proof.length > MOST_HASHES)
+    throw new ApiError(
+      'invalid_request',
+      'The body is no old size, a consistency proof, an empty line and a signed checkpoint.',
+    )
+  return { oldSize: Number(oldSize), proof, note, next }
+}
+
+/** The network whose copied log has this name. @throws ApiError not_found */
+async function networkOf({ pool }: Context, isLog: (head: TreeHead) => boolean) {
+  const heads = await Promise.all(NETWORKS.map((one) => readNewestSignedHead(pool, one)))
+  const i = heads.findIndex((head) => head && isLog(head))
+  if (i < 0) throw new ApiError('not_found', 'This witness knows no such log.')
+  return { network: NETWORKS[i] as Network, head: heads[i] as NotedHead }
+}
+
+/**
+ * Routes of a witness (C2SP tlog-witness), which signs checkpoints of the logs that its mirror copies.
+ * @param key public key of the logs, 32 bytes in base64
+ */
+export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosigner }) => [
+  route.post('/v1/witness/add-checkpoint', {
+    bad: { what: 'text without a checkpoint', body: () => 'old 0', error: 'invalid_request' },
+    costliest: { body: () => 'old 0\n\n' },
+    summary: 'Signs a checkpoint of a log that has only grown since the last one',
+    body: z.string(),
+    isText: true,
+    responses: { 200: { description: 'Signature lines', schema: z.string(), type: TEXT } },
+    errors: ['forbidden', 'not_found'],
+    price: SIGNED_CHECKPOINT_PRICE,
+    async handle({ body }, context) {
+      const { oldSize, proof, note, next } = parseSubmission(body)
+      const { origin, size } = next
+      const { pool, caller, patience } = context
+      const { network, head } = await networkOf(context, (log) => log.origin === origin)
+      const publicKey = fromBase64(key)!
+      const keyId = keyIdOf(sha256InOneCall, origin, publicKey)
+      const signed = note.signatures.find((one) => one.name === origin && one.keyId === keyId)
+      if (!signed || !isTextSigned(publicKey, signed.signature, note.text))
+        throw new ApiError('forbidden', 'The checkpoint is not signed by the key of its log.')
+      if (oldSize > size)
+        throw new ApiError('invalid_request', 'The old size is larger than the checkpoint’s.')
+      // most is decided without the lock: strangers may send what the log has published
+      if (head.size !== oldSize) return conflictWith(head)
+      if (!isConsistencyProofValid(sha256TreeHasher, head, next, proof))
+        throw new ApiError('invalid_request', UNPROVED, { status: 422 })
+      const own = formatNote({ text: note.text, signatures: [signed] })
+      const stored = addCosignatures(own, cosigner)
+      if (size > oldSize) {
+        const newer = await submissions[network].run(caller!.address, () => {
+          patience!.signal.throwIfAborted()
+          return storeSignedHead(pool, network, head, { ...next, note: stored }).catch(refuseBusy)
+        })
+        if (newer) return conflictWith(newer)
+      }
+      return answerOfType(TEXT, stored.slice(own.length), NO_STORE)
+    },
+  }),
+  route.get('/v1/witness/:log/checkpoint', {
+    bad: null,
+    costliest: {},
+    summary: 'The newest checkpoint of a log that this witness has signed',
+    params: z.object({ log: z.string().describe('SHA-256 of the log’s name, hex') }),
+    responses: { 200: { description: 'A signed note', schema: z.string(), type: TEXT } },
+    errors: ['not_found'],
+    async handle({ params }, context) {
+      const isAsked = ({ origin }: TreeHead) =>
+        sha256InOneCall(Buffer.from(origin)).toString('hex') === params.log
+      const { head } = await networkOf(context, isAsked)
+      return answerOfType(TEXT, head.note ?? '', NO_STORE)
+    },
+  }),
+]
+
+const conflictWith = ({ size }: TreeHead) => ({
+  status: 409,
+  content: { type: SIZE, text: `${size}\n` },
+})
+
+/** Error handler. A busy witness is no failure of its database, which strangers could raise the alarm of. @throws ApiError */
+function refuseBusy(error: unknown): never {
+  if (!isLockTimeoutError(error)) throw error
+  throw new ApiError('unavailable', 'This witness copies the log now: ask again.')
+}
+
+const UNPROVED = 'The proof does not show that the log has only grown.'

@@ -1,0 +1,31 @@
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SERVICE_VERSION } from '../../ops/version.js'
+
+/** This package, three levels above `src/cli/init` and `dist/cli/init`. */
+const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url))
+const TEMPLATE = join(PACKAGE, 'examples/register')
+/** Entries of the template's folder after it was tried in place. */
+const MADE = ['node_modules', 'dist', 'package-lock.json']
+
+/** `clusterd init app`: copies examples/register into a new folder, for the client of this version. */
+export async function initApp(folder: string): Promise<void> {
+  const target = resolve(folder)
+  if (existsSync(target) && readdirSync(target).length > 0)
+    throw new Error(`${target} is not empty: nothing was written. Name another folder.`)
+  for (const entry of readdirSync(TEMPLATE).filter((name) => !MADE.includes(name)))
+    cpSync(join(TEMPLATE, entry), join(target, entry), { recursive: true })
+  // npm leaves files with this name out of packages
+  writeFileSync(join(target, '.gitignore'), 'node_modules\ndist\n')
+  const file = join(target, 'package.json')
+  const manifest = JSON.parse(readFileSync(file, 'utf8'))
+  manifest.name = basename(target)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, '-')
+  // a checkout has packed the client itself (`npm run pack:client`)
+  const packed = join(PACKAGE, `clusterd-client-${SERVICE_VERSION}.tgz`)
+  manifest.dependencies['clusterd-client'] = existsSync(packed) ? `file:${packed}` : SERVICE_VERSION
+  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
+  console.log(`Written to ${target}. Next, in it: npm install, then npm run dev.`)
+}

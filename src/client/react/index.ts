@@ -1,0 +1,75 @@
+'use client'
+/**
+ * `clusterd-client/react`: hooks on TanStack Query, whose results they return. An argument that is null or undefined,
+ * such as the address of a wallet that is not connected, makes a hook wait. On a server the hooks fetch nothing.
+ */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { createContext, createElement, type ReactNode, useContext, useRef } from 'react'
+import type { Client, QuoteOn, QuoteRequest } from '../index.js'
+import { addressQuery, nameQuery, quoteQuery, statusQuery } from './queries.js'
+
+export { addressQuery, nameQuery, quoteQuery, statusQuery }
+
+const ClientContext = createContext<Client | null>(null)
+
+/** Gives the hooks below it their client. It stands inside of a `QueryClientProvider`. */
+export const ClusterdProvider = ({ client, children }: { client: Client; children?: ReactNode }) =>
+  createElement(ClientContext.Provider, { value: client }, children)
+
+/** The client of the `ClusterdProvider`. @throws Error without a provider */
+export function useClient(): Client {
+  const client = useContext(ClientContext)
+  if (!client) throw new Error('The hooks of clusterd need a <ClusterdProvider client={client}>.')
+  return client
+}
+
+type Missing = null | undefined
+
+/** The name of an address; null for an address without a public name. */
+export const useName = (address: string | Missing) => useQuery(nameQuery(useClient(), address))
+
+/** The address behind `name` or `name/wallet`; null where the name resolves to nothing. */
+export const useAddress = (name: string | Missing) => useQuery(addressQuery(useClient(), name))
+
+/** The status of a transaction, followed until it never changes again (`fetchStatus` is then `idle`). */
+export const useStatus = (tx: string | Missing) => useQuery(statusQuery(useClient(), tx))
+
+export interface RegistrationOptions<N extends string> {
+  /** Sends the quote's transaction with the caller's wallet. @returns its hash or signature */
+  send(quote: QuoteOn<N>): Promise<string>
+  /** Transaction of an earlier visit. It is followed until another one is sent. */
+  tx?: string | Missing
+}
+
+/**
+ * Registers names: asks for a quote, sends it with the caller's wallet, and follows the transaction to its end.
+ * @returns `quote`: the price, or an error such as `names_unavailable`. `register`: a mutation that sends the quote, or
+ * a fresh one after 30 s. `tx`: the transaction that is followed, the sent one or its replacement. `status`: as `useStatus`
+ */
+export function useRegistration<N extends string>(
+  request: QuoteRequest<N> | Missing,
+  { send, tx: earlier }: RegistrationOptions<N>,
+) {
+  const client = useClient()
+  const cache = useQueryClient()
+  const sending = useRef<Promise<string> | null>(null)
+  const pay = async () => {
+    if (!request) throw new Error('There is nothing to register yet.')
+    return send(await cache.fetchQuery(quoteQuery(client, request)))
+  }
+  const register = useMutation<string, Error, void>({
+    retry: false,
+    // a second click joins the first: the wallet must not be asked to pay twice
+    mutationFn: () => {
+      sending.current ??= pay().finally(() => {
+        sending.current = null
+      })
+      return sending.current
+    },
+  })
+  const sent = register.data ?? earlier ?? undefined
+  // a wallet that speeds a transaction up replaces it
+  const tx = useStatus(sent).data?.replacedBy ?? sent
+  const quote = useQuery({ ...quoteQuery(client, request), enabled: register.data === undefined })
+  return { quote, register, tx, status: useStatus(tx) }
+}

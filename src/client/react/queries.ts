@@ -1,0 +1,66 @@
+import { queryOptions, skipToken } from '@tanstack/react-query'
+import type { Client, QuoteRequest, TransactionStatus } from '../index.js'
+import { FINAL_STATUSES } from '../status.js'
+
+/** Age at which a quote is asked for again: prices of the bridge and of gas tokens move. */
+const QUOTE_STALE_MS = 30_000
+
+/** What is not known yet, such as the address of a wallet that is not connected: the query waits. */
+type Missing = null | undefined
+
+type Kind = 'name' | 'address' | 'quote' | 'status'
+
+/** Query key: `['clusterd', url, network, kind, argument]`. Keys of two services, or of two networks, differ. */
+const keyOf = ({ url, network }: Client, kind: Kind, ...argument: unknown[]) =>
+  ['clusterd', url, network, kind, ...argument] as const
+
+/** The client repeats requests, and knows which: a query is not repeated once more. */
+const retry = false
+
+/** Query of `client.nameOf(address)`. */
+export const nameQuery = (client: Client, address: string | Missing) =>
+  queryOptions({
+    queryKey: keyOf(client, 'name', address),
+    queryFn: address ? ({ signal }) => client.nameOf(address, { signal }) : skipToken,
+    retry,
+  })
+
+/** Query of `client.addressOf(name)`. */
+export const addressQuery = (client: Client, name: string | Missing) =>
+  queryOptions({
+    queryKey: keyOf(client, 'address', name),
+    queryFn: name ? ({ signal }) => client.addressOf(name, { signal }) : skipToken,
+    retry,
+  })
+
+/** Query of `client.quote(request)`. */
+export const quoteQuery = <N extends string>(client: Client, request: QuoteRequest<N> | Missing) =>
+  queryOptions({
+    queryKey: keyOf(client, 'quote', request),
+    queryFn: request ? ({ signal }) => client.quote(request, { signal }) : skipToken,
+    staleTime: QUOTE_STALE_MS,
+    retry,
+  })
+
+const isFinal = (answer: TransactionStatus | undefined): boolean =>
+  answer !== undefined && FINAL_STATUSES.includes(answer.status)
+
+/**
+ * Query of `client.followStatus(tx)`: its data is the newest status, and it fetches until a status that never changes.
+ * Names, addresses and quotes are read again after a registration.
+ */
+export const statusQuery = (client: Client, tx: string | Missing) =>
+  queryOptions({
+    queryKey: keyOf(client, 'status', tx),
+    queryFn: tx
+      ? async ({ client: cache, queryKey, signal }) => {
+          let last: TransactionStatus | undefined
+          for await (last of client.followStatus(tx, { signal })) cache.setQueryData(queryKey, last)
+          for (const kind of ['name', 'address', 'quote'] as const)
+            void cache.invalidateQueries({ queryKey: keyOf(client, kind) })
+          return last!
+        }
+      : skipToken,
+    staleTime: ({ state }) => (isFinal(state.data) ? Infinity : 0),
+    retry,
+  })

@@ -1,0 +1,73 @@
+/** A line of an env file that not every reader understands in the same way. It never holds the value. */
+export interface EnvFileFault {
+  /** Number of the line, from 1. */
+  line: number
+  /** Name of the variable, null where the line has none. */
+  variable: string | null
+  found: string
+  remedy: string
+}
+
+const QUOTE = 'Put the value in single quotes.'
+const REPLACE = 'Choose another value, or write a secret into a file that <variable>_FILE names.'
+const SAVE = 'Save the file as UTF-8 without a byte order mark, with line ends of Unix (LF).'
+
+const OPEN = /^(['"`])(?:(?!\1).)*$/
+/** What is wrong with a value, by the first pattern that it matches. */
+const VALUE_FAULTS: readonly (readonly [value: RegExp, found: string, remedy: string])[] = [
+  [OPEN, 'begins with a quote that does not end on this line', REPLACE],
+  [/\\'$/, 'has a backslash before its last quote, which Docker Compose goes on after', REPLACE],
+  [/\s#/, 'has a comment after the value, which systemd takes into it', 'Give it its own line.'],
+  [/#/, 'has a #, where Node begins a comment, and systemd does not', QUOTE],
+  [/\$/, 'has a $, where Docker Compose fills in a variable', QUOTE],
+  [/\\/, 'has a backslash, which systemd or Docker Compose leaves out', QUOTE],
+  [/^["'`]/, 'begins with a quote that not every reader removes', QUOTE],
+]
+/** A quoted value that means the same to all readers. */
+const QUOTED = /^(?:'(?:[^']*[^'\\])?'|"[^"\\$]*")$/
+
+const VARIABLE = /^(export\s+)?([A-Za-z_]\w{0,63})(\s*)=(\s*)(.*)$/
+
+/**
+ * Finds the lines of an env file that Node (`process.loadEnvFile`), systemd (`EnvironmentFile`) and Docker Compose
+ * (`env_file`, `.env`) may read differently. A file without faults means the same to all three.
+ */
+export function envFileFaults(text: string): EnvFileFault[] {
+  const faults: EnvFileFault[] = []
+  const lines = text.replace(/^\ufeff/, '').split('\n')
+  const add = (i: number, variable: string | null, found: string, remedy: string): void =>
+    void faults.push({ line: i + 1, variable, found, remedy })
+
+  if (text.startsWith('\ufeff')) add(0, null, 'begins with a byte order mark', SAVE)
+  const returned = lines.findIndex((line) => line.endsWith('\r'))
+  if (returned !== -1)
+    add(returned, null, 'ends with a carriage return, which not every reader drops', SAVE)
+  const lineOf = new Map<string, number>()
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!.trim()
+    const isComment = line.startsWith('#')
+    if (isComment && line.endsWith('\\'))
+      add(i, null, 'is a comment that systemd continues on the next line', 'Remove its backslash.')
+    if (isComment || line === '') continue
+    const [, exported, name, before, after, value = ''] = VARIABLE.exec(line) ?? []
+    if (name === undefined) {
+      add(i, null, 'is not of the form NAME=value', 'Begin a comment with #.')
+      continue
+    }
+    const earlier = lineOf.get(name)
+    lineOf.set(name, i)
+    const fault = QUOTED.test(value) ? undefined : VALUE_FAULTS.find(([form]) => form.test(value))
+    if (exported) add(i, name, 'begins with export, which systemd does not know', 'Remove export.')
+    else if (before || after)
+      add(i, name, 'has blanks beside the =, which not every reader drops', 'Remove them.')
+    else if (earlier !== undefined)
+      add(i, name, `is also set on line ${earlier + 1}`, 'Keep one of the two.')
+    else if (fault) add(i, name, fault[1], fault[2])
+
+    // further lines of an open quote belong to this value
+    const quote = OPEN.exec(value)?.[1]
+    const end = quote ? lines.findIndex((next, n) => n > i && next.includes(quote)) : -1
+    if (end !== -1) i = end
+  }
+  return faults
+}

@@ -1,0 +1,125 @@
+import { errorSentence } from '../ops/log/errors.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../ops/notify.js'
+import { findCosignatures, type WitnessKey } from '../registry/log/cosignature.js'
+import {
+  type NoteSignature,
+  parseCheckpoint,
+  parseNote,
+  type SignedNote,
+  toBase64,
+} from '../registry/log/note.js'
+import { isTextSigned } from '../registry/log/signer.js'
+
+/** A witness of a log, and the prefix of its URLs (C2SP tlog-witness). */
+export interface WitnessSettings extends WitnessKey {
+  url: string
+}
+
+/** Time limit for the answers of a witness to one checkpoint, ms. The checkpoint is published after it at the latest. */
+export const WITNESS_LIMIT_MS = 2_000
+/** Maximum length of a witness's answer, characters. */
+const MOST_ANSWER = 16_384
+
+/** A witness that a log asks. It is asked less and less often while it fails, so that it seldom delays a checkpoint. */
+export class Witness {
+  /** Name of the witness. */
+  readonly name: string
+  /** Since when all its answers have failed, by `performance.now()`, and the last reason. Null while it signs. */
+  failing: { sinceMs: number; why: string } | null = null
+  readonly #settings: WitnessSettings
+  /** Size of the checkpoint that the witness has signed last. */
+  #size = 0
+  #failures = 0
+  #askAtMs = 0
+
+  constructor(settings: WitnessSettings) {
+    this.name = settings.name
+    this.#settings = settings
+  }
+
+  /** Its signature in a note, unchecked. */
+  signatureIn(note: string | null): NoteSignature | undefined {
+    const { name, keyId } = this.#settings
+    return parseNote(note ?? '')?.signatures.find((one) => one.name === name && one.keyId === keyId)
+  }
+
+  /** Whether it has to be asked about a checkpoint now. */
+  isDue = (note: string | null): boolean =>
+    note !== null && performance.now() >= this.#askAtMs && !this.signatureIn(note)
+
+  /**
+   * Asks for a signature on a checkpoint.
+   * @param note signed by the log only
+   * @param proofFrom reads the consistency proof from an older size of the log
+   * @returns undefined where the witness is not due, refuses, is late, or answers something else
+   */
+  async ask(
+    note: string,
+    proofFrom: (size: number) => Promise<readonly Uint8Array[]>,
+    signal: AbortSignal,
+  ): Promise<NoteSignature | undefined> {
+    if (!this.isDue(note)) return undefined
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(WITNESS_LIMIT_MS)])
+    try {
+      const signature = await this.#ask(note, parseNote(note)!, proofFrom, limit)
+      this.#failures = 0
+      this.failing = null
+      return signature
+    } catch (error) {
+      this.#failures += 1
+      // the cause of a failed `fetch` names the fault
+      const why = errorSentence((error as Error).cause ?? error)
+      this.failing = { sinceMs: this.failing?.sinceMs ?? performance.now(), why }
+      this.#askAtMs = performance.now() + backoffPauseMs(this.#failures, BACKOFF_PAUSES_MS.witness)
+      return undefined
+    }
+  }
+
+  /** @throws Error that says why the witness has not signed */
+  async #ask(
+    note: string,
+    parsed: SignedNote,
+    proofFrom: (size: number) => Promise<readonly Uint8Array[]>,
+    signal: AbortSignal,
+  ): Promise<NoteSignature> {
+    const { size } = parseCheckpoint(parsed.text)!
+    // the first answer of a witness whose last size is not known here names it
+    for (const _attempt of ['first', 'second']) {
+      const old = this.#size <= size ? this.#size : 0
+      const proof = old > 0 ? await proofFrom(old) : []
+      const lines = proof.map((hash) => `${toBase64(hash)}\n`).join('')
+      const response = await fetch(`${this.#settings.url}/add-checkpoint`, {
+        method: 'POST',
+        body: `old ${old}\n${lines}\n${note}`,
+        redirect: 'error',
+        signal,
+      })
+      const answer = await readText(response)
+      if (response.status === CONFLICT && /^\d{1,15}\n$/.test(answer)) {
+        this.#size = Number(answer)
+        continue
+      }
+      if (response.status !== 200) throw new Error(`it answered ${response.status}`)
+      const { signatures = [] } = parseNote(`${parsed.text}\n${answer}`) ?? {}
+      const signed = { text: parsed.text, signatures }
+      const [signature] = findCosignatures(signed, [this.#settings], isTextSigned)
+      if (!signature) throw new Error('its answer has no valid signature of its key')
+      this.#size = size
+      return signature
+    }
+    throw new Error(`it has signed ${this.#size} entries, of which the log has ${size}`)
+  }
+}
+
+const CONFLICT = 409
+
+/** @throws Error for an answer that is too long */
+async function readText({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > MOST_ANSWER) throw new Error(`its answer is longer than ${MOST_ANSWER}`)
+  }
+  return text
+}

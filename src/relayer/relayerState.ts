@@ -1,0 +1,141 @@
+import { formatUnits, type Hex } from 'viem'
+import type { OpenJobCount } from '../db/outbox/stats.js'
+import {
+  type AlarmName,
+  DAY_MS,
+  LOW_BALANCE_LAMPORTS,
+  LOW_RUNWAY_MS,
+  type ProblemWithAlarm,
+} from '../ops/alarms.js'
+import type { Network } from '../registry/primitives/network.js'
+
+const DECIMALS = { wei: 18, lamports: 9 } as const
+
+/** Rent of an account without data, lamports. Fees must leave the authority at least this much. */
+export const RENT_LAMPORTS = 890_880n
+
+/** State of one chain's relayer: the process's snapshot, its alarms, metrics and the operator's page show it. */
+export interface RelayerState {
+  network: Network
+  /** Label of the chain. */
+  chain: string
+  /** Smallest unit of the chain's coin. */
+  unit: keyof typeof DECIMALS
+  /** The account that signs and pays. Null without a key. */
+  account: string | null
+  /** Counts of the chain's unfinished jobs. Null before the first statistics, as are the values below. */
+  open: readonly OpenJobCount[] | null
+  balance: bigint | null
+  /** Maximum cost of the transactions signed today (UTC). Null where spending is not counted. */
+  signedToday: bigint | null
+  /** How long the balance lasts at a day's spending, ms. Null: no spending, or not estimated. 0: a job waits for funds. */
+  runwayMs: number | null
+  /** Payments that were refused although their names are registered. */
+  refusedNames: number
+  /**
+   * Guids of messages that the hub has not received in time, oldest first, limited in number. Null where no messages
+   * are delivered.
+   */
+  stuck: readonly Hex[] | null
+  /** Lost nonces of the account, which block later ones. */
+  nonceGaps: number
+  /**
+   * The account's transaction count on the chain, where it is so far above the stored count that an operator has to
+   * confirm it.
+   */
+  nonceClaimed: number | null
+}
+
+/** The fields that do not change, with which a relayer begins. */
+export type RelayerIdentity = Pick<RelayerState, 'chain' | 'unit' | 'account' | 'stuck'>
+
+interface RelayerGauge {
+  readonly name: string
+  readonly help: string
+  /** Null where the relayer has no value. */
+  value(state: RelayerState): number | null
+}
+
+const balanceIn =
+  (unit: RelayerState['unit']) =>
+  (state: RelayerState): number | null =>
+    state.unit === unit && state.balance !== null ? Number(state.balance) : null
+
+/** Metrics of relayers, each with the labels network and chain. */
+export const RELAYER_GAUGES: readonly RelayerGauge[] = [
+  {
+    name: 'clusterd_stuck_packets',
+    help: 'Packets confirmed at their source that the hub has not received in the configured time',
+    value: ({ stuck }) => stuck?.length ?? null,
+  },
+  {
+    name: 'clusterd_relayer_balance_wei',
+    help: "Balance of the relayer's signer",
+    value: balanceIn('wei'),
+  },
+  {
+    name: 'clusterd_relayer_signed_today_wei',
+    help: 'Most that today’s (UTC) signatures may cost',
+    value: ({ signedToday }) => (signedToday === null ? null : Number(signedToday)),
+  },
+  {
+    name: 'clusterd_relayer_runway_seconds',
+    help: 'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was, 0 while a job waits for funds',
+    value({ unit, balance, runwayMs }) {
+      if (unit !== 'wei' || balance === null) return null
+      return runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000
+    },
+  },
+  {
+    name: 'clusterd_relay_authority_lamports',
+    help: 'Balance of the relay authority on Solana',
+    value: balanceIn('lamports'),
+  },
+]
+
+/** A problem of a relayer. Its text does not name the network. */
+interface RelayerProblem extends Pick<ProblemWithAlarm, 'alarm' | 'text'> {
+  /** True if jobs wait because of the problem, so that their waiting is no problem of its own. */
+  readonly stopsJobs: boolean
+}
+
+/** Problems of a relayer's account, nonces and messages. */
+export function relayerProblems(state: RelayerState): RelayerProblem[] {
+  const { chain, unit, account, balance, runwayMs, stuck, nonceGaps, nonceClaimed } = state
+  const on = `of ${account} on chain "${chain}"`
+  const problems: RelayerProblem[] = []
+  const add = (alarm: AlarmName, text: string, stopsJobs: boolean) =>
+    problems.push({ alarm, text, stopsJobs })
+  if (stuck && stuck.length > 0)
+    add('ClusterdPacketsStuck', `packets not at the hub: ${stuck.length}, first ${stuck[0]}`, false)
+  if (nonceGaps > 0) add('ClusterdNonceGap', `nonces ${on} that are missing: ${nonceGaps}`, true)
+  if (nonceClaimed !== null)
+    add('ClusterdNonceClaimed', `the chain counts ${nonceClaimed} uses ${on}`, true)
+  // a balance that is low, but not used up, stops no job
+  if (isLow(state) && unit === 'wei')
+    add('ClusterdRelayerRunsDry', `the balance ${on} runs dry`, runwayMs === 0)
+  if (isLow(state) && unit === 'lamports')
+    add('ClusterdRelayAuthorityRunsDry', `${balance} lamports are left`, balance! <= RENT_LAMPORTS)
+  return problems
+}
+
+const isLow = ({ unit, balance, runwayMs }: RelayerState): boolean =>
+  unit === 'wei'
+    ? runwayMs !== null && runwayMs < LOW_RUNWAY_MS
+    : balance !== null && balance < LOW_BALANCE_LAMPORTS
+
+/** Cells of the paying account on the operator's page. */
+export function payingAccount(state: RelayerState, balance: bigint) {
+  const { unit, account, signedToday, runwayMs } = state
+  const coins = (amount: bigint) => formatUnits(amount, DECIMALS[unit])
+  return {
+    account: account ?? '',
+    balance: short(coins(balance)),
+    isLow: isLow(state),
+    signedToday: signedToday === null ? '' : short(coins(signedToday)),
+    lastsDays: runwayMs === null ? '' : Math.floor(runwayMs / DAY_MS),
+  }
+}
+
+/** Shortens coins to six significant digits. */
+const short = (coins: string): string => String(Number(Number(coins).toPrecision(6)))

@@ -1,0 +1,54 @@
+/** Refusals of our contracts, in words for the wallet's owner. */
+
+/** Sentence for each error of the contracts that a wallet can meet. The build adds the selectors. */
+export const CONTRACT_ERROR_TEXTS: Readonly<Record<string, string>> = {
+  AlreadyClaimed: 'It is claimed already.',
+  AmountTooLarge: 'The amount is larger than the contract takes.',
+  BadPermission: 'The permission to claim is not valid: load this page again.',
+  BadProof: 'The airdrop has changed: load this page again.',
+  BelowMinimum: 'The amount is below the price: load this page again.',
+  Ended: 'The airdrop has ended.',
+  EnforcedPause: 'The contract is paused by its operator.',
+  FailedCall: 'The receiver refuses the money.',
+  MalformedName: 'The contract accepts no such name.',
+  NotAccount: 'Another wallet has to claim this.',
+  NotPayer: 'Only the wallet that paid can take this back.',
+  NotReclaimable: 'The payment cannot be taken back yet.',
+  NotEnoughNative: 'The bridge asks for more than was sent: load this page again.',
+  NotSigned: 'The permission is not valid any more: load this page again.',
+  NothingOwed: 'There is nothing left to take: it was taken already.',
+  PaymentFailed: 'The receiver refuses the money.',
+  PermissionExpired: 'The permission to claim has expired: load this page again.',
+  SafeERC20FailedOperation: 'The token refuses the transfer.',
+  TooLittleGas: 'The gas for the message is too little: load this page again.',
+  WrongTransfer: 'The token moved another amount than the price.',
+  WrongValue: 'The price has changed: load this page again.',
+}
+
+/** Depth of an error's fields that are searched: wallets put the contract's answer at different places. */
+const DEPTH = 5
+/** The four bytes of an error, with which a contract's answer begins. */
+const SELECTOR = /0x[0-9a-f]{8}/gi
+
+/** Every text in a value, which may have cycles. */
+function textsIn(value: unknown, depth = DEPTH): string[] {
+  if (typeof value === 'string') return [value]
+  if (depth === 0 || typeof value !== 'object' || value === null) return []
+  // of an error `message` and `cause` are not enumerable
+  return Object.getOwnPropertyNames(value).flatMap((field) =>
+    field === 'stack' ? [] : textsIn((value as Record<string, unknown>)[field], depth - 1),
+  )
+}
+
+/**
+ * The refusal of one of our contracts in a wallet's or a node's error; null in any other error.
+ * @param textOf sentence by selector, as `0x12345678`
+ */
+export function contractErrorText(
+  error: unknown,
+  textOf: Readonly<Record<string, string>>,
+): string | null {
+  const selectors = textsIn(error).flatMap((text) => text.match(SELECTOR) ?? [])
+  const known = selectors.find((selector) => Object.hasOwn(textOf, selector.toLowerCase()))
+  return known ? textOf[known.toLowerCase()]! : null
+}

@@ -1,0 +1,55 @@
+import { useRef, useState } from 'preact/hooks'
+import { pause } from '../../../client/time.js'
+
+/** A question to confirm before an irreversible action. */
+export interface ConfirmationQuestion {
+  title: string
+  text: string
+  yes: string
+  /** Warns that the action is irreversible. */
+  isGrave?: true
+}
+
+type Message = { text: string; kind: 'note' | 'error' }
+/** A question that is being shown. */
+type Asked = ConfirmationQuestion & { answer(isYes: boolean): void }
+/** Shows a message about the wallet's work. It does nothing once another wallet is signed in. */
+export type ShowMessage = (text: string, kind?: Message['kind']) => void
+
+/** Pause before the next question, ms, so that a double click does not answer that question too. */
+const DOUBLE_CLICK_MS = 500
+
+/** State of the page's message line and question. */
+export function useTalk() {
+  const [message, setMessage] = useState<Message>({ text: '', kind: 'note' })
+  const [question, setQuestion] = useState<Asked | null>(null)
+  const before = useRef<Promise<unknown>>(Promise.resolve())
+  const say: ShowMessage = (text, kind = 'note') => setMessage({ text, kind })
+  return {
+    message,
+    question,
+    say,
+    /**
+     * Shows the question once the previous one is answered.
+     * @param more end of its text as of then
+     * @returns whether the answer was yes
+     */
+    confirmed(asked: ConfirmationQuestion, left: AbortSignal, more = () => ''): Promise<boolean> {
+      const ask = () =>
+        new Promise<boolean>((resolve) => {
+          if (left.aborted) return resolve(false)
+          const answer = (isYes: boolean) => {
+            setQuestion(null)
+            resolve(isYes)
+          }
+          setQuestion({ ...asked, text: asked.text + more(), answer })
+          // withdraw the question when the wallet that it is for signs out; otherwise it would block the questions of
+          // the next wallet
+          left.addEventListener('abort', () => answer(false))
+        })
+      const answered = before.current.then(ask)
+      before.current = answered.then(() => pause(DOUBLE_CLICK_MS))
+      return answered
+    },
+  }
+}

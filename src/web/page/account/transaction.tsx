@@ -1,0 +1,87 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { pause } from '../../../client/time.js'
+import { ActionButton } from './pieces.js'
+import { type Transaction, useAccount } from './state.js'
+import { RevertedError } from './wallets/kind.js'
+
+/** A transaction that the service offers to the wallet, such as a refund. */
+interface Offer extends Pick<Transaction, 'chain' | 'transactions' | 'ask'> {
+  /** Identifies the offer among those of the wallet, also after it was read again. */
+  key: string
+  /** Message once the transaction has had its effect. */
+  done: string
+  /**
+   * Whether the service offers the transaction no more.
+   * @param isExecuted whether its chain has executed it; undefined where the wallet can't say
+   */
+  isGone(isExecuted: boolean | undefined): Promise<boolean>
+  /** Reads the offers again. */
+  refresh(): void
+}
+
+const POLL_MS = 1_000
+/** Maximum number of polls until a transaction has its effect. A chain may need minutes. */
+const POLLS = 120
+
+const SENT = 'Sent. It is done once the chain has confirmed it.'
+
+/**
+ * The button of an offer. It sends one transaction, waits until the offer is gone, and shows why where that does not
+ * happen. A transaction under way survives a reload.
+ */
+export function TransactionButton({ offer, children }: TransactionButtonProps) {
+  const account = useAccount()
+  const [taken, setTaken] = useState('')
+  const latest = useRef({ offer, account })
+  latest.current = { offer, account }
+  const { say, sent, transact } = account
+  const tx = sent.find((one) => one.title === offer.key && one.tx)?.tx
+  useEffect(() => {
+    if (!tx) return
+    const left = new AbortController()
+    const { key } = latest.current.offer
+    const isTaken = async (): Promise<boolean> => {
+      const { account, offer } = latest.current
+      const isExecuted = await account.isExecuted(tx)
+      return isExecuted !== false && offer.isGone(isExecuted)
+    }
+    const wait = async (): Promise<string> => {
+      for (let polls = 0; polls < POLLS; polls++) {
+        await pause(POLL_MS, left.signal)
+        const hasEffect = await isTaken().catch((error: unknown) => {
+          if (error instanceof RevertedError) throw error
+          return false
+        })
+        if (hasEffect) return latest.current.offer.done
+      }
+      throw new Error(`The transaction ${tx} has had no effect yet: look it up on its chain.`)
+    }
+    const end = (text: string, isError: boolean) => {
+      if (left.signal.aborted) return
+      const { account, offer } = latest.current
+      account.say(text, isError ? 'error' : 'note')
+      if (!isError) setTaken(key)
+      account.forget(tx)
+      offer.refresh()
+    }
+    void wait().then(
+      (done) => end(done, false),
+      (error: Error) => end(error.message, true),
+    )
+    return () => left.abort()
+  }, [tx])
+  if (taken === offer.key) return null
+  const work = async () =>
+    tx ? say(SENT) : transact({ ...offer, title: offer.key, isOffer: true, said: SENT })
+  return (
+    <ActionButton work={work} isWaiting={tx !== undefined}>
+      {tx ? 'Sent…' : children}
+    </ActionButton>
+  )
+}
+
+interface TransactionButtonProps {
+  offer: Offer
+  children: ComponentChildren
+}

@@ -1,0 +1,64 @@
+import type { Answer } from '../../../client/types.js'
+import { callApi } from './api.js'
+import { findChain, moneyText, shortText } from './format.js'
+import { usePolled } from './net.js'
+import type { Chain } from './types.js'
+
+/** Amounts of a chain's coin or of a token, with symbol and decimals. */
+
+/** An amount in base units. */
+export interface Amount {
+  /** Label of the chain; null where it is not served here. */
+  network: string | null
+  /** `native`, or the address of a token. */
+  token: string
+  amount: string
+}
+
+/** A coin or a token. */
+export interface Unit {
+  symbol: string
+  decimals: number
+}
+
+const NATIVE = 'native'
+
+/** Units that this page has read, by network, chain and token. */
+const units = new Map<string, Promise<Unit>>()
+
+async function readUnit(
+  { network, token }: Omit<Amount, 'amount'>,
+  isTestnet: boolean,
+): Promise<Unit> {
+  if (token !== NATIVE) {
+    const path = `/v1/tokens/${network}/${encodeURIComponent(token)}` as const
+    const { symbol, decimals } = await callApi<TokenUnit>(path, { isTestnet })
+    // anybody may give a token any symbol, so its address stays beside it
+    return { symbol: `${symbol ?? 'of the token'} (${shortText(token)})`, decimals }
+  }
+  const chains = await callApi<Chain[]>('/v1/networks', { isTestnet })
+  const ofNetwork = chains.filter((chain) => chain.isTestnet === isTestnet)
+  return findChain(ofNetwork, network)?.gasToken ?? { symbol: 'base units', decimals: 0 }
+}
+type TokenUnit = Answer<'GET', '/v1/tokens/{network}/{token}'>
+
+/** The unit of an amount. @throws ClusterdError */
+export function unitOf(of: Omit<Amount, 'amount'>, isTestnet: boolean): Promise<Unit> {
+  const key = `${isTestnet} ${of.network} ${of.token}`
+  const known = units.get(key) ?? readUnit(of, isTestnet)
+  units.set(key, known)
+  known.catch(() => units.delete(key))
+  return known
+}
+
+/** `0.01 ETH`, `5 USDC (0x1234…abcd)`. @throws ClusterdError */
+export const priceText = async (price: Amount, isTestnet: boolean): Promise<string> =>
+  moneyText(price.amount, await unitOf(price, isTestnet))
+
+/** An amount within a sentence. */
+export function Money({ network, token, amount }: Amount) {
+  const { data } = usePolled(`${network} ${token} ${amount}`, ({ isTestnet }) =>
+    priceText({ network, token, amount }, isTestnet),
+  )
+  return <span class="money">{data ?? '…'}</span>
+}

@@ -1,0 +1,85 @@
+/** The forms of `/docs`, whose pages scripts/reference makes from the OpenAPI documents. */
+import { clientSample, curlSample, type SampleRequest, samplePath } from './samples.js'
+
+const JSON_TYPE = 'application/json'
+/** Maximum number of characters of a response to show. */
+const SHOWN = 20_000
+
+type Fields = NodeListOf<HTMLInputElement>
+
+/** The request as filled into a route's form. */
+function requestOf(route: HTMLElement): SampleRequest {
+  const { method = 'get', path = '', key } = route.dataset
+  const valuesIn = (place: string) =>
+    Object.fromEntries(
+      [...(route.querySelectorAll(`input[data-in=${place}]`) as Fields)]
+        .filter(({ value }) => place === 'path' || value !== '')
+        .map(({ name, value }) => [name, value]),
+    )
+  const body = route.querySelector('textarea')?.value
+  return {
+    method,
+    path,
+    body,
+    hasKey: key !== undefined,
+    params: valuesIn('path'),
+    query: valuesIn('query'),
+  }
+}
+
+function show(route: HTMLElement, place: string, text: string): void {
+  route.querySelector(`[data-shows=${place}]`)!.textContent = text
+}
+
+function update(route: HTMLElement): void {
+  const asked = requestOf(route)
+  show(route, 'curl', curlSample(asked, location.origin))
+  show(route, 'typescript', clientSample(asked, location.origin))
+}
+
+async function textOf(response: Response): Promise<string> {
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith(JSON_TYPE)
+  const shown = isJson ? JSON.stringify(JSON.parse(text), null, 2) : text
+  return `${response.status} ${response.statusText}\n${shown.slice(0, SHOWN)}`
+}
+
+/** Sends the request of a form, and shows the response. */
+async function send(route: HTMLElement): Promise<void> {
+  show(route, 'answer', '…')
+  const { method, body, hasKey, ...place } = requestOf(route)
+  const token = document.querySelector<HTMLInputElement>('#key')!.value.trim()
+  const headers = {
+    ...(body !== undefined && { 'content-type': JSON_TYPE }),
+    ...(hasKey && token !== '' && { 'x-auth-key': token }),
+  }
+  const init = { method: method.toUpperCase(), headers, ...(body !== undefined && { body }) }
+  const path = samplePath({ method, body, hasKey, ...place })
+  show(route, 'answer', await fetch(path, init).then(textOf, String))
+}
+
+/** Shows only the routes whose path or summary has a text. */
+function find(text: string): void {
+  for (const section of document.querySelectorAll<HTMLElement>('.routes')) {
+    const routes = [...section.querySelectorAll<HTMLElement>('.route')]
+    for (const route of routes) {
+      const summary = route.querySelector('summary')!.textContent!
+      route.hidden = !summary.toLowerCase().includes(text.toLowerCase())
+    }
+    section.hidden = routes.every(({ hidden }) => hidden)
+  }
+}
+
+const routeAt = ({ target }: Event) => (target as Element).closest<HTMLElement>('.route')
+
+document.addEventListener('input', (event) => {
+  const route = routeAt(event)
+  if (route) update(route)
+  const { id, value } = event.target as HTMLInputElement
+  if (id === 'find') find(value)
+})
+document.addEventListener('click', (event) => {
+  const route = routeAt(event)
+  if (route && event.target instanceof HTMLButtonElement) void send(route)
+})
+for (const route of document.querySelectorAll<HTMLElement>('.route')) update(route)
