@@ -119,7 +119,8 @@ export class Transport {
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${encode(name, name)}=${encode(name, String(value))}`)
     const target = `${String(url).replace(/\/+$/, '')}${pathOf(path, params)}`
-    const withQuery = parts.length > 0 ? `${target}?${parts.join('&')}` : target
+    const joint = target.includes('?') ? '&' : '?'
+    const withQuery = parts.length > 0 ? `${target}${joint}${parts.join('&')}` : target
     const headers = {
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(apiKey !== undefined && { 'x-api-key': apiKey }),
