@@ -61,8 +61,12 @@ const OUTPUTS: readonly Output[] = [
       ...filesIn('docs/use'),
       'scripts/build-web.ts',
       'scripts/build-guides.ts',
+      // the pages call the API by the client's transport
+      ...filesIn('src/client').filter((file) => !/generated|\.test\.ts$/.test(file)),
       'src/registry/families.ts',
+      'src/registry/invalidReasons.ts',
       'src/registry/journal/eventTypes.ts',
+      'src/registry/primitives/nameRule.ts',
       'src/web/paths.ts',
       'src/web/facts.ts',
       'src/web/contractErrors.ts',
