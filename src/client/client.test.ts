@@ -49,7 +49,11 @@ describe('a call', () => {
       query: { to: '0x1' },
     })
     expect(answer).toEqual(['key', 'Bearer token'])
-    expect(asked).toEqual(['GET /v1/refunds/a%2Fb%3Fc?testnet=true&to=0x1'])
+    await client.transport.call('GET', '/v1/communities?name=a', {})
+    expect(asked).toEqual([
+      'GET /v1/refunds/a%2Fb%3Fc?testnet=true&to=0x1',
+      'GET /v1/communities?name=a&testnet=true',
+    ])
   })
 
   it('passes plain-object headers to the caller’s own fetch', async () => {
