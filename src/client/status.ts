@@ -9,8 +9,12 @@ export interface WaitOptions extends CallOptions {
 }
 
 const ROUTE = '/v1/names/register/tx/{tx}'
-/** Statuses that never change. @internal */
-export const FINAL_STATUSES: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
+/** Statuses that never change. */
+const FINAL_STATUSES: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
+/** Whether a transaction's status never changes. @internal */
+export const isFinalStatus = ({ status }: Pick<TransactionStatus, 'status'>): boolean =>
+  FINAL_STATUSES.includes(status)
+
 const WAIT_TIMEOUT_MS = 120_000
 /** Leaves room for a slow bridge, finality of Ethereum and an outage. */
 const FOLLOW_TIMEOUT_MS = 3_600_000
@@ -43,7 +47,7 @@ export async function* followStatus(
       describeState,
     )
     yield last
-  } while (!FINAL_STATUSES.includes(last.status))
+  } while (!isFinalStatus(last))
 }
 
 /** Resolves with the first status that differs from the last one. Outages are waited for. */

@@ -1,6 +1,6 @@
 import { queryOptions, skipToken } from '@tanstack/react-query'
 import type { Client, QuoteRequest, TransactionStatus } from '../index.js'
-import { FINAL_STATUSES } from '../status.js'
+import { isFinalStatus } from '../status.js'
 
 /** Age at which a quote is asked for again: prices of the bridge and of gas tokens move. */
 const QUOTE_STALE_MS = 30_000
@@ -42,9 +42,6 @@ export const quoteQuery = <N extends string>(client: Client, request: QuoteReque
     retry,
   })
 
-const isFinal = (answer: TransactionStatus | undefined): boolean =>
-  answer !== undefined && FINAL_STATUSES.includes(answer.status)
-
 /**
  * Query of `client.followStatus(tx)`: its data is the newest status, and it fetches until a status that never changes.
  * Names, addresses and quotes are read again after a registration.
@@ -61,6 +58,6 @@ export const statusQuery = (client: Client, tx: string | Missing) =>
           return last!
         }
       : skipToken,
-    staleTime: ({ state }) => (isFinal(state.data) ? Infinity : 0),
+    staleTime: ({ state: { data } }) => (data && isFinalStatus(data) ? Infinity : 0),
     retry,
   })

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { isFinalStatus } from '../../../client/status.js'
 import { pause } from '../../../client/time.js'
-import { isFinalStatus, readTxStatus } from '../lib/live.js'
+import { readTxStatus } from '../lib/live.js'
 import { loadTabItem, saveTabItem } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
 import type { ShowMessage } from './talk.js'

@@ -1,4 +1,4 @@
-import { FINAL_STATUSES } from '../../../client/status.js'
+import { isFinalStatus } from '../../../client/status.js'
 import { callApi } from './api.js'
 import { useApi } from './net.js'
 import type { FeedEvent, TxStatus } from './types.js'
@@ -8,8 +8,6 @@ import type { FeedEvent, TxStatus } from './types.js'
 /** Pause between two reads of the feed. */
 const FEED_PAUSE_MS = 2_000
 const STATUS_PAUSE_MS = 1_000
-
-export const isFinalStatus = ({ status }: TxStatus): boolean => FINAL_STATUSES.includes(status)
 
 /** Number of an event in its feed. */
 export const eventNumber = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { isFinalStatus } from '../../../client/status.js'
 import { INVALID_REASONS, PAYMENT_REFUSALS } from '../../../registry/invalidReasons.js'
 import {
   agoText,
@@ -9,7 +10,7 @@ import {
   moneyText,
   utcMinuteText,
 } from '../lib/format.js'
-import { isFinalStatus, useTxStatus } from '../lib/live.js'
+import { useTxStatus } from '../lib/live.js'
 import { Money } from '../lib/money.js'
 import { useApi, useNetwork, useTitle } from '../lib/net.js'
 import type { Chain, Overview, TxStatus } from '../lib/types.js'
