@@ -235,7 +235,9 @@ export class Daemon {
       )
     const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNameReader(ens)
     const { createApi } = await import('../api/server.js')
-    const { witnessRoutes } = await import('../api/v1/witness.js')
+    const witnessRoutes =
+      cosigner &&
+      (await import('../api/v1/witness.js')).witnessRoutes({ key: mirror!.key, cosigner })
     const { addTestWallet, setPageServiceInfo } = await import('../web/page.js')
     const isLocal = this.#config.chains.every(({ local }) => local)
     const facts = {
@@ -264,7 +266,7 @@ export class Daemon {
       siteUrl,
       moreRoutes: [
         ...this.#families.flatMap(({ routes = [] }) => routes),
-        ...(cosigner ? witnessRoutes({ key: mirror!.key, cosigner }) : []),
+        ...(witnessRoutes ?? []),
       ],
       permissionSigner: airdropOperatorKey ? createClaimPermissionSigner(airdropOperatorKey) : null,
       ens: gateway ?? null,
