@@ -23,33 +23,34 @@ export interface Unit {
 
 const NATIVE = 'native'
 
-/** Units that this page has read, by network, chain and token. */
-const units = new Map<string, Promise<Unit>>()
+/** What this page has read, by network and path. Units do not change. */
+const answers = new Map<string, Promise<unknown>>()
 
-async function readUnit(
+/** Reads a path of the API once, so that all amounts of a page share the answer. @throws ClusterdError */
+function readOnce<T>(path: string, isTestnet: boolean): Promise<T> {
+  const key = `${isTestnet} ${path}`
+  const answer = (answers.get(key) as Promise<T> | undefined) ?? callApi<T>(path, { isTestnet })
+  answers.set(key, answer)
+  answer.catch(() => answers.delete(key))
+  return answer
+}
+
+/** The unit of an amount. @throws ClusterdError */
+export async function unitOf(
   { network, token }: Omit<Amount, 'amount'>,
   isTestnet: boolean,
 ): Promise<Unit> {
   if (token !== NATIVE) {
-    const path = `/v1/tokens/${network}/${encodeURIComponent(token)}` as const
-    const { symbol, decimals } = await callApi<TokenUnit>(path, { isTestnet })
+    const path = `/v1/tokens/${network}/${encodeURIComponent(token)}`
+    const { symbol, decimals } = await readOnce<TokenUnit>(path, isTestnet)
     // anybody may give a token any symbol, so its address stays beside it
     return { symbol: `${symbol ?? 'of the token'} (${shortText(token)})`, decimals }
   }
-  const chains = await callApi<Chain[]>('/v1/networks', { isTestnet })
+  const chains = await readOnce<Chain[]>('/v1/networks', isTestnet)
   const ofNetwork = chains.filter((chain) => chain.isTestnet === isTestnet)
   return findChain(ofNetwork, network)?.gasToken ?? { symbol: 'base units', decimals: 0 }
 }
 type TokenUnit = Answer<'GET', '/v1/tokens/{network}/{token}'>
-
-/** The unit of an amount. @throws ClusterdError */
-export function unitOf(of: Omit<Amount, 'amount'>, isTestnet: boolean): Promise<Unit> {
-  const key = `${isTestnet} ${of.network} ${of.token}`
-  const known = units.get(key) ?? readUnit(of, isTestnet)
-  units.set(key, known)
-  known.catch(() => units.delete(key))
-  return known
-}
 
 /** `0.01 ETH`, `5 USDC (0x1234…abcd)`. @throws ClusterdError */
 export const priceText = async (price: Amount, isTestnet: boolean): Promise<string> =>
