@@ -1,4 +1,4 @@
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -6,33 +6,11 @@ import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { serveInTest } from '../../test/support/httpServer.js'
+import { caught, clientOf, failure, json } from '../../test/support/misbehavingService.js'
 import { wholeResponses } from '../../test/support/wholeResponses.js'
-import { Client, type ClientOptions, ClusterdError, type Schemas } from './index.js'
+import { Client, ClusterdError, type Schemas } from './index.js'
 
 const MAX_GZIPPED_BYTES = 5.5 * 1024
-
-/** A client of a service that misbehaves as a test requires, and the requests that the service receives. */
-async function clientOf(handler: RequestListener, options: Partial<ClientOptions> = {}) {
-  const asked: string[] = []
-  const url = await serveInTest((req, res) => {
-    asked.push(`${req.method} ${req.url}`)
-    handler(req, res)
-  })
-  return { asked, client: new Client({ url, ...options }) }
-}
-
-const json = (res: ServerResponse, body: unknown, status = 200, headers = {}) =>
-  res
-    .writeHead(status, { 'content-type': 'application/json', ...headers })
-    .end(JSON.stringify(body))
-const failure = (res: ServerResponse, status: number, error: string, headers = {}) =>
-  json(res, { status, error, message: `It is ${error}.` }, status, headers)
-const caught = async (work: Promise<unknown>): Promise<ClusterdError> =>
-  work.then(
-    () => expect.unreachable(),
-    (error) => error,
-  )
 
 describe('a call', () => {
   it('is sent with keys, testnet, encoded parameters and body', async () => {

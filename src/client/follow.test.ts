@@ -1,28 +1,6 @@
-import type { RequestListener, ServerResponse } from 'node:http'
 import type { Chain } from 'viem'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { serveInTest } from '../../test/support/httpServer.js'
-import { Client, type ClientOptions } from './index.js'
-
-/** A client of a service that answers as a test requires, and the requests that the service receives. */
-async function clientOf(handler: RequestListener, options: Partial<ClientOptions> = {}) {
-  const asked: string[] = []
-  const url = await serveInTest((req, res) => {
-    asked.push(`${req.method} ${req.url}`)
-    handler(req, res)
-  })
-  return { asked, client: new Client({ url, ...options }) }
-}
-
-const json = (res: ServerResponse, body: unknown, status = 200) =>
-  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-const failure = (res: ServerResponse, status: number, error: string) =>
-  json(res, { status, error, message: `It is ${error}.` }, status)
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => expect.unreachable(),
-    (error) => error,
-  )
+import { caught, clientOf, failure, json } from '../../test/support/misbehavingService.js'
 
 describe('followStatus', () => {
   const pending = (have: number) => ({
