@@ -2,7 +2,7 @@
 export const bytesToHex = (bytes: Uint8Array): string =>
   `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 
-/** Null where there is none, as in React Native, or one of an application that knows no `fatal`. */
+/** Null without a `TextDecoder`, as in React Native, and where the application's own one does not support `fatal`. */
 const decoder = (() => {
   try {
     return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
