@@ -158,10 +158,10 @@ export async function addEvmWallet(
       return null
     },
     eth_sendTransaction: ([{ to, data, value, chainId }]: [
-      Record<'to' | 'data' | 'value' | 'chainId', Hex>,
+      Record<'to' | 'data' | 'value', Hex> & { chainId?: Hex },
     ]) => {
-      if (Number(chainId) !== chain.chainId)
-        throw new Error(`the transaction is for chain ${Number(chainId)}`)
+      const named = chainId === undefined ? wallet.chainId : Number(chainId)
+      if (named !== chain.chainId) throw new Error(`the transaction is for chain ${named}`)
       return createLocalWalletClient(chain, wallet.account).sendTransaction({
         to,
         data,

@@ -60,7 +60,7 @@ describe('clusterd doctor', () => {
     expect(about).toContain('migrations')
     expect(about).toContain('chain 1, hub')
     expect(about).toContain('chain 1, price feeds')
-    expect(about).toContain('ENS name local.eth, reverse registrar on chain 900000001')
+    expect(about).toContain('chain 1, reverse registrar of local.eth')
     expect(findings.filter(({ level }) => level === 'ok').length).toBeGreaterThan(20)
   })
 

@@ -70,7 +70,7 @@ describe('clusterd mcp', () => {
       status: 'finalized',
     })
     expect(await call('quote_registration', request)).toBe(
-      `names_unavailable: 1 or more names are unavailable {"names":[${JSON.stringify(free)}]}`,
+      `names_unavailable: 1 or more names are unavailable (${free}) {"names":[${JSON.stringify(free)}]}`,
     )
     const { pending } = world().seeds.mainnet!.tx
     expect(await call('transaction_status', { tx: pending, waitSeconds: 0.2 })).toMatchObject({

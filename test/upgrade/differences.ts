@@ -198,9 +198,9 @@ export const GONE_METRICS: readonly string[] = [
   'clusterd_webhooks{network,state}',
 ]
 
-/** Paths of routes that the recorded build does not have. Their answers were recorded later. */
+/** Paths and queries that the recorded build does not have. Their answers were recorded later. */
 export const ADDED_PATHS =
-  /^\/(v1\/trpc|profile-image|v1\/names\/referrals|v1\/tokens|image\/[^/]+\.png$)/
+  /^\/(v1\/trpc|profile-image|v1\/names\/referrals|v1\/tokens|image\/[^/?]+\.png|v1\/.*[?&](chainId|invitations)=)/
 
 /** Fields of the chains file that are gone: `doctor` and `start` name a field that is still there. */
 export const GONE_FIELDS: readonly string[] = ['chains[].singleNodeAfter']

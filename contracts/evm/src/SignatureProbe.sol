@@ -28,7 +28,12 @@ contract SignatureProbe {
             }
             isValid = ask(wallet, question);
         }
-        uint256 verdict = isValid ? 1 : wallet.code.length == 0 ? 2 : 0;
+        uint256 verdict =
+            isValid
+                ? 1
+                : wallet.code.length == 0
+                    ? 2
+                    : 0;
         assembly ("memory-safe") {
             mstore(0, verdict)
             return(0, 32)

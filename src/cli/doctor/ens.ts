@@ -38,12 +38,15 @@ type Parents = Pick<Config, 'chains' | 'ens'>
  */
 export async function ensFindings({ chains, ens }: Parents) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
+  // the chain comes first: what only follows from its node that is away is left out
+  const on = (chainId: number) =>
+    `chain ${chains.find((chain) => chain.chainId === chainId)?.label ?? chainId}`
   const look = (one: EnsParent) => [
-    runCheck(`ENS name ${one.parent}`, advice, async () =>
+    runCheck(`${on(one.chainId)}, ENS name ${one.parent}`, advice, async () =>
       walk(ensResolverChainOf(chains, one).rpc.call, one),
     ),
     ...Object.entries(one.reverseRegistrars ?? {}).map(([id, registrar]) =>
-      runCheck(`ENS name ${one.parent}, reverse registrar on chain ${id}`, advice, () =>
+      runCheck(`${on(Number(id))}, reverse registrar of ${one.parent}`, advice, () =>
         examineRegistrar(chains, one, Number(id), registrar),
       ),
     ),
