@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { STATE_TABLES } from '../../src/db/journal/partitions.js'
 import {
@@ -38,45 +38,54 @@ describe.each(recordings)('the recorded journal $file', (golden) => {
   const database = useDatabase()
   const rulesets = golden.entries.map(({ ruleset }) => ({ ruleset }))
 
-  it('gives the recorded tables, effects and events, in batches of any size', async () => {
-    const { pool } = database
+  beforeAll(async () => {
+    // in batches of any size
     for (
       let done = 0, size = 1;
       done < golden.entries.length;
       done += size, size = (size * 7) % 101
     ) {
       const batch = golden.entries.slice(done, done + size).map(decodeEntry)
-      await inTransaction(pool, (client) =>
+      await inTransaction(database.pool, (client) =>
         appendEntries(client, 'mainnet', batch, { writerMs: Number.POSITIVE_INFINITY }),
       )
     }
-    const { hash, rows } = await inTransaction(pool, async (client) => ({
-      hash: await computeStateHash(client, 'mainnet', 1),
-      rows: await countRows(client, 'mainnet'),
-    }))
-    // the first journal was recorded before the table of moves existed
-    expect(rows, CHANGED).toEqual({ moves: 0, ...golden.rows })
-    expect(hash, CHANGED).toBe(golden.hash)
-    expect((await pool.query(RULESETS)).rows).toEqual(rulesets)
   })
 
-  it('gives the same in a replay, whose entries keep the versions of their rules', async () => {
+  it('gives the recorded number of rows of each table', async () => {
+    const rows = await inTransaction(database.pool, (client) => countRows(client, 'mainnet'))
+    // the first journal was recorded before the table of moves existed
+    expect(rows, CHANGED).toEqual({ moves: 0, ...golden.rows })
+  })
+
+  it('gives the recorded hash of tables, effects and events', async () => {
+    const hash = await inTransaction(database.pool, (client) =>
+      computeStateHash(client, 'mainnet', 1),
+    )
+    expect(hash, CHANGED).toBe(golden.hash)
+  })
+
+  it('keeps the version of its rules with each entry', async () => {
+    expect((await database.pool.query(RULESETS)).rows).toEqual(rulesets)
+  })
+
+  it('gives the same hash in a replay', async () => {
     const { live, rebuilt, entries } = await replayJournal(database.pool, 'mainnet')
-    expect([entries, live, rebuilt], CHANGED).toEqual([
-      golden.entries.length,
-      golden.hash,
-      golden.hash,
-    ])
-    const again = {
+    expect(entries, CHANGED).toBe(golden.entries.length)
+    expect([live, rebuilt], CHANGED).toEqual([golden.hash, golden.hash])
+  })
+
+  it('keeps the versions of the rules in a replay', async () => {
+    const replayed = {
       network: 'mainnet',
       generation: 1,
       schema: 'again',
       tables: ['journal', ...STATE_TABLES],
     } as const
     await inTransaction(database.pool, async (client) => {
-      await createSchemaWithEmptyTables(client, 'mainnet', again)
+      await createSchemaWithEmptyTables(client, 'mainnet', replayed)
       await client.query('SET LOCAL search_path = again')
-      await foldStoredBatch({ ...again, reader: client, writer: client, done: 0 })
+      await foldStoredBatch({ ...replayed, reader: client, writer: client, done: 0 })
       expect((await client.query(RULESETS)).rows).toEqual(rulesets)
     })
   })

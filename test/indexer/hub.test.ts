@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { unhaltChain } from '../../src/db/chains/chains.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import { LostLeadershipError, lockJournalHead } from '../../src/db/journal/head.js'
@@ -286,37 +286,58 @@ describe('writers', () => {
     expect(found.rowCount).toBe(1)
   })
 
-  it('a chain that was halted by mistake continues on the operator’s request, under another leader', async () => {
-    const old = await world.restart()
-    while ((await old.step()).kind !== 'idle');
-    await world.pool.query(`UPDATE chains SET halted = 'a mix-up'`)
-    await world.test.mine({ blocks: 1 })
-    await expect(old.step()).rejects.toThrow('it is not there any more')
-    expect((await (await world.restart()).step()).kind).toBe('halted')
-    const { chain, row } = await world.open()
-    expect(await isCheckpointOnChain(chain, row)).toBe(true)
-    const other = { ...row, parentHash: Buffer.alloc(32, 1) }
-    expect(await isCheckpointOnChain(chain, other)).toBe(false)
-    // one of two nodes can't halt a chain, the only node can
-    const two = (await world.open({ rpcUrls: [world.anvil.rpcUrl, 'http://127.0.0.1:9'] })).chain
-    expect([
-      await isCheckpointReplaced(two, other),
-      await isCheckpointReplaced(chain, other),
-    ]).toEqual([false, true])
-    expect(await checkRewindTarget(world.pool, chain, row, row.nextBlock)).toMatchObject({
-      block: row.nextBlock,
+  describe('a chain that was halted by mistake', () => {
+    let halted: Awaited<ReturnType<typeof world.restart>>
+    let opened: Awaited<ReturnType<typeof world.open>>
+
+    beforeAll(async () => {
+      halted = await world.restart()
+      while ((await halted.step()).kind !== 'idle');
+      await world.pool.query(`UPDATE chains SET halted = 'a mix-up'`)
+      await world.test.mine({ blocks: 1 })
+      await expect(halted.step()).rejects.toThrow('it is not there any more')
+      opened = await world.open()
     })
-    await expect(checkRewindTarget(world.pool, chain, row, row.nextBlock + 1)).rejects.toThrow(
-      'is in the journal up to',
-    )
-    expect(await unhaltChain(world.pool, { ...row, nextBlock: row.nextBlock - 1 })).toBe(false)
-    expect(await unhaltChain(world.pool, row)).toBe(true)
-    await world.bid(6, ['after-the-halt'])
-    await world.test.mine({ blocks: 2 })
-    await expect(old.step()).rejects.toThrow(/another process leads/)
-    const next = await world.restart()
-    while ((await next.step()).kind !== 'idle');
-    expect((await owners())['after-the-halt']).toBe(address(6))
+
+    it('stays halted under another leader', async () => {
+      expect((await (await world.restart()).step()).kind).toBe('halted')
+    })
+
+    it('has its checkpoint on the chain, and another block hash is not there', async () => {
+      const { chain, row } = opened
+      expect(await isCheckpointOnChain(chain, row)).toBe(true)
+      expect(await isCheckpointOnChain(chain, otherCheckpoint())).toBe(false)
+    })
+
+    it('counts a checkpoint as replaced where its only node says so, not where one of two does', async () => {
+      const rpcUrls: [string, string] = [world.anvil.rpcUrl, 'http://127.0.0.1:9']
+      const { chain: two } = await world.open({ rpcUrls })
+      expect(await isCheckpointReplaced(two, otherCheckpoint())).toBe(false)
+      expect(await isCheckpointReplaced(opened.chain, otherCheckpoint())).toBe(true)
+    })
+
+    it('can be rewound to a block of the journal, not to one beyond it', async () => {
+      const { chain, row } = opened
+      const target = await checkRewindTarget(world.pool, chain, row, row.nextBlock)
+      expect(target).toMatchObject({ block: row.nextBlock })
+      await expect(checkRewindTarget(world.pool, chain, row, row.nextBlock + 1)).rejects.toThrow(
+        'is in the journal up to',
+      )
+    })
+
+    it('continues on the operator’s request, which names its checkpoint, under another leader', async () => {
+      const { row } = opened
+      expect(await unhaltChain(world.pool, { ...row, nextBlock: row.nextBlock - 1 })).toBe(false)
+      expect(await unhaltChain(world.pool, row)).toBe(true)
+      await world.bid(6, ['after-the-halt'])
+      await world.test.mine({ blocks: 2 })
+      await expect(halted.step()).rejects.toThrow(/another process leads/)
+      const next = await world.restart()
+      while ((await next.step()).kind !== 'idle');
+      expect((await owners())['after-the-halt']).toBe(address(6))
+    })
+
+    const otherCheckpoint = () => ({ ...opened.row, parentHash: Buffer.alloc(32, 1) })
   })
 
   it('a confirmed block that is replaced halts the chain, and it stays halted', async () => {

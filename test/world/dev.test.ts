@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readWorld, type World } from '../../src/testing/index.js'
 import {
   identifyProcess,
@@ -84,76 +84,119 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; signal
   return { code: child.exitCode, signal: child.signalCode }
 }
 
-// Generous: several worlds start, perhaps beside other tests on a busy machine.
+// Generous: several worlds start, perhaps beside other tests on a busy machine. The tests follow each other: they share
+// two worlds, one of which is killed and started again.
 describe('clusterd dev', { timeout: 480_000 }, () => {
-  it('runs beside another, refuses what is taken, goes on after kill -9, ends in time with a hung part', async () => {
-    const home = freshHome('killed')
-    const two = freshHome('two')
-    const first = await dev(home)
-    const beside = await dev(two, {}, ['--limits'])
-    const [before, other] = await Promise.all([ready(first, home), ready(beside, two)])
-    expect(before.api).not.toBe(other.api)
-    const answers = await Promise.all([before, other].map(({ api }) => fetch(`${api}/v1/networks`)))
-    expect(answers.map(({ headers }) => headers.has('ratelimit-policy'))).toEqual([false, true])
-    const account = await freshWallet('testnet', before)
-    const name = freshName()
-    const tx = await sendRegistration(account, [{ name }], 'testnet', before)
-    await until.status(before, tx, 'finalized', { testnet: true })
-    const checked = await ask('POST', '/v1/names/register/check?testnet=true', [name], other)
-    expect(checked.body).toEqual([{ name, isAvailable: true }])
+  const home = freshHome('killed')
+  const otherHome = freshHome('other')
+  const name = freshName()
+  let first: Run
+  let other: Run
+  let world: World
+  let otherWorld: World
+  let account: Awaited<ReturnType<typeof freshWallet>>
+  let tx: string
 
-    const inUse = await dev(home)
-    expect((await ended(inUse.child)).code).toBe(1)
-    expect(inUse.output()).toMatch(
+  beforeAll(async () => {
+    first = await dev(home)
+    other = await dev(otherHome, {}, ['--limits'])
+    ;[world, otherWorld] = await Promise.all([ready(first, home), ready(other, otherHome)])
+  }, 480_000)
+
+  const register = async (by: World, registered: string) => {
+    const sent = await sendRegistration(account, [{ name: registered }], 'testnet', by)
+    await until.status(by, sent, 'finalized', { testnet: true })
+    return sent
+  }
+
+  it('has rate limits by its flag', async () => {
+    const hasLimits = async ({ api }: World) =>
+      (await fetch(`${api}/v1/networks`)).headers.has('ratelimit-policy')
+    expect(await hasLimits(world)).toBe(false)
+    expect(await hasLimits(otherWorld)).toBe(true)
+  })
+
+  it('runs beside another world, which does not see its registrations', async () => {
+    account = await freshWallet('testnet', world)
+    tx = await register(world, name)
+    const { body } = await ask('POST', '/v1/names/register/check?testnet=true', [name], otherWorld)
+    expect(body).toEqual([{ name, isAvailable: true }])
+  })
+
+  it('refuses a home in which a world runs', async () => {
+    const { child, output } = await dev(home)
+    expect((await ended(child)).code).toBe(1)
+    expect(output()).toMatch(
       /^clusterd: A world already runs in .*: stop it, or set CLUSTERD_HOME/m,
     )
-    const port = new URL(before.api).port
-    const taken = await dev(freshHome('three'), { PORT: port })
-    expect((await ended(taken.child)).code).toBe(1)
-    expect(taken.output()).toContain(`clusterd: Port ${port} is taken: set PORT to a free one.`)
-    const besides = [...processesOf(beside.child).values()]
-    beside.child.kill('SIGINT')
-    expect(await ended(beside.child)).toEqual({ code: 0, signal: null })
-    expect(besides.filter(isProcessAlive)).toEqual([])
-    expect(readWorld(two)).toBeUndefined()
+  })
 
-    const shown = await fetch(before.api, { headers: { accept: 'text/html' } })
-    expect(await shown.text()).toContain('/test-wallet.js"')
-    const children = processesOf(first.child)
-    expect(children.size).toBe(7 + (before.networks.mainnet.solana ? 1 : 0))
-    // the chains write their states when their launcher is gone; daemon and Solana's node go on
-    for (const pid of [first.child.pid!, children.get('postgres')!]) process.kill(pid, 'SIGKILL')
-    await ended(first.child)
+  it('refuses a port that is taken', async () => {
+    const { port } = new URL(world.api)
+    const { child, output } = await dev(freshHome('port'), { PORT: port })
+    expect((await ended(child)).code).toBe(1)
+    expect(output()).toContain(`clusterd: Port ${port} is taken: set PORT to a free one.`)
+  })
 
-    const second = await dev(home)
-    const after = await ready(second, home)
-    expect(evmOf(after)).toEqual(evmOf(before))
-    // Surfpool forgets its chain: a fresh program, so that no old data is mistaken for new
-    const [was, is] = [before, after].map(({ networks }) => networks.mainnet.solana?.programId)
-    if (was !== undefined) expect(is).not.toBe(was)
-    expect(after.seeds).toEqual(before.seeds)
-    await until.status(after, tx, 'finalized', { testnet: true })
-    const { body } = await ask(
-      'GET',
-      `/v1/names/address/${account.address}?testnet=true`,
-      undefined,
-      after,
-    )
-    expect(body).toMatchObject({ clusterName: name })
-    const again = await sendRegistration(account, [{ name: freshName() }], 'testnet', after)
-    await until.status(after, again, 'finalized', { testnet: true })
+  it('serves pages with the test wallet', async () => {
+    const page = await fetch(world.api, { headers: { accept: 'text/html' } })
+    expect(await page.text()).toContain('/test-wallet.js"')
+  })
 
-    expect([...children.values()].filter(isProcessAlive)).toEqual([])
-    const running = processesOf(second.child)
-    expect([...running.keys()].sort()).toEqual([...children.keys()].sort())
-    process.kill([...running].find(([kind]) => kind.startsWith('anvil'))![1], 'SIGSTOP')
-    second.child.kill('SIGTERM')
-    const startedMs = performance.now()
-    expect(await ended(second.child)).toEqual({ code: 1, signal: null })
-    expect(performance.now() - startedMs).toBeLessThan(10_000)
-    expect(second.output()).toContain('clusterd: a part of the world hangs, and is killed.')
-    expect(await waitForCondition(() => ![...running.values()].some(isProcessAlive), 10_000)).toBe(
-      true,
-    )
+  it('ends all its processes on Ctrl-C, and removes the file that describes it', async () => {
+    const processes = [...processesOf(other.child).values()]
+    other.child.kill('SIGINT')
+    expect(await ended(other.child)).toEqual({ code: 0, signal: null })
+    expect(processes.filter(isProcessAlive)).toEqual([])
+    expect(readWorld(otherHome)).toBeUndefined()
+  })
+
+  describe('after kill -9 of the world and its database', () => {
+    let killed: Map<string, number>
+    let second: Run
+    let after: World
+
+    beforeAll(async () => {
+      killed = processesOf(first.child)
+      // the chains write their states when their launcher is gone; daemon and Solana's node go on
+      for (const pid of [first.child.pid!, killed.get('postgres')!]) process.kill(pid, 'SIGKILL')
+      await ended(first.child)
+      second = await dev(home)
+      after = await ready(second, home)
+    }, 480_000)
+
+    it('has the chains, contracts and seeds of before, and another program on Solana', () => {
+      expect(evmOf(after)).toEqual(evmOf(world))
+      expect(after.seeds).toEqual(world.seeds)
+      // Surfpool forgets its chain: a fresh program, so that no old data is mistaken for new
+      const [was, is] = [world, after].map(({ networks }) => networks.mainnet.solana?.programId)
+      if (was !== undefined) expect(is).not.toBe(was)
+    })
+
+    it('knows the registrations of before, and takes new ones', async () => {
+      await until.status(after, tx, 'finalized', { testnet: true })
+      const path = `/v1/names/address/${account.address}?testnet=true`
+      const { body } = await ask('GET', path, undefined, after)
+      expect(body).toMatchObject({ clusterName: name })
+      await register(after, freshName())
+    })
+
+    it('leaves none of the killed world’s processes, and runs as many', () => {
+      expect(killed.size).toBe(7 + (world.networks.mainnet.solana ? 1 : 0))
+      expect([...killed.values()].filter(isProcessAlive)).toEqual([])
+      expect([...processesOf(second.child).keys()].sort()).toEqual([...killed.keys()].sort())
+    })
+
+    it('ends in time where a part hangs, which it kills', async () => {
+      const processes = processesOf(second.child)
+      process.kill([...processes].find(([kind]) => kind.startsWith('anvil'))![1], 'SIGSTOP')
+      second.child.kill('SIGTERM')
+      const startedMs = performance.now()
+      expect(await ended(second.child)).toEqual({ code: 1, signal: null })
+      expect(performance.now() - startedMs).toBeLessThan(10_000)
+      expect(second.output()).toContain('clusterd: a part of the world hangs, and is killed.')
+      const areGone = () => ![...processes.values()].some(isProcessAlive)
+      expect(await waitForCondition(areGone, 10_000)).toBe(true)
+    })
   })
 })
