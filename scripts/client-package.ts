@@ -78,7 +78,7 @@ function writeTypes(folder: string): void {
 const typesOf = (source: string): string => source.replace('src/', '').replace(/\.tsx?$/, '.d.ts')
 
 function writeManifests(folder: string): void {
-  const { version, license, repository, publishConfig } = JSON.parse(
+  const { version, keywords, homepage, bugs, repository, license, publishConfig } = JSON.parse(
     readFileSync(join(ROOT, 'package.json'), 'utf8'),
   )
   const entries = Object.entries(ENTRIES).map(([name, source]): EntryFiles & { name: string } => ({
@@ -92,8 +92,11 @@ function writeManifests(folder: string): void {
     version,
     description:
       'Client of clusterd, the service behind wallet bundles and names, for browsers, React Native, Workers and Node.',
-    license,
+    keywords,
+    homepage,
+    bugs,
     repository,
+    license,
     type: 'module',
     sideEffects: false,
     ...legacyFields('', entries[0]!),
