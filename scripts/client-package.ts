@@ -9,7 +9,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, transform } from 'esbuild'
-import { ROOT } from './files.js'
+import { ROOT, TSC } from './files.js'
 
 /** Source of each entry, by its name: `verify` is imported as `clusterd-client/verify`, `index` as `clusterd-client`. */
 const ENTRIES: Readonly<Record<string, string>> = {
@@ -59,7 +59,7 @@ function writeTypes(folder: string): void {
   const made = `${folder}.types`
   try {
     const options = ['-p', 'tsconfig.client.json', '--outDir', made]
-    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), options, { cwd: ROOT, stdio: 'inherit' })
+    execFileSync(process.execPath, [TSC, ...options], { cwd: ROOT, stdio: 'inherit' })
     const files = new Set(Object.values(ENTRIES).map(typesOf))
     for (const file of files) {
       const text = readFileSync(join(made, file), 'utf8')
