@@ -1,8 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
-import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint/documents.js'
+import {
+  DOCUMENTS,
+  headingsOf,
+  linksOf,
+  ROOT,
+  read,
+  rowsOf,
+  shellOf,
+  spansOf,
+} from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
 import { WEBHOOK_MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
 import { WALLET_KIND_NAMES } from '../src/registry/auth/kinds.js'
@@ -100,27 +109,10 @@ const wrongCommands = (text: string): string[] => [
   }),
 ]
 
-const slugOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .trim()
-    .replaceAll(' ', '-')
-
-const headingsOf = (path: string): string[] =>
-  [...read(path).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => slugOf(heading!))
-
-const wrongAnchors = (path: string, text: string): string[] =>
-  [...text.matchAll(/\]\((?!https?:)([^)\s#]*)#([^)\s]+)\)/g)].flatMap(([link, target, anchor]) =>
-    headingsOf(target ? normalize(join(dirname(path), target)) : path).includes(anchor!)
-      ? []
-      : [link],
-  )
-
-/** Relative targets of `[text](target)`, resolved from the project's root, without anchors. */
-const linksOf = (path: string): string[] =>
-  [...read(path).matchAll(/\]\((?!https?:|#)([^)\s]+)\)/g)].map(([, target]) =>
-    join(dirname(path), target!.replace(/#.*$/, '')),
+/** Links to headings that a document does not have. */
+const wrongAnchors = (path: string): string[] =>
+  linksOf(path).flatMap(({ path: target, anchor }) =>
+    anchor === '' || headingsOf(target).includes(anchor) ? [] : [`${target}#${anchor}`],
   )
 
 /** Files and folders of the project that are named in backticks: `src/…`, `test/…`, `scripts/…`, without patterns. */
@@ -139,8 +131,9 @@ describe.each(TEXTS)('%s', (path) => {
   })
 
   it('links only existing files and headings, and names only existing files', () => {
-    expect(missing([...linksOf(path), ...pathsOf(path)])).toEqual([])
-    expect(wrongAnchors(path, text)).toEqual([])
+    const linked = linksOf(path).map((link) => link.path)
+    expect(missing([...linked, ...pathsOf(path)])).toEqual([])
+    expect(wrongAnchors(path)).toEqual([])
   })
 })
 
@@ -196,6 +189,32 @@ describe('docs/run/configuration.md', () => {
     )
     expect(forms.length).toBeGreaterThan(2)
     for (const form of forms) expect(row).toContain(form)
+  })
+})
+
+describe('docs/run/deploying.md', () => {
+  /** Gas of a call, as test/contracts/gas.test.ts holds it. */
+  const gas: Record<string, number> = JSON.parse(read('contracts/evm/gas.json'))
+
+  it.each([
+    ['paid on Solana, delivered one by one', 100 * gas['Hub: deliver, 1']!],
+    ['the same, ten at once', 10 * gas['Hub: deliver, 10']!],
+    ['below a community, each released one by one', 100 * gas['CommunityPayments: release, 1']!],
+    ['the same, ten at once', 10 * gas['CommunityPayments: release, 10']!],
+  ])('has the gas of a hundred names %s: %i', (kind, whole) => {
+    const rows = rowsOf(read('docs/run/deploying.md')).filter(([first]) => first === kind)
+    const shown = rows.map(([, ...cells]) =>
+      cells.slice(0, 3).map((cell) => cell.replaceAll(',', '')),
+    )
+    const ether = (gwei: number) => (whole * gwei) / 1e9
+    const close = (text: string | undefined, amount: number) =>
+      Math.abs(Number(text) - amount) <= amount / 50
+    expect(
+      shown.filter(
+        ([used, one, twenty]) =>
+          Number(used) === whole && close(one, ether(1)) && close(twenty, ether(20)),
+      ),
+    ).toHaveLength(1)
   })
 })
 
@@ -293,9 +312,9 @@ describe('README.md', () => {
   })
 
   it('links every document, directly or through a document that it links', () => {
-    const linked = new Set(linksOf('README.md'))
+    const linked = new Set(linksOf('README.md').map((link) => link.path))
     for (const path of [...linked].filter((path) => path.endsWith('.md')))
-      for (const link of linksOf(path)) linked.add(link)
+      for (const link of linksOf(path)) linked.add(link.path)
     expect(DOCUMENTS.filter((path) => path !== 'README.md' && !linked.has(path))).toEqual([])
   })
 })

@@ -12,7 +12,7 @@ import { world } from '../support/world.js'
 
 const folder = useFolder()
 beforeAll(async () => {
-  await install(folder, ['viem', '@solana/web3.js', 'bs58'])
+  await install(folder, ['viem', '@solana/web3.js', 'bs58', '@clustersxyz/sdk'])
   await buildClientPackage(join(folder, 'node_modules/clusterd-client'))
 })
 
@@ -55,7 +55,11 @@ function differences(shown: unknown, real: unknown, at = ''): string[] {
     const form = (text: string) => text.replaceAll(/\d/g, '0')
     const [begin, rest] = shown.split('…')
     const isEqual =
-      rest === '' ? real.startsWith(begin!) : TIME.test(shown) ? form(shown) === form(real) : shown === real
+      rest === ''
+        ? real.startsWith(begin!)
+        : TIME.test(shown)
+          ? form(shown) === form(real)
+          : shown === real
     return isEqual ? [] : [at]
   }
   if (typeof shown === 'number' && shown > YEAR_2001_MS) return typeof real === 'number' ? [] : [at]
@@ -153,5 +157,12 @@ describe('the payment on Solana of docs/use/client.md', () => {
     const code = blockOf('docs/use/client.md', 'javascript')
     const out = run(code.replace('http://127.0.0.1:3000', world().api))
     expect(out.at(-1)).toMatch(/^sol-\d+ is finalized$/)
+  })
+})
+
+describe('the redirected client of docs/use/interface-v0.1.md', () => {
+  it('asks the local world', () => {
+    const code = blockOf('docs/use/interface-v0.1.md', 'js')
+    expect(run(code.replace('http://127.0.0.1:3000', world().api))).toEqual(['seedling/main'])
   })
 })
