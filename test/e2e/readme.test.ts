@@ -51,25 +51,22 @@ const YEAR_2001_MS = 1e12
  * ends in … the beginning is compared, of a time the form.
  */
 function differences(shown: unknown, real: unknown, at = ''): string[] {
-  if (typeof shown === 'string' && typeof real === 'string') {
-    const form = (text: string) => text.replaceAll(/\d/g, '0')
-    const [begin, rest] = shown.split('…')
-    const isEqual =
-      rest === ''
-        ? real.startsWith(begin!)
-        : TIME.test(shown)
-          ? form(shown) === form(real)
-          : shown === real
-    return isEqual ? [] : [at]
+  if (isRecord(shown) && isRecord(real)) {
+    const fields = new Set([...Object.keys(shown), ...Object.keys(real)])
+    return [...fields].flatMap((field) => differences(shown[field], real[field], `${at}.${field}`))
   }
-  if (typeof shown === 'number' && shown > YEAR_2001_MS) return typeof real === 'number' ? [] : [at]
-  if (typeof shown !== 'object' || typeof real !== 'object' || shown === null || real === null)
-    return shown === real ? [] : [at]
-  const fields = new Set([...Object.keys(shown), ...Object.keys(real)])
-  const valueOf = (of: object, field: string) => (of as Record<string, unknown>)[field]
-  return [...fields].flatMap((field) =>
-    differences(valueOf(shown, field), valueOf(real, field), `${at}.${field}`),
-  )
+  return isAsShown(shown, real) ? [] : [at]
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+
+function isAsShown(shown: unknown, real: unknown): boolean {
+  if (typeof shown === 'number' && shown > YEAR_2001_MS) return typeof real === 'number'
+  if (typeof shown !== 'string' || typeof real !== 'string') return shown === real
+  if (shown.endsWith('…')) return real.startsWith(shown.slice(0, -1))
+  const form = (text: string) => text.replaceAll(/\d/g, '0')
+  return TIME.test(shown) ? form(shown) === form(real) : shown === real
 }
 
 /** The blocks of the README after a mark. */
