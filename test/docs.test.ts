@@ -218,6 +218,20 @@ describe('docs/run/deploying.md', () => {
   })
 })
 
+it('docs/use/contract-authors.md has every event that is read from a hub or a spoke', () => {
+  const page = read('docs/use/contract-authors.md')
+  /** A declaration without the names of its fields, as the source has it. */
+  const typesOf = (declaration: string) =>
+    declaration.replaceAll(/(\w+(?: indexed)?) (?!indexed)\w+/g, '$1').replaceAll(', ', ',')
+  const shown = spansOf(page.split('## Events that a watched contract emits')[1]!).map(typesOf)
+  const [, ofHubAndSpoke] = /hub: \{(.*?)payments: \{/s.exec(read('src/chains/evm/events.ts'))!
+  const events = [...ofHubAndSpoke!.matchAll(/shapeOf\('([^']+)'\)/g)].map(([, one]) => one!)
+  expect(events.length).toBeGreaterThan(6)
+  // the page has the form of `Bid` with a referral in words
+  const withReferral = 'Bid(bytes32,uint256,bytes32,bytes32)'
+  expect(events.filter((one) => !shown.includes(one))).toEqual([withReferral])
+})
+
 describe('docs/use/webhooks.md', () => {
   it.each(WEBHOOK_MESSAGE_TYPES)('shows a message of the type %s', (type) => {
     expect(read('docs/use/webhooks.md')).toContain(`- \`{ "type": "${type}", "webhook": 1,`)
