@@ -207,8 +207,9 @@ describe('docs/run/deploying.md', () => {
       cells.slice(0, 3).map((cell) => cell.replaceAll(',', '')),
     )
     const ether = (gwei: number) => (whole * gwei) / 1e9
+    // two digits are shown
     const close = (text: string | undefined, amount: number) =>
-      Math.abs(Number(text) - amount) <= amount / 50
+      Math.abs(Number(text) - amount) <= amount / 20
     expect(
       shown.filter(
         ([used, one, twenty]) =>
