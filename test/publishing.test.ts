@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { read, rowsOf } from '../scripts/lint/documents.js'
+import { ROOT, read, rowsOf } from '../scripts/lint/documents.js'
 import { useFolder } from './support/folder.js'
 
 /** What leads readers and robots of a public repository here: `package.json`, workflows, Dependabot. */
@@ -20,7 +20,7 @@ const folder = useFolder()
 function release(name: string, edit: (text: string) => string): string {
   const root = join(folder, name)
   mkdirSync(join(root, 'docs/run'), { recursive: true })
-  cpSync(resolve('.ci/release'), join(root, '.ci/release'))
+  cpSync(join(ROOT, '.ci/release'), join(root, '.ci/release'))
   writeFileSync(join(root, 'package.json'), edit(readFileSync('package.json', 'utf8')))
   writeFileSync(join(root, 'docs/run/changelog.md'), '## 9.9.9\n')
   writeFileSync(join(root, '.ci/run'), '#!/bin/sh\necho "the checks fail" >&2\nexit 1\n', {
@@ -30,7 +30,10 @@ function release(name: string, edit: (text: string) => string): string {
   git('init', '-q', '-b', 'main')
   git('add', '-A')
   git('-c', 'user.name=a', '-c', 'user.email=a@b.example', 'commit', '-q', '-m', 'Begin')
-  const { status, stderr } = spawnSync('.ci/release', ['9.9.9'], { cwd: root, encoding: 'utf8' })
+  const { status, stderr } = spawnSync('bash', ['.ci/release', '9.9.9'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
   expect(status).toBe(1)
   return stderr.trim()
 }
