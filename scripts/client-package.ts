@@ -9,7 +9,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, transform } from 'esbuild'
-import { ROOT } from './files.js'
+import { ROOT, TSC } from './files.js'
 
 /** Source of each entry, by its name: `verify` is imported as `clusterd-client/verify`, `index` as `clusterd-client`. */
 const ENTRIES: Readonly<Record<string, string>> = {
@@ -59,7 +59,7 @@ function writeTypes(folder: string): void {
   const made = `${folder}.types`
   try {
     const options = ['-p', 'tsconfig.client.json', '--outDir', made]
-    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), options, { cwd: ROOT, stdio: 'inherit' })
+    execFileSync(process.execPath, [TSC, ...options], { cwd: ROOT, stdio: 'inherit' })
     const files = new Set(Object.values(ENTRIES).map(typesOf))
     for (const file of files) {
       const text = readFileSync(join(made, file), 'utf8')
@@ -78,7 +78,7 @@ function writeTypes(folder: string): void {
 const typesOf = (source: string): string => source.replace('src/', '').replace(/\.tsx?$/, '.d.ts')
 
 function writeManifests(folder: string): void {
-  const { version, license, repository, publishConfig } = JSON.parse(
+  const { version, keywords, homepage, bugs, repository, license, publishConfig } = JSON.parse(
     readFileSync(join(ROOT, 'package.json'), 'utf8'),
   )
   const entries = Object.entries(ENTRIES).map(([name, source]): EntryFiles & { name: string } => ({
@@ -92,8 +92,11 @@ function writeManifests(folder: string): void {
     version,
     description:
       'Client of clusterd, the service behind wallet bundles and names, for browsers, React Native, Workers and Node.',
-    license,
+    keywords,
+    homepage,
+    bugs,
     repository,
+    license,
     type: 'module',
     sideEffects: false,
     ...legacyFields('', entries[0]!),

@@ -81,6 +81,10 @@ const DAILY = { 'cache-control': 'public, max-age=86400' } as const
 
 export const robotsAnswer = (): Answer => answerOfType(PLAIN, ROBOTS, DAILY)
 
+/** Answer that leads programs with a language model to the documents (llmstxt.org). */
+export const llmsAnswer = (): Answer =>
+  answerOfType(PLAIN, readFileSync(new URL('../llms.txt', GUIDES), 'utf8'), DAILY)
+
 export function securityAnswer(): Answer {
   const text = securityText()
   if (text !== null) return answerOfType(PLAIN, text, DAILY)

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'n
 import { basename, join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildClientPackage } from '../../scripts/client-package.js'
+import { TSC } from '../../scripts/files.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { useFolder } from '../support/folder.js'
 import { isRegistryThere } from '../support/registry.js'
@@ -47,7 +48,10 @@ beforeAll(async () => {
 describe('the package clusterd-client', () => {
   it('has entries with types for import and require, two dependencies, optional peers, and the files that it names', () => {
     const packageJson = JSON.parse(run('tar', ['xzOf', tarball, 'package/package.json']))
-    expect(packageJson).toMatchObject({ name: 'clusterd-client', type: 'module' })
+    const { homepage, bugs, repository } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const links = { homepage, bugs, repository }
+    expect(Object.values(links)).not.toContain(undefined)
+    expect(packageJson).toMatchObject({ name: 'clusterd-client', type: 'module', ...links })
     expect(Object.keys(packageJson.dependencies)).toEqual(['@noble/curves', '@noble/hashes'])
     expect(packageJson.peerDependenciesMeta).toEqual({
       react: { optional: true },
@@ -111,7 +115,7 @@ describe('a project without npm', () => {
   ])('has types for $what', ({ module, resolution, file }) => {
     const options = ['--module', module, '--moduleResolution', resolution]
     const strict = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom']
-    run(resolve('node_modules/.bin/tsc'), [...options, ...strict, file], project)
+    run(process.execPath, [TSC, ...options, ...strict, file], project)
   })
 
   it('prints an uncaught error that reads', async () => {
