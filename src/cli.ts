@@ -11,6 +11,7 @@ import { addOutboxCommands } from './cli/outbox/commands.js'
 import { errorMessageOf } from './cli/output.js'
 import type { MirrorOptions, StartOptions } from './cli/start.js'
 import { addNetworkOptions } from './cli/values.js'
+import { addVerifyCommands } from './cli/verify/commands.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 import { SERVICE_VERSION } from './ops/version.js'
 
@@ -93,6 +94,7 @@ addInitCommand(program)
 addJournalCommands(program)
 addBackupCommands(program)
 addFeedLogCommands(program)
+addVerifyCommands(program)
 addOutboxCommands(program)
 addKeyCommands(program)
 addAirdropCommands(program)

@@ -13,7 +13,12 @@ const SPOKE = '8453'
 const POOL_SIZE = 16
 const CLOCK_SIGNAL = 'SIGUSR2'
 /** Settings of the database role behind a pooler (docs/run/configuration.md). */
-const ROLE_SETTINGS = ['enable_seqscan = off', 'jit = off', 'plan_cache_mode = force_generic_plan']
+const ROLE_SETTINGS = [
+  'enable_seqscan = off',
+  'enable_bitmapscan = off',
+  'jit = off',
+  'plan_cache_mode = force_generic_plan',
+]
 
 /** A connection pooler (pgbouncer) that can be stopped, and started again on the same port. */
 interface Pooler {

@@ -66,11 +66,14 @@ export interface LogEntry {
   text: string
 }
 
+/** A network, for the log of its feed, or its evidence log. */
+type LogPlace = `${'mainnet' | 'testnet'}${'' | '/evidence'}`
+
 export interface LogOptions {
   /** Public key of the service's logs, obtained from another source than the service: 32 bytes in base64. */
   key: string
-  /** Default: the client's network. */
-  network?: 'mainnet' | 'testnet'
+  /** Which log; default: that of the feed of the client's network. */
+  network?: LogPlace
   /** Domain at the beginning of the log's name, needed if the key also signs for other services: `names.example`. */
   domain?: string | undefined
   /** Checkpoint that was verified last. The log may only have grown since. */
@@ -109,7 +112,7 @@ const KEPT_SIGNATURES = 4
 export class LogReader {
   #last: TreeHead | null = null
   readonly #transport: Transport
-  readonly #network: 'mainnet' | 'testnet'
+  readonly #network: LogPlace
   readonly #domain: string | undefined
   readonly #accept: string | undefined
   readonly #key: Uint8Array

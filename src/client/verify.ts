@@ -3,6 +3,12 @@
  * a separate entry point, because the client is half as large without it.
  */
 export {
+  type BundleHeads,
+  type BundleOptions,
+  type VerifiedBundle,
+  verifyBundle,
+} from './bundle.js'
+export {
   type KeptHead,
   type LogEntry,
   type LogOptions,
@@ -10,5 +16,11 @@ export {
   type SignedHead,
   type TreeHead,
 } from './log.js'
+export type {
+  BundleWallet,
+  ContractCheck,
+  ContractEvidence,
+  EvidenceMark,
+} from '../registry/log/evidence.js'
 export { type HubNode, type RegistryOptions, type Verified, verifyRegistry } from './registry.js'
 export type { LogWitnesses } from './witnesses.js'

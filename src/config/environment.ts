@@ -132,7 +132,10 @@ const variables = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
   /** Domain of the service in the messages that wallets sign; never taken from a request header. */
-  SERVICE_DOMAIN: z.string().min(1).default('localhost'),
+  SERVICE_DOMAIN: z
+    .string()
+    .regex(/^[^\s+\p{C}]+$/u)
+    .default('localhost'),
   /** The site's URL in browsers. */
   SITE_URL: httpUrl.optional(),
   /** URI that takes reports of weaknesses, shown in `/.well-known/security.txt`. */

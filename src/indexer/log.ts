@@ -13,7 +13,7 @@ export interface SignedLogOptions
   witnesses?: readonly WitnessSettings[]
 }
 
-/** The worker that maintains the feed's signed log, with its alarms. */
+/** The worker that maintains a network's signed log, with its alarms. */
 export function signedLogWorker(
   ctx: LeaderContext,
   { witnesses: settings = [], ...options }: SignedLogOptions,
@@ -27,6 +27,7 @@ export function signedLogWorker(
     loops.raised.set(key, { alarm, text, network })
     raised.add(key)
   }
+  const what = options.isEvidence ? `evidence of ${network}` : network
   let levelMs = performance.now()
   const worker = feedLogWorker(ctx, {
     ...options,
@@ -36,8 +37,8 @@ export function signedLogWorker(
       const nowMs = performance.now()
       const isLate = (sinceMs: number) => nowMs - sinceMs >= ALARM_AFTER_MS
       if (events === 0) levelMs = nowMs
-      const behind = `the signed log of ${network} is ${events} events behind its feed`
-      raise('ClusterdLogBehind', `the log of ${network} is behind`, isLate(levelMs) ? behind : null)
+      const behind = `the signed log of ${what} is ${events} entries behind`
+      raise('ClusterdLogBehind', `the log of ${what} is behind`, isLate(levelMs) ? behind : null)
       for (const { name, failing } of witnesses) {
         const text =
           failing && isLate(failing.sinceMs)

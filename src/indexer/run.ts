@@ -60,7 +60,7 @@ export function runIndexers(
   let leads = false
   const labels = sources.chains.map(({ label }) => label)
   const logNotify = createWakeUp()
-  const logMemory = new LastSignedFeedLog()
+  const logMemories = [new LastSignedFeedLog(), new LastSignedFeedLog()]
   at.listener.subscribe((payload) => {
     if (parseNotificationPayload(network, payload) === 'notify') logNotify.notify()
   })
@@ -78,7 +78,7 @@ export function runIndexers(
       onStart: (label, indexer) => indexers.set(label, indexer),
       onAdvance: writer.onAdvance,
       logNotify,
-      logMemory,
+      logMemories,
     })
     leads = true
     try {
@@ -130,7 +130,8 @@ function workersOf(
   sources: NetworkChainSources,
   on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & {
     logNotify: WakeUp
-    logMemory: LastSignedFeedLog
+    /** Of the feed's log, and of the evidence log. */
+    logMemories: readonly LastSignedFeedLog[]
   },
 ): Worker[] {
   const { chains } = sources
@@ -148,7 +149,14 @@ function workersOf(
   return [
     ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
     paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
-    signedLogWorker(ctx, { ...sources.log, notify: on.logNotify, memory: on.logMemory }),
+    ...on.logMemories.map((memory, i) =>
+      signedLogWorker(ctx, {
+        ...sources.log,
+        memory,
+        // witnesses know the log of the feed only
+        ...(i === 0 ? { notify: on.logNotify } : { isEvidence: true, witnesses: [] }),
+      }),
+    ),
     ...sources.maintenance(ctx),
   ]
 }

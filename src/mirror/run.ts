@@ -10,6 +10,8 @@ import { alarmLogFields, type ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import { sha256InOneCall } from '../registry/log/hash.js'
+import type { LogPlace } from '../registry/primitives/network.js'
+import { evidenceMirrorWorker } from './evidence.js'
 import { MirrorHealth } from './health.js'
 import { createMirrorSourceClient, type MirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
@@ -45,8 +47,8 @@ export async function runMirror(
   const { network, log, loops, signal, pool } = ctx
   const client = createMirrorSourceClient(source)
   const { key, domain, accept, cosigner } = source
-  const openReader = () =>
-    new LogReader(client, { key, domain, accept, network, sha256: sha256InOneCall })
+  const openReader = (place: LogPlace = network) =>
+    new LogReader(client, { key, domain, accept, network: place, sha256: sha256InOneCall })
   openReader()
   await inTransaction(pool, async (db) => {
     await lockMirrorHead(db, network)
@@ -80,6 +82,7 @@ export async function runMirror(
             onFailure,
             onStep: health.succeeded,
           }),
+          evidenceMirrorWorker({ network, pool, epoch, reader: openReader(`${network}/evidence`) }),
           ...maintenance(leader),
         ],
         leader,

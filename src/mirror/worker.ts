@@ -15,7 +15,7 @@ import { generationInLogName, readBeginningLeaf } from '../registry/log/beginnin
 import { sha256TreeHasher } from '../registry/log/hash.js'
 import { type LeafEvent, parseEventLeaf } from '../registry/log/leafReader.js'
 import { addCosignatures, type Cosigner } from '../registry/log/signer.js'
-import type { Network } from '../registry/primitives/network.js'
+import type { LogPlace, Network } from '../registry/primitives/network.js'
 
 /** Name of the loop in the log and in `/status`. */
 const MIRROR = 'the mirror'
@@ -90,7 +90,7 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
  * True if a stored log's note has the same text and the same signature of the pinned key as a checkpoint. Signatures of
  * other keys are ignored, since anybody can add them.
  */
-function isSame(log: StoredFeedLog, { note }: SignedHead): boolean {
+export function isSame(log: StoredFeedLog, { note }: SignedHead): boolean {
   const endOfSigned = note.indexOf('\n', note.indexOf('\n\n') + 2)
   return log.note?.startsWith(note.slice(0, endOfSigned + 1)) ?? false
 }
@@ -115,7 +115,7 @@ function areNotesEqual(
 }
 
 /** The source's newest checkpoint, verified. Null if `mayWait` and the source has no log of the network yet. */
-async function newestOf(
+export async function newestOf(
   reader: LogReader,
   mayWait: boolean,
   signal: AbortSignal,
@@ -193,7 +193,7 @@ async function takeIn(
 }
 
 /** The earlier log that a log continues, from the text of the log's first leaf. Null where it continues none. */
-function previousOf(text: string, { origin }: SignedHead, network: Network) {
+export function previousOf(text: string, { origin }: SignedHead, network: LogPlace) {
   const previous = readBeginningLeaf(text, origin)
   const generation = previous && generationInLogName(previous.origin, network)
   if (previous === null) return null

@@ -1,4 +1,5 @@
 import { resetFeedOnceAfterRestore } from '../db/deployment/restored.js'
+import { publishEvidence } from '../db/feed/evidence.js'
 import {
   type FeedLogState,
   readDatabaseIdentity,
@@ -13,21 +14,21 @@ import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { sha256TreeHasher } from '../registry/log/hash.js'
-import { leafWriter } from '../registry/log/leaf.js'
 import { formatNote, parseNote } from '../registry/log/note.js'
 import { isLogSignedBy, type LogKeys, logOrigin, signCheckpoint } from '../registry/log/signer.js'
 import { rangeHashFromTiles, tileKey, tilesForRanges } from '../registry/log/tiles.js'
 import { consistencyProofRanges, isSameHash } from '../registry/log/tree.js'
-import { readFeedItems } from './feedReader.js'
+import type { LogPlace } from '../registry/primitives/network.js'
+import { readNextLeaves } from './leaves.js'
 import type { Witness } from './witnesses.js'
 
-/** Number of journal entries per step: some ten ms of work. */
-const ENTRIES_AT_ONCE = 256
 /**
  * Pause after every two steps, ms, so that a catch-up of the log leaves most of the process's time to the indexer. The
  * log then grows by about 5,000 entries a second.
  */
 const PAUSE_MS = 100
+/** Evidence is published minutes after it was taken. */
+const EVIDENCE_IDLE_MS = 5_000
 
 /** The log that this process has signed last, remembered while other processes may lead its network. */
 export class LastSignedFeedLog {
@@ -61,6 +62,8 @@ export interface FeedLogWorkerOptions {
   witnesses?: readonly Witness[]
   notify?: WakeUp
   memory?: LastSignedFeedLog
+  /** The log is that of evidence, not that of the feed. */
+  isEvidence?: boolean
   /** Called when the feed restarts with a new generation, because signed events were lost. */
   onWentBack?(): void
   /** Called after each step, also a failed one, with the number of events that are not in the log yet. */
@@ -68,33 +71,37 @@ export interface FeedLogWorkerOptions {
 }
 
 /**
- * Maintains the transparency log of a network's feed (C2SP tlog-tiles). In steps it appends new events and signs a
- * checkpoint, after the first catch-up of the hub. If events that were signed may be lost, the feed restarts with a
- * new generation, so that two histories are never signed under one log's name.
+ * Maintains the transparency log of a network's feed, or of its evidence (C2SP tlog-tiles). In steps it appends new
+ * events and signs a checkpoint, after the first catch-up of the hub. If events that were signed may be lost, the feed
+ * restarts with a new generation, so that two histories are never signed under one log's name.
  */
 export function feedLogWorker(
   ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
   options: FeedLogWorkerOptions,
 ): Worker {
   const { pool, network, epoch } = ctx
-  const { keys, witnesses = [], notify = createWakeUp() } = options
+  const { keys, witnesses = [], notify = createWakeUp(), isEvidence } = options
   const { memory = new LastSignedFeedLog() } = options
+  const place: LogPlace = isEvidence ? `${network}/evidence` : network
   let behind = 0
   const report = () => options.onBehind?.(behind)
   return {
-    name: 'the log of the feed',
+    name: isEvidence ? 'the log of evidence' : 'the log of the feed',
     fields: { network },
     pollMs: PAUSE_MS,
-    idleMs: IDLE_POLL_MS,
+    idleMs: isEvidence ? EVIDENCE_IDLE_MS : IDLE_POLL_MS,
     notify,
     maxBusySteps: 1,
     check: report,
     onFailure: report,
     async step(signal) {
       const server = await readDatabaseIdentity(pool)
-      const followed = await readFeedLogState(pool, network)
-      const { generation, newest, isCaughtUp, log } = followed
+      const now = await readFeedLogState(pool, place)
+      const { generation, isCaughtUp, log } = now
       if (!isCaughtUp) return 'idle'
+      if (isEvidence) await publishEvidence(ctx, generation)
+      const followed = isEvidence ? await readFeedLogState(pool, place) : now
+      const { newest } = followed
       behind = newest + 1 - (log?.size ?? 0)
       const isHere = !log || log.server === server
       const signed = memory.lastSigned(generation, epoch)
@@ -113,15 +120,18 @@ export function feedLogWorker(
       }
       const isSigned = log && behind === 0 && isHere && isLogSignedBy(log, keys)
       if (isSigned && !witnesses.some(({ isDue }) => isDue(log.note))) return 'idle'
-      const grown = await grow(ctx, { ...followed, server, signed }, options)
+      const grown = await grow(pool, place, { ...followed, server, signed }, options)
       // a rewind happened meanwhile: the next step uses the new generation
       if (grown === 'rewound') return 'progressed'
       if (grown === 'forked') return beginAnew()
       memory.remember(grown.log, epoch)
       // only the newest checkpoint, so that no catch-up waits for witnesses
       if (grown.log.size > newest)
-        grown.log.note = await withCosignatures(ctx, grown, { log, witnesses, signal })
-      await writeFeedLog(ctx, grown.log, { size: log?.size ?? 0, tiles: grown.tiles })
+        grown.log.note = await withCosignatures(pool, place, grown, { log, witnesses, signal })
+      await writeFeedLog({ ...ctx, network: place }, grown.log, {
+        size: log?.size ?? 0,
+        tiles: grown.tiles,
+      })
       behind = newest + 1 - grown.log.size
       return 'progressed'
     },
@@ -136,19 +146,18 @@ export function feedLogWorker(
  * @throws Error where tiles or events are missing
  */
 async function grow(
-  { pool, network }: Pick<LeaderContext, 'network' | 'pool'>,
+  pool: LeaderContext['pool'],
+  place: LogPlace,
   { generation, log, previous, server, signed }: FeedLogState & Signing,
   { domain, keys }: Pick<FeedLogWorkerOptions, 'domain' | 'keys'>,
 ): Promise<{ log: StoredFeedLog; tiles: FilledTile[] } | 'rewound' | 'forked'> {
-  const origin = log?.origin ?? logOrigin(domain, network, generation)
+  const origin = log?.origin ?? logOrigin(domain, place, generation)
   const size = log?.size ?? 0
   const first = Math.max(1, size)
-  const found = await readFeedItems(pool, network, { first, limit: ENTRIES_AT_ONCE })
-  if (found?.generation !== generation) return 'rewound'
-  assertGapless(found.items, first)
-  const leaves = found.items.map(leafWriter(found.idOf))
+  const leaves = await readNextLeaves(pool, place, generation, first)
+  if (!leaves) return 'rewound'
   if (!log) leaves.unshift(beginningLeaf(origin, previous))
-  const edge = await readTiles(pool, network, generation, partialTilesOf(size))
+  const edge = await readTiles(pool, place, generation, partialTilesOf(size))
   const tree = new GrowingTree(sha256TreeHasher, { size, edge })
   if (log) assertRoot(log, tree.root)
   const hashes = leaves.map((leaf) => sha256TreeHasher.leaf(Buffer.from(leaf)))
@@ -165,14 +174,15 @@ async function grow(
 
 /** Adds the signatures of witnesses to a log's new checkpoint. @param log the stored log, whose signatures are kept */
 async function withCosignatures(
-  { pool, network }: Pick<LeaderContext, 'network' | 'pool'>,
+  pool: LeaderContext['pool'],
+  place: LogPlace,
   { log: { note, generation, size }, tiles }: { log: StoredFeedLog; tiles: FilledTile[] },
   of: { log: StoredFeedLog | null; witnesses: readonly Witness[]; signal: AbortSignal },
 ): Promise<string | null> {
   if (note === null) return null
   const proofFrom = async (old: number) => {
     const ranges = consistencyProofRanges(old, size)
-    const stored = await readTiles(pool, network, generation, tilesForRanges(ranges, size))
+    const stored = await readTiles(pool, place, generation, tilesForRanges(ranges, size))
     const own = tiles.map((tile) => [tileKey(tile), tile.hashes] as const)
     const known = new Map([...stored, ...own])
     return ranges.map((range) => rangeHashFromTiles(sha256TreeHasher, range, known))
@@ -210,10 +220,4 @@ function assertRoot({ origin, root }: StoredFeedLog, ofTiles: Uint8Array): void 
     throw new Error(
       `the tiles of the log ${origin} do not make its root: restore the table log_tiles, or begin a new generation by \`clusterd journal restored --yes\``,
     )
-}
-
-/** Checks that no event is missing. @throws Error where events are not numbered consecutively */
-function assertGapless(items: readonly { number: number }[], first: number): void {
-  const wrong = items.find(({ number }, i) => number !== first + i)
-  if (wrong) throw new Error(`the journal has event ${wrong.number} where ${first} and on follow`)
 }

@@ -281,7 +281,7 @@ describe('a log whose database was altered', () => {
       expect([...loops.raised.values()]).toEqual([
         {
           alarm: 'ClusterdLogBehind',
-          text: 'the signed log of mainnet is 2 events behind its feed',
+          text: 'the signed log of mainnet is 2 entries behind',
           network: 'mainnet',
         },
       ])

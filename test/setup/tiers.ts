@@ -52,6 +52,7 @@ const REST = [
  */
 export const RANDOM: readonly string[] = [
   'src/chains/evm/encodings.test.ts',
+  'src/registry/auth/bundle.test.ts',
   'src/registry/auth/kinds.test.ts',
   'src/registry/fold/moves.test.ts',
   'src/relayer/step.test.ts',

@@ -8,7 +8,7 @@ import {
   type OwnedName,
 } from '../../db/registry/owners.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
-import { actorText } from '../../registry/journal/events.js'
+import { actorText } from '../../registry/journal/eventForms.js'
 import { parseWalletOrNull } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseFullName } from '../../registry/primitives/name.js'

@@ -15,7 +15,7 @@ const message = route.get('/v0.1/auth/message', {
     message: z.string(),
     signingDate: ProofSchema.shape.signingDate,
   }),
-  handle: async (_request, context) => okAnswer(signingMessage(context), NO_STORE),
+  handle: async (_request, context) => okAnswer(await signingMessage(context), NO_STORE),
 })
 
 const token = route.post('/v0.1/auth/token', {

@@ -5,7 +5,7 @@ import {
   findClusterId,
   findInvitations,
 } from '../../db/registry/clusters.js'
-import { actorText } from '../../registry/journal/events.js'
+import { actorText } from '../../registry/journal/eventForms.js'
 import { decodeWallet, parseWalletOrNull } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { requireClusterId } from '../http/address.js'
@@ -79,6 +79,7 @@ function answer({ network }: Context, cluster: ClusterForViewer | null) {
       isVerified: wallet.isVerified,
       isPrivate: wallet.isPrivate,
       isBackedUp: wallet.isBackedUp,
+      ...(wallet.evidence && { evidence: wallet.evidence }),
       updatedAt: timestampToSecond(wallet.updatedMs),
       updatedBy: actorText(wallet.updatedBy),
       createdAt: timestampToSecond(wallet.createdMs),
@@ -101,6 +102,12 @@ const ClusterSchema = namedObjectSchema('Cluster', {
         isVerified: z.boolean(),
         isPrivate: z.boolean(),
         isBackedUp: z.boolean(),
+        evidence: z
+          .enum(['signed', 'registered', 'unsigned'])
+          .optional()
+          .describe(
+            'What shows that the wallet belongs here: its public signature, a name that it registered for the cluster on the hub, or nothing but the word of the service. docs/use/verify.md shows how to check it. A mirror leaves it out',
+          ),
         updatedAt: timestamp,
         updatedBy: addressSchema,
         createdAt: timestamp,

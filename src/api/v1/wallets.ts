@@ -1,3 +1,5 @@
+import { forgetEvidence } from '../../db/auth/sessions.js'
+import { isEvidenceFresh } from '../../registry/auth/evidence.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import {
@@ -148,6 +150,9 @@ const remove = route.delete('/v1/clusters/wallets', {
     done(context, session, removeWalletsChange(session.wallet, body)),
 })
 
+/** Evidence has to be fresh when it is written, which is after the change has waited for its turn. */
+const MAX_WAIT_MS = 30_000
+
 const verify = route.post('/v1/clusters/verify/:clusterId', {
   bad: {
     what: 'a text that is no id',
@@ -159,17 +164,29 @@ const verify = route.post('/v1/clusters/verify/:clusterId', {
   costliest: { as: 'other' },
   summary: 'Verify this wallet in a cluster that lists it',
   description:
-    'The wallet leaves its former cluster. If it was the last verified wallet there, the names of the former cluster move with it.',
+    'The wallet leaves its former cluster. If it was the last verified wallet there, the names of the former cluster move with it. The signature of a sign-in with `cluster`, at most 11 minutes old, is kept as public evidence, also where the wallet is verified already.',
   auth: 'required',
   params: z.object({ clusterId: clusterIdSchema }),
   responses,
   errors: [...CHANGE_ERRORS, 'not_found', 'not_invited', 'names_would_reveal', 'names_moving'],
-  handle: async ({ params, session }, context) =>
-    done(context, session, {
-      kind: 'verify_wallet',
-      actor: session.wallet,
-      clusterId: requireClusterId(params.clusterId!),
-    }),
+  async handle({ params, session }, context) {
+    const clusterId = requireClusterId(params.clusterId!)
+    const { wallet: actor, keyHash, signingMs } = session
+    const verified = { kind: 'verify_wallet', actor, clusterId } as const
+    const { evidence } = session
+    const isOfCluster =
+      evidence?.network === context.network && evidence.clusterId === toHex(clusterId)
+    if (!isOfCluster || !isEvidenceFresh(signingMs, Date.now() + MAX_WAIT_MS))
+      return done(context, session, verified)
+    const { message, signature, block } = evidence
+    const kind = 'sign_membership'
+    const signed = { kind, actor, clusterId, message, signature, block } as const
+    await appendChange(context, session, {
+      changes: [verified, signed],
+      alongside: (db) => forgetEvidence(db, keyHash),
+    })
+    return okAnswer({ success: true })
+  },
 })
 
 export const walletRoutes = [create, add, rename, remove, verify]

@@ -18,21 +18,21 @@ import {
   tilesForRanges,
 } from '../../registry/log/tiles.js'
 import { consistencyProofRanges, isConsistencyProofValid } from '../../registry/log/tree.js'
-import type { Network } from '../../registry/primitives/network.js'
+import type { LogPlace } from '../../registry/primitives/network.js'
 import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 import { type NetworkOptions, networksOfOptions } from '../values.js'
 
-/** A network's exported log. */
+/** An exported log: that of a network's feed, or of its evidence. */
 interface Exported {
-  network: Network
+  network: LogPlace
   origin: string
   /** Number of entries of the log. */
   size: number
 }
 
 /**
- * `clusterd journal export`: writes the signed log of each network to a folder, in the layout of its URLs (C2SP
+ * `clusterd journal export`: writes the signed logs of each network to a folder, in the layout of its URLs (C2SP
  * tlog-tiles). The daemon may run meanwhile. An earlier export is extended: of its files only the checkpoints change.
  * @throws Error where no log is signed, or the log restarts meanwhile
  */
@@ -43,8 +43,10 @@ export async function exportFeedLog(
   const written = await withDatabasePool(async (pool) => {
     const found: Exported[] = []
     for (const network of networksOfOptions(options)) {
-      const exported = await exportNetwork(pool, network, join(out, network))
-      if (exported) found.push(exported)
+      for (const place of [network, `${network}/evidence`] as const) {
+        const exported = await exportLog(pool, place, join(out, place))
+        if (exported) found.push(exported)
+      }
     }
     return found
   })
@@ -54,9 +56,9 @@ export async function exportFeedLog(
   for (const { origin, size } of written) console.log(`${origin}: ${size} entries`)
 }
 
-async function exportNetwork(
+async function exportLog(
   pool: pg.Pool,
-  network: Network,
+  network: LogPlace,
   folder: string,
 ): Promise<Exported | null> {
   const { log } = await readFeedLogState(pool, network)

@@ -1,7 +1,7 @@
 import type { FilledTile } from '../../registry/log/append.js'
 import { type Tile, type TileHashes, tileKey } from '../../registry/log/tiles.js'
 import { HASH_BYTES } from '../../registry/log/tree.js'
-import type { Network } from '../../registry/primitives/network.js'
+import { type LogPlace, networkOfLog } from '../../registry/primitives/network.js'
 import type { Log } from '../generated/client.js'
 import { assertIndexingLeader, firstOfHead, type LeaderScope } from '../journal/head.js'
 import { byteaArray } from '../pg/arrays.js'
@@ -9,16 +9,16 @@ import { inPipeline } from '../pg/pipeline.js'
 import { inPipelinedTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query, readRows } from '../pg/rows.js'
 
-/** A Merkle log of a network's public events, as of its newest signed checkpoint. */
+/** A Merkle log of a network's public events or evidence, as of its newest signed checkpoint. */
 export type StoredFeedLog = Omit<DecodedRow<Log>, 'network'>
 
 /** Generation, origin, final size and root of a log. The first leaf of the next log refers to them. */
 export type PreviousLog = Omit<StoredFeedLog, 'note' | 'server'>
 
-/** State of a network's feed and of its log. */
+/** State of a network's feed or evidence, and of its log. */
 export interface FeedLogState {
   generation: number
-  /** Number of the newest event. */
+  /** Number of the newest event, or piece of evidence. */
   newest: number
   isCaughtUp: boolean
   /** Log of the current generation. Null before its first leaf. */
@@ -28,17 +28,20 @@ export interface FeedLogState {
 }
 
 const LOG = 'generation, origin, size, root, note, server'
+/** The code of an evidence log is that of its network and 2. */
 const STATE =
-  prepared(`SELECT h.feed_generation AS current, h.public_seq AS newest, h.caught_up AS is_caught_up, l.*
+  prepared(`SELECT h.feed_generation AS current, h.caught_up AS is_caught_up, l.*, CASE WHEN $1::int2 < 2 THEN h.public_seq
+      ELSE coalesce((SELECT max(number) FROM evidence e WHERE e.network = h.network AND e.generation = h.feed_generation), 0)
+    END AS newest
     FROM journal_heads h LEFT JOIN LATERAL (SELECT ${LOG} FROM logs
-      WHERE network = h.network AND generation <= h.feed_generation ORDER BY generation DESC LIMIT 2) l ON true
-    WHERE h.network = $1`)
+      WHERE network = $1::int2 AND generation <= h.feed_generation ORDER BY generation DESC LIMIT 2) l ON true
+    WHERE h.network = $1::int2 & 1::int2`)
 
-export async function readFeedLogState(db: Queryable, network: Network): Promise<FeedLogState> {
+export async function readFeedLogState(db: Queryable, network: LogPlace): Promise<FeedLogState> {
   type Head = Pick<FeedLogState, 'newest' | 'isCaughtUp'> & { current: number }
   // one row for each log; without any log, one row without a generation
   const rows = await query<Head & (StoredFeedLog | { generation: null })>(db, network, STATE)
-  const { current, newest, isCaughtUp } = firstOfHead(rows, network)
+  const { current, newest, isCaughtUp } = firstOfHead(rows, networkOfLog(network))
   const logs = rows.flatMap(({ current: _, newest: __, isCaughtUp: ___, ...log }) =>
     log.generation === null ? [] : [log],
   )
@@ -55,7 +58,7 @@ const OF_GENERATION = prepared(`SELECT ${LOG} FROM logs WHERE network = $1 AND g
 
 export const findStoredFeedLog = async (
   db: Queryable,
-  network: Network,
+  network: LogPlace,
   generation: number,
 ): Promise<StoredFeedLog | null> =>
   (await query<StoredFeedLog>(db, network, OF_GENERATION, [generation]))[0] ?? null
@@ -83,7 +86,7 @@ const TILES =
 /** Reads hashes of tiles, cut to the requested widths. Tiles that the log does not have are left out. */
 export async function readTiles(
   db: Queryable,
-  network: Network,
+  network: LogPlace,
   generation: number,
   tiles: readonly Tile[],
 ): Promise<TileHashes> {
@@ -116,13 +119,13 @@ const FORGET_TILES = prepared(`DELETE FROM log_tiles WHERE network = $1
  * @throws LostLeadershipError; Error where the log's size or server has changed meanwhile
  */
 export async function writeFeedLog(
-  { pool, network, epoch }: LeaderScope,
+  { pool, network, epoch }: Omit<LeaderScope, 'network'> & { network: LogPlace },
   log: StoredFeedLog,
   { size, tiles }: { size: number; tiles: readonly FilledTile[] },
 ): Promise<void> {
   await inPipelinedTransaction(pool, {
     reads: (db) => [
-      assertIndexingLeader(db, network, epoch),
+      assertIndexingLeader(db, networkOfLog(network), epoch),
       findStoredFeedLog(db, network, log.generation),
     ],
     work: async (client, [, now]) => {
@@ -144,7 +147,7 @@ export async function writeFeedLog(
  */
 export async function writeFeedLogRow(
   db: Queryable,
-  network: Network,
+  network: LogPlace,
   { generation, origin, size, root, note, server }: StoredFeedLog,
 ): Promise<void> {
   const row = [generation, origin, size, root, note, server]
@@ -159,7 +162,7 @@ export async function writeFeedLogRow(
 /** Writes tiles that are new, or longer than the stored ones. */
 export async function storeTiles(
   db: Queryable,
-  network: Network,
+  network: LogPlace,
   generation: number,
   tiles: readonly FilledTile[],
 ): Promise<void> {
@@ -182,7 +185,7 @@ const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size,
  */
 export const storePreviousFeedLog = (
   db: Queryable,
-  network: Network,
+  network: LogPlace,
   { generation, origin, size, root }: PreviousLog,
 ) => execute(db, network, KEEP_PREVIOUS, [generation, origin, size, root])
 
@@ -193,7 +196,7 @@ const FORGET_LOGS = ['logs', 'log_tiles'].map(
 /** Deletes logs from a generation on, which belong to a discarded history. */
 export async function deleteFeedLogs(
   db: Queryable,
-  network: Network,
+  network: LogPlace,
   generation: number,
 ): Promise<void> {
   for (const text of FORGET_LOGS) await execute(db, network, text, [generation])

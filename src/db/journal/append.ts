@@ -202,7 +202,7 @@ const CLUSTERS = [
   ...columnsFromProperties<ClusterRow>('bytea', 'id'),
 ]
 const WALLETS: ArrayColumns<WalletRow> = [
-  ...columnsFromProperties<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq'),
+  ...columnsFromProperties<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq', 'evidenceSeq'),
   ...columnsFromProperties<WalletRow>('bytea', 'address'),
   ...columnsFromProperties<WalletRow>('text', 'name'),
   ['verified', 'bool', (row) => row.isVerified],

@@ -61,5 +61,5 @@ export function partitionsOf(network: Network): PartitionNames {
 
 /** SQL: the journal entry with a number, for a lateral join. LIMIT stops the planner from joining whole tables. */
 export const journalEntrySql = (l: PartitionNames, generation: string, seq: string): string =>
-  `SELECT kind, chain, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
+  `SELECT kind, chain, block, log_index, at_ms, public_first, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`

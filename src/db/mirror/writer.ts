@@ -106,6 +106,8 @@ export class MirrorWriter {
     const { generation } = next
     if (log && log.origin !== next.origin) {
       await deleteFeedLogs(client, network, generation)
+      // the evidence log is copied anew
+      await deleteFeedLogs(client, `${network}/evidence`, 0)
       for (const table of TABLES) await client.query(`DELETE FROM ${partitionName(table, network)}`)
       await execute(client, network, EMPTY)
       head = await lockJournalHead(client, network, null)

@@ -33,6 +33,8 @@ function settingsOf(limits: SessionLimits): Record<string, string> {
     // scan with `enable_seqscan = off` that can't be avoided has a cost above the threshold of JIT.
     jit: 'off',
     enable_seqscan: onOff(!isByIndex),
+    // a bitmap over few pages is estimated to be cheaper than the index that has none of the private rows
+    enable_bitmapscan: onOff(!isByIndex),
     plan_cache_mode: isByIndex ? 'force_generic_plan' : 'auto',
     // a lower value rounds the times of rate-limit buckets, which are floating-point numbers
     extra_float_digits: '1',

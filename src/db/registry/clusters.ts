@@ -3,7 +3,9 @@ import {
   BODY_PREFIX_BYTES_WITH_ACTOR,
   isClusterChangeKind,
 } from '../../registry/journal/change.js'
-import { entryKindOfCode } from '../../registry/journal/entry.js'
+import { BID_OUTCOME } from '../../registry/journal/bid.js'
+import { ENTRY_KIND, entryKindOfCode } from '../../registry/journal/entry.js'
+import type { EvidenceMark } from '../../registry/log/evidence.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
   journalEntrySql,
@@ -30,6 +32,8 @@ interface ClusterWallet {
   isVerified: boolean
   isPrivate: boolean
   isBackedUp: boolean
+  /** Null in a mirror, which has no evidence. */
+  evidence: EvidenceMark | null
   createdMs: number
   updatedMs: number
   updatedBy: Buffer | null
@@ -49,13 +53,26 @@ interface Row extends Omit<ClusterWallet, 'address'> {
   updatedBody: Buffer | null
 }
 
+/** Number of public changes of a wallet since it was added that are searched for a registration. */
+const SEARCHED_CHANGES = 32
+const WON = Buffer.of(1, BID_OUTCOME.won).toString('hex')
+/** SQL: what shows that the wallet `w` belongs to the cluster `c`. `created` is the entry that added it. */
+const evidenceMark = (l: PartitionNames): string => `CASE WHEN h.proved_block IS NOT NULL THEN NULL
+    WHEN w.verified AND w.evidence_seq IS NOT NULL THEN 'signed'
+    WHEN w.verified AND EXISTS (SELECT FROM (
+      SELECT j.kind, j.effects FROM ${l.journal} j WHERE j.network = ${l.network} AND j.generation = h.generation
+        AND j.actor = w.address AND j.public_count > 0 AND j.public_first >= created.public_first
+      ORDER BY j.public_first LIMIT ${SEARCHED_CHANGES}
+    ) j WHERE j.kind = ${ENTRY_KIND.bid} AND substring(j.effects FROM 1 FOR 10) = '\\x${WON}'::bytea || int8send(c.serial)) THEN 'registered'
+    ELSE 'unsigned' END`
+
 /**
  * SQL: a cluster with its public wallets, oldest first, and its private wallets for a `viewer` that is verified in it.
  */
 const clusterFor = (l: PartitionNames, serial: string, viewer: string): string => `
   SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,
     w.address, w.name, w.is_verified, w.is_private, w.is_backed_up, w.created_ms, w.updated_ms, w.updated_by,
-    w.updated_kind, w.updated_body
+    w.updated_kind, w.updated_body, w.evidence
   FROM journal_heads h
   JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = ${serial}
   CROSS JOIN LATERAL (SELECT EXISTS (
@@ -65,7 +82,7 @@ const clusterFor = (l: PartitionNames, serial: string, viewer: string): string =
   CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'c.created_seq')}) cj
   LEFT JOIN LATERAL (
     SELECT w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up, w.created_seq,
-      created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
+      ${evidenceMark(l)} AS evidence, created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
       CASE WHEN m.is_member THEN updated.kind END AS updated_kind,
       CASE WHEN m.is_member THEN substring(updated.body FROM 1 FOR ${BODY_PREFIX_BYTES_WITH_ACTOR}) END AS updated_body
     FROM (

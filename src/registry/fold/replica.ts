@@ -158,6 +158,7 @@ class CopyState implements MirrorState {
       isBackedUp,
       createdSeq: seq,
       updatedSeq: seq,
+      evidenceSeq: null,
     })
   }
 

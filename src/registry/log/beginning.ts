@@ -6,9 +6,9 @@ import { HASH_BYTES } from './tree.js'
 /** Version of the JSON form of a log's leaves. Published leaves keep their version, because a leaf never changes. */
 export const LEAF_VERSION = 1
 
-const ORIGIN = /^[^\s+\p{C}]+\/(mainnet|testnet)\/([1-9]\d{0,8})$/u
+const ORIGIN = /^[^\s+\p{C}]+\/((?:mainnet|testnet)(?:\/evidence)?)\/([1-9]\d{0,8})$/u
 
-/** Generation at the end of a log's name; null for a log of another network, and for any other text. */
+/** Generation at the end of a log's name; null for another network's or kind of log, and for any other text. */
 export function generationInLogName(origin: string, network: string): number | null {
   const [, ofNetwork, generation] = ORIGIN.exec(origin) ?? []
   return ofNetwork === network ? Number(generation) : null

@@ -1,5 +1,5 @@
-import { eventDataJson } from '../journal/eventForms.js'
-import { actorText, type NumberedEvent } from '../journal/events.js'
+import { actorText, eventDataJson } from '../journal/eventForms.js'
+import type { NumberedEvent } from '../journal/events.js'
 import type { V1Event } from '../journal/eventTypes.js'
 import { LEAF_VERSION } from './beginning.js'
 

@@ -1,8 +1,8 @@
-import { parseJson } from '../journal/body.js'
 import { parseEventData } from '../journal/eventForms.js'
 import type { NumberedEvent } from '../journal/events.js'
 import { EVENTS, type EventType, type V1Event } from '../journal/eventTypes.js'
 import { parseWalletOrNull, STORED_ZERO_ADDRESS } from '../primitives/address.js'
+import { parseJson } from '../primitives/json.js'
 import { LEAF_VERSION } from './beginning.js'
 import { leafWriter } from './leaf.js'
 

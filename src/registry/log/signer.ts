@@ -1,6 +1,6 @@
 import { type KeyObject, sign } from 'node:crypto'
 import { ed25519PrivateKey, ed25519PublicKey, isSignedByEd25519 } from '../primitives/ed25519.js'
-import type { Network } from '../primitives/network.js'
+import type { LogPlace } from '../primitives/network.js'
 import { type CheckSignature, cosignedText } from './cosignature.js'
 import { sha256InOneCall } from './hash.js'
 import {
@@ -27,9 +27,9 @@ export type LogKeys = readonly LogKey[]
 export const logKeysOfSeeds = (seeds: readonly Uint8Array[]): LogKeys =>
   seeds.map((seed) => ({ privateKey: ed25519PrivateKey(seed), publicKey: ed25519PublicKey(seed) }))
 
-/** Name of a log, from the service's domain, the network and the generation of its feed. */
-export const logOrigin = (domain: string, network: Network, generation: number): string =>
-  `${domain}/${network}/${generation}`
+/** Name of a log, from the service's domain, its place and the generation of the feed. */
+export const logOrigin = (domain: string, place: LogPlace, generation: number): string =>
+  `${domain}/${place}/${generation}`
 
 /** Signed checkpoint of a log (C2SP tlog-checkpoint); null without a key. */
 export function signCheckpoint(head: TreeHead, keys: LogKeys): string | null {
