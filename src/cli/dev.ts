@@ -27,7 +27,7 @@ export async function runDevCommand({ limits = false }: { limits?: boolean } = {
     ...(await choosePorts(env)),
     ...(env.databaseUrl !== undefined && { databaseUrl: env.databaseUrl }),
     ...(env.solanaRpcUrl !== undefined && { solanaRpcUrl: env.solanaRpcUrl }),
-    daemonEnv: selectLocalDaemonVariables(),
+    daemonEnv: { SQL_VIEWS: 'on', ...selectLocalDaemonVariables() },
     limits,
     testWallet: true,
     log: (line) => console.log(colourText('dim', line)),
