@@ -7,6 +7,7 @@ import {
   parseTransaction,
   recoverAddress,
   serializeTransaction,
+  type TransactionSerializable,
   type TransactionSerializableEIP1559,
 } from 'viem'
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts'
@@ -41,10 +42,14 @@ export const relayerAccount = (
  * @returns an account whose methods throw SignerUnavailableError
  */
 function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
-  /** Every error in asking the signer and in reading its answer is the signer's fault. */
+  /**
+   * Every error in asking the signer and in reading its answer is the signer's fault.
+   * @param differences from the request in what the signer returned, as far as the answer shows them
+   */
   const signatureOf = async <S extends Hex | Signature>(
     hash: Hex,
     read: () => Promise<S>,
+    differences = () => '',
   ): Promise<S> => {
     let signature: S
     let signer: Hex
@@ -58,7 +63,9 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
     }
     if (!isAddressEqual(signer, address))
       throw new SignerUnavailableError(
-        'the remote signer signed something else, or with another key',
+        differences()
+          ? `the remote signer signed another transaction: ${differences()}`
+          : `the remote signer signed with the key of ${signer}, expected ${address}, or signed something else`,
       )
     return signature
   }
@@ -72,10 +79,13 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
         ...tx,
         type: undefined,
       })
-      const signature = await signatureOf(keccak256(serializeTransaction(tx)), async () => {
-        const signed = parseTransaction(await ask<Hex>('eth_signTransaction', [request]))
+      let signed: TransactionSerializable = {}
+      const read = async () => {
+        signed = parseTransaction(await ask<Hex>('eth_signTransaction', [request]))
         return { r: signed.r!, s: signed.s!, yParity: signed.yParity! }
-      })
+      }
+      const hash = keccak256(serializeTransaction(tx))
+      const signature = await signatureOf(hash, read, () => differencesOf(signed, tx))
       return serializeTransaction(tx, signature)
     },
     async signTypedData(typedData) {
@@ -85,6 +95,36 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
     signMessage: () =>
       Promise.reject(new SignerUnavailableError('the remote signer signs no messages')),
   })
+}
+
+const FIELDS = [
+  'type',
+  'chainId',
+  'nonce',
+  'to',
+  'value',
+  'gas',
+  'maxFeePerGas',
+  'maxPriorityFeePerGas',
+  'data',
+  'accessList',
+] as const
+const LONGEST_VALUE = 80
+
+/** Fields of a signed transaction that differ from the requested one, such as `nonce 8, expected 7`. */
+function differencesOf(signed: TransactionSerializable, wanted: TransactionSerializable): string {
+  const textOf = (transaction: TransactionSerializable, field: (typeof FIELDS)[number]) =>
+    String(transaction[field] ?? '')
+      .toLowerCase()
+      .replace(/^(0x)?$/, '0')
+  return FIELDS.filter((field) => textOf(signed, field) !== textOf(wanted, field))
+    .map((field) => {
+      const [found, expected] = [signed, wanted].map((one) =>
+        textOf(one, field).slice(0, LONGEST_VALUE),
+      )
+      return `${field} ${found}, expected ${expected}`
+    })
+    .join('; ')
 }
 
 /** Account without its key: its signed transactions can be sent and followed, but nothing new can be signed. */
