@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import {
   ConfigError,
@@ -13,12 +13,15 @@ import { fromHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { CHAIN_FAMILY_COMMANDS } from '../families.js'
 import type { GeneratedRelayerKey } from '../family.js'
+import { readRehearsal } from '../rehearse.js'
 
 /** Options of `clusterd init`. Each family of chains has a flag with its name, such as `solana`. */
 export interface InitOptions extends Partial<Record<LabelledFamilyKey, boolean>> {
   hub: string
   spokes?: string
   rpc?: readonly string[]
+  rehearsal?: string
+  owner?: string
   database?: string
   compose?: boolean
   out: string
@@ -34,10 +37,13 @@ const PLACEHOLDER = 'postgresql://clusterd:PASSWORD@127.0.0.1:5432/clusterd'
 /** `clusterd init`: writes a new deployment's files, with new keys, into a folder that has none of them. */
 export async function initDeployment(options: InitOptions): Promise<void> {
   const folder = resolve(options.out)
-  const { compose, database } = options
+  const rehearsal = options.rehearsal === undefined ? undefined : readRehearsal(options.rehearsal)
+  const { compose, owner, database = rehearsal?.database } = options
   if (compose && database)
     throw new Error('--compose brings a database of its own: leave --database out.')
-  const draft = chainsFileDraft(options)
+  const draft = rehearsal
+    ? { chains: rehearsal.chains, urlsByFamily: {} }
+    : chainsFileDraft(options)
   const { chains } = parseDraftChainsFile({ chains: draft.chains }, join(folder, CHAINS))
   const networks = NETWORKS.filter((network) => chains.some((chain) => chain.network === network))
   const [family] = familiesIn(options)
@@ -49,30 +55,34 @@ export async function initDeployment(options: InitOptions): Promise<void> {
     key,
     { [networks[0]!]: { rpcUrls } },
   ])
-  const content = { chains: draft.chains, ...Object.fromEntries(sections) }
+  const { address: relayer, ...relayerKey } = generateKeystore()
+  const deployment = Object.fromEntries(networks.map((network) => [network, { owner, relayer }]))
+  const content = {
+    chains: draft.chains,
+    ...Object.fromEntries(sections),
+    ...(owner && { deployment }),
+  }
   parseDraftChainsFile(content, join(folder, CHAINS))
 
-  const key = generatePrivateKey()
-  const relayer = privateKeyToAddress(key)
-  const password = randomBytes(32).toString('hex')
   const keys = familiesIn(options).flatMap(
     ({ key }) => CHAIN_FAMILY_COMMANDS[key].makeKey?.() ?? [],
   )
   const files: [name: string, content: string][] = [
     [CHAINS, `${JSON.stringify(content, null, 2)}\n`],
-    ['.env', environmentOf(options, keys)],
-    [KEYSTORE, encryptKeystore(fromHex(key), password, relayer)],
-    [PASSWORD, `${password}\n`],
+    ['.env', environmentOf({ compose, database }, keys)],
+    [KEYSTORE, relayerKey.keystore],
+    [PASSWORD, relayerKey.password],
     ...keys.map(({ file, content }): [string, string] => [file, content]),
   ]
   if (compose) files.push(['compose.yaml', readFileSync(COMPOSE_FILE, 'utf8')])
-  write(folder, files)
+  writeNewFiles(folder, files)
 
   console.log(`Written to ${folder}: ${files.map(([name]) => name).join(', ')}.\n`)
   console.log(`The relayer is ${relayer}: it pays for deliveries, on the hub first of all.`)
   for (const { note } of keys) console.log(note)
   console.log(`\nNext, in ${folder}, as docs/run/deploying.md goes through it:`)
-  for (const line of nextSteps({ networks, relayer, keys, compose })) console.log(`  ${line}`)
+  for (const line of nextSteps({ networks, relayer, keys, compose, owner }))
+    console.log(`  ${line}`)
 }
 
 /** The chain families whose options are set. */
@@ -115,7 +125,7 @@ export function chainsFileDraft(options: InitOptions) {
 }
 
 function environmentOf(
-  { compose, database }: InitOptions,
+  { compose, database }: Pick<InitOptions, 'compose' | 'database'>,
   keys: readonly GeneratedRelayerKey[],
 ): string {
   const password = randomBytes(24).toString('hex')
@@ -145,15 +155,38 @@ function environmentOf(
   ].join('\n')
 }
 
+/** Generates a key. @returns its address, the content of a keystore file, and the content of its password's file */
+function generateKeystore() {
+  const key = generatePrivateKey()
+  const address = privateKeyToAddress(key)
+  const password = randomBytes(32).toString('hex')
+  return {
+    address,
+    keystore: encryptKeystore(fromHex(key), password, address),
+    password: `${password}\n`,
+  }
+}
+
+/** `clusterd keys keystore`: writes a new key and its password to `<name>.json` and `<name>.txt`, and prints its address. */
+export async function makeKeystore(name: string): Promise<void> {
+  const { address, keystore, password } = generateKeystore()
+  const file = basename(name)
+  writeNewFiles(dirname(name), [
+    [`${file}.json`, keystore],
+    [`${file}.txt`, password],
+  ])
+  console.log(address)
+}
+
 /**
  * Writes the files, or no file if the folder already has a file with one of the names. All files but compose.yaml are
  * readable only by their owner, because they hold secrets: an RPC URL may hold a provider's key.
  */
-function write(folder: string, files: readonly [name: string, content: string][]): void {
+function writeNewFiles(folder: string, files: readonly [name: string, content: string][]): void {
   const there = files.flatMap(([name]) => (existsSync(join(folder, name)) ? [name] : []))
   if (there.length > 0)
     throw new Error(
-      `${folder} already holds ${there.join(', ')}: nothing was written. Name another folder (--out).`,
+      `${folder} already holds ${there.join(', ')}: nothing was written. Choose another place.`,
     )
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const [name, content] of files)
@@ -168,25 +201,29 @@ interface Made {
   relayer: string
   keys: readonly GeneratedRelayerKey[]
   compose: boolean | undefined
+  owner: string | undefined
 }
 
 /** Lines that tell an operator the remaining steps up to `clusterd start`. The operator replaces each `<…>`. */
-function nextSteps({ networks, relayer, keys, compose }: Made): string[] {
+function nextSteps({ networks, relayer, keys, compose, owner }: Made): string[] {
   const owners = networks.map(
     (network) => `"${network}": { "owner": "<address>", "relayer": "${relayer}" }`,
   )
   const of = (network: Network) =>
     networks.length > 1 || (keys.length > 0 && network === 'testnet') ? ` --${network}` : ''
   return [
-    'to rehearse it, give --rpc a fork of each chain (anvil --fork-url): a plain anvil has no LayerZero',
     ...(compose ? [] : ['see DATABASE_URL in .env']),
-    `name the owners of the contracts, in ${CHAINS}: "deployment": { ${owners.join(', ')} }`,
+    ...(owner
+      ? []
+      : [`name the owners of the contracts, in ${CHAINS}: "deployment": { ${owners.join(', ')} }`]),
     ...networks.map(
       (network) =>
-        `clusterd contracts deploy${of(network)} --keystore <file> --password-file <file>   # any funded key deploys, the owner's sets up`,
+        `clusterd contracts deploy${of(network)} --write --keystore <file> --password-file <file>   # any funded key deploys, the owner's sets up`,
     ),
     ...keys.flatMap(({ steps }) => steps(of(networks[0]!))),
-    `put the addresses that they print into ${CHAINS}${keys.length > 0 ? ", with the hub's price feeds unless it is Ethereum" : ''}`,
+    ...(keys.length > 0
+      ? [`put what they print into ${CHAINS}, with the hub's price feeds unless it is Ethereum`]
+      : []),
     `${compose ? 'docker compose run --rm clusterd' : 'clusterd'} doctor   # checks all of it, and says what to do`,
     compose
       ? 'docker compose up -d      # compose.yaml says how the image is built'
