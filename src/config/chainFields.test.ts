@@ -28,21 +28,14 @@ function added(text: string): string {
 }
 
 describe('fields that are added to a chains file', () => {
-  it('follow the label, in the layout of the file', () => {
-    const before = `{
-\t"chains": [
-\t\t{ "label": "11155111", "role": "hub", "rpcUrls": ["http://a"] },
-\t\t{
-\t\t\t"role": "spoke",
-\t\t\t"label":  "17000",
-\t\t\t"rpcUrls": [ "http://b" ]
-\t\t}
-\t]
-}`
-    const expected = before
-      .replace('"11155111"', `"11155111", "contract": "${CONTRACT}", "startBlock": 7`)
-      .replace('"17000"', `"17000",\n\t\t\t"contract": "${CONTRACT}"`)
-    expect(added(before)).toBe(expected)
+  it('keep the other fields, their order and the indentation', () => {
+    const hub = { label: '11155111', role: 'hub', rpcUrls: ['http://a'] }
+    const spoke = { rpcUrls: ['http://b'], role: 'spoke', label: '17000' }
+    const textOf = (...chains: object[]) =>
+      `${JSON.stringify({ payments: { refusalWorth: 0.5 }, chains }, null, '\t')}\n`
+    expect(added(textOf(hub, spoke))).toBe(
+      textOf({ ...hub, contract: CONTRACT, startBlock: 7 }, { ...spoke, contract: CONTRACT }),
+    )
   })
 
   it('replace a field that is there already', () => {

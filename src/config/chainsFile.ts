@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  chownSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { isDeepStrictEqual } from 'node:util'
+import { chownSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import { NETWORK_OF_CHAIN_LABEL, NETWORKS, type Network } from '../registry/primitives/network.js'
 import {
@@ -195,46 +185,26 @@ export const chainsFileJsonSchema = (): JsonSchema =>
   z.toJSONSchema(sections, { io: 'input', unrepresentable: 'any' }) as JsonSchema
 
 /**
- * Adds fields to EVM chains of a chains file, and keeps its other fields, layout, owner and mode. The file is replaced
- * atomically.
+ * Adds fields to EVM chains of a chains file, and keeps its other fields, indentation, owner and mode. The file is
+ * replaced atomically.
  * @param added fields by the chain's label
- * @throws ConfigError where the file can't be read or replaced
+ * @throws ConfigError; Error of the file system where the file can't be replaced
  */
 export function addChainFields(file: string, added: ReadonlyMap<string, object>): void {
   const json = readJson(file) as { chains: { label: string }[] }
   for (const chain of json.chains) Object.assign(chain, added.get(chain.label))
   parseDraftChainsFile(json, file)
-  let text = textOf(file)
-  for (const [label, fields] of added)
-    text = text.replace(new RegExp(`(\\s*)"label"\\s*:\\s*"${label}"`), (found, space) =>
-      Object.entries(fields).reduce(
-        (before, [name, value]) => `${before},${space || ' '}"${name}": ${JSON.stringify(value)}`,
-        found,
-      ),
-    )
-  // a field that stands in the text already
-  if (!isDeepStrictEqual(parseJson(text, file), json)) text = `${JSON.stringify(json, null, 2)}\n`
+  const indentation = /^[ \t]+/m.exec(textOf(file))?.[0] ?? 2
   const target = realpathSync(file)
+  const { mode, uid, gid } = statSync(target)
   const temporary = `${target}.${process.pid}.tmp`
-  try {
-    const { mode, uid, gid } = statSync(target)
-    writeFileSync(temporary, text, { mode: 0o600, flush: true })
-    chmodSync(temporary, mode)
-    chownSync(temporary, uid, gid)
-    renameSync(temporary, target)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new ConfigError(
-      `The chains file ${file} can not be replaced (${code}): nothing is written.`,
-    )
-  } finally {
-    rmSync(temporary, { force: true })
-  }
+  writeFileSync(temporary, `${JSON.stringify(json, null, indentation)}\n`, { mode, flush: true })
+  chownSync(temporary, uid, gid)
+  renameSync(temporary, target)
 }
 
-const readJson = (file: string): unknown => parseJson(textOf(file), file)
-
-function parseJson(text: string, file: string): unknown {
+function readJson(file: string): unknown {
+  const text = textOf(file)
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (error) {

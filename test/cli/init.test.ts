@@ -187,7 +187,7 @@ describe('clusterd init', () => {
   })
 
   it('takes no rehearsal where none runs', async () => {
-    const init = run(['init', '--rehearsal', 'none.json', '--out', at('unrehearsed')])
+    const init = run(['init', '--rehearsal', '--out', at('unrehearsed')])
     await expect(init).rejects.toThrow(/run `clusterd rehearse` here first/)
     const fund = run(['rehearse', '--fund', `0x${'0e'.repeat(20)}`])
     await expect(fund).rejects.toThrow(/run `clusterd rehearse` here first/)

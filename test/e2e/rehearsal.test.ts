@@ -67,7 +67,7 @@ async function untilPrinted({ child, output }: Awaited<ReturnType<typeof run>>, 
 it('goes from an empty folder to a name that a spoke has registered', async () => {
   expect(page).toContain('cd rehearsal\nclusterd rehearse ')
   const chains = await run('rehearse', cli.command, [...cli.args, 'rehearse'])
-  await untilPrinted(chains, 'clusterd init --rehearsal rehearsal.json')
+  await untilPrinted(chains, 'clusterd init --rehearsal')
 
   const clusterd = [cli.command, ...cli.args].map((word) => `'${word}'`).join(' ')
   expect(walk).toMatch(/\nclusterd start\n$/)

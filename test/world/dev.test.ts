@@ -10,6 +10,7 @@ import {
 } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { until } from '../../src/testing/until.js'
+import { queryOn } from '../support/database.js'
 import { useFolder } from '../support/folder.js'
 import { ask, freshName, freshWallet, sendRegistration } from '../support/world.js'
 
@@ -99,6 +100,8 @@ describe('clusterd dev', { timeout: 480_000 }, () => {
     const name = freshName()
     const tx = await sendRegistration(account, [{ name }], 'testnet', before)
     await until.status(before, tx, 'finalized', { testnet: true })
+    const viewed = () => queryOn(before.databaseUrl, 'SELECT name FROM registry_v1.names')
+    await expect.poll(viewed, { timeout: 20_000 }).toContainEqual({ name })
     const checked = await ask('POST', '/v1/names/register/check?testnet=true', [name], other)
     expect(checked.body).toEqual([{ name, isAvailable: true }])
 

@@ -7,7 +7,6 @@ import {
   parseTransaction,
   recoverAddress,
   serializeTransaction,
-  type TransactionSerializable,
   type TransactionSerializableEIP1559,
 } from 'viem'
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts'
@@ -42,14 +41,10 @@ export const relayerAccount = (
  * @returns an account whose methods throw SignerUnavailableError
  */
 function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
-  /**
-   * Every error in asking the signer and in reading its answer is the signer's fault.
-   * @param differences from the request in what the signer returned, as far as the answer shows them
-   */
+  /** Every error in asking the signer and in reading its answer is the signer's fault. */
   const signatureOf = async <S extends Hex | Signature>(
     hash: Hex,
     read: () => Promise<S>,
-    differences = () => '',
   ): Promise<S> => {
     let signature: S
     let signer: Hex
@@ -63,9 +58,7 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
     }
     if (!isAddressEqual(signer, address))
       throw new SignerUnavailableError(
-        differences()
-          ? `the remote signer signed another transaction: ${differences()}`
-          : `the remote signer signed with the key of ${signer}, expected ${address}, or signed something else`,
+        `the remote signer signed with the key of ${signer}, expected ${address}, or signed something else`,
       )
     return signature
   }
@@ -79,13 +72,13 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
         ...tx,
         type: undefined,
       })
-      let signed: TransactionSerializable = {}
-      const read = async () => {
-        signed = parseTransaction(await ask<Hex>('eth_signTransaction', [request]))
-        return { r: signed.r!, s: signed.s!, yParity: signed.yParity! }
-      }
-      const hash = keccak256(serializeTransaction(tx))
-      const signature = await signatureOf(hash, read, () => differencesOf(signed, tx))
+      const unsigned = serializeTransaction(tx)
+      const signature = await signatureOf(keccak256(unsigned), async () => {
+        const raw = await ask<Hex>('eth_signTransaction', [request])
+        const { r, s, v, yParity, ...signed } = parseTransaction(raw)
+        assertSameTransaction(signed, parseTransaction(unsigned))
+        return { r: r!, s: s!, yParity: yParity! }
+      })
       return serializeTransaction(tx, signature)
     },
     async signTypedData(typedData) {
@@ -97,34 +90,18 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
   })
 }
 
-const FIELDS = [
-  'type',
-  'chainId',
-  'nonce',
-  'to',
-  'value',
-  'gas',
-  'maxFeePerGas',
-  'maxPriorityFeePerGas',
-  'data',
-  'accessList',
-] as const
 const LONGEST_VALUE = 80
 
-/** Fields of a signed transaction that differ from the requested one, such as `nonce 8, expected 7`. */
-function differencesOf(signed: TransactionSerializable, wanted: TransactionSerializable): string {
-  const textOf = (transaction: TransactionSerializable, field: (typeof FIELDS)[number]) =>
-    String(transaction[field] ?? '')
-      .toLowerCase()
-      .replace(/^(0x)?$/, '0')
-  return FIELDS.filter((field) => textOf(signed, field) !== textOf(wanted, field))
-    .map((field) => {
-      const [found, expected] = [signed, wanted].map((one) =>
-        textOf(one, field).slice(0, LONGEST_VALUE),
-      )
-      return `${field} ${found}, expected ${expected}`
-    })
-    .join('; ')
+/** @throws Error that names the fields in which a signed transaction differs from the requested one */
+function assertSameTransaction(signed: object, expected: object): void {
+  const textOf = (transaction: object, field: string) =>
+    String(Reflect.get(transaction, field) ?? 'none')
+  const shown = (...of: [object, string]) => textOf(...of).slice(0, LONGEST_VALUE)
+  const differences = Object.keys({ ...expected, ...signed })
+    .filter((field) => textOf(signed, field) !== textOf(expected, field))
+    .map((field) => `${field} ${shown(signed, field)}, expected ${shown(expected, field)}`)
+  if (differences.length > 0)
+    throw new Error(`it signed another transaction: ${differences.join('; ')}`)
 }
 
 /** Account without its key: its signed transactions can be sent and followed, but nothing new can be signed. */

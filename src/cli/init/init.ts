@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import {
   ConfigError,
@@ -11,16 +11,16 @@ import {
 import { LABELLED_FAMILIES, type LabelledFamilyKey } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import type { Rehearsal } from '../../testing/rehearsal.js'
 import { CHAIN_FAMILY_COMMANDS } from '../families.js'
 import type { GeneratedRelayerKey } from '../family.js'
-import { readRehearsal } from '../rehearse.js'
 
 /** Options of `clusterd init`. Each family of chains has a flag with its name, such as `solana`. */
 export interface InitOptions extends Partial<Record<LabelledFamilyKey, boolean>> {
   hub: string
   spokes?: string
   rpc?: readonly string[]
-  rehearsal?: string
+  rehearsal?: boolean
   owner?: string
   database?: string
   compose?: boolean
@@ -37,13 +37,11 @@ const PLACEHOLDER = 'postgresql://clusterd:PASSWORD@127.0.0.1:5432/clusterd'
 /** `clusterd init`: writes a new deployment's files, with new keys, into a folder that has none of them. */
 export async function initDeployment(options: InitOptions): Promise<void> {
   const folder = resolve(options.out)
-  const rehearsal = options.rehearsal === undefined ? undefined : readRehearsal(options.rehearsal)
+  const rehearsal = options.rehearsal ? readRehearsal() : undefined
   const { compose, owner, database = rehearsal?.database } = options
   if (compose && database)
     throw new Error('--compose brings a database of its own: leave --database out.')
-  const draft = rehearsal
-    ? { chains: rehearsal.chains, urlsByFamily: {} }
-    : chainsFileDraft(options)
+  const draft = rehearsal ? { urlsByFamily: {}, ...rehearsal } : chainsFileDraft(options)
   const { chains } = parseDraftChainsFile({ chains: draft.chains }, join(folder, CHAINS))
   const networks = NETWORKS.filter((network) => chains.some((chain) => chain.network === network))
   const [family] = familiesIn(options)
@@ -55,7 +53,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
     key,
     { [networks[0]!]: { rpcUrls } },
   ])
-  const { address: relayer, ...relayerKey } = generateKeystore()
+  const { address: relayer, files: keyFiles } = generateKeystore(KEYSTORE, PASSWORD)
   const deployment = Object.fromEntries(networks.map((network) => [network, { owner, relayer }]))
   const content = {
     chains: draft.chains,
@@ -67,12 +65,11 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   const keys = familiesIn(options).flatMap(
     ({ key }) => CHAIN_FAMILY_COMMANDS[key].makeKey?.() ?? [],
   )
-  const files: [name: string, content: string][] = [
+  const files: NewFile[] = [
     [CHAINS, `${JSON.stringify(content, null, 2)}\n`],
     ['.env', environmentOf({ compose, database }, keys)],
-    [KEYSTORE, relayerKey.keystore],
-    [PASSWORD, relayerKey.password],
-    ...keys.map(({ file, content }): [string, string] => [file, content]),
+    ...keyFiles,
+    ...keys.map(({ file, content }): NewFile => [file, content]),
   ]
   if (compose) files.push(['compose.yaml', readFileSync(COMPOSE_FILE, 'utf8')])
   writeNewFiles(folder, files)
@@ -155,34 +152,46 @@ function environmentOf(
   ].join('\n')
 }
 
-/** Generates a key. @returns its address, the content of a keystore file, and the content of its password's file */
-function generateKeystore() {
+type NewFile = [name: string, content: string]
+
+/** Generates a key. @returns its address, with the keystore and its password as files of these names */
+function generateKeystore(name: string, passwordName: string) {
   const key = generatePrivateKey()
   const address = privateKeyToAddress(key)
   const password = randomBytes(32).toString('hex')
-  return {
-    address,
-    keystore: encryptKeystore(fromHex(key), password, address),
-    password: `${password}\n`,
-  }
+  const files: NewFile[] = [
+    [name, encryptKeystore(fromHex(key), password, address)],
+    [passwordName, `${password}\n`],
+  ]
+  return { address, files }
 }
 
-/** `clusterd keys keystore`: writes a new key and its password to `<name>.json` and `<name>.txt`, and prints its address. */
+/** `clusterd keys keystore`: writes a new key and its password to two files, and prints the key's address. */
 export async function makeKeystore(name: string): Promise<void> {
-  const { address, keystore, password } = generateKeystore()
-  const file = basename(name)
-  writeNewFiles(dirname(name), [
-    [`${file}.json`, keystore],
-    [`${file}.txt`, password],
-  ])
+  const { address, files } = generateKeystore(`${name}.json`, `${name}.txt`)
+  writeNewFiles('.', files)
   console.log(address)
+}
+
+/** The file, in the current folder, that `clusterd rehearse` writes for other commands. */
+export const REHEARSAL = 'rehearsal.json'
+
+export const NO_REHEARSAL = 'No rehearsal runs in this folder: run `clusterd rehearse` here first.'
+
+/** Reads the file of a running rehearsal. @throws ConfigError */
+export function readRehearsal(): Rehearsal {
+  try {
+    return JSON.parse(readFileSync(REHEARSAL, 'utf8'))
+  } catch {
+    throw new ConfigError(NO_REHEARSAL)
+  }
 }
 
 /**
  * Writes the files, or no file if the folder already has a file with one of the names. All files but compose.yaml are
  * readable only by their owner, because they hold secrets: an RPC URL may hold a provider's key.
  */
-function writeNewFiles(folder: string, files: readonly [name: string, content: string][]): void {
+function writeNewFiles(folder: string, files: readonly NewFile[]): void {
   const there = files.flatMap(([name]) => (existsSync(join(folder, name)) ? [name] : []))
   if (there.length > 0)
     throw new Error(
