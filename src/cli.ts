@@ -15,8 +15,8 @@ import { addVerifyCommands } from './cli/verify/commands.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 import { SERVICE_VERSION } from './ops/version.js'
 
-/** Commands that read no `.env` of a deployment: `dev` runs a test network, and `init` writes the file `.env`. */
-const WITHOUT_FILE = ['dev', 'init']
+/** Commands that read no `.env` of a deployment: two run a test network, and `init` writes the file `.env`. */
+const WITHOUT_FILE = ['dev', 'rehearse', 'init']
 
 /** Hook before a command: sets environment variables that are not set yet from `.env` in the current folder. */
 async function loadEnvFileFor(command: Command): Promise<void> {
@@ -40,6 +40,14 @@ program
   .option('--limits', 'limit what clients may ask, as `start` does')
   .action(async (options: { limits?: boolean }) =>
     (await import('./cli/dev.js')).runDevCommand(options),
+  )
+
+program
+  .command('rehearse')
+  .description('run chains with LayerZero, and a database, to rehearse a deployment offline')
+  .option('--fund <addresses...>', 'instead: give accounts coins on the chains that run')
+  .action(async (options: { fund?: readonly string[] }) =>
+    (await import('./cli/rehearse.js')).runRehearseCommand(options),
   )
 
 program

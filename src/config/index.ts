@@ -9,6 +9,7 @@ import { ConfigError } from './error.js'
 import { addressOfSigningKey, readLogSigningKeys, readRelayerOrEnsKey } from './relayerKey.js'
 
 export {
+  addChainFields,
   type ChainConfig,
   type ChainsFile,
   type DeliverySettings,

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { ChainFamilyCommands } from '../family.js'
 import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
@@ -6,7 +6,7 @@ import { addNetworkOptions, addSigningOptions } from '../values.js'
 
 const EXAMPLES = `
 Examples:
-  clusterd contracts deploy --keystore deployer.json --password-file deployer.txt
+  clusterd contracts deploy --write --keystore deployer.json --password-file deployer.txt
   clusterd contracts deploy --unsigned
   clusterd contracts status
   clusterd contracts deploy --ens bundles.eth --keystore owner.json --password-file owner.txt
@@ -33,6 +33,12 @@ export function addContractCommands(program: Command): void {
   addSigningOptions(onNetwork(contracts.command('deploy')))
     .description(
       'deploy the missing contracts and set libraries, verifiers, executor and roles; peers last',
+    )
+    .addOption(
+      new Option('--write', 'put the addresses into the chains file').conflicts([
+        'unsigned',
+        'ens',
+      ]),
     )
     .action(run('deployContracts'))
 }
