@@ -27,7 +27,7 @@ export function desiredChainDeployments({ chains, deployment }: Source, network:
     throw new ConfigError(
       `The chains file has no \`deployment.${network}\`: ${
         chains.every(({ local }) => local)
-          ? 'the contracts of a local world are deployed at its start, so there is nothing to compare or to deploy.'
+          ? 'the contracts of a local world are deployed at its start, so there is nothing to compare or to deploy: `clusterd rehearse` has chains for that.'
           : 'say owner and relayer there (docs/run/deploying.md).'
       }`,
     )
@@ -36,7 +36,7 @@ export function desiredChainDeployments({ chains, deployment }: Source, network:
     const { label, role, endpoint, eid, contract, communityPayments } = chain
     if (!endpoint || !eid)
       throw new ConfigError(
-        `Chain "${label}" has no \`endpoint\` or no \`eid\`: name LayerZero's endpoint there. A plain anvil has none: rehearse on a fork of a chain (docs/run/deploying.md).`,
+        `Chain "${label}" has no \`endpoint\` or no \`eid\`: name LayerZero's endpoint there. A plain anvil has none: \`clusterd rehearse\` starts chains that do (docs/run/deploying.md).`,
       )
     const { owner, pauser, relayer, payments } = { ...common, ...chain.deployment }
     return {
