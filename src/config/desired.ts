@@ -25,11 +25,7 @@ export function desiredChainDeployments({ chains, deployment }: Source, network:
   const common = deployment[network]
   if (!common)
     throw new ConfigError(
-      `The chains file has no \`deployment.${network}\`: ${
-        chains.every(({ local }) => local)
-          ? 'the contracts of a local world are deployed at its start, so there is nothing to compare or to deploy: `clusterd rehearse` has chains for that.'
-          : 'say owner and relayer there (docs/run/deploying.md).'
-      }`,
+      `The chains file has no \`deployment.${network}\`: say owner and relayer there (docs/run/deploying.md). A local world deploys its contracts itself; \`clusterd rehearse\` has chains to deploy on.`,
     )
   const ours = chains.filter((chain) => chain.network === network && !chain.watchOnly)
   const desired = ours.map((chain) => {
