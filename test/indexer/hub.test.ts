@@ -213,10 +213,10 @@ describe('a gap', () => {
       /chain "1": no RPC URL answers/,
     )
     await expect(world.open({ chainId: 5 })).rejects.toThrow(
-      /is on chain id 900000001, not 5 .*A rehearsal needs a fork of the chain/,
+      /is on chain id 900000001, not 5 .*To rehearse, run `clusterd rehearse`/,
     )
     await expect(world.open({ genesisHash: `0x${'11'.repeat(32)}` })).rejects.toThrow(
-      /has genesis 0x.*A rehearsal needs a fork of the chain/,
+      /has genesis 0x.*To rehearse, run `clusterd rehearse`/,
     )
   })
 })

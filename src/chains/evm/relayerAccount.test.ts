@@ -86,7 +86,7 @@ describe('a signature of something else', () => {
     await expect(typed.signTypedData(data)).rejects.toThrow(message)
   })
 
-  it('is none where the request is signed', async () => {
+  it('returns what was signed as requested', async () => {
     const raw = await own.signTransaction(TX)
     expect(await (await accountWith(raw)).signTransaction(TX)).toBe(raw)
   })

@@ -70,7 +70,7 @@ export class WrongChainError extends RpcError {
   constructor(found: string) {
     super(
       'transient',
-      `${found}: correct the URL. A rehearsal needs a fork of the chain (docs/run/deploying.md).`,
+      `${found}: correct the URL. To rehearse, run \`clusterd rehearse\` (docs/run/deploying.md).`,
     )
   }
 }
