@@ -118,6 +118,33 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
     await invitations().getByText('as second').waitFor({ state: 'detached' })
   })
 
+  it('a member signs its membership in public, and everybody sees the mark', async () => {
+    const owner = await freshWallet()
+    const guest = await freshWallet()
+    const shown = freshName('signed')
+    await until.status(world(), await registerOn('1', owner, [{ name: shown }]), 'finalized')
+    await signIn('/@account', owner)
+    await page.getByText('registered', { exact: true }).waitFor()
+    await add(guest.address, 'guest', false)
+    await press('Sign your membership')
+    await question('Sign your membership?')
+    await confirm('Sign it')
+    await expectMessage('Signed.')
+    await page.getByText('signed', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: 'Sign your membership' }).count()).toBe(0)
+
+    await signIn('/@account', guest)
+    const form = page.getByRole('form', { name: 'Join another bundle' })
+    await form.getByLabel('Name or id of the bundle').fill(shown)
+    await form.getByLabel('Sign it').check()
+    await form.getByRole('button', { name: 'Join' }).click()
+    await confirm('Join')
+    await expectMessage('Signed.')
+    await open(`/${shown}`)
+    const wallets = page.getByRole('region', { name: 'Wallets' })
+    await wallets.getByText('signed', { exact: true }).nth(1).waitFor()
+  })
+
   it('a new tab is signed in, and signed out with the first', async () => {
     await open('/@account')
     const tab = await screen.context.newPage()

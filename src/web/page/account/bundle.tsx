@@ -18,7 +18,7 @@ import {
   Link,
   NameLabel,
   NameList,
-  VerifiedBadge,
+  WalletBadges,
 } from '../parts/basics.js'
 import { GeneratedWallets } from './generate.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input } from './pieces.js'
@@ -160,8 +160,9 @@ function Wallets({ cluster: { id, wallets } }: { cluster: Cluster }) {
 }
 
 function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
-  const { address, name, isVerified, isPrivate, isBackedUp } = wallet
-  const { session, change } = useAccount()
+  const { address, name, isVerified, isPrivate, isBackedUp, evidence } = wallet
+  const { session, change, signMembership } = useAccount()
+  const isOwn = address === session?.address
   const publish = () =>
     change(`${name} is public now.`, WALLETS, { body: [{ address, name, isPrivate: false }] })
   const remove = () => change(`${name} is removed.`, WALLETS, { method: 'DELETE', body: [address] })
@@ -177,6 +178,12 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
     yes: 'Remove it',
     isGrave: true,
   }
+  const toSign: ConfirmationQuestion = {
+    title: 'Sign your membership?',
+    text: `Your wallet signs that it belongs to this bundle, and ${isPrivate ? 'the signature is public once the wallet is' : 'everybody can see the signature'}. This cannot be taken back.`,
+    yes: 'Sign it',
+    isGrave: true,
+  }
   return (
     <tr class={isPrivate ? 'private' : ''}>
       <td>
@@ -184,10 +191,10 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
       </td>
       <td>
         <CopyableAddress address={address} />
-        {address === session?.address && <em> you</em>}
+        {isOwn && <em> you</em>}
       </td>
       <td>
-        <VerifiedBadge isVerified={isVerified} />
+        <WalletBadges isVerified={isVerified} evidence={evidence} />
         {isPrivate && <Badge kind="veil">private</Badge>}
         {isBackedUp && <Badge>backed up</Badge>}
       </td>
@@ -197,6 +204,11 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
             <Link to={`/@account?join=${clusterId}`} class="button plain" label={`Verify: ${name}`}>
               Verify
             </Link>
+          )}
+          {isOwn && isVerified && evidence !== 'signed' && (
+            <ActionButton class="plain" work={() => signMembership(clusterId)} ask={toSign}>
+              Sign your membership
+            </ActionButton>
           )}
           {isPrivate && (
             <ActionButton
@@ -277,10 +289,16 @@ function movesNames({ cluster, session, owned }: Account): boolean {
 /**
  * Joins a bundle that lists the wallet.
  * @param text the bundle's id, or one of its names
+ * @param isPublic whether the wallet also signs its membership, in public
  * @param invited how the list of invitations, which strangers write, shows the bundle: names then do not move
  * @throws Error where names would move by an invitation
  */
-async function join(account: Account, text: string, invited?: string): Promise<unknown> {
+async function join(
+  account: Account,
+  text: string,
+  isPublic: boolean,
+  invited?: string,
+): Promise<unknown> {
   const { send, confirmed } = account
   const isMoving = movesNames(account)
   if (invited && isMoving)
@@ -308,6 +326,7 @@ async function join(account: Account, text: string, invited?: string): Promise<u
     isGrave: true,
   }
   if (isMoving && !(await confirmed(moved))) return false
+  if (isPublic) return account.signMembership(id)
   return account.change('Your wallet is verified there now.', `/v1/clusters/verify/${id}`, {
     method: 'POST',
   })
@@ -328,7 +347,7 @@ function Invitations() {
             <span class="soft">as {walletName}</span>
             <ActionButton
               class="plain"
-              work={() => join(account, clusterId, clusterName ?? clusterId)}
+              work={() => join(account, clusterId, false, clusterName ?? clusterId)}
               label={`Join ${clusterName ?? clusterId}`}
             >
               Join
@@ -351,7 +370,7 @@ function JoinForm() {
   return (
     <Form
       label="Join another bundle"
-      work={(typed) => join(account, typed('bundle'))}
+      work={(typed) => join(account, typed('bundle'), typed('public') !== '')}
       submit="Join"
       isPlain
     >
@@ -363,6 +382,9 @@ function JoinForm() {
         maxLength={66}
         defaultValue={query.join === account.cluster?.id ? '' : query.join}
       />
+      <CheckBox name="public">
+        Sign it: everybody can check that your wallet says so. A signature cannot be taken back.
+      </CheckBox>
     </Form>
   )
 }

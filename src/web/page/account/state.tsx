@@ -63,18 +63,31 @@ export const useAccount = (): Account => useContext(Context)!
 /**
  * A wallet's proof: the service's message with its signature. The message is bound to the wallet, so that signatures
  * of smart wallets are valid too.
- * @param more `recover`: the generated wallet whose key the message requests
+ * @param more `recover`: the generated wallet whose key the message requests; `cluster`: the cluster to which the wallet
+ * says that it belongs, of the testnet if `isTestnet`
  */
 export async function walletProofOf(
   { type, address, sign }: ConnectedAccount,
-  more: Record<string, string> = {},
+  more: { recover?: string; cluster?: string } = {},
+  isTestnet = false,
 ) {
   const query = new URLSearchParams({ type, wallet: address, ...more })
   const path = `/v1/auth/message?${query}`
   const { message, signingDate } = await callApi<{ message: string; signingDate: string }>(path, {
-    isTestnet: false,
+    isTestnet,
   })
   return { signature: await sign(message), signingDate }
+}
+
+/** The key of a new session of the wallet. @param more of the message that it signs */
+async function keyOf(
+  account: ConnectedAccount,
+  more: { cluster?: string } = {},
+  isTestnet = false,
+): Promise<string> {
+  const proof = await walletProofOf(account, more, isTestnet)
+  const body = { ...proof, ...more, type: account.type, wallet: account.address }
+  return (await callApi<{ token: string }>('/v1/auth/token', { isTestnet, body })).token
 }
 
 /** Reads the cluster of the wallet, and its names. */
@@ -322,15 +335,19 @@ function useWalletActions(
       talk.say(`Waiting for ${wallet.name}…`)
       const found = await wallet.connect()
       const { type, address } = found
-      const body = { ...(await walletProofOf(found)), type, wallet: address }
-      const { token } = await callApi<{ token: string }>('/v1/auth/token', {
-        isTestnet: false,
-        body,
-      })
-      keep({ token, type, address, walletId: wallet.id })
+      keep({ token: await keyOf(found), type, address, walletId: wallet.id })
       // the pressed button goes, and the focus with it
       document.getElementById('main')?.focus({ preventScroll: true })
       talk.say('Signed in.')
+    },
+    /** Verifies the wallet in a cluster that lists it, by a signature that will be public. */
+    async signMembership(cluster: string): Promise<void> {
+      const found = await account()
+      say('Waiting for your wallet…')
+      const token = await keyOf(found, { cluster }, isTestnet)
+      await callApi(`/v1/clusters/verify/${cluster}`, { method: 'POST', isTestnet, token })
+      await reloadNewest()
+      say('Signed. The signature is public in some 12 minutes.')
     },
     async signOut(everywhere = false) {
       const path = everywhere ? '/v1/auth/token?everywhere=true' : '/v1/auth/token'

@@ -4,6 +4,7 @@ import { pathOfName } from '../../paths.js'
 import { shortText } from '../lib/format.js'
 import type { ApiState } from '../lib/net.js'
 import { useNetwork } from '../lib/net.js'
+import type { Wallet } from '../lib/types.js'
 
 /** Small components of all pages. */
 
@@ -125,6 +126,14 @@ export const Badge = ({
 
 export const VerifiedBadge = ({ isVerified }: { isVerified: boolean | undefined }) => (
   <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
+)
+
+/** Whether a wallet is verified, and what shows it to everybody. A wallet that only the service vouches for has no mark. */
+export const WalletBadges = ({ isVerified, evidence }: Pick<Wallet, 'isVerified' | 'evidence'>) => (
+  <>
+    <VerifiedBadge isVerified={isVerified} />
+    {evidence !== undefined && evidence !== 'unsigned' && <Badge kind="good">{evidence}</Badge>}
+  </>
 )
 
 /** A part of a page under its heading. */

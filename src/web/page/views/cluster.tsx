@@ -36,6 +36,7 @@ import {
   NameList,
   NamePicture,
   VerifiedBadge,
+  WalletBadges,
 } from '../parts/basics.js'
 import { EventList } from '../parts/feed.js'
 import { NotFound } from './notFound.js'
@@ -205,11 +206,11 @@ function ClusterView({ asked }: { asked: ApiState<Cluster> }) {
         <LoadedContent asked={asked}>
           {({ wallets }) => (
             <ul class="rows">
-              {wallets.map(({ address, name, isVerified }) => (
-                <li key={address}>
-                  <strong>{name}</strong>
-                  <CopyableAddress address={address} />
-                  <VerifiedBadge isVerified={isVerified} />
+              {wallets.map((wallet) => (
+                <li key={wallet.address}>
+                  <strong>{wallet.name}</strong>
+                  <CopyableAddress address={wallet.address} />
+                  <WalletBadges {...wallet} />
                 </li>
               ))}
             </ul>
