@@ -1,6 +1,6 @@
 import type { ChainPort, RegistrationRequest } from '../../chains/chain.js'
 import { readJournalHead } from '../../db/journal/head.js'
-import { clusterExists } from '../../db/registry/clusters.js'
+import { findKnownClusterId } from '../../db/registry/clusters.js'
 import type { AddressType } from '../../registry/families.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import { defaultAmountWei, parseAmountWei } from '../../registry/primitives/amount.js'
@@ -195,7 +195,7 @@ async function referralOf(
   ]
   if (!id)
     throw new ApiError('invalid_request', 'referralClusterId is not a cluster id.', { details })
-  return (await clusterExists(context.pool, context.network, id)) ? id : null
+  return findKnownClusterId(context.pool, context.network, id)
 }
 
 async function requireFree(context: Context, names: readonly string[]): Promise<void> {

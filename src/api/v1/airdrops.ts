@@ -348,7 +348,7 @@ const airdrops = route.get('/v1/airdrops', {
   ),
   async handle(_request, { pool, network }) {
     const nowS = Math.floor(Date.now() / 1_000)
-    const found = await findClaimableAirdrops(pool, network, { nowS, limit: AIRDROPS_AT_MOST })
+    const found = await findClaimableAirdrops(pool, network, nowS, AIRDROPS_AT_MOST)
     return okAnswer(
       found.map(({ community, label, total, token, distributor, endsAtS }) => ({
         community,

@@ -167,7 +167,8 @@ const members = route.get('/v1/communities/:name/members', {
   errors: ['invalid_name'],
   async handle({ params, query }, { pool, network }) {
     const community = requireName(params.name!)
-    const found = await findCommunityMembers(pool, network, community, pageOf(query))
+    const { after, limit } = pageOf(query)
+    const found = await findCommunityMembers(pool, network, community, after, limit)
     const names = found.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
     return chargeForListItems(okAnswer(names), names.length)
   },

@@ -4,7 +4,8 @@ import { HASH_BYTES } from '../../registry/log/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Log } from '../generated/client.js'
 import { assertIndexingLeader, firstOfHead, type LeaderScope } from '../journal/head.js'
-import { byteaArray } from '../pg/arrays.js'
+import { prepareSingleRow } from '../journal/partitions.js'
+import { arraysOf, byteaArray } from '../pg/arrays.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { inPipelinedTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query, readRows } from '../pg/rows.js'
@@ -51,14 +52,9 @@ export async function readFeedLogState(db: Queryable, network: Network): Promise
   }
 }
 
-const OF_GENERATION = prepared(`SELECT ${LOG} FROM logs WHERE network = $1 AND generation = $2`)
-
-export const findStoredFeedLog = async (
-  db: Queryable,
-  network: Network,
-  generation: number,
-): Promise<StoredFeedLog | null> =>
-  (await query<StoredFeedLog>(db, network, OF_GENERATION, [generation]))[0] ?? null
+export const findStoredFeedLog = prepareSingleRow<StoredFeedLog, [generation: number]>(
+  prepared(`SELECT ${LOG} FROM logs WHERE network = $1 AND generation = $2`),
+)
 
 /**
  * Identity of this database: of the server (a restored dump has another), of the server's timeline (which changes when
@@ -90,9 +86,7 @@ export async function readTiles(
   if (tiles.length === 0) return new Map()
   const rows = await query<{ level: number; index: number; hashes: Buffer }>(db, network, TILES, [
     generation,
-    tiles.map(({ level }) => level),
-    tiles.map(({ index }) => index),
-    tiles.map(({ width }) => width),
+    ...arraysOf(tiles, 'level', 'index', 'width'),
   ])
   return new Map(rows.map((row) => [tileKey(row), row.hashes]))
 }
@@ -166,8 +160,7 @@ export async function storeTiles(
   if (tiles.length === 0) return
   await execute(db, network, WRITE_TILES, [
     generation,
-    tiles.map(({ level }) => level),
-    tiles.map(({ index }) => index),
+    ...arraysOf(tiles, 'level', 'index'),
     byteaArray(tiles.map(({ hashes }) => hashes)),
   ])
 }
