@@ -276,11 +276,6 @@ const ClaimSchema = namedObjectSchema('AirdropClaim', {
 
 const claim = (signer: ClaimPermissionSigner | null) =>
   route.get('/v1/airdrop/claim/:community', {
-    bad: {
-      what: 'a text that is no name',
-      params: () => ({ community: 'a b' }),
-      error: 'invalid_name',
-    },
     privateTo: 'members',
     costliest: { what: 'of 1,000 wallets', as: 'owner' },
     example: { status: 404, params: { community: COMMUNITY_WITHOUT_PRICE } },
