@@ -106,8 +106,8 @@ const register = route.post('/v0.1/register', {
   ),
   errors: quoteErrors(FAMILY_INTERFACES),
   async handle(request, context) {
-    const { isOf, v01 } = familyInterfaceOf(request.body.network)
-    const quote = await quoteOfRequest(context, request, isOf)
+    const { family, v01 } = familyInterfaceOf(request.body.network)
+    const quote = await quoteOfRequest(context, request, family)
     const { names, ...prices } = commonQuoteJson(quote)
     const withoutWei = names.map(({ name, amount }) => ({ name, amount }))
     return okAnswer({ ...prices, names: withoutWei, ...v01.ownFields(quote) })
