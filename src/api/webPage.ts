@@ -115,7 +115,6 @@ const TYPE = 'image/svg+xml'
 const PNG_TYPE = 'image/png'
 
 const image = route.get('/image/:name.svg', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   costliest: {},
   summary: 'The picture of a name',
   description: 'Drawn from the name alone, whether anybody holds it or not.',
@@ -128,7 +127,6 @@ const image = route.get('/image/:name.svg', {
 })
 
 const cardImage = route.get('/image/:name.png', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   costliest: {},
   summary: 'The picture of a name as PNG',
   description: 'As `/image/:name.svg`, for sites that show a link as a card.',

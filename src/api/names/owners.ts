@@ -53,7 +53,9 @@ interface Start {
 async function startOf(context: Context, name: string | undefined): Promise<Start> {
   if (name === undefined) return { isBelow: false, after: 0 }
   const parsed = parseFullName(name)
-  const after = parsed && (await findRegistrationPosition(context.pool, context.network, parsed))
+  const after =
+    parsed &&
+    (await findRegistrationPosition(context.pool, context.network, parsed.cluster, parsed.wallet))
   if (after === null)
     throw new ApiError('invalid_page', 'The parameter after is no name of an earlier answer.')
   return { isBelow: parsed!.wallet !== null, after }

@@ -6,7 +6,7 @@ import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { enumParameter, type RequestQuery, wholeNumberParameter } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
-import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
+import type { SampleData } from '../http/sampleRequests.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
@@ -88,15 +88,21 @@ export const ProofSchema = namedObjectSchema('Proof', {
   wallet: addressSchema.describe('The wallet that signed'),
 })
 
-const token = route.post('/v1/auth/token', {
+/** Fields that the exchanges of v1 and v0.1 have in common. */
+export const sharedTokenRouteFields = {
   bad: {
     what: 'an address of another kind',
     body: () => proofOfWrongTypeExample,
-    error: 'unsupported_address',
+    error: 'unsupported_address' as const,
   },
-  costliest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
+  costliest: { what: 'a wrong signature', body: ({ wrongProof }: SampleData) => wrongProof() },
   example: expiredProofExample,
   summary: 'Exchange a signature for an authentication key',
+  price: SIGN_IN_PRICE,
+}
+
+const token = route.post('/v1/auth/token', {
+  ...sharedTokenRouteFields,
   description:
     'The same signature gives the same key. Send the key as `Authorization: Bearer` or `X-AUTH-KEY`. With `cluster`, `POST /v1/clusters/verify/{clusterId}` within 11 minutes of the signing date publishes the signature.',
   body: ProofSchema.extend({
@@ -104,7 +110,6 @@ const token = route.post('/v1/auth/token', {
     nonce: nonceSchema.optional(),
     cluster: signedCluster.optional(),
   }),
-  price: SIGN_IN_PRICE,
   responses: okResponses('The key', { token: z.string() }),
   errors: [
     'unsupported_address',
@@ -121,7 +126,6 @@ const token = route.post('/v1/auth/token', {
 export const keyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
     route[method](path, {
-      bad: REQUEST_WITHOUT_KEY,
       privateTo: 'caller',
       ...version,
       costliest: { as: 'other' },

@@ -126,7 +126,6 @@ const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer
   chargeForListItems(okAnswer(cluster), cluster.wallets.length)
 
 const byId = route.get('/v1/clusters/id/:id', {
-  bad: { what: 'a text that is no id', params: () => ({ id: 'x' }), error: 'invalid_request' },
   privateTo: 'members',
   costliest: { what: '1,000 wallets, by a member', as: 'owner' },
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
@@ -140,7 +139,6 @@ const byId = route.get('/v1/clusters/id/:id', {
 })
 
 const byName = route.get('/v1/clusters/name/:name', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   privateTo: 'members',
   costliest: { what: '1,000 wallets, by a member', as: 'owner' },
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },

@@ -16,7 +16,6 @@ import { addressSchema, nameSchema } from './schemas.js'
 
 const primary = (primaryNames: PrimaryNameReader | null) =>
   route.get('/v1/names/:name/primary/:address', {
-    bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
     costliest: {},
     bounds: { 'chains[]': 'set up: its reverse registrars' },
     summary: 'The transactions that make a name the primary name of an address in ENS',

@@ -14,7 +14,7 @@ import { type Answer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, route, type Session } from '../http/route.js'
-import { addMaxWalletsBody, makeSampleList, REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
+import { addMaxWalletsBody, makeSampleList } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { addressSchema, clusterIdSchema, walletNameSchema } from './schemas.js'
 
@@ -58,7 +58,6 @@ export const clusterCreationRoute = (
 ) =>
   route.post(path, {
     ...texts,
-    bad: REQUEST_WITHOUT_KEY,
     costliest: { as: 'other' },
     privateTo: 'caller',
     auth: 'required',
@@ -154,11 +153,6 @@ const remove = route.delete('/v1/clusters/wallets', {
 const MAX_WAIT_MS = 30_000
 
 const verify = route.post('/v1/clusters/verify/:clusterId', {
-  bad: {
-    what: 'a text that is no id',
-    params: () => ({ clusterId: 'x' }),
-    error: 'invalid_request',
-  },
   privateTo: null,
   example: { status: 403 },
   costliest: { as: 'other' },

@@ -1,8 +1,8 @@
 import type pg from 'pg'
-import type { Network } from '../../registry/primitives/network.js'
 import type { AirdropClaim } from '../generated/client.js'
+import { prepareStatement } from '../journal/partitions.js'
 import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
-import { type DecodedRow, execute, prepared, query } from '../pg/rows.js'
+import { type DecodedRow, execute, prepared } from '../pg/rows.js'
 import {
   AIRDROP_STATE,
   type AirdropWithoutClaimCounts,
@@ -18,16 +18,11 @@ export type WatchedAirdrop = Pick<
 
 export type ClaimOnChain = Omit<DecodedRow<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
-const WATCHED =
-  prepared(`SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
-    FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`)
-
 /** Airdrops that may still be claimed from, on the chain of a network label. */
-export const readWatchedAirdrops = (
-  pool: pg.Pool,
-  network: Network,
-  label: string,
-): Promise<WatchedAirdrop[]> => query(pool, network, WATCHED, [label])
+export const readWatchedAirdrops = prepareStatement<WatchedAirdrop, [label: string]>(
+  prepared(`SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
+    FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`),
+)
 
 /** A range of confirmed blocks that begins at an airdrop's checkpoint. */
 interface ConfirmedBlocks {

@@ -5,6 +5,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { assertIndexingLeader, endLeaderships, lockJournalHead } from '../journal/head.js'
+import { prepareSingleRow } from '../journal/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg/rows.js'
 
@@ -151,14 +152,9 @@ export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Pr
 }
 
 /** Newest row of `chains` with a label. Null when the label's chain was never registered. */
-export async function findChain(
-  pool: pg.Pool,
-  network: Network,
-  label: string,
-): Promise<ChainRow | null> {
-  const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`
-  return (await query<StoredChain>(pool, network, text, [label]))[0] ?? null
-}
+export const findChain = prepareSingleRow<ChainRow, [label: string]>(
+  `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`,
+)
 
 /** Genesis hash of a chain. Null before the chain was first reached. */
 export async function readGenesisHash(

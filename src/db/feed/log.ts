@@ -4,7 +4,7 @@ import { HASH_BYTES } from '../../registry/log/tree.js'
 import { type LogPlace, networkOfLog } from '../../registry/primitives/network.js'
 import type { Log } from '../generated/client.js'
 import { assertIndexingLeader, firstOfHead, type LeaderScope } from '../journal/head.js'
-import { byteaArray } from '../pg/arrays.js'
+import { arraysOf, byteaArray } from '../pg/arrays.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { inPipelinedTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query, readRows } from '../pg/rows.js'
@@ -93,9 +93,7 @@ export async function readTiles(
   if (tiles.length === 0) return new Map()
   const rows = await query<{ level: number; index: number; hashes: Buffer }>(db, network, TILES, [
     generation,
-    tiles.map(({ level }) => level),
-    tiles.map(({ index }) => index),
-    tiles.map(({ width }) => width),
+    ...arraysOf(tiles, 'level', 'index', 'width'),
   ])
   return new Map(rows.map((row) => [tileKey(row), row.hashes]))
 }
@@ -169,8 +167,7 @@ export async function storeTiles(
   if (tiles.length === 0) return
   await execute(db, network, WRITE_TILES, [
     generation,
-    tiles.map(({ level }) => level),
-    tiles.map(({ index }) => index),
+    ...arraysOf(tiles, 'level', 'index'),
     byteaArray(tiles.map(({ hashes }) => hashes)),
   ])
 }

@@ -10,7 +10,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import {
   journalEntrySql,
   type PartitionNames,
-  prepareSingleRow,
+  prepareSingleValue,
   prepareStatement,
 } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
@@ -104,7 +104,7 @@ function clusterBy<Key>(serial: (l: PartitionNames) => string) {
     network: Network,
     key: Key,
     viewer: Buffer | null = null,
-  ): Promise<ClusterForViewer | null> => view(await read(db, network, [key, viewer]))
+  ): Promise<ClusterForViewer | null> => view(await read(db, network, key, viewer))
 }
 
 export const findClusterById = clusterBy<Buffer>(
@@ -113,21 +113,20 @@ export const findClusterById = clusterBy<Buffer>(
 
 export const findClusterByName = clusterBy<string>((l) => holderOfNameSql(l, '$1'))
 
-const idByName = prepareSingleRow<{ id: Buffer }, [name: string]>(
+/** Id of the cluster that holds a name, without its wallets. Null where no cluster holds it. */
+export const findClusterIdByName = prepareSingleValue<Buffer, [name: string]>(
   (l) =>
     `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = (${holderOfNameSql(l, '$1')})`,
 )
 
-/** Id of the cluster that holds a name, without its wallets. Null where no cluster holds it. */
-export async function findClusterIdByName(
-  db: Queryable,
-  network: Network,
-  name: string,
-): Promise<Buffer | null> {
-  return (await idByName(db, network, name))?.id ?? null
-}
-
-const idByAddress = prepareStatement<{ id: Buffer }>(
+/**
+ * Id of the cluster in which an address is verified, or null. A private verification is found only if the address is
+ * `viewer`.
+ */
+export const findClusterId = prepareSingleValue<
+  Buffer,
+  [address: Buffer, viewer: Buffer | null | undefined]
+>(
   (l) => `SELECT c.id FROM (
       SELECT cluster FROM (${publicWalletSql(l, '$1')}) p WHERE verified
       UNION ALL
@@ -136,19 +135,6 @@ const idByAddress = prepareStatement<{ id: Buffer }>(
     CROSS JOIN LATERAL (SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = w.cluster LIMIT 1) c`,
 )
 
-/**
- * Id of the cluster in which an address is verified, or null. A private verification is found only if the address is
- * `viewer`.
- */
-export async function findClusterId(
-  db: Queryable,
-  network: Network,
-  address: Buffer,
-  viewer: Buffer | null = null,
-): Promise<Buffer | null> {
-  return (await idByAddress(db, network, [address, viewer]))[0]?.id ?? null
-}
-
 /** A cluster that lists an address in public, in which the address is not verified. */
 export interface Invitation {
   clusterId: Buffer
@@ -156,7 +142,8 @@ export interface Invitation {
   walletName: string
 }
 
-const invitations = prepareStatement<Invitation>(
+/** Clusters that list an address in public without its proof, newest entry first: old ones of strangers hide no new one. */
+export const findInvitations = prepareStatement<Invitation, [address: Buffer, limit: number]>(
   (l) => `SELECT c.id AS cluster_id, held.name AS cluster_name, w.name AS wallet_name FROM (
       SELECT cluster, name, created_seq FROM ${l.wallets}
       WHERE network = ${l.network} AND address = $1 AND NOT private AND NOT verified
@@ -167,23 +154,10 @@ const invitations = prepareStatement<Invitation>(
     ORDER BY w.created_seq DESC, w.cluster DESC`,
 )
 
-/** Clusters that list an address in public without its proof, newest entry first: old ones of strangers hide no new one. */
-export const findInvitations = (
-  db: Queryable,
-  network: Network,
-  address: Buffer,
-  limit: number,
-): Promise<Invitation[]> => invitations(db, network, [address, limit])
-
-const clusterRowById = prepareSingleRow<{ id: Buffer }, [id: Buffer]>(
+/** The id itself where a cluster has it, else null. */
+export const findKnownClusterId = prepareSingleValue<Buffer, [id: Buffer]>(
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
-
-export const clusterExists = async (
-  db: Queryable,
-  network: Network,
-  id: Buffer,
-): Promise<boolean> => (await clusterRowById(db, network, id)) !== null
 
 function view(rows: readonly Row[]): ClusterForViewer | null {
   const [first] = rows

@@ -1,7 +1,7 @@
 import { BID_OFFSETS, BID_OUTCOME } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { journalEntrySql, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
+import { journalEntrySql, prepareSingleValue, prepareStatement } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
 import { heldNamesSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
@@ -56,7 +56,7 @@ export async function findOwnedNames(
   address: Buffer,
   { after, limit }: JournalPage,
 ): Promise<OwnedName[]> {
-  const rows = await owned(db, network, [address, after, limit])
+  const rows = await owned(db, network, address, after, limit)
   return rows.map(({ amount, ...name }) => ({ amountWei: wordToBigInt(amount), ...name }))
 }
 
@@ -75,24 +75,19 @@ export async function findWinningBids(
   names: readonly string[],
 ): Promise<Map<string, Buffer>> {
   if (names.length === 0) return new Map()
-  const rows = await winning(db, network, [names])
+  const rows = await winning(db, network, names)
   return new Map(rows.map(({ name, body }) => [name, body]))
 }
-
-const position = prepareSingleRow<{ seq: number }, [cluster: string, wallet: string | null]>(
-  (l) => `SELECT seq FROM ${l.names}
-      WHERE network = ${l.network} AND name = $1 AND outcome = ${BID_OUTCOME.won} AND $2::text IS NULL
-    UNION ALL SELECT seq FROM ${l.community_names} WHERE network = ${l.network} AND community = $1 AND name = $2`,
-)
 
 /**
  * Sequence number at which a name was registered. Null where nobody holds it. `wallet` is null for the name of a
  * cluster.
  */
-export async function findRegistrationPosition(
-  db: Queryable,
-  network: Network,
-  { cluster, wallet }: { cluster: string; wallet: string | null },
-): Promise<number | null> {
-  return (await position(db, network, cluster, wallet))?.seq ?? null
-}
+export const findRegistrationPosition = prepareSingleValue<
+  number,
+  [cluster: string, wallet: string | null]
+>(
+  (l) => `SELECT seq FROM ${l.names}
+      WHERE network = ${l.network} AND name = $1 AND outcome = ${BID_OUTCOME.won} AND $2::text IS NULL
+    UNION ALL SELECT seq FROM ${l.community_names} WHERE network = ${l.network} AND community = $1 AND name = $2`,
+)

@@ -80,20 +80,28 @@ export const rangeHashFromSubtrees = (
   hashes: readonly Uint8Array[],
 ): Uint8Array => hashes.reduceRight((right, left) => node(left, right))
 
-/** Ranges whose hashes prove the inclusion of a leaf, from the leaf to the root (RFC 6962, section 2.1.1). */
-export function inclusionProofRanges(index: number, size: number): LeafRange[] {
-  const ranges: LeafRange[] = []
-  let range: LeafRange = { from: 0, to: size }
-  while (range.to - range.from > 1) {
-    const middle = range.from + splitOf(range.to - range.from)
-    const left = { from: range.from, to: middle }
-    const right = { from: middle, to: range.to }
+/** Descends from the root to a range with a leaf. @returns that range, and the ranges beside the way up from it */
+function descend(
+  index: number,
+  size: number,
+  isEnd: (range: LeafRange) => boolean,
+): { beside: LeafRange[]; end: LeafRange } {
+  const beside: LeafRange[] = []
+  let end: LeafRange = { from: 0, to: size }
+  while (!isEnd(end)) {
+    const middle = end.from + splitOf(end.to - end.from)
+    const left = { from: end.from, to: middle }
+    const right = { from: middle, to: end.to }
     const isLeft = index < middle
-    ranges.push(isLeft ? right : left)
-    range = isLeft ? left : right
+    beside.unshift(isLeft ? right : left)
+    end = isLeft ? left : right
   }
-  return ranges.reverse()
+  return { beside, end }
 }
+
+/** Ranges whose hashes prove the inclusion of a leaf, from the leaf to the root (RFC 6962, section 2.1.1). */
+export const inclusionProofRanges = (index: number, size: number): LeafRange[] =>
+  descend(index, size, ({ from, to }) => to - from <= 1).beside
 
 /**
  * Root that a proof of inclusion gives.
@@ -121,19 +129,9 @@ export function rootOfInclusionProof(
  * @param oldSize at least 1
  */
 export function consistencyProofRanges(oldSize: number, size: number): LeafRange[] {
-  const ranges: LeafRange[] = []
-  let range: LeafRange = { from: 0, to: size }
-  while (range.to > oldSize) {
-    const middle = range.from + splitOf(range.to - range.from)
-    const left = { from: range.from, to: middle }
-    const right = { from: middle, to: range.to }
-    const isLeft = oldSize <= middle
-    ranges.push(isLeft ? right : left)
-    range = isLeft ? left : right
-  }
+  const { beside, end } = descend(oldSize - 1, size, ({ to }) => to <= oldSize)
   // a range from the first leaf on is the whole older tree, whose root the verifier already has
-  if (range.from > 0) ranges.push(range)
-  return ranges.reverse()
+  return end.from > 0 ? [end, ...beside] : beside
 }
 
 /**
