@@ -5,7 +5,7 @@ import { migrate } from '../../src/db/pg/migrate.js'
 import { refreshRanking } from '../../src/db/registry/ranking.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { createDatabase, startPostgres } from '../../src/testing/processes/postgres.js'
-import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
+import { withConnection } from '../../src/db/pg/pool.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { queryOn } from '../support/database.js'
 import { bodyOf, serve } from '../support/httpServer.js'
@@ -103,7 +103,7 @@ export async function startQuiet(options: QuietOptions): Promise<Quiet> {
   async function start(name: Name): Promise<void> {
     const { dump, sql, env, isReduced = false } = PROCESSES[name]
     const databaseUrl = await createDatabase(server.url, name.toLowerCase())
-    await withPostgresClient(databaseUrl, async (client) => {
+    await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {
       await client.query(dumps[dump])
       if (sql) await client.query(sql)
       // the service sends all messages again, the others none
@@ -116,7 +116,7 @@ export async function startQuiet(options: QuietOptions): Promise<Quiet> {
     })
     await migrate(databaseUrl)
     // as a worker does within a minute
-    await withPostgresClient(databaseUrl, async (client) => {
+    await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {
       for (const network of NETWORKS) await refreshRanking(client, network)
     })
     await stopDatabaseClock(databaseUrl, nowMs)
