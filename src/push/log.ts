@@ -7,6 +7,7 @@ import {
   type StoredFeedLog,
   writeFeedLog,
 } from '../db/feed/log.js'
+import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
@@ -63,9 +64,10 @@ export interface FeedLogWorkerOptions {
   memory?: LastSignedFeedLog
   /** Called when the feed restarts with a new generation, because signed events were lost. */
   onWentBack?(): void
-  /** Called after each step, also a failed one, with the number of events that are not in the log yet. */
-  onBehind?(events: number): void
 }
+
+/** Time after which events that are not in the signed log, and a witness that does not sign, raise an alarm, ms. */
+const ALARM_AFTER_MS = 60_000
 
 /**
  * Maintains the transparency log of a network's feed (C2SP tlog-tiles). In steps it appends new events and signs a
@@ -79,8 +81,9 @@ export function feedLogWorker(
   const { pool, network, epoch } = ctx
   const { keys, witnesses = [], notify = createWakeUp() } = options
   const { memory = new LastSignedFeedLog() } = options
+  /** Number of events that are not in the log yet, and when there was none. */
   let behind = 0
-  const report = () => options.onBehind?.(behind)
+  let levelMs = performance.now()
   return {
     name: 'the log of the feed',
     fields: { network },
@@ -88,8 +91,27 @@ export function feedLogWorker(
     idleMs: IDLE_POLL_MS,
     notify,
     maxBusySteps: 1,
-    check: report,
-    onFailure: report,
+    check() {
+      if (behind === 0) levelMs = performance.now()
+    },
+    alarms() {
+      const isLate = (sinceMs: number) => performance.now() - sinceMs >= ALARM_AFTER_MS
+      const alarms: ProblemWithAlarm[] = []
+      if (behind > 0 && isLate(levelMs))
+        alarms.push({
+          alarm: 'ClusterdLogBehind',
+          text: `the signed log of ${network} is ${behind} events behind its feed`,
+          network,
+        })
+      for (const { name, failing } of witnesses)
+        if (failing && isLate(failing.sinceMs))
+          alarms.push({
+            alarm: 'ClusterdWitnessAway',
+            text: `the witness ${name} does not sign the log of ${network}: ${failing.why}`,
+            network,
+          })
+      return alarms
+    },
     async step(signal) {
       const server = await readDatabaseIdentity(pool)
       const followed = await readFeedLogState(pool, network)
