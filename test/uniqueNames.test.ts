@@ -138,7 +138,6 @@ it('no two migrations have the same number', () => {
 const SHARED = {
   'api/feed/stream.ts written': 'by page of events',
   'api/limits/meter.ts UNLIMITED_METER': 'counts nothing',
-  'config/secretFiles.ts otherNames': 'filled while the module loads',
   'db/pg/copyRows.ts sink': 'emptied before each use, without a pause in between',
   'db/leaders/lead.ts endedFrozenMs': 'by pool',
   'db/pg/pipeline.ts connectionsThroughPooler': 'by connection or pool',

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Stack, startStack } from '../../src/testing/index.js'
-import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
+import { withConnection } from '../../src/db/pg/pool.js'
 import { A_YEAR_AHEAD } from '../../test/chaos/lib/databaseWeathers.js'
 import { type FaultyNode, startFaultyNode } from '../../test/support/faultyNode/faultyNode.js'
 import { hasPgbouncer, startPgbouncer } from '../../test/support/pgbouncer.js'
@@ -70,7 +70,7 @@ export async function startSoakWorld(onEnd: Bench['onEnd']): Promise<SoakWorld> 
 }
 
 async function startPooler(databaseUrl: string): Promise<Pooler> {
-  await withPostgresClient(databaseUrl, async (client) => {
+  await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {
     for (const setting of ROLE_SETTINGS)
       await client.query(`ALTER ROLE CURRENT_USER SET ${setting}`)
   })

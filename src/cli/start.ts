@@ -17,7 +17,7 @@ const GIVE_UP_MS = 8_000
 const HEAP_GROWTH_PERCENT = 100
 
 /** Options of `clusterd start`. They take precedence over the environment. */
-export interface StartOptions {
+interface StartOptions {
   /** Roles of the daemon, joined by commas. */
   roles?: string
   watch?: boolean
@@ -26,7 +26,7 @@ export interface StartOptions {
 }
 
 /** Options of `clusterd mirror`. */
-export interface MirrorOptions extends NetworkOptions, Pick<StartOptions, 'migrate'> {
+interface MirrorOptions extends NetworkOptions, Pick<StartOptions, 'migrate'> {
   key?: string
   domain?: string
   accept?: string

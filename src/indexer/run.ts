@@ -8,10 +8,10 @@ import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { LastSignedFeedLog } from '../push/log.js'
+import { type FeedLogWorkerOptions, feedLogWorker, LastSignedFeedLog } from '../push/log.js'
+import { Witness, type WitnessSettings } from '../push/witnesses.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
-import { type SignedLogOptions, signedLogWorker } from './log.js'
 import { createBackfillProgressLog, type IndexerCallbacks } from './progress.js'
 
 /** A chain that is indexed. */
@@ -34,7 +34,7 @@ export interface NetworkChainSources {
   /** Creates the workers that maintain the network's tables, for one term of leadership. */
   maintenance(ctx: LeaderContext): Worker[]
   /** Domain in the name of the feed's signed log, the log's keys, and its witnesses. */
-  log: Pick<SignedLogOptions, 'domain' | 'keys' | 'witnesses'>
+  log: Pick<FeedLogWorkerOptions, 'domain' | 'keys'> & { witnesses: readonly WitnessSettings[] }
 }
 
 export interface NetworkIndexRun {
@@ -150,11 +150,17 @@ function workersOf(
     ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
     paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
     ...on.logMemories.map((memory, i) =>
-      signedLogWorker(ctx, {
+      feedLogWorker(ctx, {
         ...sources.log,
         memory,
         // witnesses know the log of the feed only
-        ...(i === 0 ? { notify: on.logNotify } : { isEvidence: true, witnesses: [] }),
+        ...(i === 0
+          ? {
+              notify: on.logNotify,
+              witnesses: sources.log.witnesses.map((one) => new Witness(one)),
+            }
+          : { isEvidence: true, witnesses: [] }),
+        onWentBack: () => ctx.loops.reportLostCommits(ctx.network),
       }),
     ),
     ...sources.maintenance(ctx),

@@ -25,11 +25,8 @@ export class MirrorHealth {
     this.#levelMs = this.#nowMs()
   }
 
-  /** Records a failed step. @returns true unless the previous step failed with the same message */
-  failed(error: Error): boolean {
-    const isNews = this.#failure?.message !== error.message
+  failed = (error: Error): void => {
     this.#failure = error
-    return isNews
   }
 
   /** Why nothing is copied from the source. Null where there is no problem. */

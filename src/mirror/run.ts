@@ -6,7 +6,7 @@ import { lockMirrorHead } from '../db/mirror/writer.js'
 import type { Listener } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
 import type { NetworkIndexRun } from '../indexer/run.js'
-import { alarmLogFields, type ProblemWithAlarm } from '../ops/alarms.js'
+import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import { sha256InOneCall } from '../registry/log/hash.js'
@@ -56,12 +56,6 @@ export async function runMirror(
   })
   let leads = false
   const health = new MirrorHealth(`the mirror of ${network}, from ${source.url}`)
-  const onFailure = (error: Error) => {
-    const isNews = health.failed(error)
-    const { alarm } = health.problem()!
-    if (isNews && alarm === 'ClusterdMirrorRefused')
-      log.error({ network, err: error, ...alarmLogFields(alarm) }, 'the mirror takes nothing in')
-  }
   const onError = (err: Error) => log.warn({ network, err }, 'the mirror stopped; trying again')
   const lead = { ...at, network, role: 'index', signal, loops, log, onError } as const
   const done = whileLeading(lead, async (epoch, stopped) => {
@@ -72,16 +66,11 @@ export async function runMirror(
     try {
       await runWorkers(
         [
-          mirrorWorker({
-            network,
-            pool,
-            epoch,
-            reader,
-            isExpected,
-            cosigner,
-            onFailure,
-            onStep: health.succeeded,
-          }),
+          {
+            ...mirrorWorker({ network, pool, epoch, reader, isExpected, cosigner }),
+            check: health.succeeded,
+            onFailure: health.failed,
+          },
           evidenceMirrorWorker({ network, pool, epoch, reader: openReader(`${network}/evidence`) }),
           ...maintenance(leader),
         ],

@@ -41,8 +41,6 @@ export interface MirrorWorkerOptions {
   isExpected: boolean
   /** Signs the copied checkpoints as a witness. */
   cosigner?: Cosigner | undefined
-  onFailure?(error: Error): void
-  onStep?(): void
 }
 
 /**
@@ -50,7 +48,7 @@ export interface MirrorWorkerOptions {
  * anything is wrong, copies nothing.
  */
 export function mirrorWorker(options: MirrorWorkerOptions): Worker {
-  const { network, pool, epoch, reader, isExpected, cosigner, onFailure, onStep } = options
+  const { network, pool, epoch, reader, isExpected, cosigner } = options
   const startedMs = performance.now()
   let takenMs = startedMs
   let recordedMs = Number.NEGATIVE_INFINITY
@@ -81,8 +79,6 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
       takenMs = nowMs
       return 'progressed'
     },
-    ...(onFailure && { onFailure }),
-    ...(onStep && { check: onStep }),
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type StoredFeedLog,
   writeFeedLog,
 } from '../db/feed/log.js'
+import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
@@ -66,9 +67,10 @@ export interface FeedLogWorkerOptions {
   isEvidence?: boolean
   /** Called when the feed restarts with a new generation, because signed events were lost. */
   onWentBack?(): void
-  /** Called after each step, also a failed one, with the number of events that are not in the log yet. */
-  onBehind?(events: number): void
 }
+
+/** Time after which events that are not in the signed log, and a witness that does not sign, raise an alarm, ms. */
+const ALARM_AFTER_MS = 60_000
 
 /**
  * Maintains the transparency log of a network's feed, or of its evidence (C2SP tlog-tiles). In steps it appends new
@@ -83,8 +85,10 @@ export function feedLogWorker(
   const { keys, witnesses = [], notify = createWakeUp(), isEvidence } = options
   const { memory = new LastSignedFeedLog() } = options
   const place: LogPlace = isEvidence ? `${network}/evidence` : network
+  const what = isEvidence ? `evidence of ${network}` : network
+  /** Number of events that are not in the log yet, and when there was none. */
   let behind = 0
-  const report = () => options.onBehind?.(behind)
+  let levelMs = performance.now()
   return {
     name: isEvidence ? 'the log of evidence' : 'the log of the feed',
     fields: { network },
@@ -92,8 +96,27 @@ export function feedLogWorker(
     idleMs: isEvidence ? EVIDENCE_IDLE_MS : IDLE_POLL_MS,
     notify,
     maxBusySteps: 1,
-    check: report,
-    onFailure: report,
+    check() {
+      if (behind === 0) levelMs = performance.now()
+    },
+    alarms() {
+      const isLate = (sinceMs: number) => performance.now() - sinceMs >= ALARM_AFTER_MS
+      const alarms: ProblemWithAlarm[] = []
+      if (behind > 0 && isLate(levelMs))
+        alarms.push({
+          alarm: 'ClusterdLogBehind',
+          text: `the signed log of ${what} is ${behind} entries behind`,
+          network,
+        })
+      for (const { name, failing } of witnesses)
+        if (failing && isLate(failing.sinceMs))
+          alarms.push({
+            alarm: 'ClusterdWitnessAway',
+            text: `the witness ${name} does not sign the log of ${network}: ${failing.why}`,
+            network,
+          })
+      return alarms
+    },
     async step(signal) {
       const server = await readDatabaseIdentity(pool)
       const now = await readFeedLogState(pool, place)

@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { migrate } from '../../src/db/pg/migrate.js'
-import { createPool } from '../../src/db/pg/pool.js'
+import { createPool, withConnection } from '../../src/db/pg/pool.js'
 import { refreshRanking } from '../../src/db/registry/ranking.js'
 import { feedLogWorker } from '../../src/push/log.js'
 import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { createDatabase, startPostgres } from '../../src/testing/processes/postgres.js'
-import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { queryOn } from '../support/database.js'
 import { readEpoch } from '../support/epoch.js'
@@ -121,7 +120,7 @@ export async function startQuiet(options: QuietOptions): Promise<Quiet> {
   async function start(name: Name): Promise<void> {
     const { dump, sql, env, isReduced = false } = PROCESSES[name]
     const databaseUrl = await createDatabase(server.url, name.toLowerCase())
-    await withPostgresClient(databaseUrl, async (client) => {
+    await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {
       await client.query(dumps[dump])
       if (sql) await client.query(sql)
       // the service sends all messages again, the others none
@@ -134,7 +133,7 @@ export async function startQuiet(options: QuietOptions): Promise<Quiet> {
     })
     await migrate(databaseUrl)
     // as workers do within a minute
-    await withPostgresClient(databaseUrl, async (client) => {
+    await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {
       for (const network of NETWORKS) await refreshRanking(client, network)
     })
     await beginEvidenceLogs(databaseUrl, deployment.env)

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander'
-import type { ChainFamilyCommands } from '../family.js'
 import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, addSigningOptions } from '../values.js'
@@ -14,8 +13,6 @@ Examples:
 The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is desired; docs/run/deploying.md goes through it.`
 
 const run = lazyCommandActions(() => import('./contracts.js'))
-
-export const evmCommands: ChainFamilyCommands = { add: addContractCommands }
 
 export function addContractCommands(program: Command): void {
   const contracts = program

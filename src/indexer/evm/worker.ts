@@ -6,7 +6,6 @@ import {
 } from '../../chains/evm/runningHash/ranges.js'
 import { subscribeToNode } from '../../chains/rpc/subscriptions.js'
 import { type ChainRow, readChain, readEntryBodies } from '../../db/chains/chains.js'
-import { alarmLogFields } from '../../ops/alarms.js'
 import { chainErrorSentence } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { createWakeUp } from '../../ops/notify.js'
@@ -79,11 +78,7 @@ export function evmIndexerWorker(
     const { kind, ...numbers } = outcome
     const ms = Math.round(performance.now() - startedMs)
     const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms }
-    if (kind === 'halted' && !isHalted)
-      log.error(
-        { ...line, ...alarmLogFields('ClusterdChainHalted') },
-        'halted: a confirmed block was replaced',
-      )
+    if (kind === 'halted' && !isHalted) log.error(line, 'halted: a confirmed block was replaced')
     else if (isNews(outcome)) log.info(line, kind)
     else log.trace(line, kind)
     isHalted = kind === 'halted'
