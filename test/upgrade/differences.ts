@@ -210,9 +210,12 @@ export const GONE_METRICS: readonly string[] = [
   'clusterd_webhooks{network,state}',
 ]
 
-/** Paths and queries that the recorded build does not have. Their answers were recorded later. */
-export const ADDED_PATHS =
-  /^\/(v1\/trpc|profile-image|v1\/names\/referrals|v1\/tokens|v1\/log\/(mainnet|testnet)\/evidence|image\/[^/?]+\.png|v1\/.*[?&](chainId|invitations|cluster)=)/
+const ADDED_PATHS =
+  /^\/(v1\/trpc|profile-image|v1\/names\/referrals|v1\/tokens|v1\/log\/[^/?]+\/evidence|image\/[^/?]+\.png|v1\/.*[?&](chainId|invitations|cluster)=)/
+
+/** Whether the recorded build does not have a request's path, query or field. Its answer was recorded later. */
+export const isAddedRequest = ({ path, body }: Pick<Recorded, 'path' | 'body'>): boolean =>
+  ADDED_PATHS.test(path) || (path === '/v1/auth/token' && 'cluster' in Object(body))
 
 /** Fields of the chains file that are gone: `doctor` and `start` name a field that is still there. */
 export const GONE_FIELDS: readonly string[] = ['chains[].singleNodeAfter']
