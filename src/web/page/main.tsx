@@ -2,6 +2,8 @@ import { type ComponentType, render } from 'preact'
 import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
 import { pageOfPath } from '../paths.js'
+// every page hears when another tab signs the wallet out
+import './account/session.js'
 import { serviceInfo } from './lib/service.js'
 import { PageFrame } from './parts/frame.js'
 import { AddressPage, NameBelowCommunityPage, NamePage } from './views/cluster.js'

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
-import { moneyText, shortText } from '../lib/format.js'
+import { shortText } from '../lib/format.js'
+import { Bid } from '../lib/money.js'
 import {
   canonicalName,
   NO_AUTOCORRECT_INPUT_ATTRIBUTES,
@@ -41,11 +42,7 @@ export function BundlePage() {
     )
   const names = (
     <div class="own">
-      <NameList
-        names={owned.items}
-        isMore={owned.isMore}
-        onMore={() => account.attempt(account.moreNames)}
-      />
+      <NameList names={owned.items} isMore={owned.isMore} onMore={account.moreNames} />
     </div>
   )
   if (cluster === null)
@@ -107,7 +104,7 @@ function Referrals({ clusterId }: { clusterId: string }) {
   return (
     <p class="soft">
       {data.count} {names} registered with your bundle as referral, for{' '}
-      {moneyText(data.totalWeiAmount)}.
+      <Bid amount={data.totalWeiAmount} />.
     </p>
   )
 }

@@ -1,7 +1,7 @@
 import type { TargetedEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import { amountText, parseAmount } from '../lib/format.js'
-import { priceText, unitOf } from '../lib/money.js'
+import { NATIVE, priceText, unitOf } from '../lib/money.js'
 import { canonicalName } from '../lib/names.js'
 import type { Community } from '../lib/types.js'
 import { chainNameWithGasToken, Form, type FormValues, Input, Select } from './pieces.js'
@@ -41,7 +41,6 @@ const KINDS: Readonly<Record<string, { add: string; fields: Readonly<Record<stri
 type Texts = readonly [label: string, hint?: string]
 
 const NEW_DRAFT = { text: '', token: '', recipient: '' }
-const NATIVE = 'native'
 /** Length of `2026-12-01T08:00`. */
 const MINUTE_CHARS = 16
 

@@ -1,15 +1,16 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
+import { bytesToHex } from '../../../client/bytes.js'
 import { ClusterdError } from '../../../client/error.js'
-import { pause } from '../../../client/time.js'
 import { familyOfLabel } from '../../../registry/families.js'
-import { type ApiCallOptions, callApi, outagePauseMs } from '../lib/api.js'
+import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
-import { useApi, useNetwork } from '../lib/net.js'
+import { readChains } from '../lib/money.js'
+import { useApi, useNetwork, usePolled } from '../lib/net.js'
 import type { Chain, Cluster, ClusterOfAddress, Invitation, OwnedName } from '../lib/types.js'
-import { earlierPaymentWarning, forgetSentTransactions, useSentTransactions } from './followed.js'
-import { forgetSession, type Session, tabs, useSession } from './session.js'
+import { earlierPaymentWarning, useSentTransactions } from './followed.js'
+import { endSession, type Session, signedIn } from './session.js'
 import { type ConfirmationQuestion, type ShowMessage, useTalk } from './talk.js'
 import {
   type BrowserWallet,
@@ -28,8 +29,8 @@ type Send = <T>(path: string, call?: Pick<ApiCallOptions, 'method' | 'body'>) =>
 
 /** Data about the signed-in wallet. */
 interface Known {
-  /** undefined while it is loading, null for a wallet without a cluster. */
-  cluster: Cluster | null | undefined
+  /** Null for a wallet without a cluster. */
+  cluster: Cluster | null
   /** Names that the wallet owns, as far as they were read. Names below communities have the form `community/name`. */
   owned: ListPart<OwnedName>
   /** Bundles that list the wallet in public, though it has not joined them, newest first. */
@@ -61,40 +62,42 @@ const Context = createContext<Account | null>(null)
 export const useAccount = (): Account => useContext(Context)!
 
 /**
- * A wallet's proof: the service's message with its signature. The message is bound to the wallet, so that signatures
- * of smart wallets are valid too.
+ * A wallet's proof: the service's message with its signature. The message is bound to the wallet and, if the wallet is
+ * on one of the service's chains, to that chain, so that signatures of smart wallets are valid too.
  * @param more `recover`: the generated wallet whose key the message requests
  */
 export async function walletProofOf(
-  { type, address, sign }: ConnectedAccount,
+  { type, address, chainId, sign }: ConnectedAccount,
   more: Record<string, string> = {},
 ) {
+  const wanted = await chainId?.()
+  const isKnown = wanted && (await readChains(false)).some((chain) => chain.chainId === wanted)
+  // without a secret share of the nonce, an approval on chain would prove nothing
+  const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
+  const named = { nonce, ...(isKnown && { chainId: wanted }) }
   const query = new URLSearchParams({ type, wallet: address, ...more })
+  for (const [key, value] of Object.entries(named)) query.set(key, String(value))
   const path = `/v1/auth/message?${query}`
   const { message, signingDate } = await callApi<{ message: string; signingDate: string }>(path, {
     isTestnet: false,
   })
-  return { signature: await sign(message), signingDate }
+  return { signature: await sign(message), signingDate, ...named }
 }
 
-/** Reads the cluster of the wallet, and its names. */
-async function readAccount({ address }: Session, send: Send): Promise<Known> {
+/** Reads the cluster of the wallet, and so many parts of the list of its names. */
+async function readAccount({ address }: Session, parts: number, send: Send): Promise<Known> {
   const {
     clusterId,
     invitations = [],
     moreInvitations = false,
   } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?orNull=true&invitations=true`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
-  const owned = await readNextNames(ownerOf(cluster, address), [], send)
+  let owned = NOTHING
+  for (let part = 0; part < parts; part++) owned = await readNextNames(address, owned.items, send)
   return { cluster, invitations, moreInvitations, owned }
 }
-
-/** Address by which everybody can read the names of the wallet's bundle: a private wallet owns none in public. */
-function ownerOf(cluster: Cluster | null | undefined, address: string): string {
-  const own = cluster?.wallets.find((one) => one.address === address)
-  const shown = cluster?.wallets.find(({ isVerified, isPrivate }) => isVerified && !isPrivate)
-  return own?.isPrivate && shown ? shown.address : address
-}
+const NOTHING: ListPart<OwnedName> = { items: [], isMore: false }
+const NONCE_BYTES = 16
 
 const isRefused = (error: unknown): boolean =>
   error instanceof ClusterdError && error.status === 401
@@ -110,13 +113,6 @@ function sentenceOf(error: unknown): string {
 /** Drops the late answer that a wallet may still give to an approval, because it must not count as the payment. */
 const withoutPayment = (error: unknown): never => {
   throw new Error(sentenceOf(error))
-}
-
-const UNKNOWN: Known = {
-  cluster: undefined,
-  owned: { items: [], isMore: false },
-  invitations: [],
-  moreInvitations: false,
 }
 
 /** The service refuses the key, because the key has expired or was revoked. */
@@ -140,30 +136,27 @@ type Shared = ReturnType<typeof useShared>
 function useShared() {
   const { isTestnet } = useNetwork()
   const { query } = useLocation()
-  const { session, keep } = useSession()
+  const session = signedIn.use()
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const talk = useTalk()
-  const say = useRef(talk.say)
   useEffect(() => {
     const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
     discoverWallets(found)
   }, [])
   const { data: chains = [], error } = useApi<Chain[]>('/v1/networks')
-  useEffect(() => {
-    if (error) say.current(sentenceOf(error), 'error')
-  }, [error])
   return {
     isTestnet,
     session,
     wallets,
     /** Chains of the network. */
     chains: chains.filter((chain) => chain.isTestnet === isTestnet),
+    /** Why the chains are not known. */
+    error,
     talk,
     /** Name that the visitor typed to register, kept across signing in. */
     wanted,
     setWanted,
-    keep,
   }
 }
 
@@ -177,115 +170,73 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   )
 }
 
+const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChildren }) => (
+  <Context.Provider value={useWallet(shared)}>{children}</Context.Provider>
+)
+
 /** Sends requests with the wallet's key, until a response shows that the key has ended. */
-function useSend({ session, isTestnet }: Shared, left: AbortSignal) {
-  const [endedKey, setEndedKey] = useState<string>()
-  const latest = useRef(session)
-  latest.current = session
-  const send: Send = async <T,>(
-    path: string,
-    asked: Pick<ApiCallOptions, 'method' | 'body'> = {},
-  ): Promise<T> => {
+const sendAs =
+  ({ session, isTestnet }: Shared, left: AbortSignal): Send =>
+  async (path, asked = {}) => {
     try {
-      return await callApi<T>(path, { ...asked, isTestnet, token: session?.token })
+      return await callApi(path, { ...asked, isTestnet, token: session?.token })
     } catch (error) {
       if (!session || !isRefused(error)) throw error
       // some routes return 401 for a wrong proof in the body, so ask whether the key itself has ended
       const validated = callApi('/v1/auth/validate', { isTestnet, token: session.token })
       const isOver = isRefused(await validated.catch((refused: unknown) => refused))
       // a late response must not sign out a wallet that has signed in since
-      if (!isOver || left.aborted || latest.current?.token !== session.token) throw error
-      forgetSession()
-      setEndedKey(session.token)
+      if (!isOver || left.aborted || signedIn.get()?.token !== session.token) throw error
+      signedIn.set({ ...session, isEnded: true })
       throw new KeyEnded()
     }
   }
-  return { send, isEnded: session !== null && session.token === endedKey }
-}
-
-const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChildren }) => (
-  <Context.Provider value={useWallet(shared)}>{children}</Context.Provider>
-)
-
-/** Shows messages and errors of the wallet's actions, as long as the wallet is signed in. */
-function useOutcome(talk: Shared['talk'], left: AbortSignal) {
-  const say: ShowMessage = (...said) => {
-    if (!left.aborted) talk.say(...said)
-  }
-  return {
-    say,
-    /** Runs work and shows its error. @returns whether it succeeded; false also for cancelled work */
-    async attempt(work: () => Promise<unknown>): Promise<boolean> {
-      say('') // remove the message about earlier work
-      try {
-        return (await work()) !== false
-      } catch (error) {
-        say(sentenceOf(error), 'error')
-        return false
-      }
-    },
-  }
-}
 
 /** Data about the wallet, read when it is shown and after each change. */
-function useKnown({ session, keep }: Shared, send: Send, say: ShowMessage) {
-  const [known, setKnown] = useState<Known>(UNKNOWN)
-  /** Pause before the account is read again; null unless the newest reading met an outage. */
-  const outageMs = useRef<number | null>(null)
-  /** Reads the account again. @param done message about the change that was made */
-  const reload = async (done?: string): Promise<void> => {
-    if (!session) return
-    try {
+function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage) {
+  const [parts, setParts] = useState(1)
+  const asked = usePolled<Known>(
+    session?.token ?? null,
+    async () => {
       await send('/v1/auth/validate')
-      setKnown(await readAccount(session, send))
-      if (outageMs.current !== null) say('')
-      outageMs.current = null
-    } catch (error) {
-      say(sentenceOf(error), 'error')
-      outageMs.current = outagePauseMs(error)
-      // sign out silently if nothing was shown yet
-      if (error instanceof KeyEnded && known.cluster === undefined) keep(null)
-    }
-    if (done) say(done)
-  }
-  const newest = useRef(reload)
-  newest.current = reload
-  const token = session?.token
-  useEffect(() => {
-    if (!token) return
-    const closed = new AbortController()
-    const readAgain = async (): Promise<void> => {
-      await newest.current()
-      if (outageMs.current === null) return
-      await pause(outageMs.current)
-      if (!closed.signal.aborted) void readAgain()
-    }
-    void readAgain()
-    return () => closed.abort()
-  }, [token])
-  return {
-    known,
-    reload,
-    reloadNewest: () => newest.current(),
-    async moreNames(): Promise<void> {
-      const owned = await readNextNames(
-        ownerOf(known.cluster, session?.address ?? ''),
-        known.owned.items,
-        send,
-      )
-      // keep a newer answer that is shown by now
-      setKnown((shown) => (shown === known ? { ...shown, owned } : shown))
+      return readAccount(session!, parts, send)
     },
+    { again: parts },
+  )
+  const { data, refresh } = asked
+  const isUnknown = data === undefined
+  useEffect(() => {
+    // nothing that was shown needs the wallet to sign in again
+    if (session?.isEnded && isUnknown) signedIn.set(null)
+  }, [session, isUnknown])
+  const problem = asked.error ?? error
+  const text = problem && sentenceOf(problem)
+  const latest = useRef(say)
+  latest.current = say
+  useEffect(() => {
+    if (!text) return
+    talk.say(text, 'error')
+    return () => latest.current('')
+  }, [text])
+  return {
+    /** `cluster` is undefined while it is loading. */
+    known: data ?? { cluster: undefined, owned: NOTHING, invitations: [], moreInvitations: false },
+    /** Reads the account again. @param done message about the change that was made */
+    async reload(done?: string): Promise<void> {
+      await refresh()
+      if (done) say(done)
+    },
+    moreNames: () => setParts(parts + 1),
   }
 }
 
 /** Actions of the wallet: it signs in and sends transactions. */
 function useWalletActions(
-  { session, keep, wallets, talk, isTestnet }: Shared,
-  { send, say, attempt, left, reloadNewest }: Actions,
+  { session, wallets, talk, isTestnet }: Shared,
+  { send, say, left, reload }: Actions,
 ) {
   const payer = { payer: session?.address ?? '', isTestnet }
-  const { sent, forget, follow } = useSentTransactions(payer, say, reloadNewest)
+  const { sent, forget, follow } = useSentTransactions(payer, say, reload)
   const connected = useRef<ConnectedAccount | null>(null)
   const confirmed = (asked: ConfirmationQuestion, more?: () => string) =>
     talk.confirmed(asked, left, more)
@@ -311,8 +262,19 @@ function useWalletActions(
       await from.send(chain, approval).catch(withoutPayment)
     return from.send(chain, transactions.at(-1)!)
   }
+  /** Runs work and shows its error. @returns whether it succeeded; false also for cancelled work */
+  const attempt = async (work: () => Promise<unknown>): Promise<boolean> => {
+    say('') // remove the message about earlier work
+    try {
+      return (await work()) !== false
+    } catch (error) {
+      say(sentenceOf(error), 'error')
+      return false
+    }
+  }
   return {
     sent,
+    attempt,
     /** Changes whenever a registration does: what is offered then may differ. */
     outcomes: sent.map(({ tx, status }) => `${tx} ${status?.status}`).join(),
     forget,
@@ -327,7 +289,7 @@ function useWalletActions(
         isTestnet: false,
         body,
       })
-      keep({ token, type, address, walletId: wallet.id })
+      signedIn.set({ token, type, address, walletId: wallet.id })
       // the pressed button goes, and the focus with it
       document.getElementById('main')?.focus({ preventScroll: true })
       talk.say('Signed in.')
@@ -337,9 +299,7 @@ function useWalletActions(
       const isRevoked = await attempt(() => send(path, { method: 'DELETE' }))
       if (everywhere && !isRevoked) return
       // forget the key here even if the server can't revoke it now
-      keep(null)
-      tabs?.postMessage({ ended: session?.token })
-      forgetSentTransactions()
+      endSession()
       talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
     },
     /** Sends a transaction on a chain. @returns false where the visitor declined */
@@ -359,9 +319,13 @@ function useWalletActions(
   }
 }
 
-type Actions = { send: Send; left: AbortSignal; reloadNewest: () => Promise<void> } & ReturnType<
-  typeof useOutcome
->
+interface Actions {
+  send: Send
+  /** Shows a message as long as the wallet is signed in. */
+  say: ShowMessage
+  left: AbortSignal
+  reload: () => Promise<void>
+}
 
 /** The account of one wallet on one network. */
 function useWallet(shared: Shared) {
@@ -370,11 +334,12 @@ function useWallet(shared: Shared) {
   useLayoutEffect(() => () => leaving.abort(), [leaving])
   const left = leaving.signal
 
-  const outcome = useOutcome(talk, left)
-  const { say, attempt } = outcome
-  const { send, isEnded } = useSend(shared, left)
-  const { known, reload, reloadNewest, moreNames } = useKnown(shared, send, say)
-  const actions = useWalletActions(shared, { ...outcome, send, left, reloadNewest })
+  const say: ShowMessage = (...said) => {
+    if (!left.aborted) talk.say(...said)
+  }
+  const send = sendAs(shared, left)
+  const { known, reload, moreNames } = useKnown(shared, send, say)
+  const actions = useWalletActions(shared, { send, say, left, reload })
   return {
     session,
     wallets,
@@ -384,7 +349,6 @@ function useWallet(shared: Shared) {
     ...known,
     isTestnet,
     say,
-    attempt,
     send,
     reload,
     moreNames,
@@ -396,7 +360,7 @@ function useWallet(shared: Shared) {
     message: talk.message,
     question: talk.question,
     /** Whether the key was refused, so that the wallet has to sign in again. */
-    isEnded,
+    isEnded: session?.isEnded === true,
     ...actions,
   }
 }

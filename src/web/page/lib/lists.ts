@@ -53,7 +53,7 @@ export const readNextNames = (address: string, known: readonly OwnedName[], ask:
 export function useListParts<T>(
   key: string | null,
   read: (known: readonly T[], get: Ask) => Promise<ListPart<T>>,
-): { asked: ApiState<ListPart<T>>; more(): void } {
+): { asked: ApiState<ListPart<T>>; more(): Promise<void> } {
   const last = useRef<{ of: string; items: readonly T[] }>({ of: '', items: [] })
   const { refresh, ...asked } = usePolled(key, async ({ isTestnet, signal, get }) => {
     const of = `${isTestnet} ${key}`

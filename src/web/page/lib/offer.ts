@@ -1,6 +1,7 @@
 import { pause } from '../../../client/time.js'
 import { type ApiCallOptions, callApi } from './api.js'
-import { chainName, durationText, findChain, moneyText } from './format.js'
+import { chainName, durationText, findChain } from './format.js'
+import { HUB, NATIVE, priceText } from './money.js'
 import { usePolled } from './net.js'
 import type { Cluster, NameAvailabilityResponse, Overview } from './types.js'
 
@@ -23,7 +24,8 @@ export async function readNameAvailabilityAndPrice(
     callApi<NameAvailabilityResponse[]>('/v1/names/register/check', { ...asked, body: [name] }),
     callApi<Overview>('/v1/overview', asked),
   ])
-  const price = moneyText(overview.bidWei)
+  const bid = { network: HUB, token: NATIVE, amount: overview.bidWei }
+  const price = await priceText(bid, asked.isTestnet)
   const isFree = found?.isAvailable === true
   const taken =
     found?.reason === 'pending' ? `A bid for ${name} is under way.` : `${name} is taken.`

@@ -1,7 +1,38 @@
-/** Session storage, which survives a reload of the tab. The pages also work where it is disabled or full. */
+import { useEffect, useState } from 'preact/hooks'
 
-/** @returns null for an item that is not stored */
-export function loadTabItem<T>(item: string): T | null {
+/**
+ * State of this tab. It outlives the components that show it, and a reload where the browser has session storage that
+ * is neither disabled nor full.
+ * @param storedPart what a reload finds of a value; null for nothing
+ */
+export function createTabState<T>(
+  item: string,
+  first: T,
+  storedPart: (value: T) => unknown = (value) => value,
+) {
+  let value = load<T>(item) ?? first
+  const listeners = new Set<(value: T) => void>()
+  return {
+    get: (): T => value,
+    set(next: T): void {
+      value = next
+      save(item, storedPart(next))
+      for (const listener of listeners) listener(next)
+    },
+    /** The value, in a component. */
+    use(): T {
+      const [, show] = useState(value)
+      useEffect(() => {
+        listeners.add(show)
+        show(value)
+        return () => void listeners.delete(show)
+      }, [])
+      return value
+    },
+  }
+}
+
+function load<T>(item: string): T | null {
   try {
     return JSON.parse(sessionStorage.getItem(item) ?? 'null')
   } catch {
@@ -9,8 +40,7 @@ export function loadTabItem<T>(item: string): T | null {
   }
 }
 
-/** Stores a value; null removes it. */
-export function saveTabItem(item: string, value: unknown): void {
+function save(item: string, value: unknown): void {
   try {
     if (value === null) sessionStorage.removeItem(item)
     else sessionStorage.setItem(item, JSON.stringify(value))

@@ -231,7 +231,7 @@ function NamesAndHistory({ owner, actors, clusterId, children }: NamesAndHistory
         {children}
         <Card title="Names">
           {actors && !owner ? (
-            <p class="empty">No name yet.</p>
+            <p class="empty">No public wallet is verified here, so its names are not shown.</p>
           ) : (
             <LoadedContent asked={asked} lines={1}>
               {({ items, isMore }) => <NameList names={items} isMore={isMore} onMore={more} />}

@@ -7,11 +7,10 @@ import {
   durationText,
   findChain,
   groupedDigits,
-  moneyText,
   utcMinuteText,
 } from '../lib/format.js'
 import { useTxStatus } from '../lib/live.js'
-import { Money } from '../lib/money.js'
+import { Bid, Money } from '../lib/money.js'
 import { useApi, useNetwork, useTitle } from '../lib/net.js'
 import type { Chain, Overview, TxStatus } from '../lib/types.js'
 import {
@@ -175,7 +174,7 @@ const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
           {name.startsWith('0x') ? <CopyableText text={name} /> : <NameLabel name={name} />}
           {winner && (
             <span>
-              won by a bid of {moneyText(winner.amountWei)} in{' '}
+              won by a bid of <Bid amount={winner.amountWei} /> in{' '}
               <CopyableText text={winner.tx} to={`/tx/${winner.tx}`} />
             </span>
           )}
@@ -201,7 +200,10 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
     <Card title="Refund">
       {credit && (
         <p>
-          The hub owes <strong>{moneyText(credit.amountWei)}</strong>
+          The hub owes{' '}
+          <strong>
+            <Bid amount={credit.amountWei} />
+          </strong>
           {credit.eid === 0 ? '' : ' for a bid that came over the bridge'}. The wallet{' '}
           <CopyableText text={credit.owner} to={`/address/${credit.owner}`} /> takes it back by one
           transaction.
