@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { isFinalStatus } from '../../../client/status.js'
 import { pause } from '../../../client/time.js'
-import { readTxStatus } from '../lib/live.js'
+import { callApi, statusPath } from '../lib/api.js'
 import { createTabState } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
 import type { ShowMessage } from './talk.js'
@@ -80,10 +80,12 @@ async function followOpen(
   for (let turn = 0; !left.aborted; turn++) {
     const open = known.get().filter(isOpen)
     const asked = open[turn % Math.max(1, open.length)]
-    const status = asked && (await readTxStatus(asked.tx!, asked.isTestnet, left).catch(() => null))
+    const { isTestnet = false, tx = '' } = asked ?? {}
+    const read = () => callApi<TxStatus>(statusPath(tx), { isTestnet, signal: left })
+    const status = asked && (await read().catch(() => null))
     if (left.aborted) return
     if (status) {
-      known.set(known.get().map((one) => (one.tx === asked.tx ? { ...one, status } : one)))
+      known.set(known.get().map((one) => (one.tx === tx ? { ...one, status } : one)))
       if (isFinalStatus(status)) onEnd(asked)
     }
     await pause(FOLLOW_PAUSE_MS)

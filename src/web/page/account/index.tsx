@@ -3,7 +3,6 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AccountPageName } from '../../paths.js'
 import { chainName } from '../lib/format.js'
 import { readChains } from '../lib/money.js'
-import { NO_AUTOCORRECT_INPUT_ATTRIBUTES } from '../lib/names.js'
 import { usePolled, useTitle } from '../lib/net.js'
 import type { Chain, SigningWalletKind } from '../lib/types.js'
 import { Card, CopyableAddress, Link } from '../parts/basics.js'
@@ -194,12 +193,7 @@ function Elsewhere() {
     <details>
       <summary>A wallet that signs elsewhere</summary>
       <Form label="A wallet that signs elsewhere" work={begin} submit="Get the message" isPlain>
-        <Input
-          label="Its address"
-          {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
-          name="address"
-          maxLength={128}
-        />
+        <Input label="Its address" name="address" maxLength={128} />
         <Select
           label="Its kind"
           name="kind"
@@ -214,7 +208,6 @@ function Elsewhere() {
           <Input
             label="The signature"
             hint="0x for a smart wallet that approved the message on its chain"
-            {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
             name="signature"
           />
         </Form>

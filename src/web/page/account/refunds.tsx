@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { chainName, findChain, utcMinuteText } from '../lib/format.js'
 import { HUB, Money } from '../lib/money.js'
-import { NO_AUTOCORRECT_INPUT_ATTRIBUTES } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
@@ -90,7 +89,6 @@ function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
           <Input
             label="Receiver on the hub"
             hint="Your wallet is a contract, which may not exist there"
-            {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
             name="to"
           />
         </Form>

@@ -163,6 +163,7 @@ export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
         hint="Empty: names can be registered at once"
         name="start"
         type="datetime-local"
+        required={false}
         defaultValue={rules?.startsAt?.slice(0, MINUTE_CHARS)}
       />
     </Form>
@@ -175,7 +176,6 @@ function RuleFields({ draft, onChange }: RuleFieldsProps) {
   const edit = (field: string) => ({
     value: draft[field as keyof RuleDraft],
     name: field,
-    autocomplete: 'off',
     onInput: (event: TargetedEvent<HTMLInputElement | HTMLSelectElement>) =>
       onChange({ ...draft, [field]: event.currentTarget.value }),
   })

@@ -1,4 +1,4 @@
-import { createTabState } from '../lib/tabStorage.js'
+import { createTabState, SESSION_ITEM } from '../lib/tabStorage.js'
 import type { SigningWalletKind } from '../lib/types.js'
 import { forgetSentTransactions } from './followed.js'
 
@@ -12,10 +12,8 @@ export interface Session {
   isEnded?: true
 }
 
-const ITEM = 'clusterd.session'
-
 /** The signed-in wallet of this tab. A key that has ended is not stored. */
-export const signedIn = createTabState<Session | null>(ITEM, null, (session) =>
+export const signedIn = createTabState<Session | null>(SESSION_ITEM, null, (session) =>
   session?.isEnded ? null : session,
 )
 
@@ -23,7 +21,7 @@ export const signedIn = createTabState<Session | null>(ITEM, null, (session) =>
  * Signed-in tabs of this site hand their session to a new one. So the key is kept in open tabs alone, and ends with the
  * last of them. Null where the browser has no such channel.
  */
-export const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel(ITEM) : null
+export const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel(SESSION_ITEM) : null
 /** Time in which a new tab takes a session that another tab hands over. */
 const HANDOVER_MS = 1_000
 /** A new tab asks; another one gives its session, or says which key was signed out. */

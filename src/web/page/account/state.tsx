@@ -6,8 +6,8 @@ import { ClusterdError } from '../../../client/error.js'
 import { familyOfLabel } from '../../../registry/families.js'
 import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
-import { readChains } from '../lib/money.js'
-import { useApi, useNetwork, usePolled } from '../lib/net.js'
+import { readChains, useChains } from '../lib/money.js'
+import { useNetwork, usePolled } from '../lib/net.js'
 import type { Chain, Cluster, ClusterOfAddress, Invitation, OwnedName } from '../lib/types.js'
 import { earlierPaymentWarning, useSentTransactions } from './followed.js'
 import { endSession, type Session, signedIn } from './session.js'
@@ -116,9 +116,7 @@ const withoutPayment = (error: unknown): never => {
 }
 
 /** The service refuses the key, because the key has expired or was revoked. */
-class KeyEnded extends Error {
-  override message = 'Your key is not valid any more: sign in again.'
-}
+const KEY_ENDED = 'Your key is not valid any more: sign in again.'
 
 /** Adds a wallet that is not in the list yet. If another wallet has its id, the added wallet gets a new id. */
 function withWallet(
@@ -144,13 +142,12 @@ function useShared() {
     const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
     discoverWallets(found)
   }, [])
-  const { data: chains = [], error } = useApi<Chain[]>('/v1/networks')
+  const { data: chains = [], error } = useChains()
   return {
     isTestnet,
     session,
     wallets,
-    /** Chains of the network. */
-    chains: chains.filter((chain) => chain.isTestnet === isTestnet),
+    chains,
     /** Why the chains are not known. */
     error,
     talk,
@@ -188,7 +185,7 @@ const sendAs =
       // a late response must not sign out a wallet that has signed in since
       if (!isOver || left.aborted || signedIn.get()?.token !== session.token) throw error
       signedIn.set({ ...session, isEnded: true })
-      throw new KeyEnded()
+      throw new Error(KEY_ENDED)
     }
   }
 
@@ -196,18 +193,21 @@ const sendAs =
 function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage) {
   const [parts, setParts] = useState(1)
   const asked = usePolled<Known>(
-    session?.token ?? null,
+    session?.address ?? null,
     async () => {
       await send('/v1/auth/validate')
       return readAccount(session!, parts, send)
     },
-    { again: parts },
+    // what was typed stays when the same wallet signs in again
+    { again: `${parts} ${session?.token}` },
   )
   const { data, refresh } = asked
   const isUnknown = data === undefined
   useEffect(() => {
     // nothing that was shown needs the wallet to sign in again
-    if (session?.isEnded && isUnknown) signedIn.set(null)
+    if (!session?.isEnded || !isUnknown) return
+    signedIn.set(null)
+    talk.say(KEY_ENDED, 'error')
   }, [session, isUnknown])
   const problem = asked.error ?? error
   const text = problem && sentenceOf(problem)

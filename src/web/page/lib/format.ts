@@ -92,5 +92,9 @@ export function agoText(ms: number, nowMs = Date.now()): string {
 /** `2026-11-28 14:33 UTC`, of a time in ISO form */
 export const utcMinuteText = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
 
+/** `1 name`, `2 names` */
+export const countText = (count: number, one: string): string =>
+  `${count} ${one}${count === 1 ? '' : 's'}`
+
 /** `12,345` */
 export const groupedDigits = (value: number): string => value.toLocaleString('en-US')

@@ -38,6 +38,9 @@ export const readChains = async (isTestnet: boolean): Promise<Chain[]> =>
     (chain) => chain.isTestnet === isTestnet,
   )
 
+/** The chains of the network. */
+export const useChains = () => usePolled('', ({ isTestnet }) => readChains(isTestnet))
+
 /** The unit of an amount. @throws ClusterdError */
 export async function unitOf(
   { network, token }: Omit<Amount, 'amount'>,

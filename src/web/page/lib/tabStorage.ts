@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 
+export const SESSION_ITEM = 'clusterd.session'
+
 /**
  * State of this tab. It outlives the components that show it, and a reload where the browser has session storage that
  * is neither disabled nor full.
@@ -10,7 +12,7 @@ export function createTabState<T>(
   first: T,
   storedPart: (value: T) => unknown = (value) => value,
 ) {
-  let value = load<T>(item) ?? first
+  let value = loadTabItem<T>(item) ?? first
   const listeners = new Set<(value: T) => void>()
   return {
     get: (): T => value,
@@ -32,7 +34,8 @@ export function createTabState<T>(
   }
 }
 
-function load<T>(item: string): T | null {
+/** Null where nothing is stored, or nothing can be. */
+export function loadTabItem<T>(item: string): T | null {
   try {
     return JSON.parse(sessionStorage.getItem(item) ?? 'null')
   } catch {

@@ -41,12 +41,12 @@ export class UnansweredError extends Error {
 /** The chain has reverted a transaction. The message says why. */
 export class RevertedError extends Error {}
 
-/** Sentences for the errors of our contracts, by selector, inserted by the build (scripts/build-web.ts). */
-declare const CONTRACT_ERRORS: Readonly<Record<string, string>>
+/** Sentences for the errors of our contracts, by selector, as JSON, inserted by the build (scripts/build-web.ts). */
+declare const CONTRACT_ERRORS: string
 
 /** The refusal of one of our contracts in a wallet's error; null in any other error. */
 export const refusalText = (error: unknown): string | null =>
-  contractErrorText(error, CONTRACT_ERRORS)
+  contractErrorText(error, JSON.parse(CONTRACT_ERRORS))
 
 /**
  * Waits for a wallet's answer.
