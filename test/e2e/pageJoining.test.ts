@@ -137,10 +137,11 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
       .locator('.own')
       .getByRole('link', { name: `${own}/` })
       .waitFor()
-    const path = `/v1/names/owner/address/${hidden.address}`
-    expect((await api.get(path)).body).toEqual([])
-    expect((await first.call('GET', path)).body).toEqual([])
-    expect((await member.call('GET', path)).body).toMatchObject([{ name: own }])
+    const path = `/v1/clusters/address/${hidden.address}?orNull=true&names=true`
+    const nothing = { clusterId: null, names: [] }
+    expect((await api.get(path)).body).toEqual(nothing)
+    expect((await first.call('GET', path)).body).toEqual(nothing)
+    expect((await member.call('GET', path)).body).toMatchObject({ names: [own] })
     await open(`/${own}`)
     await page.getByText('No public wallet is verified here').waitFor()
     expect(await page.locator('main').innerText()).not.toContain(hidden.address.slice(0, 6))

@@ -212,15 +212,13 @@ const OwnerRecordSchema = namedObjectSchema('OwnerRecord', {
 
 const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   bad: { what: 'a page of no names', query: { limit: '0' }, error: 'invalid_request' },
-  privateTo: 'caller',
   costliest: { what: '1,000 names', query: { limit: '1000' } },
   bounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
   summary: 'The names that an address owns',
   beyond:
     '`walletName`: the name of the owner’s wallet. `tx`: the transaction of the winning bid, null in a mirror. A wallet in a cluster without a name owns none, so its answer is empty. The header `Link` names the next page.',
   description:
-    'Its own names, then those below communities as `community/name`. A privately verified wallet needs its own key to get its names. Where more follow, the header `Link` names the next page (RFC 8288).',
-  auth: 'optional',
+    'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
   params: z.object({ address: addressSchema }),
   query: z.object({
     after: nameSchema.optional().openapi({
@@ -242,10 +240,10 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
     },
   },
   errors: ['invalid_page'],
-  async handle({ params, query, isTestnet, session }, context) {
+  async handle({ params, query, isTestnet }, context) {
     const limit = pageLimitOf(query, { default: OWNED_NAMES_PAGE_SIZE, max: OWNED_NAMES_PAGE_SIZE })
     const page = { after: query.get('after'), limit }
-    const { records, next } = await namesOwnedBy(context, params.address!, page, session?.wallet)
+    const { records, next } = await namesOwnedBy(context, params.address!, page)
     if (next === null) return chargeForListItems(okAnswer(records), records.length)
     const rest = new URLSearchParams({
       after: next,

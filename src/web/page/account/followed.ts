@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { isFinalStatus } from '../../../client/status.js'
 import { pause } from '../../../client/time.js'
 import { callApi, statusPath } from '../lib/api.js'
-import { createTabState } from '../lib/tabStorage.js'
+import { createTabState, useTabState } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
 import type { ShowMessage } from './talk.js'
 import { UnansweredError } from './wallets/kind.js'
@@ -97,7 +97,7 @@ async function followOpen(
  * the visitor signs out.
  */
 export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () => Promise<void>) {
-  known.use()
+  useTabState(known)
   const latest = useRef({ payer, say, onEnd })
   latest.current = { payer, say, onEnd }
   useEffect(() => {

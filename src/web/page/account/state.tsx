@@ -8,7 +8,8 @@ import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
 import { readChains, useChains } from '../lib/money.js'
 import { useNetwork, usePolled } from '../lib/net.js'
-import type { Chain, Cluster, ClusterOfAddress, Invitation, OwnedName } from '../lib/types.js'
+import { useTabState } from '../lib/tabStorage.js'
+import type { Chain, Cluster, ClusterOfAddress, Invitation, Wallet } from '../lib/types.js'
 import { earlierPaymentWarning, useSentTransactions } from './followed.js'
 import { endSession, type Session, signedIn } from './session.js'
 import { type ConfirmationQuestion, type ShowMessage, useTalk } from './talk.js'
@@ -32,7 +33,7 @@ interface Known {
   /** Null for a wallet without a cluster. */
   cluster: Cluster | null
   /** Names that the wallet owns, as far as they were read. Names below communities have the form `community/name`. */
-  owned: ListPart<OwnedName>
+  owned: ListPart<{ name: string }>
   /** Bundles that list the wallet in public, though it has not joined them, newest first. */
   invitations: readonly Invitation[]
   /** Whether older invitations are not in the list. */
@@ -92,11 +93,26 @@ async function readAccount({ address }: Session, parts: number, send: Send): Pro
     moreInvitations = false,
   } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?orNull=true&invitations=true`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
-  let owned = NOTHING
-  for (let part = 0; part < parts; part++) owned = await readNextNames(address, owned.items, send)
+  const owner = ownerOf(cluster, address)
+  let owned: Known['owned'] = owner ? NOTHING : await readPrivateNames(address, send)
+  for (let part = 0; owner && part < parts; part++)
+    owned = await readNextNames(owner, owned.items, send)
   return { cluster, invitations, moreInvitations, owned }
 }
-const NOTHING: ListPart<OwnedName> = { items: [], isMore: false }
+const NOTHING: Known['owned'] = { items: [], isMore: false }
+
+/** Reads the first names of a wallet's bundle in which no public wallet is verified. */
+async function readPrivateNames(address: string, send: Send): Promise<Known['owned']> {
+  const { names = [] } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?names=true`)
+  return { items: names.map((name) => ({ name })), isMore: false }
+}
+
+/** Address by which everybody can read the names of the wallet's bundle; undefined if every member is private. */
+function ownerOf(cluster: Cluster | null, address: string): string | undefined {
+  const isShown = ({ isVerified, isPrivate }: Wallet) => isVerified && !isPrivate
+  const own = cluster?.wallets.find((one) => one.address === address)
+  return own?.isPrivate ? cluster!.wallets.find(isShown)?.address : address
+}
 const NONCE_BYTES = 16
 
 const isRefused = (error: unknown): boolean =>
@@ -134,7 +150,7 @@ type Shared = ReturnType<typeof useShared>
 function useShared() {
   const { isTestnet } = useNetwork()
   const { query } = useLocation()
-  const session = signedIn.use()
+  const session = useTabState(signedIn)
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const talk = useTalk()
@@ -203,20 +219,20 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
   )
   const { data, refresh } = asked
   const isUnknown = data === undefined
+  const latest = useRef({ talk, say })
+  latest.current = { talk, say }
   useEffect(() => {
     // nothing that was shown needs the wallet to sign in again
     if (!session?.isEnded || !isUnknown) return
     signedIn.set(null)
-    talk.say(KEY_ENDED, 'error')
+    latest.current.talk.say(KEY_ENDED, 'error')
   }, [session, isUnknown])
   const problem = asked.error ?? error
   const text = problem && sentenceOf(problem)
-  const latest = useRef(say)
-  latest.current = say
   useEffect(() => {
     if (!text) return
-    talk.say(text, 'error')
-    return () => latest.current('')
+    latest.current.talk.say(text, 'error')
+    return () => latest.current.say('')
   }, [text])
   return {
     /** `cluster` is undefined while it is loading. */

@@ -5,33 +5,44 @@ export const SESSION_ITEM = 'clusterd.session'
 /**
  * State of this tab. It outlives the components that show it, and a reload where the browser has session storage that
  * is neither disabled nor full.
- * @param storedPart what a reload finds of a value; null for nothing
  */
+interface TabState<T> {
+  get(): T
+  set(next: T): void
+  /** Calls a listener with each next value. @returns a function that ends this */
+  listen(listener: (value: T) => void): () => void
+}
+
+/** @param storedPart what a reload finds of a value; null for nothing */
 export function createTabState<T>(
   item: string,
   first: T,
   storedPart: (value: T) => unknown = (value) => value,
-) {
+): TabState<T> {
   let value = loadTabItem<T>(item) ?? first
   const listeners = new Set<(value: T) => void>()
   return {
-    get: (): T => value,
-    set(next: T): void {
+    get: () => value,
+    set(next) {
       value = next
       save(item, storedPart(next))
       for (const listener of listeners) listener(next)
     },
-    /** The value, in a component. */
-    use(): T {
-      const [, show] = useState(value)
-      useEffect(() => {
-        listeners.add(show)
-        show(value)
-        return () => void listeners.delete(show)
-      }, [])
-      return value
+    listen(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
     },
   }
+}
+
+/** The value of a tab's state, in a component. */
+export function useTabState<T>({ get, listen }: TabState<T>): T {
+  const [, show] = useState(get)
+  useEffect(() => {
+    show(get)
+    return listen(show)
+  }, [get, listen])
+  return get()
 }
 
 /** Null where nothing is stored, or nothing can be. */

@@ -107,7 +107,7 @@ function decided(found: TxStatus): Station {
 /** The number of a block, as a link into its chain's explorer if there is one. */
 function Block({ of, block }: { of: Chain | undefined; block: number }) {
   const digits = groupedDigits(block)
-  return of?.explorer ? <a href={`${of.explorer}/block/${block}`}>{digits}</a> : <>{digits}</>
+  return of?.explorer ? <a href={`${of.explorer}/block/${block}`}>{digits}</a> : digits
 }
 
 function HubBlock({ block }: { block: number }) {
