@@ -12,7 +12,7 @@ export function CommunityList() {
   return (
     <Card title="Communities">
       <p class="soft">Each of these names has others below it. Its page says who may get one.</p>
-      <LoadedList {...list} empty="There is none yet.">
+      <LoadedList {...list} empty="No name is a community yet.">
         {(names) => <NameList names={names} />}
       </LoadedList>
     </Card>
