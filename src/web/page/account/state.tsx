@@ -232,14 +232,18 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
   useEffect(() => {
     if (!text) return
     latest.current.talk.say(text, 'error')
-    return () => latest.current.say('')
+    return () => {
+      const { talk, say } = latest.current
+      // a newer message stays
+      if (talk.message.text === text) say('')
+    }
   }, [text])
   return {
     /** `cluster` is undefined while it is loading. */
     known: data ?? { cluster: undefined, owned: NOTHING, invitations: [], moreInvitations: false },
     /** Reads the account again. @param done message about the change that was made */
     async reload(done?: string): Promise<void> {
-      await refresh()
+      if (session) await refresh()
       if (done) say(done)
     },
     moreNames: () => setParts(parts + 1),
