@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { JOB_STATE } from '../../src/registry/outbox.js'
 import { withConnection } from '../../src/db/pg/pool.js'
+import { JOB_STATE } from '../../src/registry/outbox.js'
 import { cpuMs } from '../bench/bench.js'
 import type { Reading } from './course.js'
 

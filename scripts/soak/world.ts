@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Stack, startStack } from '../../src/testing/index.js'
 import { withConnection } from '../../src/db/pg/pool.js'
+import { type Stack, startStack } from '../../src/testing/index.js'
 import { A_YEAR_AHEAD } from '../../test/chaos/lib/databaseWeathers.js'
 import { type FaultyNode, startFaultyNode } from '../../test/support/faultyNode/faultyNode.js'
 import { hasPgbouncer, startPgbouncer } from '../../test/support/pgbouncer.js'

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { toHex } from '../registry/primitives/bytes.js'
 import { runUntilSignal } from './dev.js'
 import { NO_REHEARSAL, REHEARSAL, readRehearsal } from './init/init.js'
-import { toHex } from '../registry/primitives/bytes.js'
 import { colourText } from './output.js'
 import { evmAddressParser } from './values.js'
 

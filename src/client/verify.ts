@@ -2,6 +2,13 @@
  * `clusterd-client/verify`: checks a service's data by the key of its log and by its hub (docs/use/verify.md). It is
  * a separate entry point, because the client is half as large without it.
  */
+
+export type {
+  BundleWallet,
+  ContractCheck,
+  ContractEvidence,
+  EvidenceMark,
+} from '../registry/log/evidence.js'
 export {
   type BundleHeads,
   type BundleOptions,
@@ -16,11 +23,5 @@ export {
   type SignedHead,
   type TreeHead,
 } from './log.js'
-export type {
-  BundleWallet,
-  ContractCheck,
-  ContractEvidence,
-  EvidenceMark,
-} from '../registry/log/evidence.js'
 export { type HubNode, type RegistryOptions, type Verified, verifyRegistry } from './registry.js'
 export type { LogWitnesses } from './witnesses.js'

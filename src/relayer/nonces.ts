@@ -1,5 +1,5 @@
-import type { TransactionSigner } from '../chains/evm/jobView.js'
 import { capGasFees } from '../chains/evm/gasFees.js'
+import type { TransactionSigner } from '../chains/evm/jobView.js'
 import { createEvmJobSender } from '../chains/evm/signer.js'
 import { transientError } from '../chains/rpc/errors.js'
 import type { RpcCall } from '../chains/rpc/nodes.js'

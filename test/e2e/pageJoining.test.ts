@@ -145,8 +145,51 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
     await wallets.getByText('signed', { exact: true }).nth(1).waitFor()
   })
 
+  it('a private member sees the names of a bundle that has no public wallet, and nobody else does', async () => {
+    const owner = await freshWallet()
+    const hidden = await freshWallet()
+    const own = freshName('veiled')
+    await until.status(world(), await registerOn('1', owner, [{ name: own }]), 'finalized')
+    const api = apiOf(world())
+    const first = await memberOf(api, owner)
+    const { body: bundle } = await api.get(`/v1/clusters/name/${own}`)
+    await first.call('POST', '/v1/clusters/wallets', [
+      { address: hidden.address, name: 'hidden', isPrivate: true },
+    ])
+    const member = await memberOf(api, hidden)
+    await member.call('POST', `/v1/clusters/verify/${bundle.id}`)
+    await first.call('DELETE', '/v1/clusters/wallets', [owner.address])
+    await signIn('/@account', hidden)
+    await page
+      .locator('.own')
+      .getByRole('link', { name: `${own}/` })
+      .waitFor()
+    const path = `/v1/clusters/address/${hidden.address}?orNull=true&names=true`
+    const nothing = { clusterId: null, names: [] }
+    expect((await api.get(path)).body).toEqual(nothing)
+    expect((await first.call('GET', path)).body).toEqual(nothing)
+    expect((await member.call('GET', path)).body).toMatchObject({ names: [own] })
+    await open(`/${own}`)
+    await page.getByText('No public wallet is verified here').waitFor()
+    expect(await page.locator('main').innerText()).not.toContain(hidden.address.slice(0, 6))
+  })
+
+  it('a tab on any page forgets a wallet that is signed out elsewhere', async () => {
+    await signIn('/@account')
+    const tab = await screen.context.newPage()
+    await tab.goto(`${world().api}/@keys`)
+    await tab.locator('#who').waitFor()
+    await tab.goto(`${world().api}/${name}`)
+    const stored = () => tab.evaluate("sessionStorage.getItem('clusterd.session')")
+    expect(await stored()).not.toBeNull()
+    await press('Sign out')
+    await expectMessage('Signed out.')
+    await expect.poll(stored).toBeNull()
+    await tab.close()
+  })
+
   it('a new tab is signed in, and signed out with the first', async () => {
-    await open('/@account')
+    await signIn('/@account')
     const tab = await screen.context.newPage()
     await tab.goto(`${world().api}/@keys`)
     await tab.locator('#who').waitFor()

@@ -4,6 +4,8 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { feedLogWorker } from '../../src/push/log.js'
+import { Witness } from '../../src/push/witnesses.js'
+import { parseWitnessKey } from '../../src/registry/log/cosignature.js'
 import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/log/hash.js'
 import {
   COSIGNER,
@@ -12,8 +14,6 @@ import {
   signatureLine,
   verifierKey,
 } from '../../src/registry/log/note.js'
-import { Witness } from '../../src/push/witnesses.js'
-import { parseWitnessKey } from '../../src/registry/log/cosignature.js'
 import { cosign, logKeysOfSeeds } from '../../src/registry/log/signer.js'
 import { unpackBundle } from '../../src/registry/log/tiles.js'
 import { rootOfInclusionProof } from '../../src/registry/log/tree.js'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type pg from 'pg'
-import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { createPool, withConnection } from '../../src/db/pg/pool.js'
+import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
 import { useFolder } from './folder.js'
 import { startMigrated } from './migrated.js'
 import { useWorld } from './useWorld.js'

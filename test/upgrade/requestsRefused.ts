@@ -1,6 +1,6 @@
 import { routes } from '../../scripts/declaredRoutes.js'
-import type { SampleData } from '../../src/api/http/sampleRequests.js'
 import { expiredProofExample } from '../../src/api/examples.js'
+import type { SampleData } from '../../src/api/http/sampleRequests.js'
 import { badRequests, REFUSED_BODIES } from '../support/declaredRequests.js'
 import { callOf, lookupOf } from '../support/ens.js'
 import type { Scene } from './fill.js'

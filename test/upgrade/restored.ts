@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readDatabaseIdentity } from '../../src/db/feed/log.js'
+import { withConnection } from '../../src/db/pg/pool.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import type { World } from '../../src/testing/index.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { createDatabase, startPostgres } from '../../src/testing/processes/postgres.js'
-import { withConnection } from '../../src/db/pg/pool.js'
 import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { type Deployment, RECORDED, readJson, readRecorded } from './recorded.js'
 

@@ -2,12 +2,12 @@ import { EVIDENCE_PUBLISHED_AFTER_MS, evidenceEntry } from '../../registry/auth/
 import { decodeChange } from '../../registry/journal/change.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
 import { assertIndexingLeader, type LeaderScope } from '../journal/head.js'
 import { prepareStatement } from '../journal/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { NOW_MS_SQL } from '../pg/unavailable.js'
-import type { Network } from '../../registry/primitives/network.js'
 
 /** Number of pieces of evidence that are published at once. */
 const AT_ONCE = 256

@@ -1,9 +1,9 @@
+import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import {
   actorOfChange,
   BODY_PREFIX_BYTES_WITH_ACTOR,
   isClusterChangeKind,
 } from '../../registry/journal/change.js'
-import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { ENTRY_KIND, entryKindOfCode } from '../../registry/journal/entry.js'
 import type { EvidenceMark } from '../../registry/log/evidence.js'
 import type { Network } from '../../registry/primitives/network.js'

@@ -28,7 +28,11 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
   ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
       substring(created.body FROM ${BID_OFFSETS.txHash + 1} FOR 32) AS tx,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
-    FROM (${publicWalletSql(l, '$1')}) w
+    FROM (
+      SELECT cluster, name FROM (${publicWalletSql(l, '$1')}) p WHERE verified
+      UNION ALL
+      SELECT cluster, name FROM ${l.wallets} WHERE network = ${l.network} AND address = $4::bytea AND verified AND private AND $1 = $4
+    ) w
     JOIN journal_heads h ON h.network = ${l.network}
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     CROSS JOIN LATERAL (
@@ -39,7 +43,7 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
     ) n
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) created
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.updated_seq')}) updated
-    WHERE w.verified ORDER BY n.seq`,
+    ORDER BY n.seq`,
 )
 
 /** A page of a list in the order of the journal. */
@@ -49,14 +53,15 @@ export interface JournalPage {
   limit: number
 }
 
-/** The names owned by a publicly verified address, oldest first. */
+/** The names owned by a verified address, oldest first. A private verification is found only if the address is `viewer`. */
 export async function findOwnedNames(
   db: Queryable,
   network: Network,
   address: Buffer,
   { after, limit }: JournalPage,
+  viewer: Buffer | null = null,
 ): Promise<OwnedName[]> {
-  const rows = await owned(db, network, address, after, limit)
+  const rows = await owned(db, network, address, after, limit, viewer)
   return rows.map(({ amount, ...name }) => ({ amountWei: wordToBigInt(amount), ...name }))
 }
 

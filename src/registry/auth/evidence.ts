@@ -1,6 +1,6 @@
 import { LEAF_VERSION } from '../log/beginning.js'
-import { decodeBase58 } from '../primitives/base58.js'
 import { parseWalletOrNull, type Wallet } from '../primitives/address.js'
+import { decodeBase58 } from '../primitives/base58.js'
 import { toHex } from '../primitives/bytes.js'
 import { parseJson } from '../primitives/json.js'
 import { sha256 } from '../primitives/sha256.js'

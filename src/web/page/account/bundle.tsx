@@ -1,13 +1,9 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
-import { moneyText, shortText } from '../lib/format.js'
-import {
-  canonicalName,
-  NO_AUTOCORRECT_INPUT_ATTRIBUTES,
-  nameText,
-  WALLET_NAME_INPUT_ATTRIBUTES,
-} from '../lib/names.js'
+import { countText, shortText } from '../lib/format.js'
+import { Bid } from '../lib/money.js'
+import { canonicalName, nameText, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import { useApi } from '../lib/net.js'
 import type { Cluster, ReferredBids, Wallet } from '../lib/types.js'
 import {
@@ -16,12 +12,20 @@ import {
   CopyableAddress,
   CopyableText,
   Link,
+  LoadedList,
   NameLabel,
   NameList,
   WalletBadges,
 } from '../parts/basics.js'
 import { GeneratedWallets } from './generate.js'
-import { ActionButton, CheckBox, Form, type FormValues, Input } from './pieces.js'
+import {
+  ActionButton,
+  CheckBox,
+  Form,
+  type FormValues,
+  Input,
+  WORD_INPUT_ATTRIBUTES,
+} from './pieces.js'
 import { PrimaryNameCard } from './primary.js'
 import { type Account, namesOfCluster, useAccount, walletOfSession } from './state.js'
 import type { ConfirmationQuestion } from './talk.js'
@@ -41,11 +45,9 @@ export function BundlePage() {
     )
   const names = (
     <div class="own">
-      <NameList
-        names={owned.items}
-        isMore={owned.isMore}
-        onMore={() => account.attempt(account.moreNames)}
-      />
+      <LoadedList asked={{ data: owned }} more={account.moreNames} empty="No name yet.">
+        {(names) => <NameList names={names} />}
+      </LoadedList>
     </div>
   )
   if (cluster === null)
@@ -103,11 +105,10 @@ const VerifyOther = () => (
 function Referrals({ clusterId }: { clusterId: string }) {
   const { data } = useApi<ReferredBids>(`/v1/names/referrals/cluster/${clusterId}`)
   if (!data || data.count === 0) return null
-  const names = data.count === 1 ? 'name was' : 'names were'
   return (
     <p class="soft">
-      {data.count} {names} registered with your bundle as referral, for{' '}
-      {moneyText(data.totalWeiAmount)}.
+      {countText(data.count, 'registration')} with your bundle as referral, for{' '}
+      <Bid amount={data.totalWeiAmount} />.
     </p>
   )
 }
@@ -240,6 +241,7 @@ function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   return (
     <Form class="rename row" label={`Rename ${name}`} work={rename}>
       <input
+        {...WORD_INPUT_ATTRIBUTES}
         {...WALLET_NAME_INPUT_ATTRIBUTES}
         aria-label={`Name of ${shortText(address)}`}
         value={typed}
@@ -264,7 +266,7 @@ function Add() {
   }
   return (
     <Form label="Add a wallet" work={add} submit="Add">
-      <Input label="Address" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="address" maxLength={128} />
+      <Input label="Address" name="address" maxLength={128} />
       <Input label="Name" hint={NAME_RULES_TEXT} {...WALLET_NAME_INPUT_ATTRIBUTES} name="name" />
       <CheckBox name="private" defaultChecked>
         Private: only members of the bundle see it. A public entry cannot be made private later.
@@ -377,7 +379,6 @@ function JoinForm() {
       <Input
         label="Name or id of the bundle"
         hint="It has to list your wallet"
-        {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
         name="bundle"
         maxLength={66}
         defaultValue={query.join === account.cluster?.id ? '' : query.join}
