@@ -9,7 +9,7 @@ import { sha256 as sha256Of } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { base58 } from '@scure/base'
 import { bytesToHex, utf8Of } from '../src/client/bytes.js'
-import { fromBase64, toBase64 } from '../src/registry/log/note.js'
+import { fromBase64, toBase64 } from '../src/registry/transparencyLog/note.js'
 
 type Encoding = 'utf8' | 'hex' | 'base64' | 'latin1'
 

@@ -22,7 +22,7 @@ const LOG = [
   'provedTree',
   'tiles',
   'tree',
-].map((name) => `registry/log/${name}.ts`)
+].map((name) => `registry/transparencyLog/${name}.ts`)
 
 /** Reads bundles from logs, in a part of the client's package that is loaded when it is used. */
 const READERS = 'registry/auth/bundle.ts'

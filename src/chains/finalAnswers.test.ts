@@ -20,7 +20,7 @@ import { TOKEN_PROGRAM } from './solana/tokens.js'
 
 /**
  * The questions, outside the indexer, whose answers become final: each is asked of two nodes where two are configured.
- * Journal entries, checkpoints and payments are in test/indexer and test/solana, the identity of a chain in
+ * Journal entries, cursors and payments are in test/indexer and test/solana, the identity of a chain in
  * test/indexer/lazyChains.test.ts. `ONE_NODE` of test/architecture.test.ts lists what one node answers.
  */
 

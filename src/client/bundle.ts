@@ -1,9 +1,9 @@
-import { generationInLogName } from '../registry/log/beginning.js'
-import type { BundleWallet, ContractCheck } from '../registry/log/evidence.js'
+import { generationInLogName } from '../registry/transparencyLog/beginning.js'
+import type { BundleWallet, ContractCheck } from '../registry/transparencyLog/evidence.js'
 import type { Client } from './client.js'
 import { ClusterdError, logMismatchError } from './error.js'
-import { type KeptHead, type LogOptions, LogReader } from './log.js'
 import { withTimeLimit } from './time.js'
+import { type KeptHead, type LogOptions, LogReader } from './transparencyLog.js'
 import type { CallOptions } from './types.js'
 
 /** Checkpoints that were read: of the feed's log, and of the evidence log (null where the service has none). */

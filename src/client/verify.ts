@@ -8,13 +8,14 @@ export type {
   ContractCheck,
   ContractEvidence,
   EvidenceMark,
-} from '../registry/log/evidence.js'
+} from '../registry/transparencyLog/evidence.js'
 export {
   type BundleHeads,
   type BundleOptions,
   type VerifiedBundle,
   verifyBundle,
 } from './bundle.js'
+export { type HubNode, type RegistryOptions, type Verified, verifyRegistry } from './registry.js'
 export {
   type KeptHead,
   type LogEntry,
@@ -22,6 +23,5 @@ export {
   LogReader,
   type SignedHead,
   type TreeHead,
-} from './log.js'
-export { type HubNode, type RegistryOptions, type Verified, verifyRegistry } from './registry.js'
+} from './transparencyLog.js'
 export type { LogWitnesses } from './witnesses.js'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
-import { createLog } from '../ops/log/log.js'
+import { createLog } from '../ops/logger/logger.js'
 import { alarmLogWorker, type ProcessSnapshot } from './snapshot.js'
 
 const logInto = (lines: Record<string, unknown>[]) =>

@@ -8,7 +8,11 @@ import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { type FeedLogWorkerOptions, feedLogWorker, LastSignedFeedLog } from '../push/log.js'
+import {
+  type FeedLogWorkerOptions,
+  feedLogWorker,
+  LastSignedFeedLog,
+} from '../push/transparencyLog.js'
 import { Witness, type WitnessSettings } from '../push/witnesses.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'

@@ -1,4 +1,4 @@
-import type { LogReader } from '../client/log.js'
+import type { LogReader } from '../client/transparencyLog.js'
 import { copyEvidence } from '../db/feed/evidence.js'
 import {
   deleteFeedLogs,
@@ -7,14 +7,14 @@ import {
   storePreviousFeedLog,
   storeTiles,
   writeFeedLogRow,
-} from '../db/feed/log.js'
+} from '../db/feed/transparencyLog.js'
 import { assertIndexingLeader } from '../db/journal/head.js'
 import { inTransaction } from '../db/pg/pool.js'
 import type { Worker } from '../ops/worker.js'
-import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
-import { generationInLogName } from '../registry/log/beginning.js'
-import { sha256TreeHasher } from '../registry/log/hash.js'
 import type { LogPlace } from '../registry/primitives/network.js'
+import { GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
+import { generationInLogName } from '../registry/transparencyLog/beginning.js'
+import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
 import { isSame, type MirrorWorkerOptions, newestOf, previousOf } from './worker.js'
 
 const POLL_MS = 5_000

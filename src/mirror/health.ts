@@ -1,6 +1,6 @@
 import { ClusterdError } from '../client/error.js'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
-import { errorSentence } from '../ops/log/errors.js'
+import { errorSentence } from '../ops/logger/errors.js'
 
 /** Time without a successful step after which a mirror counts as behind its source, even without an error. */
 const BEHIND_LIMIT_MS = 60_000

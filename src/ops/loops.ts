@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import type { Network } from '../registry/primitives/network.js'
 import { LOOP_FAILURES_ALARM, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from './alarms.js'
 import { type ErrorCause, errorCause } from './causes.js'
-import { errorSentence } from './log/errors.js'
+import { errorSentence } from './logger/errors.js'
 import { InternalErrors, type ProcessPartName } from './ownErrors.js'
 
 export interface LoopState extends ProcessPartName {

@@ -1,6 +1,6 @@
 import { alarmLogFields, INTERNAL_ERROR_ALARM_MS, type ProblemWithAlarm } from './alarms.js'
-import { errorSentence } from './log/errors.js'
-import type { Logger } from './log/log.js'
+import { errorSentence } from './logger/errors.js'
+import type { Logger } from './logger/logger.js'
 import { oncePer } from './oncePer.js'
 
 /** Name of a loop, or of another part of the process, in health, status and metrics. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { ProblemWithAlarm } from './alarms.js'
-import { isInternalError } from './log/errors.js'
-import type { Logger } from './log/log.js'
+import { isInternalError } from './logger/errors.js'
+import type { Logger } from './logger/logger.js'
 import { type WorkerLoop, WorkerLoops } from './loops.js'
 import {
   BACKOFF_PAUSES_MS,

@@ -1,24 +1,24 @@
 import { readEvidenceEntries } from '../db/feed/evidence.js'
-import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/log.js'
+import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/transparencyLog.js'
 import type { Queryable } from '../db/pg/rows.js'
 import { mapWithoutBlocking, type WaitForEventLoopTurn } from '../ops/turns.js'
-import { beginningLeaf } from '../registry/log/beginning.js'
-import { sha256TreeHasher } from '../registry/log/hash.js'
-import { leafWriter } from '../registry/log/leaf.js'
-import {
-  concatHashes,
-  type EntryBundle,
-  packBundle,
-  TILE_WIDTH,
-  tileKey,
-} from '../registry/log/tiles.js'
-import { isSameHash } from '../registry/log/tree.js'
 import {
   type LogPlace,
   NETWORKS,
   type Network,
   networkOfLog,
 } from '../registry/primitives/network.js'
+import { beginningLeaf } from '../registry/transparencyLog/beginning.js'
+import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
+import { leafWriter } from '../registry/transparencyLog/leaf.js'
+import {
+  concatHashes,
+  type EntryBundle,
+  packBundle,
+  TILE_WIDTH,
+  tileKey,
+} from '../registry/transparencyLog/tiles.js'
+import { isSameHash } from '../registry/transparencyLog/tree.js'
 import { readEventRange, readFeedItems } from './feedReader.js'
 
 /** Number of log leaves serialized or hashed per iteration of the event loop: some tenths of a millisecond. */

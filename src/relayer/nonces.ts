@@ -19,7 +19,7 @@ import {
 } from '../db/outbox/signers.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
-import { fallbackOnExpectedError } from '../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../ops/logger/errors.js'
 import { DailyCapError, type EvmJobTx, maxNonceCostWei } from '../registry/outbox.js'
 import {
   decideNonce,

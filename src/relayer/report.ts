@@ -5,7 +5,7 @@ import {
   PAYMENT_TIME_USED_ALARM_SHARE,
   type ProblemWithAlarm,
 } from '../ops/alarms.js'
-import type { Logger } from '../ops/log/log.js'
+import type { Logger } from '../ops/logger/logger.js'
 import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'

@@ -3,20 +3,20 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { feedLogWorker } from '../../src/push/log.js'
+import { feedLogWorker } from '../../src/push/transparencyLog.js'
 import { Witness } from '../../src/push/witnesses.js'
-import { parseWitnessKey } from '../../src/registry/log/cosignature.js'
-import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/log/hash.js'
+import { parseWitnessKey } from '../../src/registry/transparencyLog/cosignature.js'
+import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/transparencyLog/hash.js'
 import {
   COSIGNER,
   parseCheckpoint,
   parseNote,
   signatureLine,
   verifierKey,
-} from '../../src/registry/log/note.js'
-import { cosign, logKeysOfSeeds } from '../../src/registry/log/signer.js'
-import { unpackBundle } from '../../src/registry/log/tiles.js'
-import { rootOfInclusionProof } from '../../src/registry/log/tree.js'
+} from '../../src/registry/transparencyLog/note.js'
+import { cosign, logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
+import { unpackBundle } from '../../src/registry/transparencyLog/tiles.js'
+import { rootOfInclusionProof } from '../../src/registry/transparencyLog/tree.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
 import { useFolder } from '../support/folder.js'

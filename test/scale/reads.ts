@@ -17,7 +17,11 @@ import {
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { readHubState } from '../../src/db/chains/states.js'
 import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/feed/feed.js'
-import { findStoredFeedLog, readFeedLogState, readTiles } from '../../src/db/feed/log.js'
+import {
+  findStoredFeedLog,
+  readFeedLogState,
+  readTiles,
+} from '../../src/db/feed/transparencyLog.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
 import { readNewestSignedHead } from '../../src/db/mirror/cosigned.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'

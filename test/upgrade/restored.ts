@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readDatabaseIdentity } from '../../src/db/feed/log.js'
+import { readDatabaseIdentity } from '../../src/db/feed/transparencyLog.js'
 import { withConnection } from '../../src/db/pg/pool.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import type { World } from '../../src/testing/index.js'

@@ -3,11 +3,12 @@ import {
   readFeedLogState,
   readTiles,
   type StoredFeedLog,
-} from '../../db/feed/log.js'
+} from '../../db/feed/transparencyLog.js'
 import { readEntryBundle, readLogLeaves } from '../../push/leaves.js'
-import { parseEventId } from '../../registry/log/beginning.js'
-import { sha256TreeHasher } from '../../registry/log/hash.js'
-import { toBase64 } from '../../registry/log/note.js'
+import { type LogPlace, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { parseEventId } from '../../registry/transparencyLog/beginning.js'
+import { sha256TreeHasher } from '../../registry/transparencyLog/hash.js'
+import { toBase64 } from '../../registry/transparencyLog/note.js'
 import {
   type EntryBundle,
   parseTilePath,
@@ -16,9 +17,12 @@ import {
   tileAt,
   tileKey,
   tilesForRanges,
-} from '../../registry/log/tiles.js'
-import { inclusionProofRanges, isSameHash, rootOfInclusionProof } from '../../registry/log/tree.js'
-import { type LogPlace, NETWORKS, type Network } from '../../registry/primitives/network.js'
+} from '../../registry/transparencyLog/tiles.js'
+import {
+  inclusionProofRanges,
+  isSameHash,
+  rootOfInclusionProof,
+} from '../../registry/transparencyLog/tree.js'
 import { type Answer, answerOfType, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'

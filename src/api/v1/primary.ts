@@ -1,6 +1,6 @@
 import { ChainUnavailableError, type Hex } from '../../chains/chain.js'
 import type { PrimaryNameReader } from '../../ens/primary.js'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { withTimeout } from '../../ops/notify.js'
 import { parseWalletOrNull } from '../../registry/primitives/address.js'
 import { parseFullName } from '../../registry/primitives/name.js'

@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts'
 import type { EvmSigningKey } from '../../config/relayerKey.js'
-import { errorSentence } from '../../ops/log/errors.js'
+import { errorSentence } from '../../ops/logger/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
 import { createEvmRpcCaller, type RpcCall } from '../rpc/evm.js'
 

@@ -1,4 +1,4 @@
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { classifyErrorParts, isEvmFailureText, type RpcFault } from './errorTable.js'
 import { ANSWER_TOO_LARGE_ERROR_CODE } from './http.js'
 

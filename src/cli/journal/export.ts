@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
-import { readFeedLogState, readTiles } from '../../db/feed/log.js'
+import { readFeedLogState, readTiles } from '../../db/feed/transparencyLog.js'
 import { type NetworkFeedLog, readEntryBundle } from '../../push/leaves.js'
-import { sha256TreeHasher } from '../../registry/log/hash.js'
-import { parseCheckpoint, parseNote, type TreeHead } from '../../registry/log/note.js'
+import type { LogPlace } from '../../registry/primitives/network.js'
+import { sha256TreeHasher } from '../../registry/transparencyLog/hash.js'
+import { parseCheckpoint, parseNote, type TreeHead } from '../../registry/transparencyLog/note.js'
 import {
   bundlePath,
   rangeHashFromTiles,
@@ -16,9 +17,11 @@ import {
   tileKey,
   tilePath,
   tilesForRanges,
-} from '../../registry/log/tiles.js'
-import { consistencyProofRanges, isConsistencyProofValid } from '../../registry/log/tree.js'
-import type { LogPlace } from '../../registry/primitives/network.js'
+} from '../../registry/transparencyLog/tiles.js'
+import {
+  consistencyProofRanges,
+  isConsistencyProofValid,
+} from '../../registry/transparencyLog/tree.js'
 import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 import { type NetworkOptions, networksOfOptions } from '../values.js'

@@ -1,6 +1,6 @@
 import { Client } from '../../client/index.js'
 import { verifyBundle } from '../../client/verify.js'
-import { sha256InOneCall } from '../../registry/log/hash.js'
+import { sha256InOneCall } from '../../registry/transparencyLog/hash.js'
 import { printJson } from '../output.js'
 
 interface BundleCommandOptions {

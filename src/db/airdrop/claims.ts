@@ -9,7 +9,7 @@ import {
   type RequiredAirdropFields,
 } from './airdrops.js'
 
-/** An airdrop whose distributor is watched, with the checkpoint of its claims. */
+/** An airdrop whose distributor is watched, with the cursor of its claims. */
 export type WatchedAirdrop = Pick<
   AirdropWithoutClaimCounts,
   'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'
@@ -24,7 +24,7 @@ export const readWatchedAirdrops = prepareStatement<WatchedAirdrop, [label: stri
     FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`),
 )
 
-/** A range of confirmed blocks that begins at an airdrop's checkpoint. */
+/** A range of confirmed blocks that begins at an airdrop's cursor. */
 interface ConfirmedBlocks {
   /** Number and hash of the last block. */
   to: number
@@ -42,7 +42,7 @@ const columnsOf = (airdrop: number, isConfirmed: boolean): ArrayColumns<ClaimOnC
 ]
 
 /**
- * Stores claims in the caller's transaction. Claims of confirmed blocks come with the next checkpoint, and replace what
+ * Stores claims in the caller's transaction. Claims of confirmed blocks come with the next cursor, and replace what
  * was stored for these blocks, perhaps from another fork. Unconfirmed claims replace all unconfirmed claims.
  * @returns false, with nothing stored, where the airdrop was removed, replaced or given another distributor meanwhile
  */

@@ -72,7 +72,7 @@ export async function writeUnconfirmedBlocks(
   ])
 }
 
-/** Number of confirmed blocks whose hashes are kept, to locate forks below the checkpoint. */
+/** Number of confirmed blocks whose hashes are kept, to locate forks below the cursor. */
 export const KEPT_BLOCK_HASHES = 128
 
 /**

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { checkpointText, type TreeHead } from '../../registry/log/note.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { checkpointText, type TreeHead } from '../../registry/transparencyLog/note.js'
 import { prepareSingleRow } from '../journal/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute } from '../pg/rows.js'

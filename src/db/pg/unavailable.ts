@@ -1,6 +1,6 @@
 import { DATABASE_DRIVER_ERROR_PATTERN } from '../../ops/causes.js'
-import { sqlStateOf } from '../../ops/log/databaseErrors.js'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { sqlStateOf } from '../../ops/logger/databaseErrors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { withTimeout } from '../../ops/notify.js'
 import type { Queryable } from './pipeline.js'
 

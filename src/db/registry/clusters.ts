@@ -5,8 +5,8 @@ import {
   isClusterChangeKind,
 } from '../../registry/journal/change.js'
 import { ENTRY_KIND, entryKindOfCode } from '../../registry/journal/entry.js'
-import type { EvidenceMark } from '../../registry/log/evidence.js'
 import type { Network } from '../../registry/primitives/network.js'
+import type { EvidenceMark } from '../../registry/transparencyLog/evidence.js'
 import {
   journalEntrySql,
   type PartitionNames,

@@ -41,7 +41,7 @@ export function evmIndexerWorker(
   const notify = createWakeUp()
   let isOpen = false
   let isHalted = false
-  // the row is read again: another leader may have moved the checkpoint, or a commit on a broken connection may have
+  // the row is read again: another leader may have moved the cursor, or a commit on a broken connection may have
   // succeeded
   let isRowStale = true
   let signOfLife = () => {}

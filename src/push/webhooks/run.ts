@@ -7,8 +7,8 @@ import {
   saveWebhook,
 } from '../../db/webhooks/webhooks.js'
 import { FAILING_WEBHOOK_ALARM_MS, type ProblemWithAlarm } from '../../ops/alarms.js'
-import { isInternalError } from '../../ops/log/errors.js'
-import type { Logger } from '../../ops/log/log.js'
+import { isInternalError } from '../../ops/logger/errors.js'
+import type { Logger } from '../../ops/logger/logger.js'
 import type { WorkerLoops } from '../../ops/loops.js'
 import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'

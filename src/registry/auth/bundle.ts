@@ -1,8 +1,8 @@
-import type { BundleWallet, ContractCheck } from '../log/evidence.js'
-import { parseEventLeaf } from '../log/leafReader.js'
 import { decodeWallet } from '../primitives/address.js'
 import { mapKey } from '../primitives/bytes.js'
 import type { Network } from '../primitives/network.js'
+import type { BundleWallet, ContractCheck } from '../transparencyLog/evidence.js'
+import { parseEventLeaf } from '../transparencyLog/leafReader.js'
 import {
   canonicalSignature,
   isEvidenceFresh,

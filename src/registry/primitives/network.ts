@@ -1,4 +1,4 @@
-/** The two partitions of the service. Each has its own journal, locks, checkpoints and hub chain. */
+/** The two partitions of the service. Each has its own journal, locks, cursors and hub chain. */
 export const NETWORKS = ['mainnet', 'testnet'] as const
 export type Network = (typeof NETWORKS)[number]
 

@@ -64,7 +64,7 @@ export const initialRunningHashes = (contracts: ChainContractSettings): RunningH
   contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
 
 /**
- * Encodes running hashes for storage with a checkpoint. The bytes include the checkpoint's block hash and the contracts'
+ * Encodes running hashes for storage with a cursor. The bytes include the cursor's block hash and the contracts'
  * addresses, so `decodeRunningHashes` ignores running hashes of another block or of other contracts.
  */
 export const encodeRunningHashes = (

@@ -7,19 +7,24 @@ import {
   readTiles,
   type StoredFeedLog,
   writeFeedLog,
-} from '../db/feed/log.js'
+} from '../db/feed/transparencyLog.js'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
-import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/log/append.js'
-import { beginningLeaf } from '../registry/log/beginning.js'
-import { sha256TreeHasher } from '../registry/log/hash.js'
-import { formatNote, parseNote } from '../registry/log/note.js'
-import { isLogSignedBy, type LogKeys, logOrigin, signCheckpoint } from '../registry/log/signer.js'
-import { rangeHashFromTiles, tileKey, tilesForRanges } from '../registry/log/tiles.js'
-import { consistencyProofRanges, isSameHash } from '../registry/log/tree.js'
 import type { LogPlace } from '../registry/primitives/network.js'
+import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
+import { beginningLeaf } from '../registry/transparencyLog/beginning.js'
+import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
+import { formatNote, parseNote } from '../registry/transparencyLog/note.js'
+import {
+  isLogSignedBy,
+  type LogKeys,
+  logOrigin,
+  signCheckpoint,
+} from '../registry/transparencyLog/signer.js'
+import { rangeHashFromTiles, tileKey, tilesForRanges } from '../registry/transparencyLog/tiles.js'
+import { consistencyProofRanges, isSameHash } from '../registry/transparencyLog/tree.js'
 import { readNextLeaves } from './leaves.js'
 import type { Witness } from './witnesses.js'
 

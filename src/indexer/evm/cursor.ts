@@ -9,24 +9,24 @@ import { inTransaction } from '../../db/pg/pool.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 
 /**
- * How many checks in a row, and for how long, must find the checkpoint's block replaced before indexing of the chain
+ * How many checks in a row, and for how long, must find the cursor's block replaced before indexing of the chain
  * halts: a few wrong answers may be transient.
  */
 export const HALT_PATIENCE = { failures: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
 export const LOCAL_CHECKS_BEFORE_HALT = { failures: 1, ms: 0 }
 
-/** The checkpoint's block is no longer on the chain. */
+/** The cursor's block is no longer on the chain. */
 export class DeepReorgError extends Error {
   override name = 'DeepReorgError'
 }
 
 /**
- * True if the checkpoint's block has been replaced: every node that has its height has another block there, and at
+ * True if the cursor's block has been replaced: every node that has its height has another block there, and at
  * least two nodes do where two are configured. A single node on another fork is not a reason to halt the chain.
  * @throws ChainUnavailableError
  */
-export async function isCheckpointReplaced(
+export async function isCursorReplaced(
   chain: EvmChain,
   { parentHash, nextBlock }: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
 ): Promise<boolean> {
@@ -35,15 +35,15 @@ export async function isCheckpointReplaced(
 }
 
 /**
- * Reports a block that does not follow the checkpoint.
- * @throws DeepReorgError where the chain has replaced the checkpoint's block; RpcError where only one node replaced it
+ * Reports a block that does not follow the cursor.
+ * @throws DeepReorgError where the chain has replaced the cursor's block; RpcError where only one node replaced it
  */
-export async function failBelowCheckpoint(
+export async function failBelowCursor(
   chain: EvmChain,
   row: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
 ): Promise<never> {
   const block = row.nextBlock - 1
-  if (await isCheckpointReplaced(chain, row))
+  if (await isCursorReplaced(chain, row))
     throw new DeepReorgError(`block ${block} has been replaced`)
   throw transientError(
     `a node answered from another fork: block ${block} is on the chain, and the node's block ${block + 1} does not follow it`,
@@ -54,10 +54,10 @@ const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash:
   hashes.length >= Math.min(2, config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
 
 /**
- * True if some node has the checkpoint's block, and no node has another block at its height.
+ * True if some node has the cursor's block, and no node has another block at its height.
  * @throws ChainUnavailableError
  */
-export async function isCheckpointOnChain(
+export async function isCursorOnChain(
   chain: EvmChain,
   { parentHash, nextBlock }: ChainRow,
 ): Promise<boolean> {
@@ -72,12 +72,12 @@ const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
   )
 
 /**
- * Checks that the chain still has the checkpoint's block. The chain halts only if all nodes have another block. A local
- * chain that restarted from an older state may have lost the block. Then the checkpoint moves back, as far as no
+ * Checks that the chain still has the cursor's block. The chain halts only if all nodes have another block. A local
+ * chain that restarted from an older state may have lost the block. Then the cursor moves back, as far as no
  * journal entry is affected.
  * @throws DeepReorgError, ChainUnavailableError
  */
-export async function assertCheckpointOnChain(
+export async function assertCursorOnChain(
   pool: pg.Pool,
   chain: EvmChain,
   row: ChainRow,
@@ -91,7 +91,7 @@ export async function assertCheckpointOnChain(
   if (hashes.includes(toHex(parentHash))) return
   if (!isReplaced(chain, hashes, parentHash))
     throw new Error(`getting block ${row.nextBlock - 1}: no node has it`)
-  if (chain.config.local && (await restoreLocalCheckpoint(pool, chain, row, epoch))) return
+  if (chain.config.local && (await restoreLocalCursor(pool, chain, row, epoch))) return
   const local = `the local chain "${row.label}" is behind the journal (it came back from an older state): delete the world's data folder and start again; `
   throw new DeepReorgError(
     `${chain.config.local ? local : ''}block ${row.nextBlock - 1} has been replaced`,
@@ -99,11 +99,11 @@ export async function assertCheckpointOnChain(
 }
 
 /**
- * Moves the checkpoint of a local chain back to the newest block that chain and database share, if no journal entry is
+ * Moves the cursor of a local chain back to the newest block that chain and database share, if no journal entry is
  * above that block. A killed local chain restarts from a state that may be a second old, without its newest blocks.
- * @returns true if the checkpoint is on the chain again
+ * @returns true if the cursor is on the chain again
  */
-async function restoreLocalCheckpoint(
+async function restoreLocalCursor(
   pool: pg.Pool,
   chain: EvmChain,
   row: ChainRow,

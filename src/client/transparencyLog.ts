@@ -1,6 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { type FilledTile, GrowingTree } from '../registry/log/append.js'
-import { generationInLogName, parseEventId, readBeginningLeaf } from '../registry/log/beginning.js'
+import { type FilledTile, GrowingTree } from '../registry/transparencyLog/append.js'
+import {
+  generationInLogName,
+  parseEventId,
+  readBeginningLeaf,
+} from '../registry/transparencyLog/beginning.js'
 import {
   formatNote,
   fromBase64,
@@ -9,8 +13,8 @@ import {
   parseNote,
   type TreeHead,
   toBase64,
-} from '../registry/log/note.js'
-import { ProvedTree } from '../registry/log/provedTree.js'
+} from '../registry/transparencyLog/note.js'
+import { ProvedTree } from '../registry/transparencyLog/provedTree.js'
 import {
   bundlePath,
   type EntryBundle,
@@ -22,7 +26,7 @@ import {
   tilePath,
   tilesForRanges,
   unpackBundle,
-} from '../registry/log/tiles.js'
+} from '../registry/transparencyLog/tiles.js'
 import {
   consistencyProofRanges,
   createTreeHasher,
@@ -30,7 +34,7 @@ import {
   isConsistencyProofValid,
   isSameHash,
   type Sha256,
-} from '../registry/log/tree.js'
+} from '../registry/transparencyLog/tree.js'
 import { utf8Of } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError, logMismatchError } from './error.js'

@@ -10,7 +10,7 @@ import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { errorSentence, toLoggedError } from './errors.js'
 
 const SECRET = 'planted-secret-1'
-const SRC = fileURLToPath(new URL('../../', import.meta.url))
+const SRC = fileURLToPath(new URL('../..', import.meta.url))
 
 const node = useWorld(() =>
   serve((_, response) => void response.writeHead(500).end(`no ${SECRET}`)),
@@ -124,7 +124,7 @@ describe('an error in the log', () => {
   })
 
   it('does not trust a message that resembles our stack, odd names or a circle of causes', () => {
-    const frame = `no\n    at own (${SRC}ops/log/errors.ts:1:2)\n    at own (${SRC}ops/log/errors.ts:1:3)`
+    const frame = `no\n    at own (${SRC}ops/logger/errors.ts:1:2)\n    at own (${SRC}ops/logger/errors.ts:1:3)`
     const stack = `Error: ${frame}${SECRET}\n    at theirs (/node_modules/x.js:1:2)`
     const foreign = Object.assign(new Error(frame + SECRET), { stack })
     expect(logged(foreign)).not.toContain(SECRET)
