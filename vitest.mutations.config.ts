@@ -13,7 +13,7 @@ class SmallestFirst extends BaseSequencer {
 
 /**
  * The tests of `npm run mutations` (stryker.config.json): no chain, no database, no process. Of the relayer the pure
- * machine alone is mutated. docs/measure/mutations.md shows how to narrow a run to one folder.
+ * machine alone is mutated. docs/measure/chaos.md shows how to narrow a run to one folder.
  */
 export default defineConfig({
   test: {

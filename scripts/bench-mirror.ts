@@ -5,11 +5,16 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { GrowingTree } from '../src/registry/log/append.js'
-import { beginningLeaf } from '../src/registry/log/beginning.js'
-import { sha256TreeHasher } from '../src/registry/log/hash.js'
-import { logKeysOfSeeds, signCheckpoint } from '../src/registry/log/signer.js'
-import { bundlePath, packBundle, TILE_WIDTH, tilePath } from '../src/registry/log/tiles.js'
+import { GrowingTree } from '../src/registry/transparencyLog/append.js'
+import { beginningLeaf } from '../src/registry/transparencyLog/beginning.js'
+import { sha256TreeHasher } from '../src/registry/transparencyLog/hash.js'
+import { logKeysOfSeeds, signCheckpoint } from '../src/registry/transparencyLog/signer.js'
+import {
+  bundlePath,
+  packBundle,
+  TILE_WIDTH,
+  tilePath,
+} from '../src/registry/transparencyLog/tiles.js'
 import { chooseFreePort } from '../src/testing/processes/ports.js'
 import { startPostgres } from '../src/testing/processes/postgres.js'
 import { cpuMs, describeMachine, runBench, treeCpuMs } from './bench/bench.js'

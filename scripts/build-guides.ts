@@ -3,13 +3,7 @@ import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Marked } from 'marked'
 import { filesIn, ROOT } from './files.js'
-
-/** GitHub's id of a heading, to which links between the guides refer. */
-const idOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-')
+import { slugOf } from './lint/documents.js'
 
 /** True for a link that works on a served page: within a guide, to another guide, or to another site. */
 const isServed = (href: string): boolean => /^(#|https:|[\w.-]+\.md(#|$))/.test(href)
@@ -17,7 +11,7 @@ const isServed = (href: string): boolean => /^(#|https:|[\w.-]+\.md(#|$))/.test(
 const markdown = new Marked({
   renderer: {
     heading({ tokens, depth, text }) {
-      return `<h${depth} id="${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+      return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
     },
     link({ href, tokens }) {
       const text = this.parser.parseInline(tokens)

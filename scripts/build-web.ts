@@ -13,7 +13,7 @@ import { hubAbi } from '../contracts/evm/artifacts/Hub.js'
 import { spokeAbi } from '../contracts/evm/artifacts/Spoke.js'
 import { EVENTS } from '../src/registry/journal/eventTypes.js'
 import { solanaAccounts } from '../src/testing/solana/accounts.js'
-import { type World, worldEvmAccounts } from '../src/testing/world.js'
+import { worldEvmAccounts } from '../src/testing/world.js'
 import { CONTRACT_ERROR_TEXTS } from '../src/web/contractErrors.js'
 import { guidePages } from './build-guides.js'
 
@@ -58,7 +58,8 @@ async function assets(): Promise<Record<string, string>> {
     charset: 'utf8',
     define: {
       EVENT_TEXTS: JSON.stringify(EVENT_TEXTS),
-      CONTRACT_ERRORS: JSON.stringify(CONTRACT_ERRORS),
+      // a text stays in the part that uses it, while an object would be loaded with every page
+      CONTRACT_ERRORS: JSON.stringify(JSON.stringify(CONTRACT_ERRORS)),
     },
     banner: { js: NOTICE },
     outdir: PAGE,
@@ -91,8 +92,9 @@ export async function generateWeb(testWallet: string): Promise<string> {
 
 /** Text of the module with the test wallet, which only the daemon of a local world loads. */
 export async function generateTestWallet(): Promise<string> {
-  const accounts: World['accounts'] = {
-    evm: worldEvmAccounts(),
+  const accounts = {
+    // the chains' nodes sign for these
+    evm: worldEvmAccounts().map(({ address }) => ({ address })),
     solana: solanaAccounts(),
   }
   const { outputFiles } = await build({

@@ -27,6 +27,7 @@ import { chooseFreePort } from '../src/testing/processes/ports.js'
 import { waitForCondition } from '../src/testing/processes/processes.js'
 import { LOCAL_SECRET_KEYS } from '../src/testing/stackParts.js'
 import { buildClientPackage } from './client-package.js'
+import { TSC } from './files.js'
 
 const ROOT = join(import.meta.dirname, '..')
 const READY_DEADLINE_MS = 60_000
@@ -227,9 +228,7 @@ async function runExample(
     'out',
   ]
   const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')]
-  await run(join(ROOT, 'node_modules/.bin/tsc'), [...options, ...types, `${name}.ts`], {
-    cwd: folder,
-  })
+  await run(process.execPath, [TSC, ...options, ...types, `${name}.ts`], { cwd: folder })
   return run(process.execPath, [`out/${name}.js`], { cwd: folder, env: environment(env) })
 }
 
@@ -257,7 +256,7 @@ async function isClient(folder: string, name: string): Promise<void> {
     join(folder, 'tsconfig.json'),
     JSON.stringify({ compilerOptions, files: ['client.ts'] }),
   )
-  await run(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: folder })
+  await run(process.execPath, [TSC], { cwd: folder })
   const { stdout } = await run(process.execPath, ['out/client.js'], { cwd: folder })
   must(stdout.trim() === 'network object', `the client said: ${stdout}`)
 }
@@ -284,7 +283,7 @@ async function hasContracts(folder: string): Promise<void> {
     join(folder, 'tsconfig.json'),
     JSON.stringify({ compilerOptions, files: ['contracts.ts'] }),
   )
-  await run(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: folder })
+  await run(process.execPath, [TSC], { cwd: folder })
   const { stdout } = await run(process.execPath, ['out/contracts.js'], { cwd: folder })
   must(/^true 0x60 30101 undefined file:/.test(stdout), `the contracts said: ${stdout}`)
 }

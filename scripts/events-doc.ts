@@ -1,5 +1,5 @@
-import { openApiDocuments } from './declaredRoutes.js'
 import { EVENTS, type EventType } from '../src/registry/journal/eventTypes.js'
+import { openApiDocuments } from './declaredRoutes.js'
 import { writeOrCheck } from './generatedFile.js'
 
 /**

@@ -61,6 +61,7 @@ const OUTPUTS: readonly Output[] = [
       ...filesIn('docs/use'),
       'scripts/build-web.ts',
       'scripts/build-guides.ts',
+      'scripts/lint/documents.ts',
       // the pages call the API by the client's transport
       ...filesIn('src/client').filter((file) => !/generated|\.test\.ts$/.test(file)),
       'src/registry/families.ts',

@@ -6,16 +6,17 @@ import { CHAIN_FAMILY_COMMANDS } from './cli/families.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addJournalCommands } from './cli/journal/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
+import { lazyCommandActions } from './cli/lazily.js'
 import { addFeedLogCommands } from './cli/log/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import { errorMessageOf } from './cli/output.js'
-import type { MirrorOptions, StartOptions } from './cli/start.js'
 import { addNetworkOptions } from './cli/values.js'
+import { addVerifyCommands } from './cli/verify/commands.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 import { SERVICE_VERSION } from './ops/version.js'
 
-/** Commands that read no `.env` of a deployment: `dev` runs a test network, and `init` writes the file `.env`. */
-const WITHOUT_FILE = ['dev', 'init']
+/** Commands that read no `.env` of a deployment: two run a test network, and `init` writes the file `.env`. */
+const WITHOUT_FILE = ['dev', 'rehearse', 'init']
 
 /** Hook before a command: sets environment variables that are not set yet from `.env` in the current folder. */
 async function loadEnvFileFor(command: Command): Promise<void> {
@@ -23,6 +24,8 @@ async function loadEnvFileFor(command: Command): Promise<void> {
   while (outermost.parent?.parent) outermost = outermost.parent
   if (!WITHOUT_FILE.includes(outermost.name())) (await import('./config/index.js')).loadEnvFile()
 }
+
+const start = lazyCommandActions(() => import('./cli/start.js'))
 
 /** The command line. A command's module is loaded when the command runs, so `start` never loads the test network. */
 const program = new Command('clusterd')
@@ -37,8 +40,14 @@ program
     'run a whole local world: PostgreSQL, chains, contracts, daemon (data in CLUSTERD_HOME)',
   )
   .option('--limits', 'limit what clients may ask, as `start` does')
-  .action(async (options: { limits?: boolean }) =>
-    (await import('./cli/dev.js')).runDevCommand(options),
+  .action(lazyCommandActions(() => import('./cli/dev.js'))('runDevCommand'))
+
+program
+  .command('rehearse')
+  .description('run chains with LayerZero, and a database, to rehearse a deployment offline')
+  .option('--fund <addresses...>', 'instead: give accounts coins on the chains that run')
+  .action(async (options: { fund?: readonly string[] }) =>
+    (await import('./cli/rehearse.js')).runRehearseCommand(options),
   )
 
 program
@@ -50,23 +59,19 @@ program
   )
   .option('--watch', 'without the relayer’s keys lead the outbox all the same, to raise alarms')
   .option('--no-migrate', 'apply no migrations: wait until `clusterd migrate` has')
-  .action(async (options: StartOptions) =>
-    (await import('./cli/start.js')).runStartCommand(options),
-  )
+  .action(start('runStartCommand'))
 
 program
   .command('doctor')
   .description('check all that `start` needs, and say what to do')
   .option('--json', 'as JSON')
-  .action(async (options: { json?: boolean }) =>
-    (await import('./cli/doctor/doctor.js')).runDoctorCommand(options),
-  )
+  .action(lazyCommandActions(() => import('./cli/doctor/doctor.js'))('runDoctorCommand'))
 
 program
   .command('migrate')
   .description('bring the database to this version')
   .option('--check', 'name the migrations that are missing, and apply none')
-  .action(async (options) => (await import('./cli/migrate.js')).migrateDatabase(options))
+  .action(lazyCommandActions(() => import('./cli/migrate.js'))('migrateDatabase'))
 
 addNetworkOptions(program.command('mirror'), 'default: both, testnet where the source has one')
   .description('copy another service’s signed log into DATABASE_URL, follow it, and serve it')
@@ -79,20 +84,19 @@ addNetworkOptions(program.command('mirror'), 'default: both, testnet where the s
   .option('--accept <log>', 'copy this log though it does not continue the copy (MIRROR_ACCEPT)')
   .option('--witness <name>', 'sign its checkpoints by LOG_KEY as this witness (MIRROR_WITNESS)')
   .option('--no-migrate', 'apply no migrations: wait until `clusterd migrate` has')
-  .action(async (url: string | undefined, options: MirrorOptions) =>
-    (await import('./cli/start.js')).runMirrorCommand(url, options),
-  )
+  .action(start('runMirrorCommand'))
 
 program
   .command('mcp')
   .description('tools for agents (Model Context Protocol) that ask a deployment')
   .option('--url <url>', 'the deployment', 'http://127.0.0.1:3000')
-  .action(async (options: { url: string }) => (await import('./cli/mcp.js')).serveMcp(options))
+  .action(lazyCommandActions(() => import('./cli/mcp.js'))('serveMcp'))
 
 addInitCommand(program)
 addJournalCommands(program)
 addBackupCommands(program)
 addFeedLogCommands(program)
+addVerifyCommands(program)
 addOutboxCommands(program)
 addKeyCommands(program)
 addAirdropCommands(program)

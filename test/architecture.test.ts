@@ -13,16 +13,26 @@ import { ONE_NODE, usesOfOneNode } from './support/oneNode.js'
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 
 /** The tree of the log: pure files without Node's modules. */
-const LOG = ['append', 'beginning', 'cosignature', 'note', 'provedTree', 'tiles', 'tree'].map(
-  (name) => `registry/log/${name}.ts`,
-)
+const LOG = [
+  'append',
+  'beginning',
+  'cosignature',
+  'evidence',
+  'note',
+  'provedTree',
+  'tiles',
+  'tree',
+].map((name) => `registry/transparencyLog/${name}.ts`)
+
+/** Reads bundles from logs, in a part of the client's package that is loaded when it is used. */
+const READERS = 'registry/auth/bundle.ts'
 
 /**
  * Imports allowed to each room besides its own files. `types:` allows only `import type`. A path with `.ts` allows only
  * that file. The commands (`cli.ts` and `cli`) may import every room but `testing`.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
-  client: LOG,
+  client: [...LOG, READERS],
   contracts: ['config/presetData.ts', 'contracts/evm/artifacts'],
   registry: [],
   config: ['registry'],

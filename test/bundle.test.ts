@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, expect, test } from 'vitest'
 import { bundle, bundleLibraries } from '../scripts/bundle.js'
-import { sourcePosition } from '../src/ops/log/sources.js'
+import { sourcePosition } from '../src/ops/logger/sources.js'
 
 const FOLDER = join(import.meta.dirname, `../dist-test-libraries-${process.pid}`)
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))

@@ -1,8 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
-import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint/documents.js'
+import {
+  DOCUMENTS,
+  headingsOf,
+  linksOf,
+  ROOT,
+  read,
+  rowsOf,
+  shellOf,
+  spansOf,
+} from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
 import { WEBHOOK_MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
 import { WALLET_KIND_NAMES } from '../src/registry/auth/kinds.js'
@@ -100,27 +109,10 @@ const wrongCommands = (text: string): string[] => [
   }),
 ]
 
-const slugOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, '')
-    .trim()
-    .replaceAll(' ', '-')
-
-const headingsOf = (path: string): string[] =>
-  [...read(path).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => slugOf(heading!))
-
-const wrongAnchors = (path: string, text: string): string[] =>
-  [...text.matchAll(/\]\((?!https?:)([^)\s#]*)#([^)\s]+)\)/g)].flatMap(([link, target, anchor]) =>
-    headingsOf(target ? normalize(join(dirname(path), target)) : path).includes(anchor!)
-      ? []
-      : [link],
-  )
-
-/** Relative targets of `[text](target)`, resolved from the project's root, without anchors. */
-const linksOf = (path: string): string[] =>
-  [...read(path).matchAll(/\]\((?!https?:|#)([^)\s]+)\)/g)].map(([, target]) =>
-    join(dirname(path), target!.replace(/#.*$/, '')),
+/** Links to headings that a document does not have. */
+const wrongAnchors = (path: string): string[] =>
+  linksOf(path).flatMap(({ path: target, anchor }) =>
+    anchor === '' || headingsOf(target).includes(anchor) ? [] : [`${target}#${anchor}`],
   )
 
 /** Files and folders of the project that are named in backticks: `src/…`, `test/…`, `scripts/…`, without patterns. */
@@ -139,8 +131,9 @@ describe.each(TEXTS)('%s', (path) => {
   })
 
   it('links only existing files and headings, and names only existing files', () => {
-    expect(missing([...linksOf(path), ...pathsOf(path)])).toEqual([])
-    expect(wrongAnchors(path, text)).toEqual([])
+    const linked = linksOf(path).map((link) => link.path)
+    expect(missing([...linked, ...pathsOf(path)])).toEqual([])
+    expect(wrongAnchors(path)).toEqual([])
   })
 })
 
@@ -197,6 +190,47 @@ describe('docs/run/configuration.md', () => {
     expect(forms.length).toBeGreaterThan(2)
     for (const form of forms) expect(row).toContain(form)
   })
+})
+
+describe('docs/run/deploying.md', () => {
+  /** Gas of a call, as test/contracts/gas.test.ts holds it. */
+  const gas: Record<string, number> = JSON.parse(read('contracts/evm/gas.json'))
+
+  it.each([
+    ['paid on Solana, delivered one by one', 100 * gas['Hub: deliver, 1']!],
+    ['the same, ten at once', 10 * gas['Hub: deliver, 10']!],
+    ['below a community, each released one by one', 100 * gas['CommunityPayments: release, 1']!],
+    ['the same, ten at once', 10 * gas['CommunityPayments: release, 10']!],
+  ])('has the gas of a hundred names %s: %i', (kind, whole) => {
+    const rows = rowsOf(read('docs/run/deploying.md')).filter(([first]) => first === kind)
+    const shown = rows.map(([, ...cells]) =>
+      cells.slice(0, 3).map((cell) => cell.replaceAll(',', '')),
+    )
+    const ether = (gwei: number) => (whole * gwei) / 1e9
+    // two digits are shown
+    const close = (text: string | undefined, amount: number) =>
+      Math.abs(Number(text) - amount) <= amount / 20
+    expect(
+      shown.filter(
+        ([used, one, twenty]) =>
+          Number(used) === whole && close(one, ether(1)) && close(twenty, ether(20)),
+      ),
+    ).toHaveLength(1)
+  })
+})
+
+it('docs/use/contract-authors.md has every event that is read from a hub or a spoke', () => {
+  const page = read('docs/use/contract-authors.md')
+  /** A declaration without the names of its fields, as the source has it. */
+  const typesOf = (declaration: string) =>
+    declaration.replaceAll(/(\w+(?: indexed)?) (?!indexed)\w+/g, '$1').replaceAll(', ', ',')
+  const shown = spansOf(page.split('## Events that a watched contract emits')[1]!).map(typesOf)
+  const [, ofHubAndSpoke] = /hub: \{(.*?)payments: \{/s.exec(read('src/chains/evm/events.ts'))!
+  const events = [...ofHubAndSpoke!.matchAll(/shapeOf\('([^']+)'\)/g)].map(([, one]) => one!)
+  expect(events.length).toBeGreaterThan(6)
+  // the page has the form of `Bid` with a referral in words
+  const withReferral = 'Bid(bytes32,uint256,bytes32,bytes32)'
+  expect(events.filter((one) => !shown.includes(one))).toEqual([withReferral])
 })
 
 describe('docs/use/webhooks.md', () => {
@@ -293,9 +327,9 @@ describe('README.md', () => {
   })
 
   it('links every document, directly or through a document that it links', () => {
-    const linked = new Set(linksOf('README.md'))
+    const linked = new Set(linksOf('README.md').map((link) => link.path))
     for (const path of [...linked].filter((path) => path.endsWith('.md')))
-      for (const link of linksOf(path)) linked.add(link)
+      for (const link of linksOf(path)) linked.add(link.path)
     expect(DOCUMENTS.filter((path) => path !== 'README.md' && !linked.has(path))).toEqual([])
   })
 })

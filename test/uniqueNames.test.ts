@@ -138,7 +138,6 @@ it('no two migrations have the same number', () => {
 const SHARED = {
   'api/feed/stream.ts written': 'by page of events',
   'api/limits/meter.ts UNLIMITED_METER': 'counts nothing',
-  'config/secretFiles.ts otherNames': 'filled while the module loads',
   'db/pg/copyRows.ts sink': 'emptied before each use, without a pause in between',
   'db/leaders/lead.ts endedFrozenMs': 'by pool',
   'db/pg/pipeline.ts connectionsThroughPooler': 'by connection or pool',
@@ -148,7 +147,7 @@ const SHARED = {
   'db/pg/session.ts schemas': 'by connection',
   'ops/background.ts requests': 'of the event loop, which is the process’s',
   'ops/failpoint.ts armed': 'of tests that kill the process',
-  'ops/log/sources.ts maps': 'files of the build',
+  'ops/logger/sources.ts maps': 'files of the build',
   'ops/turns.ts expensiveWork': 'of the event loop, which is the process’s',
   'registry/journal/codec.ts sink': 'emptied before each use, without a pause in between',
   'registry/journal/storedRules.ts kept': 'a pure function of the stored bytes',

@@ -1,8 +1,8 @@
 // Checks the log of a service over HTTP with Go's packages for checksum databases, golang.org/x/mod/sumdb: all of its
 // entries, and that it is the log that was asked for.
 // usage: verify [-witness <key>]... <URL> <name of the log> <public key, base64> [<size> <root, base64>]
-// The name of the log is like names.example/mainnet/1. Size and root are those of an older checkpoint. All witnesses must
-// have signed the newest one.
+// The name of the log is like names.example/mainnet/1, or names.example/mainnet/evidence/1. Size and root are those of an
+// older checkpoint. All witnesses must have signed the newest one. They sign the feed's log only.
 package main
 
 import (
@@ -138,11 +138,11 @@ func main() {
 		check(fmt.Errorf("usage: verify [-witness <key>]... <URL> <name of the log> <public key> [<size> <root>]"))
 	}
 	origin := args[1]
-	parts := strings.Split(origin, "/")
-	if len(parts) < 3 {
+	_, place, _ := strings.Cut(origin, "/")
+	if !strings.Contains(place, "/") {
 		check(fmt.Errorf("the name of a log is like names.example/mainnet/1, not %q", origin))
 	}
-	prefix := args[0] + "/v1/log/" + strings.Join(parts[len(parts)-2:], "/")
+	prefix := args[0] + "/v1/log/" + place
 	log := &server{prefix, map[string][]byte{}}
 	signed, err := log.get("checkpoint")
 	check(err)

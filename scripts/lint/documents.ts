@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, normalize } from 'node:path'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
 export const DOCUMENTS = [
@@ -10,6 +10,27 @@ export const DOCUMENTS = [
   ),
 ].filter((path) => path.endsWith('.md'))
 export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+/** GitHub's id of a heading. */
+export const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-')
+
+/** Ids of a document's headings. */
+export const headingsOf = (path: string): string[] =>
+  [...read(path).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => slugOf(heading!))
+
+/** Targets of `[text](target)` within the project: a path from its root, and the id of a heading or ''. */
+export const linksOf = (path: string): { path: string; anchor: string }[] =>
+  [...read(path).matchAll(/\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)/g)].map(
+    ([, target, anchor = '']) => ({
+      path: target ? normalize(join(dirname(path), target)) : path,
+      anchor,
+    }),
+  )
 
 const FENCED = /^ *```(\w*)\n([\s\S]*?)^ *```/gm
 

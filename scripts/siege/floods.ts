@@ -4,13 +4,13 @@ import bs58 from 'bs58'
 import { bodyLimitBytes } from '../../src/api/http/body.js'
 import type { Route } from '../../src/api/http/route.js'
 import type { SampleData } from '../../src/api/http/sampleRequests.js'
-import { routes } from '../declaredRoutes.js'
 import {
   badRequests,
   costliestRequest,
   ensLookup,
   REFUSED_BODIES,
 } from '../../test/support/declaredRequests.js'
+import { routes } from '../declaredRoutes.js'
 import type { Call } from './http.js'
 import { SOCKET_FLOODS } from './sockets.js'
 

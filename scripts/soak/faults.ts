@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
+import { withConnection } from '../../src/db/pg/pool.js'
 import type { SoakWorld } from './world.js'
 
 /** Time after the end of a fault in which look-ups may still fail. */
@@ -39,7 +39,7 @@ const rpcSilence: Fault = {
 const databaseCuts: Fault = {
   name: 'connections to PostgreSQL cut',
   async run({ stack }) {
-    await withPostgresClient(stack.databaseUrl, async (client) => {
+    await withConnection({ url: stack.databaseUrl, applicationName: 'test' }, async (client) => {
       for (let passedMs = 0; passedMs < FAULT_MS; passedMs += CUT_EVERY_MS) {
         await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE datname = current_database() AND pid <> pg_backend_pid()`)

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { withConnection } from '../../src/db/pg/pool.js'
 import { JOB_STATE } from '../../src/registry/outbox.js'
-import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
 import { cpuMs } from '../bench/bench.js'
 import type { Reading } from './course.js'
 
@@ -121,7 +121,7 @@ function descriptorsOf(pid: number): Reading[] {
 /** Number of database connections, and rows of each table. Rows of a growing table are divided by registrations. */
 async function readDatabase(url: string, registrations: number): Promise<Reading[]> {
   const readings: Reading[] = []
-  await withPostgresClient(url, async (client) => {
+  await withConnection({ url, applicationName: 'test' }, async (client) => {
     const connections = await client.query<{ count: number }>(
       `SELECT count(*)::int4 AS count FROM pg_stat_activity
        WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,

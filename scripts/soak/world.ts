@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withConnection } from '../../src/db/pg/pool.js'
 import { type Stack, startStack } from '../../src/testing/index.js'
-import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
 import { A_YEAR_AHEAD } from '../../test/chaos/lib/databaseWeathers.js'
 import { type FaultyNode, startFaultyNode } from '../../test/support/faultyNode/faultyNode.js'
 import { hasPgbouncer, startPgbouncer } from '../../test/support/pgbouncer.js'
@@ -13,7 +13,12 @@ const SPOKE = '8453'
 const POOL_SIZE = 16
 const CLOCK_SIGNAL = 'SIGUSR2'
 /** Settings of the database role behind a pooler (docs/run/configuration.md). */
-const ROLE_SETTINGS = ['enable_seqscan = off', 'jit = off', 'plan_cache_mode = force_generic_plan']
+const ROLE_SETTINGS = [
+  'enable_seqscan = off',
+  'enable_bitmapscan = off',
+  'jit = off',
+  'plan_cache_mode = force_generic_plan',
+]
 
 /** A connection pooler (pgbouncer) that can be stopped, and started again on the same port. */
 interface Pooler {
@@ -65,7 +70,7 @@ export async function startSoakWorld(onEnd: Bench['onEnd']): Promise<SoakWorld> 
 }
 
 async function startPooler(databaseUrl: string): Promise<Pooler> {
-  await withPostgresClient(databaseUrl, async (client) => {
+  await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {
     for (const setting of ROLE_SETTINGS)
       await client.query(`ALTER ROLE CURRENT_USER SET ${setting}`)
   })

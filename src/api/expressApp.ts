@@ -17,6 +17,7 @@ import {
   fileAnswer,
   guidePageAnswer,
   indexAnswer,
+  llmsAnswer,
   pageAnswer,
   profileRoute,
   robotsAnswer,
@@ -81,6 +82,7 @@ export function createExpressApp(
   add('/', ({ req }) => indexAnswer(req))
   add('/assets/:build/:file', ({ req, params }) => assetAnswer(req, params))
   add('/robots.txt', robotsAnswer)
+  add('/llms.txt', llmsAnswer)
   add('/.well-known/security.txt', securityAnswer)
   add('/docs', ({ req }) => fileAnswer(referencePage(req.url ?? ''), req))
   add('/docs/guides/:file', ({ req, params }) => guidePageAnswer(req, params))

@@ -81,6 +81,10 @@ const DAILY = { 'cache-control': 'public, max-age=86400' } as const
 
 export const robotsAnswer = (): Answer => answerOfType(PLAIN, ROBOTS, DAILY)
 
+/** Answer that leads programs with a language model to the documents (llmstxt.org). */
+export const llmsAnswer = (): Answer =>
+  answerOfType(PLAIN, readFileSync(new URL('../llms.txt', GUIDES), 'utf8'), DAILY)
+
 export function securityAnswer(): Answer {
   const text = securityText()
   if (text !== null) return answerOfType(PLAIN, text, DAILY)
@@ -111,7 +115,6 @@ const TYPE = 'image/svg+xml'
 const PNG_TYPE = 'image/png'
 
 const image = route.get('/image/:name.svg', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   costliest: {},
   summary: 'The picture of a name',
   description: 'Drawn from the name alone, whether anybody holds it or not.',
@@ -124,7 +127,6 @@ const image = route.get('/image/:name.svg', {
 })
 
 const cardImage = route.get('/image/:name.png', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   costliest: {},
   summary: 'The picture of a name as PNG',
   description: 'As `/image/:name.svg`, for sites that show a link as a card.',

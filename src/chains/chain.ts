@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { ChainConfig } from '../config/index.js'
-import { errorSentence, isInternalError } from '../ops/log/errors.js'
+import { errorSentence, isInternalError } from '../ops/logger/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ContractSignature } from '../registry/auth/evm.js'
 import type { PaymentReleaseApproval } from '../registry/community/release.js'

@@ -12,15 +12,15 @@ import { accountWithoutKey } from './evm/relayerAccount.js'
 import { createEvmJobSender } from './evm/signer.js'
 import { NodeError, RpcError, transientError } from './rpc/errors.js'
 import { type RpcCall, RpcPool } from './rpc/nodes.js'
-import { createSolanaCommunityPaymentPort } from './solana/community/port.js'
 import { createSolanaChain } from './solana/chain.js'
+import { createSolanaCommunityPaymentPort } from './solana/community/port.js'
 import { createHubPriceReader } from './solana/rates.js'
 import { createRegistrarClient } from './solana/registrar.js'
 import { TOKEN_PROGRAM } from './solana/tokens.js'
 
 /**
  * The questions, outside the indexer, whose answers become final: each is asked of two nodes where two are configured.
- * Journal entries, checkpoints and payments are in test/indexer and test/solana, the identity of a chain in
+ * Journal entries, cursors and payments are in test/indexer and test/solana, the identity of a chain in
  * test/indexer/lazyChains.test.ts. `ONE_NODE` of test/architecture.test.ts lists what one node answers.
  */
 

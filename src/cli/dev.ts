@@ -20,22 +20,33 @@ export async function runDevCommand({ limits = false }: { limits?: boolean } = {
     `Starting a local world in ${env.home}: PostgreSQL, chains, contracts and the service. Ctrl-C ends it.`,
   )
   const { startStack } = await import('../testing/index.js')
-  let stack: Stack | undefined
-  endOnSignals(() => stack)
-  stack = await startStack({
-    home: env.home,
-    ...(await choosePorts(env)),
-    ...(env.databaseUrl !== undefined && { databaseUrl: env.databaseUrl }),
-    ...(env.solanaRpcUrl !== undefined && { solanaRpcUrl: env.solanaRpcUrl }),
-    daemonEnv: selectLocalDaemonVariables(),
-    limits,
-    testWallet: true,
-    log: (line) => console.log(colourText('dim', line)),
+  await runUntilSignal(async () => {
+    const stack = await startStack({
+      home: env.home,
+      ...(await choosePorts(env)),
+      ...(env.databaseUrl !== undefined && { databaseUrl: env.databaseUrl }),
+      ...(env.solanaRpcUrl !== undefined && { solanaRpcUrl: env.solanaRpcUrl }),
+      daemonEnv: { SQL_VIEWS: 'on', ...selectLocalDaemonVariables() },
+      limits,
+      testWallet: true,
+      log: (line) => console.log(colourText('dim', line)),
+    })
+    printSummary(stack, (performance.now() - startedMs) / 1_000)
+    return stack
   })
-  printSummary(stack, (performance.now() - startedMs) / 1_000)
-  const reason = await stack.failed
+}
+
+/** Chains and services that a command runs. */
+type Running = Pick<Stack, 'failed' | 'stop'>
+
+/** Starts chains and services, and ends them with this process: on a signal, or when one of their processes ends. */
+export async function runUntilSignal(start: () => Promise<Running>): Promise<void> {
+  let running: Running | undefined
+  endOnSignals(() => running)
+  running = await start()
+  const reason = await running.failed
   console.error(`clusterd: ${reason}`)
-  await end(stack, 1)
+  await end(running, 1)
 }
 
 /** Ports from PORT and OPS_PORT; by default the usual ports, or the next free ports with a notice. */
@@ -53,7 +64,7 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
 }
 
 /** Stops the test network on a signal, only once: npm forwards a Ctrl-C that the process has received already. */
-function endOnSignals(current: () => Stack | undefined): void {
+function endOnSignals(current: () => Running | undefined): void {
   let isEnding = false
   const endOnce = async (): Promise<void> => {
     if (isEnding) return
@@ -65,12 +76,12 @@ function endOnSignals(current: () => Stack | undefined): void {
 }
 
 /** Stops the test network and this process, within the time limit even if a part of the network hangs. */
-async function end(stack: Stack | undefined, code: number): Promise<never> {
+async function end(running: Running | undefined, code: number): Promise<never> {
   setTimeout(() => {
     console.error('clusterd: a part of the world hangs, and is killed.')
     process.exit(1)
   }, END_MS)
-  await stack?.stop()
+  await running?.stop()
   process.exit(code)
 }
 

@@ -1,10 +1,11 @@
 import type { ChainFamilyKey } from '../registry/families.js'
-import { evmCommands } from './contracts/commands.js'
+import { addContractCommands } from './contracts/commands.js'
 import type { ChainFamilyCommands } from './family.js'
-import { solanaCommands } from './solana/commands.js'
+import { addSolanaCommands } from './solana/commands.js'
+import { generateSolanaRelayerKey } from './solana/madeKey.js'
 
 /** The commands of each chain family. */
 export const CHAIN_FAMILY_COMMANDS: Readonly<Record<ChainFamilyKey, ChainFamilyCommands>> = {
-  evm: evmCommands,
-  solana: solanaCommands,
+  evm: { add: addContractCommands },
+  solana: { add: addSolanaCommands, makeKey: generateSolanaRelayerKey },
 }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { ambiguousEnvLines, isStartedByLocalWorld } from '../config/environment.js'
 import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
-import { createLog, exitOnUncaughtErrors } from '../ops/log/log.js'
+import { createLog, exitOnUncaughtErrors } from '../ops/logger/logger.js'
 import { withTimeout } from '../ops/notify.js'
 import { throwWithDatabaseAdvice } from './database.js'
 import { collectHeapWhenIdle } from './memory.js'
@@ -17,7 +17,7 @@ const GIVE_UP_MS = 8_000
 const HEAP_GROWTH_PERCENT = 100
 
 /** Options of `clusterd start`. They take precedence over the environment. */
-export interface StartOptions {
+interface StartOptions {
   /** Roles of the daemon, joined by commas. */
   roles?: string
   watch?: boolean
@@ -26,7 +26,7 @@ export interface StartOptions {
 }
 
 /** Options of `clusterd mirror`. */
-export interface MirrorOptions extends NetworkOptions, Pick<StartOptions, 'migrate'> {
+interface MirrorOptions extends NetworkOptions, Pick<StartOptions, 'migrate'> {
   key?: string
   domain?: string
   accept?: string

@@ -35,6 +35,8 @@ export type QuoteOn<N extends string> = N extends LabelledQuoteFamily
 type Added = Input<'POST', '/v1/clusters/wallets'>['body']
 type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 
+type SignInOptions = CallOptions & { chainId?: number; nonce?: string; cluster?: string }
+
 /** Client of the HTTP API of a clusterd service. Calls reject with a `ClusterdError`, or their signal's reason. */
 export class Client {
   /** @internal */
@@ -195,14 +197,20 @@ export class Client {
    * Signs in with a signature of the wallet. Later requests are sent with the returned key.
    * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
    * @param options `chainId`: the mainnet chain of a smart wallet that is not on the hub's chain; `nonce`: 16 to 64 random
-   * letters and digits, for a multisig that approves on chain
+   * letters and digits, for a multisig that approves on chain; `cluster`: id or name of the cluster to which the
+   * signature says that the wallet belongs
    */
   async signIn(
     wallet: Wallet,
-    { chainId, nonce, ...options }: CallOptions & { chainId?: number; nonce?: string } = {},
+    { chainId, nonce, cluster, ...options }: SignInOptions = {},
   ): Promise<string> {
     const { sign, ...signer } = walletSignerOf(wallet)
-    const query = { ...signer, ...(chainId !== undefined && { chainId }), ...(nonce && { nonce }) }
+    const query = {
+      ...signer,
+      ...(chainId !== undefined && { chainId }),
+      ...(nonce && { nonce }),
+      ...(cluster !== undefined && { cluster }),
+    }
     // a message that names the address, so that a smart wallet's signature is accepted too
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', {
       query,
@@ -249,6 +257,21 @@ export class Client {
       params: { clusterId },
       ...options,
     })
+  }
+
+  /**
+   * Joins a cluster that lists the wallet, or signs the membership of a wallet that is verified there: signs in, by a
+   * signature that will be public (docs/use/verify.md), and verifies the wallet. Other wallets need no signature.
+   */
+  async signMembership(
+    wallet: Wallet,
+    clusterId: string,
+    { chainId, ...options }: CallOptions & { chainId?: number } = {},
+  ): Promise<string> {
+    const signer = { cluster: clusterId, ...(chainId !== undefined && { chainId }) }
+    const token = await this.signIn(wallet, { ...options, ...signer })
+    await this.verifyIn(clusterId, options)
+    return token
   }
 
   /** The rules of a community, null where there is none. */

@@ -1,8 +1,8 @@
 import { bytesToHex } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
-import { type KeptHead, type LogOptions, LogReader } from './log.js'
 import { abortReasonOf, withTimeLimit } from './time.js'
+import { type KeptHead, type LogOptions, LogReader } from './transparencyLog.js'
 import type { Answer, CallOptions, FeedEvent } from './types.js'
 
 /** Any node of the hub's chain, as an EIP-1193 provider: a viem client, or a wallet's provider. */

@@ -2,6 +2,20 @@
  * `clusterd-client/verify`: checks a service's data by the key of its log and by its hub (docs/use/verify.md). It is
  * a separate entry point, because the client is half as large without it.
  */
+
+export type {
+  BundleWallet,
+  ContractCheck,
+  ContractEvidence,
+  EvidenceMark,
+} from '../registry/transparencyLog/evidence.js'
+export {
+  type BundleHeads,
+  type BundleOptions,
+  type VerifiedBundle,
+  verifyBundle,
+} from './bundle.js'
+export { type HubNode, type RegistryOptions, type Verified, verifyRegistry } from './registry.js'
 export {
   type KeptHead,
   type LogEntry,
@@ -9,6 +23,5 @@ export {
   LogReader,
   type SignedHead,
   type TreeHead,
-} from './log.js'
-export { type HubNode, type RegistryOptions, type Verified, verifyRegistry } from './registry.js'
+} from './transparencyLog.js'
 export type { LogWitnesses } from './witnesses.js'

@@ -5,9 +5,9 @@ import {
   findCosignatures,
   parseWitnessKey,
   type WitnessKey,
-} from '../registry/log/cosignature.js'
-import { type NoteSignature, type SignedNote, toBase64 } from '../registry/log/note.js'
-import type { Sha256 } from '../registry/log/tree.js'
+} from '../registry/transparencyLog/cosignature.js'
+import { type NoteSignature, type SignedNote, toBase64 } from '../registry/transparencyLog/note.js'
+import type { Sha256 } from '../registry/transparencyLog/tree.js'
 import { logMismatchError } from './error.js'
 
 /** Number of witnesses' signatures that are kept of a note, checked or not. */

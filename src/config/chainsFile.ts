@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { chownSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import { NETWORK_OF_CHAIN_LABEL, NETWORKS, type Network } from '../registry/primitives/network.js'
 import {
@@ -183,6 +183,25 @@ export const listMissingNewFields = (file: string): NewField[] =>
 /** JSON schema of a chains file. */
 export const chainsFileJsonSchema = (): JsonSchema =>
   z.toJSONSchema(sections, { io: 'input', unrepresentable: 'any' }) as JsonSchema
+
+/**
+ * Adds fields to EVM chains of a chains file, and keeps its other fields, indentation, owner and mode. The file is
+ * replaced atomically.
+ * @param added fields by the chain's label
+ * @throws ConfigError; Error of the file system where the file can't be replaced
+ */
+export function addChainFields(file: string, added: ReadonlyMap<string, object>): void {
+  const json = readJson(file) as { chains: { label: string }[] }
+  for (const chain of json.chains) Object.assign(chain, added.get(chain.label))
+  parseDraftChainsFile(json, file)
+  const indentation = /^[ \t]+/m.exec(textOf(file))?.[0] ?? 2
+  const target = realpathSync(file)
+  const { mode, uid, gid } = statSync(target)
+  const temporary = `${target}.${process.pid}.tmp`
+  writeFileSync(temporary, `${JSON.stringify(json, null, indentation)}\n`, { mode, flush: true })
+  chownSync(temporary, uid, gid)
+  renameSync(temporary, target)
+}
 
 function readJson(file: string): unknown {
   const text = textOf(file)

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { PUBLIC_WALLET_FACTORIES } from '../registry/auth/walletFactories.js'
-import { sha256InOneCall } from '../registry/log/hash.js'
-import { COSIGNER, verifierKey } from '../registry/log/note.js'
+import { sha256InOneCall } from '../registry/transparencyLog/hash.js'
+import { COSIGNER, verifierKey } from '../registry/transparencyLog/note.js'
 import { parseChainsFile, readConfig, readEnvironment, readMirrorConfig } from './index.js'
 
 const example = (): { chains: Record<string, unknown>[] } =>

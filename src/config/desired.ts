@@ -25,18 +25,14 @@ export function desiredChainDeployments({ chains, deployment }: Source, network:
   const common = deployment[network]
   if (!common)
     throw new ConfigError(
-      `The chains file has no \`deployment.${network}\`: ${
-        chains.every(({ local }) => local)
-          ? 'the contracts of a local world are deployed at its start, so there is nothing to compare or to deploy.'
-          : 'say owner and relayer there (docs/run/deploying.md).'
-      }`,
+      `The chains file has no \`deployment.${network}\`: say owner and relayer there (docs/run/deploying.md). A local world deploys its contracts itself; \`clusterd rehearse\` has chains to deploy on.`,
     )
   const ours = chains.filter((chain) => chain.network === network && !chain.watchOnly)
   const desired = ours.map((chain) => {
     const { label, role, endpoint, eid, contract, communityPayments } = chain
     if (!endpoint || !eid)
       throw new ConfigError(
-        `Chain "${label}" has no \`endpoint\` or no \`eid\`: name LayerZero's endpoint there. A plain anvil has none: rehearse on a fork of a chain (docs/run/deploying.md).`,
+        `Chain "${label}" has no \`endpoint\` or no \`eid\`: name LayerZero's endpoint there. A plain anvil has none: \`clusterd rehearse\` starts chains that do (docs/run/deploying.md).`,
       )
     const { owner, pauser, relayer, payments } = { ...common, ...chain.deployment }
     return {

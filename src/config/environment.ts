@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
 import { PUBLIC_WALLET_FACTORIES } from '../registry/auth/walletFactories.js'
-import { parseWitnessKey } from '../registry/log/cosignature.js'
-import { sha256InOneCall } from '../registry/log/hash.js'
 import { fromHex } from '../registry/primitives/bytes.js'
+import { parseWitnessKey } from '../registry/transparencyLog/cosignature.js'
+import { sha256InOneCall } from '../registry/transparencyLog/hash.js'
 import { envFileFaults } from './envFile.js'
 import { parseInput } from './error.js'
 import { evmAddress, hexBytes, httpUrl } from './fields.js'
@@ -132,7 +132,10 @@ const variables = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
   /** Domain of the service in the messages that wallets sign; never taken from a request header. */
-  SERVICE_DOMAIN: z.string().min(1).default('localhost'),
+  SERVICE_DOMAIN: z
+    .string()
+    .regex(/^[^\s+\p{C}]+$/u)
+    .default('localhost'),
   /** The site's URL in browsers. */
   SITE_URL: httpUrl.optional(),
   /** URI that takes reports of weaknesses, shown in `/.well-known/security.txt`. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import type { Cosigner } from '../registry/log/signer.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
+import type { Cosigner } from '../registry/transparencyLog/signer.js'
 import { type ChainsFile, emptyChainsFile, readChainsFile } from './chainsFile.js'
 import { configuredNonEvmSections, emptyNonEvmSections } from './clusters.js'
 import { type CommandFlags, type Environment, readEnvironment } from './environment.js'
@@ -9,6 +9,7 @@ import { ConfigError } from './error.js'
 import { addressOfSigningKey, readLogSigningKeys, readRelayerOrEnsKey } from './relayerKey.js'
 
 export {
+  addChainFields,
   type ChainConfig,
   type ChainsFile,
   type DeliverySettings,

@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { type LogKeys, logKeysOfSeeds } from '../registry/log/signer.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { keccak256 } from '../registry/primitives/keccak.js'
+import { type LogKeys, logKeysOfSeeds } from '../registry/transparencyLog/signer.js'
 import type { Environment } from './environment.js'
 import { ConfigError } from './error.js'
 import { decryptKeystore } from './keystore.js'

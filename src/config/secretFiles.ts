@@ -3,22 +3,19 @@ import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { ConfigError } from './error.js'
 
-/** Names of further variables, besides `<variable>_FILE`, that hold the path of a secret's file, by secret schema. */
-const otherNames = new WeakMap<z.ZodType, readonly string[]>()
-
 /**
  * Marks the schema of a variable whose value is a secret. The value may be in a file that `<variable>_FILE` names.
- * @param names other variables that name the file
+ * @param otherNames other variables that name the file
  */
-export function secretSchema<Schema extends z.ZodType>(schema: Schema, ...names: string[]): Schema {
-  otherNames.set(schema, names)
-  return schema
-}
+export const secretSchema = <Schema extends z.ZodType>(
+  schema: Schema,
+  ...otherNames: string[]
+): Schema => schema.meta({ otherNames })
 
 /** Names of the variables that may name a secret's file; empty for a variable that is not a secret. */
 function fileVariables(variable: string, schema: z.ZodType): readonly string[] {
-  const others = otherNames.get(schema)
-  return others ? [`${variable}_FILE`, ...others] : []
+  const { otherNames } = (schema.meta() ?? {}) as { otherNames?: readonly string[] }
+  return otherNames ? [`${variable}_FILE`, ...otherNames] : []
 }
 
 /**

@@ -16,9 +16,8 @@ import { type NetworkIndexRun, runIndexers } from '../indexer/run.js'
 import { type NetworkMirrorRun, runMirror } from '../mirror/run.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
-import type { Logger } from '../ops/log/log.js'
+import type { Logger } from '../ops/logger/logger.js'
 import { WorkerLoops } from '../ops/loops.js'
-import { reportLostCommits } from '../ops/lostCommits.js'
 import { createMetrics } from '../ops/metrics.js'
 import { listenOnPort, startOpsServer } from '../ops/port/server.js'
 import { runWorkers } from '../ops/worker.js'
@@ -32,7 +31,7 @@ import { CHAIN_FAMILIES } from './families/index.js'
 import { maintenanceWorkers } from './maintenance.js'
 import { registerSnapshotMetrics } from './metrics.js'
 import { overviewPage } from './opsPage.js'
-import type { ProcessSnapshot } from './snapshot.js'
+import { alarmLogWorker, type ProcessSnapshot } from './snapshot.js'
 import { checkProcessHealth, checkProcessReadiness, installationStatus } from './status.js'
 
 /** Statement timeout of the API's reads in the database. */
@@ -67,6 +66,7 @@ export class Daemon {
   readonly #proofs: Promise<void>[] = []
   #api: Pick<Api, 'changesWaiting' | 'openLongRequests' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
+  #alarmLog: Promise<void> = Promise.resolve()
   #isStopping = false
   readonly #leases: pg.Pool
   #closeApi: () => Promise<void> = async () => {}
@@ -106,7 +106,7 @@ export class Daemon {
       // fail-over, those that only read would go on to read the old primary
       onRenewed: () => [this.#readPool, this.#writePool, this.#leases].forEach(dropConnections),
       onWake: createRestoreDetector(this.#writePool, (network) =>
-        reportLostCommits({ loops: this.#loops, log }, network),
+        this.#loops.reportLostCommits(network),
       ),
     })
     registerSnapshotMetrics(this.#metrics.registry, () => this.#snapshot())
@@ -154,6 +154,11 @@ export class Daemon {
       if (proofs.length > 0 && !roles.includes('index'))
         this.#proofs.push(runWorkers(proofs, ctx).catch(() => {}))
     }
+    // in loops of its own, which `/status` does not show
+    this.#alarmLog = runWorkers([alarmLogWorker(this.#log, () => this.#snapshot())], {
+      log: this.#log,
+      signal: this.#stopping.signal,
+    })
     // the API loads while the indexers take their leases
     if (roles.includes('api')) await this.#startApi()
     await this.#startOps()
@@ -215,6 +220,7 @@ export class Daemon {
         this.#closeApi(),
         this.#listener.done,
         this.#webhooks,
+        this.#alarmLog,
         ...this.#proofs,
         ...loops(),
       ])
@@ -375,7 +381,7 @@ export class Daemon {
       relayed: [...this.#relayed],
       loops: this.#loops.states(),
       ownErrors: this.#loops.ownErrors.counts(),
-      raised: [...this.#loops.raised.values()],
+      raised: this.#loops.alarms(),
       failedRoutes: this.#requests.routes(),
       pools: { read: this.#readPool, write: this.#writePool },
       changesWaiting: this.#api?.changesWaiting() ?? 0,

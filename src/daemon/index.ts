@@ -3,15 +3,17 @@ import { compareSchema, migrate, SchemaBehindError } from '../db/pg/migrate.js'
 import { refusePooler } from '../db/pg/pooler.js'
 import { isDatabaseUnavailable } from '../db/pg/unavailable.js'
 import { armFailpoint } from '../ops/failpoint.js'
-import type { Logger } from '../ops/log/log.js'
+import type { Logger } from '../ops/logger/logger.js'
 import { pauseUntilSignal } from '../ops/notify.js'
-import { reportOncePerMinute } from '../ops/reportOncePerMinute.js'
+import { errorKind, oncePer } from '../ops/oncePer.js'
 import type { Daemon } from './daemon.js'
 import type { DaemonChainFamily } from './families/family.js'
 
 /** How long a start waits for its database, and the pause between two attempts. */
 const DATABASE_PATIENCE_MS = 10 * 60_000
 const DATABASE_PAUSE_MS = 1_000
+/** Time for which an error of the same kind is not reported again, ms. */
+const REPORT_EVERY_MS = 60_000
 
 /**
  * Starts the daemon: migrations, chains, indexers, API, operator's port. Waits for a database that does not answer, and
@@ -27,10 +29,12 @@ export async function startDaemon(
   families?: readonly DaemonChainFamily[],
 ): Promise<Daemon> {
   armFailpoint(config.failpoint)
-  const report = reportOncePerMinute((err) => {
+  const isNews = oncePer(REPORT_EVERY_MS)
+  const report = (err: Error): void => {
+    if (!isNews(errorKind(err))) return
     if (err instanceof SchemaBehindError) log.warn(`the start waits: ${err.message}`)
     else log.error({ err }, 'the database does not answer: the start waits for it')
-  })
+  }
   const endMs = performance.now() + DATABASE_PATIENCE_MS
   for (;;) {
     try {

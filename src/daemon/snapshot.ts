@@ -2,11 +2,13 @@ import type pg from 'pg'
 import type { NodeCounters } from '../chains/rpc/nodes.js'
 import type { Config } from '../config/index.js'
 import type { LeaderRole } from '../db/leaders/leaders.js'
-import type { AlarmName, ProblemWithAlarm } from '../ops/alarms.js'
+import { type AlarmName, alarmLogFields, type ProblemWithAlarm } from '../ops/alarms.js'
 import { type ChainState, chainProblem } from '../ops/chainState.js'
 import { type FailedRoute, failedRequestProblems } from '../ops/failedRequests.js'
+import type { Logger } from '../ops/logger/logger.js'
 import { installationProblems, type LoopState, loopProblems } from '../ops/loops.js'
 import { type InternalErrorCount, internalErrorProblems } from '../ops/ownErrors.js'
+import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import { type OutboxState, outboxProblems } from '../relayer/report.js'
 
@@ -92,6 +94,38 @@ export function processAlarms(snapshot: ProcessSnapshot): Alarms {
     return problem ? [ofChain(state, problem)] : []
   })
   return alarmsOf(snapshot, problems)
+}
+
+/** Alarms that nothing but an operator ends. */
+const LASTING: ReadonlySet<AlarmName> = new Set<AlarmName>([
+  'ClusterdChainHalted',
+  'ClusterdMirrorRefused',
+])
+
+/**
+ * Creates the worker that logs each alarm of this process when it begins. A problem that may end automatically, such as
+ * that of a chain that catches up, is only in `/status` and metrics.
+ */
+export function alarmLogWorker(log: Logger, read: () => ProcessSnapshot): Worker {
+  // numbers in a text, such as ages, change while the alarm lasts
+  const keyOf = ({ text, network, chain }: ProblemWithAlarm) =>
+    `${network} ${chain} ${text.replaceAll(/\d+/g, '')}`
+  let known: ReadonlySet<string> = new Set()
+  return {
+    name: 'the log of alarms',
+    fields: {},
+    pollMs: IDLE_POLL_MS,
+    async step() {
+      const { problems, warnings } = processAlarms(read())
+      const alarms = [...problems.filter(({ alarm }) => LASTING.has(alarm)), ...warnings]
+      for (const problem of alarms) {
+        const { alarm, text, ...place } = problem
+        if (!known.has(keyOf(problem))) log.error({ ...place, ...alarmLogFields(alarm) }, text)
+      }
+      known = new Set(alarms.map(keyOf))
+      return 'idle'
+    },
+  }
 }
 
 /** Alarms of a chain that are also consequences of an unavailable database or a wrong clock. */

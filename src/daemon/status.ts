@@ -5,7 +5,7 @@ import { type MirroredNetwork, readMirrorAges, readMirroredNetworks } from '../d
 import { alarmLogFields, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from '../ops/alarms.js'
 import { type ChainState, chainProblem, headAgeMs, indexingLagMs } from '../ops/chainState.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
-import { errorSentence, fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
+import { errorSentence, fallbackOnExpectedError, isInternalError } from '../ops/logger/errors.js'
 import { installationProblems, type LoopState } from '../ops/loops.js'
 import { withTimeout } from '../ops/notify.js'
 import { SERVICE_VERSION } from '../ops/version.js'

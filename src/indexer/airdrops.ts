@@ -21,7 +21,7 @@ import { failpoint } from '../ops/failpoint.js'
 import { FatalError, IDLE_POLL_MS, type StepResult, type Worker } from '../ops/worker.js'
 import { addressOfWord } from '../registry/primitives/address.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
-import { isCheckpointReplaced } from './evm/checkpoint.js'
+import { isCursorReplaced } from './evm/cursor.js'
 
 /** Worker that follows a chain's airdrop claims. For a chain without airdrops each step is only a database query. */
 export function airdropWorker(ctx: LeaderContext, chain: EvmChain): Worker {
@@ -39,7 +39,7 @@ type AirdropWatcherOptions = Pick<LeaderContext, 'pool' | 'epoch' | 'log'> & { c
 
 /**
  * Reads the claims of a chain's airdrop distributor contracts. Claims are not part of the registry's state, so a reorg
- * below the checkpoint does not halt the chain: the blocks are read again, and their stored claims are replaced range
+ * below the cursor does not halt the chain: the blocks are read again, and their stored claims are replaced range
  * by range.
  */
 export class AirdropWatcher {
@@ -54,7 +54,7 @@ export class AirdropWatcher {
 
   /**
    * Does the next piece of work for each airdrop, without timers. A process that is killed anywhere continues from the
-   * stored checkpoints. A failing airdrop does not delay the others.
+   * stored cursors. A failing airdrop does not delay the others.
    * @param alive called after each airdrop
    * @throws the first airdrop's error: ChainUnavailableError, LostLeadershipError, or a database error; the next step
    * continues
@@ -118,7 +118,7 @@ export class AirdropWatcher {
 
   async #restart(watched: WatchedAirdrop, from: number): Promise<void> {
     const { chain, log } = this.#options
-    if (!(await isCheckpointReplaced(chain, watched)))
+    if (!(await isCursorReplaced(chain, watched)))
       throw transientError(
         `block ${from} is of a fork that leaves out block ${from - 1}, which is on the chain`,
       )

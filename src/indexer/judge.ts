@@ -12,7 +12,6 @@ import { markPaymentsAppended } from '../db/payments/payments.js'
 import { notifyNetwork } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { findClusterNamesOfVerifiedWallet, findFreedNames } from '../db/registry/communityNames.js'
-import { alarmLogFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs, type WakeUp } from '../ops/notify.js'
@@ -27,7 +26,6 @@ import type { Network } from '../registry/primitives/network.js'
 
 /** Age from which a waiting payment raises an alarm, ms: a refund is possible only while the payment is held. */
 const ALARM_AFTER_MS = 5 * 60_000
-const NO_ANSWER = 'payments of communities wait: a chain that has to be asked does not answer'
 /** Maximum number of payments in one step: appending a batch locks the journal's head for some ms. */
 const BATCH = 100
 /** Payers whose balances are read in parallel: each payer may take twenty calls. */
@@ -80,18 +78,14 @@ export function paymentJudgeWorker(
     pollMs,
   }: Pick<PaymentJudgeOptions, 'ports'> & { notify: WakeUp; pollMs: number },
 ): Worker {
-  const { pool, network, epoch, log, metrics, loops } = ctx
+  const { pool, network, epoch, log, metrics } = ctx
   const judge = new PaymentJudge({ pool, network, epoch, ports })
-  const key = `payments of ${network} wait`
-  let isAlarmed = false
   return {
     name: 'the payments of communities',
     fields: { network },
     notify,
     pollMs,
     idleMs: IDLE_POLL_MS,
-    // a process that no longer leads does not know which payments wait
-    subscribe: () => () => loops.raised.delete(key),
     async step() {
       const outcome = await judge.step()
       if (outcome.kind !== 'entered') return outcome.kind === 'idle' ? 'idle' : 'waiting'
@@ -99,19 +93,11 @@ export function paymentJudgeWorker(
       log.info({ network, ...outcome }, 'payments of communities are in the journal')
       return 'progressed'
     },
-    check() {
+    alarms() {
       const { waiting, sinceMs, reason } = judge.state
-      const waitingMs = sinceMs === null ? 0 : Date.now() - sinceMs
-      const isAlarm = waitingMs >= ALARM_AFTER_MS
-      if (isAlarm && !isAlarmed)
-        log.error(
-          { network, waiting, waitingMs, reason, ...alarmLogFields('ClusterdPaymentsWait') },
-          NO_ANSWER,
-        )
-      isAlarmed = sinceMs !== null && (isAlarm || isAlarmed)
+      if (sinceMs === null || Date.now() - sinceMs < ALARM_AFTER_MS) return []
       const text = `${waiting} payments of ${network} for community names wait: ${reason}`
-      if (isAlarmed) loops.raised.set(key, { alarm: 'ClusterdPaymentsWait', text, network })
-      else loops.raised.delete(key)
+      return [{ alarm: 'ClusterdPaymentsWait', text, network }]
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { ChainState } from '../ops/chainState.js'
-import type { Logger } from '../ops/log/log.js'
+import type { Logger } from '../ops/logger/logger.js'
 import type { Network } from '../registry/primitives/network.js'
 
 const LOG_EVERY_MS = 2_000

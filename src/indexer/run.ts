@@ -8,10 +8,14 @@ import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { LastSignedFeedLog } from '../push/log.js'
+import {
+  type FeedLogWorkerOptions,
+  feedLogWorker,
+  LastSignedFeedLog,
+} from '../push/transparencyLog.js'
+import { Witness, type WitnessSettings } from '../push/witnesses.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
-import { type SignedLogOptions, signedLogWorker } from './log.js'
 import { createBackfillProgressLog, type IndexerCallbacks } from './progress.js'
 
 /** A chain that is indexed. */
@@ -34,7 +38,7 @@ export interface NetworkChainSources {
   /** Creates the workers that maintain the network's tables, for one term of leadership. */
   maintenance(ctx: LeaderContext): Worker[]
   /** Domain in the name of the feed's signed log, the log's keys, and its witnesses. */
-  log: Pick<SignedLogOptions, 'domain' | 'keys' | 'witnesses'>
+  log: Pick<FeedLogWorkerOptions, 'domain' | 'keys'> & { witnesses: readonly WitnessSettings[] }
 }
 
 export interface NetworkIndexRun {
@@ -60,7 +64,7 @@ export function runIndexers(
   let leads = false
   const labels = sources.chains.map(({ label }) => label)
   const logNotify = createWakeUp()
-  const logMemory = new LastSignedFeedLog()
+  const logMemories = [new LastSignedFeedLog(), new LastSignedFeedLog()]
   at.listener.subscribe((payload) => {
     if (parseNotificationPayload(network, payload) === 'notify') logNotify.notify()
   })
@@ -78,7 +82,7 @@ export function runIndexers(
       onStart: (label, indexer) => indexers.set(label, indexer),
       onAdvance: writer.onAdvance,
       logNotify,
-      logMemory,
+      logMemories,
     })
     leads = true
     try {
@@ -130,7 +134,8 @@ function workersOf(
   sources: NetworkChainSources,
   on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & {
     logNotify: WakeUp
-    logMemory: LastSignedFeedLog
+    /** Of the feed's log, and of the evidence log. */
+    logMemories: readonly LastSignedFeedLog[]
   },
 ): Worker[] {
   const { chains } = sources
@@ -148,7 +153,20 @@ function workersOf(
   return [
     ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
     paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
-    signedLogWorker(ctx, { ...sources.log, notify: on.logNotify, memory: on.logMemory }),
+    ...on.logMemories.map((memory, i) =>
+      feedLogWorker(ctx, {
+        ...sources.log,
+        memory,
+        // witnesses know the log of the feed only
+        ...(i === 0
+          ? {
+              notify: on.logNotify,
+              witnesses: sources.log.witnesses.map((one) => new Witness(one)),
+            }
+          : { isEvidence: true, witnesses: [] }),
+        onWentBack: () => ctx.loops.reportLostCommits(ctx.network),
+      }),
+    ),
     ...sources.maintenance(ctx),
   ]
 }

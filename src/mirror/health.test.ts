@@ -29,7 +29,7 @@ it.each([
 ] as const)('names %s at once, with its sentence', (_what, code, alarm) => {
   const { health } = healthAt(0)
   const error = new ClusterdError(code, 'It says why.')
-  expect([health.failed(error), health.failed(error)]).toEqual([true, false])
+  health.failed(error)
   expect(health.problem()).toEqual({ alarm, text: `${NAME}: It says why.` })
   health.succeeded()
   expect(health.problem()).toBe(null)

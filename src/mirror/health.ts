@@ -1,6 +1,6 @@
 import { ClusterdError } from '../client/error.js'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
-import { errorSentence } from '../ops/log/errors.js'
+import { errorSentence } from '../ops/logger/errors.js'
 
 /** Time without a successful step after which a mirror counts as behind its source, even without an error. */
 const BEHIND_LIMIT_MS = 60_000
@@ -25,11 +25,8 @@ export class MirrorHealth {
     this.#levelMs = this.#nowMs()
   }
 
-  /** Records a failed step. @returns true unless the previous step failed with the same message */
-  failed(error: Error): boolean {
-    const isNews = this.#failure?.message !== error.message
+  failed = (error: Error): void => {
     this.#failure = error
-    return isNews
   }
 
   /** Why nothing is copied from the source. Null where there is no problem. */

@@ -1,15 +1,17 @@
 import type pg from 'pg'
-import { LogReader } from '../client/log.js'
+import { LogReader } from '../client/transparencyLog.js'
 import { whileLeading } from '../db/leaders/lead.js'
 import { markMirrorBegun } from '../db/mirror/mirrors.js'
 import { lockMirrorHead } from '../db/mirror/writer.js'
 import type { Listener } from '../db/pg/notify.js'
 import { inTransaction } from '../db/pg/pool.js'
 import type { NetworkIndexRun } from '../indexer/run.js'
-import { alarmLogFields, type ProblemWithAlarm } from '../ops/alarms.js'
+import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { sha256InOneCall } from '../registry/log/hash.js'
+import type { LogPlace } from '../registry/primitives/network.js'
+import { sha256InOneCall } from '../registry/transparencyLog/hash.js'
+import { evidenceMirrorWorker } from './evidence.js'
 import { MirrorHealth } from './health.js'
 import { createMirrorSourceClient, type MirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
@@ -45,8 +47,8 @@ export async function runMirror(
   const { network, log, loops, signal, pool } = ctx
   const client = createMirrorSourceClient(source)
   const { key, domain, accept, cosigner } = source
-  const openReader = () =>
-    new LogReader(client, { key, domain, accept, network, sha256: sha256InOneCall })
+  const openReader = (place: LogPlace = network) =>
+    new LogReader(client, { key, domain, accept, network: place, sha256: sha256InOneCall })
   openReader()
   await inTransaction(pool, async (db) => {
     await lockMirrorHead(db, network)
@@ -54,12 +56,6 @@ export async function runMirror(
   })
   let leads = false
   const health = new MirrorHealth(`the mirror of ${network}, from ${source.url}`)
-  const onFailure = (error: Error) => {
-    const isNews = health.failed(error)
-    const { alarm } = health.problem()!
-    if (isNews && alarm === 'ClusterdMirrorRefused')
-      log.error({ network, err: error, ...alarmLogFields(alarm) }, 'the mirror takes nothing in')
-  }
   const onError = (err: Error) => log.warn({ network, err }, 'the mirror stopped; trying again')
   const lead = { ...at, network, role: 'index', signal, loops, log, onError } as const
   const done = whileLeading(lead, async (epoch, stopped) => {
@@ -70,16 +66,12 @@ export async function runMirror(
     try {
       await runWorkers(
         [
-          mirrorWorker({
-            network,
-            pool,
-            epoch,
-            reader,
-            isExpected,
-            cosigner,
-            onFailure,
-            onStep: health.succeeded,
-          }),
+          {
+            ...mirrorWorker({ network, pool, epoch, reader, isExpected, cosigner }),
+            check: health.succeeded,
+            onFailure: health.failed,
+          },
+          evidenceMirrorWorker({ network, pool, epoch, reader: openReader(`${network}/evidence`) }),
           ...maintenance(leader),
         ],
         leader,

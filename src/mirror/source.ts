@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '../client/index.js'
-import type { Cosigner } from '../registry/log/signer.js'
+import type { Cosigner } from '../registry/transparencyLog/signer.js'
 
 /** Source of a mirror: where it reads logs, and which logs it accepts. */
 export interface MirrorSource {

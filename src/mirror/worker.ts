@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { ClusterdError, logMismatchError } from '../client/error.js'
-import type { LogReader, SignedHead } from '../client/log.js'
-import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/log.js'
+import type { LogReader, SignedHead } from '../client/transparencyLog.js'
+import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/transparencyLog.js'
 import { readNewestSignedHead } from '../db/mirror/cosigned.js'
 import { markMirrorAbsent, markMirrorVerified } from '../db/mirror/mirrors.js'
 import { MirrorWriter } from '../db/mirror/writer.js'
@@ -10,12 +10,12 @@ import { isRefusedValueError, isUniqueViolation } from '../db/pg/unavailable.js'
 import { BackgroundWork } from '../ops/background.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Worker } from '../ops/worker.js'
-import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
-import { generationInLogName, readBeginningLeaf } from '../registry/log/beginning.js'
-import { sha256TreeHasher } from '../registry/log/hash.js'
-import { type LeafEvent, parseEventLeaf } from '../registry/log/leafReader.js'
-import { addCosignatures, type Cosigner } from '../registry/log/signer.js'
-import type { Network } from '../registry/primitives/network.js'
+import type { LogPlace, Network } from '../registry/primitives/network.js'
+import { GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
+import { generationInLogName, readBeginningLeaf } from '../registry/transparencyLog/beginning.js'
+import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
+import { type LeafEvent, parseEventLeaf } from '../registry/transparencyLog/leafReader.js'
+import { addCosignatures, type Cosigner } from '../registry/transparencyLog/signer.js'
 
 /** Name of the loop in the log and in `/status`. */
 const MIRROR = 'the mirror'
@@ -41,8 +41,6 @@ export interface MirrorWorkerOptions {
   isExpected: boolean
   /** Signs the copied checkpoints as a witness. */
   cosigner?: Cosigner | undefined
-  onFailure?(error: Error): void
-  onStep?(): void
 }
 
 /**
@@ -50,7 +48,7 @@ export interface MirrorWorkerOptions {
  * anything is wrong, copies nothing.
  */
 export function mirrorWorker(options: MirrorWorkerOptions): Worker {
-  const { network, pool, epoch, reader, isExpected, cosigner, onFailure, onStep } = options
+  const { network, pool, epoch, reader, isExpected, cosigner } = options
   const startedMs = performance.now()
   let takenMs = startedMs
   let recordedMs = Number.NEGATIVE_INFINITY
@@ -81,8 +79,6 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
       takenMs = nowMs
       return 'progressed'
     },
-    ...(onFailure && { onFailure }),
-    ...(onStep && { check: onStep }),
   }
 }
 
@@ -90,7 +86,7 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
  * True if a stored log's note has the same text and the same signature of the pinned key as a checkpoint. Signatures of
  * other keys are ignored, since anybody can add them.
  */
-function isSame(log: StoredFeedLog, { note }: SignedHead): boolean {
+export function isSame(log: StoredFeedLog, { note }: SignedHead): boolean {
   const endOfSigned = note.indexOf('\n', note.indexOf('\n\n') + 2)
   return log.note?.startsWith(note.slice(0, endOfSigned + 1)) ?? false
 }
@@ -115,7 +111,7 @@ function areNotesEqual(
 }
 
 /** The source's newest checkpoint, verified. Null if `mayWait` and the source has no log of the network yet. */
-async function newestOf(
+export async function newestOf(
   reader: LogReader,
   mayWait: boolean,
   signal: AbortSignal,
@@ -193,7 +189,7 @@ async function takeIn(
 }
 
 /** The earlier log that a log continues, from the text of the log's first leaf. Null where it continues none. */
-function previousOf(text: string, { origin }: SignedHead, network: Network) {
+export function previousOf(text: string, { origin }: SignedHead, network: LogPlace) {
   const previous = readBeginningLeaf(text, origin)
   const generation = previous && generationInLogName(previous.origin, network)
   if (previous === null) return null

@@ -3,7 +3,7 @@ import { ChainUnavailableError } from '../chains/chain.js'
 import { RpcError } from '../chains/rpc/errors.js'
 import { DatabaseConnectionError } from '../db/pg/connecting.js'
 import { chainErrorSentence, errorCause } from './causes.js'
-import { errorSentence } from './log/errors.js'
+import { errorSentence } from './logger/errors.js'
 
 const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:6432'), {
   code: 'ECONNREFUSED',

@@ -1,4 +1,4 @@
-import { errorSentence, isInternalError } from './log/errors.js'
+import { errorSentence, isInternalError } from './logger/errors.js'
 
 /** Part of the installation that an error points to. */
 export type ErrorCause = 'database' | 'clock' | 'other'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Network } from '../registry/primitives/network.js'
-import type { Logger } from './log/log.js'
+import type { Logger } from './logger/logger.js'
 import type { WorkerLoops } from './loops.js'
 import type { Metrics } from './metrics.js'
 

@@ -5,7 +5,7 @@ import {
   type ProblemWithAlarm,
 } from './alarms.js'
 import { LastMinuteSums } from './lastMinute.js'
-import { errorSentence } from './log/errors.js'
+import { errorSentence } from './logger/errors.js'
 
 interface Counted {
   method: string

@@ -1,4 +1,4 @@
-import { errorSentence } from './log/errors.js'
+import { errorSentence } from './logger/errors.js'
 import { withTimeout } from './notify.js'
 
 /** Level of a finding. `warn`: the service runs, with something missing. `bad`: it does not run, or not for long. */

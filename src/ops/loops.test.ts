@@ -75,3 +75,19 @@ describe('a loop that hangs or fails again and again', () => {
     expect(loopProblems(failing(ended, 100), [])).toEqual([])
   })
 })
+
+it('a worker’s alarms last as long as its loop, lost commits as long as the process', () => {
+  const loops = new WorkerLoops()
+  const behind = { alarm: 'ClusterdLogBehind', text: 'the log is behind' } as const
+  const loop = loops.start({ name: 'the log of the feed' }, () => [behind])
+  loops.reportLostCommits('mainnet')
+  loops.reportLostCommits('mainnet')
+  const lost = {
+    alarm: 'ClusterdWentBack',
+    text: 'the database of mainnet went back in time',
+    network: 'mainnet',
+  }
+  expect(loops.alarms()).toEqual([lost, behind])
+  loop.end()
+  expect(loops.alarms()).toEqual([lost])
+})

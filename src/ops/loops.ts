@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks'
+import type { Network } from '../registry/primitives/network.js'
 import { LOOP_FAILURES_ALARM, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from './alarms.js'
 import { type ErrorCause, errorCause } from './causes.js'
-import { errorSentence } from './log/errors.js'
+import { errorSentence } from './logger/errors.js'
 import { InternalErrors, type ProcessPartName } from './ownErrors.js'
 
 export interface LoopState extends ProcessPartName {
@@ -24,20 +25,35 @@ export type WorkerLoop = ReturnType<WorkerLoops['start']>
 export class WorkerLoops {
   /** Counts of errors of our own code, in these loops and elsewhere. */
   readonly ownErrors: InternalErrors
-  /**
-   * Logged alarms that no other state shows, by subject. `/status` shows an alarm until the code that raised the alarm
-   * deletes it.
-   */
-  readonly raised = new Map<string, ProblemWithAlarm>()
   readonly #nowMs: () => number
-  readonly #running = new Set<Omit<LoopState, 'ageMs'> & { turnedMs: number }>()
+  /** Running loops, with what reads the alarms of their workers. */
+  readonly #running = new Map<
+    Omit<LoopState, 'ageMs'> & { turnedMs: number },
+    () => readonly ProblemWithAlarm[]
+  >()
+  readonly #lostCommits = new Set<Network>()
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
     this.ownErrors = new InternalErrors(nowMs)
   }
 
-  start(name: ProcessPartName) {
+  /** Raises the alarm for a database that lost commits. The alarm lasts until the process ends. */
+  reportLostCommits(network: Network): void {
+    this.#lostCommits.add(network)
+  }
+
+  /** Alarms that no other state shows: of running workers, and of databases that lost commits. */
+  alarms(): ProblemWithAlarm[] {
+    const lost = [...this.#lostCommits].map((network): ProblemWithAlarm => {
+      const text = `the database of ${network} went back in time`
+      return { alarm: 'ClusterdWentBack', text, network }
+    })
+    return [...lost, ...[...this.#running.values()].flatMap((read) => read())]
+  }
+
+  /** @param alarms reads the alarms of the loop's worker */
+  start(name: ProcessPartName, alarms: () => readonly ProblemWithAlarm[] = () => []) {
     const loop = {
       ...name,
       turnedMs: this.#nowMs(),
@@ -45,7 +61,7 @@ export class WorkerLoops {
       lastError: null as string | null,
       cause: null as ErrorCause | null,
     }
-    this.#running.add(loop)
+    this.#running.set(loop, alarms)
     const turned = (): void => {
       loop.turnedMs = this.#nowMs()
     }
@@ -67,7 +83,10 @@ export class WorkerLoops {
 
   states(): LoopState[] {
     const nowMs = this.#nowMs()
-    return [...this.#running].map(({ turnedMs, ...loop }) => ({ ...loop, ageMs: nowMs - turnedMs }))
+    return [...this.#running.keys()].map(({ turnedMs, ...loop }) => ({
+      ...loop,
+      ageMs: nowMs - turnedMs,
+    }))
   }
 }
 

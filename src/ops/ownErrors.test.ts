@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { INTERNAL_ERROR_ALARM_MS } from './alarms.js'
-import { isInternalError, toLoggedError } from './log/errors.js'
+import { isInternalError, toLoggedError } from './logger/errors.js'
 import { InternalErrors, internalErrorProblems } from './ownErrors.js'
 
 const at = { name: 'the relayer', network: 'mainnet', chain: '1' }

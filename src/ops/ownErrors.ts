@@ -1,6 +1,7 @@
 import { alarmLogFields, INTERNAL_ERROR_ALARM_MS, type ProblemWithAlarm } from './alarms.js'
-import { errorSentence } from './log/errors.js'
-import type { Logger } from './log/log.js'
+import { errorSentence } from './logger/errors.js'
+import type { Logger } from './logger/logger.js'
+import { oncePer } from './oncePer.js'
 
 /** Name of a loop, or of another part of the process, in health, status and metrics. */
 export interface ProcessPartName {
@@ -11,9 +12,6 @@ export interface ProcessPartName {
 
 /** Time for which a repeated error of one loop or part is not logged again, ms. */
 const LOG_AGAIN_MS = 10 * 60_000
-
-/** Maximum number of error messages remembered for one loop or part. */
-const MOST_SENTENCES = 100
 
 /** Count of the errors of our own code in one loop or part of the process. */
 export interface InternalErrorCount extends ProcessPartName {
@@ -29,8 +27,8 @@ interface Place {
   count: number
   lastMs: number
   lastError: string
-  /** Time at which each error was last logged, by its message, ms. */
-  loggedMs: Map<string, number>
+  /** True for an error's message that was not logged lately. */
+  isNews(message: string): boolean
 }
 
 /** Counts errors of our own code. */
@@ -58,15 +56,9 @@ export class InternalErrors {
 
     const { name, ...where } = at
     const line = { ...where, ...fields, loop: name, err: error }
-    const isNew = nowMs - (place.loggedMs.get(lastError) ?? Number.NEGATIVE_INFINITY) > LOG_AGAIN_MS
-    if (!isNew) {
-      log.debug(line, 'an error of our own code again')
-      return
-    }
-    // a message may quote a client's input, so the number of remembered messages is limited
-    if (place.loggedMs.size >= MOST_SENTENCES) place.loggedMs.clear()
-    place.loggedMs.set(lastError, nowMs)
-    log.error({ ...line, ...alarmLogFields('ClusterdOwnErrors') }, 'an error of our own code')
+    if (place.isNews(lastError))
+      log.error({ ...line, ...alarmLogFields('ClusterdOwnErrors') }, 'an error of our own code')
+    else log.debug(line, 'an error of our own code again')
   }
 
   counts(): InternalErrorCount[] {
@@ -83,7 +75,8 @@ export class InternalErrors {
     const key = [at.name, at.network, at.chain].join(' ')
     const known = this.#places.get(key)
     if (known) return known
-    const place = { at, count: 0, lastMs: 0, lastError: '', loggedMs: new Map<string, number>() }
+    const isNews = oncePer(LOG_AGAIN_MS, this.#nowMs)
+    const place = { at, count: 0, lastMs: 0, lastError: '', isNews }
     this.#places.set(key, place)
     return place
   }

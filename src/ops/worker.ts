@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
-import { isInternalError } from './log/errors.js'
-import type { Logger } from './log/log.js'
+import type { ProblemWithAlarm } from './alarms.js'
+import { isInternalError } from './logger/errors.js'
+import type { Logger } from './logger/logger.js'
 import { type WorkerLoop, WorkerLoops } from './loops.js'
 import {
   BACKOFF_PAUSES_MS,
@@ -54,8 +55,10 @@ export interface Worker {
    * @throws FatalError (a lost leadership) ends all workers; any other error is logged, and the step is tried again
    */
   step(signal: AbortSignal, alive: () => void): Promise<StepResult>
-  /** Runs after each successful step, to raise alarms. */
+  /** Runs after each successful step. */
   check?(): void
+  /** Alarms that hold now, and that no other state shows. They end with the worker. */
+  alarms?(): readonly ProblemWithAlarm[]
   /** Runs after each failed step. */
   onFailure?(error: Error): void
 }
@@ -115,7 +118,7 @@ async function runWorker(
   { loops = new WorkerLoops(), ...rest }: WorkerContext,
 ): Promise<void> {
   const context = { ...rest, loops }
-  const loop = loops.start({ ...worker.fields, name: worker.name })
+  const loop = loops.start({ ...worker.fields, name: worker.name }, worker.alarms)
   const unsubscribe = worker.subscribe?.()
   try {
     await repeat(worker, context, loop)

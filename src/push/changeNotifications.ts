@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { parseNotificationPayload } from '../db/pg/notify.js'
-import { fallbackOnExpectedError, isInternalError } from '../ops/log/errors.js'
+import { fallbackOnExpectedError, isInternalError } from '../ops/logger/errors.js'
 import { createWakeUp } from '../ops/notify.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 

@@ -1,26 +1,32 @@
-import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/log.js'
+import { readEvidenceEntries } from '../db/feed/evidence.js'
+import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/transparencyLog.js'
 import type { Queryable } from '../db/pg/rows.js'
 import { mapWithoutBlocking, type WaitForEventLoopTurn } from '../ops/turns.js'
-import { beginningLeaf } from '../registry/log/beginning.js'
-import { sha256TreeHasher } from '../registry/log/hash.js'
-import { leafWriter } from '../registry/log/leaf.js'
+import {
+  type LogPlace,
+  NETWORKS,
+  type Network,
+  networkOfLog,
+} from '../registry/primitives/network.js'
+import { beginningLeaf } from '../registry/transparencyLog/beginning.js'
+import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
+import { leafWriter } from '../registry/transparencyLog/leaf.js'
 import {
   concatHashes,
   type EntryBundle,
   packBundle,
   TILE_WIDTH,
   tileKey,
-} from '../registry/log/tiles.js'
-import { isSameHash } from '../registry/log/tree.js'
-import type { Network } from '../registry/primitives/network.js'
-import { readEventRange } from './feedReader.js'
+} from '../registry/transparencyLog/tiles.js'
+import { isSameHash } from '../registry/transparencyLog/tree.js'
+import { readEventRange, readFeedItems } from './feedReader.js'
 
 /** Number of log leaves serialized or hashed per iteration of the event loop: some tenths of a millisecond. */
 const LEAVES_A_TURN = 64
 const NO_TURN: WaitForEventLoopTurn = async () => {}
 
-/** Name and generation of a feed's signed log, and its network. */
-export type NetworkFeedLog = Pick<StoredFeedLog, 'generation' | 'origin'> & { network: Network }
+/** Name and generation of a signed log, and its place. */
+export type NetworkFeedLog = Pick<StoredFeedLog, 'generation' | 'origin'> & { network: LogPlace }
 
 /** Serializes entries `from` to `to` of a log from the journal; null where the log's generation has ended. */
 export async function readLogLeaves(
@@ -29,12 +35,55 @@ export async function readLogLeaves(
   { from, to }: { from: number; to: number },
   turn = NO_TURN,
 ): Promise<string[] | null> {
-  const found = await readEventRange(db, network, { from: Math.max(1, from), to })
-  if (found?.generation !== generation) return null
-  const events = await mapWithoutBlocking(turn, found.items, leafWriter(found.idOf), LEAVES_A_TURN)
-  if (from > 0) return events
+  const range = { from: Math.max(1, from), to }
+  const events = isFeed(network)
+    ? await readEventLeaves(db, network, generation, range, turn)
+    : await readEvidenceEntries(db, networkOfLog(network), generation, range)
+  if (!events || from > 0) return events
   const { previous } = await readFeedLogState(db, network)
   return [beginningLeaf(origin, previous), ...events]
+}
+
+const isFeed = (place: LogPlace): place is Network => NETWORKS.some((network) => network === place)
+
+async function readEventLeaves(
+  db: Queryable,
+  network: Network,
+  generation: number,
+  range: { from: number; to: number },
+  turn: WaitForEventLoopTurn,
+): Promise<string[] | null> {
+  const found = await readEventRange(db, network, range)
+  if (found?.generation !== generation) return null
+  return mapWithoutBlocking(turn, found.items, leafWriter(found.idOf), LEAVES_A_TURN)
+}
+
+/** Number of journal entries, or of pieces of evidence, whose leaves are read at once: some ten ms of work. */
+const ENTRIES_AT_ONCE = 256
+
+/**
+ * Serializes the next entries of a log.
+ * @param first index in the log, from 1
+ * @returns null where the log's generation has ended
+ * @throws Error where an event is missing
+ */
+export async function readNextLeaves(
+  db: Queryable,
+  place: LogPlace,
+  generation: number,
+  first: number,
+): Promise<string[] | null> {
+  const limit = ENTRIES_AT_ONCE
+  if (!isFeed(place))
+    return readEvidenceEntries(db, networkOfLog(place), generation, {
+      from: first,
+      to: first + limit - 1,
+    })
+  const found = await readFeedItems(db, place, { first, limit })
+  if (found?.generation !== generation) return null
+  const wrong = found.items.find(({ number }, i) => number !== first + i)
+  if (wrong) throw new Error(`the journal has event ${wrong.number} where ${first} and on follow`)
+  return found.items.map(leafWriter(found.idOf))
 }
 
 /**

@@ -1,14 +1,14 @@
-import { errorSentence } from '../ops/log/errors.js'
+import { errorSentence } from '../ops/logger/errors.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../ops/notify.js'
-import { findCosignatures, type WitnessKey } from '../registry/log/cosignature.js'
+import { findCosignatures, type WitnessKey } from '../registry/transparencyLog/cosignature.js'
 import {
   type NoteSignature,
   parseCheckpoint,
   parseNote,
   type SignedNote,
   toBase64,
-} from '../registry/log/note.js'
-import { isTextSigned } from '../registry/log/signer.js'
+} from '../registry/transparencyLog/note.js'
+import { isTextSigned } from '../registry/transparencyLog/signer.js'
 
 /** A witness of a log, and the prefix of its URLs (C2SP tlog-witness). */
 export interface WitnessSettings extends WitnessKey {

@@ -1,5 +1,5 @@
-import type { TransactionSigner } from '../chains/evm/jobView.js'
 import { capGasFees } from '../chains/evm/gasFees.js'
+import type { TransactionSigner } from '../chains/evm/jobView.js'
 import { createEvmJobSender } from '../chains/evm/signer.js'
 import { transientError } from '../chains/rpc/errors.js'
 import type { RpcCall } from '../chains/rpc/nodes.js'
@@ -19,7 +19,7 @@ import {
 } from '../db/outbox/signers.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
-import { fallbackOnExpectedError } from '../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../ops/logger/errors.js'
 import { DailyCapError, type EvmJobTx, maxNonceCostWei } from '../registry/outbox.js'
 import {
   decideNonce,

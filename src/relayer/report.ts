@@ -1,12 +1,11 @@
 import type { JobRow } from '../db/outbox/rows.js'
 import type { OpenJobCount } from '../db/outbox/stats.js'
 import {
-  alarmLogFields,
   OLD_JOB_ALARM_MS,
   PAYMENT_TIME_USED_ALARM_SHARE,
   type ProblemWithAlarm,
 } from '../ops/alarms.js'
-import type { Logger } from '../ops/log/log.js'
+import type { Logger } from '../ops/logger/logger.js'
 import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -122,21 +121,4 @@ export function logJobOutcome(
     else log.debug(fields, 'a job failed again')
   } else if (outcome === 'waiting' || outcome === 'unreachable') log.trace(fields, outcome)
   else log.debug(fields, outcome)
-}
-
-/** Logs each of a network's alarms when it begins. */
-export function createAlarmLog(
-  log: Logger,
-  network: Network,
-): (problems: readonly ProblemWithAlarm[]) => void {
-  let known: ReadonlySet<ProblemWithAlarm['alarm']> = new Set()
-  return (problems) => {
-    const alarms = new Set(problems.map(({ alarm }) => alarm))
-    for (const alarm of alarms) {
-      if (known.has(alarm)) continue
-      const texts = problems.filter((problem) => problem.alarm === alarm).map(({ text }) => text)
-      log.error({ network, ...alarmLogFields(alarm) }, texts.join('; '))
-    }
-    known = alarms
-  }
 }

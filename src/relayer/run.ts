@@ -6,7 +6,7 @@ import { createWakeUp, type WakeUp } from '../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import { type ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
-import { createAlarmLog, logJobOutcome, type OutboxState, outboxProblems } from './report.js'
+import { logJobOutcome, type OutboxState } from './report.js'
 
 /** Maximum number of consecutive steps without a pause, so that nodes that disagree can't make the loop spin. */
 const MAX_BUSY_STEPS = 50
@@ -65,9 +65,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
     async (epoch, stopped) => {
       const chains = options.chains.map(({ label }) => label)
       log.info({ network, chains, delivers: options.delivers, epoch }, 'leading the outbox')
-      const logAlarms = createAlarmLog(log, network)
-      const check = () => logAlarms(outboxProblems(state(), Date.now()))
-      const workers = options.chains.map((chain) => relayWorker(chain, options, epoch, check))
+      const workers = options.chains.map((chain) => relayWorker(chain, options, epoch))
       const state = (): OutboxState => {
         const relayers = workers.flatMap(({ relayer }) => relayer()?.state ?? [])
         return { network, missingKeys, relayers }
@@ -94,7 +92,6 @@ function relayWorker(
   { label, pollMs, open }: RelayerChain,
   { pool, network, log, loops }: RelayRunOptions,
   epoch: number,
-  check: () => void,
 ): RelayWorker {
   const name = 'the relayer'
   const fields = { network, chain: label }
@@ -118,7 +115,6 @@ function relayWorker(
     idleMs: IDLE_POLL_MS,
     maxBusySteps: MAX_BUSY_STEPS,
     notify: createWakeUp(),
-    check,
     relayer: () => relayer,
     async step(_, alive) {
       relayer ??= await open(options)

@@ -5,7 +5,7 @@ import type { EvmJobSender, SimulatedTx } from '../chains/evm/signer.js'
 import { RefusedByNodesError, RpcError, reasonOfError } from '../chains/rpc/errors.js'
 import type { JobChange } from '../db/outbox/jobs.js'
 import { failpoint } from '../ops/failpoint.js'
-import { fallbackOnExpectedError } from '../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../ops/logger/errors.js'
 import {
   DailyCapError,
   type EvmJobTx,

@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { notifyNetwork } from '../db/pg/notify.js'
+import { withConnection } from '../db/pg/pool.js'
 import { JOB_KIND, JOB_STATE, WAITS_FOR_FUNDS } from '../registry/outbox.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { assertWholeNumber } from './chains/actions.js'
-import { withPostgresClient } from './processes/postgresClient.js'
 
 export interface Bridge {
   /** Delivers no message before `release`: the status of the messages' transactions stays `bridging`. */
@@ -33,7 +33,7 @@ const KEEP = `${NAME}_keep`
  */
 export function createBridgeControls(databaseUrl: string): Bridge {
   const within = (work: (client: pg.Client) => Promise<unknown>): Promise<void> =>
-    withPostgresClient(databaseUrl, async (client) => {
+    withConnection({ url: databaseUrl, applicationName: 'clusterd testing' }, async (client) => {
       await client.query('BEGIN')
       await work(client)
       await client.query('COMMIT')

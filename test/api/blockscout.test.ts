@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { refreshRanking } from '../../src/db/registry/ranking.js'
-import { rankingWorker } from '../../src/db/registry/ranking.js'
+import { rankingWorker, refreshRanking } from '../../src/db/registry/ranking.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { encodeChange, type SignedChange } from '../../src/registry/journal/change.js'
 import type { Entry } from '../../src/registry/journal/entry.js'

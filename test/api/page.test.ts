@@ -100,6 +100,16 @@ describe('the page', () => {
     expect(await (await load('/%22%3E%3Cscript%3E')).text()).not.toContain('"><script>')
   })
 
+  it('leads agents to the interface and to every guide', async () => {
+    const text = await (await load('/llms.txt', '*/*')).text()
+    expect(text).toMatch(/^# clusterd\n\n> /)
+    const links = [...text.matchAll(/\]\((\/[^)]+)\)/g)].map(([, link]) => link!)
+    expect(links).toContain('/openapi.json')
+    const guides = readdirSync('docs/use').map((file) => `/docs/guides/${file}`)
+    expect(links.filter((link) => link.startsWith('/docs/')).sort()).toEqual(guides.sort())
+    for (const link of links) expect((await load(link, '*/*')).status, link).toBe(200)
+  })
+
   it('shows robots where they may read, and people where to report', async () => {
     expect(await (await load('/robots.txt')).text()).toContain('Disallow: /v1/')
     expect((await load('/.well-known/security.txt')).status).toBe(404)

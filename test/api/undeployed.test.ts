@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { Client } from '../../src/client/client.js'
-import { ZERO_ADDRESS } from '../../src/registry/journal/events.js'
+import { ZERO_ADDRESS } from '../../src/registry/journal/eventForms.js'
 import { useApi } from './support.js'
 
 /** A service of the testnet only. */

@@ -5,7 +5,9 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { chainsFileDraft, type InitOptions } from '../../src/cli/init/init.js'
 import { readConfig } from '../../src/config/index.js'
+import { decryptKeystore } from '../../src/config/keystore.js'
 import type { DoctorFinding } from '../../src/ops/finding.js'
+import { toHex } from '../../src/registry/primitives/bytes.js'
 import { startAnvil } from '../../src/testing/chains/anvil.js'
 import { runCli } from '../support/cli.js'
 import { useFolder } from '../support/folder.js'
@@ -80,18 +82,13 @@ describe('clusterd init', () => {
     const lines = out.split('\n').map((line) => line.trim())
     const lineOf = (start: string) => lines.findIndex((line) => line.startsWith(start))
     const steps = [
-      'to rehearse it, give --rpc a fork of each chain (anvil --fork-url): a plain anvil has no LayerZero',
       'see DATABASE_URL in .env',
       `name the owners of the contracts, in chains.json: "deployment": { "testnet": { "owner": "<address>", "relayer": "${relayer}" } }`,
-      ...['contracts deploy --testnet --keystore', 'solana deploy --testnet --keypair'].map(
+      ...['contracts deploy --testnet --write --keystore', 'solana deploy --testnet --keypair'].map(
         (command) => `clusterd ${command} <file>`,
       ),
       `clusterd solana init --testnet --upgrade-authority <its key> --admin <key> --relay ${relay} `,
-      ...[
-        'put the addresses that they print into chains.json',
-        'clusterd doctor',
-        'clusterd start',
-      ],
+      ...['put what they print into chains.json', 'clusterd doctor', 'clusterd start'],
     ].map(lineOf)
     expect(steps).not.toContain(-1)
     expect(steps).toEqual(steps.toSorted((a, b) => a - b))
@@ -175,6 +172,27 @@ describe('clusterd init', () => {
     expect(out).not.toContain('\n  clusterd doctor')
   })
 
+  it('names the owner of the contracts, and refuses one that is no address', async () => {
+    const rpcUrl = ['--rpc', `11155111=${anvil.rpcUrl}`]
+    const owner = `0x${'0e'.repeat(20)}`
+    await expect(run(['init', ...rpcUrl, '--owner', '0x0e', '--out', at('owned')])).rejects.toThrow(
+      /deployment\.testnet\.owner/,
+    )
+    const out = await run(['init', ...rpcUrl, '--owner', owner, '--out', at('owned')])
+    const { deployment } = JSON.parse(readFileSync(join(at('owned'), 'chains.json'), 'utf8'))
+    const { address } = JSON.parse(readFileSync(join(at('owned'), 'relayer-keystore.json'), 'utf8'))
+    expect(deployment.testnet.owner).toBe(owner)
+    expect(deployment.testnet.relayer.toLowerCase()).toBe(`0x${address}`)
+    expect(out).not.toContain('name the owners')
+  })
+
+  it('takes no rehearsal where none runs', async () => {
+    const init = run(['init', '--rehearsal', '--out', at('unrehearsed')])
+    await expect(init).rejects.toThrow(/run `clusterd rehearse` here first/)
+    const fund = run(['rehearse', '--fund', `0x${'0e'.repeat(20)}`])
+    await expect(fund).rejects.toThrow(/run `clusterd rehearse` here first/)
+  })
+
   it('refuses an invalid URL before it writes', async () => {
     await expect(run(['init', '--rpc', '11155111=sepolia', '--out', at('bad')])).rejects.toThrow(
       /rpcUrls\[0\]: must be an http\(s\) URL/,
@@ -195,6 +213,20 @@ describe('clusterd init app', () => {
     expect(dependencies['clusterd-client']).toMatch(version)
     expect(dependencies['clusterd-client']).not.toContain('../')
     await expect(run(['init', 'app', at('My App')])).rejects.toThrow(/is not empty: nothing was/)
+  })
+})
+
+describe('clusterd keys keystore', () => {
+  it('writes a key that only the user may read, and never over another', async () => {
+    const address = (await run(['keys', 'keystore', 'deployer'])).trim()
+    const [keystore, password] = ['deployer.json', 'deployer.txt'].map((name) => {
+      expect(statSync(at(name)).mode & 0o777).toBe(0o600)
+      return readFileSync(at(name), 'utf8')
+    })
+    const key = decryptKeystore(keystore!, password!.trim())!
+    expect(privateKeyToAddress(toHex(key))).toBe(address)
+    await expect(run(['keys', 'keystore', 'deployer'])).rejects.toThrow(/nothing was written/)
+    expect(readFileSync(at('deployer.json'), 'utf8')).toBe(keystore)
   })
 })
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { feedLogWorker } from '../../src/push/log.js'
-import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
+import { feedLogWorker } from '../../src/push/transparencyLog.js'
+import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { runCli } from '../support/cli.js'
 import { readEpoch } from '../support/epoch.js'

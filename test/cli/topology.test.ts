@@ -141,7 +141,7 @@ describe('the compose file of many processes', () => {
     expect(holders).toEqual(['api-1', 'api-2', 'api-3'])
   })
 
-  it.each(['enable_seqscan', 'jit', 'plan_cache_mode'])(
+  it.each(['enable_seqscan', 'enable_bitmapscan', 'jit', 'plan_cache_mode'])(
     'sets %s for the roles behind pgbouncer like the daemon on direct connections',
     (setting) => {
       const { options } = directSessionConfig('postgres://h/d', 'test', { isByIndex: true })

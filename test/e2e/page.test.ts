@@ -82,7 +82,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     }
     await page.keyboard.press('Enter')
     await expectMessage('Signed in')
-    expect(wallet.asked).toEqual(['eth_requestAccounts', 'personal_sign'])
+    expect(wallet.asked).toEqual(['eth_requestAccounts', 'eth_chainId', 'personal_sign'])
     await page.getByText('Your wallet is verified in no bundle yet.').waitFor()
   })
 

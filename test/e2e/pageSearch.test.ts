@@ -117,6 +117,22 @@ describe.skipIf(findChromium() === null)('the search box', () => {
     await page.getByRole('heading', { name: 'One name for all your wallets' }).waitFor()
   })
 
+  it('a bid has the coin of the hub, in suggestions, in the feed and before a registration', async () => {
+    await page.route(/\/v1\/networks/, async (route) => {
+      const chains = (await (await route.fetch()).json()) as { role: string }[]
+      const gasToken = { symbol: 'HUBC', decimals: 18 }
+      const json = chains.map((chain) => ({ ...chain, ...(chain.role === 'hub' && { gasToken }) }))
+      await route.fulfill({ json })
+    })
+    await open(`/${prefix}`)
+    await page.locator('.events').getByText('for 0.01 HUBC').first().waitFor()
+    await type(`${prefix}-z`)
+    expect(await options()).toEqual([`${prefix}-z/free, 0.01 HUBC`])
+    await open(`/${prefix}-z`)
+    await page.getByText('It costs 0.01 HUBC on').waitFor()
+    await page.unrouteAll()
+  })
+
   it('shows the price and the duration of a registration before sign-in', async () => {
     const free = freshName('ahead')
     await page.goto(`${world().api}/@register?name=${free}`)

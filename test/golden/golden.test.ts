@@ -21,7 +21,8 @@ const RULESETS = 'SELECT ruleset FROM journal_mainnet ORDER BY seq'
 
 /**
  * Recorded journals: one of the end-to-end tests' chains; one with names that move in parts while others write, with
- * a finished and an unfinished move; and one with names assigned after claims, one of them requested twice. Journal
+ * a finished and an unfinished move; one with names assigned after claims, one of them requested twice; and one with signed
+ * memberships, of which wallets that left have lost theirs. Journal
  * bytes have to give the same tables, effects and events for ever, so the recordings never change.
  */
 const recordings = readdirSync(import.meta.dirname)

@@ -113,7 +113,7 @@ describe('claims of an airdrop', () => {
     expect(await stepAll()).toEqual(['3 confirmed'])
   })
 
-  it('of a restarted daemon go on from the checkpoint, over many blocks', async () => {
+  it('of a restarted daemon go on from the cursor, over many blocks', async () => {
     await claim(1)
     await mine(100)
     await claim(2)

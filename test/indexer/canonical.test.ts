@@ -28,7 +28,7 @@ const SECOND_NODES: Record<string, (params: unknown[], record: Hex) => ReturnTyp
 }
 
 it.each(Object.keys(SECOND_NODES))(
-  'the checkpoint never moves onto an orphaned block that another node knows, which %s',
+  'the cursor never moves onto an orphaned block that another node knows, which %s',
   async (kind) => {
     await world.bid(2, [`before-${made()}`])
     await world.test.mine({ blocks: 3 })

@@ -27,7 +27,7 @@ describe('a first node that is on another fork', () => {
       return () => given.replaceAll(hash, OTHER)
     }
 
-  const checkpoint = async ({ pool }: LoneIndexer): Promise<string> => {
+  const cursor = async ({ pool }: LoneIndexer): Promise<string> => {
     const { rows } = await pool.query(
       `SELECT next_block - 1 AS block, '0x' || encode(parent_hash, 'hex') AS hash FROM chains`,
     )
@@ -47,7 +47,7 @@ describe('a first node that is on another fork', () => {
     await world.test.mine({ blocks })
     lie.hash = (await world.public.getBlock({ blockNumber: BigInt(await confirmed()) })).hash
     await drive(lone, 6)
-    expect(await checkpoint(lone)).toBe('on the chain')
+    expect(await cursor(lone)).toBe('on the chain')
     expect(lone.indexer.state.lastError).toMatch(/contradict|another fork/)
     lie.hash = null
     const left = async () =>
@@ -69,11 +69,11 @@ describe('a first node that is on another fork', () => {
     lie.hash = (await world.public.getBlock({ blockNumber: BigInt(await confirmed()) })).hash
     await drive(lone, 10)
     expect(lone.indexer.state.nextBlock).toBe((await confirmed()) + 1)
-    expect(await checkpoint(lone)).toBe('on the chain')
+    expect(await cursor(lone)).toBe('on the chain')
     expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
   })
 
-  it('gives its hash to no checkpoint where nodes have only the newest state', async () => {
+  it('gives its hash to no cursor where nodes have only the newest state', async () => {
     const lie: { hash: string | null } = { hash: null }
     const keeps = pruned(1)
     const lies = forked(lie)
@@ -86,7 +86,7 @@ describe('a first node that is on another fork', () => {
     await world.test.mine({ blocks: 3 })
     lie.hash = (await world.public.getBlock({ blockNumber: BigInt(await confirmed()) })).hash
     await drive(lone, 4)
-    expect(await checkpoint(lone)).toBe('on the chain')
+    expect(await cursor(lone)).toBe('on the chain')
   })
 })
 

@@ -114,7 +114,7 @@ it('a range gives the same logs when read in parts', async () => {
   expect(ends.map((hash) => `0x${hash.toString('hex')}`)).toEqual(hashes)
 })
 
-it('a checkpoint that is found replaced by the ranges after it halts the chain', async () => {
+it('a cursor that is found replaced by the ranges after it halts the chain', async () => {
   const indexer = await open()
   const snapshot = await world.test.snapshot()
   await world.test.mine({ blocks: 4 })

@@ -4,7 +4,7 @@ import { appendEntries } from '../../src/db/journal/append.js'
 import { LostLeadershipError, lockJournalHead } from '../../src/db/journal/head.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { isCheckpointOnChain, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
+import { isCursorOnChain, isCursorReplaced } from '../../src/indexer/evm/cursor.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { evmIndexerWorker, findUnappliedMinimumBids } from '../../src/indexer/evm/worker.js'
 import { MAX_ENTRIES_PER_TRANSACTION_AFTER_CATCH_UP } from '../../src/indexer/evm/write.js'
@@ -91,7 +91,7 @@ describe('a hub, block by block', () => {
     await expect(indexer.step()).rejects.toThrow(LostLeadershipError)
   })
 
-  it('continues from a checkpoint that moved unnoticed, as by a commit whose answer was lost', async () => {
+  it('continues from a cursor that moved unnoticed, as by a commit whose answer was lost', async () => {
     const other = await world.restart()
     await world.bid(3, ['moved-unseen'])
     await other.step()
@@ -213,10 +213,10 @@ describe('a gap', () => {
       /chain "1": no RPC URL answers/,
     )
     await expect(world.open({ chainId: 5 })).rejects.toThrow(
-      /is on chain id 900000001, not 5 .*A rehearsal needs a fork of the chain/,
+      /is on chain id 900000001, not 5 .*To rehearse, run `clusterd rehearse`/,
     )
     await expect(world.open({ genesisHash: `0x${'11'.repeat(32)}` })).rejects.toThrow(
-      /has genesis 0x.*A rehearsal needs a fork of the chain/,
+      /has genesis 0x.*To rehearse, run `clusterd rehearse`/,
     )
   })
 })
@@ -303,17 +303,17 @@ describe('writers', () => {
       expect((await (await world.restart()).step()).kind).toBe('halted')
     })
 
-    it('has its checkpoint on the chain, and another block hash is not there', async () => {
+    it('has its cursor on the chain, and another block hash is not there', async () => {
       const { chain, row } = opened
-      expect(await isCheckpointOnChain(chain, row)).toBe(true)
-      expect(await isCheckpointOnChain(chain, otherCheckpoint())).toBe(false)
+      expect(await isCursorOnChain(chain, row)).toBe(true)
+      expect(await isCursorOnChain(chain, otherCursor())).toBe(false)
     })
 
-    it('counts a checkpoint as replaced where its only node says so, not where one of two does', async () => {
+    it('counts a cursor as replaced where its only node says so, not where one of two does', async () => {
       const rpcUrls: [string, string] = [world.anvil.rpcUrl, 'http://127.0.0.1:9']
       const { chain: two } = await world.open({ rpcUrls })
-      expect(await isCheckpointReplaced(two, otherCheckpoint())).toBe(false)
-      expect(await isCheckpointReplaced(opened.chain, otherCheckpoint())).toBe(true)
+      expect(await isCursorReplaced(two, otherCursor())).toBe(false)
+      expect(await isCursorReplaced(opened.chain, otherCursor())).toBe(true)
     })
 
     it('can be rewound to a block of the journal, not to one beyond it', async () => {
@@ -325,7 +325,7 @@ describe('writers', () => {
       )
     })
 
-    it('continues on the operator’s request, which names its checkpoint, under another leader', async () => {
+    it('continues on the operator’s request, which names its cursor, under another leader', async () => {
       const { row } = opened
       expect(await unhaltChain(world.pool, { ...row, nextBlock: row.nextBlock - 1 })).toBe(false)
       expect(await unhaltChain(world.pool, row)).toBe(true)
@@ -337,7 +337,7 @@ describe('writers', () => {
       expect((await owners())['after-the-halt']).toBe(address(6))
     })
 
-    const otherCheckpoint = () => ({ ...opened.row, parentHash: Buffer.alloc(32, 1) })
+    const otherCursor = () => ({ ...opened.row, parentHash: Buffer.alloc(32, 1) })
   })
 
   it('a confirmed block that is replaced halts the chain, and it stays halted', async () => {

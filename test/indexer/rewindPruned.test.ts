@@ -71,7 +71,7 @@ it('a second rewind is possible before the chain has gone on', async () => {
   expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
 })
 
-it('a database that has no record for its checkpoint goes on, too', async () => {
+it('a database that has no record for its cursor goes on, too', async () => {
   const rpcUrls = [await node(pruned(20)), await node(pruned(20))]
   const { lone, block } = await indexed(rpcUrls)
   await rewind(lone, rpcUrls, block)

@@ -3,11 +3,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { witnessRoutes } from '../../src/api/v1/witness.js'
 import { Client } from '../../src/client/index.js'
 import { LogReader } from '../../src/client/verify.js'
-import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/log/hash.js'
-import { COSIGNER, parseNote, toBase64, verifierKey } from '../../src/registry/log/note.js'
-import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
-import { parseTilePath, rangeHashFromTiles, tileKey } from '../../src/registry/log/tiles.js'
-import { consistencyProofRanges } from '../../src/registry/log/tree.js'
+import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/transparencyLog/hash.js'
+import {
+  COSIGNER,
+  parseNote,
+  toBase64,
+  verifierKey,
+} from '../../src/registry/transparencyLog/note.js'
+import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
+import {
+  parseTilePath,
+  rangeHashFromTiles,
+  tileKey,
+} from '../../src/registry/transparencyLog/tiles.js'
+import { consistencyProofRanges } from '../../src/registry/transparencyLog/tree.js'
 import { secondApi } from '../api/support.js'
 import { honest } from './liars.js'
 import {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { parseCheckpoint, parseNote } from '../../src/registry/log/note.js'
-import { signCheckpoint } from '../../src/registry/log/signer.js'
+import { parseCheckpoint, parseNote } from '../../src/registry/transparencyLog/note.js'
+import { signCheckpoint } from '../../src/registry/transparencyLog/signer.js'
 import { randomAddress } from '../api/support.js'
 import { createdBy, type Event, filesOf, keys, leavesOf, serving } from './support.js'
 

@@ -9,7 +9,7 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { createMirrorSourceClient } from '../../src/mirror/source.js'
 import { readSerializedEvents } from '../../src/push/feedReader.js'
 import { ENTRY_KIND } from '../../src/registry/journal/entry.js'
-import { sha256InOneCall } from '../../src/registry/log/hash.js'
+import { sha256InOneCall } from '../../src/registry/transparencyLog/hash.js'
 import { memberOf } from '../api/members.js'
 import { mirrorOf, readFeed } from '../api/mirror.js'
 import {

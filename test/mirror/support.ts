@@ -6,20 +6,24 @@ import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { mirrorWorker } from '../../src/mirror/worker.js'
 import type { Worker } from '../../src/ops/worker.js'
-import { feedLogWorker } from '../../src/push/log.js'
+import { feedLogWorker } from '../../src/push/transparencyLog.js'
 import type { Witness } from '../../src/push/witnesses.js'
-import { GrowingTree } from '../../src/registry/log/append.js'
-import { beginningLeaf } from '../../src/registry/log/beginning.js'
-import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/log/hash.js'
-import type { TreeHead } from '../../src/registry/log/note.js'
-import { type Cosigner, logKeysOfSeeds, signCheckpoint } from '../../src/registry/log/signer.js'
+import { GrowingTree } from '../../src/registry/transparencyLog/append.js'
+import { beginningLeaf } from '../../src/registry/transparencyLog/beginning.js'
+import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/transparencyLog/hash.js'
+import type { TreeHead } from '../../src/registry/transparencyLog/note.js'
+import {
+  type Cosigner,
+  logKeysOfSeeds,
+  signCheckpoint,
+} from '../../src/registry/transparencyLog/signer.js'
 import {
   bundlePath,
   packBundle,
   TILE_WIDTH,
   tileAt,
   tilePath,
-} from '../../src/registry/log/tiles.js'
+} from '../../src/registry/transparencyLog/tiles.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { START_MS } from '../api/support.js'
 import { useServer } from '../support/database.js'

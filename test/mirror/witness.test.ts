@@ -5,16 +5,16 @@ import { witnessRoutes } from '../../src/api/v1/witness.js'
 import { Client } from '../../src/client/index.js'
 import { type LogOptions, LogReader } from '../../src/client/verify.js'
 import { WITNESS_LIMIT_MS, Witness } from '../../src/push/witnesses.js'
-import { parseWitnessKey } from '../../src/registry/log/cosignature.js'
-import { sha256InOneCall } from '../../src/registry/log/hash.js'
+import { parseWitnessKey } from '../../src/registry/transparencyLog/cosignature.js'
+import { sha256InOneCall } from '../../src/registry/transparencyLog/hash.js'
 import {
   COSIGNER,
   parseCheckpoint,
   parseNote,
   signatureLine,
   verifierKey,
-} from '../../src/registry/log/note.js'
-import { cosign, logKeysOfSeeds } from '../../src/registry/log/signer.js'
+} from '../../src/registry/transparencyLog/note.js'
+import { cosign, logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { bid, freshName, randomAddress, secondApi, useApi } from '../api/support.js'
 import { startTestMirror } from '../support/daemon.js'
 import { bodyOf, serveInTest } from '../support/httpServer.js'

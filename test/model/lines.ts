@@ -1,6 +1,7 @@
 import type { FeedEvent } from '../../src/client/types.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import { actorText, createV1EventWriter, feedItemsOf } from '../../src/registry/journal/events.js'
+import { actorText } from '../../src/registry/journal/eventForms.js'
+import { createV1EventWriter, feedItemsOf } from '../../src/registry/journal/events.js'
 import { EVENTS, type EventField, type PublicEvent } from '../../src/registry/journal/eventTypes.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { Model } from './clusterModel.js'

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'n
 import { basename, join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildClientPackage } from '../../scripts/client-package.js'
+import { TSC } from '../../scripts/files.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { useFolder } from '../support/folder.js'
 import { isRegistryThere } from '../support/registry.js'
@@ -45,10 +46,17 @@ beforeAll(async () => {
 })
 
 describe('the package clusterd-client', () => {
-  it('has entries with types for import and require, two dependencies, optional peers, and the files that it names', () => {
+  it('has entries with types for import and require, three dependencies, optional peers, and the files that it names', () => {
     const packageJson = JSON.parse(run('tar', ['xzOf', tarball, 'package/package.json']))
-    expect(packageJson).toMatchObject({ name: 'clusterd-client', type: 'module' })
-    expect(Object.keys(packageJson.dependencies)).toEqual(['@noble/curves', '@noble/hashes'])
+    const { homepage, bugs, repository } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const links = { homepage, bugs, repository }
+    expect(Object.values(links)).not.toContain(undefined)
+    expect(packageJson).toMatchObject({ name: 'clusterd-client', type: 'module', ...links })
+    expect(Object.keys(packageJson.dependencies)).toEqual([
+      '@noble/curves',
+      '@noble/hashes',
+      '@scure/base',
+    ])
     expect(packageJson.peerDependenciesMeta).toEqual({
       react: { optional: true },
       '@tanstack/react-query': { optional: true },
@@ -65,6 +73,7 @@ describe('the package clusterd-client', () => {
     const others = [
       '--exclude=cjs',
       '--exclude=*verify*',
+      '--exclude=*bundle*',
       '--exclude=*react*',
       '--exclude=registry',
       '--exclude=*log.d.ts',
@@ -93,7 +102,8 @@ describe('a project without npm', () => {
     const modules = join(project, 'node_modules')
     mkdirSync(join(modules, 'clusterd-client'), { recursive: true })
     run('tar', ['xzf', tarball, '--strip-components=1', '-C', join(modules, 'clusterd-client')])
-    symlinkSync(resolve('node_modules/@noble'), join(modules, '@noble'))
+    for (const scope of ['@noble', '@scure'])
+      symlinkSync(resolve('node_modules', scope), join(modules, scope))
     writeFiles(project, PROJECT)
   })
 
@@ -111,7 +121,7 @@ describe('a project without npm', () => {
   ])('has types for $what', ({ module, resolution, file }) => {
     const options = ['--module', module, '--moduleResolution', resolution]
     const strict = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom']
-    run(resolve('node_modules/.bin/tsc'), [...options, ...strict, file], project)
+    run(process.execPath, [TSC, ...options, ...strict, file], project)
   })
 
   it('prints an uncaught error that reads', async () => {

@@ -309,7 +309,7 @@ describe('registry_v1', () => {
     expect([...generations]).toEqual([2])
   })
 
-  it('is empty when the new feed has no event, and while nothing is copied', async () => {
+  it('is empty when the new feed has no event, and says how to turn it on while nothing is copied', async () => {
     const [, { pool }] = twins
     const shown = async (network: string) =>
       (await readers[1].query('SELECT FROM registry_v1.events WHERE network = $1', [network]))
@@ -323,6 +323,12 @@ describe('registry_v1', () => {
     expect(await shown('testnet')).toBe(0)
     await hideSqlFeedCopy(pool, 'mainnet')
     expect(await shown('mainnet')).toBe(0)
+    await hideSqlFeedCopy(pool, 'testnet')
+    for (const view of ['events', 'clusters', 'names', 'wallets', 'community_names'])
+      await expect(readers[1].query(`SELECT FROM registry_v1.${view}`), view).rejects.toThrow(
+        'start clusterd with SQL_VIEWS=on',
+      )
+    expect((await readers[1].query('SELECT FROM registry_v1.communities')).rowCount).toBe(1)
     await copy(twins[1])
     expect(await shown('mainnet')).toBeGreaterThan(600)
   })

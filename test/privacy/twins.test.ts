@@ -5,10 +5,13 @@ import { routes } from '../../scripts/declaredRoutes.js'
 import type { Route } from '../../src/api/http/route.js'
 import type { SampleData } from '../../src/api/http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS } from '../../src/api/http/schema.js'
+import { feedLogWorker } from '../../src/push/transparencyLog.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
+import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { type ApiWorld, startApi } from '../api/support.js'
 import { proofOf, solanaAccount } from '../api/wallets.js'
 import { lookupsOf, testEns } from '../support/ens.js'
+import { readEpoch } from '../support/epoch.js'
 import { nodesOf, rowsRead } from '../support/plan.js'
 import { pathsOf } from './paths.js'
 import { FOO, live, TIMES, TX, WALLETS } from './twins.js'
@@ -35,6 +38,7 @@ beforeAll(async () => {
     await pool.query('SELECT pg_reload_conf()')
   }
   await Promise.all([live(first, true), live(second, false)])
+  for (const { pool } of twins) await writeLogs(pool)
   const proof = await proofOf(first, solanaAccount(Buffer.alloc(32, 9)))
   const [key] = await Promise.all(
     twins.map(async (world) => (await world.post('/v1/auth/token', proof)).body.token),
@@ -46,6 +50,18 @@ afterAll(async () => {
   vi.restoreAllMocks()
   await Promise.all(twins.map((world) => world.stop()))
 })
+
+const LOG_KEYS = logKeysOfSeeds([Buffer.alloc(32, 7)])
+
+/** Writes the logs of the feed and of evidence. */
+async function writeLogs(pool: pg.Pool): Promise<void> {
+  const epoch = await readEpoch(pool, 'mainnet', 'index')
+  const ctx = { pool, network: 'mainnet', epoch } as const
+  for (const isEvidence of [false, true]) {
+    const worker = feedLogWorker(ctx, { domain: 'localhost', keys: LOG_KEYS, isEvidence })
+    while ((await worker.step(new AbortController().signal, () => {})) !== 'idle');
+  }
+}
 
 const names = ['foo', 'bar', 'nobodys']
 const addresses = [...Object.values(WALLETS), `0x${'00'.repeat(20)}`, `0x${'99'.repeat(20)}`]
@@ -216,6 +232,22 @@ const startClock = () =>
   void vi.spyOn(performance, 'now').mockImplementation(() => monotonicMs() + passedMs)
 
 describe('with private wallets and without', () => {
+  it('the evidence logs are equal, and have the public wallets’ signatures', async () => {
+    const [first, second] = await Promise.all(
+      twins.map(({ pool }) => pool.query('SELECT number, entry FROM evidence ORDER BY number')),
+    )
+    expect(first!.rows).toEqual(second!.rows)
+    expect(first!.rows.map(({ entry }) => JSON.parse(entry).from)).toEqual([
+      WALLETS.friend,
+      WALLETS.alice,
+    ])
+    const roots = await Promise.all(
+      twins.map(({ pool }) => pool.query('SELECT network, size, root FROM logs ORDER BY network')),
+    )
+    expect(roots[0]!.rows).toHaveLength(2)
+    expect(roots[0]!.rows).toEqual(roots[1]!.rows)
+  })
+
   it('every public response is the same, byte for byte, including tokens', async () => {
     const { rows } = await twins[0].pool.query('SELECT FROM wallets WHERE private')
     expect(rows.length).toBeGreaterThan(50)

@@ -69,6 +69,15 @@ const verify = (actor: string) =>
   change({ kind: 'verify_wallet', actor: bytesOf(actor), clusterId: FOO })
 const confirm = (actor: string, address: string) =>
   change({ kind: 'confirm_backup', actor: bytesOf(actor), address: bytesOf(address) })
+const signMembership = (actor: string) =>
+  change({
+    kind: 'sign_membership',
+    actor: bytesOf(actor),
+    clusterId: FOO,
+    message: 'a membership',
+    signature: '0x12',
+    block: null,
+  })
 const below = (actor: string, community: string, name: string) =>
   change({
     kind: 'register_community_name',
@@ -117,8 +126,11 @@ const HISTORY: readonly Step[] = [
   inTheNameOf(alice, pat, (actor) => add(actor, listed(friend, 'secret'))),
   inTheNameOf(alice, paul, (actor) => rename(actor, evm('31'), 'seen-again')),
   inTheNameOf(alice, pat, (actor) => confirm(actor, evm('32'))),
-  ...hide(rename(pat, pat, 'hidden')),
+  ...hide(rename(pat, pat, 'hidden'), signMembership(pat)),
   verify(friend),
+  signMembership(friend),
+  ...hide(signMembership(paul)),
+  signMembership(alice),
   bidOf(pat, 'foo', TX.lost),
   change({
     kind: 'configure_community',

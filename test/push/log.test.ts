@@ -3,24 +3,21 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { signedLogWorker } from '../../src/indexer/log.js'
-import { WorkerLoops } from '../../src/ops/loops.js'
-import { createMetrics } from '../../src/ops/metrics.js'
-import { feedLogWorker } from '../../src/push/log.js'
-import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/log/hash.js'
+import { feedLogWorker } from '../../src/push/transparencyLog.js'
+import { Witness } from '../../src/push/witnesses.js'
+import { parseWitnessKey } from '../../src/registry/transparencyLog/cosignature.js'
+import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/transparencyLog/hash.js'
 import {
   COSIGNER,
   parseCheckpoint,
   parseNote,
   signatureLine,
   verifierKey,
-} from '../../src/registry/log/note.js'
-import { Witness } from '../../src/push/witnesses.js'
-import { parseWitnessKey } from '../../src/registry/log/cosignature.js'
-import { cosign, logKeysOfSeeds } from '../../src/registry/log/signer.js'
-import { unpackBundle } from '../../src/registry/log/tiles.js'
-import { rootOfInclusionProof } from '../../src/registry/log/tree.js'
-import { bid, freshName, logInto, randomAddress, startApi } from '../api/support.js'
+} from '../../src/registry/transparencyLog/note.js'
+import { cosign, logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
+import { unpackBundle } from '../../src/registry/transparencyLog/tiles.js'
+import { rootOfInclusionProof } from '../../src/registry/transparencyLog/tree.js'
+import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
 import { useFolder } from '../support/folder.js'
 import { bodyOf, serveInTest } from '../support/httpServer.js'
@@ -264,31 +261,27 @@ describe('a log whose database was altered', () => {
 
   it('raises an alarm when its feed is a minute ahead', async () => {
     const epoch = await readEpoch(world.pool, 'mainnet', 'index')
-    const loops = new WorkerLoops()
-    const metrics = createMetrics()
-    const ctx = { network: 'mainnet', pool: world.pool, epoch, loops, metrics, signal } as const
-    const worker = signedLogWorker({ ...ctx, log: logInto([]) }, { domain: 'names.example', keys })
-    const step = () => worker.step(signal, () => {}).then(worker.check, worker.onFailure)
-    const close = worker.subscribe!()
+    const ctx = { network: 'mainnet', pool: world.pool, epoch } as const
+    const worker = feedLogWorker(ctx, { domain: 'names.example', keys })
+    const step = () => worker.step(signal, () => {}).then(worker.check, () => {})
     await grow(2)
     let nowMs = performance.now()
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
     await undo(flipped(1), flipped(1), async () => {
       await step()
-      expect([...loops.raised.values()]).toEqual([])
+      expect(worker.alarms!()).toEqual([])
       nowMs += 61_000
       await step()
-      expect([...loops.raised.values()]).toEqual([
+      expect(worker.alarms!()).toEqual([
         {
           alarm: 'ClusterdLogBehind',
-          text: 'the signed log of mainnet is 2 events behind its feed',
+          text: 'the signed log of mainnet is 2 entries behind',
           network: 'mainnet',
         },
       ])
     })
     await step()
-    expect([...loops.raised.values()]).toEqual([])
-    close?.()
+    expect(worker.alarms!()).toEqual([])
     clock.mockRestore()
   })
 

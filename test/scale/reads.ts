@@ -17,7 +17,11 @@ import {
 import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { readHubState } from '../../src/db/chains/states.js'
 import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/feed/feed.js'
-import { findStoredFeedLog, readFeedLogState, readTiles } from '../../src/db/feed/log.js'
+import {
+  findStoredFeedLog,
+  readFeedLogState,
+  readTiles,
+} from '../../src/db/feed/transparencyLog.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
 import { readNewestSignedHead } from '../../src/db/mirror/cosigned.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
@@ -28,12 +32,12 @@ import {
 import { findHeldCommunityPayments } from '../../src/db/payments/open.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
 import {
-  clusterExists,
   findClusterById,
   findClusterByName,
   findClusterId,
-  findInvitations,
   findClusterIdByName,
+  findInvitations,
+  findKnownClusterId,
 } from '../../src/db/registry/clusters.js'
 import {
   findClusterNamesOfVerifiedWallet,
@@ -152,7 +156,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
     (db) => findClusterById(db, NETWORK, deriveClusterId(NETWORK, walletOf(ORDINARY), 0)),
   ],
   ['a full cluster by its name', 3_010, (db) => findClusterByName(db, NETWORK, nameOf(FULL))],
-  ['the cluster of an address', 4, (db) => findClusterId(db, NETWORK, walletOf(OWNER))],
+  ['the cluster of an address', 4, (db) => findClusterId(db, NETWORK, walletOf(OWNER), null)],
   [
     'clusters that list an address without its proof',
     20,
@@ -171,8 +175,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   [
     'the place of a name',
     1,
-    (db) =>
-      findRegistrationPosition(db, NETWORK, { cluster: nameOf(OWNER, greatest - 1), wallet: null }),
+    (db) => findRegistrationPosition(db, NETWORK, nameOf(OWNER, greatest - 1), null),
   ],
   [
     'names below communities',
@@ -183,13 +186,9 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   [
     'names below a community, from one on',
     10,
-    (db) => findCommunityMembers(db, NETWORK, nameOf(COMMUNITY), { after: 'a', limit: 10 }),
+    (db) => findCommunityMembers(db, NETWORK, nameOf(COMMUNITY), 'a', 10),
   ],
-  [
-    'airdrops that may be claimed from',
-    0,
-    (db) => findClaimableAirdrops(db, NETWORK, { nowS: 0, limit: 10 }),
-  ],
+  ['airdrops that may be claimed from', 0, (db) => findClaimableAirdrops(db, NETWORK, 0, 10)],
   ['rules of a community', 2, (db) => findCommunityRules(db, NETWORK, nameOf(COMMUNITY))],
   [
     'availability below a community',
@@ -323,7 +322,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   [
     'whether a cluster exists',
     2,
-    (db) => clusterExists(db, NETWORK, deriveClusterId(NETWORK, walletOf(ORDINARY), 0)),
+    (db) => findKnownClusterId(db, NETWORK, deriveClusterId(NETWORK, walletOf(ORDINARY), 0)),
   ],
   [
     'the standing of a caller',

@@ -13,7 +13,7 @@ const REST = [
   /^test\/world\/(?!killed)/,
   // browsers, and commands that are run as processes
   /^test\/e2e\/(journey|page\w*|explorer|reference|testWallet|opsPage)\.test/,
-  /^test\/e2e\/(doctor|example|export|mcp|mirror|readme|world)\.test/,
+  /^test\/e2e\/(doctor|example|export|mcp|mirror|readme|rehearsal|world)\.test/,
   /^test\/(cli\/(init|actions|backup|log|envFile)|(cli|api)\/proxies)\.test/,
   // long random histories; of the contracts, those of the hub are quick
   /^test\/(fuzz|model)\//,
@@ -52,6 +52,7 @@ const REST = [
  */
 export const RANDOM: readonly string[] = [
   'src/chains/evm/encodings.test.ts',
+  'src/registry/auth/bundle.test.ts',
   'src/registry/auth/kinds.test.ts',
   'src/registry/fold/moves.test.ts',
   'src/relayer/step.test.ts',

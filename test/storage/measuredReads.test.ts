@@ -12,6 +12,7 @@ const UNMEASURED: Readonly<Record<string, string>> = {
       'revokeSession',
       'revokeSessions',
       'openSession',
+      'forgetEvidence',
       'storeEncryptedKeyShare',
       'markRecoverySignatureUsed',
     ],

@@ -14,7 +14,7 @@ it('the same sign-in, sent many times at once, opens one session', async () => {
     // the race is short: about ten of a hundred sign-ins hit it
     for (let i = 0; i < 100; i++) {
       const signed = { wallet: randomBytes(21), signingMs: Date.now(), nonce: '', signature: '0x' }
-      const session = { ...signed, keyHash: randomBytes(32), lifetimeMs: 60_000 }
+      const session = { ...signed, keyHash: randomBytes(32), lifetimeMs: 60_000, evidence: null }
       const opened = await Promise.allSettled(
         Array.from({ length: SENT_AT_ONCE }, () => openSession(pool, session)),
       )

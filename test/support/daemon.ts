@@ -5,7 +5,7 @@ import { type Config, readConfig, readMirrorConfig } from '../../src/config/inde
 import type { Daemon } from '../../src/daemon/daemon.js'
 import type { DaemonChainFamily } from '../../src/daemon/families/family.js'
 import { startDaemon } from '../../src/daemon/index.js'
-import { createLog } from '../../src/ops/log/log.js'
+import { createLog } from '../../src/ops/logger/logger.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { metricLines } from './metrics.js'
 

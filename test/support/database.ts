@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import type pg from 'pg'
-import { createPool } from '../../src/db/pg/pool.js'
+import { createPool, withConnection } from '../../src/db/pg/pool.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
-import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
 import { useFolder } from './folder.js'
 import { startMigrated } from './migrated.js'
 import { useWorld } from './useWorld.js'
@@ -25,7 +24,7 @@ export function useDatabase(connections = 4): Pick<Postgres, 'url' | 'port'> & {
 /** Runs a statement by a connection of its own. */
 export async function queryOn<Row>(url: string, sql: string): Promise<Row[]> {
   let rows: Row[] = []
-  await withPostgresClient(url, async (client) => {
+  await withConnection({ url, applicationName: 'test' }, async (client) => {
     rows = (await client.query(sql)).rows
   })
   return rows

@@ -6,6 +6,8 @@ import {
   type RefusedRequest,
   type SampleData,
 } from '../../src/api/http/sampleRequests.js'
+import { z } from '../../src/api/http/schema.js'
+import { addressSchema, clusterIdSchema, nameSchema, txIdSchema } from '../../src/api/v1/schemas.js'
 import { callOf, lookupOf } from './ens.js'
 
 /** The requests that routes declare, and requests that are refused for their form or size. */
@@ -91,6 +93,40 @@ export const costliestRequest = (
   query: Readonly<Record<string, string>> = {},
 ): DeclaredRequest => requestOf(method, path, costliest, scene, query)
 
+/** What the values of a schema may not be, by the schema of a path parameter. */
+const REFUSED_PARAMS: readonly (readonly [z.ZodType, string, Omit<RefusedRequest, 'params'>])[] = [
+  [nameSchema, 'a b', { what: 'a text that is no name', error: 'invalid_name' }],
+  [clusterIdSchema, 'x', { what: 'a text that is no id', error: 'invalid_request' }],
+  [addressSchema, 'x', { what: 'a text that is no address', error: 'unsupported_address' }],
+  [txIdSchema, 'x', { what: 'a text that is no transaction', error: 'invalid_request' }],
+]
+
+/**
+ * The request that a route declares as bad. Where it declares none, a request that its schemas refuse: an empty page, a
+ * number in a list of texts, a path parameter of another form, or else no key.
+ * @throws Error for a route that has to declare one
+ */
+export function badRequestOf({
+  path,
+  bad,
+  auth,
+  query,
+  body,
+  params,
+}: Route): RefusedRequest | null {
+  if (bad === null && !body) return null
+  if (bad) return bad
+  const error = 'invalid_request'
+  if (query?.shape.limit) return { what: 'an empty page', query: { limit: '0' }, error }
+  if (body instanceof z.ZodArray && body.element instanceof z.ZodString)
+    return { what: 'a number', body: () => [1], error }
+  for (const [name, schema] of body ? [] : Object.entries(params?.shape ?? {}))
+    for (const [known, value, refused] of REFUSED_PARAMS)
+      if (schema === known) return { ...refused, params: () => ({ [name]: value }) }
+  if (auth && !body) return REQUEST_WITHOUT_KEY
+  throw new Error(`${path} declares no request that it refuses`)
+}
+
 /** What every route refuses. */
 const LONG_URL: RefusedRequest = {
   what: 'a URL that is too long',
@@ -113,7 +149,8 @@ interface BadRequest extends DeclaredRequest {
 export function badRequests(route: Route, scene: SampleData): BadRequest[] {
   const paths = [route.path, ...(route.aliases ?? [])]
   const all = new Set([LONG_URL])
-  if (route.bad) all.add(route.bad)
+  const own = badRequestOf(route)
+  if (own) all.add(own)
   if (route.auth === 'required') all.add(REQUEST_WITHOUT_KEY)
   return [...all].flatMap((bad) =>
     paths.map((path) => ({

@@ -9,5 +9,8 @@ export async function install(folder: string, packages: readonly string[]): Prom
   for (const name of ['@types', 'clusterd']) mkdirSync(join(modules, name), { recursive: true })
   for (const part of ['package.json', 'contracts']) symlinkSync(resolve(part), join(clusterd, part))
   symlinkSync(dirname(await testProgram('cli')), join(clusterd, 'dist'))
-  for (const name of packages) symlinkSync(resolve('node_modules', name), join(modules, name))
+  for (const name of packages) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true })
+    symlinkSync(resolve('node_modules', name), join(modules, name))
+  }
 }

@@ -1,4 +1,4 @@
-import { logKeysOfSeeds } from '../../src/registry/log/signer.js'
+import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { LOCAL_SECRET_KEYS } from '../../src/testing/stackParts.js'
 
 /** Public key of local worlds' logs, base64. */

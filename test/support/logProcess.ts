@@ -1,6 +1,6 @@
 import { runInThisContext } from 'node:vm'
 import { HttpRequestError } from 'viem'
-import { createLog, exitOnUncaughtErrors } from '../../src/ops/log/log.js'
+import { createLog, exitOnUncaughtErrors } from '../../src/ops/logger/logger.js'
 
 /** A program that writes to the log: its arguments are the log's format, a secret, and what it writes. */
 const [format, secret, what] = process.argv.slice(2) as ['json' | 'pretty', string, string]

@@ -174,7 +174,7 @@ const QUESTIONS: Record<string, Ask> = {
     const { answer } = await readAgreedRunningHashes(evmChainOf(rpc), block)
     return [`eth_call of ${answer[0]!.readUInt8(31)}`]
   },
-  'hash of the checkpoint’s block': async (rpc) => {
+  'hash of the cursor’s block': async (rpc) => {
     const { hash } = await readAgreedHeader(evmChainOf(rpc), LAST_BLOCK)
     return [`block ${LAST_BLOCK} of ${Math.floor(Number(hash) / 1_000) - 1}`]
   },

@@ -1,6 +1,6 @@
-import { sha256InOneCall } from '../../src/registry/log/hash.js'
-import { keyIdOf, parseNote } from '../../src/registry/log/note.js'
 import { isSignedByEd25519 } from '../../src/registry/primitives/ed25519.js'
+import { sha256InOneCall } from '../../src/registry/transparencyLog/hash.js'
+import { keyIdOf, parseNote } from '../../src/registry/transparencyLog/note.js'
 
 /** Whether a public key has signed a note under this name. @param publicKey 32 bytes */
 export function isNoteSignedBy(note: string, name: string, publicKey: Uint8Array): boolean {

@@ -48,7 +48,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'indexer/airdrops.ts #followTail': 'unconfirmed claims, which give no name',
   'indexer/evm/chainIndexer.ts #hasSeen':
     'which of two ways reads confirmed blocks: both ask two nodes',
-  'indexer/evm/checkpoint.ts':
+  'indexer/evm/cursor.ts':
     'headers that a fork is searched with: a halt needs two nodes (test/indexer/liars.test.ts)',
   'indexer/evm/tail.ts readNewBlocks': 'unconfirmed blocks',
   'indexer/solana/watcher.ts #storeTail':

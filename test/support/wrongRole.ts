@@ -13,6 +13,7 @@ export const WRONG: Readonly<Record<string, string>> = {
   jit: 'on',
   jit_above_cost: '0',
   enable_seqscan: 'on',
+  enable_bitmapscan: 'on',
   plan_cache_mode: 'force_custom_plan',
   application_name: 'wrong',
   extra_float_digits: '-15',

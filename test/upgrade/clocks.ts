@@ -1,4 +1,4 @@
-import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
+import { withConnection } from '../../src/db/pg/pool.js'
 
 /** Clocks that stand still, so that answers with times are the same at any time. */
 
@@ -9,7 +9,7 @@ import { withPostgresClient } from '../../src/testing/processes/postgresClient.j
  */
 export async function stopDatabaseClock(databaseUrl: string, nowMs: number): Promise<void> {
   const time = `'${new Date(nowMs).toISOString()}'::timestamptz`
-  await withPostgresClient(databaseUrl, async (client) => {
+  await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {
     for (const name of ['now', 'clock_timestamp']) {
       await client.query(`ALTER FUNCTION pg_catalog.${name}() RENAME TO running_${name}`)
       await client.query(

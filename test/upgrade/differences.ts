@@ -54,8 +54,8 @@ export const CHANGES: readonly Change[] = [
   {
     requests: /^GET \/openapi\.json$/,
     fields:
-      /^body\.(paths\.\/(v1\/trpc|v1\/names\/referrals|profile-image)\/.*|components\.schemas\.Referrals)$/,
-    reason: 'Blockscout’s frontend asks them, and quotes write referrals into logs',
+      /^body\.(paths\.\/(v1\/trpc|v1\/names\/referrals|profile-image|v1\/log\/\{network\}\/evidence)\/.*|components\.schemas\.Referrals)$/,
+    reason: 'Blockscout’s frontend asks them, quotes write referrals into logs, evidence has a log',
     changelog: '| `/openapi.json` |',
   },
   {
@@ -84,11 +84,23 @@ export const CHANGES: readonly Change[] = [
     changelog: '| `/v1/auth/message`, `/v1/auth/token` |',
   },
   {
+    requests: /^GET \/v1\/clusters\/(id|name)\//,
+    fields: /^body\.wallets\[\]\.evidence$/,
+    reason: 'a wallet’s own signature shows that it belongs to its cluster',
+    changelog: '| wallets of a cluster on v1 |',
+  },
+  {
     requests: /^GET \/openapi\.json$/,
     fields:
       /^body\.(paths\.\/v1\/(auth\/(message|token)|clusters\/generate\/wallet\/recover)\..*|components\.responses\.invalid_request\..*)$/,
     reason: 'the message of a smart wallet names its chain',
     changelog: '| `/v1/auth/message`, `/v1/auth/token` |',
+  },
+  {
+    requests: /^GET \/openapi\.json$/,
+    fields: /^body\.components\.schemas\.Wallet\.properties\.evidence$/,
+    reason: 'a wallet’s own signature shows that it belongs to its cluster',
+    changelog: '| wallets of a cluster on v1 |',
   },
   {
     requests: /./,
@@ -198,9 +210,12 @@ export const GONE_METRICS: readonly string[] = [
   'clusterd_webhooks{network,state}',
 ]
 
-/** Paths and queries that the recorded build does not have. Their answers were recorded later. */
-export const ADDED_PATHS =
-  /^\/(v1\/trpc|profile-image|v1\/names\/referrals|v1\/tokens|image\/[^/?]+\.png|v1\/.*[?&](chainId|invitations)=)/
+const ADDED_PATHS =
+  /^\/(v1\/trpc|profile-image|v1\/names\/referrals|v1\/tokens|v1\/log\/[^/?]+\/evidence|image\/[^/?]+\.png|v1\/.*[?&](chainId|invitations|cluster)=)/
+
+/** Whether the recorded build does not have a request's path, query or field. Its answer was recorded later. */
+export const isAddedRequest = ({ path, body }: Pick<Recorded, 'path' | 'body'>): boolean =>
+  ADDED_PATHS.test(path) || (path === '/v1/auth/token' && 'cluster' in Object(body))
 
 /** Fields of the chains file that are gone: `doctor` and `start` name a field that is still there. */
 export const GONE_FIELDS: readonly string[] = ['chains[].singleNodeAfter']

@@ -14,7 +14,7 @@ import { useWorld } from '../support/useWorld.js'
 import { freshName, registerOn } from '../support/world.js'
 import { Asker } from './answers.js'
 import { changesOfRunning, show } from './compare.js'
-import { ADDED_PATHS } from './differences.js'
+import { isAddedRequest } from './differences.js'
 import { type Build, readJson } from './recorded.js'
 import { restore, waitUntilCurrent } from './restored.js'
 
@@ -44,7 +44,7 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
     await waitUntilCurrent(earlier.api)
     const asker = new Asker(earlier.api, scene.sessions)
     const settled = answers.filter(
-      ({ stage, path }) => stage === 'settled' && !ADDED_PATHS.test(path),
+      (request) => request.stage === 'settled' && !isAddedRequest(request),
     )
     const changes = []
     for (const request of settled)

@@ -2,12 +2,16 @@ import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { migrate } from '../../src/db/pg/migrate.js'
+import { createPool, withConnection } from '../../src/db/pg/pool.js'
 import { refreshRanking } from '../../src/db/registry/ranking.js'
+import { feedLogWorker } from '../../src/push/transparencyLog.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
+import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { createDatabase, startPostgres } from '../../src/testing/processes/postgres.js'
-import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { queryOn } from '../support/database.js'
+import { readEpoch } from '../support/epoch.js'
 import { bodyOf, serve } from '../support/httpServer.js'
 import { type Answer, Asker, type Request, type Stage } from './answers.js'
 import { stopDatabaseClock, stopProcessClock } from './clocks.js'
@@ -19,6 +23,19 @@ import { type NodeAnswers, serveRecordedNodes } from './recordedNodes.js'
  * Quiet processes of a recorded deployment: its database, its nodes as they answered once, and clocks that stand still.
  * They only answer requests, in this process, so that the same requests always get the same answers.
  */
+
+/** Begins the evidence logs, which the recorded build does not have, with the key of its logs. */
+async function beginEvidenceLogs(url: string, { LOG_KEY }: Deployment['env']): Promise<void> {
+  const keys = logKeysOfSeeds([fromHex(LOG_KEY as `0x${string}`)])
+  const pool = createPool({ url, max: 2, applicationName: 'test' })
+  for (const network of NETWORKS) {
+    const epoch = await readEpoch(pool, network, 'index')
+    const options = { domain: 'localhost', keys, isEvidence: true }
+    const worker = feedLogWorker({ pool, network, epoch }, options)
+    while ((await worker.step(new AbortController().signal, () => {})) !== 'idle');
+  }
+  await pool.end()
+}
 
 /** A message to the webhook of the deployment. */
 export interface WebhookMessage {
@@ -103,7 +120,7 @@ export async function startQuiet(options: QuietOptions): Promise<Quiet> {
   async function start(name: Name): Promise<void> {
     const { dump, sql, env, isReduced = false } = PROCESSES[name]
     const databaseUrl = await createDatabase(server.url, name.toLowerCase())
-    await withPostgresClient(databaseUrl, async (client) => {
+    await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {
       await client.query(dumps[dump])
       if (sql) await client.query(sql)
       // the service sends all messages again, the others none
@@ -115,10 +132,11 @@ export async function startQuiet(options: QuietOptions): Promise<Quiet> {
       else await client.query('DELETE FROM public.webhooks')
     })
     await migrate(databaseUrl)
-    // as a worker does within a minute
-    await withPostgresClient(databaseUrl, async (client) => {
+    // as workers do within a minute
+    await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {
       for (const network of NETWORKS) await refreshRanking(client, network)
     })
+    await beginEvidenceLogs(databaseUrl, deployment.env)
     await stopDatabaseClock(databaseUrl, nowMs)
     const settings = { ...settingsOf(deployment.env), ...env }
     const chainsFile = withNodes(options.chainsFile, recordedNodes.url, isReduced)

@@ -216,6 +216,9 @@ function log(): Sent[] {
       get(`/v1/log/${network}/1/checkpoint`),
       get(`/v1/log/${network}/2/checkpoint`),
       ...tiles.map((tile) => get(`/v1/log/${network}/1/${tile}`)),
+      get(`/v1/log/${network}/evidence/checkpoint`),
+      get(`/v1/log/${network}/evidence/1/checkpoint`),
+      get(`/v1/log/${network}/evidence/1/tile/0/000.p/1`),
     ]),
     ...['m-1-1', 'm-1-40', 't-1-1', 'm-1-999', 'm-2-1'].map((id) => get(`/v1/events/${id}/proof`)),
   ]

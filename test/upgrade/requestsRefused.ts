@@ -1,4 +1,5 @@
 import { routes } from '../../scripts/declaredRoutes.js'
+import { expiredProofExample } from '../../src/api/examples.js'
 import type { SampleData } from '../../src/api/http/sampleRequests.js'
 import { badRequests, REFUSED_BODIES } from '../support/declaredRequests.js'
 import { callOf, lookupOf } from '../support/ens.js'
@@ -146,6 +147,11 @@ function refusedLookUps({ addresses, transactions, clusterId }: Scene): Sent[] {
     post('/v1/auth/message?type=evm&wallet=nobody'),
     get(`/v1/auth/message?type=evm&wallet=${addresses.alice}&chainId=5`),
     post(`/v1/auth/message?type=evm&wallet=${addresses.alice}&chainId=5`),
+    ...['a b', 'nobody-holds-this'].flatMap((cluster) => [
+      get(`/v1/auth/message?cluster=${encodeURIComponent(cluster)}`),
+      post(`/v1/auth/message?cluster=${encodeURIComponent(cluster)}`),
+      post('/v1/auth/token', { ...expiredProofExample.body, cluster }),
+    ]),
     get(`/v1/refunds/${clusterId}`),
     get('/v1/tokens/1/0x12'),
     get(`/v1/tokens/0/${addresses.alice}`),

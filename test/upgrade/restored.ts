@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readDatabaseIdentity } from '../../src/db/feed/log.js'
+import { readDatabaseIdentity } from '../../src/db/feed/transparencyLog.js'
+import { withConnection } from '../../src/db/pg/pool.js'
 import { type Anvil, startAnvil } from '../../src/testing/chains/anvil.js'
 import type { World } from '../../src/testing/index.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { createDatabase, startPostgres } from '../../src/testing/processes/postgres.js'
-import { withPostgresClient } from '../../src/testing/processes/postgresClient.js'
 import { waitForCondition } from '../../src/testing/processes/processes.js'
 import { type Deployment, RECORDED, readJson, readRecorded } from './recorded.js'
 
@@ -41,7 +41,7 @@ export async function restore(folder: string, hook: string): Promise<Restored> {
   const deployment = readJson<Deployment>('answers.json')
   const server = await startPostgres({ dataDir: join(folder, 'pg') })
   const databaseUrl = await createDatabase(server.url, 'upgraded')
-  await withPostgresClient(databaseUrl, async (client) => {
+  await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {
     await client.query(readRecorded('database.sql').toString('utf8'))
     await client.query('UPDATE public.webhooks SET url = $1', [hook])
     // dumps leave the path empty

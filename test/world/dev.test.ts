@@ -10,6 +10,7 @@ import {
 } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { until } from '../../src/testing/until.js'
+import { queryOn } from '../support/database.js'
 import { useFolder } from '../support/folder.js'
 import { ask, freshName, freshWallet, sendRegistration } from '../support/world.js'
 
@@ -121,6 +122,11 @@ describe('clusterd dev', { timeout: 480_000 }, () => {
     tx = await register(world, name)
     const { body } = await ask('POST', '/v1/names/register/check?testnet=true', [name], otherWorld)
     expect(body).toEqual([{ name, isAvailable: true }])
+  })
+
+  it('has its registrations in the SQL views', async () => {
+    const viewed = () => queryOn(world.databaseUrl, 'SELECT name FROM registry_v1.names')
+    await expect.poll(viewed, { timeout: 20_000 }).toContainEqual({ name })
   })
 
   it('refuses a home in which a world runs', async () => {

@@ -220,7 +220,7 @@ describe('a deployment with a key', () => {
   it('goes on where it was killed, sends nothing twice, and ends as the file says', async () => {
     await hub.testClient.setAutomine(false)
     await runAndKill(file, 'contracts', 'deploy', ...signing)
-    const again = run(file, 'contracts', 'deploy', ...signing)
+    const again = run(file, 'contracts', 'deploy', '--write', ...signing)
     // what is in the pool is no reason to send it once more
     await sleep(1_000)
     await hub.testClient.mine({ blocks: 1 })
@@ -229,7 +229,7 @@ describe('a deployment with a key', () => {
     expect([code, out]).toEqual([0, expect.stringMatching(/\n\d\d as desired, 0 not\n/)])
     const sent = await noncesOf(deployer.address)
     expect(sent.reduce((sum, count) => sum + count)).toBe(11)
-    paste(file, out)
+    expect(out).toContain(`Written to ${file}.`)
     await expectWritten(file)
     const status = await run(file, 'contracts', 'status')
     expect([status.code, status.out.match(/code at 0x[0-9a-f]{40}: ours/g)?.length]).toEqual([0, 4])

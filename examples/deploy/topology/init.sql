@@ -6,6 +6,8 @@ CREATE ROLE replicator LOGIN REPLICATION PASSWORD :'password';
 -- what the daemon sets on direct connections (docs/run/configuration.md)
 ALTER ROLE clusterd SET enable_seqscan = off;
 ALTER ROLE clusterd_api SET enable_seqscan = off;
+ALTER ROLE clusterd SET enable_bitmapscan = off;
+ALTER ROLE clusterd_api SET enable_bitmapscan = off;
 ALTER ROLE clusterd SET jit = off;
 ALTER ROLE clusterd_api SET jit = off;
 ALTER ROLE clusterd SET plan_cache_mode = force_generic_plan;

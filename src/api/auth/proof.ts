@@ -1,7 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import type { EvmChainPort, Hex } from '../../chains/chain.js'
-import { openSession } from '../../db/auth/sessions.js'
-import { parseContractSignature, personalSignHash } from '../../registry/auth/evm.js'
+import { openSession, type SignedMembership } from '../../db/auth/sessions.js'
+import { findClusterIdByName } from '../../db/registry/clusters.js'
+import { canonicalSignature } from '../../registry/auth/evidence.js'
+import {
+  contractSignatureHex,
+  parseContractSignature,
+  personalSignHash,
+} from '../../registry/auth/evm.js'
 import {
   authKey,
   authKeyHash,
@@ -12,18 +18,21 @@ import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
 import { WALLET_KINDS, type WalletKindName, walletKindOf } from '../../registry/auth/kinds.js'
 import {
   isSigningDateFresh,
+  type Membership,
   parseSigningDate,
   verificationMessage,
+  type WalletBoundMessage,
   walletBoundMessage,
 } from '../../registry/auth/message.js'
 import type { Address, Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { requireAddress, requireWallet } from '../http/address.js'
+import { requireAddress, requireClusterId, requireWallet } from '../http/address.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { SIGN_IN_COST, SIGN_IN_NODE_COST } from '../limits/costs.js'
 import { spendSharedUnits } from '../limits/shared.js'
+import { requireName } from '../names/names.js'
 
 /** Signature of a wallet over the service's message. */
 export interface WalletProof {
@@ -36,6 +45,8 @@ export interface WalletProof {
   chainId?: number | undefined
   /** The client's random share in the nonce of the bound message. Required for an approval on chain. */
   nonce?: string | undefined
+  /** Cluster to which the wallet says that it belongs, by its id or a name. */
+  cluster?: string | undefined
 }
 
 /** Wallet to which a message is bound, and the generated wallet whose key the message requests, if any. */
@@ -45,19 +56,38 @@ export type MessageSigner = Pick<WalletProof, 'type' | 'wallet' | 'chainId' | 'n
 
 /**
  * Builds the message to sign now: the plain message, or a message bound to one wallet. The server stores neither.
- * @returns the message and its last line, the signing date
+ * @param cluster to which the signature shall say that its wallet belongs
+ * @returns the message and its signing date
  */
-export function signingMessage(context: Context, signer?: MessageSigner) {
+export async function signingMessage(context: Context, signer?: MessageSigner, cluster?: string) {
   const signingDate = isoTimestamp(Date.now())
-  if (!signer) return { message: plainMessage(context, signingDate), signingDate }
+  const membership = await membershipIn(context, cluster)
+  if (!signer) return { message: plainMessage(context, signingDate, membership), signingDate }
   const wallet = requireOfType(signer)
   const recovered =
     signer.recovered === undefined ? undefined : requireAddress(signer.recovered, 'recover')
+  if (recovered && membership)
+    throw new ApiError('invalid_request', 'The parameters recover and cluster exclude each other.')
   const { named } = mainnetChains(context, signer)
   const nonce = messageNonce(context, wallet, { ...signer, signingDate }, recovered)
-  const of = { signingDate, recovered, named, nonce }
+  const of = { signingDate, recovered, membership, named, nonce }
   return { message: messageFor(context, wallet, of), signingDate }
 }
+
+/** The membership that a message names. @throws ApiError invalid_name, not_found */
+async function membershipIn(
+  { pool, network }: Context,
+  cluster?: string,
+): Promise<Membership | undefined> {
+  if (cluster === undefined) return undefined
+  const id = CLUSTER_ID.test(cluster)
+    ? requireClusterId(cluster)
+    : await findClusterIdByName(pool, network, requireName(cluster))
+  if (!id) throw new ApiError('not_found', 'No cluster holds this name.')
+  return { network, clusterId: toHex(id) }
+}
+
+const CLUSTER_ID = /^0x[\da-f]{64}$/i
 
 /**
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
@@ -67,7 +97,9 @@ export function signingMessage(context: Context, signer?: MessageSigner) {
 export async function exchangeProofForKey(context: Context, proof: WalletProof): Promise<string> {
   const quotas = context.caller?.meter.quotas ?? []
   await spendSharedUnits(context.pool, 'sign-ins', quotas, SIGN_IN_COST)
-  const { wallet, signingMs, isPlain, nonce } = await requireProof(context, proof)
+  const membership = await membershipIn(context, proof.cluster)
+  const proven = await requireProof(context, proof, { membership })
+  const { wallet, signingMs, isPlain, nonce, message } = proven
   const key = authKey(context.auth.tokenKey, wallet, proof.signingDate, nonce)
   const isOpen = await openSession(context.pool, {
     keyHash: authKeyHash(key)!,
@@ -77,6 +109,9 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
     // no response returns a signature over the bound message, such as a contract's, so it is not stored
     signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
+    evidence: membership
+      ? { ...membership, ...(await signedBy(context, wallet, { message, ...proof })) }
+      : null,
   })
   if (!isOpen)
     throw new ApiError(
@@ -96,13 +131,18 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
  * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
  * bound to one wallet. An account may sign either form; a contract (ERC-1271) has to sign the bound form.
  * @param recovered wallet whose key the message has to request; only a bound message can request a key
- * @returns whether the signature also holds for the plain message, and the signed message's nonce if the client had a
- * share in it, else an empty text
+ * @param membership what the message has to say of the wallet's cluster
+ * @returns the message that was signed, whether it is the plain one, and its nonce if the client had a share in it, else
+ * an empty text
  * @throws ApiError invalid_request, unsupported_address and unsupported_network for malformed input; unauthorized for a
  * date outside its window or another wallet's signature; rate_limited
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
  */
-export async function requireProof(context: Context, proof: WalletProof, recovered?: Address) {
+export async function requireProof(
+  context: Context,
+  proof: WalletProof,
+  { recovered, membership }: Pick<WalletBoundMessage, 'membership'> & { recovered?: Address } = {},
+) {
   const { signingDate } = proof
   const wallet = requireOfType(proof)
   const signingMs = parseSigningDate(signingDate)
@@ -119,10 +159,11 @@ export async function requireProof(context: Context, proof: WalletProof, recover
   const chains = mainnetChains(context, proof)
   const nonce = messageNonce(context, wallet, proof, recovered)
   const isSigned = requireSignature(proof)
-  const isPlain = !recovered && isSigned(plainMessage(context, signingDate), wallet)
-  if (isPlain) return { wallet, signingMs, isPlain, nonce: '' }
+  const plain = plainMessage(context, signingDate, membership)
+  const isPlain = !recovered && isSigned(plain, wallet)
+  if (isPlain) return { wallet, signingMs, isPlain, nonce: '', message: plain }
   const { named } = chains
-  const bound = messageFor(context, wallet, { signingDate, recovered, named, nonce })
+  const bound = messageFor(context, wallet, { signingDate, recovered, membership, named, nonce })
   if (
     !isSigned(bound, wallet) &&
     !(await isSignedByContract(context, { ...proof, wallet: wallet.text }, bound, chains))
@@ -131,7 +172,25 @@ export async function requireProof(context: Context, proof: WalletProof, recover
       'unauthorized',
       'The signature is not one of this wallet over the message of this signing date.',
     )
-  return { wallet, signingMs, isPlain, nonce: proof.nonce ? nonce : '' }
+  return { wallet, signingMs, isPlain, nonce: proof.nonce ? nonce : '', message: bound }
+}
+
+/** The signature of a membership as its evidence has it. */
+async function signedBy(
+  { freshness }: Context,
+  wallet: Wallet,
+  { message, signature }: { message: string; signature: string },
+): Promise<Pick<SignedMembership, 'message' | 'signature' | 'block'>> {
+  const ofKey = canonicalSignature(message, wallet, signature)
+  if (ofKey) return { message, signature: ofKey, block: null }
+  const ofContract = contractSignatureHex(signature)!
+  const { asOf } = await freshness.mainnet()
+  // `mainnet 21000000 2026-11-20T08:00:00.000Z`
+  return {
+    message,
+    signature: ofContract,
+    block: asOf === null ? null : Number(asOf.split(' ')[1]),
+  }
 }
 
 /** The wallet of a proof, whose address has to be of the proof's type. @throws ApiError unsupported_address */
@@ -144,8 +203,8 @@ function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): 
   )
 }
 
-const plainMessage = (context: Context, signingDate: string): string =>
-  verificationMessage(context.auth.serviceDomain, signingDate)
+const plainMessage = (context: Context, signingDate: string, membership?: Membership): string =>
+  verificationMessage(context.auth.serviceDomain, signingDate, membership)
 
 /** Reads a proof's signature, in the form of the proof's type of wallet. @throws ApiError invalid_request */
 function requireSignature({ type, signature }: WalletProof): SignatureCheck {
@@ -284,11 +343,10 @@ const ETHEREUM_CHAIN_ID = 1
 function messageFor(
   context: Context,
   wallet: Wallet,
-  of: Pick<MainnetChains, 'named'> & {
-    signingDate: string
-    nonce: string
-    recovered?: Address | undefined
-  },
+  of: Pick<MainnetChains, 'named'> &
+    Pick<WalletBoundMessage, 'signingDate' | 'membership' | 'nonce'> & {
+      recovered?: Address | undefined
+    },
 ): string {
   const chainId = of.named?.chainId ?? ETHEREUM_CHAIN_ID
   return walletBoundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId })

@@ -1,9 +1,4 @@
-import {
-  type EvmChainPort,
-  type EvmQuote,
-  isEvmChainPort,
-  type UnsignedTransaction,
-} from '../../chains/chain.js'
+import type { EvmQuote, UnsignedTransaction } from '../../chains/chain.js'
 import { EVM } from '../../registry/families.js'
 import { EXAMPLE_OWNER } from '../examples.js'
 import { MAX_CHANGES_OF_REQUEST, z } from '../http/schema.js'
@@ -32,9 +27,8 @@ const ownFields = ({ transactionData }: EvmQuote) => ({
   transactionData: contractCallJson(transactionData),
 })
 
-export const evmFamilyInterface: FamilyInterface<EvmChainPort> = {
+export const evmFamilyInterface: FamilyInterface = {
   family: EVM,
-  isOf: isEvmChainPort,
   example: ['1', EXAMPLE_OWNER],
   testnet: '11155111',
   sender: ({ evmAddress }) => evmAddress(),

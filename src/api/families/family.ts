@@ -1,28 +1,25 @@
 import type { z } from 'zod'
-import type { ChainPort } from '../../chains/chain.js'
+import type { RegistrationQuote } from '../../chains/chain.js'
 import type { ChainFamily } from '../../registry/families.js'
 import type { ErrorCode } from '../http/errors.js'
 import type { Route, RoutePrice } from '../http/route.js'
 import type { PickSampleAddress } from '../http/sampleRequests.js'
-import type { QuoteOfPort } from '../names/quote.js'
 
 /** How a version of the HTTP interface (v1 or v0.1) shows a family's quotes. */
-interface QuoteForm<Port extends ChainPort> {
+interface QuoteForm {
   /** Name of the quote's schema in the OpenAPI document. */
   readonly schemaName: string
   /** Schemas of the fields that only quotes of this family have, and of those that the families show differently. */
   readonly schemas: z.ZodRawShape
   /** Why each list in the family's own fields is bounded, as in `Route.bounds`. */
   readonly bounds?: Route['bounds']
-  /** Fields that only quotes of this family have. */
-  ownFields(quote: QuoteOfPort<Port>): object
+  /** Fields that only quotes of this family have. @param quote of a chain of the family */
+  ownFields(quote: RegistrationQuote): object
 }
 
 /** What differs by chain family in the API: quotes, and the transactions that wallets sign. */
-export interface FamilyInterface<Port extends ChainPort = ChainPort>
-  extends Pick<Route, 'summary' | 'beyond' | 'description'> {
+export interface FamilyInterface extends Pick<Route, 'summary' | 'beyond' | 'description'> {
   readonly family: ChainFamily
-  isOf(port: ChainPort): port is Port
   /** Network label and wallet in the example of a quote. */
   readonly example: readonly [label: string, wallet: string]
   /** Network label of the family's testnet in sample requests. */
@@ -34,8 +31,8 @@ export interface FamilyInterface<Port extends ChainPort = ChainPort>
   readonly price: RoutePrice
   /** Errors of quotes in addition to those of all families. */
   readonly errors: readonly ErrorCode[]
-  readonly v1: QuoteForm<Port>
-  readonly v01: QuoteForm<Port>
+  readonly v1: QuoteForm
+  readonly v01: QuoteForm
   /** A transaction to sign, without its type. */
   readonly transaction: z.ZodObject
   /** Token approvals, sent before the transaction that pays for a community's name. */

@@ -1,8 +1,4 @@
-import {
-  isSolanaChainPort,
-  type SolanaChainPort,
-  type SolanaQuote,
-} from '../../chains/solana/port.js'
+import type { SolanaQuote } from '../../chains/solana/port.js'
 import { SOLANA } from '../../registry/families.js'
 import { EXAMPLE_SOLANA_WALLET } from '../examples.js'
 import { z } from '../http/schema.js'
@@ -13,9 +9,8 @@ const gasToken = z.object({ symbol: z.literal('SOL'), decimals: z.literal('lampo
 const HOLDS = 'rule: what a transaction of Solana holds'
 const ONE_A_NAME = { 'transactionData[]': 'asked: 25' }
 
-export const solanaFamilyInterface: FamilyInterface<SolanaChainPort> = {
+export const solanaFamilyInterface: FamilyInterface = {
   family: SOLANA,
-  isOf: isSolanaChainPort,
   example: ['solana', EXAMPLE_SOLANA_WALLET],
   testnet: 'solana',
   sender: ({ solanaAddress }) => solanaAddress(),

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { routes } from '../../../scripts/declaredRoutes.js'
+import { badRequestOf } from '../../../test/support/declaredRequests.js'
 import { okAnswer } from './answer.js'
 import { route } from './route.js'
 import { REQUEST_WITHOUT_KEY } from './sampleRequests.js'
@@ -20,12 +21,6 @@ it('the type check requires the fields of a declaration', () => {
     route.post('/x', { ...required, bad: REQUEST_WITHOUT_KEY, privateTo: null }),
     // @ts-expect-error: no most expensive request
     route.get('/x', { summary: '', responses: {}, handle, bad: null }),
-    // @ts-expect-error: no bad request
-    route.get('/x', { ...plain }),
-    // @ts-expect-error: a body, and no bad request
-    route.post('/x', { ...plain, bad: null, body }),
-    // @ts-expect-error: a required key, and no bad request
-    route.post('/x', { ...required, bad: null, privateTo: null }),
     // @ts-expect-error: a required key, and no privateTo
     route.post('/x', { ...required, bad: REQUEST_WITHOUT_KEY }),
     // @ts-expect-error: an optional key, and no privateTo
@@ -38,11 +33,18 @@ it('the type check requires the fields of a declaration', () => {
   for (const one of declared) expect(one.handle).toBe(handle)
 })
 
-it.each(routes)(
-  'the bad request of $method $path gets a declared error',
-  ({ bad: refused, errors = [], auth }) => {
-    const all: string[] = ['invalid_request', ...errors]
-    if (auth) all.push('unauthorized')
-    if (refused) expect(all).toContain(refused.error)
-  },
-)
+it('a route with a body has a bad request', () => {
+  const made = [
+    route.post('/x', { ...plain, body }),
+    route.post('/x', { ...plain, bad: null, body }),
+  ]
+  for (const one of made) expect(() => badRequestOf(one)).toThrow('declares no request')
+})
+
+it.each(routes)('the bad request of $method $path gets a declared error', (declared) => {
+  const { errors = [], auth } = declared
+  const refused = badRequestOf(declared)
+  const all: string[] = ['invalid_request', ...errors]
+  if (auth) all.push('unauthorized')
+  if (refused) expect(all).toContain(refused.error)
+})

@@ -113,8 +113,11 @@ export interface Route {
   errors?: readonly ErrorCode[]
   /** The route's most expensive request. A test compares its processor time with its price. */
   costliest: CostliestRequest
-  /** A request that this route refuses; null where it refuses only what every route refuses. */
-  bad: RefusedRequest | null
+  /**
+   * A request that this route refuses, where its schemas do not say one (test/support/declaredRequests.ts). Null where it
+   * refuses only what every route refuses.
+   */
+  bad?: RefusedRequest | null
   /** Who sees private data in the responses. A route without a key shows none. */
   privateTo?: PrivateTo
   /**
@@ -159,12 +162,6 @@ type Definition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
   'method' | 'path' | 'body' | 'auth' | 'privateTo' | 'cacheSource' | 'handle'
 > & {
   auth?: Auth
-  // required by `Route`; here optional, because a missing generic property would be reported as a wrong body
-  bad?: Auth extends 'required'
-    ? RefusedRequest
-    : z.ZodUnknown extends Body
-      ? RefusedRequest | null
-      : RefusedRequest
   cacheSource?: Auth extends undefined ? CacheSource : never
   body?: Body
   handle(request: RouteRequest<z.output<Body>, Auth>, context: Context): Promise<Answer>

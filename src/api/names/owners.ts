@@ -8,7 +8,7 @@ import {
   type OwnedName,
 } from '../../db/registry/owners.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
-import { actorText } from '../../registry/journal/events.js'
+import { actorText } from '../../registry/journal/eventForms.js'
 import { parseWalletOrNull } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseFullName } from '../../registry/primitives/name.js'
@@ -24,6 +24,7 @@ export const OWNED_NAMES_PAGE_SIZE = 1_000
  * was paid for it in ETH, else 0.
  * @param page `after`: name of the last record of the previous page, undefined for the first page; `limit`: number of
  * names
+ * @param viewer the caller's wallet: its own names are read where it is private, too
  * @returns `next`: the `after` of the next page, null at the end
  * @throws ApiError invalid_page for a name that nobody has
  */
@@ -31,6 +32,7 @@ export async function namesOwnedBy(
   context: Context,
   input: string,
   page: { after: string | undefined; limit: number },
+  viewer?: Buffer,
 ) {
   const address = parseWalletOrNull(input)
   if (!address) return { records: [], next: null }
@@ -39,6 +41,7 @@ export async function namesOwnedBy(
     address.bytes,
     await startOf(context, page.after),
     page.limit + 1,
+    viewer,
   )
   const records = found.slice(0, page.limit).map((owned) => record(context, address.text, owned))
   return { records, next: found.length > page.limit ? records.at(-1)!.name : null }
@@ -53,7 +56,9 @@ interface Start {
 async function startOf(context: Context, name: string | undefined): Promise<Start> {
   if (name === undefined) return { isBelow: false, after: 0 }
   const parsed = parseFullName(name)
-  const after = parsed && (await findRegistrationPosition(context.pool, context.network, parsed))
+  const after =
+    parsed &&
+    (await findRegistrationPosition(context.pool, context.network, parsed.cluster, parsed.wallet))
   if (after === null)
     throw new ApiError('invalid_page', 'The parameter after is no name of an earlier answer.')
   return { isBelow: parsed!.wallet !== null, after }
@@ -64,9 +69,12 @@ async function ownedAfter(
   address: Buffer,
   { isBelow, after }: Start,
   limit: number,
+  viewer: Buffer | undefined,
 ) {
   const { pool, network } = context
-  const names = isBelow ? [] : await findOwnedNames(pool, network, address, { after, limit })
+  const names = isBelow
+    ? []
+    : await findOwnedNames(pool, network, address, { after, limit }, viewer)
   if (names.length === limit) return names
   const rest = { after: isBelow ? after : 0, limit: limit - names.length }
   const below = await findOwnedCommunityNames(pool, network, address, rest)

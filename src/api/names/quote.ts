@@ -1,7 +1,7 @@
-import type { ChainPort, RegistrationRequest } from '../../chains/chain.js'
+import type { ChainPort, RegistrationQuote, RegistrationRequest } from '../../chains/chain.js'
 import { readJournalHead } from '../../db/journal/head.js'
-import { clusterExists } from '../../db/registry/clusters.js'
-import type { AddressType } from '../../registry/families.js'
+import { findKnownClusterId } from '../../db/registry/clusters.js'
+import type { AddressType, ChainFamily } from '../../registry/families.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import { defaultAmountWei, parseAmountWei } from '../../registry/primitives/amount.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
@@ -27,35 +27,34 @@ export interface QuoteRequest {
 }
 
 /** A quote with its referral: 32 bytes, the id of a cluster or an address. */
-type Referred<Quote> = Quote & { referral: Buffer | null }
-export type QuoteOfPort<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['quote']>>>
+export type Referred<Quote> = Quote & { referral: Buffer | null }
 
 /**
  * Transaction data for registering names from a chain.
- * @param isOfFamily selects the chains of the route's family
+ * @param family whose chains the route serves; its chain's `quote` gives the result
  * @throws ApiError unsupported_network, watch_only, too_many, unsupported_address, invalid_sender, invalid_name,
  * invalid_request (repeated names, malformed referrer), invalid_amount, names_unavailable
  * @throws BridgeError, ChainUnavailableError as the chain's `quote`
  */
-export async function quoteRegistrationOnChain<Port extends ChainPort>(
+export async function quoteRegistrationOnChain(
   context: Context,
   request: QuoteRequest,
-  isOfFamily: (port: ChainPort) => port is Port,
-): Promise<QuoteOfPort<Port>> {
-  const chain = enabled(context, request, isOfFamily)
+  family: ChainFamily,
+): Promise<Referred<RegistrationQuote>> {
+  const chain = enabled(context, request, family)
   if (chain.isWatchOnly)
     throw new ApiError(
       'watch_only',
       `Network "${chain.label}" is only watched here: it takes no registrations.`,
     )
-  const { maxNames = Number.POSITIVE_INFINITY, family } = chain
+  const { maxNames = Number.POSITIVE_INFINITY } = chain
   if (request.names.length > maxNames)
     throw new ApiError(
       'too_many',
       `A quote on ${family.name} has at most ${maxNames} names, not ${request.names.length}: ask for several quotes.`,
     )
   const asked = await registrationOf({ ...context, network: chain.network }, request, chain)
-  return { ...(await chain.quote(asked)), referral: asked.referral } as QuoteOfPort<Port>
+  return { ...(await chain.quote(asked)), referral: asked.referral }
 }
 
 /**
@@ -86,16 +85,17 @@ async function registrationOf(
 }
 
 /** The chain that a quote request names, out of the chains of a family. @throws ApiError unsupported_network */
-function enabled<Port extends ChainPort>(
+function enabled(
   { chains }: Context,
   { network: asked, isTestnet }: QuoteRequest,
-  isOfFamily: (port: ChainPort) => port is Port,
-): Port {
+  wanted: ChainFamily,
+): ChainPort {
   // a label of both networks means the mainnet unless the request has testnet=true
   const isSelected = ({ label, network, family }: ChainPort) =>
+    family === wanted &&
     label === asked &&
     (isTestnet ? network === 'testnet' : network === 'mainnet' || family.label === null)
-  const port = chains.filter(isOfFamily).find(isSelected)
+  const port = chains.find(isSelected)
   if (port) return port
   const suffix = isTestnet ? ' with testnet=true' : ''
   throw new ApiError(
@@ -195,7 +195,7 @@ async function referralOf(
   ]
   if (!id)
     throw new ApiError('invalid_request', 'referralClusterId is not a cluster id.', { details })
-  return (await clusterExists(context.pool, context.network, id)) ? id : null
+  return findKnownClusterId(context.pool, context.network, id)
 }
 
 async function requireFree(context: Context, names: readonly string[]): Promise<void> {

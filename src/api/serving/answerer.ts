@@ -1,9 +1,12 @@
 import type { Logger } from 'pino'
 import type { FailedRequests } from '../../ops/failedRequests.js'
-import { createFaultLog } from '../guard/faultLog.js'
+import { oncePer } from '../../ops/oncePer.js'
 import { type HttpMessage, sendResponse } from '../http/answer.js'
 import type { ApiError } from '../http/errors.js'
 import type { HttpExchange } from './exchange.js'
+
+/** Time in which one of equal faults is logged, ms. The metrics count all of them. */
+const FAULT_WINDOW_MS = 5_000
 
 /**
  * Sends the response of a request and counts it.
@@ -36,7 +39,7 @@ export function createResponseSender({
   onOwnError,
   failed,
 }: ResponseSenderDeps): ResponseSender {
-  const logFault = createFaultLog(log)
+  const isNews = oncePer(FAULT_WINDOW_MS)
   return ({ req, res, id, trace, route, startedMs }, message, fields, error) => {
     sendResponse(res, message, ['x-request-id', id, ...fields])
     const ms = performance.now() - startedMs
@@ -52,7 +55,8 @@ export function createResponseSender({
     if (status === 500) onOwnError?.(cause, request)
     if (status >= 500) {
       const name = cause instanceof Error ? cause.name : ''
-      logFault(`${method} ${route} ${status} ${name}`, { ...request, status, err: cause })
+      if (isNews(`${method} ${route} ${status} ${name}`))
+        log.warn({ ...request, status, err: cause }, 'a request could not be served')
     } else if (log.isLevelEnabled('debug'))
       log.debug({ ...request, status, ms: Math.round(ms * 10) / 10 }, 'request')
   }

@@ -1,10 +1,10 @@
 import { ChainUnavailableError } from '../../chains/chain.js'
+import { ignoreOutage } from '../../db/pg/unavailable.js'
 import {
   storeInvalidVerdict,
   storeTxSighting,
   type TxSighting,
 } from '../../db/transactions/transactions.js'
-import { ignoreOutage } from '../../db/pg/unavailable.js'
 import {
   decideTxStatus,
   isTerminalStatus,

@@ -4,7 +4,7 @@ import {
   type PaymentChainPort,
 } from '../../chains/chain.js'
 import { findTrackedTx } from '../../db/transactions/transactions.js'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { txIdFormOf, txIdText } from '../../registry/primitives/txId.js'
 import type { Confirmations } from '../../registry/status.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'

@@ -1,10 +1,8 @@
 import { exchangeProofForKey, signingMessage } from '../auth/proof.js'
-import { expiredProofExample, proofOfWrongTypeExample } from '../examples.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
-import { SIGN_IN_PRICE } from '../limits/costs.js'
-import { keyValidationRoutes, ProofSchema } from '../v1/auth.js'
+import { keyValidationRoutes, ProofSchema, sharedTokenRouteFields } from '../v1/auth.js'
 
 const message = route.get('/v0.1/auth/message', {
   bad: null,
@@ -15,23 +13,15 @@ const message = route.get('/v0.1/auth/message', {
     message: z.string(),
     signingDate: ProofSchema.shape.signingDate,
   }),
-  handle: async (_request, context) => okAnswer(signingMessage(context), NO_STORE),
+  handle: async (_request, context) => okAnswer(await signingMessage(context), NO_STORE),
 })
 
 const token = route.post('/v0.1/auth/token', {
-  bad: {
-    what: 'an address of another kind',
-    body: () => proofOfWrongTypeExample,
-    error: 'unsupported_address',
-  },
-  costliest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
-  example: expiredProofExample,
+  ...sharedTokenRouteFields,
   aliases: ['/v0.1/auth/key'],
   successor: '/v1/auth/token',
-  summary: 'Exchange a signature for an authentication key',
   description: 'Both fields have the same key, which equals the key of v1.',
   body: ProofSchema,
-  price: SIGN_IN_PRICE,
   responses: okResponses('The key', {
     authenticationKey: z.string(),
     token: z.string(),

@@ -121,7 +121,6 @@ function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
 }
 
 const events = route.get('/v0.1/events', {
-  bad: { what: 'a page of no events', query: { limit: '0' }, error: 'invalid_request' },
   costliest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
   successor: '/v1/events',

@@ -10,7 +10,6 @@ import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
-import { addressesOfLargestLookup } from '../http/sampleRequests.js'
 import {
   MAX_BULK_LOOKUP_ELEMENTS,
   MAX_CHANGES_OF_REQUEST,
@@ -27,6 +26,7 @@ import {
   nameOfAddress,
   namesOfAddresses,
   resolveNameTexts,
+  sharedNamesOfAddressesFields,
 } from '../v1/lookups.js'
 import { addressSchema, nameSchema, walletNameSchema, walletTypeSchema } from '../v1/schemas.js'
 import { ADD_WALLET_ERRORS } from '../v1/wallets.js'
@@ -138,7 +138,6 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
 })
 
 const addressesOfNamesRoute = route.post('/v0.1/address/names', {
-  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '1,000 names of one cluster of 1,000 wallets',
     body: ({ held }) => held.slice(0, 1_000),
@@ -180,20 +179,13 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
 })
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
-  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  costliest: { what: '1,000 addresses of Cosmos', body: addressesOfLargestLookup },
-  bounds: { '[]': 'asked: 1,000' },
-  cacheSource: 'journal',
+  ...sharedNamesOfAddressesFields,
   successor: '/v1/names/address',
-  summary: 'The names of many addresses',
-  beyond: 'Addresses come back in lower case, in the order of the input.',
   description: 'One element per input, in its order.',
-  body: z.array(addressSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
   responses: okResponses(
     'The addresses with their names',
     z.array(z.object({ address: addressSchema, name: fullName.nullable() })),
   ),
-  errors: ['too_many'],
   async handle({ body }, context) {
     const records = await namesOfAddresses(context, body)
     return okAnswer(
@@ -247,7 +239,6 @@ const clusterOfAddress = (siteUrl: string) =>
 
 const clustersOfNames = (siteUrl: string) =>
   route.post('/v0.1/cluster/names', {
-    bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
     costliest: {
       what: '10 names of clusters of 1,000 wallets',
       body: ({ held }) => held.slice(0, 10),

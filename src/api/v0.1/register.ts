@@ -1,13 +1,12 @@
 import { parseTxId } from '../../registry/primitives/txId.js'
-import { EXAMPLE_NAME, EXAMPLE_OWNER, registrationExample } from '../examples.js'
+import { EXAMPLE_OWNER, registrationExample } from '../examples.js'
 import { FAMILY_INTERFACES, familyInterfaceOf } from '../families/index.js'
 import { solanaFamilyInterface } from '../families/solana.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { isNetworkDeployed } from '../http/freshness.js'
 import { type RouteRequest, route } from '../http/route.js'
-import { makeSampleList } from '../http/sampleRequests.js'
-import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
+import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
 import { isStatusInJournal, readTxStatus } from '../status/status.js'
@@ -18,7 +17,7 @@ import {
   quoteSamples,
   RegistrationBody,
 } from '../v1/quotes.js'
-import { TX_STATUSES, unusedStatusUnits } from '../v1/register.js'
+import { sharedCheckRouteFields, TX_STATUSES, unusedStatusUnits } from '../v1/register.js'
 import { addressSchema, nameSchema, txIdSchema } from '../v1/schemas.js'
 
 const AvailabilitySchema = namedObjectSchema('AvailabilityV01', {
@@ -55,21 +54,11 @@ const checkOne = route.get('/v0.1/register/check/:name', {
 })
 
 const checkMany = route.post('/v0.1/register/check', {
-  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  costliest: {
-    what: '1,000 names',
-    body: ({ freshName }) => makeSampleList(1_000, freshName),
-  },
-  example: { body: [EXAMPLE_NAME, 'sprout'] },
-  bounds: { '[]': 'asked: 1,000' },
-  cacheSource: 'facts',
+  ...sharedCheckRouteFields,
   successor: '/v1/names/register/check',
-  summary: 'Whether names can be registered',
   beyond: 'A text that is no name is not available.',
   description: 'One element per input, in order. A malformed name is not available.',
-  body: z.array(nameSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
   responses: okResponses('Availability of each', z.array(AvailabilitySchema)),
-  errors: ['too_many', 'catching_up'],
   handle: ({ body }, context) => checkAnswer(context, body),
 })
 
@@ -117,8 +106,8 @@ const register = route.post('/v0.1/register', {
   ),
   errors: quoteErrors(FAMILY_INTERFACES),
   async handle(request, context) {
-    const { isOf, v01 } = familyInterfaceOf(request.body.network)
-    const quote = await quoteOfRequest(context, request, isOf)
+    const { family, v01 } = familyInterfaceOf(request.body.network)
+    const quote = await quoteOfRequest(context, request, family)
     const { names, ...prices } = commonQuoteJson(quote)
     const withoutWei = names.map(({ name, amount }) => ({ name, amount }))
     return okAnswer({ ...prices, names: withoutWei, ...v01.ownFields(quote) })

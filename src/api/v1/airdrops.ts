@@ -276,11 +276,6 @@ const ClaimSchema = namedObjectSchema('AirdropClaim', {
 
 const claim = (signer: ClaimPermissionSigner | null) =>
   route.get('/v1/airdrop/claim/:community', {
-    bad: {
-      what: 'a text that is no name',
-      params: () => ({ community: 'a b' }),
-      error: 'invalid_name',
-    },
     privateTo: 'members',
     costliest: { what: 'of 1,000 wallets', as: 'owner' },
     example: { status: 404, params: { community: COMMUNITY_WITHOUT_PRICE } },
@@ -348,7 +343,7 @@ const airdrops = route.get('/v1/airdrops', {
   ),
   async handle(_request, { pool, network }) {
     const nowS = Math.floor(Date.now() / 1_000)
-    const found = await findClaimableAirdrops(pool, network, { nowS, limit: AIRDROPS_AT_MOST })
+    const found = await findClaimableAirdrops(pool, network, nowS, AIRDROPS_AT_MOST)
     return okAnswer(
       found.map(({ community, label, total, token, distributor, endsAtS }) => ({
         community,

@@ -6,7 +6,7 @@ import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { enumParameter, type RequestQuery, wholeNumberParameter } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
-import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
+import type { SampleData } from '../http/sampleRequests.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
@@ -28,6 +28,9 @@ export const nonceSchema = z.string().openapi({
     'Secret share in the message: 16 to 64 random letters, digits, `-` and `_`. Required where the signature is an approval on chain (`0x`)',
   example: undefined,
 })
+const signedCluster = z
+  .string()
+  .describe('Id or name of the cluster to which the signature says that its wallet belongs')
 
 /** Methods of a route that takes no body and accepts both. */
 const GET_AND_POST = ['get', 'post'] as const
@@ -43,18 +46,19 @@ const messages = GET_AND_POST.map((method) =>
     example: { query: { type: 'evm', wallet: EXAMPLE_OWNER } },
     summary: 'The message that a wallet signs to prove itself',
     description:
-      'Any wallet can sign the plain message. With `wallet` and `type` the message is bound to that address (EIP-4361). Smart wallets (ERC-1271, ERC-6492) have to sign the bound message; that of `chainId` names another mainnet chain than the hub, which checks the signature unless the wallet has code on the hub. With `recover`, the address of a generated wallet, the message requests that wallet’s key (`POST /v1/clusters/generate/wallet/recover`) and cannot be used to sign in.',
+      'Any wallet can sign the plain message. With `wallet` and `type` the message is bound to that address (EIP-4361). Smart wallets (ERC-1271, ERC-6492) have to sign the bound message; that of `chainId` names another mainnet chain than the hub, which checks the signature unless the wallet has code on the hub. With `recover`, the address of a generated wallet, the message requests that wallet’s key (`POST /v1/clusters/generate/wallet/recover`) and cannot be used to sign in. With `cluster` (`testnet=true` for one of the testnet) the message says that the wallet belongs to that cluster, and that its signature will be public.',
     query: z.object({
       wallet: addressSchema.optional(),
       type: walletKindSchema.optional(),
       recover: addressSchema.optional().openapi({ example: undefined }),
       chainId: chainIdSchema.optional(),
       nonce: nonceSchema.optional(),
+      cluster: signedCluster.optional().openapi({ example: undefined }),
     }),
     responses: okResponses('The message and its date', { message: z.string(), signingDate }),
-    errors: ['unsupported_address', 'unsupported_network'],
+    errors: ['unsupported_address', 'unsupported_network', 'invalid_name', 'not_found'],
     handle: async ({ query }, context) =>
-      okAnswer(signingMessage(context, boundTo(query)), NO_STORE),
+      okAnswer(await signingMessage(context, boundTo(query), query.get('cluster')), NO_STORE),
   }),
 )
 
@@ -84,21 +88,36 @@ export const ProofSchema = namedObjectSchema('Proof', {
   wallet: addressSchema.describe('The wallet that signed'),
 })
 
-const token = route.post('/v1/auth/token', {
+/** Fields that the exchanges of v1 and v0.1 have in common. */
+export const sharedTokenRouteFields = {
   bad: {
     what: 'an address of another kind',
     body: () => proofOfWrongTypeExample,
-    error: 'unsupported_address',
+    error: 'unsupported_address' as const,
   },
-  costliest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
+  costliest: { what: 'a wrong signature', body: ({ wrongProof }: SampleData) => wrongProof() },
   example: expiredProofExample,
   summary: 'Exchange a signature for an authentication key',
-  description:
-    'The same signature gives the same key. Send the key as `Authorization: Bearer` or `X-AUTH-KEY`.',
-  body: ProofSchema.extend({ chainId: chainIdSchema.optional(), nonce: nonceSchema.optional() }),
   price: SIGN_IN_PRICE,
+}
+
+const token = route.post('/v1/auth/token', {
+  ...sharedTokenRouteFields,
+  description:
+    'The same signature gives the same key. Send the key as `Authorization: Bearer` or `X-AUTH-KEY`. With `cluster`, `POST /v1/clusters/verify/{clusterId}` within 11 minutes of the signing date publishes the signature.',
+  body: ProofSchema.extend({
+    chainId: chainIdSchema.optional(),
+    nonce: nonceSchema.optional(),
+    cluster: signedCluster.optional(),
+  }),
   responses: okResponses('The key', { token: z.string() }),
-  errors: ['unsupported_address', 'unsupported_network', 'unauthorized'],
+  errors: [
+    'unsupported_address',
+    'unsupported_network',
+    'unauthorized',
+    'invalid_name',
+    'not_found',
+  ],
   handle: async ({ body }, context) =>
     okAnswer({ token: await exchangeProofForKey(context, body) }, NO_STORE),
 })
@@ -107,7 +126,6 @@ const token = route.post('/v1/auth/token', {
 export const keyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
     route[method](path, {
-      bad: REQUEST_WITHOUT_KEY,
       privateTo: 'caller',
       ...version,
       costliest: { as: 'other' },

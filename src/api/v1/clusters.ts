@@ -5,7 +5,7 @@ import {
   findClusterId,
   findInvitations,
 } from '../../db/registry/clusters.js'
-import { actorText } from '../../registry/journal/events.js'
+import { actorText } from '../../registry/journal/eventForms.js'
 import { decodeWallet, parseWalletOrNull } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { requireClusterId } from '../http/address.js'
@@ -18,6 +18,7 @@ import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { timestampToSecond } from '../http/timestamps.js'
 import { chargeForListItems } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
+import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 import { addressSchema, clusterIdSchema, nameSchema, walletNameSchema } from './schemas.js'
 
 /** Caller of a look-up. Wallets verified in the cluster also see its private wallets. */
@@ -54,6 +55,13 @@ async function invitationsOf({ pool, network }: Context, input: string) {
   return { invitations, ...(found.length > INVITATIONS_AT_MOST && { moreInvitations: true }) }
 }
 
+/** Names that an address owns, as far as the viewer may know. */
+async function namesOf(context: Context, address: string, viewer: Viewer): Promise<string[]> {
+  const first = { after: undefined, limit: OWNED_NAMES_PAGE_SIZE }
+  const { records } = await namesOwnedBy(context, address, first, viewer?.wallet)
+  return records.map(({ name }) => name)
+}
+
 /** Id of the cluster of an address; null where the address is in no cluster that the viewer may see. */
 async function clusterIdOfAddress(
   context: Context,
@@ -79,6 +87,7 @@ function answer({ network }: Context, cluster: ClusterForViewer | null) {
       isVerified: wallet.isVerified,
       isPrivate: wallet.isPrivate,
       isBackedUp: wallet.isBackedUp,
+      ...(wallet.evidence && { evidence: wallet.evidence }),
       updatedAt: timestampToSecond(wallet.updatedMs),
       updatedBy: actorText(wallet.updatedBy),
       createdAt: timestampToSecond(wallet.createdMs),
@@ -101,6 +110,12 @@ const ClusterSchema = namedObjectSchema('Cluster', {
         isVerified: z.boolean(),
         isPrivate: z.boolean(),
         isBackedUp: z.boolean(),
+        evidence: z
+          .enum(['signed', 'registered', 'unsigned'])
+          .optional()
+          .describe(
+            'What shows that the wallet belongs here: its public signature, a name that it registered for the cluster on the hub, or nothing but the word of the service. docs/use/verify.md shows how to check it. A mirror leaves it out',
+          ),
         updatedAt: timestamp,
         updatedBy: addressSchema,
         createdAt: timestamp,
@@ -119,7 +134,6 @@ const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer
   chargeForListItems(okAnswer(cluster), cluster.wallets.length)
 
 const byId = route.get('/v1/clusters/id/:id', {
-  bad: { what: 'a text that is no id', params: () => ({ id: 'x' }), error: 'invalid_request' },
   privateTo: 'members',
   costliest: { what: '1,000 wallets, by a member', as: 'owner' },
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
@@ -133,7 +147,6 @@ const byId = route.get('/v1/clusters/id/:id', {
 })
 
 const byName = route.get('/v1/clusters/name/:name', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   privateTo: 'members',
   costliest: { what: '1,000 wallets, by a member', as: 'owner' },
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
@@ -152,7 +165,10 @@ const byAddress = route.get('/v1/clusters/address/:address', {
   bad: null,
   privateTo: 'caller',
   costliest: { what: 'by a member, with invitations', as: 'owner', query: { invitations: 'true' } },
-  bounds: { 'invitations[]': `rule: at most ${INVITATIONS_AT_MOST}` },
+  bounds: {
+    'invitations[]': `rule: at most ${INVITATIONS_AT_MOST}`,
+    'names[]': `page: the first ${OWNED_NAMES_PAGE_SIZE}`,
+  },
   summary: 'The id of the cluster in which an address is verified',
   description: 'A privately verified wallet needs its own key to get its cluster.',
   auth: 'optional',
@@ -165,6 +181,10 @@ const byAddress = route.get('/v1/clusters/address/:address', {
     }),
     invitations: z.enum(['true']).optional().openapi({
       description: 'Lists clusters that name the address in public without its proof',
+      example: undefined,
+    }),
+    names: z.enum(['true']).optional().openapi({
+      description: 'Lists the names that the address owns, also for the key of a private wallet',
       example: undefined,
     }),
   }),
@@ -187,6 +207,12 @@ const byAddress = route.get('/v1/clusters/address/:address', {
           .literal(true)
           .optional()
           .describe('Whether there are older ones; absent for none'),
+        names: z
+          .array(z.string())
+          .optional()
+          .describe(
+            `The first ${OWNED_NAMES_PAGE_SIZE}, oldest first, those below communities last`,
+          ),
       }),
     },
     404: {
@@ -197,13 +223,14 @@ const byAddress = route.get('/v1/clusters/address/:address', {
   async handle({ params, query, session }, context) {
     const isNullFine = enumParameter(query, 'orNull', ['true']) !== undefined
     const asksInvitations = enumParameter(query, 'invitations', ['true']) !== undefined
+    const asksNames = enumParameter(query, 'names', ['true']) !== undefined
     const clusterId = await clusterIdOfAddress(context, params.address!, session)
     const status = clusterId || isNullFine ? 200 : 404
-    if (!asksInvitations) return jsonAnswer(status, { clusterId })
-    const listed = await invitationsOf(context, params.address!)
+    const listed = asksInvitations ? await invitationsOf(context, params.address!) : null
+    const names = asksNames ? await namesOf(context, params.address!, session) : []
     return chargeForListItems(
-      jsonAnswer(status, { clusterId, ...listed }),
-      listed.invitations.length,
+      jsonAnswer(status, { clusterId, ...listed, ...(asksNames && { names }) }),
+      names.length + (listed?.invitations.length ?? 0),
     )
   },
 })

@@ -58,7 +58,6 @@ const EventSchema = z.union(eventSchemas).openapi('Event')
 const from = addressSchema.optional().describe('Only events of this actor')
 
 const events = route.get('/v1/events', {
-  bad: { what: 'a page of no events', query: { limit: '0' }, error: 'invalid_request' },
   costliest: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 1,000; nextPage' },
   summary: 'The history of public events, page by page',

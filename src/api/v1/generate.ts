@@ -115,7 +115,7 @@ async function recoverWallet(
   const { signature, signingDate, chainId, nonce } = input
   const { type, address: wallet } = session
   const proof = { signature, signingDate, chainId, nonce, type, wallet }
-  const { signingMs } = await requireProof(context, proof, address)
+  const { signingMs } = await requireProof(context, proof, { recovered: address })
   const { pool, network } = context
   const kept = await findWalletShare(pool, network, address.bytes, session.wallet)
   if (!kept)

@@ -46,7 +46,6 @@ const HolderSchema = namedObjectSchema('Holder', {
 })
 
 const join = route.post('/v1/wallets', {
-  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   costliest: {
     what: '100,000 addresses of Cosmos',
     body: (scene) => makeSampleList(100, () => addressesOfLargestLookup(scene)).flat(),

@@ -13,7 +13,6 @@ import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { type RouteRequest, route, type Session } from '../http/route.js'
-import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { spendSharedUnits } from '../limits/shared.js'
@@ -72,7 +71,6 @@ const make = route.post('/v1/keys', {
 })
 
 const list = route.get('/v1/keys', {
-  bad: REQUEST_WITHOUT_KEY,
   privateTo: 'caller',
   costliest: { as: 'other' },
   bounds: { '[]': 'rule: 10 keys a wallet' },

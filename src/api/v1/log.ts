@@ -3,11 +3,12 @@ import {
   readFeedLogState,
   readTiles,
   type StoredFeedLog,
-} from '../../db/feed/log.js'
+} from '../../db/feed/transparencyLog.js'
 import { readEntryBundle, readLogLeaves } from '../../push/leaves.js'
-import { parseEventId } from '../../registry/log/beginning.js'
-import { sha256TreeHasher } from '../../registry/log/hash.js'
-import { toBase64 } from '../../registry/log/note.js'
+import { type LogPlace, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { parseEventId } from '../../registry/transparencyLog/beginning.js'
+import { sha256TreeHasher } from '../../registry/transparencyLog/hash.js'
+import { toBase64 } from '../../registry/transparencyLog/note.js'
 import {
   type EntryBundle,
   parseTilePath,
@@ -16,9 +17,12 @@ import {
   tileAt,
   tileKey,
   tilesForRanges,
-} from '../../registry/log/tiles.js'
-import { inclusionProofRanges, isSameHash, rootOfInclusionProof } from '../../registry/log/tree.js'
-import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+} from '../../registry/transparencyLog/tiles.js'
+import {
+  inclusionProofRanges,
+  isSameHash,
+  rootOfInclusionProof,
+} from '../../registry/transparencyLog/tree.js'
 import { type Answer, answerOfType, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -80,93 +84,101 @@ const NOTE = {
   },
 }
 
-const newest = route.get('/v1/log/:network/checkpoint', {
-  bad: { what: 'no network', params: () => ({ network: 'nowhere' }), error: 'not_found' },
-  costliest: {},
-  summary: 'The newest signed checkpoint of a network’s log',
-  description:
-    'C2SP tlog-checkpoint: a tree hash over every event so far (RFC 6962), signed with Ed25519. docs/use/verify.md shows how to check it.',
-  params: z.object({ network }),
-  example: { params: { network: 'mainnet' } },
-  responses: NOTE,
-  errors: ['not_found'],
-  async handle({ params }, context) {
-    const network = networkOf(params.network)
-    await requireCopied({ ...context, network })
-    return checkpointOf((await readFeedLogState(context.pool, network)).log)
-  },
-})
-
-const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
-  bad: {
-    what: 'no generation',
-    params: () => ({ network: 'mainnet', generation: '01' }),
-    error: 'not_found',
-  },
-  costliest: {},
-  summary: 'The newest signed checkpoint of one generation’s log',
-  description: 'For an ended generation, its last checkpoint.',
-  params: z.object({ network, generation }),
-  example: { params: { network: 'mainnet', generation: '1' } },
-  responses: NOTE,
-  errors: ['not_found'],
-  async handle({ params }, context) {
-    const { pool } = context
-    const { network, generation } = placeOf(params)
-    await requireCopied({ ...context, network })
-    return checkpointOf(await findStoredFeedLog(pool, network, generation))
-  },
-})
-
-const tile = route.get('/v1/log/:network/:generation/*tile', {
-  bad: {
-    what: 'a path that is not the canonical one',
-    params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/0/0' }),
-    error: 'not_found',
-  },
-  costliest: {
-    what: 'a bundle of 256 entries',
-    params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/entries/000' }),
-  },
-  summary: 'A tile of a log’s tree, or a bundle of its entries',
-  description:
-    'C2SP tlog-tiles: `tile/<level>/<index>` and `tile/entries/<index>`, with `.p/<width>` for partial ones. Neither ever changes.',
-  params: z.object({
-    network,
-    generation,
-    tile: z.string().openapi({ description: 'Path of the tile', example: 'tile/0/000.p/1' }),
-  }),
-  example: { params: { network: 'mainnet', generation: '1', tile: 'tile/0/000.p/1' } },
-  price: LOG_BUNDLE_PRICE,
-  responses: {
-    200: {
-      description: 'Hashes of 32 bytes, or entries behind their lengths',
-      schema: z.string(),
-      type: BYTES,
+/** Routes of the feeds' logs, or of the evidence logs. Both have the same forms. */
+function logRoutes(kind: '' | '/evidence') {
+  const of = kind ? 'evidence log' : 'log'
+  const placeOfNetwork = (network: Network): LogPlace => (kind ? `${network}${kind}` : network)
+  const newest = route.get(`/v1/log/:network${kind}/checkpoint`, {
+    bad: { what: 'no network', params: () => ({ network: 'nowhere' }), error: 'not_found' },
+    costliest: {},
+    summary: `The newest signed checkpoint of a network’s ${of}`,
+    description:
+      'C2SP tlog-checkpoint: a tree hash over every entry so far (RFC 6962), signed with Ed25519. docs/use/verify.md shows how to check it.',
+    params: z.object({ network }),
+    example: { params: { network: 'mainnet' } },
+    responses: NOTE,
+    errors: ['not_found'],
+    async handle({ params }, context) {
+      const network = networkOf(params.network)
+      await requireCopied({ ...context, network })
+      return checkpointOf((await readFeedLogState(context.pool, placeOfNetwork(network))).log)
     },
-  },
-  errors: ['not_found'],
-  async handle({ params }, context) {
-    const { pool, turn } = context
-    const asked = parseTilePath(params.tile!)
-    const place = placeOf(params)
-    await requireCopied({ ...context, ...place })
-    const log = asked && (await findStoredFeedLog(pool, place.network, place.generation))
-    if (!asked || !log || !isWithin(log.size, asked))
-      throw new ApiError(
-        'not_found',
-        'The log has no such tile: ask for its checkpoint, which names its size.',
+  })
+
+  const ofGeneration = route.get(`/v1/log/:network${kind}/:generation/checkpoint`, {
+    bad: {
+      what: 'no generation',
+      params: () => ({ network: 'mainnet', generation: '01' }),
+      error: 'not_found',
+    },
+    costliest: {},
+    summary: `The newest signed checkpoint of one generation’s ${of}`,
+    description: 'For an ended generation, its last checkpoint.',
+    params: z.object({ network, generation }),
+    example: { params: { network: 'mainnet', generation: '1' } },
+    responses: NOTE,
+    errors: ['not_found'],
+    async handle({ params }, context) {
+      const { network, generation } = placeOf(params)
+      await requireCopied({ ...context, network })
+      return checkpointOf(
+        await findStoredFeedLog(context.pool, placeOfNetwork(network), generation),
       )
-    const { level, index, width } = asked
-    const bytes =
-      level === null
-        ? await readEntryBundle(pool, { ...place, ...log }, asked, turn)
-        : await readTile(pool, place, { level, index, width })
-    if (!bytes)
-      throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')
-    return answerOfType(BYTES, Buffer.from(bytes), FOR_EVER)
-  },
-})
+    },
+  })
+
+  const tile = route.get(`/v1/log/:network${kind}/:generation/*tile`, {
+    bad: {
+      what: 'a path that is not the canonical one',
+      params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/0/0' }),
+      error: 'not_found',
+    },
+    costliest: {
+      what: 'a bundle of 256 entries',
+      params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/entries/000' }),
+    },
+    summary: `A tile of the tree of a network’s ${of}, or a bundle of its entries`,
+    description:
+      'C2SP tlog-tiles: `tile/<level>/<index>` and `tile/entries/<index>`, with `.p/<width>` for partial ones. Neither ever changes.',
+    params: z.object({
+      network,
+      generation,
+      tile: z.string().openapi({ description: 'Path of the tile', example: 'tile/0/000.p/1' }),
+    }),
+    example: { params: { network: 'mainnet', generation: '1', tile: 'tile/0/000.p/1' } },
+    price: LOG_BUNDLE_PRICE,
+    responses: {
+      200: {
+        description: 'Hashes of 32 bytes, or entries behind their lengths',
+        schema: z.string(),
+        type: BYTES,
+      },
+    },
+    errors: ['not_found'],
+    async handle({ params }, context) {
+      const { pool, turn } = context
+      const asked = parseTilePath(params.tile!)
+      const { network, generation } = placeOf(params)
+      await requireCopied({ ...context, network })
+      const place = { network: placeOfNetwork(network), generation }
+      const log = asked && (await findStoredFeedLog(pool, place.network, generation))
+      if (!asked || !log || !isWithin(log.size, asked))
+        throw new ApiError(
+          'not_found',
+          'The log has no such tile: ask for its checkpoint, which names its size.',
+        )
+      const { level, index, width } = asked
+      const bytes =
+        level === null
+          ? await readEntryBundle(pool, { ...place, ...log }, asked, turn)
+          : await readTile(pool, place, { level, index, width })
+      if (!bytes)
+        throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')
+      return answerOfType(BYTES, Buffer.from(bytes), FOR_EVER)
+    },
+  })
+  return [newest, ofGeneration, tile]
+}
 
 /** Whether a log has a tile, or an entry bundle, of at least a given width. */
 function isWithin(
@@ -179,7 +191,7 @@ function isWithin(
 
 async function readTile(
   pool: Context['pool'],
-  { network, generation }: { network: Network; generation: number },
+  { network, generation }: { network: LogPlace; generation: number },
   asked: Tile,
 ): Promise<Uint8Array | undefined> {
   return (await readTiles(pool, network, generation, [asked])).get(tileKey(asked))
@@ -244,4 +256,5 @@ const inclusion = route.get('/v1/events/:id/proof', {
   },
 })
 
-export const feedLogRoutes = [newest, ofGeneration, tile, inclusion]
+// those of evidence first: the feed's generation would match `evidence`
+export const feedLogRoutes = [...logRoutes('/evidence'), ...logRoutes(''), inclusion]

@@ -21,6 +21,7 @@ import {
   addressSchema,
   clusterIdSchema,
   nameSchema,
+  pageQuerySchema,
   txIdSchema,
   walletTypeSchema,
 } from './schemas.js'
@@ -138,17 +139,21 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   },
 })
 
-const namesOfAddressesRoute = route.post('/v1/names/address', {
-  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
+/** Fields that the look-ups of many addresses of v1 and v0.1 have in common. */
+export const sharedNamesOfAddressesFields = {
   costliest: { what: '1,000 addresses of Cosmos', body: addressesOfLargestLookup },
   bounds: { '[]': 'asked: 1,000' },
-  cacheSource: 'journal',
+  cacheSource: 'journal' as const,
   summary: 'The names of many addresses',
   beyond: 'Addresses come back in lower case, in the order of the input.',
-  description: 'One element per input, in its order; an unknown address has clusterName null.',
   body: z.array(addressSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
+  errors: ['too_many'] as const,
+}
+
+const namesOfAddressesRoute = route.post('/v1/names/address', {
+  ...sharedNamesOfAddressesFields,
+  description: 'One element per input, in its order; an unknown address has clusterName null.',
   responses: okResponses('Name records', z.array(NameRecordSchema)),
-  errors: ['too_many'],
   handle: async ({ body }, context) => okAnswer((await namesOfAddresses(context, body)).map(view)),
 })
 
@@ -211,7 +216,6 @@ const OwnerRecordSchema = namedObjectSchema('OwnerRecord', {
 })
 
 const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
-  bad: { what: 'a page of no names', query: { limit: '0' }, error: 'invalid_request' },
   costliest: { what: '1,000 names', query: { limit: '1000' } },
   bounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
   summary: 'The names that an address owns',
@@ -220,18 +224,7 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   description:
     'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
   params: z.object({ address: addressSchema }),
-  query: z.object({
-    after: nameSchema.optional().openapi({
-      description: 'Name of an earlier record, after which the page begins',
-      example: undefined,
-    }),
-    limit: z
-      .int()
-      .min(1)
-      .max(OWNED_NAMES_PAGE_SIZE)
-      .default(OWNED_NAMES_PAGE_SIZE)
-      .describe(`Clamped to ${OWNED_NAMES_PAGE_SIZE}`),
-  }),
+  query: pageQuerySchema(nameSchema, OWNED_NAMES_PAGE_SIZE),
   responses: {
     200: {
       description: 'Oldest first; empty for an unknown address',

@@ -1,12 +1,13 @@
 import { findChain } from '../../db/chains/chains.js'
 import { readChainStates, readHubState, type StoredChainState } from '../../db/chains/states.js'
-import { readFeedLogState, type StoredFeedLog } from '../../db/feed/log.js'
+import { readFeedLogState, type StoredFeedLog } from '../../db/feed/transparencyLog.js'
 import { readJournalHead } from '../../db/journal/head.js'
 import { chainProblem, indexingLagMs, usualConfirmationDelayMs } from '../../ops/chainState.js'
-import { toBase64 } from '../../registry/log/note.js'
 import { defaultAmountWei } from '../../registry/primitives/amount.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { storedRunningHashes } from '../../registry/runningHash.js'
+import { toBase64 } from '../../registry/transparencyLog/note.js'
 import { okAnswer } from '../http/answer.js'
 import { chainsOfNetwork } from '../http/context.js'
 import { route } from '../http/route.js'
@@ -95,9 +96,6 @@ function progressOf(
   }
 }
 
-/** Sizes of the parts of a chain's stored running hashes (`encodeRunningHashes`), bytes. */
-const ADDRESS = 20
-const WORD = 32
 const word = z
   .string()
   .openapi({ format: 'hex', description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` })
@@ -150,16 +148,8 @@ const proof = route.get('/v1/proof', {
       parentHash = null,
       record = null,
     } = (await findChain(pool, network, label)) ?? {}
-    const contracts = []
-    const known =
-      parentHash && record?.subarray(0, WORD).equals(parentHash) ? record : Buffer.alloc(0)
-    for (let at = WORD; at < known.length; at += ADDRESS + WORD) {
-      const address = toHex(known.subarray(at, at + ADDRESS))
-      contracts.push({
-        address,
-        recordHash: toHex(known.subarray(at + ADDRESS, at + ADDRESS + WORD)),
-      })
-    }
+    const hashes = parentHash ? storedRunningHashes(parentHash, record) : []
+    const contracts = [...hashes].map(([address, hash]) => ({ address, recordHash: toHex(hash) }))
     const place = {
       network: label,
       block: nextBlock - 1,

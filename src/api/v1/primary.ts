@@ -1,6 +1,6 @@
 import { ChainUnavailableError, type Hex } from '../../chains/chain.js'
 import type { PrimaryNameReader } from '../../ens/primary.js'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { withTimeout } from '../../ops/notify.js'
 import { parseWalletOrNull } from '../../registry/primitives/address.js'
 import { parseFullName } from '../../registry/primitives/name.js'
@@ -16,7 +16,6 @@ import { addressSchema, nameSchema } from './schemas.js'
 
 const primary = (primaryNames: PrimaryNameReader | null) =>
   route.get('/v1/names/:name/primary/:address', {
-    bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
     costliest: {},
     bounds: { 'chains[]': 'set up: its reverse registrars' },
     summary: 'The transactions that make a name the primary name of an address in ENS',

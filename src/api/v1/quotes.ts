@@ -1,4 +1,5 @@
-import type { ChainPort, RegistrationQuote } from '../../chains/chain.js'
+import type { RegistrationQuote } from '../../chains/chain.js'
+import type { ChainFamily } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { registrationExample } from '../examples.js'
 import type { FamilyInterface } from '../families/family.js'
@@ -9,7 +10,7 @@ import { ApiError, type ErrorCode } from '../http/errors.js'
 import { type Route, type RouteRequest, route } from '../http/route.js'
 import { sampleQuoteBody } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, namedObjectSchema, okResponses, z } from '../http/schema.js'
-import { type QuoteOfPort, quoteRegistrationOnChain } from '../names/quote.js'
+import { quoteRegistrationOnChain, type Referred } from '../names/quote.js'
 import { addressSchema, clusterIdSchema, nameSchema } from './schemas.js'
 
 /** Field names that clients use for an amount. */
@@ -48,16 +49,16 @@ function amountOf(element: z.output<typeof named>, path: string): unknown {
 type QuoteRequestBody = z.output<typeof RegistrationBody> & { network: string }
 
 /** The quote that a request asks for. @throws as `quoteRegistrationOnChain` */
-export function quoteOfRequest<Port extends ChainPort>(
+export function quoteOfRequest(
   context: Context,
   { body, isTestnet }: Pick<RouteRequest<QuoteRequestBody>, 'body' | 'isTestnet'>,
-  isOfFamily: (port: ChainPort) => port is Port,
-): Promise<QuoteOfPort<Port>> {
+  family: ChainFamily,
+): Promise<Referred<RegistrationQuote>> {
   const names = body.names.map((element, i) => ({
     name: element.name,
     amount: amountOf(element, `names[${i}]`),
   }))
-  return quoteRegistrationOnChain(context, { ...body, names, isTestnet }, isOfFamily)
+  return quoteRegistrationOnChain(context, { ...body, names, isTestnet }, family)
 }
 
 /** Errors of quotes of all families. */
@@ -144,7 +145,7 @@ function quoteRoute(form: FamilyInterface): Route {
     responses: okResponses('The quote, with the transactions to sign and send', schema),
     errors: quoteErrors([form]),
     async handle(request, context) {
-      const quote = await quoteOfRequest(context, request, form.isOf)
+      const quote = await quoteOfRequest(context, request, family)
       const referral = quote.referral && toHex(quote.referral)
       return okAnswer({
         type: family.key,

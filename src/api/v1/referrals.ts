@@ -1,7 +1,6 @@
 import { findReferredBids, type ReferredBids } from '../../db/registry/ranking.js'
 import { addressToWord } from '../../registry/primitives/address.js'
-import { requireClusterId } from '../http/address.js'
-import { requireAddress } from '../http/address.js'
+import { requireAddress, requireClusterId } from '../http/address.js'
 import { type Answer, okAnswer } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
@@ -25,7 +24,6 @@ const answer = ({ bids, amountWei }: ReferredBids): Answer =>
 
 const ofCluster = route.get('/v1/names/referrals/cluster/:id', {
   ...declared,
-  bad: { what: 'a text that is no id', params: () => ({ id: 'x' }), error: 'invalid_request' },
   summary: 'Winning bids that a cluster referred',
   params: z.object({ id: clusterIdSchema }),
   handle: async ({ params }, { pool, network }) =>
@@ -34,11 +32,6 @@ const ofCluster = route.get('/v1/names/referrals/cluster/:id', {
 
 const ofAddress = route.get('/v1/names/referrals/address/:address', {
   ...declared,
-  bad: {
-    what: 'a text that is no address',
-    params: () => ({ address: 'x' }),
-    error: 'unsupported_address',
-  },
   summary: 'Winning bids that an address referred',
   params: z.object({ address: addressSchema }),
   errors: ['unsupported_address'],

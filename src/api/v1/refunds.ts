@@ -230,11 +230,6 @@ const RefundSchema = namedObjectSchema('Refund', {
 })
 
 const refunds = route.get('/v1/refunds/:address', {
-  bad: {
-    what: 'a text that is no address',
-    params: () => ({ address: 'x' }),
-    error: 'unsupported_address',
-  },
   costliest: {},
   bounds: {
     'refunds[]': 'page: 100 payments of a kind and 100 tokens; the answer says that there are more',

@@ -8,7 +8,7 @@ import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { enumParameter, wholeNumberParameter } from '../http/query.js'
 import { MAX_LONG_POLL_MS, route } from '../http/route.js'
-import { makeSampleList } from '../http/sampleRequests.js'
+import { makeSampleList, type SampleData } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
@@ -17,20 +17,25 @@ import { awaitTxStatus, isStatusInJournal, type LongPolls } from '../status/stat
 import { quoteRoutes } from './quotes.js'
 import { addressSchema, nameSchema, txIdSchema } from './schemas.js'
 
-const check = route.post('/v1/names/register/check', {
-  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
+/** Fields that the checks of v1 and v0.1 have in common. */
+export const sharedCheckRouteFields = {
   costliest: {
     what: '1,000 names',
-    body: ({ freshName }) => makeSampleList(1_000, freshName),
+    body: ({ freshName }: SampleData) => makeSampleList(1_000, freshName),
   },
   example: { body: [EXAMPLE_NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },
-  cacheSource: 'facts',
+  cacheSource: 'facts' as const,
   summary: 'Whether names can be registered',
+  body: z.array(nameSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
+  errors: ['too_many', 'catching_up'] as const,
+}
+
+const check = route.post('/v1/names/register/check', {
+  ...sharedCheckRouteFields,
   beyond: '`reason` where a name is not available: `pending` or `invalid_name`.',
   description:
     'One element per input, in its order. A name with an unconfirmed bid is not available, with `reason: "pending"`. A malformed name has `reason: "invalid_name"`.',
-  body: z.array(nameSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
   responses: okResponses(
     'Availability of each name',
     z.array(
@@ -41,7 +46,6 @@ const check = route.post('/v1/names/register/check', {
       }),
     ),
   ),
-  errors: ['too_many', 'catching_up'],
   async handle({ body }, context) {
     const availability = await availabilityOfTexts(context, body)
     return okAnswer(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
@@ -237,11 +241,6 @@ function statusHeaders({ status }: TxStatus): Answer['headers'] {
 
 const status = (longPolls: LongPolls) =>
   route.get('/v1/names/register/tx/:tx', {
-    bad: {
-      what: 'a text that is no transaction',
-      params: () => ({ tx: 'x' }),
-      error: 'invalid_request',
-    },
     costliest: {},
     bounds: { 'names[]': `rule: the first ${MAX_STATUS_NAMES}` },
     summary: 'The status of a registration transaction',

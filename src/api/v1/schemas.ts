@@ -42,3 +42,13 @@ export const walletTypeSchema = z.string().openapi({
   description: `\`${[...ADDRESS_TYPES, ...OTHER_CHAIN_ADDRESS_TYPES].join('`, `')}\` or \`cosmos-<prefix>\``,
   example: 'evm',
 })
+
+/** Query of a list that is paged by name. @param most records per page, also the default */
+export const pageQuerySchema = (name: z.ZodString, most: number) =>
+  z.object({
+    after: name.optional().openapi({
+      description: 'Name of an earlier record, after which the page begins',
+      example: undefined,
+    }),
+    limit: z.int().min(1).max(most).default(most).describe(`Clamped to ${most}`),
+  })

@@ -7,7 +7,7 @@ import {
   MAX_LISTED,
 } from '../../db/registry/directory.js'
 import { findRankedClusters } from '../../db/registry/ranking.js'
-import { ZERO_ADDRESS } from '../../registry/journal/events.js'
+import { ZERO_ADDRESS } from '../../registry/journal/eventForms.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseFullName } from '../../registry/primitives/name.js'
 import { requireClusterId } from '../http/address.js'

@@ -1,3 +1,5 @@
+import { forgetEvidence } from '../../db/auth/sessions.js'
+import { isEvidenceFresh } from '../../registry/auth/evidence.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import {
@@ -12,7 +14,7 @@ import { type Answer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, route, type Session } from '../http/route.js'
-import { addMaxWalletsBody, makeSampleList, REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
+import { addMaxWalletsBody, makeSampleList } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { addressSchema, clusterIdSchema, walletNameSchema } from './schemas.js'
 
@@ -56,7 +58,6 @@ export const clusterCreationRoute = (
 ) =>
   route.post(path, {
     ...texts,
-    bad: REQUEST_WITHOUT_KEY,
     costliest: { as: 'other' },
     privateTo: 'caller',
     auth: 'required',
@@ -148,28 +149,38 @@ const remove = route.delete('/v1/clusters/wallets', {
     done(context, session, removeWalletsChange(session.wallet, body)),
 })
 
+/** Evidence has to be fresh when it is written, which is after the change has waited for its turn. */
+const MAX_WAIT_MS = 30_000
+
 const verify = route.post('/v1/clusters/verify/:clusterId', {
-  bad: {
-    what: 'a text that is no id',
-    params: () => ({ clusterId: 'x' }),
-    error: 'invalid_request',
-  },
   privateTo: null,
   example: { status: 403 },
   costliest: { as: 'other' },
   summary: 'Verify this wallet in a cluster that lists it',
   description:
-    'The wallet leaves its former cluster. If it was the last verified wallet there, the names of the former cluster move with it.',
+    'The wallet leaves its former cluster. If it was the last verified wallet there, the names of the former cluster move with it. The signature of a sign-in with `cluster`, at most 11 minutes old, is kept as public evidence, also where the wallet is verified already.',
   auth: 'required',
   params: z.object({ clusterId: clusterIdSchema }),
   responses,
   errors: [...CHANGE_ERRORS, 'not_found', 'not_invited', 'names_would_reveal', 'names_moving'],
-  handle: async ({ params, session }, context) =>
-    done(context, session, {
-      kind: 'verify_wallet',
-      actor: session.wallet,
-      clusterId: requireClusterId(params.clusterId!),
-    }),
+  async handle({ params, session }, context) {
+    const clusterId = requireClusterId(params.clusterId!)
+    const { wallet: actor, keyHash, signingMs } = session
+    const verified = { kind: 'verify_wallet', actor, clusterId } as const
+    const { evidence } = session
+    const isOfCluster =
+      evidence?.network === context.network && evidence.clusterId === toHex(clusterId)
+    if (!isOfCluster || !isEvidenceFresh(signingMs, Date.now() + MAX_WAIT_MS))
+      return done(context, session, verified)
+    const { message, signature, block } = evidence
+    const kind = 'sign_membership'
+    const signed = { kind, actor, clusterId, message, signature, block } as const
+    await appendChange(context, session, {
+      changes: [verified, signed],
+      alongside: (db) => forgetEvidence(db, keyHash),
+    })
+    return okAnswer({ success: true })
+  },
 })
 
 export const walletRoutes = [create, add, rename, remove, verify]

@@ -1,7 +1,8 @@
 import { type NotedHead, readNewestSignedHead, storeSignedHead } from '../../db/mirror/cosigned.js'
 import { isLockTimeoutError } from '../../db/pg/unavailable.js'
 import { FairQueue } from '../../ops/fairQueue.js'
-import { sha256InOneCall, sha256TreeHasher } from '../../registry/log/hash.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { sha256InOneCall, sha256TreeHasher } from '../../registry/transparencyLog/hash.js'
 import {
   formatNote,
   fromBase64,
@@ -9,10 +10,13 @@ import {
   parseCheckpoint,
   parseNote,
   type TreeHead,
-} from '../../registry/log/note.js'
-import { addCosignatures, type Cosigner, isTextSigned } from '../../registry/log/signer.js'
-import { HASH_BYTES, isConsistencyProofValid } from '../../registry/log/tree.js'
-import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+} from '../../registry/transparencyLog/note.js'
+import {
+  addCosignatures,
+  type Cosigner,
+  isTextSigned,
+} from '../../registry/transparencyLog/signer.js'
+import { HASH_BYTES, isConsistencyProofValid } from '../../registry/transparencyLog/tree.js'
 import { answerOfType, NO_STORE } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'

@@ -1,5 +1,5 @@
 import type { ChainConfig } from '../../config/index.js'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { ChainUnavailableError } from '../chain.js'
 import { fallbackIfCallFails, transientError } from '../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../rpc/evm.js'

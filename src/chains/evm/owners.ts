@@ -1,6 +1,6 @@
 import { encodeDeployData, type Hex } from 'viem'
 import { BID_OFFSETS, bidNameWord, decodeBid } from '../../registry/journal/bid.js'
-import { actorText } from '../../registry/journal/events.js'
+import { actorText } from '../../registry/journal/eventForms.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import type { EvmChain } from './chain.js'
 import { ownersProbeAbi, ownersProbeBytecode } from './contracts/index.js'

@@ -6,7 +6,8 @@ import { relayerAccount, SignerUnavailableError } from './relayerAccount.js'
 
 /** Which errors of a remote signer count as the signer's fault. */
 
-const { address } = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+const own = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+const { address } = own
 const TX: TransactionSerializableEIP1559 = {
   type: 'eip1559',
   chainId: 1,
@@ -51,6 +52,43 @@ describe('an answer that is not a signature is a fault of the signer', () => {
     const account = await accountWith(result)
     await expect(account.signTransaction(TX)).rejects.toThrow(SignerUnavailableError)
     await expect(account.signTypedData(DATA)).rejects.toThrow(SignerUnavailableError)
+  })
+})
+
+describe('a signature of something else', () => {
+  const other = privateKeyToAccount(`0x${'22'.repeat(32)}`)
+  const long = `0x${'ab'.repeat(50_000)}` as const
+
+  it.each<[string, Partial<TransactionSerializableEIP1559>, string]>([
+    ['another nonce', { nonce: 8 }, 'nonce 8, expected 3'],
+    ['no nonce', { nonce: 0 }, 'nonce 0, expected 3'],
+    [
+      'a value and another gas',
+      { value: 1n, gas: 2n },
+      'gas 2, expected 21000; value 1, expected none',
+    ],
+    ['calldata', { data: '0x01' }, 'data 0x01, expected none'],
+    ['an access list', { accessList: [{ address, storageKeys: [] }] }, 'accessList '],
+    ['too much', { data: long }, `data ${long.slice(0, 80)}, expected none`],
+  ])('names %s', async (_, change, sentence) => {
+    const account = await accountWith(await own.signTransaction({ ...TX, ...change }))
+    await expect(account.signTransaction(TX)).rejects.toThrow(
+      `the remote signer: it signed another transaction: ${sentence}`,
+    )
+  })
+
+  it('names the key that signed, and the expected one', async () => {
+    const message = `the remote signer signed with the key of ${other.address}, expected ${address}`
+    const signing = await accountWith(await other.signTransaction(TX))
+    await expect(signing.signTransaction(TX)).rejects.toThrow(message)
+    const data = { ...DATA, types: { A: [{ name: 'a', type: 'string' }] }, message: { a: '1' } }
+    const typed = await accountWith(await other.signTypedData(data))
+    await expect(typed.signTypedData(data)).rejects.toThrow(message)
+  })
+
+  it('returns what was signed as requested', async () => {
+    const raw = await own.signTransaction(TX)
+    expect(await (await accountWith(raw)).signTransaction(TX)).toBe(raw)
   })
 })
 

@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts'
 import type { EvmSigningKey } from '../../config/relayerKey.js'
-import { errorSentence } from '../../ops/log/errors.js'
+import { errorSentence } from '../../ops/logger/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
 import { createEvmRpcCaller, type RpcCall } from '../rpc/evm.js'
 
@@ -58,7 +58,7 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
     }
     if (!isAddressEqual(signer, address))
       throw new SignerUnavailableError(
-        'the remote signer signed something else, or with another key',
+        `the remote signer signed with the key of ${signer}, expected ${address}, or signed something else`,
       )
     return signature
   }
@@ -72,9 +72,12 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
         ...tx,
         type: undefined,
       })
-      const signature = await signatureOf(keccak256(serializeTransaction(tx)), async () => {
-        const signed = parseTransaction(await ask<Hex>('eth_signTransaction', [request]))
-        return { r: signed.r!, s: signed.s!, yParity: signed.yParity! }
+      const unsigned = serializeTransaction(tx)
+      const signature = await signatureOf(keccak256(unsigned), async () => {
+        const raw = await ask<Hex>('eth_signTransaction', [request])
+        const { r, s, v, yParity, ...signed } = parseTransaction(raw)
+        assertSameTransaction(signed, parseTransaction(unsigned))
+        return { r: r!, s: s!, yParity: yParity! }
       })
       return serializeTransaction(tx, signature)
     },
@@ -85,6 +88,20 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
     signMessage: () =>
       Promise.reject(new SignerUnavailableError('the remote signer signs no messages')),
   })
+}
+
+const LONGEST_VALUE = 80
+
+/** @throws Error that names the fields in which a signed transaction differs from the requested one */
+function assertSameTransaction(signed: object, expected: object): void {
+  const textOf = (transaction: object, field: string) =>
+    String(Reflect.get(transaction, field) ?? 'none')
+  const shown = (...of: [object, string]) => textOf(...of).slice(0, LONGEST_VALUE)
+  const differences = Object.keys({ ...expected, ...signed })
+    .filter((field) => textOf(signed, field) !== textOf(expected, field))
+    .map((field) => `${field} ${shown(signed, field)}, expected ${shown(expected, field)}`)
+  if (differences.length > 0)
+    throw new Error(`it signed another transaction: ${differences.join('; ')}`)
 }
 
 /** Account without its key: its signed transactions can be sent and followed, but nothing new can be signed. */

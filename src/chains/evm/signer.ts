@@ -1,5 +1,5 @@
 import { type Hex, keccak256 } from 'viem'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import {
   type EvmJobTx,
   PARKED_ABOVE_DELIVERY_LIMIT,

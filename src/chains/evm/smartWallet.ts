@@ -1,5 +1,5 @@
 import { encodeDeployData, parseAbi, zeroAddress } from 'viem'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { type EvmChainPort, type Hex, rethrowAsUnavailable } from '../chain.js'
 import { fallbackIfRefused } from '../rpc/errors.js'
 import type { EvmRpc } from '../rpc/evm.js'

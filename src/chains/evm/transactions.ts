@@ -8,7 +8,7 @@ import {
   type TransactionSerializable,
   type TransactionSerialized,
 } from 'viem'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { ChainTx, Hex } from '../chain.js'
 import { nodeMessagesIn, RpcError, transientError } from '../rpc/errors.js'
 import { type RpcCall, rpcQuantity } from '../rpc/evm.js'

@@ -1,4 +1,4 @@
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { ChainUnavailableError } from '../chain.js'
 
 /** Too few nodes gave equal answers, so no answer is accepted. */

@@ -1,4 +1,4 @@
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { classifyErrorParts, isEvmFailureText, type RpcFault } from './errorTable.js'
 import { ANSWER_TOO_LARGE_ERROR_CODE } from './http.js'
 
@@ -70,7 +70,7 @@ export class WrongChainError extends RpcError {
   constructor(found: string) {
     super(
       'transient',
-      `${found}: correct the URL. A rehearsal needs a fork of the chain (docs/run/deploying.md).`,
+      `${found}: correct the URL. To rehearse, run \`clusterd rehearse\` (docs/run/deploying.md).`,
     )
   }
 }

@@ -1,10 +1,4 @@
-import { SOLANA } from '../../registry/families.js'
-import type {
-  ChainPort,
-  PaymentChainPort,
-  RegistrationQuote,
-  RegistrationRequest,
-} from '../chain.js'
+import type { PaymentChainPort, RegistrationQuote, RegistrationRequest } from '../chain.js'
 
 /** Transactions of a registration on Solana, one per name. Amounts are in lamports. */
 export interface SolanaQuote extends RegistrationQuote {
@@ -23,6 +17,3 @@ export interface SolanaChainPort extends PaymentChainPort {
    */
   quote(request: RegistrationRequest): Promise<SolanaQuote>
 }
-
-export const isSolanaChainPort = (port: ChainPort): port is SolanaChainPort =>
-  port.family === SOLANA

@@ -1,5 +1,5 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { NodeError, RpcError, transientError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import { readAccount, type UndecodedAccount } from './reads.js'

@@ -1,12 +1,11 @@
-import type { Command } from 'commander'
-import type { ChainFamilyCommands } from '../family.js'
+import { type Command, Option } from 'commander'
 import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, addSigningOptions } from '../values.js'
 
 const EXAMPLES = `
 Examples:
-  clusterd contracts deploy --keystore deployer.json --password-file deployer.txt
+  clusterd contracts deploy --write --keystore deployer.json --password-file deployer.txt
   clusterd contracts deploy --unsigned
   clusterd contracts status
   clusterd contracts deploy --ens bundles.eth --keystore owner.json --password-file owner.txt
@@ -14,8 +13,6 @@ Examples:
 The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is desired; docs/run/deploying.md goes through it.`
 
 const run = lazyCommandActions(() => import('./contracts.js'))
-
-export const evmCommands: ChainFamilyCommands = { add: addContractCommands }
 
 export function addContractCommands(program: Command): void {
   const contracts = program
@@ -33,6 +30,12 @@ export function addContractCommands(program: Command): void {
   addSigningOptions(onNetwork(contracts.command('deploy')))
     .description(
       'deploy the missing contracts and set libraries, verifiers, executor and roles; peers last',
+    )
+    .addOption(
+      new Option('--write', 'put the addresses into the chains file').conflicts([
+        'unsigned',
+        'ens',
+      ]),
     )
     .action(run('deployContracts'))
 }

@@ -15,6 +15,7 @@ import {
 } from '../../chains/evm/deployment/send.js'
 import { desiredChainDeployments } from '../../config/desired.js'
 import {
+  addChainFields,
   ConfigError,
   chainPresetOf,
   evmChainLabelsOf,
@@ -86,7 +87,10 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
 export const showContractStatus = (options: ContractOptions & { json?: boolean }): Promise<void> =>
   show(open(options), options)
 
-async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<void> {
+async function show(
+  opened: Opened,
+  { json, write }: { json?: boolean; write?: boolean } = {},
+): Promise<void> {
   const items = await opened.compare()
   if (items.some(({ isRight }) => !isRight)) process.exitCode = 1
   if (json)
@@ -104,13 +108,20 @@ async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<
   }
   const wrong = items.filter(({ isRight }) => !isRight).length
   console.log(`\n${items.length - wrong} as desired, ${wrong} not`)
-  if (opened.desired) await showContracts(opened, items)
+  if (!opened.desired) return
+  const missing = await showContracts(opened, items)
+  if (!write || missing.size === 0) return
+  const { chainsFile } = readEnvironment()
+  addChainFields(chainsFile, missing)
+  console.log(`Written to ${chainsFile}.`)
 }
 
+/** Prints the money of the deployed contracts. @returns fields to add to the chains file, by chain label */
 async function showContracts(
   { desired, chains }: Exclude<Opened, { desired: null }>,
   items: readonly ComparedSetting[],
-): Promise<void> {
+): Promise<ReadonlyMap<string, object>> {
+  const missing = new Map<string, object>()
   for (const one of desired) {
     const chain = chains.get(one.label)!
     const { call } = chain.rpc
@@ -137,14 +148,16 @@ async function showContracts(
     if (Object.keys(fields).length === 0) continue
     const startBlock =
       'contract' in fields ? await findDeploymentBlock(chain, fields.contract as Hex) : null
-    console.log(
-      `Missing in the chains file for chain ${one.label}: ${JSON.stringify({ ...fields, ...(startBlock && { startBlock }) })}`,
-    )
+    if (startBlock) fields.startBlock = startBlock
+    console.log(`Missing in the chains file for chain ${one.label}: ${JSON.stringify(fields)}`)
+    // without its startBlock the chain would be read from block 0 on
     if ('contract' in fields && !startBlock)
       console.log(
-        'Its startBlock is the block of the deployment, of which the node has no state any more.',
+        'Its startBlock is the block of the deployment, of which the node has no state any more: add both by hand.',
       )
+    else missing.set(one.label, fields)
   }
+  return missing
 }
 
 /**
@@ -152,7 +165,9 @@ async function showContracts(
  * the chains file, as far as the given key may sign.
  * @throws Error with one sentence where a difference can't be removed by a transaction
  */
-export async function deployContracts(options: ContractOptions & SigningOptions): Promise<void> {
+export async function deployContracts(
+  options: ContractOptions & SigningOptions & { write?: boolean },
+): Promise<void> {
   const opened = open(options)
   const account = signingAccountOfOptions(options)
   // wait for pending transactions of an earlier run: otherwise their steps would be planned again
@@ -172,5 +187,5 @@ export async function deployContracts(options: ContractOptions & SigningOptions)
   if (steps.length > 0 && !(await sendDeploymentSteps(steps, { ...opened, account }, options)))
     return
   if (steps.length === 0) console.log('Nothing to send.')
-  if (!options.unsigned) await show(opened)
+  if (!options.unsigned) await show(opened, { write: options.write ?? false })
 }

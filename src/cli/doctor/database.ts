@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { shareEncryptionKeyId } from '../../api/clusters/keyShares.js'
 import type { Config } from '../../config/index.js'
 import { countWalletSharesByKey } from '../../db/auth/shares.js'
@@ -20,6 +20,7 @@ import { databaseErrorAdvice } from '../database.js'
 const OLDEST_SERVER = 140_000
 /** Time limit of a query. It is shorter than the time limit of a check, so that the check's result names the cause. */
 const QUERY_TIMEOUT_MS = 10_000
+const CONNECTION = { applicationName: 'clusterd doctor', answerMs: QUERY_TIMEOUT_MS } as const
 /** Number of connections for indexers, relayers and leases of both networks, in addition to DATABASE_POOL. */
 const OWN_CONNECTIONS = 13
 
@@ -29,18 +30,11 @@ const OWN_CONNECTIONS = 13
  */
 export async function databaseFindings(config: Config): Promise<DoctorFinding[]> {
   const { databaseUrl, databaseDirectUrl, databasePool } = config
+  // as a probe, because DATABASE_URL may lead to a pooler
   const asking =
-    <T>(url: string, ask: (pool: pg.Pool) => Promise<T>) =>
-    async (): Promise<T> => {
-      const limits = { connectionTimeoutMillis: 5_000, query_timeout: QUERY_TIMEOUT_MS }
-      const pool = new pg.Pool({ connectionString: url, max: 1, ...limits })
-      pool.on('error', () => {})
-      try {
-        return await ask(pool)
-      } finally {
-        await pool.end()
-      }
-    }
+    <T>(url: string, ask: (client: pg.Client) => Promise<T>) =>
+    (): Promise<T> =>
+      withConnection({ ...CONNECTION, url, isProbe: true }, ask)
   const explained = (ask: () => Promise<DoctorCheckResult>) => () =>
     ask().catch((error: unknown) => {
       const fault = databaseErrorAdvice(error, databaseUrl)
@@ -51,8 +45,8 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
     'database',
     'Start PostgreSQL, or correct DATABASE_URL.',
     explained(
-      asking(databaseUrl, async (pool) => {
-        const { version, number, nowMs } = await readServerVersion(pool)
+      asking(databaseUrl, async (client) => {
+        const { version, number, nowMs } = await readServerVersion(client)
         if (number < OLDEST_SERVER)
           return failureResult(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
         const skewMs = Math.abs(Date.now() - nowMs)
@@ -80,9 +74,9 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
     await runCheck(
       'connections',
       'Raise max_connections.',
-      asking(databaseDirectUrl, async (pool) => {
+      asking(databaseDirectUrl, async (client) => {
         const needed = databasePool + OWN_CONNECTIONS
-        const free = await countFreeConnections(pool)
+        const free = await countFreeConnections(client)
         return free >= needed
           ? okResult(`${free} free`)
           : warningResult(
@@ -115,9 +109,8 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
     },
   )
   if (migrations.level !== 'ok') return [migrations]
-  const connection = { url, applicationName: 'clusterd doctor', answerMs: QUERY_TIMEOUT_MS }
   const shares = await runCheck('wallet shares', 'Run `clusterd migrate`.', () =>
-    withConnection(connection, async (client) =>
+    withConnection({ ...CONNECTION, url }, async (client) =>
       keySharesFinding(await countWalletSharesByKey(client), shareKeys),
     ),
   )

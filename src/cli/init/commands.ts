@@ -30,6 +30,8 @@ export function addInitCommand(program: Command): void {
       `RPC URL of a chain, or of ${labels.join(', ')}; may be repeated, also for one chain`,
       repeated,
     )
+    .option('--rehearsal', 'instead: chains and database of `clusterd rehearse` in this folder')
+    .option('--owner <address>', 'owner of the contracts, such as a multisig')
     .option('--database <url>', 'a PostgreSQL from 14 on; default: a placeholder in .env')
     .option('--compose', 'write a compose file too, with a PostgreSQL of its own')
     .option('--out <folder>', 'where the files go', '.')

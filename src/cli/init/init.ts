@@ -11,6 +11,7 @@ import {
 import { LABELLED_FAMILIES, type LabelledFamilyKey } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import type { Rehearsal } from '../../testing/rehearsal.js'
 import { CHAIN_FAMILY_COMMANDS } from '../families.js'
 import type { GeneratedRelayerKey } from '../family.js'
 
@@ -19,6 +20,8 @@ export interface InitOptions extends Partial<Record<LabelledFamilyKey, boolean>>
   hub: string
   spokes?: string
   rpc?: readonly string[]
+  rehearsal?: boolean
+  owner?: string
   database?: string
   compose?: boolean
   out: string
@@ -34,10 +37,11 @@ const PLACEHOLDER = 'postgresql://clusterd:PASSWORD@127.0.0.1:5432/clusterd'
 /** `clusterd init`: writes a new deployment's files, with new keys, into a folder that has none of them. */
 export async function initDeployment(options: InitOptions): Promise<void> {
   const folder = resolve(options.out)
-  const { compose, database } = options
+  const rehearsal = options.rehearsal ? readRehearsal() : undefined
+  const { compose, owner, database = rehearsal?.database } = options
   if (compose && database)
     throw new Error('--compose brings a database of its own: leave --database out.')
-  const draft = chainsFileDraft(options)
+  const draft = rehearsal ? { urlsByFamily: {}, ...rehearsal } : chainsFileDraft(options)
   const { chains } = parseDraftChainsFile({ chains: draft.chains }, join(folder, CHAINS))
   const networks = NETWORKS.filter((network) => chains.some((chain) => chain.network === network))
   const [family] = familiesIn(options)
@@ -49,30 +53,33 @@ export async function initDeployment(options: InitOptions): Promise<void> {
     key,
     { [networks[0]!]: { rpcUrls } },
   ])
-  const content = { chains: draft.chains, ...Object.fromEntries(sections) }
+  const { address: relayer, files: keyFiles } = generateKeystore(KEYSTORE, PASSWORD)
+  const deployment = Object.fromEntries(networks.map((network) => [network, { owner, relayer }]))
+  const content = {
+    chains: draft.chains,
+    ...Object.fromEntries(sections),
+    ...(owner && { deployment }),
+  }
   parseDraftChainsFile(content, join(folder, CHAINS))
 
-  const key = generatePrivateKey()
-  const relayer = privateKeyToAddress(key)
-  const password = randomBytes(32).toString('hex')
   const keys = familiesIn(options).flatMap(
     ({ key }) => CHAIN_FAMILY_COMMANDS[key].makeKey?.() ?? [],
   )
-  const files: [name: string, content: string][] = [
+  const files: NewFile[] = [
     [CHAINS, `${JSON.stringify(content, null, 2)}\n`],
-    ['.env', environmentOf(options, keys)],
-    [KEYSTORE, encryptKeystore(fromHex(key), password, relayer)],
-    [PASSWORD, `${password}\n`],
-    ...keys.map(({ file, content }): [string, string] => [file, content]),
+    ['.env', environmentOf({ compose, database }, keys)],
+    ...keyFiles,
+    ...keys.map(({ file, content }): NewFile => [file, content]),
   ]
   if (compose) files.push(['compose.yaml', readFileSync(COMPOSE_FILE, 'utf8')])
-  write(folder, files)
+  writeNewFiles(folder, files)
 
   console.log(`Written to ${folder}: ${files.map(([name]) => name).join(', ')}.\n`)
   console.log(`The relayer is ${relayer}: it pays for deliveries, on the hub first of all.`)
   for (const { note } of keys) console.log(note)
   console.log(`\nNext, in ${folder}, as docs/run/deploying.md goes through it:`)
-  for (const line of nextSteps({ networks, relayer, keys, compose })) console.log(`  ${line}`)
+  for (const line of nextSteps({ networks, relayer, keys, compose, owner }))
+    console.log(`  ${line}`)
 }
 
 /** The chain families whose options are set. */
@@ -115,7 +122,7 @@ export function chainsFileDraft(options: InitOptions) {
 }
 
 function environmentOf(
-  { compose, database }: InitOptions,
+  { compose, database }: Pick<InitOptions, 'compose' | 'database'>,
   keys: readonly GeneratedRelayerKey[],
 ): string {
   const password = randomBytes(24).toString('hex')
@@ -145,15 +152,50 @@ function environmentOf(
   ].join('\n')
 }
 
+type NewFile = [name: string, content: string]
+
+/** Generates a key. @returns its address, with the keystore and its password as files of these names */
+function generateKeystore(name: string, passwordName: string) {
+  const key = generatePrivateKey()
+  const address = privateKeyToAddress(key)
+  const password = randomBytes(32).toString('hex')
+  const files: NewFile[] = [
+    [name, encryptKeystore(fromHex(key), password, address)],
+    [passwordName, `${password}\n`],
+  ]
+  return { address, files }
+}
+
+/** `clusterd keys keystore`: writes a new key and its password to two files, and prints the key's address. */
+export async function makeKeystore(name: string): Promise<void> {
+  const { address, files } = generateKeystore(`${name}.json`, `${name}.txt`)
+  writeNewFiles('.', files)
+  console.log(address)
+}
+
+/** The file, in the current folder, that `clusterd rehearse` writes for other commands. */
+export const REHEARSAL = 'rehearsal.json'
+
+export const NO_REHEARSAL = 'No rehearsal runs in this folder: run `clusterd rehearse` here first.'
+
+/** Reads the file of a running rehearsal. @throws ConfigError */
+export function readRehearsal(): Rehearsal {
+  try {
+    return JSON.parse(readFileSync(REHEARSAL, 'utf8'))
+  } catch {
+    throw new ConfigError(NO_REHEARSAL)
+  }
+}
+
 /**
  * Writes the files, or no file if the folder already has a file with one of the names. All files but compose.yaml are
  * readable only by their owner, because they hold secrets: an RPC URL may hold a provider's key.
  */
-function write(folder: string, files: readonly [name: string, content: string][]): void {
+function writeNewFiles(folder: string, files: readonly NewFile[]): void {
   const there = files.flatMap(([name]) => (existsSync(join(folder, name)) ? [name] : []))
   if (there.length > 0)
     throw new Error(
-      `${folder} already holds ${there.join(', ')}: nothing was written. Name another folder (--out).`,
+      `${folder} already holds ${there.join(', ')}: nothing was written. Choose another place.`,
     )
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const [name, content] of files)
@@ -168,25 +210,29 @@ interface Made {
   relayer: string
   keys: readonly GeneratedRelayerKey[]
   compose: boolean | undefined
+  owner: string | undefined
 }
 
 /** Lines that tell an operator the remaining steps up to `clusterd start`. The operator replaces each `<…>`. */
-function nextSteps({ networks, relayer, keys, compose }: Made): string[] {
+function nextSteps({ networks, relayer, keys, compose, owner }: Made): string[] {
   const owners = networks.map(
     (network) => `"${network}": { "owner": "<address>", "relayer": "${relayer}" }`,
   )
   const of = (network: Network) =>
     networks.length > 1 || (keys.length > 0 && network === 'testnet') ? ` --${network}` : ''
   return [
-    'to rehearse it, give --rpc a fork of each chain (anvil --fork-url): a plain anvil has no LayerZero',
     ...(compose ? [] : ['see DATABASE_URL in .env']),
-    `name the owners of the contracts, in ${CHAINS}: "deployment": { ${owners.join(', ')} }`,
+    ...(owner
+      ? []
+      : [`name the owners of the contracts, in ${CHAINS}: "deployment": { ${owners.join(', ')} }`]),
     ...networks.map(
       (network) =>
-        `clusterd contracts deploy${of(network)} --keystore <file> --password-file <file>   # any funded key deploys, the owner's sets up`,
+        `clusterd contracts deploy${of(network)} --write --keystore <file> --password-file <file>   # any funded key deploys, the owner's sets up`,
     ),
     ...keys.flatMap(({ steps }) => steps(of(networks[0]!))),
-    `put the addresses that they print into ${CHAINS}${keys.length > 0 ? ", with the hub's price feeds unless it is Ethereum" : ''}`,
+    ...(keys.length > 0
+      ? [`put what they print into ${CHAINS}, with the hub's price feeds unless it is Ethereum`]
+      : []),
     `${compose ? 'docker compose run --rm clusterd' : 'clusterd'} doctor   # checks all of it, and says what to do`,
     compose
       ? 'docker compose up -d      # compose.yaml says how the image is built'

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
-import { readFeedLogState, readTiles } from '../../db/feed/log.js'
+import { readFeedLogState, readTiles } from '../../db/feed/transparencyLog.js'
 import { type NetworkFeedLog, readEntryBundle } from '../../push/leaves.js'
-import { sha256TreeHasher } from '../../registry/log/hash.js'
-import { parseCheckpoint, parseNote, type TreeHead } from '../../registry/log/note.js'
+import type { LogPlace } from '../../registry/primitives/network.js'
+import { sha256TreeHasher } from '../../registry/transparencyLog/hash.js'
+import { parseCheckpoint, parseNote, type TreeHead } from '../../registry/transparencyLog/note.js'
 import {
   bundlePath,
   rangeHashFromTiles,
@@ -16,23 +17,25 @@ import {
   tileKey,
   tilePath,
   tilesForRanges,
-} from '../../registry/log/tiles.js'
-import { consistencyProofRanges, isConsistencyProofValid } from '../../registry/log/tree.js'
-import type { Network } from '../../registry/primitives/network.js'
+} from '../../registry/transparencyLog/tiles.js'
+import {
+  consistencyProofRanges,
+  isConsistencyProofValid,
+} from '../../registry/transparencyLog/tree.js'
 import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 import { type NetworkOptions, networksOfOptions } from '../values.js'
 
-/** A network's exported log. */
+/** An exported log: that of a network's feed, or of its evidence. */
 interface Exported {
-  network: Network
+  network: LogPlace
   origin: string
   /** Number of entries of the log. */
   size: number
 }
 
 /**
- * `clusterd journal export`: writes the signed log of each network to a folder, in the layout of its URLs (C2SP
+ * `clusterd journal export`: writes the signed logs of each network to a folder, in the layout of its URLs (C2SP
  * tlog-tiles). The daemon may run meanwhile. An earlier export is extended: of its files only the checkpoints change.
  * @throws Error where no log is signed, or the log restarts meanwhile
  */
@@ -43,8 +46,10 @@ export async function exportFeedLog(
   const written = await withDatabasePool(async (pool) => {
     const found: Exported[] = []
     for (const network of networksOfOptions(options)) {
-      const exported = await exportNetwork(pool, network, join(out, network))
-      if (exported) found.push(exported)
+      for (const place of [network, `${network}/evidence`] as const) {
+        const exported = await exportLog(pool, place, join(out, place))
+        if (exported) found.push(exported)
+      }
     }
     return found
   })
@@ -54,9 +59,9 @@ export async function exportFeedLog(
   for (const { origin, size } of written) console.log(`${origin}: ${size} entries`)
 }
 
-async function exportNetwork(
+async function exportLog(
   pool: pg.Pool,
-  network: Network,
+  network: LogPlace,
   folder: string,
 ): Promise<Exported | null> {
   const { log } = await readFeedLogState(pool, network)

@@ -4,7 +4,7 @@ import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { type ChainRow, findChain, unhaltChain } from '../../db/chains/chains.js'
 import { rewindJournal } from '../../db/journal/rewind/index.js'
 import type { FirstRowsWithCount, RewindReport } from '../../db/journal/rewind/report.js'
-import { isCheckpointOnChain } from '../../indexer/evm/checkpoint.js'
+import { isCursorOnChain } from '../../indexer/evm/cursor.js'
 import { checkRewindTarget, suggestRewindBlock } from '../../indexer/evm/rewindPoint.js'
 import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
@@ -51,7 +51,7 @@ export async function unhaltChainCommand({ chain: label }: { chain: string }): P
   const config = requireConfiguredChain(label)
   await onChain(config, async (pool, chain, row) => {
     if (!row.halted) throw new Error(`chain "${label}" is not halted.`)
-    if (!(await isCheckpointOnChain(chain, row)))
+    if (!(await isCursorOnChain(chain, row)))
       throw new Error(
         `chain "${label}" shows another block ${row.nextBlock - 1}, or none: run \`clusterd journal rewind\`.`,
       )

@@ -5,12 +5,15 @@ import { wholeNumberParser } from '../values.js'
 
 const UNITS = { min: 1, max: 10_000_000 }
 const keys = lazyCommandActions(() => import('./keys.js'))
+const keystores = lazyCommandActions(() => import('../init/init.js'))
 const shares = lazyCommandActions(() => import('./reseal.js'))
 
 export function addKeyCommands(program: Command): void {
   const command = program
     .command('keys')
-    .description('API keys, which raise the limit of requests; the keys of wallet shares')
+    .description(
+      'API keys, which raise the limit of requests; keys that sign; those of wallet shares',
+    )
   command
     .command('list')
     .description('all keys, oldest first')
@@ -35,6 +38,12 @@ export function addKeyCommands(program: Command): void {
     .command('revoke <id>')
     .description('revoke a key, by its id in the list')
     .action(keys('revokeApiKeyCommand'))
+  command
+    .command('keystore <name>')
+    .description(
+      'write a new key, such as a deployer’s, to <name>.json, its password to <name>.txt',
+    )
+    .action(keystores('makeKeystore'))
   command
     .command('reseal')
     .description('encrypt the shares of generated wallets anew under the first key of SHARE_KEY')

@@ -1,8 +1,8 @@
 import { Client } from '../../client/index.js'
 import { LogReader } from '../../client/verify.js'
 import { ConfigError, readEnvironment, readLogSigningKeys } from '../../config/index.js'
-import { sha256InOneCall } from '../../registry/log/hash.js'
-import { COSIGNER, toBase64, verifierKey } from '../../registry/log/note.js'
+import { sha256InOneCall } from '../../registry/transparencyLog/hash.js'
+import { COSIGNER, toBase64, verifierKey } from '../../registry/transparencyLog/note.js'
 import { printJson } from '../output.js'
 
 /** `clusterd log key`: prints the public keys that sign the log, the newest first. @throws ConfigError without a key */

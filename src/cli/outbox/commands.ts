@@ -27,7 +27,7 @@ export function addOutboxCommands(program: Command): void {
     .command('show <id>')
     .description('everything about one job')
     .option(...JSON_OPTION)
-    .action((id: string, options: { json?: boolean }) => run('showJob')(id, options))
+    .action(run('showJob'))
   for (const [verb, description] of [
     ['retry', 'attempt a job at once, as if nothing had failed or been spent'],
     ['park', 'set a job aside; a nonce that it holds is used up by a cancel'],
@@ -37,7 +37,7 @@ export function addOutboxCommands(program: Command): void {
       .command(`${verb} <id>`)
       .description(description)
       .option(...JSON_OPTION)
-      .action((id: string, options: { json?: boolean }) => run('showJob')(id, options, verb))
+      .action(run('showJob', verb))
   ofBoth(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
     .option(

@@ -1,16 +1,9 @@
 import type { Command } from 'commander'
-import type { ChainFamilyCommands } from '../family.js'
 import { lazyCommandActions } from '../lazily.js'
 import { addNetworkOptions, wholeNumberParser } from '../values.js'
-import { generateSolanaRelayerKey } from './madeKey.js'
 
 const run = lazyCommandActions(() => import('./solana.js'))
 const runDeploy = lazyCommandActions(() => import('./deploy.js'))
-
-export const solanaCommands: ChainFamilyCommands = {
-  add: addSolanaCommands,
-  makeKey: generateSolanaRelayerKey,
-}
 
 export function addSolanaCommands(program: Command): void {
   const solana = program

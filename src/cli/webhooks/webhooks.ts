@@ -4,7 +4,7 @@ import { encryptPageToken, FEED_BEGINNING } from '../../api/feed/cursor.js'
 import { isoTimestamp } from '../../api/http/timestamps.js'
 import { readEnvironment } from '../../config/index.js'
 import { readPageTokenKey } from '../../db/deployment/deployment.js'
-import { readFeedLogState } from '../../db/feed/log.js'
+import { readFeedLogState } from '../../db/feed/transparencyLog.js'
 import {
   addWebhook,
   listWebhookFailures,

@@ -13,8 +13,8 @@ import { readGenesisHash, registerChain, requireSameHub } from '../../db/chains/
 import { storePaymentsContract } from '../../db/outbox/contract.js'
 import { airdropWorker } from '../../indexer/airdrops.js'
 import { evmIndexerWorker } from '../../indexer/evm/worker.js'
-import { alarmLogFields } from '../../ops/alarms.js'
-import type { Logger } from '../../ops/log/log.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
+import type { Logger } from '../../ops/logger/logger.js'
 import { withTimeout } from '../../ops/notify.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
@@ -71,18 +71,13 @@ export async function openEvmChain(
   const asked = isAskedNow ? await identityInTime(readGenesis(), label, log) : null
   const row = await register(asked ? fromHex(asked) : known)
   if (role === 'hub') await requireSameHub(pool, row)
-  if (asked) await requireRecord(rpc, config).catch(unlessAway)
+  if (asked) await nullIfAway(requireRecord(rpc, config))
   await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
-  if (row.halted)
-    log.error(
-      { chain: row.label, reason: row.halted, ...alarmLogFields('ClusterdChainHalted') },
-      'the chain is halted',
-    )
   let isIdentified = asked !== null
   const identify = async (): Promise<void> => {
     if (!isIdentified) {
       await register(fromHex(await readGenesis()))
-      await requireRecord(rpc, config).catch(unlessAway)
+      await nullIfAway(requireRecord(rpc, config))
     }
     isIdentified = true
   }
@@ -102,10 +97,9 @@ export async function openEvmChain(
   }
 }
 
-/** ignores an outage: the first contact will report it again @throws other errors */
-const unlessAway = (error: Error): void => {
-  if (!(error instanceof ChainUnavailableError)) throw error
-}
+/** Answer of nodes; null where none answers: the first contact will report the outage again. @throws other errors */
+const nullIfAway = <T>(asked: Promise<T>): Promise<T | null> =>
+  fallbackOnExpectedError(asked, (error) => error instanceof ChainUnavailableError, null)
 
 /**
  * Checks that the chain's contracts keep `recordHash`, a running hash of their logs. Decides by the contracts' code,
@@ -128,11 +122,7 @@ async function identityInTime(
   label: string,
   log: Logger,
 ): Promise<Hex | null> {
-  const answer = asked.catch((error: Error) => {
-    if (!(error instanceof ChainUnavailableError)) throw error
-    return null
-  })
-  const genesis = await withTimeout(IDENTITY_LIMIT_MS, answer, null)
+  const genesis = await withTimeout(IDENTITY_LIMIT_MS, nullIfAway(asked), null)
   if (genesis === null)
     log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
   return genesis

@@ -4,7 +4,6 @@ import { RefutedAnswerError, type RpcError } from '../../chains/rpc/errors.js'
 import type { NodeCounters } from '../../chains/rpc/nodes.js'
 import type { Config } from '../../config/index.js'
 import type { IndexedChainSource } from '../../indexer/run.js'
-import { alarmLogFields } from '../../ops/alarms.js'
 import type { NetworkContext } from '../../ops/context.js'
 import type { DoctorFinding } from '../../ops/finding.js'
 import type { Worker } from '../../ops/worker.js'
@@ -56,11 +55,10 @@ export interface DaemonChainFamily {
   readonly routes?: readonly Route[]
 }
 
-/** Logs faults of a chain's nodes. */
+/** Logs faults of a chain's nodes, and how a refuted answer was false. */
 export const rpcFaultLogger =
   (chain: string, { log }: ChainOpeningContext) =>
   (url: string, error: RpcError): void => {
-    const refuted = error instanceof RefutedAnswerError && alarmLogFields('ClusterdRpcWrongChain')
-    const fields = { chain, url: new URL(url).host, fault: error.fault, err: error, ...refuted }
-    log[refuted ? 'error' : 'debug'](fields, 'an RPC URL failed')
+    const fields = { chain, url: new URL(url).host, fault: error.fault, err: error }
+    log[error instanceof RefutedAnswerError ? 'warn' : 'debug'](fields, 'an RPC URL failed')
   }

@@ -1,7 +1,7 @@
 import { storedAddressOfClaimAccount } from '../../registry/fold/community.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Airdrop as StoredAirdrop } from '../generated/client.js'
-import { prepareStatement } from '../journal/partitions.js'
+import { prepareSingleRow, prepareStatement } from '../journal/partitions.js'
 import { nameOfCode } from '../pg/codes.js'
 import type { DecodedRow, Queryable } from '../pg/rows.js'
 import {
@@ -11,7 +11,7 @@ import {
   type RequiredAirdropFields,
 } from './airdrops.js'
 
-const byCommunity = prepareStatement<DecodedRow<StoredAirdrop>>(
+const byCommunity = prepareSingleRow<DecodedRow<StoredAirdrop>>(
   (l) => `SELECT ${AIRDROP_COLUMNS} FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
@@ -21,7 +21,7 @@ export async function findAirdropWithoutClaimCounts(
   network: Network,
   community: string,
 ): Promise<AirdropWithoutClaimCounts | null> {
-  const [row] = await byCommunity(db, network, [community])
+  const row = await byCommunity(db, network, community)
   return row ? { ...row, state: nameOfCode(AIRDROP_STATE, row.state) } : null
 }
 
@@ -29,18 +29,12 @@ export async function findAirdropWithoutClaimCounts(
 type Claimable = Pick<AirdropWithoutClaimCounts, 'community' | 'label' | 'total'> &
   RequiredAirdropFields<'distributor' | 'token' | 'endsAtS'>
 
-const claimable = prepareStatement<Claimable>(
+/** Airdrops that may be claimed from, the newest first. */
+export const findClaimableAirdrops = prepareStatement<Claimable, [nowS: number, limit: number]>(
   (l) => `SELECT community, label, total, distributor, token, ends_at_s FROM airdrops
     WHERE network = ${l.network} AND state = ${AIRDROP_STATE.open} AND ends_at_s > $1
     ORDER BY airdrop DESC LIMIT $2`,
 )
-
-/** Airdrops that may be claimed from, the newest first. */
-export const findClaimableAirdrops = (
-  db: Queryable,
-  network: Network,
-  { nowS, limit }: { nowS: number; limit: number },
-): Promise<Claimable[]> => claimable(db, network, [nowS, limit])
 
 interface WalletRow {
   /** Stored address. */
@@ -79,7 +73,7 @@ export async function findClusterAllocations(
   airdrop: number,
   viewer: Buffer,
 ) {
-  const rows = await bundle(db, network, [viewer, airdrop])
+  const rows = await bundle(db, network, viewer, airdrop)
   return rows.map(({ address, isPrivate, index, position, amount, tx, isConfirmed }) => ({
     address,
     isPrivate,
@@ -115,9 +109,9 @@ export async function findClaimedAccount(
     caller,
   }: { network: Network; community: string; clusterId: Buffer; caller: Buffer },
 ): Promise<Buffer | null> {
-  const claimed = await claimedByBundle(db, network, [community, clusterId, caller])
+  const claimed = await claimedByBundle(db, network, community, clusterId, caller)
   const claims = claimed.map(({ account }) => storedAddressOfClaimAccount(account))
-  const used = await usedClaims(db, network, [community, claims])
+  const used = await usedClaims(db, network, community, claims)
   const free = claimed.find((_, i) => !used.some(({ claim }) => claim.equals(claims[i]!)))
   return (free ?? claimed[0])?.account ?? null
 }

@@ -1,15 +1,15 @@
 import type pg from 'pg'
-import type { Network } from '../../registry/primitives/network.js'
 import type { AirdropClaim } from '../generated/client.js'
+import { prepareStatement } from '../journal/partitions.js'
 import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
-import { type DecodedRow, execute, prepared, query } from '../pg/rows.js'
+import { type DecodedRow, execute, prepared } from '../pg/rows.js'
 import {
   AIRDROP_STATE,
   type AirdropWithoutClaimCounts,
   type RequiredAirdropFields,
 } from './airdrops.js'
 
-/** An airdrop whose distributor is watched, with the checkpoint of its claims. */
+/** An airdrop whose distributor is watched, with the cursor of its claims. */
 export type WatchedAirdrop = Pick<
   AirdropWithoutClaimCounts,
   'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'
@@ -18,18 +18,13 @@ export type WatchedAirdrop = Pick<
 
 export type ClaimOnChain = Omit<DecodedRow<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
-const WATCHED =
-  prepared(`SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
-    FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`)
-
 /** Airdrops that may still be claimed from, on the chain of a network label. */
-export const readWatchedAirdrops = (
-  pool: pg.Pool,
-  network: Network,
-  label: string,
-): Promise<WatchedAirdrop[]> => query(pool, network, WATCHED, [label])
+export const readWatchedAirdrops = prepareStatement<WatchedAirdrop, [label: string]>(
+  prepared(`SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
+    FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`),
+)
 
-/** A range of confirmed blocks that begins at an airdrop's checkpoint. */
+/** A range of confirmed blocks that begins at an airdrop's cursor. */
 interface ConfirmedBlocks {
   /** Number and hash of the last block. */
   to: number
@@ -47,7 +42,7 @@ const columnsOf = (airdrop: number, isConfirmed: boolean): ArrayColumns<ClaimOnC
 ]
 
 /**
- * Stores claims in the caller's transaction. Claims of confirmed blocks come with the next checkpoint, and replace what
+ * Stores claims in the caller's transaction. Claims of confirmed blocks come with the next cursor, and replace what
  * was stored for these blocks, perhaps from another fork. Unconfirmed claims replace all unconfirmed claims.
  * @returns false, with nothing stored, where the airdrop was removed, replaced or given another distributor meanwhile
  */

@@ -68,7 +68,7 @@ export async function readAirdropProofs(
 ): Promise<Map<number, string[]>> {
   const names = pagesWithProofs(positions)
   const rows =
-    names.length === 0 ? [] : await pagesOfAirdrop(db, network, [airdrop, `{${names.join()}}`])
+    names.length === 0 ? [] : await pagesOfAirdrop(db, network, airdrop, `{${names.join()}}`)
   const pages = new Map(rows.map(({ page, nodes }) => [page, nodes]))
   return new Map(
     positions.map((position) => [

@@ -1,3 +1,5 @@
+import type { Evidence } from '../../registry/auth/evidence.js'
+import type { Membership } from '../../registry/auth/message.js'
 import type { Session } from '../generated/client.js'
 import { type DecodedRow, prepared, type Queryable, readRows } from '../pg/rows.js'
 import { isUniqueViolation } from '../pg/unavailable.js'
@@ -9,7 +11,11 @@ import { isUniqueViolation } from '../pg/unavailable.js'
 export type StoredSession = Pick<
   DecodedRow<Session>,
   'wallet' | 'signingMs' | 'nonce' | 'signature'
->
+> & {
+  /** What the signature says of the wallet's cluster. Null for a plain sign-in, and once it was kept. */
+  evidence: SignedMembership | null
+}
+export type SignedMembership = Membership & Pick<Evidence, 'message' | 'signature' | 'block'>
 
 /** A session with the 32-byte hash of its key, and its lifetime, ms. */
 export type NewSession = StoredSession & { keyHash: Buffer; lifetimeMs: number }
@@ -29,8 +35,8 @@ export const MAX_SESSIONS_PER_WALLET = 32
  * dates. An older signing date opens no session, so a session that was revoked and deleted stays closed.
  */
 const OPEN = prepared(`WITH opened AS (
-      INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms, nonce)
-      SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8, $6 WHERE (
+      INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms, nonce, evidence)
+      SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8, $6, $7::jsonb WHERE (
         SELECT count(*) FROM (SELECT FROM sessions WHERE wallet = $2 AND signing_ms > $3 LIMIT ${MAX_SESSIONS_PER_WALLET}) newer
       ) < ${MAX_SESSIONS_PER_WALLET}
       ON CONFLICT (wallet, signing_ms) DO UPDATE SET key_hash = excluded.key_hash, nonce = excluded.nonce
@@ -56,8 +62,9 @@ const OPEN = prepared(`WITH opened AS (
  * later dates
  */
 export async function openSession(db: Queryable, session: NewSession): Promise<boolean> {
-  const { keyHash, wallet, signingMs, nonce, signature, lifetimeMs } = session
-  const open = () => readRows(db, OPEN, [keyHash, wallet, signingMs, signature, lifetimeMs, nonce])
+  const { keyHash, wallet, signingMs, nonce, signature, lifetimeMs, evidence } = session
+  const values = [keyHash, wallet, signingMs, signature, lifetimeMs, nonce, evidence]
+  const open = () => readRows(db, OPEN, values)
   const opened = await open().catch((error: unknown) => {
     // the same sign-in was sent twice at once. ON CONFLICT covers one of the two unique keys. The second attempt finds
     // the row.
@@ -67,7 +74,7 @@ export async function openSession(db: Queryable, session: NewSession): Promise<b
   return opened.length === 1
 }
 
-const FIND = prepared(`SELECT wallet, signing_ms, nonce, signature FROM sessions
+const FIND = prepared(`SELECT wallet, signing_ms, nonce, signature, evidence FROM sessions
     WHERE key_hash = $1 AND revoked_ms IS NULL AND expires_ms > ${NOW_MS}`)
 
 /** The live session of a key's hash. A prepared statement, since every authenticated request runs it. */
@@ -87,6 +94,13 @@ export async function lockLiveSession(db: Queryable, keyHash: Buffer): Promise<b
 
 const revocation = (of: 'wallet' | 'key_hash') =>
   prepared(`UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE ${of} = $1 AND revoked_ms IS NULL`)
+
+const FORGET_EVIDENCE = prepared('UPDATE sessions SET evidence = NULL WHERE key_hash = $1')
+
+/** Takes the evidence out of a session: one signature is kept once, also if its wallet leaves and comes back. */
+export async function forgetEvidence(db: Queryable, keyHash: Buffer): Promise<void> {
+  await readRows(db, FORGET_EVIDENCE, [keyHash])
+}
 
 /** Revokes the sessions of a wallet (stored address). The rows stay until the sessions would have expired. */
 export async function revokeSessions(db: Queryable, wallet: Buffer): Promise<void> {

@@ -1,6 +1,7 @@
 import type { HubCreditChange } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { columnsFromProperties, insertRows } from '../pg/arrays.js'
+import { prepareSingleRow, prepareStatement } from '../journal/partitions.js'
+import { arraysOf, columnsFromProperties, insertRows } from '../pg/arrays.js'
 import { prepared, type Queryable, query } from '../pg/rows.js'
 
 const COLUMNS = [
@@ -26,35 +27,21 @@ export const insertConfirmedCredits = (
 export type Credit = Pick<HubCreditChange, 'eid' | 'amountWei'>
 
 /** What the hub owes to an address (stored form) as of its confirmed blocks, by the chain that the money came from. */
-export const findCreditsOfAddress = (
-  db: Queryable,
-  network: Network,
-  wallet: Buffer,
-): Promise<Credit[]> =>
-  query(
-    db,
-    network,
-    `SELECT eid, sum(amount_wei) AS amount_wei FROM hub_credits WHERE network = $1 AND wallet = $2
-     GROUP BY eid HAVING sum(amount_wei) > 0 ORDER BY eid`,
-    [wallet],
-  )
+export const findCreditsOfAddress = prepareStatement<Credit, [wallet: Buffer]>(
+  `SELECT eid, sum(amount_wei) AS amount_wei FROM hub_credits WHERE network = $1 AND wallet = $2
+   GROUP BY eid HAVING sum(amount_wei) > 0 ORDER BY eid`,
+)
 
 /** Credit of the hub with the owner's stored address. */
 export type OwnedCredit = Credit & Pick<HubCreditChange, 'wallet'>
 
-const direct = prepared(
-  `SELECT wallet, eid, sum(amount_wei) OVER () AS amount_wei FROM hub_credits
-   WHERE network = $1 AND tx_hash = $2 AND eid = 0 AND amount_wei > 0 ORDER BY log_index LIMIT 1`,
-)
-
 /** Sum of the credits that a hub transaction gave for its direct bids, with the owner of the first. Null for none. */
-export async function findCreditOfDirectBids(
-  db: Queryable,
-  network: Network,
-  tx: Buffer,
-): Promise<OwnedCredit | null> {
-  return (await query<OwnedCredit>(db, network, direct, [tx]))[0] ?? null
-}
+export const findCreditOfDirectBids = prepareSingleRow<OwnedCredit, [tx: Buffer]>(
+  prepared(
+    `SELECT wallet, eid, sum(amount_wei) OVER () AS amount_wei FROM hub_credits
+   WHERE network = $1 AND tx_hash = $2 AND eid = 0 AND amount_wei > 0 ORDER BY log_index LIMIT 1`,
+  ),
+)
 
 // a message's credit is logged right before its receipt
 const ofReceipts = prepared(
@@ -71,11 +58,12 @@ export async function findCreditsOfReceipts(
 ): Promise<(OwnedCredit | null)[]> {
   const credits = receipts.map((): OwnedCredit | null => null)
   if (receipts.length === 0) return credits
-  const rows = await query<OwnedCredit & { ord: number }>(db, network, ofReceipts, [
-    receipts.map(({ txHash }) => txHash),
-    receipts.map(({ block }) => block),
-    receipts.map(({ logIndex }) => logIndex),
-  ])
+  const rows = await query<OwnedCredit & { ord: number }>(
+    db,
+    network,
+    ofReceipts,
+    arraysOf(receipts, 'txHash', 'block', 'logIndex'),
+  )
   for (const { ord, ...credit } of rows) credits[ord - 1] = credit
   return credits
 }

@@ -2,8 +2,9 @@ import type pg from 'pg'
 import type { SentMessage } from '../../registry/bridge/message.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { prepareStatement } from '../journal/partitions.js'
 import { codeListSql } from '../pg/codes.js'
-import { execute, existsRowSql, type Queryable, query } from '../pg/rows.js'
+import { execute, existsRowSql } from '../pg/rows.js'
 
 /** A bridge message as its spoke sent it. `chain` is the spoke. */
 export type StoredMessage = Pick<
@@ -49,18 +50,10 @@ const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 export const MAX_QUEUED_MESSAGES = 500
 
 /** Messages without a job that no confirmed block of the hub has received, in the order in which they were sent. */
-export const findMessagesToQueue = (
-  db: Queryable,
-  network: Network,
-  sentBeforeMs: number,
-): Promise<StoredMessage[]> =>
-  query(
-    db,
-    network,
-    `SELECT ${OF_MESSAGE} FROM ${OPEN} AND NOT ${existsRowSql('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
+export const findMessagesToQueue = prepareStatement<StoredMessage, [sentBeforeMs: number]>(
+  `SELECT ${OF_MESSAGE} FROM ${OPEN} AND NOT ${existsRowSql('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
      ${IN_ORDER} LIMIT ${MAX_QUEUED_MESSAGES}`,
-    [sentBeforeMs],
-  )
+)
 
 /** Maximum number of messages that an alarm counts and names. */
 export const MAX_STUCK_MESSAGES = 1_000
@@ -69,16 +62,11 @@ export const MAX_STUCK_MESSAGES = 1_000
  * Messages that no confirmed block of the hub has received, oldest first, at most `MAX_STUCK_MESSAGES`. A message with an
  * unfinished job is left out: the job has alarms of its own.
  */
-export const findStuckMessages = (
-  db: Queryable,
-  network: Network,
-  sentBeforeMs: number,
-): Promise<Pick<StoredMessage, 'guid' | 'sentMs'>[]> =>
-  query(
-    db,
-    network,
-    `SELECT m.guid, m.sent_ms FROM ${OPEN}
+export const findStuckMessages = prepareStatement<
+  Pick<StoredMessage, 'guid' | 'sentMs'>,
+  [sentBeforeMs: number]
+>(
+  `SELECT m.guid, m.sent_ms FROM ${OPEN}
        AND NOT ${existsRowSql(`jobs j WHERE j.network = m.network AND j.subject = m.guid AND j.state <> ${JOB_STATE.confirmed}`)}
      ${IN_ORDER} LIMIT ${MAX_STUCK_MESSAGES}`,
-    [sentBeforeMs],
-  )
+)

@@ -50,7 +50,7 @@ const byTx = prepareStatement<Row>(
 
 /** The first messages that a transaction sent, in log order. Empty when none is known. */
 export async function findMessagesOfTransaction(db: Queryable, network: Network, hash: Buffer) {
-  const rows = await byTx(db, network, [hash])
+  const rows = await byTx(db, network, hash)
   return rows.map(({ nextBlock, latest, ...row }) => ({
     ...groupUnfinishedJob(groupHubReceipt(row)),
     confirmations: blockConfirmations(row.block, { latest, nextBlock }),

@@ -5,6 +5,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Chain } from '../generated/client.js'
 import { assertIndexingLeader, endLeaderships, lockJournalHead } from '../journal/head.js'
+import { prepareSingleRow } from '../journal/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg/rows.js'
 
@@ -15,7 +16,7 @@ import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg
 export const IS_EVM_CHAIN_SQL = `c.family = '${EVM.key}'`
 
 /**
- * Number, label and checkpoint of a chain. The journal has all blocks before `nextBlock`. `parentHash` is the hash of
+ * Number, label and cursor of a chain. The journal has all blocks before `nextBlock`. `parentHash` is the hash of
  * the last of them.
  */
 export type ChainRow = Pick<
@@ -151,14 +152,9 @@ export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Pr
 }
 
 /** Newest row of `chains` with a label. Null when the label's chain was never registered. */
-export async function findChain(
-  pool: pg.Pool,
-  network: Network,
-  label: string,
-): Promise<ChainRow | null> {
-  const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`
-  return (await query<StoredChain>(pool, network, text, [label]))[0] ?? null
-}
+export const findChain = prepareSingleRow<ChainRow, [label: string]>(
+  `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`,
+)
 
 /** Genesis hash of a chain. Null before the chain was first reached. */
 export async function readGenesisHash(
@@ -171,20 +167,20 @@ export async function readGenesisHash(
 }
 
 /** Position of a chain in the journal: the journal has all blocks before `nextBlock`. */
-export type ChainCheckpoint = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
+export type ChainCursor = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
 
 const LOCK_CHECKPOINT = prepared(
   `SELECT FROM chains WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NULL FOR NO KEY UPDATE`,
 )
 
 /**
- * Locks a chain's checkpoint for the transaction that writes the rows of its next blocks.
- * @throws Error when another process has moved the checkpoint, or the chain is halted
+ * Locks a chain's cursor for the transaction that writes the rows of its next blocks.
+ * @throws Error when another process has moved the cursor, or the chain is halted
  */
-export async function lockChainCheckpoint(db: Queryable, row: ChainRow): Promise<void> {
+export async function lockChainCursor(db: Queryable, row: ChainRow): Promise<void> {
   if ((await execute(db, row.network, LOCK_CHECKPOINT, [row.chain, row.nextBlock])) !== 1)
     throw new Error(
-      `moving the checkpoint of chain "${row.label}" from block ${row.nextBlock}: it is not there any more`,
+      `moving the cursor of chain "${row.label}" from block ${row.nextBlock}: it is not there any more`,
     )
 }
 
@@ -192,11 +188,11 @@ const MOVE = prepared(
   'UPDATE chains SET next_block = $3, parent_hash = $4, record = $5 WHERE network = $1 AND chain = $2',
 )
 
-/** Moves a checkpoint that the transaction has locked. */
-export async function moveChainCheckpoint(
+/** Moves a cursor that the transaction has locked. */
+export async function moveChainCursor(
   db: Queryable,
   { network, chain }: ChainRow,
-  { nextBlock, parentHash, record }: ChainCheckpoint,
+  { nextBlock, parentHash, record }: ChainCursor,
 ): Promise<void> {
   await execute(db, network, MOVE, [chain, nextBlock, parentHash, record])
 }
@@ -219,8 +215,8 @@ export async function haltChain(
 }
 
 /**
- * Ends the halt of a chain, if its checkpoint is still the row's. The indexing leader then starts again.
- * @returns false where the chain is no longer halted at that checkpoint
+ * Ends the halt of a chain, if its cursor is still the row's. The indexing leader then starts again.
+ * @returns false where the chain is no longer halted at that cursor
  */
 export function unhaltChain(
   pool: pg.Pool,

@@ -1,11 +1,11 @@
-import type pg from 'pg'
 import { bidTxHash, decideBid } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { TailBlock } from '../generated/client.js'
+import { prepareStatement } from '../journal/partitions.js'
 import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
-import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg/rows.js'
+import { type DecodedRow, execute, prepared, type Queryable } from '../pg/rows.js'
 
 /** An unconfirmed block with the journal entries that it will add once confirmed. */
 export interface StoredUnconfirmedBlock extends Omit<DecodedRow<TailBlock>, 'network' | 'chain'> {
@@ -72,7 +72,7 @@ export async function writeUnconfirmedBlocks(
   ])
 }
 
-/** Number of confirmed blocks whose hashes are kept, to locate forks below the checkpoint. */
+/** Number of confirmed blocks whose hashes are kept, to locate forks below the cursor. */
 export const KEPT_BLOCK_HASHES = 128
 
 /**
@@ -104,12 +104,6 @@ function nameThatMayLead({ content }: DecodedEntry, minimumWei: bigint): string 
 }
 
 /** Stored block hashes of a chain, newest first. */
-export async function readBlockHashes(
-  pool: pg.Pool,
-  network: Network,
-  chain: number,
-): Promise<{ block: number; hash: Buffer }[]> {
-  const sql =
-    'SELECT block, hash FROM tail_blocks WHERE network = $1 AND chain = $2 ORDER BY block DESC'
-  return query(pool, network, sql, [chain])
-}
+export const readBlockHashes = prepareStatement<{ block: number; hash: Buffer }, [chain: number]>(
+  'SELECT block, hash FROM tail_blocks WHERE network = $1 AND chain = $2 ORDER BY block DESC',
+)

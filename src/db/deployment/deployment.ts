@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { readRows } from '../pg/rows.js'
+import { type Queryable, readRows } from '../pg/rows.js'
 
 /** Key that encrypts page tokens of the feed: 32 bytes, generated with the database. */
 export async function readPageTokenKey(pool: pg.Pool): Promise<Buffer> {
@@ -12,9 +12,9 @@ export async function readPageTokenKey(pool: pg.Pool): Promise<Buffer> {
 
 /** The server's version, as text and as a number (140005 is 14.5), and its clock, Unix ms. */
 export async function readServerVersion(
-  pool: pg.Pool,
+  db: Queryable,
 ): Promise<{ version: string; number: number; nowMs: number }> {
   const text = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
     (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms`
-  return (await readRows<{ version: string; number: number; nowMs: number }>(pool, text))[0]!
+  return (await readRows<{ version: string; number: number; nowMs: number }>(db, text))[0]!
 }

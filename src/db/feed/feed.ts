@@ -3,7 +3,12 @@ import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
 import { decodeWallet, STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { assertIndexingLeader, firstOfHead, type LeaderScope } from '../journal/head.js'
-import { type PartitionNames, prepareStatement } from '../journal/partitions.js'
+import {
+  type PartitionNames,
+  prepareCommand,
+  prepareSingleRow,
+  prepareStatement,
+} from '../journal/partitions.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Queryable } from '../pg/rows.js'
 
@@ -76,7 +81,8 @@ const stretch = (l: PartitionNames, order: FeedOrder, rows: string): string =>
 
 /** Prepares two statements, one for each order. */
 const inOrder = (rows: (l: PartitionNames, order: FeedOrder) => string) => {
-  const of = (order: FeedOrder) => prepareStatement<Row>((l) => stretch(l, order, rows(l, order)))
+  const of = (order: FeedOrder) =>
+    prepareStatement<Row, unknown[]>((l) => stretch(l, order, rows(l, order)))
   return { oldest: of('oldest'), newest: of('newest') }
 }
 const all = inOrder((l, order) => entries(l, order, within(l, order)))
@@ -98,11 +104,13 @@ export async function readJournalRange(
   const { order, from } = query
   const values = [query.first, query.floor, query.limit]
   const rows = from
-    ? await (from.equals(STORED_ZERO_ADDRESS) ? byNobody : byActor)[order](db, network, [
+    ? await (from.equals(STORED_ZERO_ADDRESS) ? byNobody : byActor)[order](
+        db,
+        network,
         ...values,
         from,
-      ])
-    : await all[order](db, network, [...values, query.events])
+      )
+    : await all[order](db, network, ...values, query.events)
   const { generation, newest } = firstOfHead(rows, network) as HeadRow
   const found = rows.flatMap((row) =>
     row.kind === null ? [] : [Object.assign(row, { kind: entryKindOfCode(row.kind) })],
@@ -111,7 +119,7 @@ export async function readJournalRange(
 }
 
 // bisects the event numbers, whose timestamps never decrease: about 30 probes
-const since = prepareStatement<{ generation: number; newest: number; first: number }>(
+const since = prepareSingleRow<{ generation: number; newest: number; first: number }>(
   (l) => `WITH RECURSIVE head AS (
       SELECT h.* FROM journal_heads h WHERE h.network = ${l.network}
     ), span(feed, generation, newest, low, high) AS (
@@ -138,7 +146,7 @@ export async function findFirstEventSince(
   network: Network,
   sinceMs: number,
 ): Promise<{ generation: number; newest: number; first: number }> {
-  const row = (await since(db, network, [sinceMs]))[0]
+  const row = await since(db, network, sinceMs)
   if (!row)
     throw new Error(
       `finding the first event since ${sinceMs} ms: the journal of ${network} has a gap`,
@@ -160,7 +168,7 @@ export async function readClusterIds(
   generation: number,
 ): Promise<Map<number, string>> {
   if (serials.length === 0) return new Map()
-  const rows = await ids(db, network, [serials, generation])
+  const rows = await ids(db, network, serials, generation)
   return new Map(rows.map(({ serial, id }) => [serial, id]))
 }
 
@@ -176,7 +184,7 @@ export interface SqlFeedCopy {
   isShown: boolean
 }
 
-const copied = prepareStatement<SqlFeedCopy>(
+const copied = prepareSingleRow<SqlFeedCopy>(
   (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest,
       h.caught_up OR h.mirrored_ms IS NOT NULL AS is_complete, coalesce((
       SELECT max(number) FROM feed_events WHERE network = ${l.network} AND generation = h.feed_generation
@@ -186,7 +194,7 @@ const copied = prepareStatement<SqlFeedCopy>(
 
 /** Reads the state of a network's feed copy for SQL readers. */
 export const readSqlFeedCopy = async (db: Queryable, network: Network): Promise<SqlFeedCopy> =>
-  (await copied(db, network, []))[0]!
+  (await copied(db, network))!
 
 const SHOW_COPIED = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
   ON CONFLICT (network) DO UPDATE SET generation = $2 WHERE feed_shown.generation <> $2`
@@ -216,5 +224,4 @@ export async function appendToSqlFeedCopy(
 }
 
 /** Hides the copy from SQL readers. The rows stay, and a later copy continues after them. */
-export const hideSqlFeedCopy = (db: Queryable, network: Network) =>
-  execute(db, network, 'DELETE FROM feed_shown WHERE network = $1', [])
+export const hideSqlFeedCopy = prepareCommand('DELETE FROM feed_shown WHERE network = $1')

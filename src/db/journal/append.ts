@@ -16,10 +16,16 @@ import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type ArrayColumns, columnsFromProperties, insertRows, unnestSql } from '../pg/arrays.js'
+import {
+  type ArrayColumns,
+  arraysOf,
+  columnsFromProperties,
+  insertRows,
+  unnestSql,
+} from '../pg/arrays.js'
 import { copyRows, MIN_COPY_ROWS } from '../pg/copyRows.js'
 import { inPipeline } from '../pg/pipeline.js'
-import { execute, prepared, type Queryable } from '../pg/rows.js'
+import { execute, prepared, type Queryable, type Statement } from '../pg/rows.js'
 import { journalTimeMs, type LockedJournalHead, lockJournalHead, writeJournalHead } from './head.js'
 import { type PartitionedTable, partitionName } from './partitions.js'
 import { findRowsOfKeys, loadRegistryRowsOfBatch, type RowsFoundByKeys } from './slice.js'
@@ -202,7 +208,7 @@ const CLUSTERS = [
   ...columnsFromProperties<ClusterRow>('bytea', 'id'),
 ]
 const WALLETS: ArrayColumns<WalletRow> = [
-  ...columnsFromProperties<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq'),
+  ...columnsFromProperties<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq', 'evidenceSeq'),
   ...columnsFromProperties<WalletRow>('bytea', 'address'),
   ...columnsFromProperties<WalletRow>('text', 'name'),
   ['verified', 'bool', (row) => row.isVerified],
@@ -236,29 +242,28 @@ async function updateWallets(
   await execute(db, network, prepared(text), WALLET.values(rows))
 }
 
-async function removeWallets(
-  db: Queryable,
-  network: Network,
-  rows: RowChanges['walletRemovals'],
-): Promise<void> {
-  const text = `DELETE FROM ${partitionName('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
-    WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
-  const values = [rows.map((row) => row.cluster), rows.map((row) => row.address)]
-  await execute(db, network, prepared(text), values)
-}
+/** Makes the writer of a statement that takes an array of each property's values. */
+const writerOf =
+  <Row>(text: (network: Network) => Statement, ...properties: (keyof Row)[]) =>
+  (db: Queryable, network: Network, rows: readonly Row[]): Promise<number> =>
+    execute(db, network, text(network), arraysOf(rows, ...properties))
 
-async function freeNames(
-  db: Queryable,
-  network: Network,
-  rows: RowChanges['communityNamesFreed'],
-): Promise<void> {
-  const text = `DELETE FROM ${partitionName('community_names', network)} n USING unnest($2::text[], $3::text[]) AS u(community, name)
-    WHERE n.network = $1 AND n.community = u.community AND n.name = u.name`
-  await execute(db, network, text, [
-    rows.map(({ community }) => community),
-    rows.map(({ name }) => name),
-  ])
-}
+const removeWallets = writerOf<RowChanges['walletRemovals'][number]>(
+  (network) =>
+    prepared(`DELETE FROM ${partitionName('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
+    WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`),
+  'cluster',
+  'address',
+)
+
+const freeNames = writerOf<RowChanges['communityNamesFreed'][number]>(
+  (
+    network,
+  ) => `DELETE FROM ${partitionName('community_names', network)} n USING unnest($2::text[], $3::text[]) AS u(community, name)
+    WHERE n.network = $1 AND n.community = u.community AND n.name = u.name`,
+  'community',
+  'name',
+)
 
 async function moveNames(
   db: Queryable,
@@ -270,9 +275,8 @@ async function moveNames(
     WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${BID_OUTCOME.won}`
   // a batch may move the same name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
-  const values = [newest.map((move) => move.name), newest.map((move) => move.cluster)]
   // unnamed statement: on tables without statistics, a generic plan for any number of names scans the whole table
-  await execute(db, network, text, [...values, newest.map((move) => move.updatedSeq)])
+  await execute(db, network, text, arraysOf(newest, 'name', 'cluster', 'updatedSeq'))
 }
 
 async function endMoves(
@@ -292,12 +296,8 @@ async function endMoves(
  * Marks the names that are communities, so that a cluster's communities are found among many names. Derived from the
  * rules, and not part of the state hash.
  */
-async function markCommunities(
-  db: Queryable,
-  network: Network,
-  rows: readonly CommunityRow[],
-): Promise<void> {
-  const text = `UPDATE ${partitionName('names', network)} SET community = true
-    WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${BID_OUTCOME.won} AND NOT community`
-  await execute(db, network, text, [rows.map(({ name }) => name)])
-}
+const markCommunities = writerOf<CommunityRow>(
+  (network) => `UPDATE ${partitionName('names', network)} SET community = true
+    WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${BID_OUTCOME.won} AND NOT community`,
+  'name',
+)

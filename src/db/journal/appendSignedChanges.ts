@@ -18,11 +18,11 @@ import { lockLiveSession } from '../auth/sessions.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inPipelinedTransaction } from '../pg/pool.js'
-import { prepared, type Queryable, query } from '../pg/rows.js'
+import type { Queryable } from '../pg/rows.js'
 import { isLockTimeoutError } from '../pg/unavailable.js'
 import { writeRowChanges } from './append.js'
 import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
-import { partitionName } from './partitions.js'
+import { prepareSingleValue } from './partitions.js'
 import { findRowsOfKeys, loadRegistryRowsOfBatch } from './slice.js'
 
 export type AppendChangesResult =
@@ -181,6 +181,10 @@ function isWithin(
   )
 }
 
+const storedIdOf = prepareSingleValue<Buffer>(
+  (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = $1`,
+)
+
 async function idOf(
   db: Queryable,
   network: Network,
@@ -189,7 +193,5 @@ async function idOf(
 ): Promise<Buffer> {
   const created = changes.clusters.find((row) => row.serial === serial)
   if (created) return created.id
-  const text = `SELECT id FROM ${partitionName('clusters', network)} WHERE network = $1 AND serial = $2`
-  const [row] = await query<{ id: Buffer }>(db, network, prepared(text), [serial])
-  return row!.id
+  return (await storedIdOf(db, network, serial))!
 }

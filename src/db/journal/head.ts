@@ -8,7 +8,7 @@ import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { assertClocksAgree, NOW_MS_SQL } from '../pg/unavailable.js'
-import { type PartitionNames, prepareStatement } from './partitions.js'
+import { type PartitionNames, prepareSingleRow, prepareStatement } from './partitions.js'
 
 /** Another process leads the network, so this one stops writing. */
 export class LostLeadershipError extends FatalError {
@@ -44,8 +44,6 @@ const locked = (text: string) =>
   prepared(`WITH head AS (${text})
     SELECT *, ${NOW_MS_SQL} AS now_ms FROM head WHERE ${BY_INDEX} = 'off'`)
 const LOCK_HEAD = locked(`${SELECT_HEAD} FOR UPDATE`)
-/** Locks nothing during a catch-up, whose writer may hold the lock for long. */
-const LOCK_CAUGHT_UP = locked(`${SELECT_HEAD} AND h.caught_up FOR UPDATE`)
 /** Locks the head for the indexing leader of an epoch (`$2`). */
 const LEAD = `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
   WHERE h.network = $1 AND l.epoch = $2 AND h.proved_block IS NULL FOR UPDATE OF h FOR KEY SHARE OF l`
@@ -76,7 +74,7 @@ const registryVersionSql = (l: PartitionNames): string =>
 const version = prepareStatement<AnswerVersions>(registryVersionSql)
 
 export async function readAnswerVersions(db: Queryable, network: Network): Promise<AnswerVersions> {
-  return firstOfHead(await version(db, network, []), network)
+  return firstOfHead(await version(db, network), network)
 }
 
 /**
@@ -98,12 +96,10 @@ export async function lockJournalHead(
 }
 
 /** Like `lockJournalHead`, for writers that need no leader. @returns null at once during the first catch-up */
-export async function lockJournalHeadIfCaughtUp(
-  db: Queryable,
-  network: Network,
-): Promise<LockedJournalHead | null> {
-  return (await query<LockedJournalHead>(db, network, LOCK_CAUGHT_UP))[0] ?? null
-}
+export const lockJournalHeadIfCaughtUp = prepareSingleRow<LockedJournalHead, []>(
+  // locks nothing during a catch-up, whose writer may hold the lock for long
+  locked(`${SELECT_HEAD} AND h.caught_up FOR UPDATE`),
+)
 
 /**
  * The time at which a writer dates entries.

@@ -2,13 +2,11 @@ import type { LeaderContext } from '../../ops/context.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import { entryOfChange } from '../../registry/journal/decode.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import type { Network } from '../../registry/primitives/network.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
-import { prepared, type Queryable, query } from '../pg/rows.js'
 import { appendEntries } from './append.js'
 import { type LeaderScope, lockJournalHead } from './head.js'
-import { partitionName } from './partitions.js'
+import { prepareSingleValue } from './partitions.js'
 
 interface NamesMove {
   /** Id of the cluster that the names leave, hex. */
@@ -18,13 +16,11 @@ interface NamesMove {
   isLast: boolean
 }
 
-async function nextSource(db: Queryable, network: Network): Promise<Buffer | undefined> {
-  const text = `SELECT c.id FROM ${partitionName('moves', network)} m
-    JOIN ${partitionName('clusters', network)} c ON c.network = m.network AND c.serial = m.source
-    WHERE m.network = $1 ORDER BY m.seq LIMIT 1`
-  const [row] = await query<{ id: Buffer }>(db, network, prepared(text))
-  return row?.id
-}
+const nextSource = prepareSingleValue<Buffer, []>(
+  (l) => `SELECT c.id FROM ${l.moves} m
+    JOIN ${l.clusters} c ON c.network = m.network AND c.serial = m.source
+    WHERE m.network = ${l.network} ORDER BY m.seq LIMIT 1`,
+)
 
 /**
  * Moves the next names of the oldest pending move (src/registry/fold/moves.ts), in one short transaction.
@@ -40,7 +36,7 @@ export async function moveNextNames({
   if (!(await nextSource(pool, network))) return null
   return inTransaction(pool, async (client) => {
     const head = await lockJournalHead(client, network, epoch)
-    const source = head.caughtUp ? await nextSource(client, network) : undefined
+    const source = head.caughtUp ? await nextSource(client, network) : null
     if (!source) return null
     const move = { kind: 'move_names', clusterId: source } as const
     const entry = entryOfChange(move, Number.POSITIVE_INFINITY)

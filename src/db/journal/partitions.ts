@@ -1,5 +1,13 @@
 import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { type PreparedText, prepared, type Queryable, readRows } from '../pg/rows.js'
+import {
+  execute,
+  type PreparedText,
+  prepared,
+  type Queryable,
+  query,
+  readRows,
+  type Statement,
+} from '../pg/rows.js'
 
 export type PartitionedTable = 'journal' | StateTable
 
@@ -24,33 +32,50 @@ export const partitionName = (table: PartitionedTable, network: Network): string
 /** Values for a statement's text: a network's code, and the names of its partitions by table. */
 export type PartitionNames = { network: number } & Record<PartitionedTable, string>
 
-export type PreparedStatement<Row> = (
-  db: Queryable,
-  network: Network,
-  values: readonly unknown[],
-) => Promise<Row[]>
-
 /**
- * Prepares a statement for each network, with that network's partitions in its text. PostgreSQL parses and plans it
- * once per connection, and does not search for the partition.
+ * Text of a statement about one network. A function names the network's partitions: the text is prepared for each
+ * network, PostgreSQL parses and plans it once per connection, and does not search for the partition. Its values begin at
+ * `$1`. Other texts have the network's code as `$1`, and their values begin at `$2`.
  */
-export function prepareStatement<Row>(
-  text: (leaves: PartitionNames) => string,
-): PreparedStatement<Row> {
+type NetworkStatement = Statement | ((leaves: PartitionNames) => string)
+
+/** Makes a function of a statement: it takes the statement's values, and returns the rows. */
+export function prepareStatement<Row, Values extends readonly unknown[] = unknown[]>(
+  text: NetworkStatement,
+) {
+  if (typeof text !== 'function')
+    return (db: Queryable, network: Network, ...values: Values): Promise<Row[]> =>
+      query(db, network, text, values)
   const statements = Object.fromEntries(
     NETWORKS.map((network) => [network, prepared(text(partitionsOf(network)))]),
   ) as Record<Network, PreparedText>
-  return (db, network, values) => readRows<Row>(db, statements[network], values)
+  return (db: Queryable, network: Network, ...values: Values): Promise<Row[]> =>
+    readRows(db, statements[network], values)
 }
 
 /** Like `prepareStatement`, for statements that return at most one row: the row, or null. */
-export function prepareSingleRow<Row, Values extends readonly unknown[]>(
-  text: (leaves: PartitionNames) => string,
+export function prepareSingleRow<Row, Values extends readonly unknown[] = unknown[]>(
+  text: NetworkStatement,
 ) {
-  const read = prepareStatement<Row>(text)
+  const read = prepareStatement<Row, Values>(text)
   return async (db: Queryable, network: Network, ...values: Values): Promise<Row | null> =>
-    (await read(db, network, values))[0] ?? null
+    (await read(db, network, ...values))[0] ?? null
 }
+
+/** Like `prepareSingleRow`, for statements with one column: its value, or null. */
+export function prepareSingleValue<Value, Values extends readonly unknown[] = unknown[]>(
+  text: NetworkStatement,
+) {
+  const read = prepareSingleRow<Record<string, Value>, Values>(text)
+  return async (db: Queryable, network: Network, ...values: Values): Promise<Value | null> =>
+    Object.values((await read(db, network, ...values)) ?? {})[0] ?? null
+}
+
+/** Makes a function of a statement that changes rows: it takes the values from `$2` on, and returns the number of rows. */
+export const prepareCommand =
+  <Values extends readonly unknown[] = []>(text: Statement) =>
+  (db: Queryable, network: Network, ...values: Values): Promise<number> =>
+    execute(db, network, text, values)
 
 /** Values for statements about one network. */
 export function partitionsOf(network: Network): PartitionNames {
@@ -61,5 +86,5 @@ export function partitionsOf(network: Network): PartitionNames {
 
 /** SQL: the journal entry with a number, for a lateral join. LIMIT stops the planner from joining whole tables. */
 export const journalEntrySql = (l: PartitionNames, generation: string, seq: string): string =>
-  `SELECT kind, chain, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
+  `SELECT kind, chain, block, log_index, at_ms, public_first, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`

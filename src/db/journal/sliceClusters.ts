@@ -70,7 +70,7 @@ async function readWallets(
   const wallets = `SELECT * FROM ${partitionName('wallets', network)} w WHERE w.network = $1 AND w.cluster = k.serial`
   // OFFSET 0 stops the planner from joining whole tables
   const text = `SELECT w.cluster, w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up,
-       w.created_seq, w.updated_seq
+       w.created_seq, w.updated_seq, w.evidence_seq
      FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_home)
      CROSS JOIN LATERAL (SELECT k.is_home OR EXISTS (${wallets} AND w.address = $4::bytea) AS is_own OFFSET 0) m
      CROSS JOIN LATERAL (${wallets} AND NOT w.private UNION ALL ${wallets} AND w.private AND m.is_own OFFSET 0) w`

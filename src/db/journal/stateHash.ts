@@ -44,14 +44,15 @@ async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): 
     if (table === 'moves' && (await client.query(`SELECT ${rows} LIMIT 1`)).rowCount === 0) continue
     await hashQuery(client, hash, `SELECT ${['network', ...COLUMNS[table]].join(', ')} ${rows}`)
   }
-  // assignments without a stored claim are left out, so the hash equals that of versions without claims
-  const kept = `FROM ${partitionName('community_names', network)} WHERE network = ${code} AND claim IS NOT NULL`
-  if ((await client.query(`SELECT ${kept} LIMIT 1`)).rowCount === 0) return
-  await hashQuery(
-    client,
-    hash,
-    `SELECT community, name, claim ${kept} ORDER BY ${COLUMNS.community_names[0]}`,
-  )
+  // columns of later versions, in rows that have them, so the hash equals that of versions without the columns
+  const hashSet = async (table: 'community_names' | 'wallets', column: string): Promise<void> => {
+    const set = `FROM ${partitionName(table, network)} WHERE network = ${code} AND ${column} IS NOT NULL`
+    if ((await client.query(`SELECT ${set} LIMIT 1`)).rowCount === 0) return
+    const key = COLUMNS[table][0]
+    await hashQuery(client, hash, `SELECT ${key}, ${column} ${set} ORDER BY ${key}`)
+  }
+  await hashSet('community_names', 'claim')
+  await hashSet('wallets', 'evidence_seq')
 }
 
 async function hashQuery(client: pg.ClientBase, hash: Hash, sql: string): Promise<void> {

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { ADDRESS_ATTEMPT_MS } from '../../ops/addressAttempts.js'
 import { errorCause } from '../../ops/causes.js'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
-import type { Logger } from '../../ops/log/log.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
+import type { Logger } from '../../ops/logger/logger.js'
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
 import { createWakeUp, pauseUntilSignal } from '../../ops/notify.js'
-import { reportOncePerMinute } from '../../ops/reportOncePerMinute.js'
+import { errorKind, oncePer } from '../../ops/oncePer.js'
 import { LeadershipEndedError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type Listener, leadershipEndNotification } from '../pg/notify.js'
@@ -179,12 +179,15 @@ export interface LeadershipOptions {
   onError: (error: Error) => void
 }
 
+/** Time for which a failure of the same kind is not reported again, ms. */
+const REPORT_EVERY_MS = 60_000
+
 type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 
 /** Runs `work` whenever this process leads, until the signal. The signal of `work` fires when the leadership ends. */
 export async function whileLeading(options: LeadershipOptions, work: Work): Promise<void> {
   const { signal, network, role, listener, log } = options
-  const onError = reportOncePerMinute(options.onError)
+  const isNews = oncePer(REPORT_EVERY_MS)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
   const freed = createWakeUp()
   const unhear = listener.subscribe(
@@ -197,7 +200,8 @@ export async function whileLeading(options: LeadershipOptions, work: Work): Prom
     loop.failed(error)
     failures += 1
     // a busy server may miss a single timeout
-    if (failures > 1 || errorCause(error) !== 'database') onError(error)
+    const mayPass = failures === 1 && errorCause(error) === 'database'
+    if (!mayPass && isNews(errorKind(error))) options.onError(error)
   }
   let standsBy = false
   while (!signal.aborted) {

@@ -1,8 +1,9 @@
 import type pg from 'pg'
-import { checkpointText, type TreeHead } from '../../registry/log/note.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { checkpointText, type TreeHead } from '../../registry/transparencyLog/note.js'
+import { prepareSingleRow } from '../journal/partitions.js'
 import { inTransaction } from '../pg/pool.js'
-import { execute, type Queryable, query } from '../pg/rows.js'
+import { execute } from '../pg/rows.js'
 import { lockMirrorHead } from './writer.js'
 
 /** A checkpoint of a log, with its signed note. */
@@ -14,20 +15,18 @@ export interface NotedHead extends TreeHead {
 /** How long a witness waits for a copy of the log that is being written, ms. A log waits for its witnesses for 2,000. */
 const LOCK_LIMIT_MS = 1_000
 
-const NEWEST = `SELECT l.origin, coalesce(c.size, l.size) AS size, coalesce(c.root, l.root) AS root,
-    coalesce(c.note, l.note) AS note
-  FROM journal_heads h JOIN logs l ON l.network = h.network AND l.generation = h.feed_generation
-    LEFT JOIN cosigned c ON c.network = l.network AND c.origin = l.origin AND c.size > l.size
-  WHERE h.network = $1`
-
 /**
  * The newest checkpoint of a network's log that this mirror knows: the copied one, or a newer one that the log had it sign
  * as a witness. Null before the first copy.
  */
-export const readNewestSignedHead = async (
-  db: Queryable,
-  network: Network,
-): Promise<NotedHead | null> => (await query<NotedHead>(db, network, NEWEST))[0] ?? null
+export const readNewestSignedHead = prepareSingleRow<
+  NotedHead,
+  []
+>(`SELECT l.origin, coalesce(c.size, l.size) AS size, coalesce(c.root, l.root) AS root,
+    coalesce(c.note, l.note) AS note
+  FROM journal_heads h JOIN logs l ON l.network = h.network AND l.generation = h.feed_generation
+    LEFT JOIN cosigned c ON c.network = l.network AND c.origin = l.origin AND c.size > l.size
+  WHERE h.network = $1`)
 
 const SIGNED = `INSERT INTO cosigned (network, origin, size, root, note) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (network, origin) DO UPDATE SET size = $3, root = $4, note = $5`

@@ -1,7 +1,8 @@
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { prepareCommand, prepareStatement } from '../journal/partitions.js'
 import { LEADER_ROLE } from '../leaders/leaders.js'
-import { execute, type Queryable, query, readRows } from '../pg/rows.js'
+import { execute, type Queryable, readRows } from '../pg/rows.js'
 import { NOW_MS_SQL } from '../pg/unavailable.js'
 
 /** A network that this database mirrors. */
@@ -35,16 +36,12 @@ export const readMirrorAges = (
   db: Queryable,
 ): Promise<Pick<MirroredNetwork, 'network' | 'ageMs'>[]> => readRows(db, AGES)
 
-const REGISTERED = `SELECT j.seq, j.body FROM journal_heads h JOIN journal j USING (network, generation)
-  WHERE h.network = $1 AND j.seq > $2 AND j.kind = ${ENTRY_KIND.bid} ORDER BY j.seq LIMIT $3`
-
 /** Bodies of the bids that won names, in order, from the entry after `after`. */
-export const readWinningBidBodies = (
-  db: Queryable,
-  network: Network,
-  after: number,
-  limit: number,
-) => query<{ seq: number; body: Buffer }>(db, network, REGISTERED, [after, limit])
+export const readWinningBidBodies = prepareStatement<
+  { seq: number; body: Buffer },
+  [after: number, limit: number]
+>(`SELECT j.seq, j.body FROM journal_heads h JOIN journal j USING (network, generation)
+  WHERE h.network = $1 AND j.seq > $2 AND j.kind = ${ENTRY_KIND.bid} ORDER BY j.seq LIMIT $3`)
 
 const PROVED = `UPDATE journal_heads SET proved_block = $2, proved_seq = $4
   WHERE network = $1 AND generation = $3 AND proved_seq < $4`
@@ -56,25 +53,17 @@ export const markNamesProved = (
   { block, generation, seq }: { block: number; generation: number; seq: number },
 ): Promise<number> => execute(db, network, PROVED, [block, generation, seq])
 
-const BEGUN = `UPDATE journal_heads SET proved_block = 0 WHERE network = $1 AND proved_block IS NULL AND seq = 0`
-
 /** Marks an empty network as one that is going to be mirrored: until the first copy, nothing is known about it. */
-export const markMirrorBegun = (db: Queryable, network: Network): Promise<number> =>
-  execute(db, network, BEGUN)
-
-const ABSENT = `UPDATE journal_heads SET proved_block = NULL
-  WHERE network = $1 AND proved_block IS NOT NULL AND mirrored_ms IS NULL AND seq = 0`
+export const markMirrorBegun = prepareCommand(
+  `UPDATE journal_heads SET proved_block = 0 WHERE network = $1 AND proved_block IS NULL AND seq = 0`,
+)
 
 /** Takes back `markMirrorBegun`, where the source does not have the network. */
-export const markMirrorAbsent = (db: Queryable, network: Network): Promise<number> =>
-  execute(db, network, ABSENT)
-
-const VERIFIED = `UPDATE journal_heads SET mirrored_ms = ${NOW_MS_SQL} WHERE network = $1 AND proved_block IS NOT NULL
-  AND EXISTS (SELECT FROM leaders l WHERE l.network = $1 AND l.role = ${LEADER_ROLE.index} AND l.epoch = $2)`
+export const markMirrorAbsent = prepareCommand(`UPDATE journal_heads SET proved_block = NULL
+  WHERE network = $1 AND proved_block IS NOT NULL AND mirrored_ms IS NULL AND seq = 0`)
 
 /** Records that this mirror has the newest checkpoint of its source. No effect where another process leads. */
-export const markMirrorVerified = (
-  db: Queryable,
-  network: Network,
-  epoch: number,
-): Promise<number> => execute(db, network, VERIFIED, [epoch])
+export const markMirrorVerified = prepareCommand<
+  [epoch: number]
+>(`UPDATE journal_heads SET mirrored_ms = ${NOW_MS_SQL} WHERE network = $1 AND proved_block IS NOT NULL
+  AND EXISTS (SELECT FROM leaders l WHERE l.network = $1 AND l.role = ${LEADER_ROLE.index} AND l.epoch = $2)`)

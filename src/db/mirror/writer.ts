@@ -4,10 +4,10 @@ import {
   groupEventsIntoEntries,
   rowKeysOfMirrorEntries,
 } from '../../registry/fold/replica.js'
-import type { FilledTile } from '../../registry/log/append.js'
-import type { LeafEvent } from '../../registry/log/leafReader.js'
-import { TILE_WIDTH, tileKey } from '../../registry/log/tiles.js'
 import type { Network } from '../../registry/primitives/network.js'
+import type { FilledTile } from '../../registry/transparencyLog/append.js'
+import type { LeafEvent } from '../../registry/transparencyLog/leafReader.js'
+import { TILE_WIDTH, tileKey } from '../../registry/transparencyLog/tiles.js'
 import {
   deleteFeedLogs,
   type PreviousLog,
@@ -16,7 +16,7 @@ import {
   storePreviousFeedLog,
   storeTiles,
   writeFeedLogRow,
-} from '../feed/log.js'
+} from '../feed/transparencyLog.js'
 import { writeFoldedBatch } from '../journal/append.js'
 import { assertIndexingLeader, type LockedJournalHead, lockJournalHead } from '../journal/head.js'
 import { partitionName, STATE_TABLES } from '../journal/partitions.js'
@@ -106,6 +106,8 @@ export class MirrorWriter {
     const { generation } = next
     if (log && log.origin !== next.origin) {
       await deleteFeedLogs(client, network, generation)
+      // the evidence log is copied anew
+      await deleteFeedLogs(client, `${network}/evidence`, 0)
       for (const table of TABLES) await client.query(`DELETE FROM ${partitionName(table, network)}`)
       await execute(client, network, EMPTY)
       head = await lockJournalHead(client, network, null)

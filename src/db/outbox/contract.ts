@@ -4,6 +4,7 @@ import { PAYMENT_KIND, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { ChainMismatchError, type ChainRow } from '../chains/chains.js'
+import { prepareSingleValue } from '../journal/partitions.js'
 import { codeListSql } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 
@@ -19,6 +20,10 @@ const IS_OPEN = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain
   OR EXISTS (SELECT FROM jobs j WHERE j.network = $1 AND j.chain = $2 AND j.state < ${JOB_STATE.confirmed}
     AND j.kind IN (${codeListSql(JOB_KIND, 'refuse', 'release')}))`
 
+const storedContract = prepareSingleValue<Buffer>(
+  'SELECT community_payments FROM chains WHERE network = $1 AND chain = $2',
+)
+
 /**
  * Stores which contract takes a chain's payments for community names. The contract can change only while no payment is
  * open at the previous one: a new contract does not know earlier payments, so their refusals could never be executed.
@@ -30,10 +35,7 @@ export async function storePaymentsContract(
   { network, chain, label }: Pick<ChainRow, 'network' | 'chain' | 'label'>,
   contract: Buffer | null,
 ): Promise<void> {
-  const read = async (): Promise<Buffer | null> => {
-    const text = 'SELECT community_payments AS known FROM chains WHERE network = $1 AND chain = $2'
-    return (await query<{ known: Buffer | null }>(pool, network, text, [chain]))[0]?.known ?? null
-  }
+  const read = () => storedContract(pool, network, chain)
   const isKept = (known: Buffer | null) =>
     known === contract || (known !== null && contract?.equals(known) === true)
   const before = await read()

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import {
   DailyCapError,
   type EvmJobTx,

@@ -1,6 +1,6 @@
 import { JOB_KIND, JOB_STATE, type JobKind } from '../../registry/outbox.js'
-import { codeListSql, nameOfCode } from '../pg/codes.js'
 import type { PartitionNames } from '../journal/partitions.js'
+import { codeListSql, nameOfCode } from '../pg/codes.js'
 
 /** The unfinished job of a message or a payment that is due first, or has failed. */
 export interface UnfinishedJob {

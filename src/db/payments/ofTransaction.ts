@@ -11,12 +11,6 @@ import {
 import type { Network } from '../../registry/primitives/network.js'
 import { MAX_STATUS_NAMES, type RefundState } from '../../registry/status.js'
 import {
-  groupUnfinishedJob,
-  UNFINISHED_JOB_COLUMNS,
-  type UnfinishedJobRow,
-  unfinishedJobSql,
-} from '../outbox/trouble.js'
-import {
   blockConfirmations,
   groupHubReceipt,
   HUB_RECEIPT_COLUMNS,
@@ -25,6 +19,12 @@ import {
 import { IS_EVM_CHAIN_SQL } from '../chains/chains.js'
 import type { Payment } from '../generated/client.js'
 import { type PartitionNames, prepareStatement } from '../journal/partitions.js'
+import {
+  groupUnfinishedJob,
+  UNFINISHED_JOB_COLUMNS,
+  type UnfinishedJobRow,
+  unfinishedJobSql,
+} from '../outbox/trouble.js'
 import { nameOfCode } from '../pg/codes.js'
 import type { DecodedRow, Queryable } from '../pg/rows.js'
 
@@ -79,7 +79,7 @@ export async function findPaymentsOfTransaction(
   network: Network,
   signature: Buffer,
 ) {
-  const rows = await paymentsByTx(db, network, [signature])
+  const rows = await paymentsByTx(db, network, signature)
   return rows.map(({ outcome, ...row }) => ({
     ...groupUnfinishedJob(groupHubReceipt(row)),
     outcome: outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, outcome),
@@ -133,7 +133,7 @@ export async function findCommunityPaymentsOfTransaction(
   network: Network,
   tx: Buffer,
 ) {
-  const rows = await paidNamesByTx(db, network, [tx])
+  const rows = await paidNamesByTx(db, network, tx)
   return rows.map(({ isEvm, nextBlock, effects, jobState, ...columns }) => {
     const row = groupUnfinishedJob(columns)
     const outcome = row.outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, row.outcome)

@@ -47,6 +47,12 @@ export const columnsFromProperties = <Item>(
     return [column, type, (item) => item[property]]
   })
 
+/** Arrays for `unnest` in a statement's text: for each property, its values of all items. */
+export const arraysOf = <Item>(
+  items: readonly Item[],
+  ...properties: (keyof Item)[]
+): unknown[][] => properties.map((property) => items.map((item) => item[property]))
+
 /**
  * An array as a parameter. Numbers, decimal digits and booleans are written without the quotes that the driver adds.
  */

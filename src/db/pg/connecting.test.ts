@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
-import { errorSentence } from '../../ops/log/errors.js'
+import { errorSentence } from '../../ops/logger/errors.js'
 import { createPool, withConnection } from './pool.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { describeDatabaseError } from '../../ops/log/databaseErrors.js'
+import { describeDatabaseError } from '../../ops/logger/databaseErrors.js'
 
 /** A connection was not established. The message names the server, and `code` is the code of the cause. */
 export class DatabaseConnectionError extends Error {

@@ -276,8 +276,8 @@ export async function withConnection<T>(
 }
 
 /** Number of connections that the server has left for roles without superuser rights. */
-export async function countFreeConnections(pool: pg.Pool): Promise<number> {
-  const { rows } = await pool.query<{ free: number }>(
+export async function countFreeConnections(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ free: number }>(
     `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
        - count(*)::int AS free FROM pg_stat_activity WHERE backend_type = 'client backend'`,
   )

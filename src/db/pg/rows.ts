@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import {
+  LOG_CODE,
+  type LogPlace,
+  NETWORK_CODE,
+  type Network,
+} from '../../registry/primitives/network.js'
 import type { Prisma } from '../generated/client.js'
 import { nameOfCode } from './codes.js'
 import { connectionsThroughPooler, type Queryable } from './pipeline.js'
@@ -88,24 +93,24 @@ export async function readRows<Row>(
   })
 }
 
-/** Like `readRows`, for one network: its code is `$1`, and the values are `$2` and up. */
+/** Like `readRows`, for one network or log: its code is `$1`, and the values are `$2` and up. */
 export function query<Row>(
   db: Queryable,
-  network: Network,
+  network: LogPlace,
   statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  return readRows(db, statement, [NETWORK_CODE[network], ...values])
+  return readRows(db, statement, [LOG_CODE[network], ...values])
 }
 
 /** Like `query`. @returns how many rows the statement wrote or deleted */
 export async function execute(
   db: Queryable,
-  network: Network,
+  network: LogPlace,
   statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<number> {
-  return (await run(db, statement, [NETWORK_CODE[network], ...values])).rowCount ?? 0
+  return (await run(db, statement, [LOG_CODE[network], ...values])).rowCount ?? 0
 }
 
 /**

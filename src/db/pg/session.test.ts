@@ -28,6 +28,7 @@ const NAMES = [
   'idle_session_timeout',
   'jit',
   'enable_seqscan',
+  'enable_bitmapscan',
   'plan_cache_mode',
   'extra_float_digits',
   'array_nulls',
@@ -67,6 +68,7 @@ const STATED = {
   synchronous_commit: 'on',
   jit: 'off',
   enable_seqscan: 'on',
+  enable_bitmapscan: 'on',
   plan_cache_mode: 'auto',
   extra_float_digits: '1',
   array_nulls: 'on',
@@ -87,6 +89,7 @@ describe('a session of a role with wrong settings, by a URL with wrong parameter
     lock_timeout: '3s',
     idle_in_transaction_session_timeout: '4s',
     enable_seqscan: 'off',
+    enable_bitmapscan: 'off',
     plan_cache_mode: 'force_generic_plan',
   }
 

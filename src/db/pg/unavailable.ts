@@ -1,6 +1,6 @@
 import { DATABASE_DRIVER_ERROR_PATTERN } from '../../ops/causes.js'
-import { sqlStateOf } from '../../ops/log/databaseErrors.js'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { sqlStateOf } from '../../ops/logger/databaseErrors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { withTimeout } from '../../ops/notify.js'
 import type { Queryable } from './pipeline.js'
 
@@ -82,8 +82,8 @@ export const isLockTimeoutError = hasCode('55P03')
 export const isReadOnlyError = hasCode('25006')
 
 /** Waits for a write that is not essential. Ignores the failure if the database is unavailable. */
-export const ignoreOutage = (write: Promise<void>): Promise<void> =>
-  fallbackOnExpectedError(write, isDatabaseUnavailable, undefined)
+export const ignoreOutage = async (write: Promise<unknown>): Promise<void> =>
+  void (await fallbackOnExpectedError(write, isDatabaseUnavailable, undefined))
 
 /** SQLSTATE of a server's error, otherwise Node's code. Empty without a code. */
 function codeOf(error: Error): string {

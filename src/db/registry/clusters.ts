@@ -1,14 +1,16 @@
+import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import {
   actorOfChange,
   BODY_PREFIX_BYTES_WITH_ACTOR,
   isClusterChangeKind,
 } from '../../registry/journal/change.js'
-import { entryKindOfCode } from '../../registry/journal/entry.js'
+import { ENTRY_KIND, entryKindOfCode } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
+import type { EvidenceMark } from '../../registry/transparencyLog/evidence.js'
 import {
   journalEntrySql,
   type PartitionNames,
-  prepareSingleRow,
+  prepareSingleValue,
   prepareStatement,
 } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
@@ -30,6 +32,8 @@ interface ClusterWallet {
   isVerified: boolean
   isPrivate: boolean
   isBackedUp: boolean
+  /** Null in a mirror, which has no evidence. */
+  evidence: EvidenceMark | null
   createdMs: number
   updatedMs: number
   updatedBy: Buffer | null
@@ -49,13 +53,26 @@ interface Row extends Omit<ClusterWallet, 'address'> {
   updatedBody: Buffer | null
 }
 
+/** Number of public changes of a wallet since it was added that are searched for a registration. */
+const SEARCHED_CHANGES = 32
+const WON = Buffer.of(1, BID_OUTCOME.won).toString('hex')
+/** SQL: what shows that the wallet `w` belongs to the cluster `c`. `created` is the entry that added it. */
+const evidenceMark = (l: PartitionNames): string => `CASE WHEN h.proved_block IS NOT NULL THEN NULL
+    WHEN w.verified AND w.evidence_seq IS NOT NULL THEN 'signed'
+    WHEN w.verified AND EXISTS (SELECT FROM (
+      SELECT j.kind, j.effects FROM ${l.journal} j WHERE j.network = ${l.network} AND j.generation = h.generation
+        AND j.actor = w.address AND j.public_count > 0 AND j.public_first >= created.public_first
+      ORDER BY j.public_first LIMIT ${SEARCHED_CHANGES}
+    ) j WHERE j.kind = ${ENTRY_KIND.bid} AND substring(j.effects FROM 1 FOR 10) = '\\x${WON}'::bytea || int8send(c.serial)) THEN 'registered'
+    ELSE 'unsigned' END`
+
 /**
  * SQL: a cluster with its public wallets, oldest first, and its private wallets for a `viewer` that is verified in it.
  */
 const clusterFor = (l: PartitionNames, serial: string, viewer: string): string => `
   SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,
     w.address, w.name, w.is_verified, w.is_private, w.is_backed_up, w.created_ms, w.updated_ms, w.updated_by,
-    w.updated_kind, w.updated_body
+    w.updated_kind, w.updated_body, w.evidence
   FROM journal_heads h
   JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = ${serial}
   CROSS JOIN LATERAL (SELECT EXISTS (
@@ -65,7 +82,7 @@ const clusterFor = (l: PartitionNames, serial: string, viewer: string): string =
   CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'c.created_seq')}) cj
   LEFT JOIN LATERAL (
     SELECT w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up, w.created_seq,
-      created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
+      ${evidenceMark(l)} AS evidence, created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
       CASE WHEN m.is_member THEN updated.kind END AS updated_kind,
       CASE WHEN m.is_member THEN substring(updated.body FROM 1 FOR ${BODY_PREFIX_BYTES_WITH_ACTOR}) END AS updated_body
     FROM (
@@ -87,7 +104,7 @@ function clusterBy<Key>(serial: (l: PartitionNames) => string) {
     network: Network,
     key: Key,
     viewer: Buffer | null = null,
-  ): Promise<ClusterForViewer | null> => view(await read(db, network, [key, viewer]))
+  ): Promise<ClusterForViewer | null> => view(await read(db, network, key, viewer))
 }
 
 export const findClusterById = clusterBy<Buffer>(
@@ -96,21 +113,20 @@ export const findClusterById = clusterBy<Buffer>(
 
 export const findClusterByName = clusterBy<string>((l) => holderOfNameSql(l, '$1'))
 
-const idByName = prepareSingleRow<{ id: Buffer }, [name: string]>(
+/** Id of the cluster that holds a name, without its wallets. Null where no cluster holds it. */
+export const findClusterIdByName = prepareSingleValue<Buffer, [name: string]>(
   (l) =>
     `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = (${holderOfNameSql(l, '$1')})`,
 )
 
-/** Id of the cluster that holds a name, without its wallets. Null where no cluster holds it. */
-export async function findClusterIdByName(
-  db: Queryable,
-  network: Network,
-  name: string,
-): Promise<Buffer | null> {
-  return (await idByName(db, network, name))?.id ?? null
-}
-
-const idByAddress = prepareStatement<{ id: Buffer }>(
+/**
+ * Id of the cluster in which an address is verified, or null. A private verification is found only if the address is
+ * `viewer`.
+ */
+export const findClusterId = prepareSingleValue<
+  Buffer,
+  [address: Buffer, viewer: Buffer | null | undefined]
+>(
   (l) => `SELECT c.id FROM (
       SELECT cluster FROM (${publicWalletSql(l, '$1')}) p WHERE verified
       UNION ALL
@@ -119,19 +135,6 @@ const idByAddress = prepareStatement<{ id: Buffer }>(
     CROSS JOIN LATERAL (SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = w.cluster LIMIT 1) c`,
 )
 
-/**
- * Id of the cluster in which an address is verified, or null. A private verification is found only if the address is
- * `viewer`.
- */
-export async function findClusterId(
-  db: Queryable,
-  network: Network,
-  address: Buffer,
-  viewer: Buffer | null = null,
-): Promise<Buffer | null> {
-  return (await idByAddress(db, network, [address, viewer]))[0]?.id ?? null
-}
-
 /** A cluster that lists an address in public, in which the address is not verified. */
 export interface Invitation {
   clusterId: Buffer
@@ -139,7 +142,8 @@ export interface Invitation {
   walletName: string
 }
 
-const invitations = prepareStatement<Invitation>(
+/** Clusters that list an address in public without its proof, newest entry first: old ones of strangers hide no new one. */
+export const findInvitations = prepareStatement<Invitation, [address: Buffer, limit: number]>(
   (l) => `SELECT c.id AS cluster_id, held.name AS cluster_name, w.name AS wallet_name FROM (
       SELECT cluster, name, created_seq FROM ${l.wallets}
       WHERE network = ${l.network} AND address = $1 AND NOT private AND NOT verified
@@ -150,23 +154,10 @@ const invitations = prepareStatement<Invitation>(
     ORDER BY w.created_seq DESC, w.cluster DESC`,
 )
 
-/** Clusters that list an address in public without its proof, newest entry first: old ones of strangers hide no new one. */
-export const findInvitations = (
-  db: Queryable,
-  network: Network,
-  address: Buffer,
-  limit: number,
-): Promise<Invitation[]> => invitations(db, network, [address, limit])
-
-const clusterRowById = prepareSingleRow<{ id: Buffer }, [id: Buffer]>(
+/** The id itself where a cluster has it, else null. */
+export const findKnownClusterId = prepareSingleValue<Buffer, [id: Buffer]>(
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
-
-export const clusterExists = async (
-  db: Queryable,
-  network: Network,
-  id: Buffer,
-): Promise<boolean> => (await clusterRowById(db, network, id)) !== null
 
 function view(rows: readonly Row[]): ClusterForViewer | null {
   const [first] = rows

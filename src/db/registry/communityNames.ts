@@ -6,13 +6,20 @@ import { communityRulesOfBody } from '../../registry/journal/storedRules.js'
 import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { journalEntrySql, type PartitionNames, prepareStatement } from '../journal/partitions.js'
+import {
+  journalEntrySql,
+  type PartitionNames,
+  prepareSingleRow,
+  prepareSingleValue,
+  prepareStatement,
+} from '../journal/partitions.js'
+import { arraysOf } from '../pg/arrays.js'
 import type { Queryable } from '../pg/rows.js'
 import { holderOfNameSql, nameHolderSql } from './heldNames.js'
 import type { JournalPage } from './owners.js'
 import { publicWalletSql } from './publicWallets.js'
 
-const rulesNow = prepareStatement<{ body: Buffer }>(
+const rulesNow = prepareSingleValue<Buffer>(
   (l) => `SELECT j.body FROM journal_heads h
     CROSS JOIN LATERAL (
       SELECT seq FROM ${l.communities} WHERE network = ${l.network} AND name = $1 ORDER BY seq DESC LIMIT 1
@@ -27,8 +34,8 @@ export async function findCommunityRules(
   network: Network,
   name: string,
 ): Promise<CommunityRules | null> {
-  const rows = await rulesNow(db, network, [name])
-  return rows[0] ? communityRulesOfBody(rows[0].body) : null
+  const body = await rulesNow(db, network, name)
+  return body && communityRulesOfBody(body)
 }
 
 const nextCommunitySql = (l: PartitionNames, after: string): string =>
@@ -53,7 +60,7 @@ export async function findCommunities(
   network: Network,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  const rows = await list(db, network, [after, limit])
+  const rows = await list(db, network, after, limit)
   return rows.map(({ name }) => name)
 }
 
@@ -86,10 +93,10 @@ const freed = prepareStatement<{ id: Buffer; seq: number }>(
  * @returns sequence numbers of the earlier payments, by the ids of the given payments
  */
 export async function findFreedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
-  return new Map((await freed(db, network, [ids])).map(({ id, seq }) => [mapKey(id), seq]))
+  return new Map((await freed(db, network, ids)).map(({ id, seq }) => [mapKey(id), seq]))
 }
 
-const availability = prepareStatement<{ isTaken: boolean; payers: Buffer[] }>(
+const availability = prepareSingleRow<{ isTaken: boolean; payers: Buffer[] }>(
   (l) => `SELECT
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $2
         AND NOT (cardinality($3::text[]) > 0 AND ${isFreed(l)}))
@@ -118,18 +125,18 @@ export async function readCommunityNameAvailability(
   { community, name }: { community: string; name: string },
   prices: readonly CommunityPrice[],
 ): Promise<{ isTaken: boolean; payers: Buffer[] }> {
-  const [row] = await availability(db, network, [
+  const row = await availability(
+    db,
+    network,
     community,
     name,
-    prices.map((price) => price.network),
-    prices.map(({ token }) => token),
-    prices.map(({ recipient }) => recipient),
+    ...arraysOf(prices, 'network', 'token', 'recipient'),
     prices.map(({ amount }) => amount.toString()),
-  ])
+  )
   return row!
 }
 
-const standing = prepareStatement<Standing>((l) => {
+const standing = prepareSingleRow<Standing>((l) => {
   const home = (wallet: string) =>
     `(SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = ${wallet} AND verified)`
   return `SELECT
@@ -162,8 +169,7 @@ export async function readCallerRights(
     wallet,
   }: { community: string; name: string; caller: Buffer; wallet: Buffer },
 ): Promise<Standing> {
-  const [row] = await standing(db, network, [community, caller, wallet, name])
-  return row!
+  return (await standing(db, network, community, caller, wallet, name))!
 }
 
 /** A name below a community that an address owns. Times in ms. */
@@ -209,7 +215,7 @@ export async function findOwnedCommunityNames(
   address: Buffer,
   { after, limit }: JournalPage,
 ): Promise<OwnedCommunityName[]> {
-  return (await owned(db, network, [address, after, limit])).map(ownedWithPayment)
+  return (await owned(db, network, address, after, limit)).map(ownedWithPayment)
 }
 
 const named = prepareStatement<OwnedRow>(
@@ -223,24 +229,20 @@ export async function findCommunityNameRecords(
   community: string,
   names: readonly string[],
 ): Promise<OwnedCommunityName[]> {
-  return (await named(db, network, [community, names])).map(ownedWithPayment)
+  return (await named(db, network, community, names)).map(ownedWithPayment)
 }
-
-const members = prepareStatement<{ name: string; address: Buffer }>(
-  (l) => `SELECT name, address FROM ${l.community_names}
-    WHERE network = ${l.network} AND community = $1 AND name > $2 ORDER BY name LIMIT $3`,
-)
 
 /**
  * Names below a community with their owners' stored addresses, in ASCII order.
  * @param after last name of the previous page
  */
-export const findCommunityMembers = (
-  db: Queryable,
-  network: Network,
-  community: string,
-  { after, limit }: { after: string; limit: number },
-) => members(db, network, [community, after, limit])
+export const findCommunityMembers = prepareStatement<
+  { name: string; address: Buffer },
+  [community: string, after: string, limit: number]
+>(
+  (l) => `SELECT name, address FROM ${l.community_names}
+    WHERE network = ${l.network} AND community = $1 AND name > $2 ORDER BY name LIMIT $3`,
+)
 
 const verifiedIn = prepareStatement<{ name: string }>(
   (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)
@@ -261,5 +263,5 @@ export async function findClusterNamesOfVerifiedWallet(
   names: readonly string[],
 ): Promise<Set<string>> {
   if (names.length === 0) return new Set()
-  return new Set((await verifiedIn(db, network, [address, names])).map(({ name }) => name))
+  return new Set((await verifiedIn(db, network, address, names)).map(({ name }) => name))
 }

@@ -1,5 +1,5 @@
-import { BID_OFFSETS, BID_OUTCOME } from '../../registry/journal/bid.js'
 import { ADDRESS_AND_TX_ID_FORMS } from '../../registry/forms/index.js'
+import { BID_OFFSETS, BID_OUTCOME } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { FullName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -23,7 +23,7 @@ export interface NameListPart {
 /** SQL: a part of a list of names in an order. Parameters: offset and limit. */
 const partSql = (names: string): string => `ARRAY(${names} OFFSET $1 LIMIT $2) AS names`
 
-const newest = prepareSingleRow<NameListPart, [offset: number, limit: number]>((l) => {
+const newest = prepareSingleRow<NameListPart>((l) => {
   const won = `FROM ${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`
   return `SELECT h.names + (SELECT count(*) ${won} AND seq > h.names_seq) AS total,
       ${partSql(`SELECT name ${won} ORDER BY seq DESC`)}
@@ -44,14 +44,13 @@ const beginningSql = (
 ): string => `WITH found AS MATERIALIZED (SELECT name FROM ${names} AND name >= $3 AND name < $3 || '~' ORDER BY name LIMIT ${MAX_LISTED})
   SELECT (SELECT count(*) FROM found) AS total, ${partSql('SELECT name FROM found')}`
 
-const ofClusters = prepareSingleRow<NameListPart, [offset: number, limit: number, prefix: string]>(
-  (l) => beginningSql(`${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`),
+const ofClusters = prepareSingleRow<NameListPart>((l) =>
+  beginningSql(`${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`),
 )
 
-const ofCommunity = prepareSingleRow<
-  NameListPart,
-  [offset: number, limit: number, prefix: string, community: string]
->((l) => beginningSql(`${l.community_names} WHERE network = ${l.network} AND community = $4`))
+const ofCommunity = prepareSingleRow<NameListPart>((l) =>
+  beginningSql(`${l.community_names} WHERE network = ${l.network} AND community = $4`),
+)
 
 /**
  * Names that begin with a text, in ASCII order: of clusters, or, where the text has a part after the slash, those below a
@@ -101,7 +100,7 @@ export async function findClusterNameRecords(
   network: Network,
   names: readonly string[],
 ): Promise<Map<string, ClusterNameRecord>> {
-  const rows = await records(db, network, [names])
+  const rows = await records(db, network, names)
   return new Map(
     rows.map(({ amount, ...row }) => [row.name, { ...row, amountWei: wordToBigInt(amount) }]),
   )
@@ -139,7 +138,7 @@ export async function findWalletOfEachChain(
   clusters: readonly number[],
 ): Promise<Map<number, Buffer[]>> {
   const found = new Map<number, Buffer[]>()
-  for (const { cluster, address } of await samples(db, network, [[...new Set(clusters)]]))
+  for (const { cluster, address } of await samples(db, network, [...new Set(clusters)]))
     found.set(cluster, [...(found.get(cluster) ?? []), address])
   return found
 }

@@ -73,7 +73,7 @@ export async function findNamesOfAddresses(
   network: Network,
   addresses: readonly Buffer[],
 ): Promise<(AddressLookupResult | null)[]> {
-  return readOnce(addresses, mapKey, (asked) => byAddresses(db, network, [asked]))
+  return readOnce(addresses, mapKey, (asked) => byAddresses(db, network, asked))
 }
 
 export interface NameLookupResult {
@@ -124,7 +124,12 @@ export async function findWalletsByNames(
     names,
     ({ cluster, wallet }) => `${cluster}/${wallet ?? ''}`,
     (asked) =>
-      byNames(db, network, [asked.map((name) => name.cluster), asked.map((name) => name.wallet)]),
+      byNames(
+        db,
+        network,
+        asked.map((name) => name.cluster),
+        asked.map((name) => name.wallet),
+      ),
   )
 }
 
@@ -155,10 +160,12 @@ export const findWalletsByTypes = (
     all,
     ({ cluster, stored }) => `${cluster}/${stored}`,
     (asked) =>
-      byTypes(db, network, [
+      byTypes(
+        db,
+        network,
         asked.map(({ cluster }) => cluster),
         asked.map(({ stored }) => stored),
-      ]),
+      ),
   )
 
 /** A cluster's wallets, with the feed's generation and newest event number at the time of the read. */
@@ -204,7 +211,7 @@ export async function findWalletBundles(
 ): Promise<WalletBundlesSnapshot[]> {
   // addresses without a cluster have a row, too
   return (await readOnce(addresses, mapKey, (asked) =>
-    bundles(db, network, [asked, stored]),
+    bundles(db, network, asked, stored),
   )) as WalletBundlesSnapshot[]
 }
 
@@ -221,7 +228,7 @@ export async function findNamesByPrefix(
   prefix: string,
   limit: number,
 ): Promise<string[]> {
-  return (await beginning(db, network, [prefix, limit])).map(({ name }) => name)
+  return (await beginning(db, network, prefix, limit)).map(({ name }) => name)
 }
 
 export type NameAvailabilityState = 'free' | 'taken' | 'pending'
@@ -242,7 +249,7 @@ export async function readNameAvailability(
   const rows = await readOnce(
     names,
     (name) => name,
-    (asked) => availability(db, network, [asked]),
+    (asked) => availability(db, network, asked),
   )
   return rows.map((row) => {
     if (row?.taken) return 'taken'

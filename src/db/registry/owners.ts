@@ -1,7 +1,7 @@
 import { BID_OFFSETS, BID_OUTCOME } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { journalEntrySql, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
+import { journalEntrySql, prepareSingleValue, prepareStatement } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
 import { heldNamesSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
@@ -28,7 +28,11 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
   ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
       substring(created.body FROM ${BID_OFFSETS.txHash + 1} FOR 32) AS tx,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
-    FROM (${publicWalletSql(l, '$1')}) w
+    FROM (
+      SELECT cluster, name FROM (${publicWalletSql(l, '$1')}) p WHERE verified
+      UNION ALL
+      SELECT cluster, name FROM ${l.wallets} WHERE network = ${l.network} AND address = $4::bytea AND verified AND private AND $1 = $4
+    ) w
     JOIN journal_heads h ON h.network = ${l.network}
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     CROSS JOIN LATERAL (
@@ -39,7 +43,7 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
     ) n
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) created
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.updated_seq')}) updated
-    WHERE w.verified ORDER BY n.seq`,
+    ORDER BY n.seq`,
 )
 
 /** A page of a list in the order of the journal. */
@@ -49,14 +53,15 @@ export interface JournalPage {
   limit: number
 }
 
-/** The names owned by a publicly verified address, oldest first. */
+/** The names owned by a verified address, oldest first. A private verification is found only if the address is `viewer`. */
 export async function findOwnedNames(
   db: Queryable,
   network: Network,
   address: Buffer,
   { after, limit }: JournalPage,
+  viewer: Buffer | null = null,
 ): Promise<OwnedName[]> {
-  const rows = await owned(db, network, [address, after, limit])
+  const rows = await owned(db, network, address, after, limit, viewer)
   return rows.map(({ amount, ...name }) => ({ amountWei: wordToBigInt(amount), ...name }))
 }
 
@@ -75,24 +80,19 @@ export async function findWinningBids(
   names: readonly string[],
 ): Promise<Map<string, Buffer>> {
   if (names.length === 0) return new Map()
-  const rows = await winning(db, network, [names])
+  const rows = await winning(db, network, names)
   return new Map(rows.map(({ name, body }) => [name, body]))
 }
-
-const position = prepareSingleRow<{ seq: number }, [cluster: string, wallet: string | null]>(
-  (l) => `SELECT seq FROM ${l.names}
-      WHERE network = ${l.network} AND name = $1 AND outcome = ${BID_OUTCOME.won} AND $2::text IS NULL
-    UNION ALL SELECT seq FROM ${l.community_names} WHERE network = ${l.network} AND community = $1 AND name = $2`,
-)
 
 /**
  * Sequence number at which a name was registered. Null where nobody holds it. `wallet` is null for the name of a
  * cluster.
  */
-export async function findRegistrationPosition(
-  db: Queryable,
-  network: Network,
-  { cluster, wallet }: { cluster: string; wallet: string | null },
-): Promise<number | null> {
-  return (await position(db, network, cluster, wallet))?.seq ?? null
-}
+export const findRegistrationPosition = prepareSingleValue<
+  number,
+  [cluster: string, wallet: string | null]
+>(
+  (l) => `SELECT seq FROM ${l.names}
+      WHERE network = ${l.network} AND name = $1 AND outcome = ${BID_OUTCOME.won} AND $2::text IS NULL
+    UNION ALL SELECT seq FROM ${l.community_names} WHERE network = ${l.network} AND community = $1 AND name = $2`,
+)

@@ -51,7 +51,7 @@ export async function findPublicWallets(
 ): Promise<(PublicWallet[] | null)[] | null> {
   const found: (PublicWallet[] | null)[] = names.map(() => null)
   if (names.length === 0) return found
-  const rows = await byNames(db, network, [names, limit + 1])
+  const rows = await byNames(db, network, names, limit + 1)
   if (rows.length > limit) return null
   for (const { ord, address, ...wallet } of rows) {
     const wallets = found[ord - 1] ?? []

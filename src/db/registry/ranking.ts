@@ -1,6 +1,6 @@
-import { BID_OFFSETS, BID_OUTCOME } from '../../registry/journal/bid.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Worker } from '../../ops/worker.js'
+import { BID_OFFSETS, BID_OUTCOME } from '../../registry/journal/bid.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { readAnswerVersions } from '../journal/head.js'
 import { type PartitionNames, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
@@ -63,7 +63,7 @@ const COUNTED = prepared(
  * request.
  */
 export async function refreshRanking(db: Queryable, network: Network): Promise<void> {
-  const [counted] = await refresh(db, network, [])
+  const [counted] = await refresh(db, network)
   await execute(db, network, COUNTED, [counted!.names, counted!.seq])
 }
 
@@ -113,7 +113,8 @@ export interface RankedCluster {
   referredWei: bigint
 }
 
-const ranked = prepareStatement<RankedCluster>(
+/** Clusters of the ranking, as `refreshRanking` wrote it last. */
+export const findRankedClusters = prepareStatement<RankedCluster, [offset: number, limit: number]>(
   (
     l,
   ) => `SELECT r.rank, r.cluster, c.id AS cluster_id, r.name, r.names, r.amount_wei, coalesce(f.amount_wei, 0) AS referred_wei
@@ -123,21 +124,13 @@ const ranked = prepareStatement<RankedCluster>(
     WHERE r.network = ${l.network} AND r.rank > $1 AND r.rank <= $1 + $2 ORDER BY r.rank`,
 )
 
-/** Clusters of the ranking, as `refreshRanking` wrote it last. */
-export const findRankedClusters = (
-  db: Queryable,
-  network: Network,
-  offset: number,
-  limit: number,
-): Promise<RankedCluster[]> => ranked(db, network, [offset, limit])
-
 /** Winning bids with a referral: their number, and the sum of their amounts. */
 export interface ReferredBids {
   bids: number
   amountWei: bigint
 }
 
-const referred = prepareSingleRow<ReferredBids, [referral: Buffer]>(
+const referred = prepareSingleRow<ReferredBids>(
   ({ network }: PartitionNames) =>
     `SELECT bids, amount_wei FROM referrals WHERE network = ${network} AND referral = $1`,
 )

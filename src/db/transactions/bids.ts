@@ -24,6 +24,7 @@ import {
   prepareSingleRow,
   prepareStatement,
 } from '../journal/partitions.js'
+import { arraysOf } from '../pg/arrays.js'
 import { type DecodedRow, existsRowSql, type Queryable } from '../pg/rows.js'
 import { readOnce } from '../registry/lookups.js'
 import { findWinningBids } from '../registry/owners.js'
@@ -113,7 +114,7 @@ interface Totals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWon'> {
   firstWon: Buffer | null
 }
 
-const totalsInJournal = prepareSingleRow<Totals, [hash: Buffer, chain: number, block: number]>(
+const totalsInJournal = prepareSingleRow<Totals>(
   (l) => `SELECT s.count, s.amount_wei, s.at_ms, s.has_won, w.body AS first_won FROM journal_heads h
     CROSS JOIN LATERAL (
       SELECT count(*) AS count, ${AMOUNT_SUM} AS amount_wei, max(at_ms) AS at_ms, bool_and(${WON}) AS has_won,
@@ -136,10 +137,12 @@ export const findJournalledTxs = (
   readOnce(hashes, mapKey, (distinct) => readJournalledTxs(db, network, distinct))
 
 async function readJournalledTxs(db: Queryable, network: Network, hashes: readonly Buffer[]) {
-  const found = await journalled(db, network, [
+  const found = await journalled(
+    db,
+    network,
     hashes.map((hash) => txKeyOfHash(hash).toString()),
     hashes,
-  ])
+  )
   const rowsOf = hashes.map((): JournalledRow[] => [])
   for (const row of found) rowsOf[row.ord - 1]!.push(row)
   const txs: (JournalledTx & { ord: number })[] = []
@@ -228,13 +231,6 @@ export interface HubReceipt {
   bids: number
 }
 
-/** Parameters of `RECEIPTS`. */
-const receiptValues = (receipts: readonly HubReceipt[]): unknown[] => [
-  receipts.map(({ txHash }) => txHash),
-  receipts.map(({ block }) => block),
-  receipts.map(({ logIndex }) => logIndex),
-  receipts.map(({ bids }) => bids),
-]
 const RECEIPTS =
   'unnest($1::bytea[], $2::int8[], $3::int4[], $4::int4[]) WITH ORDINALITY AS i(hash, block, before, bids, ord)'
 
@@ -258,7 +254,12 @@ export async function findJournalledBidsOfReceipts(
 ): Promise<JournalledBid[][]> {
   const bids = receipts.map((): JournalledBid[] => [])
   if (receipts.length === 0) return bids
-  for (const row of await journalledOfReceipts(db, network, [...receiptValues(receipts), hub]))
+  for (const row of await journalledOfReceipts(
+    db,
+    network,
+    ...arraysOf(receipts, 'txHash', 'block', 'logIndex', 'bids'),
+    hub,
+  ))
     bids[row.ord - 1]!.push(journalledBid(row))
   await addWinners(db, network, bids.flat())
   return bids
@@ -302,10 +303,9 @@ const inTail = prepareStatement<TailRow>((l) =>
   ),
 )
 
-const totalsInTail = prepareSingleRow<
-  Pick<Totals, 'count' | 'amountWei'>,
-  [hash: Buffer, chain: number]
->((l) => `SELECT count(*) AS count, ${AMOUNT_SUM} AS amount_wei ${factsOfTx(l)}`)
+const totalsInTail = prepareSingleRow<Pick<Totals, 'count' | 'amountWei'>>(
+  (l) => `SELECT count(*) AS count, ${AMOUNT_SUM} AS amount_wei ${factsOfTx(l)}`,
+)
 
 /**
  * Bids of a transaction in the hub's unconfirmed blocks, or null. A bid leads when its name is free and no earlier
@@ -318,7 +318,7 @@ export async function findUnconfirmedTx(
   hub: number,
   hash: Buffer,
 ): Promise<UnconfirmedTx | null> {
-  const rows = await inTail(db, network, [hash, hub])
+  const rows = await inTail(db, network, hash, hub)
   const first = rows[0]
   if (!first) return null
   const counted = rows.length < ROWS ? null : await totalsInTail(db, network, hash, hub)
@@ -364,7 +364,12 @@ export async function findUnconfirmedBidsOfReceipts(
     confirmations: { have: 0, need: 0 },
   }))
   if (receipts.length === 0) return found
-  for (const row of await inTailOfReceipts(db, network, [...receiptValues(receipts), hub])) {
+  for (const row of await inTailOfReceipts(
+    db,
+    network,
+    ...arraysOf(receipts, 'txHash', 'block', 'logIndex', 'bids'),
+    hub,
+  )) {
     const own = found[row.ord - 1]!
     own.bids.push(unconfirmedBid(row))
     own.confirmations = blockConfirmations(row.block, row)

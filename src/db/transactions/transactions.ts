@@ -3,7 +3,12 @@ import { txKeyOfHash } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { MAX_STATUS_NAMES } from '../../registry/status.js'
 import type { TrackedTx as StoredTx } from '../generated/client.js'
-import { type PartitionNames, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
+import {
+  type PartitionNames,
+  prepareCommand,
+  prepareSingleRow,
+  prepareStatement,
+} from '../journal/partitions.js'
 import { type DecodedRow, execute, prepared, type Queryable } from '../pg/rows.js'
 
 /** Data stored about a transaction that a chain has returned at least once. */
@@ -31,7 +36,7 @@ export async function readConfirmedBlocks(
   db: Queryable,
   network: Network,
 ): Promise<ReadonlyMap<number, number>> {
-  return new Map((await confirmed(db, network, [])).map(({ chain, block }) => [chain, block]))
+  return new Map((await confirmed(db, network)).map(({ chain, block }) => [chain, block]))
 }
 
 export type TxSighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
@@ -59,28 +64,18 @@ const REMEMBER =
     WHERE excluded.last_seen_ms >= t.last_seen_ms + ${SIGHTING_STEP_MS} OR t.sender IS NULL AND excluded.sender IS NOT NULL`)
 
 /** Stores why a seen transaction is `invalid`, once that is confirmed. The first verdict stays. */
-export async function storeInvalidVerdict(
-  db: Queryable,
-  network: Network,
-  hash: Buffer,
-  verdict: string,
-): Promise<void> {
-  const text =
-    'UPDATE tracked_txs SET verdict = $3 WHERE network = $1 AND hash = $2 AND verdict IS NULL'
-  await execute(db, network, prepared(text), [hash, verdict])
-}
+export const storeInvalidVerdict = prepareCommand<[hash: Buffer, verdict: string]>(
+  prepared(
+    'UPDATE tracked_txs SET verdict = $3 WHERE network = $1 AND hash = $2 AND verdict IS NULL',
+  ),
+)
 
 /** Stores which transaction replaced a transaction. The first stored replacement stays. */
-export async function storeReplacement(
-  db: Queryable,
-  network: Network,
-  hash: Buffer,
-  by: Buffer,
-): Promise<void> {
-  const text =
-    'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL'
-  await execute(db, network, prepared(text), [hash, by])
-}
+export const storeReplacement = prepareCommand<[hash: Buffer, by: Buffer]>(
+  prepared(
+    'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL',
+  ),
+)
 
 /** Summary of the rows that the database has of a transaction. `records` changes with these rows. */
 export interface TxProgress {
@@ -118,4 +113,9 @@ export const readTxProgress = (
   network: Network,
   txs: readonly Buffer[],
 ): Promise<TxProgress[]> =>
-  progress(db, network, [txs.map((tx) => txKeyOfHash(tx).toString()), txs])
+  progress(
+    db,
+    network,
+    txs.map((tx) => txKeyOfHash(tx).toString()),
+    txs,
+  )

@@ -36,12 +36,12 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { BlockTimeEstimator } from '../headClock.js'
 import { measureBackfillProgress } from '../progress.js'
 import {
-  assertCheckpointOnChain,
+  assertCursorOnChain,
   DeepReorgError,
-  failBelowCheckpoint,
+  failBelowCursor,
   HALT_PATIENCE,
   LOCAL_CHECKS_BEFORE_HALT,
-} from './checkpoint.js'
+} from './cursor.js'
 import { type NewBlocks, readNewBlocks } from './tail.js'
 import { type ChainIndexerOptions, type IndexerStepOutcome, initialChainState } from './types.js'
 import { alarmOfNoQuorumError, findNoQuorumError } from './undecided.js'
@@ -77,13 +77,13 @@ export class ChainIndexer {
   /** Minimum bid in force, wei. Null before the first step. */
   #minimumWei: bigint | null = null
   /**
-   * Unconfirmed blocks above the checkpoint, which are those in the tables. Null where the tables may have others:
+   * Unconfirmed blocks above the cursor, which are those in the tables. Null where the tables may have others:
    * after a restart or a failed step, and in a backfill.
    */
   #stored: readonly DecodedBlock[] | null = null
-  /** The contracts' running hashes at the checkpoint. Null before they are verified, and after a failed step. */
+  /** The contracts' running hashes at the cursor. Null before they are verified, and after a failed step. */
   #runningHashes: RunningHashes | null = null
-  /** How many checks in a row found the checkpoint's block replaced, and since when. Null after any other check. */
+  /** How many checks in a row found the cursor's block replaced, and since when. Null after any other check. */
   #doubt: { failures: number; sinceMs: number } | null = null
   /** Why confirmed blocks could not be proved in this step, which still wrote new blocks. Null: no error. */
   #unproved: Error | null = null
@@ -118,7 +118,7 @@ export class ChainIndexer {
           `${error.message}, which was confirmed: check the chain, then run \`clusterd journal rewind\`, or \`clusterd journal unhalt\` if it has that block again`,
         )
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
-      // the database transaction may have been committed, so unconfirmed blocks and checkpoint are read again
+      // the database transaction may have been committed, so unconfirmed blocks and cursor are read again
       this.#stored = null
       this.#runningHashes = null
       this.#fetcher.forget()
@@ -137,7 +137,7 @@ export class ChainIndexer {
     throw error
   }
 
-  /** Counts a check that found the checkpoint's block replaced. True once indexing of the chain has to halt. */
+  /** Counts a check that found the cursor's block replaced. True once indexing of the chain has to halt. */
   #isOutOfPatience(): boolean {
     const { chain, haltPatience = chain.config.local ? LOCAL_CHECKS_BEFORE_HALT : HALT_PATIENCE } =
       this.#options
@@ -177,7 +177,7 @@ export class ChainIndexer {
     if (!state.isCaughtUp) state.headMs = latest.timestampMs
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#runningHashes) {
-      await assertCheckpointOnChain(pool, chain, row, epoch)
+      await assertCursorOnChain(pool, chain, row, epoch)
       const { runningHashes, ground } = await readLastConfirmedHashes(chain, row)
       const alive = () => this.#showProgress(row.nextBlock, confirmed, 0, Date.now())
       this.#runningHashes =
@@ -212,7 +212,7 @@ export class ChainIndexer {
 
   /**
    * Writes confirmed blocks up to `to` into the journal: reads ranges in parallel, writes them in order, and moves the
-   * checkpoint in the same transaction. A process that is killed anywhere continues from the checkpoint. The abort
+   * cursor in the same transaction. A process that is killed anywhere continues from the cursor. The abort
    * signal ends the backfill early.
    */
   async #backfill(to: number, latest: BlockHeader): Promise<IndexerStepOutcome> {
@@ -228,8 +228,7 @@ export class ChainIndexer {
       for await (const fetched of this.#fetcher.ranges(this.#runningHashes!, row.nextBlock, to)) {
         if (signal.aborted) break
         const { to: last, parentHash, runningHashes } = fetched.answer
-        if (row.parentHash && !parentHash.equals(row.parentHash))
-          await failBelowCheckpoint(chain, row)
+        if (row.parentHash && !parentHash.equals(row.parentHash)) await failBelowCursor(chain, row)
         if (!runningHashes && hasRunningHashes(chain)) {
           if (foldedFrom === row.nextBlock)
             throw transientError(`the contracts' running hashes of block ${last} are not known`)
@@ -344,7 +343,7 @@ export class ChainIndexer {
     return this.#options.chain.stages.during('database', part)
   }
 
-  /** Writes proved logs with the next checkpoint, and the unconfirmed blocks that follow it. */
+  /** Writes proved logs with the next cursor, and the unconfirmed blocks that follow it. */
   async #write(
     at: 'backfill' | 'follow',
     proved: readonly AgreedAnswer<CheckedLogRange>[],

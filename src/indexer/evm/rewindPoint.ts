@@ -6,7 +6,7 @@ import type { ChainRow } from '../../db/chains/chains.js'
 import { readBlockHashes } from '../../db/chains/tail.js'
 import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { findNewestCommonBlock } from './checkpoint.js'
+import { findNewestCommonBlock } from './cursor.js'
 
 /**
  * Checks the target of a rewind against the chain: chain and database must have the same block before the target.
@@ -30,7 +30,7 @@ export async function checkRewindTarget(
     )
   const target = { row, isHub: chain.role === 'hub', block }
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
-  // checks the running hashes at the present checkpoint, so that logs that are missing before it are detected
+  // checks the running hashes at the present cursor, so that logs that are missing before it are detected
   await readLastConfirmedHashes(chain, row)
   // the next blocks have to follow this block, so a hash that one node invented would halt the chain again
   const header = await readAgreedHeader(chain, block - 1)

@@ -11,13 +11,13 @@ import { transientError } from '../../chains/rpc/errors.js'
 import type { RpcCall } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/chains/chains.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
-import { failBelowCheckpoint } from './checkpoint.js'
+import { failBelowCursor } from './cursor.js'
 
 export interface KnownChainBlocks {
   chain: EvmChain
-  /** The chain's row, with its checkpoint: the newest confirmed block. */
+  /** The chain's row, with its cursor: the newest confirmed block. */
   row: ChainRow
-  /** Unconfirmed blocks on top of the checkpoint, in order. */
+  /** Unconfirmed blocks on top of the cursor, in order. */
   tail: readonly DecodedBlock[]
 }
 
@@ -34,7 +34,7 @@ export interface NewBlocks {
  * block's parent. Only another hash at a known height is a reorg.
  * @param maxBlocks maximum number of new blocks: a small read succeeds more often
  * @returns null when there is nothing new: the head is known, or is below a known block (a slow node)
- * @throws DeepReorgError when the fork begins below the checkpoint
+ * @throws DeepReorgError when the fork begins below the cursor
  */
 export async function readNewBlocks(
   known: KnownChainBlocks,
@@ -77,7 +77,7 @@ async function newHeaders(
     const below = lowest.number - 1
     if (hashAt(below)?.equals(fromHex(lowest.parentHash))) return headers
     if (below < row.nextBlock) {
-      if (row.parentHash !== null) await failBelowCheckpoint(known.chain, row)
+      if (row.parentHash !== null) await failBelowCursor(known.chain, row)
       return headers
     }
     const parent = await getBlockHeader(call, lowest.parentHash)

@@ -7,10 +7,10 @@ import type { BackfillProgress } from '../progress.js'
 
 export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
   chain: EvmChain
-  /** The chain's checkpoint row, updated in place after each commit. */
+  /** The chain's cursor row, updated in place after each commit. */
   row: ChainRow
   /**
-   * How many checks in a row, and for how many ms, must find the checkpoint's block replaced before the chain halts.
+   * How many checks in a row, and for how many ms, must find the cursor's block replaced before the chain halts.
    * The default depends on whether the chain is local.
    */
   haltPatience?: { failures: number; ms: number }

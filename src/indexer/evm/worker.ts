@@ -6,7 +6,6 @@ import {
 } from '../../chains/evm/runningHash/ranges.js'
 import { subscribeToNode } from '../../chains/rpc/subscriptions.js'
 import { type ChainRow, readChain, readEntryBodies } from '../../db/chains/chains.js'
-import { alarmLogFields } from '../../ops/alarms.js'
 import { chainErrorSentence } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { createWakeUp } from '../../ops/notify.js'
@@ -42,7 +41,7 @@ export function evmIndexerWorker(
   const notify = createWakeUp()
   let isOpen = false
   let isHalted = false
-  // the row is read again: another leader may have moved the checkpoint, or a commit on a broken connection may have
+  // the row is read again: another leader may have moved the cursor, or a commit on a broken connection may have
   // succeeded
   let isRowStale = true
   let signOfLife = () => {}
@@ -79,11 +78,7 @@ export function evmIndexerWorker(
     const { kind, ...numbers } = outcome
     const ms = Math.round(performance.now() - startedMs)
     const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms }
-    if (kind === 'halted' && !isHalted)
-      log.error(
-        { ...line, ...alarmLogFields('ClusterdChainHalted') },
-        'halted: a confirmed block was replaced',
-      )
+    if (kind === 'halted' && !isHalted) log.error(line, 'halted: a confirmed block was replaced')
     else if (isNews(outcome)) log.info(line, kind)
     else log.trace(line, kind)
     isHalted = kind === 'halted'

@@ -8,11 +8,7 @@ import {
 import type { ConfirmedLogRange } from '../../chains/evm/runningHash/ranges.js'
 import { insertConfirmedCredits } from '../../db/bridge/credits.js'
 import { writeMessageReceipts, writeMessages } from '../../db/bridge/messages.js'
-import {
-  type ChainCheckpoint,
-  lockChainCheckpoint,
-  moveChainCheckpoint,
-} from '../../db/chains/chains.js'
+import { type ChainCursor, lockChainCursor, moveChainCursor } from '../../db/chains/chains.js'
 import { deleteUnconfirmedEntriesBefore, writeUnconfirmedBlocks } from '../../db/chains/tail.js'
 import { findRowsOfEntries, foldEntries, writeFoldedBatch } from '../../db/journal/append.js'
 import { lockJournalHead } from '../../db/journal/head.js'
@@ -42,12 +38,12 @@ export function firstWritableBlocks(blocks: readonly DecodedBlock[]): readonly D
 
 /**
  * Writes the rows of confirmed logs outside the journal, in one pipeline: messages, receipts, credits and payments.
- * Unconfirmed rows below the checkpoint belong to another fork and are deleted.
+ * Unconfirmed rows below the cursor belong to another fork and are deleted.
  */
 function writeConfirmed(
   db: Queryable,
   { row, chain: { role } }: ChainIndexerOptions,
-  { to, logs, isKnownEmpty }: { to: ChainCheckpoint; logs: DecodedLogs; isKnownEmpty: boolean },
+  { to, logs, isKnownEmpty }: { to: ChainCursor; logs: DecodedLogs; isKnownEmpty: boolean },
 ): Promise<unknown>[] {
   const { network, chain } = row
   const { received, sent, payments, credits, ends } = logs
@@ -69,8 +65,8 @@ export interface BlocksToWrite {
   at: 'backfill' | 'follow'
   extension: NewBlocks | null
   minimumWei: bigint
-  /** The checkpoint after the confirmed blocks. Null where none are confirmed now. */
-  to: ChainCheckpoint | null
+  /** The cursor after the confirmed blocks. Null where none are confirmed now. */
+  to: ChainCursor | null
   /** Logs of the blocks that are confirmed now. */
   confirmed: DecodedLogs
   replaced: ReplacedRows
@@ -109,7 +105,7 @@ const hasRows = ({ decoded: { entries, received, sent, payments } }: DecodedBloc
   entries.length + received.length + sent.length + payments.length > 0
 
 /**
- * Writes in one transaction the confirmed blocks with their checkpoint, and the new unconfirmed blocks (the tail).
+ * Writes in one transaction the confirmed blocks with their cursor, and the new unconfirmed blocks (the tail).
  * @returns the minimum bid in force afterwards, wei
  * @throws LostLeadershipError
  */
@@ -123,7 +119,7 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlocksToWrite):
     reads: (db) => [
       lockJournalHead(db, row.network, epoch),
       to ? findRowsOfEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
-      to ? lockChainCheckpoint(db, row) : Promise.resolve(),
+      to ? lockChainCursor(db, row) : Promise.resolve(),
     ],
     work: async (client, [head, probed], commit) => {
       const undecided = probed && { entries: logs.entries, head, probed, stages }
@@ -131,7 +127,7 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlocksToWrite):
       const { minimumWei } = decided?.changes.head ?? write
       failpoint(`${at}.before_commit`)
       const others = (db: Queryable): Promise<unknown>[] => [
-        ...(to ? [moveChainCheckpoint(db, row, to)] : []),
+        ...(to ? [moveChainCursor(db, row, to)] : []),
         ...(to && decided
           ? writeConfirmed(db, options, { to, logs, isKnownEmpty: !replaced.ofConfirmed })
           : []),

@@ -13,7 +13,7 @@ import {
   UnsupportedVersionError,
 } from '../../chains/solana/reads.js'
 import type { RegistrarClient } from '../../chains/solana/registrar.js'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
 import type {
   CommunityNameTarget,

@@ -5,7 +5,7 @@ import type { Commitment } from '../../chains/rpc/solana.js'
 import { getSlot, type ListedTransaction, readRegistrarState } from '../../chains/solana/reads.js'
 import type { RegistrarClient } from '../../chains/solana/registrar.js'
 import type { PaymentCursor } from '../../db/payments/cursor.js'
-import { fallbackOnExpectedError } from '../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 
 /** Maximum number of signatures in one answer of getSignaturesForAddress: the nodes' limit. */
 const PAGE = 1_000

@@ -1,6 +1,6 @@
 import { subscribeToNode } from '../../chains/rpc/subscriptions.js'
 import type { LeaderContext } from '../../ops/context.js'
-import type { Logger } from '../../ops/log/log.js'
+import type { Logger } from '../../ops/logger/logger.js'
 import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import type { IndexerCallbacks } from '../progress.js'

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { errorSentence } from '../log/errors.js'
+import { errorSentence } from '../logger/errors.js'
 import type { Metrics } from '../metrics.js'
 import { type Html, html, htmlPage, OPS_CONTENT_SECURITY_POLICY } from './html.js'
 

@@ -6,17 +6,12 @@ import {
   leaseWebhooks,
   saveWebhook,
 } from '../../db/webhooks/webhooks.js'
-import {
-  alarmLogFields,
-  FAILING_WEBHOOK_ALARM_MS,
-  type ProblemWithAlarm,
-} from '../../ops/alarms.js'
-import { isInternalError } from '../../ops/log/errors.js'
-import type { Logger } from '../../ops/log/log.js'
+import { FAILING_WEBHOOK_ALARM_MS, type ProblemWithAlarm } from '../../ops/alarms.js'
+import { isInternalError } from '../../ops/logger/errors.js'
+import type { Logger } from '../../ops/logger/logger.js'
 import type { WorkerLoops } from '../../ops/loops.js'
 import { createWakeUp } from '../../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
-import { NETWORKS } from '../../registry/primitives/network.js'
 import { deliverNextMessage, type ReadFeedPage } from './deliver.js'
 import { POST_TIMEOUT_MS } from './post.js'
 
@@ -43,28 +38,12 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
   let count = 0
   /** Time at which webhooks were last counted, by a monotonic clock, ms. */
   let countedMs = Number.NEGATIVE_INFINITY
-  const raise = (holds: boolean, problem: ProblemWithAlarm) => {
-    const key = `${problem.alarm} ${problem.network}`
-    if (holds) loops.raised.set(key, problem)
-    else loops.raised.delete(key)
-  }
+  let alarms: ProblemWithAlarm[] = []
   const countAll = async () => {
     const counts = await countWebhooks(pool, Date.now())
     countedMs = performance.now()
     count = counts.reduce((sum, { active, failing }) => sum + active + failing, 0)
-    for (const network of NETWORKS) {
-      const { parked = 0, oldestMs = 0 } = counts.find((one) => one.network === network) ?? {}
-      raise(parked > 0, {
-        alarm: 'ClusterdWebhookParked',
-        text: `${parked} webhooks of ${network} are parked`,
-        network,
-      })
-      raise(oldestMs > FAILING_WEBHOOK_ALARM_MS, {
-        alarm: 'ClusterdWebhookFails',
-        text: `a webhook of ${network} has failed for ${Math.floor(oldestMs / 60_000)} min`,
-        network,
-      })
-    }
+    alarms = counts.flatMap(webhookAlarms)
   }
   /**
    * Delivers a message and stores its outcome. A message that fails unexpectedly is delivered again when its lease
@@ -85,10 +64,7 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
           ...failure,
         })
         if (after.parked)
-          log.error(
-            { ...fields, reason, ...alarmLogFields('ClusterdWebhookParked') },
-            'a webhook is parked until `clusterd webhooks replay`',
-          )
+          log.error({ ...fields, reason }, 'a webhook is parked until `clusterd webhooks replay`')
         else if (after.failures === 1)
           log.warn({ ...fields, reason }, 'a webhook fails; it will be tried again')
       }
@@ -105,6 +81,7 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
     fields: {},
     pollMs: IDLE_POLL_MS,
     notify,
+    alarms: () => alarms,
     /**
      * Starts deliveries to webhooks that have new events, up to `AT_ONCE` at a time. The end of each delivery starts
      * the next step.
@@ -127,4 +104,23 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
   const done = runWorkers([worker], { log, loops, signal }).finally(() => Promise.all(underWay))
   // without webhooks, a new block causes no database query
   return { notify: () => void (count > 0 && notify.notify()), done }
+}
+
+type WebhookCounts = Awaited<ReturnType<typeof countWebhooks>>[number]
+
+function webhookAlarms({ network, parked, oldestMs }: WebhookCounts): ProblemWithAlarm[] {
+  const alarms: ProblemWithAlarm[] = []
+  if (parked > 0)
+    alarms.push({
+      alarm: 'ClusterdWebhookParked',
+      text: `${parked} webhooks of ${network} are parked`,
+      network,
+    })
+  if (oldestMs > FAILING_WEBHOOK_ALARM_MS)
+    alarms.push({
+      alarm: 'ClusterdWebhookFails',
+      text: `a webhook of ${network} has failed for ${Math.floor(oldestMs / 60_000)} min`,
+      network,
+    })
+  return alarms
 }

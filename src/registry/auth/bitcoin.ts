@@ -1,6 +1,7 @@
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js'
 import { base58, bech32 } from '@scure/base'
 import type { Wallet } from '../primitives/address.js'
+import { toHex } from '../primitives/bytes.js'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { hexAndBase64Decodings, openSignatureEnvelope } from './envelope.js'
@@ -139,6 +140,7 @@ function readDer(der: Uint8Array): Uint8Array | null {
 
 const FIRST_HEADER = 27
 const HEADERS = 16
+const COMPRESSED_HEADER = 31
 
 /**
  * Signature check of a header byte and r ‖ s, from which the key is recovered. Null for other bytes. The header's lower
@@ -197,6 +199,14 @@ export const bitcoinWalletKind: WalletKind = {
   form: 'a witness (BIP-322 simple, with or without smp before it) or the 65 bytes of BIP-137',
   refused:
     'Full signatures (ful) and proofs of funds (pof) of BIP-322, and addresses of scripts or of several keys (multisig), are not verified here.',
+  // the upper bits of a header, which are ignored, are those of a compressed key
+  canonical(given) {
+    const [header, ...rest] = given
+    const bits = recoveredCheck(given)
+      ? COMPRESSED_HEADER + ((header! - FIRST_HEADER) & 3)
+      : header!
+    return toHex(Buffer.of(bits, ...rest))
+  },
   read(text) {
     const { encoded } = openSignatureEnvelope(text)
     if (encoded.startsWith(SIMPLE))

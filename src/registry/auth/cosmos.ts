@@ -48,6 +48,13 @@ export const cosmosWalletKind: WalletKind = {
   form: 'JSON {"pub_key":{"type":"tendermint/PubKeySecp256k1","value"},"signature"} of 33 and 64 bytes',
   refused:
     'Accounts of several keys (multisig), and chains whose addresses are hashes of Ethereum (Evmos, Injective), are not verified here.',
+  canonical(signature, fields) {
+    const [key] = keysOf(fields.pub_key)
+    const publicKey = key && { type: KEY_TYPES[0], value: key.toString('base64') }
+    return publicKey
+      ? JSON.stringify({ pub_key: publicKey, signature: signature.toString('base64') })
+      : null
+  },
   read(text) {
     const { encoded, fields } = openSignatureEnvelope(text)
     const signatures = hexAndBase64Decodings(encoded).filter(({ length }) => length === 64)

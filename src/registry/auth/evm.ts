@@ -69,14 +69,19 @@ export interface ContractSignature {
 }
 
 /**
- * Reads a smart wallet's signature, given in hex. `0x` is one too: a multisig may have approved the hash on its chain.
- * @returns null for any other text, and for a malformed ERC-6492 signature
+ * Hex of a smart wallet's signature, with what wraps it. `0x` is one too: a multisig may have approved the hash on its
+ * chain. @returns null for any other text
  */
-export function parseContractSignature(text: string): ContractSignature | null {
+export function contractSignatureHex(text: string): Hex | null {
   const { encoded } = openSignatureEnvelope(text)
   const bytes = encoded.toLowerCase() === '0x' ? Buffer.of() : decodeHex(encoded)
-  if (!bytes || bytes.length > LIMIT_BYTES) return null
-  const signature = toHex(bytes)
+  return bytes && bytes.length <= LIMIT_BYTES ? toHex(bytes) : null
+}
+
+/** Reads a smart wallet's signature. @returns null for any other text, and for a malformed ERC-6492 signature */
+export function parseContractSignature(text: string): ContractSignature | null {
+  const signature = contractSignatureHex(text)
+  if (signature === null) return null
   if (!signature.endsWith(WRAPPED_SUFFIX)) return { signature, deployment: null }
   try {
     const wrapped = signature.slice(0, -WRAPPED_SUFFIX.length) as Hex
@@ -96,6 +101,12 @@ export const evmWalletKind: WalletKind = {
   // one coin type stands for all EVM chains (ENSIP-11)
   coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
   form: `the 65 bytes of personal_sign, or 1 to ${LIMIT_BYTES} of a contract in hex`,
+  // r ‖ s ‖ v with v 27 or 28
+  canonical(given) {
+    const bytes = parseEvmSignature(given)
+    const bit = bytes && RECOVERY_BIT[bytes[64]!]
+    return bytes && bit !== undefined ? toHex(Buffer.of(...bytes.subarray(0, 64), 27 + bit!)) : null
+  },
   read(text) {
     const signatures = hexAndBase64Decodings(openSignatureEnvelope(text).encoded)
       .map(parseEvmSignature)

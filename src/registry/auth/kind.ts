@@ -1,5 +1,6 @@
 import type { secp256k1 } from '@noble/curves/secp256k1.js'
 import type { Wallet } from '../primitives/address.js'
+import type { SignatureEnvelope } from './envelope.js'
 
 /** Returns whether a wallet signed a message. */
 export type SignatureCheck = (message: string, wallet: Wallet) => boolean
@@ -22,6 +23,11 @@ export interface WalletKind {
   form: string
   /** Sentence that names the signatures and accounts of its chain that are not supported. */
   refused?: string
+  /**
+   * The one text of a signature's bytes that evidence may have, null for bytes without one. Default: hex.
+   * @param fields of the JSON around them
+   */
+  canonical?(bytes: Buffer, fields: SignatureEnvelope['fields']): string | null
   /** Reads a signature. @returns null for any other text */
   read(signature: string): SignatureCheck | null
 }

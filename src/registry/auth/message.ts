@@ -1,4 +1,5 @@
 import type { Wallet } from '../primitives/address.js'
+import type { Network } from '../primitives/network.js'
 import type { WalletKind } from './kind.js'
 import { WALLET_KINDS, walletKindOf } from './kinds.js'
 
@@ -8,8 +9,8 @@ import { WALLET_KINDS, walletKindOf } from './kinds.js'
  */
 
 /** Maximum age of a signing date, and how far it may be ahead of our clock. */
-const SIGNING_DATE_MAX_AGE_MS = 10 * 60_000
-const SIGNING_DATE_MAX_AHEAD_MS = 60_000
+export const SIGNING_DATE_MAX_AGE_MS = 10 * 60_000
+export const SIGNING_DATE_MAX_AHEAD_MS = 60_000
 
 const STATEMENT =
   'Before interacting with certain functionality, we require a wallet signature for verification.'
@@ -30,9 +31,34 @@ export const isSigningDateFresh = (
   maxAgeMs = SIGNING_DATE_MAX_AGE_MS,
 ): boolean => signingMs >= nowMs - maxAgeMs && signingMs <= nowMs + SIGNING_DATE_MAX_AHEAD_MS
 
+/** The cluster to which a signature says that its wallet belongs. Anybody may read such a signature. */
+export interface Membership {
+  network: Network
+  /** Public id of the cluster, hex. */
+  clusterId: string
+}
+
+const membershipLines = ({ network, clusterId }: Membership): string[] => [
+  `Network: ${network}`,
+  `Cluster: ${clusterId}`,
+  '',
+  'This signature will be public.',
+]
+
 /** Message that names no wallet: any wallet may sign it. */
-export const verificationMessage = (domain: string, signingDate: string): string =>
-  `${domain} verification\n\n${STATEMENT}\n\n${signingDate}`
+export const verificationMessage = (
+  domain: string,
+  signingDate: string,
+  membership?: Membership,
+): string =>
+  [
+    `${domain} verification`,
+    '',
+    STATEMENT,
+    '',
+    signingDate,
+    ...(membership ? membershipLines(membership) : []),
+  ].join('\n')
 
 export interface WalletBoundMessage {
   /** Domain of the service. */
@@ -46,6 +72,8 @@ export interface WalletBoundMessage {
   signingDate: string
   /** Wallet whose private key the message requests; absent from a message that signs in. */
   recovered?: Pick<Wallet, 'text'> | undefined
+  /** Cluster to which the wallet says that it belongs. */
+  membership?: Membership | undefined
 }
 
 /**
@@ -67,6 +95,7 @@ export function walletBoundMessage({
   nonce,
   signingDate,
   recovered,
+  membership,
 }: WalletBoundMessage): string {
   const { account, shown, hasChainId }: WalletKind = WALLET_KINDS[walletKindOf(wallet.type)!]
   return [
@@ -80,5 +109,6 @@ export function walletBoundMessage({
     ...(hasChainId ? [`Chain ID: ${chainId}`] : []),
     `Nonce: ${nonce}`,
     `Issued At: ${signingDate}`,
+    ...(membership ? membershipLines(membership) : []),
   ].join('\n')
 }

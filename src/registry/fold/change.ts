@@ -67,6 +67,8 @@ function decide(work: FoldState, seq: number, change: ClusterChange, key: string
       return remove(work, change, own)
     case 'confirm_backup':
       return confirmBackup(work, seq, change, own)
+    case 'sign_membership':
+      return signMembership(work, seq, change, own)
   }
 }
 
@@ -114,7 +116,14 @@ function addToNew(work: FoldState, seq: number, change: Of<'add_wallets'>, key: 
   return 'code' in rest ? rest : { ...made, events: [...made.events, ...rest.events] }
 }
 
-const NEW = { isVerified: true, isPrivate: false, isBackedUp: false, createdSeq: 0, updatedSeq: 0 }
+const NEW = {
+  isVerified: true,
+  isPrivate: false,
+  isBackedUp: false,
+  createdSeq: 0,
+  updatedSeq: 0,
+  evidenceSeq: null,
+}
 
 function addTo(work: FoldState, seq: number, change: Of<'add_wallets'>, cluster: number): Decision {
   const decided = decideAdd(work, seq, change, cluster, requireLoadedCluster(work, cluster))
@@ -151,8 +160,16 @@ function decideAdd(
     // a private wallet becomes public only by an explicit request
     const isPrivate = asked ?? entry?.isPrivate ?? false
     if (!entry) {
-      const isNew = { isVerified: false, isBackedUp: false, createdSeq: seq, updatedSeq: seq }
-      rows.push({ cluster, address, name, isPrivate, ...isNew })
+      rows.push({
+        ...NEW,
+        isVerified: false,
+        createdSeq: seq,
+        updatedSeq: seq,
+        cluster,
+        address,
+        name,
+        isPrivate,
+      })
     } else if (!entry.isPrivate && isPrivate) return { code: 'already_public', address }
     else if (entry.isPrivate && !isPrivate) rows.push(publicWalletRow(entry, name, seq))
     else if (entry.name !== name) return { code: 'wallet_exists', address }
@@ -288,6 +305,19 @@ function leave(
     ...events,
     ...beginNameMove(work, { source: from, target: entry.cluster, seq, actor: row.address }),
   ]
+}
+
+/** Notes a wallet's evidence. It has no event: the evidence log shows it (auth/evidence.ts). */
+function signMembership(
+  work: FoldState,
+  seq: number,
+  { actor, clusterId }: Of<'sign_membership'>,
+  cluster: number,
+): Decision {
+  if (work.clusterSerials.get(mapKey(clusterId)) !== cluster) return { code: 'forbidden' }
+  const entry = requireLoadedCluster(work, cluster).wallets.get(mapKey(actor))!
+  setWallet(work, { ...entry, evidenceSeq: seq })
+  return { cluster, hasEffect: true, events: [] }
 }
 
 function confirmBackup(

@@ -78,7 +78,7 @@ function planted(): MemoryRegistry {
   const owner = addressOfWord(WALLETS[PRIVATE]!)
   registry.head.serial = 1
   registry.clusters.push({ serial: 1, id: deriveClusterId('mainnet', owner, 0), createdSeq: 0 })
-  const row = { cluster: 1, isBackedUp: true, createdSeq: 0, updatedSeq: 0 }
+  const row = { cluster: 1, isBackedUp: true, createdSeq: 0, updatedSeq: 0, evidenceSeq: null }
   registry.wallets.push({
     ...row,
     address: owner,

@@ -69,6 +69,9 @@ function addKeys(keys: RegistryRowKeys, { content, causeMs }: DecodedEntry): voi
       keys.wallets.add(mapKey(content.wallet))
       keys.mayPublish = true
       return
+    case 'sign_membership':
+      keys.clusterIds.add(mapKey(content.clusterId))
+      return
     case 'verify_wallet':
       keys.clusterIds.add(mapKey(content.clusterId))
       keys.movers.push(mapKey(content.actor))

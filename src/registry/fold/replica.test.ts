@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseEventLeaf } from '../log/leafReader.js'
+import { parseEventLeaf } from '../transparencyLog/leafReader.js'
 import { groupEventsIntoEntries } from './replica.js'
 
 const WALLET = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'

@@ -7,10 +7,10 @@ import {
   type PublicWallet,
 } from '../journal/eventTypes.js'
 import { MAX_CLUSTER_WALLETS_OF_ANY_RULESET, RULESET_VERSION } from '../journal/ruleset.js'
-import type { LeafEvent } from '../log/leafReader.js'
 import { addressOfWord, addressToWord, STORED_ZERO_ADDRESS } from '../primitives/address.js'
 import { bigIntToWord, fromHex, mapKey } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
+import type { LeafEvent } from '../transparencyLog/leafReader.js'
 import { setCommunityName } from './community.js'
 import { rowKeysOfEntries } from './index.js'
 import {
@@ -158,6 +158,7 @@ class CopyState implements MirrorState {
       isBackedUp,
       createdSeq: seq,
       updatedSeq: seq,
+      evidenceSeq: null,
     })
   }
 

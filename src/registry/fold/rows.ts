@@ -173,6 +173,8 @@ export interface WalletRow {
   /** Seq at which the wallet was added, or became public. */
   createdSeq: number
   updatedSeq: number
+  /** Entry of the wallet's newest signature that it belongs to the cluster. It ends with the wallet's row. */
+  evidenceSeq: number | null
 }
 
 export interface CommunityRow {

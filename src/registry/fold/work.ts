@@ -164,6 +164,7 @@ export function createCluster(
     isBackedUp: false,
     createdSeq: seq,
     updatedSeq: seq,
+    evidenceSeq: null,
   }
   if (work.clusters) {
     work.clusters.set(cluster, { wallets: new Map([[key, row]]), names: [] })

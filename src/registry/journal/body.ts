@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { decodeWallet } from '../primitives/address.js'
+import { parseJson } from '../primitives/json.js'
 import { isCanonicalName } from '../primitives/nameRule.js'
 import type { EntryKind } from './entry.js'
 
@@ -59,13 +60,4 @@ export function decodeBody<Schema extends z.ZodType>(
   const decoded = schema.safeParse(parseJson(body.toString('utf8')))
   if (decoded.success) return decoded.data
   throw new RangeError(`the body of a ${kind} entry is not one of ours`)
-}
-
-/** Parses JSON; undefined for text that is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

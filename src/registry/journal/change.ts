@@ -48,6 +48,14 @@ const CLUSTER = {
   }),
   verify_wallet: z.strictObject({ actor: walletField, clusterId: wordField }),
   confirm_backup: z.strictObject({ actor: walletField, address: walletField }),
+  sign_membership: z.strictObject({
+    actor: walletField,
+    clusterId: wordField,
+    message: z.string(),
+    /** The one form of the signature (`canonicalSignature`), or a smart wallet's in hex. */
+    signature: z.string(),
+    block: z.int().nullable(),
+  }),
 }
 
 /** Schemas of the bodies of changes of a community. */

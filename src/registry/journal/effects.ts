@@ -65,14 +65,13 @@ export type BidEffects = CodecValue<typeof bid>
 export type CommunityEffects = CodecValue<typeof community>
 export type ChangeEffects = CodecValue<typeof change>
 
+const formOf = <Effects>(codec: Codec<Effects>) =>
+  [
+    (effects: Effects): Buffer => encodeValue(codec, VERSION, effects),
+    (stored: Buffer): Effects => decodeValue(codec, VERSION, stored),
+  ] as const
+
 /** Encoders and decoders of effects. A decoder throws RangeError for bytes that its encoder does not make. */
-export const encodeBidEffects = (effects: BidEffects): Buffer => encodeValue(bid, VERSION, effects)
-export const decodeBidEffects = (stored: Buffer): BidEffects => decodeValue(bid, VERSION, stored)
-export const encodeChangeEffects = (effects: ChangeEffects): Buffer =>
-  encodeValue(change, VERSION, effects)
-export const decodeChangeEffects = (stored: Buffer): ChangeEffects =>
-  decodeValue(change, VERSION, stored)
-export const encodeCommunityEffects = (effects: CommunityEffects): Buffer =>
-  encodeValue(community, VERSION, effects)
-export const decodeCommunityEffects = (stored: Buffer): CommunityEffects =>
-  decodeValue(community, VERSION, stored)
+export const [encodeBidEffects, decodeBidEffects] = formOf(bid)
+export const [encodeChangeEffects, decodeChangeEffects] = formOf(change)
+export const [encodeCommunityEffects, decodeCommunityEffects] = formOf(community)

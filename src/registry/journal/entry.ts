@@ -14,6 +14,8 @@ export const ENTRY_KIND = {
   move_names: 25,
   /** Public events that a mirror took from its source (fold/replica.ts). Its body is empty. */
   mirrored: 26,
+  /** A wallet's public signature that it belongs to its cluster (auth/evidence.ts). */
+  sign_membership: 27,
 } as const
 export type EntryKind = keyof typeof ENTRY_KIND
 

@@ -38,6 +38,11 @@ export function eventCodec<Cluster>(cluster: Codec<Cluster>): Codec<EventOf<Clus
   return unionCodec('type', Object.fromEntries(cases)) as Codec<EventOf<Cluster>>
 }
 
+/** Address shown as the actor of an event where no wallet may be shown. */
+export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
+export const actorText = (actor: Buffer | null): string =>
+  actor ? decodeWallet(actor).text : ZERO_ADDRESS
+
 const fieldOf = (event: object, key: string): unknown =>
   (event as Readonly<Record<string, unknown>>)[key]
 

@@ -106,7 +106,7 @@ export const EVENTS = {
     code: 1,
     published:
       'A cluster was made, by its first signed change or by the first name that its wallet won',
-    sentence: 'made a cluster',
+    sentence: 'made a bundle',
     tone: 'plain',
     v01: null,
     fields: { cluster },
@@ -184,7 +184,7 @@ export const EVENTS = {
   TRANSFER_NAME: row({
     code: 7,
     published: 'A name moved along with the last verified wallet of its cluster',
-    sentence: 'moved :name to another cluster',
+    sentence: 'moved :name to another bundle',
     tone: 'move',
     v01: 'register',
     fields: {

@@ -10,15 +10,8 @@ import {
   encodeCommunityEffects,
   NO_EFFECTS,
 } from './effects.js'
-import { clustersOfEvent, eventDataJson } from './eventForms.js'
-import {
-  actorText,
-  decodeRegisteredName,
-  eventId,
-  type FeedRow,
-  publicEvents,
-  ZERO_ADDRESS,
-} from './events.js'
+import { actorText, clustersOfEvent, eventDataJson, ZERO_ADDRESS } from './eventForms.js'
+import { decodeRegisteredName, eventId, type FeedRow, publicEvents } from './events.js'
 import type { PublicEvent } from './eventTypes.js'
 import { decodePayment, encodePayment } from './payment.js'
 

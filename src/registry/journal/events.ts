@@ -1,11 +1,10 @@
-import { decodeWallet } from '../primitives/address.js'
 import { DEFAULT_WALLET_NAME } from '../primitives/name.js'
 import { NETWORK_LETTER, type Network } from '../primitives/network.js'
 import { decodeBid } from './bid.js'
 import { decodeChange } from './change.js'
 import { decodeBidEffects, decodeChangeEffects, decodeCommunityEffects } from './effects.js'
 import type { EntryKind } from './entry.js'
-import { eventDataJson } from './eventForms.js'
+import { actorText, eventDataJson } from './eventForms.js'
 import type { PublicEvent } from './eventTypes.js'
 import { decodePayment } from './payment.js'
 
@@ -127,11 +126,6 @@ function bidEvents({ effects: stored, body }: FeedRow): PublicEvent[] {
 /** Id of an event: `<network>-<generation>-<number>`, such as `m-1-42`. */
 export const eventId = (network: Network, generation: number, number: number): string =>
   `${NETWORK_LETTER[network]}-${generation}-${number}`
-
-/** Address shown as the actor of an event where no wallet may be shown. */
-export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
-export const actorText = (actor: Buffer | null): string =>
-  actor ? decodeWallet(actor).text : ZERO_ADDRESS
 
 /**
  * Creates a writer of events in the JSON of the API's v1, twice as fast as `JSON.stringify`. The text of an actor is

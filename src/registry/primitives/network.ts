@@ -1,9 +1,22 @@
-/** The two partitions of the service. Each has its own journal, locks, checkpoints and hub chain. */
+/** The two partitions of the service. Each has its own journal, locks, cursors and hub chain. */
 export const NETWORKS = ['mainnet', 'testnet'] as const
 export type Network = (typeof NETWORKS)[number]
 
 /** Codes of the networks, stored in the first column of every key in the database. Never renumber. */
 export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
+
+/** A network's two logs: that of its feed, and that of evidence. A log's name and the path of its tiles have it. */
+export type LogPlace = Network | `${Network}/evidence`
+
+/** Codes of logs, stored in place of a network's. Never renumber. */
+export const LOG_CODE: Record<LogPlace, number> = {
+  ...NETWORK_CODE,
+  'mainnet/evidence': 2,
+  'testnet/evidence': 3,
+}
+
+export const networkOfLog = (place: LogPlace): Network =>
+  place.startsWith('mainnet') ? 'mainnet' : 'testnet'
 
 /** The first letter of an event id (`m-1-42`). */
 export const NETWORK_LETTER: Record<Network, string> = { mainnet: 'm', testnet: 't' }

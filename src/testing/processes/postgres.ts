@@ -3,11 +3,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type pg from 'pg'
+import { withConnection } from '../../db/pg/pool.js'
 import { doesProcessExist } from '../../ops/hasProcess.js'
 import { lockFile, readOrUndefined } from './files.js'
 import { locateNativeProgram } from './platform.js'
 import { chooseFreePort } from './ports.js'
-import { withPostgresClient } from './postgresClient.js'
 import { getSharedPostgresSetup } from './prepared.js'
 import { identifyProcess, type ProcessHandle, waitForCondition } from './processes.js'
 import { startServerProgram } from './server.js'
@@ -18,6 +18,8 @@ import { startServerProgram } from './server.js'
  */
 const PATIENCE_MS = 30_000
 const NOBODY = 65_534
+/** Name of this module's connections in pg_stat_activity. */
+const NAME = 'clusterd testing'
 const UNSHARE = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
 
 export interface PostgresOptions {
@@ -80,7 +82,7 @@ const databaseUrl = (url: string, name: string): string =>
 export async function createDatabase(url: string, name: string): Promise<string> {
   // servers with a shared setup run without fsync, where a file copy takes a quarter of the default strategy's time
   const how = getSharedPostgresSetup() ? ' STRATEGY file_copy' : ''
-  await withPostgresClient(url, async (client) => {
+  await withConnection({ url, applicationName: NAME }, async (client) => {
     try {
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${how}`)
     } catch (error) {
@@ -92,7 +94,8 @@ export async function createDatabase(url: string, name: string): Promise<string>
 }
 
 export async function dropDatabase(url: string, name: string): Promise<void> {
-  await withPostgresClient(databaseUrl(url, 'postgres'), async (client) => {
+  const server = { url: databaseUrl(url, 'postgres'), applicationName: NAME }
+  await withConnection(server, async (client) => {
     await client.query(`DROP DATABASE IF EXISTS ${client.escapeIdentifier(name)} WITH (FORCE)`)
   })
 }

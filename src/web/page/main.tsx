@@ -3,6 +3,7 @@ import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
 import { pageOfPath } from '../paths.js'
 import { serviceInfo } from './lib/service.js'
+import { loadTabItem, SESSION_ITEM } from './lib/tabStorage.js'
 import { PageFrame } from './parts/frame.js'
 import { AddressPage, NameBelowCommunityPage, NamePage } from './views/cluster.js'
 import { Home } from './views/home.js'
@@ -37,6 +38,9 @@ function Pages() {
     </ErrorBoundary>
   )
 }
+
+// a signed-in tab hears on every page when another tab signs the wallet out
+if (loadTabItem(SESSION_ITEM)) void import('./account/session.js')
 
 render(
   <LocationProvider scope={/^\/(?!openapi|docs(?:[/?#]|$)|v1\/)/}>

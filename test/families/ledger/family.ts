@@ -7,7 +7,7 @@ import { commonQuoteJson, quoteOfRequest, RegistrationBody } from '../../../src/
 import type { DaemonChainFamily } from '../../../src/daemon/families/family.js'
 import { registerChain } from '../../../src/db/chains/chains.js'
 import { okResult, runCheck } from '../../../src/ops/finding.js'
-import { askerOf, isLedgerPort, LEDGER, type Ledger, ledgerPort } from './ledger.js'
+import { askerOf, LEDGER, type Ledger, type LedgerQuote, ledgerPort } from './ledger.js'
 import { PROGRAM } from './payment.js'
 import { ledgerWatcher } from './watcher.js'
 
@@ -22,8 +22,9 @@ const quote = route.post('/v1/names/register/ledger', {
   responses: okResponses('The orders to send', z.object({ orders: z.array(z.unknown()) })),
   errors: ['unsupported_network', 'invalid_sender'],
   async handle(request, context) {
-    const quoted = await quoteOfRequest(context, request, isLedgerPort)
-    return okAnswer({ type: LEDGER.key, ...commonQuoteJson(quoted), orders: quoted.orders })
+    const quoted = await quoteOfRequest(context, request, LEDGER)
+    const { orders } = quoted as typeof quoted & LedgerQuote
+    return okAnswer({ type: LEDGER.key, ...commonQuoteJson(quoted), orders })
   },
 })
 

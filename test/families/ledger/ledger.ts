@@ -1,5 +1,4 @@
 import {
-  type ChainPort,
   ChainUnavailableError,
   type PaymentChainPort,
   type PaymentTx,
@@ -35,15 +34,13 @@ export interface Ledger {
   ask<Answer>(path: string): Promise<Answer>
 }
 
-interface LedgerQuote extends RegistrationQuote {
+export interface LedgerQuote extends RegistrationQuote {
   orders: readonly Order[]
 }
 
-export interface LedgerPort extends PaymentChainPort {
+interface LedgerPort extends PaymentChainPort {
   quote(request: RegistrationRequest): Promise<LedgerQuote>
 }
-
-export const isLedgerPort = (port: ChainPort): port is LedgerPort => port.family === LEDGER
 
 /** Asks the ledger over HTTP. */
 export const askerOf =

@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeDeployData, erc20Abi, isHex, zeroHash } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
-import { fallbackOnExpectedError } from '../../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../../ops/logger/errors.js'
 import { NATIVE_COIN } from '../../../registry/community/rules.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'

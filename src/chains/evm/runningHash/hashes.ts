@@ -1,7 +1,8 @@
 import { toFunctionSelector } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
-import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
+import { fromHex } from '../../../registry/primitives/bytes.js'
 import { keccak256 } from '../../../registry/primitives/keccak.js'
+import { storedRunningHashes } from '../../../registry/runningHash.js'
 import type { Hex } from '../../chain.js'
 import {
   ContradictingNodeError,
@@ -63,7 +64,7 @@ export const initialRunningHashes = (contracts: ChainContractSettings): RunningH
   contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
 
 /**
- * Encodes running hashes for storage with a checkpoint. The bytes include the checkpoint's block hash and the contracts'
+ * Encodes running hashes for storage with a cursor. The bytes include the cursor's block hash and the contracts'
  * addresses, so `decodeRunningHashes` ignores running hashes of another block or of other contracts.
  */
 export const encodeRunningHashes = (
@@ -79,19 +80,13 @@ export const encodeRunningHashes = (
     ]),
   ])
 
-/** Stored bytes for each contract: its address and its running hash. */
-const STORED = 20 + WORD
-
 /** Decodes stored running hashes: null for a contract that was not stored. */
 export function decodeRunningHashes(
   contracts: ChainContractSettings,
   parentHash: Buffer,
   stored: Buffer | null,
 ): (Buffer | null)[] {
-  const known = new Map<string, Buffer>()
-  if (stored?.subarray(0, WORD).equals(parentHash))
-    for (let at = WORD; at < stored.length; at += STORED)
-      known.set(toHex(stored.subarray(at, at + 20)), stored.subarray(at + 20, at + STORED))
+  const known = storedRunningHashes(parentHash, stored)
   return contractsWithRunningHash(contracts).map(({ address }) => known.get(address) ?? null)
 }
 

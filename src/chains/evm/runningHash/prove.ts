@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LogTrustBasis } from '../../../ops/chainState.js'
-import { fallbackOnExpectedError } from '../../../ops/log/errors.js'
+import { fallbackOnExpectedError } from '../../../ops/logger/errors.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { ChainUnavailableError } from '../../chain.js'
 import {
@@ -39,8 +39,8 @@ import {
 } from './ranges.js'
 import { createLogRangeWidth, type LogRangeWidth } from './width.js'
 
-/** A chain's checkpoint as the database stores it. */
-export interface StoredCheckpoint {
+/** A chain's cursor as the database stores it. */
+export interface StoredCursor {
   /** The first block that is not in the journal. */
   nextBlock: number
   /** Hash of the block before. Null before the first block. */
@@ -107,8 +107,8 @@ const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
 
 /**
- * Running hashes at a chain's checkpoint, and how far nodes confirm them: null where nodes no longer return them. They
- * were stored with the checkpoint. A contract that was configured later starts with the running hash that the nodes
+ * Running hashes at a chain's cursor, and how far nodes confirm them: null where nodes no longer return them. They
+ * were stored with the cursor. A contract that was configured later starts with the running hash that the nodes
  * return. A hub's is zero before its first block, so a hub with logs before `startBlock` is detected. `runningHashes` is
  * null where neither the database nor the nodes have the running hashes: after a rewind to a block whose state
  * the nodes have pruned.
@@ -116,7 +116,7 @@ const isUnknown = (error: unknown): boolean =>
  */
 export async function readLastConfirmedHashes(
   chain: EvmChain,
-  { parentHash, nextBlock, record }: StoredCheckpoint,
+  { parentHash, nextBlock, record }: StoredCursor,
 ): Promise<{ runningHashes: RunningHashes | null; ground: LogTrustBasis | null }> {
   const { config, rpc } = chain
   const contracts = contractsWithRunningHash(config)
@@ -254,7 +254,7 @@ export function checkedLogRangeSource(
   }
 }
 
-/** The unconfirmed blocks (the tail) above a checkpoint, and the running hashes at the checkpoint. */
+/** The unconfirmed blocks (the tail) above a cursor, and the running hashes at the cursor. */
 interface KnownTail {
   tail: readonly DecodedBlock[]
   before: RunningHashes
@@ -269,7 +269,7 @@ interface KnownTail {
  */
 export async function proveBlocks(
   chain: EvmChain,
-  checkpoint: StoredCheckpoint,
+  cursor: StoredCursor,
   known: KnownTail & {
     blocks: readonly DecodedBlock[]
     hashesAt: RunningHashReader
@@ -282,7 +282,7 @@ export async function proveBlocks(
   const seen = rangeOfBlocks(blocks)
   const isKept = hasRunningHashes(chain)
   const own = isKept ? await hashesAt(seen.to, seen.lastHash) : null
-  const top = isKept && !own ? await readNewestRunningHashes(chain, checkpoint, known) : null
+  const top = isKept && !own ? await readNewestRunningHashes(chain, cursor, known) : null
   const made = runningHashesAfterLogs(chain, before, seen.decoded)
   const runningHashes = top ? top.map(() => made) : own
   const sourceOf = () =>
@@ -341,13 +341,13 @@ async function readAnew(
 }
 
 /**
- * Running hashes as of the newest known block. All logs above the checkpoint have to produce them. Nodes keep the state of
+ * Running hashes as of the newest known block. All logs above the cursor have to produce them. Nodes keep the state of
  * the newest block longest.
  * @throws Error where the logs do not produce them; NoQuorumError, ChainUnavailableError
  */
 export async function readNewestRunningHashes(
   chain: EvmChain,
-  { parentHash, nextBlock }: StoredCheckpoint,
+  { parentHash, nextBlock }: StoredCursor,
   { tail, before }: KnownTail,
 ): Promise<AgreedAnswer<RunningHashes>> {
   const top = tail.at(-1)

@@ -14,7 +14,7 @@ import {
   readAgreedRunningHashesOrNull,
   runningHashesAfterLogs,
   runningHashMismatchText,
-  type StoredCheckpoint,
+  type StoredCursor,
 } from './prove.js'
 import {
   isCoveredByRunningHash,
@@ -71,7 +71,7 @@ export class RangeFetcher {
     return found?.hash.equals(hash) ? found.runningHashes : null
   }
 
-  /** Fetches consecutive ranges of blocks from a checkpoint up to block `to`. The next ranges are read ahead. */
+  /** Fetches consecutive ranges of blocks from a cursor up to block `to`. The next ranges are read ahead. */
   ranges(
     before: RunningHashes,
     from: number,
@@ -86,12 +86,12 @@ export class RangeFetcher {
   }
 
   /**
-   * Calculates the running hashes at a checkpoint for which neither the database nor the nodes have them, from all logs
+   * Calculates the running hashes at a cursor for which neither the database nor the nodes have them, from all logs
    * since `startBlock`. The running hashes at the newest block prove these logs.
-   * @throws NoQuorumError or ChainUnavailableError; RpcError where the checkpoint's block is not in the proved chain
+   * @throws NoQuorumError or ChainUnavailableError; RpcError where the cursor's block is not in the proved chain
    */
   async hashesFromStart(
-    { nextBlock, parentHash }: StoredCheckpoint,
+    { nextBlock, parentHash }: StoredCursor,
     latest: BlockHeader,
     alive: () => void,
   ): Promise<RunningHashes> {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { errorSentence, fallbackOnExpectedError } from '../../../ops/log/errors.js'
+import { errorSentence, fallbackOnExpectedError } from '../../../ops/logger/errors.js'
 import { type DecodedEntry, decodeEntry } from '../../../registry/journal/decode.js'
 import { bigIntToWord, fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { mapInBatches } from '../../rpc/batches.js'

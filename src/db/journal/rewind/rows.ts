@@ -60,7 +60,7 @@ export async function replaceLiveTables(
 }
 
 /**
- * Rewinds a chain's rows outside the journal: checkpoint, unconfirmed blocks with their entries (table `facts`),
+ * Rewinds a chain's rows outside the journal: cursor, unconfirmed blocks with their entries (table `facts`),
  * messages, receipts, payments, verdicts. Deliveries, nonces and delivered messages belong to no generation and stay.
  * Deliveries that ended in a dropped block are reopened.
  */

@@ -1,13 +1,9 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
-import { moneyText, shortText } from '../lib/format.js'
-import {
-  canonicalName,
-  NO_AUTOCORRECT_INPUT_ATTRIBUTES,
-  nameText,
-  WALLET_NAME_INPUT_ATTRIBUTES,
-} from '../lib/names.js'
+import { countText, shortText } from '../lib/format.js'
+import { Bid } from '../lib/money.js'
+import { canonicalName, nameText, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import { useApi } from '../lib/net.js'
 import type { Cluster, ReferredBids, Wallet } from '../lib/types.js'
 import {
@@ -16,12 +12,20 @@ import {
   CopyableAddress,
   CopyableText,
   Link,
+  LoadedList,
   NameLabel,
   NameList,
-  VerifiedBadge,
+  WalletBadges,
 } from '../parts/basics.js'
 import { GeneratedWallets } from './generate.js'
-import { ActionButton, CheckBox, Form, type FormValues, Input } from './pieces.js'
+import {
+  ActionButton,
+  CheckBox,
+  Form,
+  type FormValues,
+  Input,
+  WORD_INPUT_ATTRIBUTES,
+} from './pieces.js'
 import { PrimaryNameCard } from './primary.js'
 import { type Account, namesOfCluster, useAccount, walletOfSession } from './state.js'
 import type { ConfirmationQuestion } from './talk.js'
@@ -41,11 +45,9 @@ export function BundlePage() {
     )
   const names = (
     <div class="own">
-      <NameList
-        names={owned.items}
-        isMore={owned.isMore}
-        onMore={() => account.attempt(account.moreNames)}
-      />
+      <LoadedList asked={{ data: owned }} more={account.moreNames} empty="No name yet.">
+        {(names) => <NameList names={names} />}
+      </LoadedList>
     </div>
   )
   if (cluster === null)
@@ -103,11 +105,10 @@ const VerifyOther = () => (
 function Referrals({ clusterId }: { clusterId: string }) {
   const { data } = useApi<ReferredBids>(`/v1/names/referrals/cluster/${clusterId}`)
   if (!data || data.count === 0) return null
-  const names = data.count === 1 ? 'name was' : 'names were'
   return (
     <p class="soft">
-      {data.count} {names} registered with your bundle as referral, for{' '}
-      {moneyText(data.totalWeiAmount)}.
+      {countText(data.count, 'registration')} with your bundle as referral, for{' '}
+      <Bid amount={data.totalWeiAmount} />.
     </p>
   )
 }
@@ -160,8 +161,9 @@ function Wallets({ cluster: { id, wallets } }: { cluster: Cluster }) {
 }
 
 function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
-  const { address, name, isVerified, isPrivate, isBackedUp } = wallet
-  const { session, change } = useAccount()
+  const { address, name, isVerified, isPrivate, isBackedUp, evidence } = wallet
+  const { session, change, signMembership } = useAccount()
+  const isOwn = address === session?.address
   const publish = () =>
     change(`${name} is public now.`, WALLETS, { body: [{ address, name, isPrivate: false }] })
   const remove = () => change(`${name} is removed.`, WALLETS, { method: 'DELETE', body: [address] })
@@ -177,6 +179,12 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
     yes: 'Remove it',
     isGrave: true,
   }
+  const toSign: ConfirmationQuestion = {
+    title: 'Sign your membership?',
+    text: `Your wallet signs that it belongs to this bundle, and ${isPrivate ? 'the signature is public once the wallet is' : 'everybody can see the signature'}. This cannot be taken back.`,
+    yes: 'Sign it',
+    isGrave: true,
+  }
   return (
     <tr class={isPrivate ? 'private' : ''}>
       <td>
@@ -184,10 +192,10 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
       </td>
       <td>
         <CopyableAddress address={address} />
-        {address === session?.address && <em> you</em>}
+        {isOwn && <em> you</em>}
       </td>
       <td>
-        <VerifiedBadge isVerified={isVerified} />
+        <WalletBadges isVerified={isVerified} evidence={evidence} />
         {isPrivate && <Badge kind="veil">private</Badge>}
         {isBackedUp && <Badge>backed up</Badge>}
       </td>
@@ -197,6 +205,11 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
             <Link to={`/@account?join=${clusterId}`} class="button plain" label={`Verify: ${name}`}>
               Verify
             </Link>
+          )}
+          {isOwn && isVerified && evidence !== 'signed' && (
+            <ActionButton class="plain" work={() => signMembership(clusterId)} ask={toSign}>
+              Sign your membership
+            </ActionButton>
           )}
           {isPrivate && (
             <ActionButton
@@ -228,6 +241,7 @@ function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   return (
     <Form class="rename row" label={`Rename ${name}`} work={rename}>
       <input
+        {...WORD_INPUT_ATTRIBUTES}
         {...WALLET_NAME_INPUT_ATTRIBUTES}
         aria-label={`Name of ${shortText(address)}`}
         value={typed}
@@ -252,7 +266,7 @@ function Add() {
   }
   return (
     <Form label="Add a wallet" work={add} submit="Add">
-      <Input label="Address" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="address" maxLength={128} />
+      <Input label="Address" name="address" maxLength={128} />
       <Input label="Name" hint={NAME_RULES_TEXT} {...WALLET_NAME_INPUT_ATTRIBUTES} name="name" />
       <CheckBox name="private" defaultChecked>
         Private: only members of the bundle see it. A public entry cannot be made private later.
@@ -277,10 +291,16 @@ function movesNames({ cluster, session, owned }: Account): boolean {
 /**
  * Joins a bundle that lists the wallet.
  * @param text the bundle's id, or one of its names
+ * @param isPublic whether the wallet also signs its membership, in public
  * @param invited how the list of invitations, which strangers write, shows the bundle: names then do not move
  * @throws Error where names would move by an invitation
  */
-async function join(account: Account, text: string, invited?: string): Promise<unknown> {
+async function join(
+  account: Account,
+  text: string,
+  isPublic: boolean,
+  invited?: string,
+): Promise<unknown> {
   const { send, confirmed } = account
   const isMoving = movesNames(account)
   if (invited && isMoving)
@@ -308,6 +328,7 @@ async function join(account: Account, text: string, invited?: string): Promise<u
     isGrave: true,
   }
   if (isMoving && !(await confirmed(moved))) return false
+  if (isPublic) return account.signMembership(id)
   return account.change('Your wallet is verified there now.', `/v1/clusters/verify/${id}`, {
     method: 'POST',
   })
@@ -328,7 +349,7 @@ function Invitations() {
             <span class="soft">as {walletName}</span>
             <ActionButton
               class="plain"
-              work={() => join(account, clusterId, clusterName ?? clusterId)}
+              work={() => join(account, clusterId, false, clusterName ?? clusterId)}
               label={`Join ${clusterName ?? clusterId}`}
             >
               Join
@@ -351,18 +372,20 @@ function JoinForm() {
   return (
     <Form
       label="Join another bundle"
-      work={(typed) => join(account, typed('bundle'))}
+      work={(typed) => join(account, typed('bundle'), typed('public') !== '')}
       submit="Join"
       isPlain
     >
       <Input
         label="Name or id of the bundle"
         hint="It has to list your wallet"
-        {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
         name="bundle"
         maxLength={66}
         defaultValue={query.join === account.cluster?.id ? '' : query.join}
       />
+      <CheckBox name="public">
+        Sign it: everybody can check that your wallet says so. A signature cannot be taken back.
+      </CheckBox>
     </Form>
   )
 }

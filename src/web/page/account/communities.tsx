@@ -3,11 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { chainName, findChain, shortText } from '../lib/format.js'
 import { findCommunity } from '../lib/lists.js'
 import { Money, priceText } from '../lib/money.js'
-import {
-  CLUSTER_NAME_INPUT_ATTRIBUTES,
-  canonicalName,
-  NO_AUTOCORRECT_INPUT_ATTRIBUTES,
-} from '../lib/names.js'
+import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { CommunityPayout, CommunityRegistration } from '../lib/types.js'
 import { Card, LoadedContent, MoreButton } from '../parts/basics.js'
@@ -138,7 +134,7 @@ function Own({ name }: { name: string }) {
                   {...CLUSTER_NAME_INPUT_ATTRIBUTES}
                   name="name"
                 />
-                <Input label="Wallet" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="wallet" />
+                <Input label="Wallet" name="wallet" />
               </Form>
               <Payouts name={name} />
             </div>

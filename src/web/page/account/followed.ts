@@ -1,8 +1,8 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { isFinalStatus } from '../../../client/status.js'
 import { pause } from '../../../client/time.js'
-import { readTxStatus } from '../lib/live.js'
-import { loadTabItem, saveTabItem } from '../lib/tabStorage.js'
+import { callApi, statusPath } from '../lib/api.js'
+import { createTabState, useTabState } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
 import type { ShowMessage } from './talk.js'
 import { UnansweredError } from './wallets/kind.js'
@@ -22,20 +22,14 @@ export interface SentTransaction {
   isOffer?: boolean
 }
 
-const ITEM = 'clusterd.followed'
 /** Maximum number of transactions that survive a reload, the newest. A sent payment that is not final is always kept. */
 const KEPT = 20
 
-/** Module state, because a wallet may answer after the visitor has opened another page. Newest first. */
-let all = loadTabItem<readonly SentTransaction[]>(ITEM) ?? []
-const listeners = new Set<(known: readonly SentTransaction[]) => void>()
-
-function know(next: readonly SentTransaction[]): void {
-  all = next
-  const stored = next.filter((one, i) => i < KEPT || isOpen(one))
-  saveTabItem(ITEM, stored.length > 0 ? stored : null)
-  for (const listener of listeners) listener(next)
-}
+/** Newest first. Not state of a component, because a wallet may answer after the visitor has opened another page. */
+const known = createTabState<readonly SentTransaction[]>('clusterd.followed', [], (all) => {
+  const stored = all.filter((one, i) => i < KEPT || isOpen(one))
+  return stored.length > 0 ? stored : null
+})
 
 /** True for a registration whose status may still change. */
 const isOpen = ({ tx, status, isOffer }: SentTransaction): boolean =>
@@ -58,7 +52,7 @@ export function outcomeOf(
 type Payer = Pick<SentTransaction, 'payer' | 'isTestnet'>
 
 const sentBy = ({ payer, isTestnet }: Payer): readonly SentTransaction[] =>
-  all.filter((one) => one.payer === payer && one.isTestnet === isTestnet)
+  known.get().filter((one) => one.payer === payer && one.isTestnet === isTestnet)
 
 /** Warning about earlier payments for the same title, sent or unanswered, before another payment. */
 export function earlierPaymentWarning(payer: Payer, title: string): string {
@@ -84,12 +78,14 @@ async function followOpen(
   onEnd: (ended: SentTransaction) => void,
 ): Promise<void> {
   for (let turn = 0; !left.aborted; turn++) {
-    const open = all.filter(isOpen)
+    const open = known.get().filter(isOpen)
     const asked = open[turn % Math.max(1, open.length)]
-    const status = asked && (await readTxStatus(asked.tx!, asked.isTestnet, left).catch(() => null))
+    const { isTestnet = false, tx = '' } = asked ?? {}
+    const read = () => callApi<TxStatus>(statusPath(tx), { isTestnet, signal: left })
+    const status = asked && (await read().catch(() => null))
     if (left.aborted) return
     if (status) {
-      know(all.map((one) => (one.tx === asked.tx ? { ...one, status } : one)))
+      known.set(known.get().map((one) => (one.tx === tx ? { ...one, status } : one)))
       if (isFinalStatus(status)) onEnd(asked)
     }
     await pause(FOLLOW_PAUSE_MS)
@@ -101,7 +97,7 @@ async function followOpen(
  * the visitor signs out.
  */
 export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () => Promise<void>) {
-  const [, setKnown] = useState(all)
+  useTabState(known)
   const latest = useRef({ payer, say, onEnd })
   latest.current = { payer, say, onEnd }
   useEffect(() => {
@@ -116,13 +112,8 @@ export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () =>
       if (isWon(outcome)) say(`${title} is yours.`)
       else say(`${title} was not registered: the line below says why.`, 'error')
     }
-    listeners.add(setKnown)
-    setKnown(all)
     void followOpen(left.signal, end)
-    return () => {
-      listeners.delete(setKnown)
-      left.abort()
-    }
+    return () => left.abort()
   }, [])
   return {
     sent: sentBy(payer),
@@ -137,9 +128,9 @@ export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () =>
       said: string,
     ) {
       const asked: SentTransaction = { ...of, ...payer, status: null }
-      know([asked, ...all])
+      known.set([asked, ...known.get()])
       const become = (...next: SentTransaction[]) =>
-        know(all.flatMap((one) => (one === asked ? next : [one])))
+        known.set(known.get().flatMap((one) => (one === asked ? next : [one])))
       const sent = (tx: string) => {
         become({ ...asked, tx })
         say(said)
@@ -148,9 +139,9 @@ export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () =>
       await payment
     },
     /** Forgets a transaction that takes an offer. */
-    forget: (tx: string) => know(all.filter((one) => one.tx !== tx)),
+    forget: (tx: string) => known.set(known.get().filter((one) => one.tx !== tx)),
   }
 }
 
 /** Forgets every transaction. */
-export const forgetSentTransactions = () => know([])
+export const forgetSentTransactions = () => known.set([])

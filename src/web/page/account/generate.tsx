@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ADDRESS_TYPE_NAMES } from '../../../registry/families.js'
 import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
-import { NO_AUTOCORRECT_INPUT_ATTRIBUTES, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
+import { WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import type { GeneratedWallet, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input, Select } from './pieces.js'
@@ -79,8 +79,8 @@ function Recover() {
     <details>
       <summary>Recover a key</summary>
       <Form label="Recover a key" work={recover} submit="Sign and recover" isPlain>
-        <Input label="Address of the wallet" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="address" />
-        <Input label="A share of its key" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="share" />
+        <Input label="Address of the wallet" name="address" />
+        <Input label="A share of its key" name="share" />
       </Form>
       {key && (
         <p class="secret">

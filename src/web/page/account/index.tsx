@@ -1,9 +1,10 @@
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AccountPageName } from '../../paths.js'
-import { NO_AUTOCORRECT_INPUT_ATTRIBUTES } from '../lib/names.js'
-import { useTitle } from '../lib/net.js'
-import type { SigningWalletKind } from '../lib/types.js'
+import { chainName } from '../lib/format.js'
+import { readChains } from '../lib/money.js'
+import { usePolled, useTitle } from '../lib/net.js'
+import type { Chain, SigningWalletKind } from '../lib/types.js'
 import { Card, CopyableAddress, Link } from '../parts/basics.js'
 import { CommunityList } from '../parts/communities.js'
 import { AirdropsPage } from './airdrops.js'
@@ -15,7 +16,7 @@ import { RefundsPage } from './refunds.js'
 import { RegisterPage } from './register.js'
 import { tabs } from './session.js'
 import { AccountProvider, useAccount } from './state.js'
-import { createSignOnlyWallet } from './wallets/kind.js'
+import { type ConnectedAccount, refuseToSend } from './wallets/kind.js'
 import { WALLET_KINDS, WALLET_KINDS_TEXT } from './wallets/kinds.js'
 
 /** The pages of a signed-in wallet, loaded when one is opened. */
@@ -154,26 +155,37 @@ function SignIn() {
   )
 }
 
+/** The chains that a smart wallet can name, the hub first. */
+const mainnetChainOptions = (chains: readonly Chain[]) =>
+  chains
+    .filter(({ chainId }) => chainId !== null)
+    .sort((a, b) => a.role.localeCompare(b.role))
+    .map(({ chainId, network }) => [String(chainId), chainName(network)] as const)
+
 /** Signs in with a wallet outside this browser: the visitor signs the message there and types the signature here. */
 function Elsewhere() {
   const { signIn, attempt } = useAccount()
   const [asked, setAsked] = useState<{ message: string; answer(signature: string): void } | null>(
     null,
   )
+  const { data: chains = [] } = usePolled('', async () =>
+    mainnetChainOptions(await readChains(false)),
+  )
   const begin = async (typed: FormValues) => {
+    const type = typed('kind') as SigningWalletKind
     const address = typed('address')
-    const wallet = {
-      name: 'your wallet',
-      icon: '',
-      type: typed('kind') as SigningWalletKind,
-      source: null,
+    const account: ConnectedAccount = {
+      type,
+      // EVM addresses in the service's lower-case form
+      address: address.startsWith('0x') ? address.toLowerCase() : address,
+      sign: (message) => new Promise((answer) => setAsked({ message, answer })),
+      send: refuseToSend,
+      ...(type === 'evm' && { chainId: async () => Number(typed('chain')) }),
     }
-    const sign = (message: string) => new Promise<string>((answer) => setAsked({ message, answer }))
-    // EVM addresses in the service's lower-case form
-    const connect = async () => (address.startsWith('0x') ? address.toLowerCase() : address)
-    void attempt(() =>
-      signIn(createSignOnlyWallet(wallet, connect, sign, (answer) => answer)),
-    ).then(() => setAsked(null))
+    const wallet = { id: '', name: 'your wallet', icon: '', type, source: null }
+    void attempt(() => signIn({ ...wallet, connect: async () => account })).then(() =>
+      setAsked(null),
+    )
     return false
   }
   const end = async (typed: FormValues) => asked?.answer(typed('signature'))
@@ -181,23 +193,23 @@ function Elsewhere() {
     <details>
       <summary>A wallet that signs elsewhere</summary>
       <Form label="A wallet that signs elsewhere" work={begin} submit="Get the message" isPlain>
-        <Input
-          label="Its address"
-          {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
-          name="address"
-          maxLength={128}
-        />
+        <Input label="Its address" name="address" maxLength={128} />
         <Select
           label="Its kind"
           name="kind"
           options={Object.entries(WALLET_KINDS).map(([kind, { name }]) => [kind, name])}
         />
+        <Select label="Chain of a smart wallet" name="chain" options={chains} />
       </Form>
       {asked && (
         <Form label="Its signature" work={end} submit="Sign in">
           <p>Sign this there, to the letter:</p>
           <pre id="to-sign">{asked.message}</pre>
-          <Input label="The signature" {...NO_AUTOCORRECT_INPUT_ATTRIBUTES} name="signature" />
+          <Input
+            label="The signature"
+            hint="0x for a smart wallet that approved the message on its chain"
+            name="signature"
+          />
         </Form>
       )}
     </details>

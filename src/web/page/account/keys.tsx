@@ -39,7 +39,7 @@ export function KeysPage() {
           )}
         </LoadedContent>
         <Form label="Make an API key" work={make} submit="Make a key">
-          <Input label="What it is for" name="name" required maxLength={64} />
+          <Input label="What it is for" name="name" maxLength={64} />
         </Form>
       </Card>
       <Card title="Devices">

@@ -115,14 +115,17 @@ interface FormProps {
   class?: string
 }
 
-/** Text input under its label. */
+/** Attributes of an input whose text is no ordinary word: the browser neither completes nor corrects it. */
+export const WORD_INPUT_ATTRIBUTES = { required: true, autocomplete: 'off', spellcheck: false }
+
+/** Required text input under its label. */
 export const Input = ({
   label,
   hint,
   ...input
 }: Described & PartialInputHTMLAttributes<HTMLInputElement>) => (
   <LabelledControl label={label} hint={hint}>
-    <input {...(input as object)} />
+    <input {...WORD_INPUT_ATTRIBUTES} {...(input as object)} />
   </LabelledControl>
 )
 

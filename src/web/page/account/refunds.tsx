@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { chainName, findChain, utcMinuteText } from '../lib/format.js'
-import { type Amount, Money } from '../lib/money.js'
-import { NO_AUTOCORRECT_INPUT_ATTRIBUTES } from '../lib/names.js'
+import { HUB, Money } from '../lib/money.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
@@ -40,12 +39,6 @@ export function RefundsPage() {
 
 const readRefunds = ({ send, session }: Account, to = ''): Promise<Refunds> =>
   send(`/v1/refunds/${session?.address}${to && `?to=${encodeURIComponent(to)}`}`)
-
-/** The hub owes its own coin, also for payments from other chains. */
-function amountOf(account: Account, { owedBy, network, token, amount }: Refund): Amount {
-  const hub = account.chains.find(({ role }) => role === 'hub')
-  return { network: owedBy === 'hub' ? (hub?.network ?? null) : network, token, amount }
-}
 
 function reasonText(
   { owedBy, payments, reclaimAfter, transaction }: Refund,
@@ -87,7 +80,8 @@ function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
   return (
     <li>
       <strong>
-        <Money {...amountOf(account, refund)} />
+        {/* the hub owes its own coin, also for payments from other chains */}
+        <Money {...refund} network={refund.owedBy === 'hub' ? HUB : refund.network} />
       </strong>
       <span class="soft">{reasonText(refund, chain)}</span>
       {refund.needsReceiver && (
@@ -95,7 +89,6 @@ function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
           <Input
             label="Receiver on the hub"
             hint="Your wallet is a contract, which may not exist there"
-            {...NO_AUTOCORRECT_INPUT_ATTRIBUTES}
             name="to"
           />
         </Form>

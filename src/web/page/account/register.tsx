@@ -3,14 +3,13 @@ import { NAME_RULES_TEXT, parseNewName } from '../../../registry/primitives/name
 import { pathOfName } from '../../paths.js'
 import { findChain, moneyText, quoteCostText } from '../lib/format.js'
 import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName, ensNameOf, nameText } from '../lib/names.js'
-import { useApi, usePolled } from '../lib/net.js'
+import { usePolled } from '../lib/net.js'
 import {
   readNameAvailabilityAndPrice,
   registrationTimeText,
-  useNameAvailabilityAndPrice,
   waitUntilTypingPauses,
 } from '../lib/offer.js'
-import type { Chain, Overview, Quote } from '../lib/types.js'
+import type { Chain, Quote } from '../lib/types.js'
 import { Card, CopyableText, Link } from '../parts/basics.js'
 import { outcomeOf } from './followed.js'
 import {
@@ -23,11 +22,12 @@ import {
 } from './pieces.js'
 import { type Account, payableChains, useAccount, walletOfSession } from './state.js'
 
-/** What is shown before the wallet signs: whether the name is free, and its price. */
+/** The terms of a free name. */
 interface Offer {
   name: string
-  chain: Chain
-  quote: Quote
+  text: string
+  /** Absent for a visitor who has not signed in. */
+  quote?: Quote
 }
 
 const REVEALS = {
@@ -37,16 +37,25 @@ const REVEALS = {
   isGrave: true,
 } as const
 
-/** Reads the quote of a name. @throws Error with a sentence where the name can't be registered */
-async function offerOf(account: Account, name: string, chain: Chain): Promise<Offer> {
+/**
+ * Reads the terms of a name: on a chain for the signed-in wallet, else on the hub.
+ * @throws Error with a sentence where the name can't be registered
+ */
+async function offerOf(account: Account, name: string, chain: Chain | undefined): Promise<Offer> {
   const { send, session, isTestnet } = account
-  const { isFree, text } = await readNameAvailabilityAndPrice(name, { isTestnet })
+  const { isFree, text, overview } = await readNameAvailabilityAndPrice(name, { isTestnet })
   if (!isFree) throw new Error(text)
-  const body = { network: chain.network, sender: session?.address, names: [{ name }] }
-  return { name, chain, quote: await send<Quote>(`/v1/names/register/${session?.type}`, { body }) }
+  if (!session || !chain) return { name, text }
+  const body = { network: chain.network, sender: session.address, names: [{ name }] }
+  const quote = await send<Quote>(`/v1/names/register/${session.type}`, { body })
+  return {
+    name,
+    quote,
+    text: `${priceText(quote, chain)} ${registrationTimeText(chain, overview)}`,
+  }
 }
 
-function priceText({ chain, quote }: Offer): string {
+function priceText(quote: Quote, chain: Chain): string {
   const { bridgeFee } = quote
   const bridge =
     bridgeFee === '0' ? '' : `, of which ${moneyText(bridgeFee, chain.gasToken)} are for the bridge`
@@ -98,33 +107,26 @@ export function RegisterPage() {
   const name = parseNewName(typed)
   const own = outcomeOf(sent, typed)
   const isOwn = own?.status?.status === 'finalized'
-  const terms = useNameAvailabilityAndPrice(session ? null : name)
-  const quoted = usePolled<Offer>(
-    session && name && chain && !own ? `${chain.network} ${name}` : null,
+  const offer = usePolled<Offer>(
+    name && !own && (chain || !session) ? `${chain?.network} ${name}` : null,
     async ({ signal }) => {
       await waitUntilTypingPauses(signal)
-      return offerOf(account, typed, chain!)
+      return offerOf(account, typed, chain)
     },
     { again: outcomes },
   )
-  const overview = useApi<Overview>('/v1/overview')
   const submit = async () => {
     if (!session) return false
     const isDone = await register(account, typed, chain!)
     if (isDone) setWanted('')
     return isDone
   }
-  const offer = session ? quoted : terms
   const isOdd = typed !== '' && !name
   const text = () => {
     if (isOdd) return `“${typed}” is no name: a name has ${NAME_RULES_TEXT}.`
     if (own) return statusText(own)
     if (offer.error || !name) return offer.error?.message
-    if (offer.data?.name !== name) return '…'
-    const cost = session
-      ? `${priceText(quoted.data!)} ${registrationTimeText(chain!, overview.data)}`
-      : terms.data!.text
-    return session || terms.data!.isFree ? `${name}/ is free. ${cost}` : cost
+    return offer.data?.name === name ? `${name}/ is free. ${offer.data.text}` : '…'
   }
   return (
     <>
@@ -177,16 +179,16 @@ export function RegisterPage() {
 }
 
 async function register(account: Account, name: string, chain: Chain): Promise<boolean> {
-  const offer = await offerOf(account, name, chain)
+  const quote = (await offerOf(account, name, chain)).quote!
   if (walletOfSession(account)?.isPrivate && !(await account.confirmed(REVEALS))) return false
-  const data = offer.quote.transactionData
+  const data = quote.transactionData
   return account.transact({
     title: name,
     chain,
     transactions: [Array.isArray(data) ? data[0] : data],
     ask: {
       title: `Register ${name}?`,
-      text: `${priceText(offer)} Your wallet asks you to sign that payment on ${chainNameWithGasToken(chain)}. The first valid bid wins; what a later one paid can be taken back.`,
+      text: `${priceText(quote, chain)} Your wallet asks you to sign that payment on ${chainNameWithGasToken(chain)}. The first valid bid wins; what a later one paid can be taken back.`,
       yes: 'Pay',
     },
     said: `Sent. ${name} is being registered.`,

@@ -1,7 +1,7 @@
 import type { TargetedEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import { amountText, parseAmount } from '../lib/format.js'
-import { priceText, unitOf } from '../lib/money.js'
+import { NATIVE, priceText, unitOf } from '../lib/money.js'
 import { canonicalName } from '../lib/names.js'
 import type { Community } from '../lib/types.js'
 import { chainNameWithGasToken, Form, type FormValues, Input, Select } from './pieces.js'
@@ -41,7 +41,6 @@ const KINDS: Readonly<Record<string, { add: string; fields: Readonly<Record<stri
 type Texts = readonly [label: string, hint?: string]
 
 const NEW_DRAFT = { text: '', token: '', recipient: '' }
-const NATIVE = 'native'
 /** Length of `2026-12-01T08:00`. */
 const MINUTE_CHARS = 16
 
@@ -164,6 +163,7 @@ export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
         hint="Empty: names can be registered at once"
         name="start"
         type="datetime-local"
+        required={false}
         defaultValue={rules?.startsAt?.slice(0, MINUTE_CHARS)}
       />
     </Form>
@@ -176,7 +176,6 @@ function RuleFields({ draft, onChange }: RuleFieldsProps) {
   const edit = (field: string) => ({
     value: draft[field as keyof RuleDraft],
     name: field,
-    autocomplete: 'off',
     onInput: (event: TargetedEvent<HTMLInputElement | HTMLSelectElement>) =>
       onChange({ ...draft, [field]: event.currentTarget.value }),
   })

@@ -1,15 +1,17 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
+import { bytesToHex } from '../../../client/bytes.js'
 import { ClusterdError } from '../../../client/error.js'
-import { pause } from '../../../client/time.js'
 import { familyOfLabel } from '../../../registry/families.js'
-import { type ApiCallOptions, callApi, outagePauseMs } from '../lib/api.js'
+import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
-import { useApi, useNetwork } from '../lib/net.js'
-import type { Chain, Cluster, ClusterOfAddress, Invitation, OwnedName } from '../lib/types.js'
-import { earlierPaymentWarning, forgetSentTransactions, useSentTransactions } from './followed.js'
-import { forgetSession, type Session, tabs, useSession } from './session.js'
+import { readChains, useChains } from '../lib/money.js'
+import { useNetwork, usePolled } from '../lib/net.js'
+import { useTabState } from '../lib/tabStorage.js'
+import type { Chain, Cluster, ClusterOfAddress, Invitation, Wallet } from '../lib/types.js'
+import { earlierPaymentWarning, useSentTransactions } from './followed.js'
+import { endSession, type Session, signedIn } from './session.js'
 import { type ConfirmationQuestion, type ShowMessage, useTalk } from './talk.js'
 import {
   type BrowserWallet,
@@ -28,10 +30,10 @@ type Send = <T>(path: string, call?: Pick<ApiCallOptions, 'method' | 'body'>) =>
 
 /** Data about the signed-in wallet. */
 interface Known {
-  /** undefined while it is loading, null for a wallet without a cluster. */
-  cluster: Cluster | null | undefined
+  /** Null for a wallet without a cluster. */
+  cluster: Cluster | null
   /** Names that the wallet owns, as far as they were read. Names below communities have the form `community/name`. */
-  owned: ListPart<OwnedName>
+  owned: ListPart<{ name: string }>
   /** Bundles that list the wallet in public, though it has not joined them, newest first. */
   invitations: readonly Invitation[]
   /** Whether older invitations are not in the list. */
@@ -61,40 +63,71 @@ const Context = createContext<Account | null>(null)
 export const useAccount = (): Account => useContext(Context)!
 
 /**
- * A wallet's proof: the service's message with its signature. The message is bound to the wallet, so that signatures
- * of smart wallets are valid too.
- * @param more `recover`: the generated wallet whose key the message requests
+/**
+ * A wallet's proof: the service's message with its signature. The message is bound to the wallet and, if the wallet is
+ * on one of the service's chains, to that chain, so that signatures of smart wallets are valid too.
+ * @param more `recover`: the generated wallet whose key the message requests; `cluster`: the cluster to which the wallet
+ * says that it belongs, of the testnet if `isTestnet`
  */
 export async function walletProofOf(
-  { type, address, sign }: ConnectedAccount,
-  more: Record<string, string> = {},
+  { type, address, chainId, sign }: ConnectedAccount,
+  more: { recover?: string; cluster?: string } = {},
+  isTestnet = false,
 ) {
+  const wanted = await chainId?.()
+  const isKnown = wanted && (await readChains(false)).some((chain) => chain.chainId === wanted)
+  // without a secret share of the nonce, an approval on chain would prove nothing
+  const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
+  const named = { nonce, ...(isKnown && { chainId: wanted }) }
   const query = new URLSearchParams({ type, wallet: address, ...more })
+  for (const [key, value] of Object.entries(named)) query.set(key, String(value))
   const path = `/v1/auth/message?${query}`
   const { message, signingDate } = await callApi<{ message: string; signingDate: string }>(path, {
-    isTestnet: false,
+    isTestnet,
   })
-  return { signature: await sign(message), signingDate }
+  return { signature: await sign(message), signingDate, ...named }
 }
 
-/** Reads the cluster of the wallet, and its names. */
-async function readAccount({ address }: Session, send: Send): Promise<Known> {
+/** The key of a new session of the wallet. @param more of the message that it signs */
+async function keyOf(
+  account: ConnectedAccount,
+  more: { cluster?: string } = {},
+  isTestnet = false,
+): Promise<string> {
+  const proof = await walletProofOf(account, more, isTestnet)
+  const body = { ...proof, ...more, type: account.type, wallet: account.address }
+  return (await callApi<{ token: string }>('/v1/auth/token', { isTestnet, body })).token
+}
+
+/** Reads the cluster of the wallet, and so many parts of the list of its names. */
+async function readAccount({ address }: Session, parts: number, send: Send): Promise<Known> {
   const {
     clusterId,
     invitations = [],
     moreInvitations = false,
   } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?orNull=true&invitations=true`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
-  const owned = await readNextNames(ownerOf(cluster, address), [], send)
+  const owner = ownerOf(cluster, address)
+  let owned: Known['owned'] = owner ? NOTHING : await readPrivateNames(address, send)
+  for (let part = 0; owner && part < parts; part++)
+    owned = await readNextNames(owner, owned.items, send)
   return { cluster, invitations, moreInvitations, owned }
 }
+const NOTHING: Known['owned'] = { items: [], isMore: false }
 
-/** Address by which everybody can read the names of the wallet's bundle: a private wallet owns none in public. */
-function ownerOf(cluster: Cluster | null | undefined, address: string): string {
-  const own = cluster?.wallets.find((one) => one.address === address)
-  const shown = cluster?.wallets.find(({ isVerified, isPrivate }) => isVerified && !isPrivate)
-  return own?.isPrivate && shown ? shown.address : address
+/** Reads the first names of a wallet's bundle in which no public wallet is verified. */
+async function readPrivateNames(address: string, send: Send): Promise<Known['owned']> {
+  const { names = [] } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?names=true`)
+  return { items: names.map((name) => ({ name })), isMore: false }
 }
+
+/** Address by which everybody can read the names of the wallet's bundle; undefined if every member is private. */
+function ownerOf(cluster: Cluster | null, address: string): string | undefined {
+  const isShown = ({ isVerified, isPrivate }: Wallet) => isVerified && !isPrivate
+  const own = cluster?.wallets.find((one) => one.address === address)
+  return own?.isPrivate ? cluster!.wallets.find(isShown)?.address : address
+}
+const NONCE_BYTES = 16
 
 const isRefused = (error: unknown): boolean =>
   error instanceof ClusterdError && error.status === 401
@@ -112,17 +145,8 @@ const withoutPayment = (error: unknown): never => {
   throw new Error(sentenceOf(error))
 }
 
-const UNKNOWN: Known = {
-  cluster: undefined,
-  owned: { items: [], isMore: false },
-  invitations: [],
-  moreInvitations: false,
-}
-
 /** The service refuses the key, because the key has expired or was revoked. */
-class KeyEnded extends Error {
-  override message = 'Your key is not valid any more: sign in again.'
-}
+const KEY_ENDED = 'Your key is not valid any more: sign in again.'
 
 /** Adds a wallet that is not in the list yet. If another wallet has its id, the added wallet gets a new id. */
 function withWallet(
@@ -140,30 +164,26 @@ type Shared = ReturnType<typeof useShared>
 function useShared() {
   const { isTestnet } = useNetwork()
   const { query } = useLocation()
-  const { session, keep } = useSession()
+  const session = useTabState(signedIn)
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const talk = useTalk()
-  const say = useRef(talk.say)
   useEffect(() => {
     const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
     discoverWallets(found)
   }, [])
-  const { data: chains = [], error } = useApi<Chain[]>('/v1/networks')
-  useEffect(() => {
-    if (error) say.current(sentenceOf(error), 'error')
-  }, [error])
+  const { data: chains = [], error } = useChains()
   return {
     isTestnet,
     session,
     wallets,
-    /** Chains of the network. */
-    chains: chains.filter((chain) => chain.isTestnet === isTestnet),
+    chains,
+    /** Why the chains are not known. */
+    error,
     talk,
     /** Name that the visitor typed to register, kept across signing in. */
     wanted,
     setWanted,
-    keep,
   }
 }
 
@@ -177,115 +197,80 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   )
 }
 
+const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChildren }) => (
+  <Context.Provider value={useWallet(shared)}>{children}</Context.Provider>
+)
+
 /** Sends requests with the wallet's key, until a response shows that the key has ended. */
-function useSend({ session, isTestnet }: Shared, left: AbortSignal) {
-  const [endedKey, setEndedKey] = useState<string>()
-  const latest = useRef(session)
-  latest.current = session
-  const send: Send = async <T,>(
-    path: string,
-    asked: Pick<ApiCallOptions, 'method' | 'body'> = {},
-  ): Promise<T> => {
+const sendAs =
+  ({ session, isTestnet }: Shared, left: AbortSignal): Send =>
+  async (path, asked = {}) => {
     try {
-      return await callApi<T>(path, { ...asked, isTestnet, token: session?.token })
+      return await callApi(path, { ...asked, isTestnet, token: session?.token })
     } catch (error) {
       if (!session || !isRefused(error)) throw error
       // some routes return 401 for a wrong proof in the body, so ask whether the key itself has ended
       const validated = callApi('/v1/auth/validate', { isTestnet, token: session.token })
       const isOver = isRefused(await validated.catch((refused: unknown) => refused))
       // a late response must not sign out a wallet that has signed in since
-      if (!isOver || left.aborted || latest.current?.token !== session.token) throw error
-      forgetSession()
-      setEndedKey(session.token)
-      throw new KeyEnded()
+      if (!isOver || left.aborted || signedIn.get()?.token !== session.token) throw error
+      signedIn.set({ ...session, isEnded: true })
+      throw new Error(KEY_ENDED)
     }
   }
-  return { send, isEnded: session !== null && session.token === endedKey }
-}
-
-const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChildren }) => (
-  <Context.Provider value={useWallet(shared)}>{children}</Context.Provider>
-)
-
-/** Shows messages and errors of the wallet's actions, as long as the wallet is signed in. */
-function useOutcome(talk: Shared['talk'], left: AbortSignal) {
-  const say: ShowMessage = (...said) => {
-    if (!left.aborted) talk.say(...said)
-  }
-  return {
-    say,
-    /** Runs work and shows its error. @returns whether it succeeded; false also for cancelled work */
-    async attempt(work: () => Promise<unknown>): Promise<boolean> {
-      say('') // remove the message about earlier work
-      try {
-        return (await work()) !== false
-      } catch (error) {
-        say(sentenceOf(error), 'error')
-        return false
-      }
-    },
-  }
-}
 
 /** Data about the wallet, read when it is shown and after each change. */
-function useKnown({ session, keep }: Shared, send: Send, say: ShowMessage) {
-  const [known, setKnown] = useState<Known>(UNKNOWN)
-  /** Pause before the account is read again; null unless the newest reading met an outage. */
-  const outageMs = useRef<number | null>(null)
-  /** Reads the account again. @param done message about the change that was made */
-  const reload = async (done?: string): Promise<void> => {
-    if (!session) return
-    try {
+function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage) {
+  const [parts, setParts] = useState(1)
+  const asked = usePolled<Known>(
+    session?.address ?? null,
+    async () => {
       await send('/v1/auth/validate')
-      setKnown(await readAccount(session, send))
-      if (outageMs.current !== null) say('')
-      outageMs.current = null
-    } catch (error) {
-      say(sentenceOf(error), 'error')
-      outageMs.current = outagePauseMs(error)
-      // sign out silently if nothing was shown yet
-      if (error instanceof KeyEnded && known.cluster === undefined) keep(null)
-    }
-    if (done) say(done)
-  }
-  const newest = useRef(reload)
-  newest.current = reload
-  const token = session?.token
-  useEffect(() => {
-    if (!token) return
-    const closed = new AbortController()
-    const readAgain = async (): Promise<void> => {
-      await newest.current()
-      if (outageMs.current === null) return
-      await pause(outageMs.current)
-      if (!closed.signal.aborted) void readAgain()
-    }
-    void readAgain()
-    return () => closed.abort()
-  }, [token])
-  return {
-    known,
-    reload,
-    reloadNewest: () => newest.current(),
-    async moreNames(): Promise<void> {
-      const owned = await readNextNames(
-        ownerOf(known.cluster, session?.address ?? ''),
-        known.owned.items,
-        send,
-      )
-      // keep a newer answer that is shown by now
-      setKnown((shown) => (shown === known ? { ...shown, owned } : shown))
+      return readAccount(session!, parts, send)
     },
+    // what was typed stays when the same wallet signs in again
+    { again: `${parts} ${session?.token}` },
+  )
+  const { data, refresh } = asked
+  const isUnknown = data === undefined
+  const latest = useRef({ talk, say })
+  latest.current = { talk, say }
+  useEffect(() => {
+    // nothing that was shown needs the wallet to sign in again
+    if (!session?.isEnded || !isUnknown) return
+    signedIn.set(null)
+    latest.current.talk.say(KEY_ENDED, 'error')
+  }, [session, isUnknown])
+  const problem = asked.error ?? error
+  const text = problem && sentenceOf(problem)
+  useEffect(() => {
+    if (!text) return
+    latest.current.talk.say(text, 'error')
+    return () => {
+      const { talk, say } = latest.current
+      // a newer message stays
+      if (talk.message.text === text) say('')
+    }
+  }, [text])
+  return {
+    /** `cluster` is undefined while it is loading. */
+    known: data ?? { cluster: undefined, owned: NOTHING, invitations: [], moreInvitations: false },
+    /** Reads the account again. @param done message about the change that was made */
+    async reload(done?: string): Promise<void> {
+      if (session) await refresh()
+      if (done) say(done)
+    },
+    moreNames: () => setParts(parts + 1),
   }
 }
 
 /** Actions of the wallet: it signs in and sends transactions. */
 function useWalletActions(
-  { session, keep, wallets, talk, isTestnet }: Shared,
-  { send, say, attempt, left, reloadNewest }: Actions,
+  { session, wallets, talk, isTestnet }: Shared,
+  { send, say, left, reload }: Actions,
 ) {
   const payer = { payer: session?.address ?? '', isTestnet }
-  const { sent, forget, follow } = useSentTransactions(payer, say, reloadNewest)
+  const { sent, forget, follow } = useSentTransactions(payer, say, reload)
   const connected = useRef<ConnectedAccount | null>(null)
   const confirmed = (asked: ConfirmationQuestion, more?: () => string) =>
     talk.confirmed(asked, left, more)
@@ -311,8 +296,19 @@ function useWalletActions(
       await from.send(chain, approval).catch(withoutPayment)
     return from.send(chain, transactions.at(-1)!)
   }
+  /** Runs work and shows its error. @returns whether it succeeded; false also for cancelled work */
+  const attempt = async (work: () => Promise<unknown>): Promise<boolean> => {
+    say('') // remove the message about earlier work
+    try {
+      return (await work()) !== false
+    } catch (error) {
+      say(sentenceOf(error), 'error')
+      return false
+    }
+  }
   return {
     sent,
+    attempt,
     /** Changes whenever a registration does: what is offered then may differ. */
     outcomes: sent.map(({ tx, status }) => `${tx} ${status?.status}`).join(),
     forget,
@@ -322,24 +318,25 @@ function useWalletActions(
       talk.say(`Waiting for ${wallet.name}…`)
       const found = await wallet.connect()
       const { type, address } = found
-      const body = { ...(await walletProofOf(found)), type, wallet: address }
-      const { token } = await callApi<{ token: string }>('/v1/auth/token', {
-        isTestnet: false,
-        body,
-      })
-      keep({ token, type, address, walletId: wallet.id })
+      signedIn.set({ token: await keyOf(found), type, address, walletId: wallet.id })
       // the pressed button goes, and the focus with it
       document.getElementById('main')?.focus({ preventScroll: true })
       talk.say('Signed in.')
+    },
+    /** Verifies the wallet in a cluster that lists it, by a signature that will be public. */
+    async signMembership(cluster: string): Promise<void> {
+      const found = await account()
+      say('Waiting for your wallet…')
+      const token = await keyOf(found, { cluster }, isTestnet)
+      await callApi(`/v1/clusters/verify/${cluster}`, { method: 'POST', isTestnet, token })
+      await reload('Signed. The signature is public in some 12 minutes.')
     },
     async signOut(everywhere = false) {
       const path = everywhere ? '/v1/auth/token?everywhere=true' : '/v1/auth/token'
       const isRevoked = await attempt(() => send(path, { method: 'DELETE' }))
       if (everywhere && !isRevoked) return
       // forget the key here even if the server can't revoke it now
-      keep(null)
-      tabs?.postMessage({ ended: session?.token })
-      forgetSentTransactions()
+      endSession()
       talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
     },
     /** Sends a transaction on a chain. @returns false where the visitor declined */
@@ -359,9 +356,13 @@ function useWalletActions(
   }
 }
 
-type Actions = { send: Send; left: AbortSignal; reloadNewest: () => Promise<void> } & ReturnType<
-  typeof useOutcome
->
+interface Actions {
+  send: Send
+  /** Shows a message as long as the wallet is signed in. */
+  say: ShowMessage
+  left: AbortSignal
+  reload: (done?: string) => Promise<void>
+}
 
 /** The account of one wallet on one network. */
 function useWallet(shared: Shared) {
@@ -370,11 +371,12 @@ function useWallet(shared: Shared) {
   useLayoutEffect(() => () => leaving.abort(), [leaving])
   const left = leaving.signal
 
-  const outcome = useOutcome(talk, left)
-  const { say, attempt } = outcome
-  const { send, isEnded } = useSend(shared, left)
-  const { known, reload, reloadNewest, moreNames } = useKnown(shared, send, say)
-  const actions = useWalletActions(shared, { ...outcome, send, left, reloadNewest })
+  const say: ShowMessage = (...said) => {
+    if (!left.aborted) talk.say(...said)
+  }
+  const send = sendAs(shared, left)
+  const { known, reload, moreNames } = useKnown(shared, send, say)
+  const actions = useWalletActions(shared, { send, say, left, reload })
   return {
     session,
     wallets,
@@ -384,7 +386,6 @@ function useWallet(shared: Shared) {
     ...known,
     isTestnet,
     say,
-    attempt,
     send,
     reload,
     moreNames,
@@ -396,7 +397,7 @@ function useWallet(shared: Shared) {
     message: talk.message,
     question: talk.question,
     /** Whether the key was refused, so that the wallet has to sign in again. */
-    isEnded,
+    isEnded: session?.isEnded === true,
     ...actions,
   }
 }

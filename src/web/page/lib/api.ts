@@ -25,6 +25,9 @@ export interface ApiCallOptions {
   signal?: AbortSignal | undefined
 }
 
+/** Path of the status of a registration. */
+export const statusPath = (tx: string): string => `/v1/names/register/tx/${encodeURIComponent(tx)}`
+
 /** Calls the API. A 404 whose body is no error (an unknown address) is a valid answer. @throws ClusterdError */
 export async function callApi<T>(
   path: string,

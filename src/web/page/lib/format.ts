@@ -2,6 +2,12 @@ import { familyOfLabel } from '../../../registry/families.js'
 import { serviceInfo } from './service.js'
 import type { Chain, Quote } from './types.js'
 
+/** A coin or a token. */
+export interface Unit {
+  symbol: string
+  decimals: number
+}
+
 /** `0x1234…cdef` */
 export const shortText = (text: string): string =>
   text.length > 16 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
@@ -15,10 +21,8 @@ export function amountText(value: string, decimals: number): string {
 }
 
 /** `0.01 ETH` */
-export const moneyText = (
-  value: string,
-  { symbol, decimals } = { symbol: 'ETH', decimals: 18 },
-): string => `${amountText(value, decimals)} ${symbol}`
+export const moneyText = (value: string, { symbol, decimals }: Unit): string =>
+  `${amountText(value, decimals)} ${symbol}`
 
 /** The cost of a quote without gas, as text. */
 export function quoteCostText(quote: Quote, { gasToken }: Chain): string {
@@ -87,6 +91,10 @@ export function agoText(ms: number, nowMs = Date.now()): string {
 
 /** `2026-11-28 14:33 UTC`, of a time in ISO form */
 export const utcMinuteText = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
+
+/** `1 name`, `2 names` */
+export const countText = (count: number, one: string): string =>
+  `${count} ${one}${count === 1 ? '' : 's'}`
 
 /** `12,345` */
 export const groupedDigits = (value: number): string => value.toLocaleString('en-US')

@@ -43,8 +43,11 @@ export async function findCommunity(name: string, ask: Ask): Promise<Community |
 /** Maximum number of names that one request reads. */
 const NAMES = 100
 
-export const readNextNames = (address: string, known: readonly OwnedName[], ask: Ask) =>
-  readNextItems(`/v1/names/owner/address/${encodeURIComponent(address)}`, NAMES, known, ask)
+export const readNextNames = <T extends { name: string } = OwnedName>(
+  address: string,
+  known: readonly T[],
+  ask: Ask,
+) => readNextItems(`/v1/names/owner/address/${encodeURIComponent(address)}`, NAMES, known, ask)
 
 /**
  * Reads a list whenever the key or the network changes; `more` reads its next part.
@@ -53,7 +56,7 @@ export const readNextNames = (address: string, known: readonly OwnedName[], ask:
 export function useListParts<T>(
   key: string | null,
   read: (known: readonly T[], get: Ask) => Promise<ListPart<T>>,
-): { asked: ApiState<ListPart<T>>; more(): void } {
+): { asked: ApiState<ListPart<T>>; more(): Promise<void> } {
   const last = useRef<{ of: string; items: readonly T[] }>({ of: '', items: [] })
   const { refresh, ...asked } = usePolled(key, async ({ isTestnet, signal, get }) => {
     const of = `${isTestnet} ${key}`

@@ -1,6 +1,6 @@
 import type { Answer } from '../../../client/types.js'
 import { callApi } from './api.js'
-import { findChain, moneyText, shortText } from './format.js'
+import { moneyText, shortText, type Unit } from './format.js'
 import { usePolled } from './net.js'
 import type { Chain } from './types.js'
 
@@ -8,20 +8,17 @@ import type { Chain } from './types.js'
 
 /** An amount in base units. */
 export interface Amount {
-  /** Label of the chain; null where it is not served here. */
+  /** Label of the chain, or `HUB`; null where it is not served here. */
   network: string | null
   /** `native`, or the address of a token. */
   token: string
   amount: string
 }
 
-/** A coin or a token. */
-export interface Unit {
-  symbol: string
-  decimals: number
-}
-
-const NATIVE = 'native'
+/** Stands for the hub, in whose coin bids are. */
+export const HUB = 'hub'
+/** Stands for a chain's coin. */
+export const NATIVE = 'native'
 
 /** What this page has read, by network and path. Units do not change. */
 const answers = new Map<string, Promise<unknown>>()
@@ -35,6 +32,15 @@ function readOnce<T>(path: string, isTestnet: boolean): Promise<T> {
   return answer
 }
 
+/** The chains of a network. @throws ClusterdError */
+export const readChains = async (isTestnet: boolean): Promise<Chain[]> =>
+  (await readOnce<Chain[]>('/v1/networks', isTestnet)).filter(
+    (chain) => chain.isTestnet === isTestnet,
+  )
+
+/** The chains of the network. */
+export const useChains = () => usePolled('', ({ isTestnet }) => readChains(isTestnet))
+
 /** The unit of an amount. @throws ClusterdError */
 export async function unitOf(
   { network, token }: Omit<Amount, 'amount'>,
@@ -46,15 +52,21 @@ export async function unitOf(
     // anybody may give a token any symbol, so its address stays beside it
     return { symbol: `${symbol ?? 'of the token'} (${shortText(token)})`, decimals }
   }
-  const chains = await readOnce<Chain[]>('/v1/networks', isTestnet)
-  const ofNetwork = chains.filter((chain) => chain.isTestnet === isTestnet)
-  return findChain(ofNetwork, network)?.gasToken ?? { symbol: 'base units', decimals: 0 }
+  const found = (await readChains(isTestnet)).find((chain) =>
+    network === HUB ? chain.role === HUB : chain.network === network,
+  )
+  return found?.gasToken ?? { symbol: 'base units', decimals: 0 }
 }
 type TokenUnit = Answer<'GET', '/v1/tokens/{network}/{token}'>
 
 /** `0.01 ETH`, `5 USDC (0x1234…abcd)`. @throws ClusterdError */
 export const priceText = async (price: Amount, isTestnet: boolean): Promise<string> =>
   moneyText(price.amount, await unitOf(price, isTestnet))
+
+/** A bid within a sentence. @param amount wei of the hub */
+export const Bid = ({ amount }: { amount: string }) => (
+  <Money network={HUB} token={NATIVE} amount={amount} />
+)
 
 /** An amount within a sentence. */
 export function Money({ network, token, amount }: Amount) {

@@ -25,18 +25,8 @@ export function ensNameOf(name: string, isTestnet: boolean): string | null {
   return [...labels, parent].join('.')
 }
 
-/**
- * Attributes of a required input whose text is no ordinary word, so that the browser neither completes nor corrects it.
- */
-export const NO_AUTOCORRECT_INPUT_ATTRIBUTES = {
-  required: true,
-  autocomplete: 'off',
-  spellcheck: false,
-} as const
-
 /** Attributes of an input for a wallet's new name. Browsers add the title to their own message about the pattern. */
 export const WALLET_NAME_INPUT_ATTRIBUTES = {
-  ...NO_AUTOCORRECT_INPUT_ATTRIBUTES,
   pattern: NEW_NAME_PATTERN,
   title: NAME_RULES_TEXT,
   maxLength: NAME_MAX_BYTES,

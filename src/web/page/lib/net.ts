@@ -51,16 +51,18 @@ export interface PollOptions<T> {
  * Sends a request whenever the key or the network changes, and again after a pause while the page is open and visible. After an outage
  * the request is repeated even if `everyMs` is 0.
  * @param subject what is asked about; null while there is nothing to ask
+ * @returns the state, and `refresh`, which sends the request again and waits for its answer
  */
 export function usePolled<T>(
   subject: string | null,
   ask: (asked: Asked) => Promise<T>,
   { everyMs = 0, isLast = () => everyMs === 0, again }: PollOptions<T> = {},
-): ApiState<T> & { refresh(): void } {
+): ApiState<T> & { refresh(): Promise<void> } {
   const { isTestnet } = useNetwork()
   const key = subject === null ? null : `${isTestnet} ${subject}`
   const [asked, setAsked] = useState<ApiState<T>>({})
   const [turn, setTurn] = useState(0)
+  const refreshed = useRef<(() => void)[]>([])
   const shown = useRef(key)
   const latest = useRef({ ask, isLast, everyMs, isTestnet })
   latest.current = { ask, isLast, everyMs, isTestnet }
@@ -81,20 +83,27 @@ export function usePolled<T>(
           const data = await ask({ ...of, get: (path) => callApi(path, of) })
           if (signal.aborted) return
           setAsked({ data })
-          if (isLast(data)) return
+          if (isLast(data)) pauseMs = null
         } catch (error) {
           if (signal.aborted) return
           setAsked((known) => ({ ...known, error: error as Error }))
           pauseMs ??= outagePauseMs(error)
-          if (pauseMs === null) return
         }
-      await pause(pauseMs ?? HIDDEN_PAUSE_MS)
+      else pauseMs ??= HIDDEN_PAUSE_MS
+      for (const done of refreshed.current.splice(0)) done()
+      if (pauseMs === null) return
+      await pause(pauseMs)
       if (!signal.aborted) void askAgain()
     }
     void askAgain(true)
     return () => closed.abort()
   }, [key, again, turn])
-  return { ...asked, refresh: () => setTurn((turn) => turn + 1) }
+  const refresh = () =>
+    new Promise<void>((done) => {
+      refreshed.current.push(done)
+      setTurn((turn) => turn + 1)
+    })
+  return { ...asked, refresh }
 }
 
 /** Reads a path of the API, and polls it as `usePolled` does. @param path null while there is nothing to ask */

@@ -1,17 +1,17 @@
 import { pause } from '../../../client/time.js'
 import { type ApiCallOptions, callApi } from './api.js'
-import { chainName, durationText, findChain, moneyText } from './format.js'
-import { usePolled } from './net.js'
+import { chainName, durationText, findChain } from './format.js'
+import { HUB, NATIVE, priceText } from './money.js'
 import type { Cluster, NameAvailabilityResponse, Overview } from './types.js'
 
 /** Availability and price of a name, shown before the visitor signs in. */
 export interface NameAvailabilityAndPrice {
-  name: string
   isFree: boolean
   /** `0.01 ETH`: cost on the hub, without gas. */
   price: string
   /** Sentences to show. */
   text: string
+  overview: Overview
 }
 
 /** Availability and price of a name. @throws ClusterdError */
@@ -23,11 +23,12 @@ export async function readNameAvailabilityAndPrice(
     callApi<NameAvailabilityResponse[]>('/v1/names/register/check', { ...asked, body: [name] }),
     callApi<Overview>('/v1/overview', asked),
   ])
-  const price = moneyText(overview.bidWei)
+  const bid = { network: HUB, token: NATIVE, amount: overview.bidWei }
+  const price = await priceText(bid, asked.isTestnet)
   const isFree = found?.isAvailable === true
   const taken =
     found?.reason === 'pending' ? `A bid for ${name} is under way.` : `${name} is taken.`
-  return { name, isFree, price, text: isFree ? termsText(price, overview) : taken }
+  return { isFree, price, text: isFree ? termsText(price, overview) : taken, overview }
 }
 
 function termsText(price: string, overview: Overview): string {
@@ -39,9 +40,8 @@ function termsText(price: string, overview: Overview): string {
 /** Usual time from a payment on a chain to the registration, as a sentence; empty where it is not known. */
 export function registrationTimeText(
   { network }: { network: string },
-  overview: Overview | undefined,
+  { chains }: Overview,
 ): string {
-  const { chains = [] } = overview ?? {}
   const [hub] = chains
   const chain = findChain(chains, network)
   if (!hub?.confirmSeconds || !chain?.confirmSeconds) return ''
@@ -55,14 +55,6 @@ const TYPING_MS = 200
 
 /** Waits until the visitor has stopped typing. @throws the signal's reason if another letter was typed */
 export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_MS, signal)
-
-/** Reads availability and price of a name while it is typed. @param name null while no name is typed */
-export function useNameAvailabilityAndPrice(name: string | null) {
-  return usePolled(name, async (asked) => {
-    await waitUntilTypingPauses(asked.signal)
-    return readNameAvailabilityAndPrice(name!, asked)
-  })
-}
 
 type Asked = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
 

@@ -1,6 +1,51 @@
-/** Session storage, which survives a reload of the tab. The pages also work where it is disabled or full. */
+import { useEffect, useState } from 'preact/hooks'
 
-/** @returns null for an item that is not stored */
+export const SESSION_ITEM = 'clusterd.session'
+
+/**
+ * State of this tab. It outlives the components that show it, and a reload where the browser has session storage that
+ * is neither disabled nor full.
+ */
+interface TabState<T> {
+  get(): T
+  set(next: T): void
+  /** Calls a listener with each next value. @returns a function that ends this */
+  listen(listener: (value: T) => void): () => void
+}
+
+/** @param storedPart what a reload finds of a value; null for nothing */
+export function createTabState<T>(
+  item: string,
+  first: T,
+  storedPart: (value: T) => unknown = (value) => value,
+): TabState<T> {
+  let value = loadTabItem<T>(item) ?? first
+  const listeners = new Set<(value: T) => void>()
+  return {
+    get: () => value,
+    set(next) {
+      value = next
+      save(item, storedPart(next))
+      for (const listener of listeners) listener(next)
+    },
+    listen(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+/** The value of a tab's state, in a component. */
+export function useTabState<T>({ get, listen }: TabState<T>): T {
+  const [, show] = useState(get)
+  useEffect(() => {
+    show(get)
+    return listen(show)
+  }, [get, listen])
+  return get()
+}
+
+/** Null where nothing is stored, or nothing can be. */
 export function loadTabItem<T>(item: string): T | null {
   try {
     return JSON.parse(sessionStorage.getItem(item) ?? 'null')
@@ -9,8 +54,7 @@ export function loadTabItem<T>(item: string): T | null {
   }
 }
 
-/** Stores a value; null removes it. */
-export function saveTabItem(item: string, value: unknown): void {
+function save(item: string, value: unknown): void {
   try {
     if (value === null) sessionStorage.removeItem(item)
     else sessionStorage.setItem(item, JSON.stringify(value))

@@ -2,8 +2,10 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { pathOfName } from '../../paths.js'
 import { shortText } from '../lib/format.js'
+import type { ListPart } from '../lib/lists.js'
 import type { ApiState } from '../lib/net.js'
 import { useNetwork } from '../lib/net.js'
+import type { Wallet } from '../lib/types.js'
 
 /** Small components of all pages. */
 
@@ -127,6 +129,14 @@ export const VerifiedBadge = ({ isVerified }: { isVerified: boolean | undefined 
   <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
 )
 
+/** Whether a wallet is verified, and what shows it to everybody. A wallet that only the service vouches for has no mark. */
+export const WalletBadges = ({ isVerified, evidence }: Pick<Wallet, 'isVerified' | 'evidence'>) => (
+  <>
+    <VerifiedBadge isVerified={isVerified} />
+    {evidence !== undefined && evidence !== 'unsigned' && <Badge kind="good">{evidence}</Badge>}
+  </>
+)
+
 /** A part of a page under its heading. */
 export function Card({ title, aside, children }: CardProps) {
   return (
@@ -180,22 +190,69 @@ interface MoreProps {
   atEnd?: string | undefined
 }
 
-/** A list of names, as far as they were read. */
-export const NameList = ({ names, ...rest }: { names: readonly { name: string }[] } & MoreProps) =>
-  names.length === 0 ? (
-    <p class="empty">No name yet.</p>
-  ) : (
-    <>
-      <ul class="names">
-        {names.map(({ name }) => (
-          <li key={name}>
-            <NameLabel name={name} />
-          </li>
-        ))}
-      </ul>
-      <MoreButton {...rest} />
-    </>
-  )
+/** Facts with their titles; those that are not known are left out. */
+export const FactList = ({
+  class: className,
+  facts,
+}: {
+  class: string
+  facts: Readonly<Record<string, ComponentChildren>>
+}) => (
+  <dl class={className}>
+    {Object.entries(facts).map(
+      ([title, fact]) =>
+        fact && (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd>{fact}</dd>
+          </div>
+        ),
+    )}
+  </dl>
+)
+
+/** Names as links. */
+export const NameList = ({ names }: { names: readonly { name: string }[] }) => (
+  <ul class="names">
+    {names.map(({ name }) => (
+      <li key={name}>
+        <NameLabel name={name} />
+      </li>
+    ))}
+  </ul>
+)
+
+/** A list as far as it was read, with a button that reads more, or a sentence where it is empty. */
+export const LoadedList = <T,>({
+  asked,
+  more,
+  empty,
+  lines,
+  atEnd,
+  children,
+}: LoadedListProps<T>) => (
+  <LoadedContent asked={asked} lines={lines}>
+    {({ items, isMore }) =>
+      items.length === 0 ? (
+        <p class="empty">{empty}</p>
+      ) : (
+        <>
+          {children(items)}
+          <MoreButton isMore={isMore} onMore={more} atEnd={atEnd} />
+        </>
+      )
+    }
+  </LoadedContent>
+)
+interface LoadedListProps<T> {
+  asked: ApiState<ListPart<T>>
+  more: () => unknown
+  /** Sentence for a list without items. */
+  empty: string
+  lines?: number | undefined
+  atEnd?: string | undefined
+  children: (items: readonly T[]) => ComponentChildren
+}
 
 /** Content that is being read: skeleton lines while it loads, an error message if it fails. */
 export function LoadedContent<T>({ asked, lines = 3, children }: LoadedProps<T>) {
@@ -217,6 +274,6 @@ export function LoadedContent<T>({ asked, lines = 3, children }: LoadedProps<T>)
 }
 interface LoadedProps<T> {
   asked: ApiState<T>
-  lines?: number
+  lines?: number | undefined
   children: (data: T) => ComponentChildren
 }

@@ -1,20 +1,20 @@
 import { readNextItems, useListParts } from '../lib/lists.js'
-import { Card, LoadedContent, NameList } from './basics.js'
+import { Card, LoadedList, NameList } from './basics.js'
 
 /** Communities per part of the list. */
 const COMMUNITIES = 20
 
 /** Every community of the network, by name. */
 export function CommunityList() {
-  const { asked, more } = useListParts<{ name: string }>('communities', (known, get) =>
+  const list = useListParts<{ name: string }>('communities', (known, get) =>
     readNextItems('/v1/communities', COMMUNITIES, known, get),
   )
   return (
     <Card title="Communities">
       <p class="soft">Each of these names has others below it. Its page says who may get one.</p>
-      <LoadedContent asked={asked}>
-        {({ items, isMore }) => <NameList names={items} isMore={isMore} onMore={more} />}
-      </LoadedContent>
+      <LoadedList {...list} empty="No name is a community yet.">
+        {(names) => <NameList names={names} />}
+      </LoadedList>
     </Card>
   )
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { agoText, moneyText } from '../lib/format.js'
+import { agoText } from '../lib/format.js'
+import { Bid } from '../lib/money.js'
 import type { FeedEvent, OwnedName } from '../lib/types.js'
 import { InlineAddress, Link, NameLabel } from './basics.js'
 
@@ -24,7 +25,7 @@ const WORDS: Readonly<Record<string, (data: Data, from: string) => ComponentChil
       </>
     ),
   ':wallet': (data) => text(data, 'name'),
-  ':price': (data) => moneyText(text(data, 'wei_amount')),
+  ':price': (data) => <Bid amount={text(data, 'wei_amount')} />,
 }
 
 /** Sentence and colour of each event type, inserted by the build (scripts/build-web.ts). */
@@ -43,7 +44,8 @@ function Item({ event, tx }: { event: FeedEvent; tx: string | null | undefined }
       <span class="dot" aria-hidden="true" />
       <span class="what">
         {NOBODY.test(from) ? 'Somebody' : <InlineAddress address={from} />} {sentence(event)}
-        {tx && <Link to={`/tx/${tx}`}> in this transaction</Link>}
+        {tx && ' '}
+        {tx && <Link to={`/tx/${tx}`}>in this transaction</Link>}
       </span>
       <time dateTime={new Date(timestamp).toISOString()}>{agoText(timestamp)}</time>
     </li>

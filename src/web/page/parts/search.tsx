@@ -1,6 +1,7 @@
 import { useId, useRef, useState } from 'preact/hooks'
 import { pageOfPath, pathOfText } from '../../paths.js'
 import { callApi } from '../lib/api.js'
+import { countText } from '../lib/format.js'
 import { useNetwork, usePolled } from '../lib/net.js'
 import { readNameAvailabilityAndPrice, waitUntilTypingPauses } from '../lib/offer.js'
 import { NameLabel } from './basics.js'
@@ -128,7 +129,7 @@ export function SearchBox({ isLarge = false }: { isLarge?: boolean }) {
         ))}
       </div>
       <p class="sr" role="status">
-        {isShown && `${options.length} ${options.length === 1 ? 'name' : 'names'} below the box`}
+        {isShown && `${countText(options.length, 'name')} below the box`}
       </p>
     </search>
   )

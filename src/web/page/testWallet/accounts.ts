@@ -21,6 +21,19 @@ declare const ACCOUNTS: Readonly<Record<AddressType, unknown>>
 export const testWalletAccounts = <Account>(type: AddressType): readonly Account[] =>
   ACCOUNTS[type] as readonly Account[]
 
+/** Calls a node (JSON-RPC 2.0). @throws Error with the node's message, and its code and data */
+export async function askTestNode(
+  rpcUrl: string,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const headers = { 'content-type': 'application/json' }
+  const { result, error } = await (await fetch(rpcUrl, { method: 'POST', headers, body })).json()
+  if (error) throw Object.assign(new Error(error.message), error)
+  return result
+}
+
 /**
  * Settings of a chain family's chains (`TestWalletChainFamily` in src/web/page.ts), which the daemon writes into the page.
  * Undefined for a family without settings.

@@ -1,6 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
 import {
+  askTestNode,
   TEST_WALLET_ICON,
   TEST_WALLET_NAME,
   type TestWalletAccounts,
@@ -33,11 +34,7 @@ async function send(address: string, transaction: Uint8Array): Promise<Uint8Arra
   const signed = transaction.slice()
   signed.set(signBytes(address, transaction.subarray(1 + SIGNATURE_BYTES)), 1)
   const params = [base64(signed), { encoding: 'base64', preflightCommitment: 'confirmed' }]
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params })
-  const headers = { 'content-type': 'application/json' }
-  const { result, error } = await (await fetch(rpcUrl!, { method: 'POST', headers, body })).json()
-  if (error) throw new Error(error.message)
-  return bs58.decode(result)
+  return bs58.decode((await askTestNode(rpcUrl!, 'sendTransaction', params)) as string)
 }
 
 const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))

@@ -2,19 +2,12 @@ import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
 import { isName } from '../../paths.js'
 import { callApi } from '../lib/api.js'
-import { chainName, utcMinuteText } from '../lib/format.js'
-import {
-  findCommunity,
-  type ListPart,
-  readNextItems,
-  readNextNames,
-  useListParts,
-} from '../lib/lists.js'
-import { eventNumber } from '../lib/live.js'
+import { chainName, countText, utcMinuteText } from '../lib/format.js'
+import { findCommunity, readNextItems, readNextNames, useListParts } from '../lib/lists.js'
 import { Money } from '../lib/money.js'
 import { ensNameOf } from '../lib/names.js'
-import { type ApiState, useApi, useNetwork, usePolled, useTitle } from '../lib/net.js'
-import { findCluster, isNameTaken, useNameAvailabilityAndPrice } from '../lib/offer.js'
+import { useApi, useNetwork, usePolled, useTitle } from '../lib/net.js'
+import { findCluster, isNameTaken, readNameAvailabilityAndPrice } from '../lib/offer.js'
 import type {
   Airdrop,
   Cluster,
@@ -31,11 +24,12 @@ import {
   CopyableText,
   Link,
   LoadedContent,
-  MoreButton,
+  LoadedList,
   NameLabel,
   NameList,
   NamePicture,
   VerifiedBadge,
+  WalletBadges,
 } from '../parts/basics.js'
 import { EventList } from '../parts/feed.js'
 import { NotFound } from './notFound.js'
@@ -44,6 +38,9 @@ import { NotFound } from './notFound.js'
 const ACTORS = 6
 /** Number of events of a history: shown at first, added by each "more", and read at most. */
 const EVENTS = { first: 25, next: 100, most: 1_000 }
+
+/** Number of an event in its feed. */
+const eventNumber = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
 
 const isMissing = (error: Error | undefined): boolean =>
   error instanceof ClusterdError && error.status === 404
@@ -60,9 +57,7 @@ export function NamePage({ name }: { name: string }) {
   return (
     <>
       <Head picture={name} title={<NameLabel name={name} />}>
-        <p class="soft">
-          {cluster.data ? summaryOf(cluster.data) : (error?.message ?? 'Looking it up…')}
-        </p>
+        <p class="soft">{cluster.data ? summaryOf(cluster.data) : !error && 'Looking it up…'}</p>
         {ens && (
           <p>
             <CopyableText text={ens} isWhole />
@@ -70,7 +65,7 @@ export function NamePage({ name }: { name: string }) {
         )}
       </Head>
       {community.data && <Rules name={name} community={community.data} />}
-      <ClusterView asked={cluster as ApiState<Cluster>} />
+      <LoadedContent asked={cluster}>{(found) => <Holdings cluster={found} />}</LoadedContent>
       {community.data && <Members community={name} />}
     </>
   )
@@ -93,17 +88,21 @@ interface HeadProps {
 }
 
 const summaryOf = ({ wallets, createdAt }: Cluster): string =>
-  `${wallets.length} public ${wallets.length === 1 ? 'wallet' : 'wallets'} · since ${createdAt.slice(0, 10)}`
+  `${countText(wallets.length, 'public wallet')} · since ${createdAt.slice(0, 10)}`
 
 function FreeName({ name }: { name: string }) {
   const { isTestnet, href } = useNetwork()
   const elsewhere = usePolled(name, (asked) =>
     isNameTaken(name, { ...asked, isTestnet: !isTestnet }),
   )
+  // terms on the hub, or the reason why the name can't be registered now
+  const terms = usePolled(name, (asked) => readNameAvailabilityAndPrice(name, asked))
   return (
     <Head picture={name} title={<NameLabel name={name} />}>
       <p>Nobody holds this name on the {isTestnet ? 'testnet' : 'mainnet'}.</p>
-      <Terms name={name} />
+      <LoadedContent asked={terms} lines={1}>
+        {({ text }) => <p class="soft">{text}</p>}
+      </LoadedContent>
       <p class="row">
         <Link to={`/@register?name=${name}`} class="button">
           Register it
@@ -116,15 +115,6 @@ function FreeName({ name }: { name: string }) {
   )
 }
 
-/** Terms of a free name on the hub, or the reason why it can't be registered now. */
-function Terms({ name }: { name: string }) {
-  return (
-    <LoadedContent asked={useNameAvailabilityAndPrice(name)} lines={1}>
-      {({ text }) => <p class="soft">{text}</p>}
-    </LoadedContent>
-  )
-}
-
 /** Rules of a community as sentences. */
 function Rules({ name, community }: { name: string; community: Community }) {
   const { prices, ownersOnly, requirements, startsAt } = community
@@ -134,23 +124,25 @@ function Rules({ name, community }: { name: string; community: Community }) {
   return (
     <p class="note">
       <Badge kind="veil">community</Badge>
-      {ownersOnly ? (
-        'Its bundle gives names here.'
-      ) : (
-        <>
-          Anybody may have a name here{prices.length > 0 ? ' for ' : ', free'}
-          {prices.map((price, i) => (
-            <span key={`${price.network} ${price.token}`}>
-              {i > 0 && ' or '}
-              <Money {...price} /> on {chainName(price.network)}
-            </span>
-          ))}
-          .
-        </>
-      )}
-      {isLater && ` It opens on ${utcMinuteText(startsAt)}.`}
-      {requirements.length > 0 &&
-        ` Who wants one has to meet ${requirements.length} ${requirements.length === 1 ? 'requirement' : 'requirements'}.`}
+      <span>
+        {ownersOnly ? (
+          'Its bundle gives names here.'
+        ) : (
+          <>
+            Anybody may have a name here{prices.length > 0 ? ' for ' : ', free'}
+            {prices.map((price, i) => (
+              <span key={`${price.network} ${price.token}`}>
+                {i > 0 && ' or '}
+                <Money {...price} /> on {chainName(price.network)}
+              </span>
+            ))}
+            .
+          </>
+        )}
+        {isLater && ` It opens on ${utcMinuteText(startsAt)}.`}
+        {requirements.length > 0 &&
+          ` Who wants one has to meet ${countText(requirements.length, 'requirement')}.`}
+      </span>
       {!ownersOnly && <Link to={`/@communities?community=${name}`}>Get one</Link>}
       {airdrop && (
         <span>
@@ -167,143 +159,120 @@ const MEMBERS = 25
 
 /** Names below a community, and their owners. */
 function Members({ community }: { community: string }) {
-  const { asked, more } = useListParts<CommunityMember>(community, (known, get) =>
+  const list = useListParts<CommunityMember>(community, (known, get) =>
     readNextItems(`/v1/communities/${community}/members`, MEMBERS, known, get),
   )
   return (
     <Card title="Members">
-      <LoadedContent asked={asked}>
-        {({ items, isMore }) =>
-          items.length === 0 ? (
-            <p class="empty">Nobody has a name here yet.</p>
-          ) : (
-            <>
-              <ul class="rows">
-                {items.map(({ name, owner }) => (
-                  <li key={name}>
-                    <NameLabel name={`${community}/${name}`} />
-                    <CopyableAddress address={owner} />
-                  </li>
-                ))}
-              </ul>
-              <MoreButton isMore={isMore} onMore={more} />
-            </>
-          )
-        }
-      </LoadedContent>
+      <LoadedList {...list} empty="Nobody has a name here yet.">
+        {(members) => (
+          <ul class="rows">
+            {members.map(({ name, owner }) => (
+              <li key={name}>
+                <NameLabel name={`${community}/${name}`} />
+                <CopyableAddress address={owner} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </LoadedList>
     </Card>
   )
 }
 
-/** A cluster's wallets, names and history. */
-function ClusterView({ asked }: { asked: ApiState<Cluster> }) {
-  const { id, wallets } = asked.data ?? {}
-  const owner = wallets?.find(({ isVerified }) => isVerified)?.address
-  return (
-    <NamesAndHistory owner={owner} actors={wallets?.map(({ address }) => address)} clusterId={id}>
-      <Card title="Wallets">
-        <LoadedContent asked={asked}>
-          {({ wallets }) => (
-            <ul class="rows">
-              {wallets.map(({ address, name, isVerified }) => (
-                <li key={address}>
-                  <strong>{name}</strong>
-                  <CopyableAddress address={address} />
-                  <VerifiedBadge isVerified={isVerified} />
-                </li>
-              ))}
-            </ul>
-          )}
-        </LoadedContent>
-      </Card>
-    </NamesAndHistory>
-  )
-}
-
-/** The names of an owner beside the history of wallets. Both are undefined while they are not known. */
-function NamesAndHistory({ owner, actors, clusterId, children }: NamesAndHistoryProps) {
-  const { asked, more } = useListParts<OwnedName>(owner ?? null, (known, get) =>
+/**
+ * The wallets and names of a cluster beside its history.
+ * @param cluster null for an address without one
+ */
+function Holdings({ cluster, address }: { cluster: Cluster | null; address?: string }) {
+  const owner = cluster ? cluster.wallets.find(({ isVerified }) => isVerified)?.address : address
+  const names = useListParts<OwnedName>(owner ?? null, (known, get) =>
     readNextNames(owner!, known, get),
   )
   return (
     <div class="columns">
       <div>
-        {children}
+        {cluster && cluster.wallets.length > 0 && (
+          <Card title="Wallets">
+            <ul class="rows">
+              {cluster.wallets.map((wallet) => (
+                <li key={wallet.address}>
+                  <strong>{wallet.name}</strong>
+                  <CopyableAddress address={wallet.address} />
+                  <WalletBadges {...wallet} />
+                </li>
+              ))}
+            </ul>
+          </Card>
+        )}
         <Card title="Names">
-          {actors && !owner ? (
-            <p class="empty">No name yet.</p>
+          {owner ? (
+            <LoadedList {...names} lines={1} empty="No name yet.">
+              {(names) => <NameList names={names} />}
+            </LoadedList>
           ) : (
-            <LoadedContent asked={asked} lines={1}>
-              {({ items, isMore }) => <NameList names={items} isMore={isMore} onMore={more} />}
-            </LoadedContent>
+            <p class="empty">No public wallet is verified here, so its names are not shown.</p>
           )}
         </Card>
-        {clusterId && (
+        {cluster && (
           <p class="soft id">
-            Bundle <CopyableText text={clusterId} />
+            Bundle <CopyableText text={cluster.id} />
           </p>
         )}
       </div>
       <Card title="History">
-        <History addresses={actors} names={asked.data?.items} />
+        <History
+          addresses={cluster ? cluster.wallets.map(({ address }) => address) : [address!]}
+          names={names.asked.data?.items}
+        />
       </Card>
     </div>
   )
 }
-interface NamesAndHistoryProps {
-  owner: string | undefined
-  actors: readonly string[] | undefined
-  clusterId?: string | undefined
-  children?: ComponentChildren
-}
 
 /**
- * Changes that wallets made, newest first. `addresses` is undefined while they are not known.
+ * Changes that wallets made, newest first.
  * @param names names with their transactions
  */
 function History({ addresses, names }: HistoryProps) {
-  const actors = addresses?.slice(0, ACTORS) ?? []
-  const key = addresses ? actors.join(' ') : null
-  const { asked, more } = useListParts<FeedEvent>(
-    key,
-    async (known, get): Promise<ListPart<FeedEvent>> => {
-      // the list is merged from several lists, so reading more means reading all again
-      const limit =
-        known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
-      const pageOf = (address: string) =>
-        get<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`)
-      const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
-      items.sort((a, b) => eventNumber(b) - eventNumber(a))
-      return { items: items.slice(0, limit), isMore: items.length >= limit }
-    },
-  )
+  const actors = addresses.slice(0, ACTORS)
+  const list = useListParts<FeedEvent>(actors.join(' '), async (known, get) => {
+    // the list is merged from several lists, so reading more means reading all again
+    const limit =
+      known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
+    const pageOf = (address: string) =>
+      get<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`)
+    const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
+    items.sort((a, b) => eventNumber(b) - eventNumber(a))
+    return { items: items.slice(0, limit), isMore: items.length >= limit }
+  })
+  const { data } = list.asked
+  const isFull = data !== undefined && data.items.length >= EVENTS.most
+  const asked = isFull ? { data: { ...data, isMore: false } } : list.asked
   return (
-    <LoadedContent asked={asked} lines={5}>
-      {({ items, isMore }) =>
-        items.length === 0 ? (
-          <p class="empty">It has done nothing in public.</p>
-        ) : (
-          <>
-            <EventList events={items} names={names} />
-            <MoreButton
-              isMore={isMore && items.length < EVENTS.most}
-              onMore={more}
-              atEnd={isMore ? 'What is older is in the feed of events alone.' : undefined}
-            />
-            {addresses && addresses.length > ACTORS && (
-              <p class="soft">
-                Of the first {ACTORS} of its {addresses.length} wallets.
-              </p>
-            )}
-          </>
-        )
-      }
-    </LoadedContent>
+    <LoadedList
+      {...list}
+      asked={asked}
+      lines={5}
+      empty="It has done nothing in public."
+      atEnd={data?.isMore ? 'What is older is in the feed of events alone.' : undefined}
+    >
+      {(events) => (
+        <>
+          <EventList events={events} names={names} />
+          {addresses.length > ACTORS && (
+            <p class="soft">
+              Of the first {ACTORS} of its {addresses.length} wallets.
+            </p>
+          )}
+        </>
+      )}
+    </LoadedList>
   )
 }
 
 interface HistoryProps {
-  addresses: readonly string[] | undefined
+  addresses: readonly string[]
   names: readonly OwnedName[] | undefined
 }
 
@@ -427,15 +396,14 @@ export function AddressPage({ address }: { address: string }) {
 }
 
 function AddressView({ address }: { address: string }) {
-  const cluster = useApi<{ clusterId: string | null }>(
-    `/v1/clusters/address/${encodeURIComponent(address)}?orNull=true`,
+  const cluster = usePolled(address, async ({ get }) => {
+    const path = `/v1/clusters/address/${encodeURIComponent(address)}?orNull=true`
+    const { clusterId } = await get<{ clusterId: string | null }>(path)
+    return clusterId ? get<Cluster>(`/v1/clusters/id/${clusterId}`) : null
+  })
+  return (
+    <LoadedContent asked={cluster}>
+      {(found) => <Holdings cluster={found} address={address} />}
+    </LoadedContent>
   )
-  const found = useApi<Cluster>(
-    cluster.data?.clusterId ? `/v1/clusters/id/${cluster.data.clusterId}` : null,
-  )
-  // wait for the cluster: otherwise only the names would be shown, and then replaced
-  if (!cluster.data && !cluster.error)
-    return <LoadedContent asked={cluster}>{() => null}</LoadedContent>
-  if (cluster.data?.clusterId) return <ClusterView asked={found} />
-  return <NamesAndHistory owner={address} actors={[address]} />
 }

@@ -1,8 +1,7 @@
 import { chainName, groupedDigits } from '../lib/format.js'
-import { useNewestEvents } from '../lib/live.js'
 import { useApi, useTitle } from '../lib/net.js'
-import type { Overview } from '../lib/types.js'
-import { Badge, Card, Link, LoadedContent } from '../parts/basics.js'
+import type { FeedEvent, Overview } from '../lib/types.js'
+import { Badge, Card, FactList, Link, LoadedContent } from '../parts/basics.js'
 import { CommunityList } from '../parts/communities.js'
 import { EventList, isInformativeEvent } from '../parts/feed.js'
 import { SearchBox } from '../parts/search.js'
@@ -11,19 +10,16 @@ import { SearchBox } from '../parts/search.js'
 const ASKED = 40
 /** Maximum number of events shown. */
 const SHOWN = 10
+const FEED_PAUSE_MS = 2_000
 const OVERVIEW_PAUSE_MS = 5_000
 /** Lag of a chain's index from which the page shows a warning, seconds. */
 const BEHIND_SECONDS = 60
 
 const Counts = ({ counts: { clusters, events } }: Pick<Overview, 'counts'>) => (
-  <dl class="counts">
-    {Object.entries({ bundles: clusters, events }).map(([title, count]) => (
-      <div key={title}>
-        <dt>{title}</dt>
-        <dd>{groupedDigits(count)}</dd>
-      </div>
-    ))}
-  </dl>
+  <FactList
+    class="counts"
+    facts={{ bundles: groupedDigits(clusters), events: groupedDigits(events) }}
+  />
 )
 
 function Chains({ chains }: Pick<Overview, 'chains'>) {
@@ -51,7 +47,9 @@ function Chains({ chains }: Pick<Overview, 'chains'>) {
 
 /** `/`: the search, the newest events, and totals. */
 export function Home() {
-  const newest = useNewestEvents(ASKED)
+  const newest = useApi<{ items: FeedEvent[] }>(`/v1/events?orderBy=newest&limit=${ASKED}`, {
+    everyMs: FEED_PAUSE_MS,
+  })
   const overview = useApi<Overview>('/v1/overview', { everyMs: OVERVIEW_PAUSE_MS })
   useTitle('')
   return (

@@ -1,24 +1,24 @@
 import type { ComponentChildren } from 'preact'
 import { isFinalStatus } from '../../../client/status.js'
 import { INVALID_REASONS, PAYMENT_REFUSALS } from '../../../registry/invalidReasons.js'
+import { statusPath } from '../lib/api.js'
 import {
   agoText,
   chainName,
   durationText,
   findChain,
   groupedDigits,
-  moneyText,
   utcMinuteText,
 } from '../lib/format.js'
-import { useTxStatus } from '../lib/live.js'
-import { Money } from '../lib/money.js'
-import { useApi, useNetwork, useTitle } from '../lib/net.js'
+import { Bid, Money, useChains } from '../lib/money.js'
+import { useApi, useTitle } from '../lib/net.js'
 import type { Chain, Overview, TxStatus } from '../lib/types.js'
 import {
   Badge,
   Card,
   CopyableAddress,
   CopyableText,
+  FactList,
   Link,
   LoadedContent,
   NameLabel,
@@ -104,16 +104,19 @@ function decided(found: TxStatus): Station {
   return [HEADINGS[status], status === 'finalized' ? 'done' : 'bad', text]
 }
 
-/** A block of the hub, as a link into its chain's explorer if there is one. */
+/** The number of a block, as a link into its chain's explorer if there is one. */
+function Block({ of, block }: { of: Chain | undefined; block: number }) {
+  const digits = groupedDigits(block)
+  return of?.explorer ? <a href={`${of.explorer}/block/${block}`}>{digits}</a> : digits
+}
+
 function HubBlock({ block }: { block: number }) {
-  const { isTestnet } = useNetwork()
-  const { data: chains = [] } = useApi<Chain[]>('/v1/networks')
-  const hub = chains.find((chain) => chain.role === 'hub' && chain.isTestnet === isTestnet)
-  const text = `block ${groupedDigits(block)}`
+  const { data } = useChains()
+  const hub = data?.find(({ role }) => role === 'hub')
   return (
     <>
       {' '}
-      in {hub?.explorer ? <a href={`${hub.explorer}/block/${block}`}>{text}</a> : text} of the hub
+      in block <Block of={hub} block={block} /> of the hub
     </>
   )
 }
@@ -175,7 +178,7 @@ const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
           {name.startsWith('0x') ? <CopyableText text={name} /> : <NameLabel name={name} />}
           {winner && (
             <span>
-              won by a bid of {moneyText(winner.amountWei)} in{' '}
+              won by a bid of <Bid amount={winner.amountWei} /> in{' '}
               <CopyableText text={winner.tx} to={`/tx/${winner.tx}`} />
             </span>
           )}
@@ -201,7 +204,10 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
     <Card title="Refund">
       {credit && (
         <p>
-          The hub owes <strong>{moneyText(credit.amountWei)}</strong>
+          The hub owes{' '}
+          <strong>
+            <Bid amount={credit.amountWei} />
+          </strong>
           {credit.eid === 0 ? '' : ' for a bid that came over the bridge'}. The wallet{' '}
           <CopyableText text={credit.owner} to={`/address/${credit.owner}`} /> takes it back by one
           transaction.
@@ -220,33 +226,23 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
 
 /** The known details of a transaction: its chain, blocks and times. */
 function Facts({ found }: { found: TxStatus }) {
-  const { data: chains = [] } = useApi<Chain[]>('/v1/networks')
+  const { data: chains } = useChains()
   const { data: overview } = useApi<Overview>('/v1/overview')
   const { tx, network, sender, paid, block, updatedAt } = found
-  const explorer = findChain(chains, network)?.explorer
-  const digits = block !== undefined && groupedDigits(block)
+  const chain = findChain(chains, network)
+  const explorer = chain?.explorer
   const facts: Readonly<Record<string, ComponentChildren>> = {
     Chain: network && chainName(network),
     Sender: sender && <CopyableAddress address={sender} />,
     Amount: paid && <Money network={network ?? null} {...paid} />,
-    Block: digits && explorer ? <a href={`${explorer}/block/${block}`}>{digits}</a> : digits,
+    Block: block !== undefined && <Block of={chain} block={block} />,
     Seen: updatedAt && agoText(Date.parse(isoOf(updatedAt))),
     Expected: expectedText(found, overview),
     Explorer: explorer && <a href={`${explorer}/tx/${tx}`}>{new URL(explorer).host}</a>,
   }
   return (
     <Card title="Transaction">
-      <dl class="facts">
-        {Object.entries(facts).map(
-          ([title, fact]) =>
-            fact && (
-              <div key={title}>
-                <dt>{title}</dt>
-                <dd>{fact}</dd>
-              </div>
-            ),
-        )}
-      </dl>
+      <FactList class="facts" facts={facts} />
     </Card>
   )
 }
@@ -266,8 +262,13 @@ function expectedText(
   return `confirmed in about ${durationText(Math.max(1, seconds * left))}`
 }
 
+const STATUS_PAUSE_MS = 1_000
+
 export function TxPage({ tx }: { tx: string }) {
-  const asked = useTxStatus(tx)
+  const asked = useApi<TxStatus>(statusPath(tx), {
+    everyMs: STATUS_PAUSE_MS,
+    isLast: isFinalStatus,
+  })
   const found = asked.data
   useTitle(found ? HEADINGS[found.status] : 'Transaction')
   const reason = found?.reason && (REASONS[found.reason] ?? found.reason)

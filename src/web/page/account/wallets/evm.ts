@@ -56,6 +56,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
       return {
         type: 'evm',
         address: address.toLowerCase(),
+        chainId: () => chainOf(provider),
         sign: (message) =>
           provider.request({
             method: 'personal_sign',
@@ -101,14 +102,16 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
 
 const hexOfNumber = (value: bigint | number): string => `0x${value.toString(16)}`
 
+const chainOf = async (provider: Provider): Promise<number> =>
+  Number(await provider.request({ method: 'eth_chainId' }))
+
 async function switchTo(provider: Provider, chainId: number): Promise<void> {
-  const current = async () => Number(await provider.request({ method: 'eth_chainId' }))
-  if ((await current()) === chainId) return
+  if ((await chainOf(provider)) === chainId) return
   await provider.request({
     method: 'wallet_switchEthereumChain',
     params: [{ chainId: hexOfNumber(chainId) }],
   })
   // a wallet that has not switched could send the money on another chain
-  if ((await current()) !== chainId)
+  if ((await chainOf(provider)) !== chainId)
     throw new Error(`The wallet has not switched to chain ${chainId}.`)
 }

@@ -41,12 +41,12 @@ export class UnansweredError extends Error {
 /** The chain has reverted a transaction. The message says why. */
 export class RevertedError extends Error {}
 
-/** Sentences for the errors of our contracts, by selector, inserted by the build (scripts/build-web.ts). */
-declare const CONTRACT_ERRORS: Readonly<Record<string, string>>
+/** Sentences for the errors of our contracts, by selector, as JSON, inserted by the build (scripts/build-web.ts). */
+declare const CONTRACT_ERRORS: string
 
 /** The refusal of one of our contracts in a wallet's error; null in any other error. */
 export const refusalText = (error: unknown): string | null =>
-  contractErrorText(error, CONTRACT_ERRORS)
+  contractErrorText(error, JSON.parse(CONTRACT_ERRORS))
 
 /**
  * Waits for a wallet's answer.
@@ -66,6 +66,8 @@ export interface ConnectedAccount {
   type: SigningWalletKind
   /** Address in the service's form: EVM in lower case. */
   address: string
+  /** EIP-155 id of the chain that the wallet is on, where a smart wallet has its contract. Only of EVM wallets. */
+  chainId?(): Promise<number>
   /** @returns the signature in a form that the service accepts: 0x hex for EVM and Solana */
   sign(message: string): Promise<string>
   /**
@@ -84,6 +86,9 @@ export interface ConnectedAccount {
 /** Error of `send` for a chain on which the wallet does not pay. */
 export const unpayableChainError = () => new Error('This chain takes no payment from your wallet.')
 
+/** `send` of a wallet that only signs. */
+export const refuseToSend = () => Promise.reject(unpayableChainError())
+
 export interface BrowserWallet {
   /** Stable over reloads. */
   id: string
@@ -99,21 +104,23 @@ export interface BrowserWallet {
 /**
  * Creates a wallet that only signs messages.
  * @param connect returns the wallet's address
- * @param wait limits the time of the wallet's answers
  */
 export const createSignOnlyWallet = (
   wallet: Pick<BrowserWallet, 'name' | 'icon' | 'type' | 'source'>,
   connect: () => Promise<string | undefined>,
   sign: (message: string, address: string) => Promise<string>,
-  wait = withWalletTimeout,
 ): BrowserWallet => ({
   ...wallet,
   id: `${wallet.type}:${wallet.name}`,
   async connect() {
-    const address = await wait(connect())
+    const address = await withWalletTimeout(connect())
     if (!address) throw new Error(`${wallet.name} gave no account.`)
-    const send = () => Promise.reject(unpayableChainError())
-    return { type: wallet.type, address, sign: (message) => wait(sign(message, address)), send }
+    return {
+      type: wallet.type,
+      address,
+      sign: (message) => withWalletTimeout(sign(message, address)),
+      send: refuseToSend,
+    }
   },
 })
 
@@ -200,7 +207,7 @@ function standardWallet<Features>(
         type,
         address: account.address,
         sign: (message) => withWalletTimeout(sign(features, account, utf8Bytes(message))),
-        send: send?.(source, account) ?? (() => Promise.reject(unpayableChainError())),
+        send: send?.(source, account) ?? refuseToSend,
       }
     },
   }

@@ -1,0 +1,87 @@
+import { generationInLogName } from '../registry/transparencyLog/beginning.js'
+import type { BundleWallet, ContractCheck } from '../registry/transparencyLog/evidence.js'
+import type { Client } from './client.js'
+import { ClusterdError, logMismatchError } from './error.js'
+import { withTimeLimit } from './time.js'
+import { type KeptHead, type LogOptions, LogReader } from './transparencyLog.js'
+import type { CallOptions } from './types.js'
+
+/** Checkpoints that were read: of the feed's log, and of the evidence log (null where the service has none). */
+export interface BundleHeads {
+  feed: KeptHead
+  evidence: KeptHead | null
+}
+
+/** `witnesses` are those of the feed's log: an evidence log has none. */
+export interface BundleOptions
+  extends CallOptions,
+    Pick<LogOptions, 'key' | 'sha256' | 'domain' | 'witnesses'> {
+  /** `heads` of the last time. */
+  last?: BundleHeads | undefined
+  /** Checks signatures of smart wallets, as by `verifyHash` of a client of viem. Default: none counts. */
+  isSignedByContract?: ContractCheck | undefined
+}
+
+export interface VerifiedBundle {
+  clusterId: string
+  /** Public wallets, oldest first. */
+  wallets: BundleWallet[]
+  /** Pass them as `last` next time. */
+  heads: BundleHeads
+}
+
+/**
+ * Reads who belongs to the cluster that holds a name, from the signed logs of a service, and checks what shows it:
+ * the wallets' own signatures (`signed`), or registrations that the hub's log has too (`registered`; `verifyRegistry`
+ * compares them with the hub). The service's word alone is `unsigned`.
+ * @throws ClusterdError not_found for a name that nobody holds; log_mismatch, timeout
+ */
+export function verifyBundle(
+  client: Client,
+  name: string,
+  { key, sha256, domain, witnesses, last, isSignedByContract, ...options }: BundleOptions,
+): Promise<VerifiedBundle> {
+  return withTimeLimit(options, async (signal) => {
+    const { LoggedBundle } = await import('../registry/auth/bundle.js')
+    const { network } = client.transport
+    const cluster = await client.cluster(name, { ...options, signal })
+    if (!cluster) throw new ClusterdError('not_found', `No cluster holds ${name}.`)
+    const common = { key, sha256 }
+    const feed = new LogReader(client, { ...common, domain, witnesses, last: last?.feed })
+    const head = await feed.checkpoint(signal)
+    const end = `/${network}/${generationInLogName(head.origin, network)}`
+    const ofLog = head.origin.slice(0, -end.length)
+    const clusterId = cluster.id
+    const bundle = new LoggedBundle({
+      name: name.toLowerCase(),
+      clusterId,
+      network,
+      domain: ofLog,
+      isSignedByContract,
+    })
+    const evidence = new LogReader(client, {
+      ...common,
+      network: `${network}/evidence`,
+      domain: ofLog,
+      last: last?.evidence ?? undefined,
+    })
+    const signed = await evidence.checkpoint(signal).catch((error: unknown) => {
+      // an older service, or a mirror, has no such log; one that was there can't go
+      if (error instanceof ClusterdError && error.status === 404 && !evidence.last) return null
+      throw error
+    })
+    try {
+      for await (const { text, index } of feed.entries(head, { signal }))
+        bundle.takeEvent(text, index)
+      if (signed)
+        for await (const { text, index } of evidence.entries(signed, { signal }))
+          bundle.takeEvidence(text, index)
+      const wallets = await bundle.wallets()
+      return { clusterId, wallets, heads: { feed: feed.last!, evidence: evidence.last } }
+    } catch (error) {
+      throw error instanceof RangeError
+        ? logMismatchError(`The logs of ${ofLog} do not show the bundle: ${error.message}.`, error)
+        : error
+    }
+  })
+}

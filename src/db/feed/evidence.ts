@@ -1,0 +1,110 @@
+import { EVIDENCE_PUBLISHED_AFTER_MS, evidenceEntry } from '../../registry/auth/evidence.js'
+import { decodeChange } from '../../registry/journal/change.js'
+import { decodeWallet } from '../../registry/primitives/address.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { assertIndexingLeader, type LeaderScope } from '../journal/head.js'
+import { prepareStatement } from '../journal/partitions.js'
+import { inTransaction } from '../pg/pool.js'
+import { execute, prepared, type Queryable, query } from '../pg/rows.js'
+import { NOW_MS_SQL } from '../pg/unavailable.js'
+
+/** Number of pieces of evidence that are published at once. */
+const AT_ONCE = 256
+
+/**
+ * Evidence of public wallets after the newest published piece, and whether it is old enough. Its order is that of the entries at
+ * which the evidence of a public wallet was taken, or a wallet with evidence became public. So nothing of a private
+ * wallet is published, and the order never changes.
+ */
+interface Row {
+  position: number
+  address: Buffer
+  atMs: number
+  body: Buffer
+  isDue: boolean
+}
+const next = prepareStatement<Row>(
+  (l) => `SELECT GREATEST(w.created_seq, w.evidence_seq) AS position, w.address, j.at_ms, j.body,
+      GREATEST(j.at_ms, shown.at_ms) < ${NOW_MS_SQL} - $2::int8 AS is_due
+    FROM journal_heads h
+    CROSS JOIN LATERAL (SELECT coalesce(max(number), 0) AS count FROM evidence
+      WHERE network = ${l.network} AND generation = h.feed_generation) n
+    LEFT JOIN evidence last ON last.network = ${l.network} AND last.generation = h.feed_generation AND last.number = n.count
+    JOIN ${l.wallets} w ON w.network = ${l.network} AND w.evidence_seq IS NOT NULL AND NOT w.private
+      AND (GREATEST(w.created_seq, w.evidence_seq), w.address) > (coalesce(last.seq, 0), coalesce(last.address, ''))
+    JOIN ${l.journal} j ON j.network = ${l.network} AND j.generation = h.generation AND j.seq = w.evidence_seq
+    JOIN ${l.journal} shown ON shown.network = ${l.network} AND shown.generation = h.generation
+      AND shown.seq = GREATEST(w.created_seq, w.evidence_seq)
+    WHERE h.network = ${l.network} AND h.feed_generation = $1
+    ORDER BY GREATEST(w.created_seq, w.evidence_seq), w.address LIMIT ${AT_ONCE}`,
+)
+
+const PUBLISH = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
+  SELECT $1, $2, coalesce((SELECT max(number) FROM evidence WHERE network = $1 AND generation = $2), 0) + ord, seq, address, entry
+  FROM unnest($3::int8[], $4::bytea[], $5::text[]) WITH ORDINALITY AS e(seq, address, entry, ord)`)
+const FORGET = prepared('DELETE FROM evidence WHERE network = $1 AND generation < $2')
+
+/**
+ * Gives the next numbers of the evidence log to evidence whose signatures open no session any more.
+ * @param generation of the feed
+ * @param afterMs least age of the evidence
+ * @throws LostLeadershipError
+ */
+export async function publishEvidence(
+  { pool, network, epoch }: LeaderScope,
+  generation: number,
+  afterMs = EVIDENCE_PUBLISHED_AFTER_MS,
+): Promise<void> {
+  const rows = await next(pool, network, [generation, afterMs])
+  const young = rows.findIndex(({ isDue }) => !isDue)
+  const found = young < 0 ? rows : rows.slice(0, young)
+  if (found.length === 0) return
+  const entries = found.map(({ atMs, body }) => {
+    const { actor, clusterId, ...signed } = decodeChange('sign_membership', body)
+    return evidenceEntry({
+      ...signed,
+      atMs,
+      wallet: decodeWallet(actor),
+      clusterId: toHex(clusterId),
+    })
+  })
+  await inTransaction(pool, async (db) => {
+    await assertIndexingLeader(db, network, epoch)
+    await execute(db, network, FORGET, [generation])
+    await execute(db, network, PUBLISH, [
+      generation,
+      found.map(({ position }) => position),
+      found.map(({ address }) => address),
+      entries,
+    ])
+  })
+}
+
+const COPY = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
+  SELECT $1, $2, $3::int8 + ord - 1, 0, '', entry FROM unnest($4::text[]) WITH ORDINALITY AS e(entry, ord) WHERE $3::int8 + ord > 1`)
+
+/** Writes entries that a mirror has copied, from index `from` of the log. Entry 0, its beginning, is written anew. */
+export async function copyEvidence(
+  db: Queryable,
+  network: Network,
+  generation: number,
+  { from, texts }: { from: number; texts: readonly string[] },
+): Promise<void> {
+  if (from === 0) await execute(db, network, 'DELETE FROM evidence WHERE network = $1', [])
+  await execute(db, network, COPY, [generation, from, texts])
+}
+
+const RANGE = prepared(`SELECT entry FROM evidence
+  WHERE network = $1 AND generation = $2 AND number BETWEEN $3 AND $4 ORDER BY number`)
+
+/** Entries of the evidence log, by their numbers from 1 on. */
+export const readEvidenceEntries = async (
+  db: Queryable,
+  network: Network,
+  generation: number,
+  { from, to }: { from: number; to: number },
+): Promise<string[]> =>
+  (await query<{ entry: string }>(db, network, RANGE, [generation, from, to])).map(
+    ({ entry }) => entry,
+  )

@@ -1,0 +1,200 @@
+import { type LogPlace, networkOfLog } from '../../registry/primitives/network.js'
+import type { FilledTile } from '../../registry/transparencyLog/append.js'
+import { type Tile, type TileHashes, tileKey } from '../../registry/transparencyLog/tiles.js'
+import { HASH_BYTES } from '../../registry/transparencyLog/tree.js'
+import type { Log } from '../generated/client.js'
+import { assertIndexingLeader, firstOfHead, type LeaderScope } from '../journal/head.js'
+import { arraysOf, byteaArray } from '../pg/arrays.js'
+import { inPipeline } from '../pg/pipeline.js'
+import { inPipelinedTransaction } from '../pg/pool.js'
+import { type DecodedRow, execute, prepared, type Queryable, query, readRows } from '../pg/rows.js'
+
+/** A Merkle log of a network's public events or evidence, as of its newest signed checkpoint. */
+export type StoredFeedLog = Omit<DecodedRow<Log>, 'network'>
+
+/** Generation, origin, final size and root of a log. The first leaf of the next log refers to them. */
+export type PreviousLog = Omit<StoredFeedLog, 'note' | 'server'>
+
+/** State of a network's feed or evidence, and of its log. */
+export interface FeedLogState {
+  generation: number
+  /** Number of the newest event, or piece of evidence. */
+  newest: number
+  isCaughtUp: boolean
+  /** Log of the current generation. Null before its first leaf. */
+  log: StoredFeedLog | null
+  /** Log of the newest ended generation. Null where none has ended. */
+  previous: StoredFeedLog | null
+}
+
+const LOG = 'generation, origin, size, root, note, server'
+/** The code of an evidence log is that of its network and 2. */
+const STATE =
+  prepared(`SELECT h.feed_generation AS current, h.caught_up AS is_caught_up, l.*, CASE WHEN $1::int2 < 2 THEN h.public_seq
+      ELSE coalesce((SELECT max(number) FROM evidence e WHERE e.network = h.network AND e.generation = h.feed_generation), 0)
+    END AS newest
+    FROM journal_heads h LEFT JOIN LATERAL (SELECT ${LOG} FROM logs
+      WHERE network = $1::int2 AND generation <= h.feed_generation ORDER BY generation DESC LIMIT 2) l ON true
+    WHERE h.network = $1::int2 & 1::int2`)
+
+export async function readFeedLogState(db: Queryable, network: LogPlace): Promise<FeedLogState> {
+  type Head = Pick<FeedLogState, 'newest' | 'isCaughtUp'> & { current: number }
+  // one row for each log; without any log, one row without a generation
+  const rows = await query<Head & (StoredFeedLog | { generation: null })>(db, network, STATE)
+  const { current, newest, isCaughtUp } = firstOfHead(rows, networkOfLog(network))
+  const logs = rows.flatMap(({ current: _, newest: __, isCaughtUp: ___, ...log }) =>
+    log.generation === null ? [] : [log],
+  )
+  return {
+    generation: current,
+    newest,
+    isCaughtUp,
+    log: logs.find(({ generation }) => generation === current) ?? null,
+    previous: logs.find(({ generation }) => generation < current) ?? null,
+  }
+}
+
+const OF_GENERATION = prepared(`SELECT ${LOG} FROM logs WHERE network = $1 AND generation = $2`)
+
+export const findStoredFeedLog = async (
+  db: Queryable,
+  network: LogPlace,
+  generation: number,
+): Promise<StoredFeedLog | null> =>
+  (await query<StoredFeedLog>(db, network, OF_GENERATION, [generation]))[0] ?? null
+
+/**
+ * Identity of this database: of the server (a restored dump has another), of the server's timeline (which changes when
+ * a standby is promoted or a backup recovered), and of database and table (which change for a copy, and for a dump
+ * restored in place).
+ */
+const SERVER = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
+  left(pg_walfile_name(pg_current_wal_lsn()), 8),
+  (SELECT oid FROM pg_database WHERE datname = current_database()), 'logs'::regclass::oid)`
+const READ_SERVER = prepared(`SELECT ${SERVER} AS server`)
+
+/** Identity of a writable database, in the form of a log's `server`. */
+export const readDatabaseIdentity = async (db: Queryable): Promise<string> =>
+  (await readRows<{ server: string }>(db, READ_SERVER))[0]!.server
+
+const TILES =
+  prepared(`SELECT t.level, t.index, substr(t.hashes, 1, a.width * ${HASH_BYTES}) AS hashes
+    FROM unnest($3::int2[], $4::int8[], $5::int4[]) AS a(level, index, width)
+    JOIN log_tiles t ON t.network = $1 AND t.generation = $2 AND t.level = a.level AND t.index = a.index
+      AND length(t.hashes) >= a.width * ${HASH_BYTES}`)
+
+/** Reads hashes of tiles, cut to the requested widths. Tiles that the log does not have are left out. */
+export async function readTiles(
+  db: Queryable,
+  network: LogPlace,
+  generation: number,
+  tiles: readonly Tile[],
+): Promise<TileHashes> {
+  if (tiles.length === 0) return new Map()
+  const rows = await query<{ level: number; index: number; hashes: Buffer }>(db, network, TILES, [
+    generation,
+    ...arraysOf(tiles, 'level', 'index', 'width'),
+  ])
+  return new Map(rows.map((row) => [tileKey(row), row.hashes]))
+}
+
+const WRITE_LOG = prepared(`INSERT INTO logs (network, generation, origin, size, root, note, server)
+  SELECT $1, $2, $3, $4, $5, $6, $7::text WHERE $7 IS NULL OR $7 = ${SERVER}
+  ON CONFLICT (network, generation) DO UPDATE SET size = $4, root = $5, note = $6, server = $7`)
+const WRITE_TILES = prepared(`INSERT INTO log_tiles AS t (network, generation, level, index, hashes)
+  SELECT $1, $2, * FROM unnest($3::int2[], $4::int8[], $5::bytea[])
+  ON CONFLICT (network, generation, level, index) DO UPDATE SET hashes = excluded.hashes
+  WHERE length(t.hashes) < length(excluded.hashes)`)
+/**
+ * Deletes the tiles of generations before the previous one. With the tree of the previous generation, a client that has
+ * an older checkpoint can verify that the log continued from there.
+ */
+const FORGET_TILES = prepared(`DELETE FROM log_tiles WHERE network = $1
+    AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`)
+
+/**
+ * Writes a log that has grown from `size`, and its tiles, in one transaction.
+ * @throws LostLeadershipError; Error where the log's size or server has changed meanwhile
+ */
+export async function writeFeedLog(
+  { pool, network, epoch }: Omit<LeaderScope, 'network'> & { network: LogPlace },
+  log: StoredFeedLog,
+  { size, tiles }: { size: number; tiles: readonly FilledTile[] },
+): Promise<void> {
+  await inPipelinedTransaction(pool, {
+    reads: (db) => [
+      assertIndexingLeader(db, networkOfLog(network), epoch),
+      findStoredFeedLog(db, network, log.generation),
+    ],
+    work: async (client, [, now]) => {
+      if ((now?.size ?? 0) !== size)
+        throw new Error(
+          `the log ${log.origin} has ${now?.size} entries, and ${size} when it was read`,
+        )
+      await inPipeline(client, (db) => [
+        storeTiles(db, network, log.generation, tiles),
+        writeFeedLogRow(db, network, log),
+      ])
+    },
+  })
+}
+
+/**
+ * Writes a log's row, and deletes the tiles of generations before the previous one.
+ * @throws Error if another server has written the log meanwhile
+ */
+export async function writeFeedLogRow(
+  db: Queryable,
+  network: LogPlace,
+  { generation, origin, size, root, note, server }: StoredFeedLog,
+): Promise<void> {
+  const row = [generation, origin, size, root, note, server]
+  const [written] = await Promise.all([
+    execute(db, network, WRITE_LOG, row),
+    execute(db, network, FORGET_TILES, [generation]),
+  ])
+  if (written !== 1)
+    throw new Error(`another server than ${server} took over while the log ${origin} was signed`)
+}
+
+/** Writes tiles that are new, or longer than the stored ones. */
+export async function storeTiles(
+  db: Queryable,
+  network: LogPlace,
+  generation: number,
+  tiles: readonly FilledTile[],
+): Promise<void> {
+  if (tiles.length === 0) return
+  await execute(db, network, WRITE_TILES, [
+    generation,
+    ...arraysOf(tiles, 'level', 'index'),
+    byteaArray(tiles.map(({ hashes }) => hashes)),
+  ])
+}
+
+const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size, root) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (network, generation) DO UPDATE SET origin = $3, size = $4, root = $5, note = NULL
+  WHERE (l.origin, l.size, l.root) <> ($3, $4, $5)`
+
+/**
+ * Stores the final size and root of a log. The first leaf of the next log has both. A signed checkpoint that is stored
+ * for the same size and root is kept.
+ */
+export const storePreviousFeedLog = (
+  db: Queryable,
+  network: LogPlace,
+  { generation, origin, size, root }: PreviousLog,
+) => execute(db, network, KEEP_PREVIOUS, [generation, origin, size, root])
+
+const FORGET_LOGS = ['logs', 'log_tiles'].map(
+  (table) => `DELETE FROM ${table} WHERE network = $1 AND generation >= $2`,
+)
+
+/** Deletes logs from a generation on, which belong to a discarded history. */
+export async function deleteFeedLogs(
+  db: Queryable,
+  network: LogPlace,
+  generation: number,
+): Promise<void> {
+  for (const text of FORGET_LOGS) await execute(db, network, text, [generation])
+}

@@ -1,0 +1,145 @@
+import type pg from 'pg'
+import type { EvmChain } from '../../chains/evm/chain.js'
+import { type BlockHeader, getBlockHeader } from '../../chains/evm/logs.js'
+import { transientError } from '../../chains/rpc/errors.js'
+import type { ChainRow } from '../../db/chains/chains.js'
+import { readBlockHashes } from '../../db/chains/tail.js'
+import { removeNewestChainRows } from '../../db/journal/rewind/rows.js'
+import { inTransaction } from '../../db/pg/pool.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+
+/**
+ * How many checks in a row, and for how long, must find the cursor's block replaced before indexing of the chain
+ * halts: a few wrong answers may be transient.
+ */
+export const HALT_PATIENCE = { failures: 3, ms: 60_000 }
+/** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
+export const LOCAL_CHECKS_BEFORE_HALT = { failures: 1, ms: 0 }
+
+/** The cursor's block is no longer on the chain. */
+export class DeepReorgError extends Error {
+  override name = 'DeepReorgError'
+}
+
+/**
+ * True if the cursor's block has been replaced: every node that has its height has another block there, and at
+ * least two nodes do where two are configured. A single node on another fork is not a reason to halt the chain.
+ * @throws ChainUnavailableError
+ */
+export async function isCursorReplaced(
+  chain: EvmChain,
+  { parentHash, nextBlock }: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
+): Promise<boolean> {
+  if (!parentHash) return false
+  return isReplaced(chain, await hashesAt(chain, nextBlock - 1), parentHash)
+}
+
+/**
+ * Reports a block that does not follow the cursor.
+ * @throws DeepReorgError where the chain has replaced the cursor's block; RpcError where only one node replaced it
+ */
+export async function failBelowCursor(
+  chain: EvmChain,
+  row: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
+): Promise<never> {
+  const block = row.nextBlock - 1
+  if (await isCursorReplaced(chain, row))
+    throw new DeepReorgError(`block ${block} has been replaced`)
+  throw transientError(
+    `a node answered from another fork: block ${block} is on the chain, and the node's block ${block + 1} does not follow it`,
+  )
+}
+
+const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash: Buffer): boolean =>
+  hashes.length >= Math.min(2, config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
+
+/**
+ * True if some node has the cursor's block, and no node has another block at its height.
+ * @throws ChainUnavailableError
+ */
+export async function isCursorOnChain(
+  chain: EvmChain,
+  { parentHash, nextBlock }: ChainRow,
+): Promise<boolean> {
+  if (!parentHash) return true
+  const hashes = await hashesAt(chain, nextBlock - 1)
+  return hashes.length > 0 && hashes.every((hash) => hash === toHex(parentHash))
+}
+
+const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
+  (await rpc.onEveryNode((call) => getBlockHeader(call, block))).flatMap(
+    (header) => header?.hash ?? [],
+  )
+
+/**
+ * Checks that the chain still has the cursor's block. The chain halts only if all nodes have another block. A local
+ * chain that restarted from an older state may have lost the block. Then the cursor moves back, as far as no
+ * journal entry is affected.
+ * @throws DeepReorgError, ChainUnavailableError
+ */
+export async function assertCursorOnChain(
+  pool: pg.Pool,
+  chain: EvmChain,
+  row: ChainRow,
+  epoch: number,
+): Promise<void> {
+  const { parentHash } = row
+  if (!parentHash) return
+  const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, row.nextBlock - 1))
+  if (header?.hash === toHex(parentHash)) return
+  const hashes = await hashesAt(chain, row.nextBlock - 1)
+  if (hashes.includes(toHex(parentHash))) return
+  if (!isReplaced(chain, hashes, parentHash))
+    throw new Error(`getting block ${row.nextBlock - 1}: no node has it`)
+  if (chain.config.local && (await restoreLocalCursor(pool, chain, row, epoch))) return
+  const local = `the local chain "${row.label}" is behind the journal (it came back from an older state): delete the world's data folder and start again; `
+  throw new DeepReorgError(
+    `${chain.config.local ? local : ''}block ${row.nextBlock - 1} has been replaced`,
+  )
+}
+
+/**
+ * Moves the cursor of a local chain back to the newest block that chain and database share, if no journal entry is
+ * above that block. A killed local chain restarts from a state that may be a second old, without its newest blocks.
+ * @returns true if the cursor is on the chain again
+ */
+async function restoreLocalCursor(
+  pool: pg.Pool,
+  chain: EvmChain,
+  row: ChainRow,
+  epoch: number,
+): Promise<boolean> {
+  const common = await findNewestCommonBlock(
+    chain,
+    await readBlockHashes(pool, row.network, row.chain),
+    row.nextBlock - 1,
+  )
+  if (!common) return false
+  const nextBlock = common.number + 1
+  const parentHash = fromHex(common.hash)
+  const target = {
+    row,
+    isHub: chain.role === 'hub',
+    block: nextBlock,
+    parentHash,
+    parentMs: common.timestampMs,
+  }
+  if (!(await inTransaction(pool, (client) => removeNewestChainRows(client, target, epoch))))
+    return false
+  Object.assign(row, { nextBlock, parentHash })
+  return true
+}
+
+/** Newest of the known blocks that is on the chain, or null. @param known stored block hashes, newest first */
+export async function findNewestCommonBlock(
+  chain: EvmChain,
+  known: readonly { block: number; hash: Buffer }[],
+  below: number,
+): Promise<BlockHeader | null> {
+  for (const { block, hash } of known) {
+    if (block >= below) continue
+    const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, block))
+    if (header?.hash === toHex(hash)) return header
+  }
+  return null
+}

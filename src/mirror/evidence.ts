@@ -1,0 +1,64 @@
+import type { LogReader } from '../client/transparencyLog.js'
+import { copyEvidence } from '../db/feed/evidence.js'
+import {
+  deleteFeedLogs,
+  readFeedLogState,
+  readTiles,
+  storePreviousFeedLog,
+  storeTiles,
+  writeFeedLogRow,
+} from '../db/feed/transparencyLog.js'
+import { assertIndexingLeader } from '../db/journal/head.js'
+import { inTransaction } from '../db/pg/pool.js'
+import type { Worker } from '../ops/worker.js'
+import type { LogPlace } from '../registry/primitives/network.js'
+import { GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
+import { generationInLogName } from '../registry/transparencyLog/beginning.js'
+import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
+import { isSame, type MirrorWorkerOptions, newestOf, previousOf } from './worker.js'
+
+const POLL_MS = 5_000
+
+/**
+ * Copies the evidence log of a source, once the feed's log is of the same generation. A source of an earlier version has
+ * none.
+ */
+export function evidenceMirrorWorker({
+  network,
+  pool,
+  epoch,
+  reader,
+}: Pick<MirrorWorkerOptions, 'network' | 'pool' | 'epoch'> & { reader: LogReader }): Worker {
+  const place: LogPlace = `${network}/evidence`
+  return {
+    name: 'the mirror of evidence',
+    fields: { network },
+    pollMs: POLL_MS,
+    async step(signal, alive) {
+      const { log, generation } = await readFeedLogState(pool, place)
+      reader.last = log
+      const head = await newestOf(reader, true, signal)
+      if (!head || (log && isSame(log, head))) return 'idle'
+      const { origin, size, root, note } = head
+      if (generationInLogName(origin, place) !== generation) return 'waiting'
+      const known = log?.origin === origin ? log.size : 0
+      const edge = await readTiles(pool, place, generation, partialTilesOf(known))
+      const tree = new GrowingTree(sha256TreeHasher, { size: known, edge })
+      await inTransaction(pool, async (db) => {
+        await assertIndexingLeader(db, network, epoch)
+        if (known === 0) await deleteFeedLogs(db, place, generation)
+        for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
+          alive()
+          const [first] = texts
+          const before = from === 0 ? previousOf(first!, head, place) : null
+          if (before) await storePreviousFeedLog(db, place, before)
+          await copyEvidence(db, network, generation, { from, texts })
+          await storeTiles(db, place, generation, tiles)
+        }
+        const copied = { generation, origin, size, root: Buffer.from(root), note, server: null }
+        await writeFeedLogRow(db, place, copied)
+      })
+      return 'progressed'
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { errorKind, MAX_KINDS, oncePer } from './oncePer.js'
+
+it('each kind passes once in a window', () => {
+  let nowMs = 0
+  const isNews = oncePer(60_000, () => nowMs)
+  const passed: string[] = []
+  const pass = (kind: string) => isNews(kind) && passed.push(`${kind} at ${nowMs}`)
+  for (; nowMs < 120_000; nowMs += 500) pass('a')
+  expect(passed).toEqual(['a at 0', 'a at 60000'])
+  pass('b')
+  pass('a')
+  pass('b')
+  expect(passed.slice(2)).toEqual(['b at 120000', 'a at 120000'])
+})
+
+it('a stranger who makes up kinds has a bounded number in each window', () => {
+  let nowMs = 0
+  const isNews = oncePer(60_000, () => nowMs)
+  const passing = () =>
+    Array.from({ length: 3 * MAX_KINDS }, (_, i) => isNews(`kind ${nowMs} ${i}`))
+  for (; nowMs < 120_000; nowMs += 60_000)
+    expect(passing().filter((passes) => passes)).toHaveLength(MAX_KINDS)
+})
+
+it('errors of one name and code are of one kind', () => {
+  const refused = (message: string) => Object.assign(new Error(message), { code: 'ECONNREFUSED' })
+  expect(errorKind(refused('a'))).toBe(errorKind(refused('b')))
+  expect(errorKind(refused('a'))).not.toBe(errorKind(new Error('a')))
+})

@@ -1,0 +1,31 @@
+import { performance } from 'node:perf_hooks'
+
+/** Maximum number of kinds that pass in a window: a kind may quote a client's input. */
+export const MAX_KINDS = 500
+
+/**
+ * Returns a function that is true for each kind once in a window of time, so that faults that repeat do not fill the
+ * log.
+ * @param nowMs a monotonic clock
+ */
+export function oncePer(
+  windowMs: number,
+  nowMs: () => number = () => performance.now(),
+): (kind: string) => boolean {
+  /** When each kind passed, the oldest first. */
+  const passedMs = new Map<string, number>()
+  return (kind) => {
+    const atMs = nowMs()
+    for (const [oldest, ms] of passedMs) {
+      if (atMs - ms < windowMs) break
+      passedMs.delete(oldest)
+    }
+    if (passedMs.has(kind) || passedMs.size >= MAX_KINDS) return false
+    passedMs.set(kind, atMs)
+    return true
+  }
+}
+
+/** Kind of an error: its name, and its code if it has one. */
+export const errorKind = (error: Error): string =>
+  `${error.name} ${'code' in error ? error.code : ''}`

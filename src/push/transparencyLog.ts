@@ -1,0 +1,251 @@
+import { resetFeedOnceAfterRestore } from '../db/deployment/restored.js'
+import { publishEvidence } from '../db/feed/evidence.js'
+import {
+  type FeedLogState,
+  readDatabaseIdentity,
+  readFeedLogState,
+  readTiles,
+  type StoredFeedLog,
+  writeFeedLog,
+} from '../db/feed/transparencyLog.js'
+import type { ProblemWithAlarm } from '../ops/alarms.js'
+import type { LeaderContext } from '../ops/context.js'
+import { createWakeUp, type WakeUp } from '../ops/notify.js'
+import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
+import type { LogPlace } from '../registry/primitives/network.js'
+import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
+import { beginningLeaf } from '../registry/transparencyLog/beginning.js'
+import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
+import { formatNote, parseNote } from '../registry/transparencyLog/note.js'
+import {
+  isLogSignedBy,
+  type LogKeys,
+  logOrigin,
+  signCheckpoint,
+} from '../registry/transparencyLog/signer.js'
+import { rangeHashFromTiles, tileKey, tilesForRanges } from '../registry/transparencyLog/tiles.js'
+import { consistencyProofRanges, isSameHash } from '../registry/transparencyLog/tree.js'
+import { readNextLeaves } from './leaves.js'
+import type { Witness } from './witnesses.js'
+
+/**
+ * Pause after every two steps, ms, so that a catch-up of the log leaves most of the process's time to the indexer. The
+ * log then grows by about 5,000 entries a second.
+ */
+const PAUSE_MS = 100
+/** Evidence is published minutes after it was taken. */
+const EVIDENCE_IDLE_MS = 5_000
+
+/** The log that this process has signed last, remembered while other processes may lead its network. */
+export class LastSignedFeedLog {
+  #log: StoredFeedLog | null = null
+  #epoch = 0
+
+  /** Remembers a log before it is written, because a write that fails may have been published nevertheless. */
+  remember(log: StoredFeedLog, epoch: number): void {
+    this.#log = log
+    this.#epoch = epoch
+  }
+
+  /**
+   * The log that this process signed last, if it is of the generation.
+   * @param epoch number of the current leadership: if it directly follows the last one, no other process has signed
+   * @returns null where another process may have signed since
+   */
+  lastSigned(generation: number, epoch: number): StoredFeedLog | null {
+    if (this.#log?.generation !== generation || epoch > this.#epoch + 1) return null
+    this.#epoch = epoch
+    return this.#log
+  }
+}
+
+export interface FeedLogWorkerOptions {
+  /** Domain of the service, with which the names of new logs begin. */
+  domain: string
+  /** Signing keys; without a key checkpoints are not signed. */
+  keys: LogKeys
+  /** Witnesses whose signatures are served with the newest checkpoint. */
+  witnesses?: readonly Witness[]
+  notify?: WakeUp
+  memory?: LastSignedFeedLog
+  /** The log is that of evidence, not that of the feed. */
+  isEvidence?: boolean
+  /** Called when the feed restarts with a new generation, because signed events were lost. */
+  onWentBack?(): void
+}
+
+/** Time after which events that are not in the signed log, and a witness that does not sign, raise an alarm, ms. */
+const ALARM_AFTER_MS = 60_000
+
+/**
+ * Maintains the transparency log of a network's feed, or of its evidence (C2SP tlog-tiles). In steps it appends new
+ * events and signs a checkpoint, after the first catch-up of the hub. If events that were signed may be lost, the feed
+ * restarts with a new generation, so that two histories are never signed under one log's name.
+ */
+export function feedLogWorker(
+  ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
+  options: FeedLogWorkerOptions,
+): Worker {
+  const { pool, network, epoch } = ctx
+  const { keys, witnesses = [], notify = createWakeUp(), isEvidence } = options
+  const { memory = new LastSignedFeedLog() } = options
+  const place: LogPlace = isEvidence ? `${network}/evidence` : network
+  const what = isEvidence ? `evidence of ${network}` : network
+  /** Number of events that are not in the log yet, and when there was none. */
+  let behind = 0
+  let levelMs = performance.now()
+  return {
+    name: isEvidence ? 'the log of evidence' : 'the log of the feed',
+    fields: { network },
+    pollMs: PAUSE_MS,
+    idleMs: isEvidence ? EVIDENCE_IDLE_MS : IDLE_POLL_MS,
+    notify,
+    maxBusySteps: 1,
+    check() {
+      if (behind === 0) levelMs = performance.now()
+    },
+    alarms() {
+      const isLate = (sinceMs: number) => performance.now() - sinceMs >= ALARM_AFTER_MS
+      const alarms: ProblemWithAlarm[] = []
+      if (behind > 0 && isLate(levelMs))
+        alarms.push({
+          alarm: 'ClusterdLogBehind',
+          text: `the signed log of ${what} is ${behind} entries behind`,
+          network,
+        })
+      for (const { name, failing } of witnesses)
+        if (failing && isLate(failing.sinceMs))
+          alarms.push({
+            alarm: 'ClusterdWitnessAway',
+            text: `the witness ${name} does not sign the log of ${network}: ${failing.why}`,
+            network,
+          })
+      return alarms
+    },
+    async step(signal) {
+      const server = await readDatabaseIdentity(pool)
+      const now = await readFeedLogState(pool, place)
+      const { generation, isCaughtUp, log } = now
+      if (!isCaughtUp) return 'idle'
+      if (isEvidence) await publishEvidence(ctx, generation)
+      const followed = isEvidence ? await readFeedLogState(pool, place) : now
+      const { newest } = followed
+      behind = newest + 1 - (log?.size ?? 0)
+      const isHere = !log || log.server === server
+      const signed = memory.lastSigned(generation, epoch)
+      const beginAnew = async () => {
+        await resetFeedOnceAfterRestore(pool, network, generation, epoch)
+        options.onWentBack?.()
+        return 'idle' as const
+      }
+      const mayGoOn = signed ? isWithin(signed, log, newest) : isHere || isNeverSigned(log)
+      if (!mayGoOn) return beginAnew()
+      if (log?.note && keys.length === 0) {
+        if (behind === 0) return 'idle'
+        throw new Error(
+          `no key signs the log ${log.origin} further: set LOG_KEY in this process, or begin a log without signatures by \`clusterd journal restored --yes\``,
+        )
+      }
+      const isSigned = log && behind === 0 && isHere && isLogSignedBy(log, keys)
+      if (isSigned && !witnesses.some(({ isDue }) => isDue(log.note))) return 'idle'
+      const grown = await grow(pool, place, { ...followed, server, signed }, options)
+      // a rewind happened meanwhile: the next step uses the new generation
+      if (grown === 'rewound') return 'progressed'
+      if (grown === 'forked') return beginAnew()
+      memory.remember(grown.log, epoch)
+      // only the newest checkpoint, so that no catch-up waits for witnesses
+      if (grown.log.size > newest)
+        grown.log.note = await withCosignatures(pool, place, grown, { log, witnesses, signal })
+      await writeFeedLog({ ...ctx, network: place }, grown.log, {
+        size: log?.size ?? 0,
+        tiles: grown.tiles,
+      })
+      behind = newest + 1 - grown.log.size
+      return 'progressed'
+    },
+  }
+}
+
+/**
+ * Appends the feed's next events to a log, and signs it.
+ * @param signed the log that was signed last, which the new log has to continue; null where it is not known
+ * @returns the log with the new events; `rewound` where its generation has ended; `forked` where signed events were
+ * replaced by other events
+ * @throws Error where tiles or events are missing
+ */
+async function grow(
+  pool: LeaderContext['pool'],
+  place: LogPlace,
+  { generation, log, previous, server, signed }: FeedLogState & Signing,
+  { domain, keys }: Pick<FeedLogWorkerOptions, 'domain' | 'keys'>,
+): Promise<{ log: StoredFeedLog; tiles: FilledTile[] } | 'rewound' | 'forked'> {
+  const origin = log?.origin ?? logOrigin(domain, place, generation)
+  const size = log?.size ?? 0
+  const first = Math.max(1, size)
+  const leaves = await readNextLeaves(pool, place, generation, first)
+  if (!leaves) return 'rewound'
+  if (!log) leaves.unshift(beginningLeaf(origin, previous))
+  const edge = await readTiles(pool, place, generation, partialTilesOf(size))
+  const tree = new GrowingTree(sha256TreeHasher, { size, edge })
+  if (log) assertRoot(log, tree.root)
+  const hashes = leaves.map((leaf) => sha256TreeHasher.leaf(Buffer.from(leaf)))
+  if (signed) {
+    const until = new GrowingTree(sha256TreeHasher, { size, edge })
+    until.append(hashes.slice(0, signed.size - size))
+    if (!isSameHash(until.root, signed.root)) return 'forked'
+  }
+  const tiles = tree.append(hashes)
+  const head = { origin, size: tree.size, root: Buffer.from(tree.root) }
+  const note = signCheckpoint(head, keys)
+  return { log: { ...head, generation, note, server }, tiles }
+}
+
+/** Adds the signatures of witnesses to a log's new checkpoint. @param log the stored log, whose signatures are kept */
+async function withCosignatures(
+  pool: LeaderContext['pool'],
+  place: LogPlace,
+  { log: { note, generation, size }, tiles }: { log: StoredFeedLog; tiles: FilledTile[] },
+  of: { log: StoredFeedLog | null; witnesses: readonly Witness[]; signal: AbortSignal },
+): Promise<string | null> {
+  if (note === null) return null
+  const proofFrom = async (old: number) => {
+    const ranges = consistencyProofRanges(old, size)
+    const stored = await readTiles(pool, place, generation, tilesForRanges(ranges, size))
+    const own = tiles.map((tile) => [tileKey(tile), tile.hashes] as const)
+    const known = new Map([...stored, ...own])
+    return ranges.map((range) => rangeHashFromTiles(sha256TreeHasher, range, known))
+  }
+  const before = of.log?.size === size ? of.log.note : null
+  const lines = await Promise.all(
+    of.witnesses.map((one) => one.signatureIn(before) ?? one.ask(note, proofFrom, of.signal)),
+  )
+  const { text, signatures } = parseNote(note)!
+  return formatNote({ text, signatures: [...signatures, ...lines.filter((line) => !!line)] })
+}
+
+interface Signing {
+  /** Identity of the database that is read. */
+  server: string
+  signed: StoredFeedLog | null
+}
+
+/** Whether a stored log equals the signed log, or is shorter and can grow to it by the feed's events. */
+function isWithin(signed: StoredFeedLog, log: StoredFeedLog | null, newest: number): boolean {
+  const size = log?.size ?? 0
+  if (size === signed.size) return isSameHash(log!.root, signed.root)
+  return size < signed.size && signed.size <= newest + 1
+}
+
+/**
+ * Whether no signature of a log can have been published: the log has none, or is from before database identities were
+ * stored.
+ */
+const isNeverSigned = ({ note, server }: StoredFeedLog): boolean => note === null || server === null
+
+/** Checks a log's root. @throws Error where the database's tiles do not make the root that was signed */
+function assertRoot({ origin, root }: StoredFeedLog, ofTiles: Uint8Array): void {
+  if (!isSameHash(ofTiles, root))
+    throw new Error(
+      `the tiles of the log ${origin} do not make its root: restore the table log_tiles, or begin a new generation by \`clusterd journal restored --yes\``,
+    )
+}

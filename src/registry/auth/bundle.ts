@@ -1,0 +1,132 @@
+import { decodeWallet } from '../primitives/address.js'
+import { mapKey } from '../primitives/bytes.js'
+import type { Network } from '../primitives/network.js'
+import type { BundleWallet, ContractCheck } from '../transparencyLog/evidence.js'
+import { parseEventLeaf } from '../transparencyLog/leafReader.js'
+import {
+  canonicalSignature,
+  isEvidenceFresh,
+  membershipSigningMs,
+  type PublishedEvidence,
+  parseEvidenceEntry,
+} from './evidence.js'
+import { SIGNING_DATE_MAX_AHEAD_MS } from './message.js'
+
+/** Which bundle is read, of whom. */
+export interface LoggedBundleOptions {
+  name: string
+  /** Public id of the cluster that holds the name, which the log has to confirm. */
+  clusterId: string
+  network: Network
+  /** Domain of the service. */
+  domain: string
+  /** Asks a smart wallet whether a signature is its own (ERC-1271). Default: no such signature counts. */
+  isSignedByContract?: ContractCheck | undefined
+}
+
+interface Member {
+  name: string
+  isVerified: boolean
+  isRegistered: boolean
+  /** Time of its verification, where the log has one. */
+  verifiedMs: number | null
+  /** Time at which it last left the cluster. */
+  leftMs: number | null
+}
+
+/** A cluster as the feed's log and the evidence log show it. No other word of the service is used. */
+export class LoggedBundle {
+  readonly #options: LoggedBundleOptions
+  readonly #members = new Map<string, Member>()
+  readonly #leftMs = new Map<string, number>()
+  readonly #evidence: PublishedEvidence[] = []
+  #holder: string | null = null
+
+  constructor(options: LoggedBundleOptions) {
+    this.#options = options
+  }
+
+  /** Takes an entry of the feed's log. Each has to be given, in order. @throws RangeError */
+  takeEvent(text: string, index: number): void {
+    if (index === 0) return
+    const { event, actor, atMs } = parseEventLeaf(text, index)
+    const { name, clusterId } = this.#options
+    const isOfName = 'name' in event && event.name === name
+    if (isOfName && (event.type === 'REGISTER_NAME' || event.type === 'TRANSFER_NAME'))
+      this.#holder = event.cluster
+    if (event.cluster !== clusterId) return
+    const key = mapKey('wallet' in event ? event.wallet : (actor ?? new Uint8Array()))
+    const member = this.#members.get(key)
+    if (event.type === 'ADD_WALLET') {
+      const leftMs = this.#leftMs.get(key) ?? null
+      const { name, isVerified } = event
+      this.#members.set(key, { name, isVerified, isRegistered: false, verifiedMs: null, leftMs })
+    } else if (event.type === 'REMOVE_WALLET') {
+      this.#leftMs.set(key, atMs)
+      this.#members.delete(key)
+    } else if (!member) return
+    else if (event.type === 'UPDATE_WALLET_NAME') member.name = event.name
+    else if (event.type === 'VERIFY_WALLET')
+      Object.assign(member, { isVerified: true, verifiedMs: atMs })
+    else if (event.type === 'REGISTER_NAME') member.isRegistered = true
+  }
+
+  /** Takes an entry of the evidence log. @throws RangeError */
+  takeEvidence(text: string, index: number): void {
+    if (index === 0) return
+    const evidence = parseEvidenceEntry(text)
+    if (evidence.clusterId === this.#options.clusterId) this.#evidence.push(evidence)
+  }
+
+  /** The public wallets, oldest first. @throws RangeError where the log says that another cluster holds the name */
+  async wallets(): Promise<BundleWallet[]> {
+    const { name, clusterId } = this.#options
+    if (this.#holder !== clusterId)
+      throw new RangeError(
+        `${name} belongs to ${this.#holder ?? 'no cluster'}, and not to ${clusterId}`,
+      )
+    const signedMs = new Map<string, number>()
+    for (const evidence of this.#evidence) {
+      const key = mapKey(evidence.wallet.bytes)
+      const ms = this.#countedMs(evidence, this.#members.get(key))
+      if (ms !== null && (await this.#isSigned(evidence))) signedMs.set(key, ms)
+    }
+    return [...this.#members].map(([key, { name, isVerified, isRegistered }]) => {
+      const ms = signedMs.get(key)
+      const mark = isRegistered && isVerified ? 'registered' : 'unsigned'
+      return {
+        address: decodeWallet(Buffer.from(key, 'latin1')).text,
+        name,
+        isVerified,
+        evidence: ms === undefined ? mark : 'signed',
+        signedAt: ms === undefined ? null : new Date(ms).toISOString(),
+      }
+    })
+  }
+
+  /**
+   * Signing date of evidence that counts for a member, if its signature is right: it names this service, network and
+   * cluster, was new when it was taken and when the wallet was verified, and is later than the wallet's last departure.
+   */
+  #countedMs(evidence: PublishedEvidence, member: Member | undefined): number | null {
+    const { message, wallet, atMs } = evidence
+    const signingMs = membershipSigningMs(message, { ...this.#options, wallet })
+    if (signingMs === null || !member?.isVerified) return null
+    const { leftMs, verifiedMs } = member
+    // a signing date may be ahead of the time at which the wallet signed
+    const hasLeft = leftMs !== null && leftMs + SIGNING_DATE_MAX_AHEAD_MS >= signingMs
+    const isOld =
+      verifiedMs !== null && verifiedMs > signingMs && !isEvidenceFresh(signingMs, verifiedMs)
+    return isEvidenceFresh(signingMs, atMs) && !hasLeft && !isOld ? signingMs : null
+  }
+
+  async #isSigned(evidence: PublishedEvidence): Promise<boolean> {
+    const { message, wallet, signature } = evidence
+    if (signature !== null && canonicalSignature(message, wallet, signature) === signature)
+      return true
+    const { isSignedByContract } = this.#options
+    if (wallet.type !== 'evm' || !isSignedByContract) return false
+    const { signatureHash, block } = evidence
+    return isSignedByContract({ address: wallet.text, message, signature, signatureHash, block })
+  }
+}

@@ -1,0 +1,145 @@
+import { parseWalletOrNull, type Wallet } from '../primitives/address.js'
+import { decodeBase58 } from '../primitives/base58.js'
+import { toHex } from '../primitives/bytes.js'
+import { parseJson } from '../primitives/json.js'
+import { sha256 } from '../primitives/sha256.js'
+import { LEAF_VERSION } from '../transparencyLog/beginning.js'
+import { hexAndBase64Decodings, openSignatureEnvelope } from './envelope.js'
+import type { WalletKind } from './kind.js'
+import { WALLET_KINDS, walletKindOf } from './kinds.js'
+import {
+  type Membership,
+  parseSigningDate,
+  SIGNING_DATE_MAX_AGE_MS,
+  SIGNING_DATE_MAX_AHEAD_MS,
+  verificationMessage,
+  walletBoundMessage,
+} from './message.js'
+
+/**
+ * Evidence that a wallet belongs to a cluster: the wallet's signature over a text that says so, and that says that it
+ * will be public. Each is one entry of the evidence log.
+ */
+export interface Evidence {
+  /** Time at which the service took it. */
+  atMs: number
+  wallet: Wallet
+  clusterId: string
+  message: string
+  /** The one form of the signature (`canonicalSignature`). */
+  signature: string
+  /** Newest block of the hub when the wallet's contract was asked. Null without a contract. */
+  block: number | null
+}
+
+/** Evidence as its entry has it. Of a signature that is too long for the entry there is only the hash. */
+export type PublishedEvidence = Omit<Evidence, 'signature'> & {
+  signature: string | null
+  /** SHA-256 of the signature's text, hex, in place of the signature. */
+  signatureHash: string | null
+}
+
+/** Maximum length of an entry, bytes. */
+const MOST_ENTRY_BYTES = 1_024
+/** Maximum age of a signature when it becomes evidence. */
+const EVIDENCE_MAX_AGE_MS = SIGNING_DATE_MAX_AGE_MS + 60_000
+/**
+ * Age at which evidence is published. Its signature opens no session by then, also where a process's clock is a minute
+ * late.
+ */
+export const EVIDENCE_PUBLISHED_AFTER_MS =
+  SIGNING_DATE_MAX_AGE_MS + SIGNING_DATE_MAX_AHEAD_MS + 60_000
+
+/** True if a signature of this date can be evidence at a time. */
+export const isEvidenceFresh = (signingMs: number, atMs: number): boolean =>
+  signingMs >= atMs - EVIDENCE_MAX_AGE_MS && signingMs <= atMs + SIGNING_DATE_MAX_AHEAD_MS
+
+const DATE = /^(?:Issued At: )?(\d{4}-\d\d-\d\dT[\d:.]{12}Z)$/m
+const CHAIN = /^Chain ID: (\d{1,15})$/m
+const NONCE = /^Nonce: ([\da-f]{32})$/m
+
+/**
+ * Signing date (ms) of a message in which a wallet says to this service that it belongs to a cluster; null for any other
+ * text.
+ */
+export function membershipSigningMs(
+  message: string,
+  { domain, wallet, ...membership }: { domain: string; wallet: Wallet } & Membership,
+): number | null {
+  const signingDate = DATE.exec(message)?.[1] ?? ''
+  const bound = {
+    domain,
+    wallet,
+    signingDate,
+    membership,
+    chainId: Number(CHAIN.exec(message)?.[1]),
+    nonce: NONCE.exec(message)?.[1] ?? '',
+  }
+  const isOne =
+    message === verificationMessage(domain, signingDate, membership) ||
+    (walletKindOf(wallet.type) !== null && message === walletBoundMessage(bound))
+  return isOne ? parseSigningDate(signingDate) : null
+}
+
+const BASE58_SIGNATURE_BYTES = 64
+
+/**
+ * The one text form of a wallet's signature, so that nobody can make a second one of it.
+ * @param text in any form that a sign-in accepts
+ * @returns null where the wallet's key did not sign the message
+ */
+export function canonicalSignature(message: string, wallet: Wallet, text: string): string | null {
+  const name = walletKindOf(wallet.type)
+  if (!name) return null
+  const kind: WalletKind = WALLET_KINDS[name]
+  const { encoded, fields } = openSignatureEnvelope(text)
+  const bare = name === 'bitcoin' ? encoded.replace(/^smp/, '') : encoded
+  const decoded = [...hexAndBase64Decodings(bare), decodeBase58(bare, BASE58_SIGNATURE_BYTES)]
+  const forms = decoded.map((bytes) => bytes && (kind.canonical ?? toHex)(bytes, fields))
+  return forms.find((one) => one && kind.read(one)?.(message, wallet) === true) ?? null
+}
+
+const TYPE = 'SIGN_MEMBERSHIP'
+
+const entryOf = (
+  { atMs, wallet, clusterId, message, block }: Omit<Evidence, 'signature'>,
+  signature: object,
+): string =>
+  JSON.stringify({
+    v: LEAF_VERSION,
+    type: TYPE,
+    at: atMs,
+    from: wallet.text,
+    data: { cluster_id: clusterId, message, ...signature, ...(block !== null && { block }) },
+  })
+
+/** Entry of the evidence log: one line of JSON of at most 1 KiB, whose fields and their order depend on the version. */
+export function evidenceEntry(evidence: Evidence): string {
+  const { signature } = evidence
+  const whole = entryOf(evidence, { signature })
+  if (Buffer.byteLength(whole) <= MOST_ENTRY_BYTES) return whole
+  return entryOf(evidence, { signature_hash: toHex(sha256(Buffer.from(signature))) })
+}
+
+/** Parses an entry that `evidenceEntry` writes. @throws RangeError for any other text */
+export function parseEvidenceEntry(text: string): PublishedEvidence {
+  const { at, from, data } = Object(parseJson(text)) as Readonly<Record<string, unknown>>
+  const { cluster_id, message, signature, signature_hash, block } = Object(data)
+  const wallet = parseWalletOrNull(String(from))
+  if (wallet && Number.isSafeInteger(at) && isText(cluster_id) && isText(message)) {
+    const read: PublishedEvidence = {
+      atMs: Number(at),
+      wallet,
+      clusterId: cluster_id,
+      message,
+      signature: isText(signature) ? signature : null,
+      signatureHash: isText(signature_hash) ? signature_hash : null,
+      block: Number.isSafeInteger(block) ? block : null,
+    }
+    const written = entryOf(read, read.signature === null ? { signature_hash } : { signature })
+    if (written === text && Buffer.byteLength(text) <= MOST_ENTRY_BYTES) return read
+  }
+  throw new RangeError('it is not written as evidence is: a newer clusterd may read it')
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'

@@ -1,0 +1,29 @@
+/** Types of evidence that a wallet belongs to its cluster, which `clusterd-client/verify` shows. */
+
+/** What shows that a wallet belongs to its cluster: its signature, the hub's log of a registration, or nothing. */
+export type EvidenceMark = 'signed' | 'registered' | 'unsigned'
+
+/** A public wallet of a cluster, as the logs show it. */
+export interface BundleWallet {
+  address: string
+  name: string
+  isVerified: boolean
+  evidence: EvidenceMark
+  /** Date of the signature. Null where the wallet has not signed. */
+  signedAt: string | null
+}
+
+/** Signature of a smart wallet, which only its chain can check. */
+export interface ContractEvidence {
+  address: string
+  message: string
+  /** Hex. Null where it is too long for the log. */
+  signature: string | null
+  /** SHA-256 of the signature's text, in place of a signature that is too long. */
+  signatureHash: string | null
+  /** Newest block of the hub when the service asked the wallet's chain. */
+  block: number | null
+}
+
+/** Asks a smart wallet's chain whether the wallet signed a message (ERC-1271). */
+export type ContractCheck = (evidence: ContractEvidence) => Promise<boolean>
