@@ -56,7 +56,7 @@ export async function publishEvidence(
   generation: number,
   afterMs = EVIDENCE_PUBLISHED_AFTER_MS,
 ): Promise<void> {
-  const rows = await next(pool, network, [generation, afterMs])
+  const rows = await next(pool, network, generation, afterMs)
   const young = rows.findIndex(({ isDue }) => !isDue)
   const found = young < 0 ? rows : rows.slice(0, young)
   if (found.length === 0) return
