@@ -194,6 +194,10 @@ describe('the evidence log', () => {
     expect(again.heads).toEqual(heads)
     const note = await fetch(`${world.url}/v1/log/testnet/evidence/checkpoint`)
     expect((await note.text()).split('\n', 1)).toEqual(['localhost/testnet/evidence/1'])
+    const first = await fetch(`${world.url}/v1/log/testnet/evidence/1/checkpoint`)
+    expect((await first.text()).split('\n', 1)).toEqual(['localhost/testnet/evidence/1'])
+    const tile = await fetch(`${world.url}/v1/log/testnet/evidence/1/tile/0/000.p/1`)
+    expect((await tile.arrayBuffer()).byteLength).toBe(32)
   })
 
   it('is not one that any other key has signed', async () => {
