@@ -125,9 +125,11 @@ function requireWallets(
     (i) => under(pathOf(i), 'address'),
   )
   input.forEach(({ type }, i) => {
-    const own = read[i]!.type
-    if (type === undefined || type === own || type === walletKindOf(own)) return
-    const details = [{ path: under(pathOf(i), 'type'), message: `The address is of type ${own}.` }]
+    const actualType = read[i]!.type
+    if (type === undefined || type === actualType || type === walletKindOf(actualType)) return
+    const details = [
+      { path: under(pathOf(i), 'type'), message: `The address is of type ${actualType}.` },
+    ]
     throw new ApiError(
       'unsupported_address',
       'An address is not of the type that is named with it.',

@@ -206,8 +206,8 @@ class RouteExchange {
     else meter.spend(cost - paid)
     const isExpensive = cost > CHEAP_UNITS
     if (isExpensive) await caller.turn()
-    const own = this.#contextOf(context, caller, isExpensive)
-    const answer = await this.#handle(own, query, body)
+    const requestContext = this.#contextOf(context, caller, isExpensive)
+    const answer = await this.#handle(requestContext, query, body)
     const unspent = answer.unspent ?? 0
     meter.owe(-unspent)
     const made = { answer, message: toHttpMessage(answer), cost: cost - unspent }
@@ -236,11 +236,11 @@ class RouteExchange {
   #contextOf(context: Context, caller: WaitingCaller, isExpensive: boolean): Context {
     const { method, cacheSource } = this.#route
     if (cacheSource && !isExpensive) return context
-    const own: Context = { ...context, caller, turn: () => caller.turn() }
-    if (isExpensive) own.pool = poolOfAddress(context.pool, caller.address)
+    const requestContext: Context = { ...context, caller, turn: () => caller.turn() }
+    if (isExpensive) requestContext.pool = poolOfAddress(context.pool, caller.address)
     if (method !== 'get' && !cacheSource)
-      own.patience = caller.deadline(this.#shared.deadlineMs - CHANGE_MARGIN_MS)
-    return own
+      requestContext.patience = caller.deadline(this.#shared.deadlineMs - CHANGE_MARGIN_MS)
+    return requestContext
   }
 
   /** The response of the handler, with the headers that depend on nothing else. @throws as `#respond` */
@@ -274,11 +274,11 @@ class RouteExchange {
 
   /** Adds the headers that depend on the request. Without such headers the cached message is reused. */
   #withRequestHeaders({ answer, message }: CachedResponse, fresh: Freshness): HttpMessage {
-    const own = notModifiedIfMatching(
+    const conditional = notModifiedIfMatching(
       withStalenessHeader(answer, fresh),
       this.#exchange.req.headers['if-none-match'],
     )
-    return own === answer ? message : toHttpMessage(own)
+    return conditional === answer ? message : toHttpMessage(conditional)
   }
 }
 
@@ -289,8 +289,8 @@ class RouteExchange {
 const poolOfAddress = (pool: pg.Pool, address: string): pg.Pool =>
   poolWithQuery(pool, (config) =>
     expensiveWork.run(address, async () => {
-      const found = await pool.query(config)
+      const result = await pool.query(config)
       await setImmediate()
-      return found
+      return result
     }),
   )

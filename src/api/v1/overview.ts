@@ -54,14 +54,14 @@ const overview = route.get('/v1/overview', {
       readJournalHead(pool, network),
       readChainStates(pool),
     ])
-    const own = chains
+    const networkChains = chains
       .filter((chain) => chain.network === network)
       .sort((a, b) => a.role.localeCompare(b.role))
     return okAnswer({
       isTestnet,
       counts: { clusters: serial, events: publicSeq },
       bidWei: String(defaultAmountWei(minimumWei)),
-      chains: own.map(({ label }) => progressOf(label, network, states, Date.now())),
+      chains: networkChains.map(({ label }) => progressOf(label, network, states, Date.now())),
     })
   },
 })

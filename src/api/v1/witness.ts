@@ -89,8 +89,8 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
       if (head.size !== oldSize) return conflictWith(head)
       if (!isConsistencyProofValid(sha256TreeHasher, head, next, proof))
         throw new ApiError('invalid_request', UNPROVED, { status: 422 })
-      const own = formatNote({ text: note.text, signatures: [signed] })
-      const stored = addCosignatures(own, cosigner)
+      const signedNote = formatNote({ text: note.text, signatures: [signed] })
+      const stored = addCosignatures(signedNote, cosigner)
       if (size > oldSize) {
         const newer = await submissions[network].run(caller!.address, () => {
           patience!.signal.throwIfAborted()
@@ -98,7 +98,7 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
         })
         if (newer) return conflictWith(newer)
       }
-      return answerOfType(TEXT, stored.slice(own.length), NO_STORE)
+      return answerOfType(TEXT, stored.slice(signedNote.length), NO_STORE)
     },
   }),
   route.get('/v1/witness/:log/checkpoint', {
