@@ -11,9 +11,9 @@ export interface NonEvmSection<Draft extends object = object> {
   /** Schema of the settings of one network's cluster of nodes. */
   readonly cluster: z.ZodType<Draft>
   /** Fills in missing settings of a cluster that belongs to a public hub. */
-  withPresets(own: Draft, hub: DraftChainConfig): Draft
+  withPresets(draft: Draft, hub: DraftChainConfig): Draft
   /** The setting that contradicts the hub's settings, null for none. @param isLocal true for a hub of local tests */
-  refusal(own: Draft, isLocal: boolean): { field: string; message: string } | null
+  refusal(draft: Draft, isLocal: boolean): { field: string; message: string } | null
   /** Fields that only a draft of the chains file may leave out, with advice for each. */
   readonly missing: Readonly<Record<string, string>>
 }

@@ -39,19 +39,19 @@ type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 export const emptyNonEvmSections = z.object(nonEvmSectionSchemas).parse({}) as NonEvmSections
 
 /** A network's configured cluster of nodes (such as Solana's), with its section of the chains file. */
-interface Found {
+interface ConfiguredSection {
   readonly key: Key
   readonly network: Network
   readonly section: NonEvmSection
-  readonly own: object
+  readonly draft: object
 }
 
 /** The clusters of nodes that a chains file configures, in all sections and networks. */
-export const configuredNonEvmSections = (drafts: Drafts): Found[] =>
+export const configuredNonEvmSections = (drafts: Drafts): ConfiguredSection[] =>
   KEYS.flatMap((key) =>
     NETWORKS.flatMap((network) => {
-      const own = drafts[key][network]
-      return own ? [{ key, network, section: SECTIONS[key], own }] : []
+      const draft = drafts[key][network]
+      return draft ? [{ key, network, section: SECTIONS[key], draft }] : []
     }),
   )
 
@@ -67,11 +67,11 @@ export function withNonEvmPresets<
   Sections extends Drafts & { chains: readonly DraftChainConfig[] },
 >(file: Sections): Sections {
   const known: Record<string, object> = {}
-  for (const { key, network, section, own } of configuredNonEvmSections(file)) {
+  for (const { key, network, section, draft } of configuredNonEvmSections(file)) {
     const hub = findHubDraft(file.chains, network)
     const isPublic =
       hub !== undefined && !hub.local && hub.chainId === chainPresetOf(hub.label)?.chainId
-    known[key] = { ...known[key], [network]: isPublic ? section.withPresets(own, hub) : own }
+    known[key] = { ...known[key], [network]: isPublic ? section.withPresets(draft, hub) : draft }
   }
   return { ...file, ...known }
 }
@@ -81,18 +81,18 @@ export function checkNonEvmSections(
   file: Drafts & { chains: readonly DraftChainConfig[] },
   issue: (path: string[], message: string) => void,
 ): void {
-  for (const { key, network, section, own } of configuredNonEvmSections(file)) {
+  for (const { key, network, section, draft } of configuredNonEvmSections(file)) {
     const hub = findHubDraft(file.chains, network)
     if (hub?.watchOnly) issue([key, network], 'can pay for nothing: the hub is watch-only')
-    const refusal = section.refusal(own, hub?.local ?? false)
+    const refusal = section.refusal(draft, hub?.local ?? false)
     if (refusal) issue([key, network, refusal.field], refusal.message)
   }
 }
 
 /** Sentences about the missing settings of clusters of nodes in a draft of the chains file. */
 export const missingNonEvmSettings = (drafts: Drafts): string[] =>
-  configuredNonEvmSections(drafts).flatMap(({ key, network, section, own }) =>
+  configuredNonEvmSections(drafts).flatMap(({ key, network, section, draft }) =>
     Object.entries(section.missing)
-      .filter(([field]) => Reflect.get(own, field) === undefined)
+      .filter(([field]) => Reflect.get(draft, field) === undefined)
       .map(([field, advice]) => `${key}.${network}.${field} is missing: ${advice}`),
   )

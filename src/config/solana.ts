@@ -71,9 +71,9 @@ const FEEDS: Readonly<Record<string, NonNullable<DraftCluster['feeds']>>> = {
 export const solanaSection = {
   family: SOLANA,
   cluster,
-  withPresets(own, hub) {
-    const { genesisHash = GENESIS[hub.network], feeds = FEEDS[hub.label] } = own
-    return { ...own, genesisHash, feeds }
+  withPresets(draft, hub) {
+    const { genesisHash = GENESIS[hub.network], feeds = FEEDS[hub.label] } = draft
+    return { ...draft, genesisHash, feeds }
   },
   refusal: ({ commitment }, isLocal) =>
     commitment === 'confirmed' && !isLocal
