@@ -44,10 +44,10 @@ export type PrimaryNameReader = ReturnType<typeof createPrimaryNameReader>
  */
 export function createPrimaryNameReader(parents: ChainsFile['ens']) {
   return async (
-    asked: { name: FullName; address: string; network: Network },
+    request: { name: FullName; address: string; network: Network },
     lookups: Pick<EnsRecordLookups, 'walletOf' | 'verifiedOf'>,
   ): Promise<PrimaryName | null> => {
-    const { name, address, network } = asked
+    const { name, address, network } = request
     const under = parents[network]
     if (!under) return null
     const ensName = ensNameOf(name, under.parent)
