@@ -101,13 +101,13 @@ function areNotesEqual(
   cosigner: Cosigner | undefined,
 ): boolean {
   if (!stored || !cosigner) return stored === note
-  const own = `— ${cosigner.name} `
+  const signaturePrefix = `— ${cosigner.name} `
   const withoutOwn = (one: string) =>
     one
       .split('\n')
-      .filter((line) => !line.startsWith(own))
+      .filter((line) => !line.startsWith(signaturePrefix))
       .join('\n')
-  return stored.includes(`\n${own}`) && withoutOwn(stored) === withoutOwn(note)
+  return stored.includes(`\n${signaturePrefix}`) && withoutOwn(stored) === withoutOwn(note)
 }
 
 /** The source's newest checkpoint, verified. Null if `mayWait` and the source has no log of the network yet. */
