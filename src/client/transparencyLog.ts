@@ -203,13 +203,16 @@ export class LogReader {
     if (generationInLogName(origin, this.#network) === null || !isOfDomain)
       throw logMismatchError(`The checkpoint is of another log, ${origin}.`)
     const keyId = keyIdOf(this.#sha256, origin, this.#key)
-    const own = parsed.signatures.filter(({ name }) => name === origin)
-    const signed = own.find((one) => one.keyId === keyId)
+    const logSignatures = parsed.signatures.filter(({ name }) => name === origin)
+    const signed = logSignatures.find((one) => one.keyId === keyId)
     if (!signed)
       throw logMismatchError('The checkpoint is signed by other keys than the one expected.')
     if (!isTextSigned(this.#key, signed.signature, parsed.text))
       throw logMismatchError('The signature of the checkpoint is wrong.')
-    const logs = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
+    const logs = [signed, ...logSignatures.filter((one) => one !== signed)].slice(
+      0,
+      KEPT_SIGNATURES,
+    )
     const others = requireWitnesses(this.#witnesses, parsed, origin)
     return { ...head, note: formatNote({ text: parsed.text, signatures: [...logs, ...others] }) }
   }
@@ -220,12 +223,12 @@ export class LogReader {
    * @throws ClusterdError invalid_request for an id that no event of this network can have; log_mismatch
    */
   async event(id: string, signal?: AbortSignal): Promise<LogEntry> {
-    const asked = parseEventId(id)
-    if (asked?.network !== this.#network)
+    const eventId = parseEventId(id)
+    if (eventId?.network !== this.#network)
       throw new ClusterdError('invalid_request', `No event of ${this.#network} has the id “${id}”.`)
     const head = await this.checkpoint(signal)
-    const index = asked.number
-    if (asked.generation !== generationInLogName(head.origin, this.#network))
+    const index = eventId.number
+    if (eventId.generation !== generationInLogName(head.origin, this.#network))
       throw logMismatchError(`The log is ${head.origin}: event ${id} is of another generation.`)
     if (index >= head.size) throw logMismatchError(`The log has no event ${id} yet.`)
     return { index, text: await this.#entry(head, index, signal) }
@@ -257,9 +260,9 @@ export class LogReader {
     const ask = (index: number): void => {
       const tile = tileAt(head.size, 0, index)
       if (!tile) return
-      const asked = this.#bundle(head, tile, signal)
-      asked.catch(() => {})
-      ahead.push(asked)
+      const bundle = this.#bundle(head, tile, signal)
+      bundle.catch(() => {})
+      ahead.push(bundle)
     }
     for (let i = 0; i < AHEAD; i++) ask(first + i)
     try {
@@ -363,7 +366,7 @@ export class LogReader {
   }
 
   async #tiles(head: TreeHead, tiles: readonly Tile[], signal?: AbortSignal) {
-    const found = await Promise.all(
+    const hashes = await Promise.all(
       tiles.map(async (tile) => {
         const length = tile.width * HASH_BYTES
         const bytes = await this.#get(`${this.#below(head)}/${tilePath(tile)}`, length, signal)
@@ -374,7 +377,7 @@ export class LogReader {
         return [tileKey(tile), bytes] as const
       }),
     )
-    return new Map(found)
+    return new Map(hashes)
   }
 
   #generationIn = (origin: string): number => generationInLogName(origin, this.#network) ?? 0
