@@ -78,8 +78,9 @@ export function isLogSignedBy(
   { origin, note }: { origin: string; note: string | null },
   keys: LogKeys,
 ): boolean {
-  const own = parseNote(note ?? '')?.signatures.filter(({ name }) => name === origin) ?? []
-  const signed = own.map(({ keyId }) => keyId)
+  const logSignatures =
+    parseNote(note ?? '')?.signatures.filter(({ name }) => name === origin) ?? []
+  const signed = logSignatures.map(({ keyId }) => keyId)
   const wanted = keys.map(({ publicKey }) => keyIdOf(sha256InOneCall, origin, publicKey))
   return signed.length === wanted.length && wanted.every((keyId) => signed.includes(keyId))
 }
