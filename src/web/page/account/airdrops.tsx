@@ -37,7 +37,7 @@ export function AirdropsPage() {
   const account = useAccount()
   const [searched, setSearched] = useState<string | null>(null)
   const open = usePolled('', () => readOpen(account))
-  const found = usePolled(searched, () => readClaims(account, searched!))
+  const claims = usePolled(searched, () => readClaims(account, searched!))
   const look = async (typed: FormValues) => {
     setSearched(canonicalName(typed('community')))
     return false
@@ -46,13 +46,15 @@ export function AirdropsPage() {
     <>
       <Card title="Airdrops">
         <p class="soft">A community may give tokens to wallets of your bundle, on any chain.</p>
-        <LoadedContent asked={open}>
+        <LoadedContent state={open}>
           {(all) => {
             const others = all.filter(({ community }) => community !== searched)
             return all.length === 0 ? (
               <p class="empty">No open airdrop gives your bundle anything.</p>
             ) : (
-              others.map((one) => <Given key={one.community} found={one} refresh={open.refresh} />)
+              others.map((one) => (
+                <Given key={one.community} airdrop={one} refresh={open.refresh} />
+              ))
             )
           }}
         </LoadedContent>
@@ -62,12 +64,12 @@ export function AirdropsPage() {
           <Input label="Community" {...CLUSTER_NAME_INPUT_ATTRIBUTES} name="community" />
         </Form>
         {searched && (
-          <LoadedContent asked={found}>
+          <LoadedContent state={claims}>
             {(given) =>
               given.claims.length === 0 ? (
                 <p class="empty">It gives your bundle nothing.</p>
               ) : (
-                <Given found={given} refresh={found.refresh} />
+                <Given airdrop={given} refresh={claims.refresh} />
               )
             }
           </LoadedContent>
@@ -78,9 +80,9 @@ export function AirdropsPage() {
 }
 
 /** The cluster's claims from one airdrop. */
-function Given({ found, refresh }: { found: AirdropClaims; refresh: () => void }) {
+function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => void }) {
   const account = useAccount()
-  const { community, network, token, endsAt, total, totalUnclaimed, claims } = found
+  const { community, network, token, endsAt, total, totalUnclaimed, claims } = airdrop
   const chain = findChain(account.chains, network)
   const sum = (amount: string): Amount =>
     token ? { network, token, amount } : { network: null, token: 'native', amount }

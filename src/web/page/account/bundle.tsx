@@ -45,7 +45,7 @@ export function BundlePage() {
     )
   const names = (
     <div class="own">
-      <LoadedList asked={{ data: owned }} more={account.moreNames} empty="No name yet.">
+      <LoadedList state={{ data: owned }} more={account.moreNames} empty="No name yet.">
         {(names) => <NameList names={names} />}
       </LoadedList>
     </div>
@@ -308,12 +308,12 @@ async function join(
       'Joining moves your names. If that bundle is yours, type its name or id under “Join another bundle”.',
     )
   const shown = bundleText(invited ?? text)
-  const asked = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
-  const { id } = await send<Cluster>(`/v1/clusters/${asked}`)
-  const own = walletOfSession(account)
+  const subpath = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
+  const { id } = await send<Cluster>(`/v1/clusters/${subpath}`)
+  const wallet = walletOfSession(account)
   const question = {
     title: `Join ${shown}?`,
-    text: own
+    text: wallet
       ? 'Your wallet leaves the bundle that it is verified in now.'
       : 'Your wallet becomes a verified member there.',
     yes: 'Join',

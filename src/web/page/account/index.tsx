@@ -165,9 +165,10 @@ const mainnetChainOptions = (chains: readonly Chain[]) =>
 /** Signs in with a wallet outside this browser: the visitor signs the message there and types the signature here. */
 function Elsewhere() {
   const { signIn, attempt } = useAccount()
-  const [asked, setAsked] = useState<{ message: string; answer(signature: string): void } | null>(
-    null,
-  )
+  const [request, setRequest] = useState<{
+    message: string
+    answer(signature: string): void
+  } | null>(null)
   const { data: chains = [] } = usePolled('', async () =>
     mainnetChainOptions(await readChains(false)),
   )
@@ -178,17 +179,17 @@ function Elsewhere() {
       type,
       // EVM addresses in the service's lower-case form
       address: address.startsWith('0x') ? address.toLowerCase() : address,
-      sign: (message) => new Promise((answer) => setAsked({ message, answer })),
+      sign: (message) => new Promise((answer) => setRequest({ message, answer })),
       send: refuseToSend,
       ...(type === 'evm' && { chainId: async () => Number(typed('chain')) }),
     }
     const wallet = { id: '', name: 'your wallet', icon: '', type, source: null }
     void attempt(() => signIn({ ...wallet, connect: async () => account })).then(() =>
-      setAsked(null),
+      setRequest(null),
     )
     return false
   }
-  const end = async (typed: FormValues) => asked?.answer(typed('signature'))
+  const end = async (typed: FormValues) => request?.answer(typed('signature'))
   return (
     <details>
       <summary>A wallet that signs elsewhere</summary>
@@ -201,10 +202,10 @@ function Elsewhere() {
         />
         <Select label="Chain of a smart wallet" name="chain" options={chains} />
       </Form>
-      {asked && (
+      {request && (
         <Form label="Its signature" work={end} submit="Sign in">
           <p>Sign this there, to the letter:</p>
-          <pre id="to-sign">{asked.message}</pre>
+          <pre id="to-sign">{request.message}</pre>
           <Input
             label="The signature"
             hint="0x for a smart wallet that approved the message on its chain"

@@ -42,13 +42,14 @@ if (tabs) {
   const openedMs = Date.now()
   let endedToken: string | undefined
   tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
-    const own = signedIn.get()
-    if ('asks' in data && own && !own.isEnded) tabs.postMessage({ gives: own } satisfies TabMessage)
+    const session = signedIn.get()
+    if ('asks' in data && session && !session.isEnded)
+      tabs.postMessage({ gives: session } satisfies TabMessage)
     if ('ended' in data) endedToken = data.ended
-    const isNew = !own && Date.now() - openedMs < HANDOVER_MS
+    const isNew = !session && Date.now() - openedMs < HANDOVER_MS
     // a slow tab may give the session after another one has ended it
     if ('gives' in data && isNew && data.gives.token !== endedToken) signedIn.set(data.gives)
-    if ('ended' in data && own && own.token === data.ended) forget()
+    if ('ended' in data && session && session.token === data.ended) forget()
   }
   if (!signedIn.get()) tabs.postMessage({ asks: true } satisfies TabMessage)
 }

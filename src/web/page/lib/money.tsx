@@ -52,10 +52,10 @@ export async function unitOf(
     // anybody may give a token any symbol, so its address stays beside it
     return { symbol: `${symbol ?? 'of the token'} (${shortText(token)})`, decimals }
   }
-  const found = (await readChains(isTestnet)).find((chain) =>
+  const chain = (await readChains(isTestnet)).find((chain) =>
     network === HUB ? chain.role === HUB : chain.network === network,
   )
-  return found?.gasToken ?? { symbol: 'base units', decimals: 0 }
+  return chain?.gasToken ?? { symbol: 'base units', decimals: 0 }
 }
 type TokenUnit = Answer<'GET', '/v1/tokens/{network}/{token}'>
 
