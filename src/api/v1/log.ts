@@ -26,7 +26,7 @@ import {
 import { type Answer, answerOfType, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { requireCopied } from '../http/freshness.js'
+import { requireMirrored } from '../http/freshness.js'
 import { route } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { LOG_BUNDLE_PRICE } from '../limits/costs.js'
@@ -100,7 +100,7 @@ function logRoutes(kind: '' | '/evidence') {
     errors: ['not_found'],
     async handle({ params }, context) {
       const network = networkOf(params.network)
-      await requireCopied({ ...context, network })
+      await requireMirrored({ ...context, network })
       return checkpointOf((await readFeedLogState(context.pool, placeOfNetwork(network))).log)
     },
   })
@@ -120,7 +120,7 @@ function logRoutes(kind: '' | '/evidence') {
     errors: ['not_found'],
     async handle({ params }, context) {
       const { network, generation } = placeOf(params)
-      await requireCopied({ ...context, network })
+      await requireMirrored({ ...context, network })
       return checkpointOf(
         await findStoredFeedLog(context.pool, placeOfNetwork(network), generation),
       )
@@ -159,7 +159,7 @@ function logRoutes(kind: '' | '/evidence') {
       const { pool, turn } = context
       const tile = parseTilePath(params.tile!)
       const { network, generation } = placeOf(params)
-      await requireCopied({ ...context, network })
+      await requireMirrored({ ...context, network })
       const place = { network: placeOfNetwork(network), generation }
       const log = tile && (await findStoredFeedLog(pool, place.network, generation))
       if (!tile || !log || !isWithin(log.size, tile))
@@ -230,7 +230,7 @@ const inclusion = route.get('/v1/events/:id/proof', {
     const eventId = parseEventId(params.id!)
     if (!eventId) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
     const { network, generation, number: index } = eventId
-    await requireCopied({ ...context, network })
+    await requireMirrored({ ...context, network })
     const { log } = await readFeedLogState(pool, network)
     if (log && log.generation > generation)
       throw new ApiError(
