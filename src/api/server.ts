@@ -120,7 +120,7 @@ export function createApi(deps: ApiDeps) {
     protect(server: Server): void {
       closeUnused = applySocketLimits(server, deps.maxConnections)
     },
-    /** Number of signed changes that wait for their turn. */
+    /** Number of signed changes in the queues. */
     changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
     /** Number of long polls and of open streams. */
     openLongRequests: () => ({

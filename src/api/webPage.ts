@@ -13,7 +13,7 @@ import {
   type PageFile,
   pageFile,
   pageOfUrl,
-  ROBOTS,
+  ROBOTS_TXT,
   securityText,
 } from '../web/page.js'
 import { isApiPath } from '../web/paths.js'
@@ -79,10 +79,10 @@ export function guidePageAnswer(
 }
 
 const PLAIN = 'text/plain; charset=utf-8'
-/** Cache headers of what changes with a release alone. */
+/** Cache headers of responses that only a release changes. */
 const DAILY = { 'cache-control': 'public, max-age=86400' } as const
 
-export const robotsAnswer = (): Answer => answerOfType(PLAIN, ROBOTS, DAILY)
+export const robotsAnswer = (): Answer => answerOfType(PLAIN, ROBOTS_TXT, DAILY)
 
 /** Answer that leads programs with a language model to the documents (llmstxt.org). */
 export const llmsAnswer = (): Answer =>

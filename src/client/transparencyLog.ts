@@ -6,7 +6,7 @@ import {
   readBeginningLeaf,
 } from '../registry/transparencyLog/beginning.js'
 import {
-  formatNote,
+  formatSignedNote,
   fromBase64,
   keyIdOf,
   parseCheckpoint,
@@ -126,7 +126,7 @@ export class LogReader {
   /** Resolves when the comparisons with `last` that began earlier have ended. A new comparison waits for that. */
   #compared: Promise<unknown> = Promise.resolve()
 
-  /** @throws TypeError for a key or a number of witnesses that can not be, and for a `last` that is no checkpoint */
+  /** @throws TypeError for an invalid key or number of witnesses, and for a `last` that is not a checkpoint */
   constructor(client: Client, options: LogOptions) {
     const key = fromBase64(options.key)
     if (key?.length !== KEY_BYTES)
@@ -157,7 +157,7 @@ export class LogReader {
    * @throws ClusterdError log_mismatch, whose message says what is wrong
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
-    return this.#inTurn(async () =>
+    return this.#afterPreviousComparison(async () =>
       this.#continued(
         textOf(await this.#get('checkpoint', MOST_NOTE, signal), 'The checkpoint'),
         signal,
@@ -170,7 +170,7 @@ export class LogReader {
    * @throws ClusterdError log_mismatch
    */
   async take(note: string, signal?: AbortSignal): Promise<SignedHead> {
-    return this.#inTurn(() => this.#continued(note, signal))
+    return this.#afterPreviousComparison(() => this.#continued(note, signal))
   }
 
   async #continued(note: string, signal?: AbortSignal): Promise<SignedHead> {
@@ -187,7 +187,7 @@ export class LogReader {
   }
 
   /** Runs comparisons one after the other, because each compares with the last checkpoint. */
-  #inTurn<T>(compare: () => Promise<T>): Promise<T> {
+  #afterPreviousComparison<T>(compare: () => Promise<T>): Promise<T> {
     const compared = this.#compared.then(compare)
     this.#compared = compared.catch(() => {})
     return compared
@@ -214,7 +214,10 @@ export class LogReader {
       KEPT_SIGNATURES,
     )
     const others = requireWitnesses(this.#witnesses, parsed, origin)
-    return { ...head, note: formatNote({ text: parsed.text, signatures: [...logs, ...others] }) }
+    return {
+      ...head,
+      note: formatSignedNote({ text: parsed.text, signatures: [...logs, ...others] }),
+    }
   }
 
   /**

@@ -109,7 +109,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     items,
     /** Number of the newest event when the page was read. */
     newest,
-    /** Number of journal entries that were read beyond those that a page of all events needs. */
+    /** Number of journal entries that were read in addition to those that a page of all events needs. */
     hiddenRows: Math.max(0, read - request.limit - 1),
     /** Position at which the walk continues. */
     end,

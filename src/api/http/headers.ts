@@ -56,7 +56,7 @@ export function preflightHeaders(requestHeaders: IncomingHttpHeaders): string[] 
   ]
 }
 
-/** Headers that clients act on, as the documents describe them. */
+/** Response headers that clients act on, with their description and type in the OpenAPI documents. */
 export const RESPONSE_HEADERS = {
   ETag: ['Names what was answered, for `If-None-Match`', 'string'],
   Link: ['`<path>; rel="next"` while more follows', 'string'],

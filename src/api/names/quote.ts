@@ -27,7 +27,7 @@ export interface QuoteRequest {
 }
 
 /** A quote with its referral: 32 bytes, the id of a cluster or an address. */
-export type Referred<Quote> = Quote & { referral: Buffer | null }
+export type WithReferral<Quote> = Quote & { referral: Buffer | null }
 
 /**
  * Transaction data for registering names from a chain.
@@ -40,7 +40,7 @@ export async function quoteRegistrationOnChain(
   context: Context,
   request: QuoteRequest,
   family: ChainFamily,
-): Promise<Referred<RegistrationQuote>> {
+): Promise<WithReferral<RegistrationQuote>> {
   const chain = enabled(context, request, family)
   if (chain.isWatchOnly)
     throw new ApiError(
@@ -65,7 +65,7 @@ async function registrationOf(
   context: Context,
   request: QuoteRequest,
   { family, maxAmountWei }: ChainPort,
-): Promise<Referred<RegistrationRequest>> {
+): Promise<WithReferral<RegistrationRequest>> {
   const sender = senderOf(request.sender, family.addressType)
   const names = distinctNames(request.names.map(({ name }) => name))
   const { minimumWei } = await readJournalHead(context.pool, context.network)

@@ -283,8 +283,9 @@ class RouteExchange {
 }
 
 /**
- * A pool whose statements wait in the queue of expensive work, and whose rows are processed in a turn of the event loop.
- * Waiting statements are kept when the caller disconnects, so a write still runs after the request was answered.
+ * A pool whose statements wait in the queue of expensive work. The rows are processed one turn of the event loop after
+ * they arrive. A waiting statement runs even if the caller has disconnected, so a write still runs after the request
+ * was answered.
  */
 const poolOfAddress = (pool: pg.Pool, address: string): pg.Pool =>
   poolWithQuery(pool, (config) =>

@@ -22,7 +22,7 @@ import { type FoldState, requireLoadedCluster, setCommunityRules, setPublicEvent
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
 /** Folds the configuration of a community. A refused configuration has no effect. */
-export function applyConfiguration(
+export function applyCommunityConfiguration(
   work: FoldState,
   row: JournalRow,
   change: Configuration,
@@ -109,8 +109,8 @@ export const storedAddressOfClaimAccount = (account: Buffer): Buffer =>
   addressOfWord(addressToWord(account))
 
 /**
- * Stored address of the account whose claim an assignment uses. Null for other registrations, and where the account was
- * not stored.
+ * Stored address of the account whose airdrop claim entitles the cluster to an assigned name. Null for a registration
+ * without a claim, and for an assignment whose journal entry does not have the account.
  */
 export const claimAccountOfAssignment = ({
   isAssigned,

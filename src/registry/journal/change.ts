@@ -52,7 +52,7 @@ const CLUSTER = {
     actor: walletField,
     clusterId: wordField,
     message: z.string(),
-    /** The one form of the signature (`canonicalSignature`), or a smart wallet's in hex. */
+    /** Canonical form of the signature (`canonicalSignature`); for a smart wallet, its signature in hex. */
     signature: z.string(),
     block: z.int().nullable(),
   }),

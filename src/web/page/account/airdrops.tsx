@@ -5,7 +5,7 @@ import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Airdrop, AirdropClaims } from '../lib/types.js'
 import { Badge, Card, CopyableAddress, LoadedContent, NameLabel } from '../parts/basics.js'
-import { chainNameWithGasToken, Form, type FormValues, Input } from './pieces.js'
+import { chainNameWithGasToken, Form, type FormValues, TextInput } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 
@@ -61,7 +61,7 @@ export function AirdropsPage() {
       </Card>
       <Card title="Another airdrop">
         <Form label="Look for an airdrop" work={look} submit="Look" isPlain>
-          <Input label="Community" {...CLUSTER_NAME_INPUT_ATTRIBUTES} name="community" />
+          <TextInput label="Community" {...CLUSTER_NAME_INPUT_ATTRIBUTES} name="community" />
         </Form>
         {searched && (
           <LoadedContent state={claims}>
@@ -145,7 +145,7 @@ function Assign({ community }: { community: string }) {
   }
   return (
     <Form label="A name after the claim" work={assign} submit="Get the name" isPlain>
-      <Input
+      <TextInput
         label={`Your name below ${community}/`}
         hint="After a claim your bundle gets one name there"
         {...CLUSTER_NAME_INPUT_ATTRIBUTES}

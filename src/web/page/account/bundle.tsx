@@ -23,7 +23,7 @@ import {
   CheckBox,
   Form,
   type FormValues,
-  Input,
+  TextInput,
   WORD_INPUT_ATTRIBUTES,
 } from './pieces.js'
 import { PrimaryNameCard } from './primary.js'
@@ -266,8 +266,13 @@ function Add() {
   }
   return (
     <Form label="Add a wallet" work={add} submit="Add">
-      <Input label="Address" name="address" maxLength={128} />
-      <Input label="Name" hint={NAME_RULES_TEXT} {...WALLET_NAME_INPUT_ATTRIBUTES} name="name" />
+      <TextInput label="Address" name="address" maxLength={128} />
+      <TextInput
+        label="Name"
+        hint={NAME_RULES_TEXT}
+        {...WALLET_NAME_INPUT_ATTRIBUTES}
+        name="name"
+      />
       <CheckBox name="private" defaultChecked>
         Private: only members of the bundle see it. A public entry cannot be made private later.
       </CheckBox>
@@ -376,7 +381,7 @@ function JoinForm() {
       submit="Join"
       isPlain
     >
-      <Input
+      <TextInput
         label="Name or id of the bundle"
         hint="It has to list your wallet"
         name="bundle"

@@ -12,10 +12,10 @@ import {
   FollowedPaymentList,
   Form,
   type FormValues,
-  Input,
+  TextInput,
   Select,
 } from './pieces.js'
-import { draftsOf, RulesForm } from './rules.js'
+import { readRuleDrafts, RulesForm } from './rules.js'
 import { type Account, namesOfCluster, payableChains, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 
@@ -32,13 +32,13 @@ export function CommunitiesPage() {
     <>
       <Card title="Get a name in a community">
         <Form label="Register a name below a community" work={join} submit="Get the name">
-          <Input
+          <TextInput
             label="Community"
             {...CLUSTER_NAME_INPUT_ATTRIBUTES}
             name="community"
             defaultValue={query.community}
           />
-          <Input
+          <TextInput
             label="Your name there"
             hint="Free, or paid on the chain that the community names"
             {...CLUSTER_NAME_INPUT_ATTRIBUTES}
@@ -107,7 +107,7 @@ function OwnCommunity({ name }: { name: string }) {
   const account = useAccount()
   const state = usePolled(name, async () => {
     const rules = await findCommunity(name, account.send)
-    return { rules, drafts: rules ? await draftsOf(rules, account.isTestnet) : [] }
+    return { rules, drafts: rules ? await readRuleDrafts(rules, account.isTestnet) : [] }
   })
   const give = async (typed: FormValues) => {
     const body = { name: typed('name'), walletAddress: typed('wallet') }
@@ -129,12 +129,12 @@ function OwnCommunity({ name }: { name: string }) {
                 submit="Give the name"
                 isPlain
               >
-                <Input
+                <TextInput
                   label="Name for somebody else"
                   {...CLUSTER_NAME_INPUT_ATTRIBUTES}
                   name="name"
                 />
-                <Input label="Wallet" name="wallet" />
+                <TextInput label="Wallet" name="wallet" />
               </Form>
               <Payouts name={name} />
             </div>

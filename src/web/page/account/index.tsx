@@ -11,7 +11,7 @@ import { AirdropsPage } from './airdrops.js'
 import { BundlePage } from './bundle.js'
 import { CommunitiesPage } from './communities.js'
 import { KeysPage } from './keys.js'
-import { ActionButton, Dialog, Form, type FormValues, Input, Select } from './pieces.js'
+import { ActionButton, Dialog, Form, type FormValues, TextInput, Select } from './pieces.js'
 import { RefundsPage } from './refunds.js'
 import { RegisterPage } from './register.js'
 import { tabs } from './session.js'
@@ -194,7 +194,7 @@ function Elsewhere() {
     <details>
       <summary>A wallet that signs elsewhere</summary>
       <Form label="A wallet that signs elsewhere" work={begin} submit="Get the message" isPlain>
-        <Input label="Its address" name="address" maxLength={128} />
+        <TextInput label="Its address" name="address" maxLength={128} />
         <Select
           label="Its kind"
           name="kind"
@@ -206,7 +206,7 @@ function Elsewhere() {
         <Form label="Its signature" work={end} submit="Sign in">
           <p>Sign this there, to the letter:</p>
           <pre id="to-sign">{request.message}</pre>
-          <Input
+          <TextInput
             label="The signature"
             hint="0x for a smart wallet that approved the message on its chain"
             name="signature"

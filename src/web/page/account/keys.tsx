@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { usePolled } from '../lib/net.js'
 import type { ApiKey } from '../lib/types.js'
 import { Card, CopyableText, LoadedContent } from '../parts/basics.js'
-import { ActionButton, Form, type FormValues, Input } from './pieces.js'
+import { ActionButton, Form, type FormValues, TextInput } from './pieces.js'
 import { useAccount } from './state.js'
 import type { ConfirmationQuestion } from './talk.js'
 
@@ -39,7 +39,7 @@ export function KeysPage() {
           )}
         </LoadedContent>
         <Form label="Make an API key" work={make} submit="Make a key">
-          <Input label="What it is for" name="name" maxLength={64} />
+          <TextInput label="What it is for" name="name" maxLength={64} />
         </Form>
       </Card>
       <Card title="Devices">

@@ -4,7 +4,7 @@ import { HUB, Money } from '../lib/money.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
-import { chainNameWithGasToken, Form, type FormValues, Input } from './pieces.js'
+import { chainNameWithGasToken, Form, type FormValues, TextInput } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 
@@ -86,7 +86,7 @@ function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
       <span class="soft">{reasonText(refund, chain)}</span>
       {refund.needsReceiver && (
         <Form label="Take it elsewhere" work={choose} submit="Use this receiver" isPlain>
-          <Input
+          <TextInput
             label="Receiver on the hub"
             hint="Your wallet is a contract, which may not exist there"
             name="to"

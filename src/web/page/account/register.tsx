@@ -16,7 +16,7 @@ import {
   chainNameWithGasToken,
   FollowedPaymentList,
   Form,
-  Input,
+  TextInput,
   Select,
   statusText,
 } from './pieces.js'
@@ -143,7 +143,7 @@ export function RegisterPage() {
             work={submit}
             submit={session && !isOwn ? 'Register' : undefined}
           >
-            <Input
+            <TextInput
               label="Name"
               hint={NAME_RULES_TEXT}
               {...CLUSTER_NAME_INPUT_ATTRIBUTES}

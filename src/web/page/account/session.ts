@@ -18,8 +18,8 @@ export const signedIn = createTabState<Session | null>(SESSION_ITEM, null, (sess
 )
 
 /**
- * Signed-in tabs of this site hand their session to a new one. So the key is kept in open tabs alone, and ends with the
- * last of them. Null where the browser has no such channel.
+ * Channel on which signed-in tabs of this site hand their session to a new tab. So the key is kept only in open tabs,
+ * and ends with the last of them. Null where the browser has no such channel.
  */
 export const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel(SESSION_ITEM) : null
 /** Time in which a new tab takes a session that another tab hands over. */

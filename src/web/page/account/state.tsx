@@ -49,7 +49,7 @@ export interface Transaction {
   chain: ChainToSendOn | undefined
   /** Sent one after the other; the last one counts, and the ones before it are approvals. */
   transactions: readonly (EvmTransaction | string | undefined)[]
-  /** Asked first, with a warning about earlier payments for the same title. */
+  /** Question to confirm first. It is shown with a warning about earlier payments for the same title. */
   ask?: ConfirmationQuestion
   /** Message once it is sent. */
   said: string

@@ -86,7 +86,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
             provider.request({ method, params }) as Promise<T>
           const receipt = await ask<Receipt | null>('eth_getTransactionReceipt', tx)
           if (receipt?.status !== '0x0') return receipt !== null
-          // the receipt has no reason; the same call at the same block has
+          // the receipt has no revert reason, so repeat the call at the receipt's block to get the reason
           const sent = await ask<Record<string, unknown>>('eth_getTransactionByHash', tx)
           const { from, to, value, input: data } = sent
           const reason = await ask('eth_call', { from, to, value, data }, receipt.blockNumber).then(

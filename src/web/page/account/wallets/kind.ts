@@ -124,16 +124,16 @@ export const createSignOnlyWallet = (
   },
 })
 
-/** Pause between two looks for an object that a wallet adds to `window`, and their number. */
+/** Pause between two checks for an object that a wallet adds to `window`, ms, and the number of checks. */
 const LATE_MS = 500
-const LATE_LOOKS = 120
+const LATE_CHECKS = 120
 
 /** Calls `onInjected` once a wallet has added its object to `window`, within a minute. */
 export async function discoverInjectedWallet<T>(
   read: () => T | undefined,
   onInjected: (injected: T) => void,
 ): Promise<void> {
-  for (let looks = 0; looks < LATE_LOOKS; looks++) {
+  for (let checks = 0; checks < LATE_CHECKS; checks++) {
     const injected = read()
     if (injected) return onInjected(injected)
     await pause(LATE_MS)
