@@ -203,21 +203,16 @@ export class LogReader {
     if (generationInLogName(origin, this.#network) === null || !isOfDomain)
       throw logMismatchError(`The checkpoint is of another log, ${origin}.`)
     const keyId = keyIdOf(this.#sha256, origin, this.#key)
-    const logSignatures = parsed.signatures.filter(({ name }) => name === origin)
-    const signed = logSignatures.find((one) => one.keyId === keyId)
+    const candidates = parsed.signatures.filter(({ name }) => name === origin)
+    const signed = candidates.find((one) => one.keyId === keyId)
     if (!signed)
       throw logMismatchError('The checkpoint is signed by other keys than the one expected.')
     if (!isTextSigned(this.#key, signed.signature, parsed.text))
       throw logMismatchError('The signature of the checkpoint is wrong.')
-    const logs = [signed, ...logSignatures.filter((one) => one !== signed)].slice(
-      0,
-      KEPT_SIGNATURES,
-    )
+    const logs = [signed, ...candidates.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
     const others = requireWitnesses(this.#witnesses, parsed, origin)
-    return {
-      ...head,
-      note: formatSignedNote({ text: parsed.text, signatures: [...logs, ...others] }),
-    }
+    const signatures = [...logs, ...others]
+    return { ...head, note: formatSignedNote({ text: parsed.text, signatures }) }
   }
 
   /**

@@ -159,17 +159,17 @@ class RouteExchange {
     this.#meter = meter
     const caller = new WaitingCaller(this.#exchange, meter, (ms) => this.#extend(ms))
 
-    // what the body costs, by its declared length
+    // charge for the declared length of the body, before it is read
     const limit = route.body ? bodyLimitBytes(route) : 0
     const announced = route.body ? announcedBodyBytes(req, limit) : 0
     const charged = announced > limit ? 1 : requestBytesCost(announced)
-    // a join owes all but one unit
+    // a join pays one unit now and owes the rest
     const atOnce = route.isBulk ? 1 : charged
     meter.spend(atOnce)
     meter.owe(charged - atOnce)
     if (announced > limit) throw bodyTooLargeError(limit)
 
-    // whether the network can answer
+    // refuse what the network can't answer now
     const { url = '' } = req
     if (url.length > URL_LIMIT_CHARS)
       throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
@@ -182,7 +182,7 @@ class RouteExchange {
     else refuseOnEmptyMirror(fresh)
     if (route.isLookup) this.#asOf = asOfBlockHeader(fresh)
 
-    // the body
+    // read and parse the body
     if (route.isBulk) this.#takeJoin(caller, Math.min(limit, JOIN_GROWTH * announced))
     const bytes = route.body && (await readBodyBytes(req, announced))
     const paid = requestBytesCost(bytes?.length ?? 0)

@@ -236,7 +236,7 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
   const latest = useRef({ talk, say })
   latest.current = { talk, say }
   useEffect(() => {
-    // nothing that was shown needs the wallet to sign in again
+    // sign out only if no data is shown yet; otherwise the page keeps its data and asks to sign in again
     if (!session?.isEnded || !isUnknown) return
     signedIn.set(null)
     latest.current.talk.say(KEY_ENDED, 'error')
