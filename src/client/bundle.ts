@@ -31,9 +31,9 @@ export interface VerifiedBundle {
 }
 
 /**
- * Reads who belongs to the cluster that holds a name, from the signed logs of a service, and checks what shows it:
- * the wallets' own signatures (`signed`), or registrations that the hub's log has too (`registered`; `verifyRegistry`
- * compares them with the hub). The service's word alone is `unsigned`.
+ * Reads the wallets of the cluster that holds a name from the signed logs of a service, and checks the evidence for
+ * each wallet: a signature of the wallet (`signed`), or a registration on the hub that the event log has (`registered`;
+ * `verifyRegistry` compares registrations with the hub). `unsigned` wallets have no evidence but the service's log.
  * @throws ClusterdError not_found for a name that nobody holds; log_mismatch, timeout
  */
 export function verifyBundle(

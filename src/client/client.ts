@@ -93,10 +93,10 @@ export class Client {
 
   /** The address behind `name` or `name/wallet`, null where it resolves to nothing. */
   async addressOf(name: string, options?: CallOptions): Promise<Schemas['AddressRecord'] | null> {
-    const found = await this.addressesOf([name], options)
-    if (!Array.isArray(found))
+    const records = await this.addressesOf([name], options)
+    if (!Array.isArray(records))
       throw new ClusterdError('unexpected', 'The answer is not one of clusterd.')
-    return found[0] ?? null
+    return records[0] ?? null
   }
 
   /** The addresses behind up to 1,000 names. Names that resolve to nothing are left out. */
@@ -132,8 +132,8 @@ export class Client {
   /** The id of the cluster in which an address is verified, null for none. */
   async clusterIdOf(address: string, options?: CallOptions): Promise<string | null> {
     const input = { params: { address }, ...options }
-    const found = await orNull(this.request('GET', '/v1/clusters/address/{address}', input))
-    return found?.clusterId ?? null
+    const record = await orNull(this.request('GET', '/v1/clusters/address/{address}', input))
+    return record?.clusterId ?? null
   }
 
   /** Whether each name can be registered, in order. */

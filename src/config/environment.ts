@@ -178,7 +178,7 @@ const variables = z.object({
   ),
   MIRROR_KEY: z.base64().length(44, 'must be 32 bytes in base64').optional(),
   MIRROR_DOMAIN: z.string().optional(),
-  /** Name of a log to copy even if it does not continue the log that was copied before. */
+  /** Name of a log to mirror even if it does not continue the log that was mirrored before. */
   MIRROR_ACCEPT: z.string().optional(),
   /** Name under which `clusterd mirror` signs checkpoints as a witness, by LOG_KEY. */
   MIRROR_WITNESS: z

@@ -15,13 +15,18 @@ import type { LogPlace } from '../registry/primitives/network.js'
 import { GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
 import { generationInLogName } from '../registry/transparencyLog/beginning.js'
 import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
-import { isSame, type MirrorWorkerOptions, newestOf, previousOf } from './worker.js'
+import {
+  isCheckpointStored,
+  type MirrorWorkerOptions,
+  readNewestCheckpoint,
+  parsePreviousLog,
+} from './worker.js'
 
 const POLL_MS = 5_000
 
 /**
- * Copies the evidence log of a source, once the feed's log is of the same generation. A source of an earlier version has
- * none.
+ * Mirrors the evidence log of a source, once the feed's log is of the same generation. A source of an earlier version
+ * has none.
  */
 export function evidenceMirrorWorker({
   network,
@@ -37,8 +42,8 @@ export function evidenceMirrorWorker({
     async step(signal, alive) {
       const { log, generation } = await readFeedLogState(pool, place)
       reader.last = log
-      const head = await newestOf(reader, true, signal)
-      if (!head || (log && isSame(log, head))) return 'idle'
+      const head = await readNewestCheckpoint(reader, true, signal)
+      if (!head || (log && isCheckpointStored(log, head))) return 'idle'
       const { origin, size, root, note } = head
       if (generationInLogName(origin, place) !== generation) return 'waiting'
       const known = log?.origin === origin ? log.size : 0
@@ -50,13 +55,20 @@ export function evidenceMirrorWorker({
         for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
           alive()
           const [first] = texts
-          const before = from === 0 ? previousOf(first!, head, place) : null
+          const before = from === 0 ? parsePreviousLog(first!, head, place) : null
           if (before) await storePreviousFeedLog(db, place, before)
           await copyEvidence(db, network, generation, { from, texts })
           await storeTiles(db, place, generation, tiles)
         }
-        const copied = { generation, origin, size, root: Buffer.from(root), note, server: null }
-        await writeFeedLogRow(db, place, copied)
+        const mirroredLog = {
+          generation,
+          origin,
+          size,
+          root: Buffer.from(root),
+          note,
+          server: null,
+        }
+        await writeFeedLogRow(db, place, mirroredLog)
       })
       return 'progressed'
     },

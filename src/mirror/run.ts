@@ -17,11 +17,11 @@ import { createMirrorSourceClient, type MirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
 
 /**
- * A running mirror: a copy of another service's log of a network. It leads the network like an indexer, so that only
- * one process writes.
+ * A running mirror of another service's log of a network. It takes part in the election of the network's leader as an
+ * indexer does, and only the leader writes.
  */
 export interface NetworkMirrorRun extends NetworkIndexRun {
-  /** Why nothing is copied. Null where there is no problem, and where another process leads. */
+  /** Why nothing is mirrored. Null where there is no problem, and where another process leads. */
   problem(): ProblemWithAlarm | null
 }
 

@@ -16,7 +16,7 @@ import type { LogPlace } from '../registry/primitives/network.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
 import { beginningLeaf } from '../registry/transparencyLog/beginning.js'
 import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
-import { formatNote, parseNote } from '../registry/transparencyLog/note.js'
+import { formatSignedNote, parseNote } from '../registry/transparencyLog/note.js'
 import {
   isLogSignedBy,
   type LogKeys,
@@ -220,7 +220,7 @@ async function withCosignatures(
     of.witnesses.map((one) => one.signatureIn(before) ?? one.ask(note, proofFrom, of.signal)),
   )
   const { text, signatures } = parseNote(note)!
-  return formatNote({ text, signatures: [...signatures, ...lines.filter((line) => !!line)] })
+  return formatSignedNote({ text, signatures: [...signatures, ...lines.filter((line) => !!line)] })
 }
 
 interface Signing {

@@ -304,10 +304,10 @@ async function isSignedByContract(
       (await hub.isValidSignature(question)) === true
     )
   }
-  const asked = [hub, named, ...others]
+  const chains = [hub, named, ...others]
   await reserveCalls(
     context,
-    asked.reduce((sum, { nodes }) => sum + nodes, 0),
+    chains.reduce((sum, { nodes }) => sum + nodes, 0),
   )
   const deployed = { ...question, deployment: null }
   const onHub = await hub.isValidSignature(deployed)

@@ -48,11 +48,11 @@ const INVITATIONS_AT_MOST = 20
 async function invitationsOf({ pool, network }: Context, input: string) {
   const address = parseWalletOrNull(input)
   if (!address) return { invitations: [] }
-  const found = await findInvitations(pool, network, address.bytes, INVITATIONS_AT_MOST + 1)
-  const invitations = found
+  const rows = await findInvitations(pool, network, address.bytes, INVITATIONS_AT_MOST + 1)
+  const invitations = rows
     .slice(0, INVITATIONS_AT_MOST)
     .map(({ clusterId, ...names }) => ({ clusterId: toHex(clusterId), ...names }))
-  return { invitations, ...(found.length > INVITATIONS_AT_MOST && { moreInvitations: true }) }
+  return { invitations, ...(rows.length > INVITATIONS_AT_MOST && { moreInvitations: true }) }
 }
 
 /** Names that an address owns, as far as the viewer may know. */

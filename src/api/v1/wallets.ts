@@ -149,7 +149,7 @@ const remove = route.delete('/v1/clusters/wallets', {
     done(context, session, removeWalletsChange(session.wallet, body)),
 })
 
-/** Evidence has to be fresh when it is written, which is after the change has waited for its turn. */
+/** Time that a change may wait in the queue, ms. Evidence has to be fresh still when it is written. */
 const MAX_WAIT_MS = 30_000
 
 const verify = route.post('/v1/clusters/verify/:clusterId', {

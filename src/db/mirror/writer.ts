@@ -3,7 +3,7 @@ import {
   foldMirrorEntries,
   groupEventsIntoEntries,
   rowKeysOfMirrorEntries,
-} from '../../registry/fold/replica.js'
+} from '../../registry/fold/mirrorFold.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { FilledTile } from '../../registry/transparencyLog/append.js'
 import type { LeafEvent } from '../../registry/transparencyLog/leafReader.js'

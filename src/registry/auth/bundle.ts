@@ -34,7 +34,7 @@ interface Member {
   leftMs: number | null
 }
 
-/** A cluster as the feed's log and the evidence log show it. No other word of the service is used. */
+/** A cluster as the feed's log and the evidence log show it. Nothing else that the service returns is used. */
 export class LoggedBundle {
   readonly #options: LoggedBundleOptions
   readonly #members = new Map<string, Member>()

@@ -23,7 +23,7 @@ import {
   CheckBox,
   Form,
   type FormValues,
-  Input,
+  TextInput,
   WORD_INPUT_ATTRIBUTES,
 } from './pieces.js'
 import { PrimaryNameCard } from './primary.js'
@@ -45,7 +45,7 @@ export function BundlePage() {
     )
   const names = (
     <div class="own">
-      <LoadedList asked={{ data: owned }} more={account.moreNames} empty="No name yet.">
+      <LoadedList state={{ data: owned }} more={account.moreNames} empty="No name yet.">
         {(names) => <NameList names={names} />}
       </LoadedList>
     </div>
@@ -266,8 +266,13 @@ function Add() {
   }
   return (
     <Form label="Add a wallet" work={add} submit="Add">
-      <Input label="Address" name="address" maxLength={128} />
-      <Input label="Name" hint={NAME_RULES_TEXT} {...WALLET_NAME_INPUT_ATTRIBUTES} name="name" />
+      <TextInput label="Address" name="address" maxLength={128} />
+      <TextInput
+        label="Name"
+        hint={NAME_RULES_TEXT}
+        {...WALLET_NAME_INPUT_ATTRIBUTES}
+        name="name"
+      />
       <CheckBox name="private" defaultChecked>
         Private: only members of the bundle see it. A public entry cannot be made private later.
       </CheckBox>
@@ -308,12 +313,12 @@ async function join(
       'Joining moves your names. If that bundle is yours, type its name or id under “Join another bundle”.',
     )
   const shown = bundleText(invited ?? text)
-  const asked = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
-  const { id } = await send<Cluster>(`/v1/clusters/${asked}`)
-  const own = walletOfSession(account)
+  const subpath = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
+  const { id } = await send<Cluster>(`/v1/clusters/${subpath}`)
+  const wallet = walletOfSession(account)
   const question = {
     title: `Join ${shown}?`,
-    text: own
+    text: wallet
       ? 'Your wallet leaves the bundle that it is verified in now.'
       : 'Your wallet becomes a verified member there.',
     yes: 'Join',
@@ -376,7 +381,7 @@ function JoinForm() {
       submit="Join"
       isPlain
     >
-      <Input
+      <TextInput
         label="Name or id of the bundle"
         hint="It has to list your wallet"
         name="bundle"

@@ -18,8 +18,8 @@ export const signedIn = createTabState<Session | null>(SESSION_ITEM, null, (sess
 )
 
 /**
- * Signed-in tabs of this site hand their session to a new one. So the key is kept in open tabs alone, and ends with the
- * last of them. Null where the browser has no such channel.
+ * Channel on which signed-in tabs of this site hand their session to a new tab. So the key is kept only in open tabs,
+ * and ends with the last of them. Null where the browser has no such channel.
  */
 export const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel(SESSION_ITEM) : null
 /** Time in which a new tab takes a session that another tab hands over. */
@@ -42,13 +42,14 @@ if (tabs) {
   const openedMs = Date.now()
   let endedToken: string | undefined
   tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
-    const own = signedIn.get()
-    if ('asks' in data && own && !own.isEnded) tabs.postMessage({ gives: own } satisfies TabMessage)
+    const session = signedIn.get()
+    if ('asks' in data && session && !session.isEnded)
+      tabs.postMessage({ gives: session } satisfies TabMessage)
     if ('ended' in data) endedToken = data.ended
-    const isNew = !own && Date.now() - openedMs < HANDOVER_MS
+    const isNew = !session && Date.now() - openedMs < HANDOVER_MS
     // a slow tab may give the session after another one has ended it
     if ('gives' in data && isNew && data.gives.token !== endedToken) signedIn.set(data.gives)
-    if ('ended' in data && own && own.token === data.ended) forget()
+    if ('ended' in data && session && session.token === data.ended) forget()
   }
   if (!signedIn.get()) tabs.postMessage({ asks: true } satisfies TabMessage)
 }

@@ -29,7 +29,7 @@ import { discoverWallets } from './wallets/kinds.js'
 type Send = <T>(path: string, call?: Pick<ApiCallOptions, 'method' | 'body'>) => Promise<T>
 
 /** Data about the signed-in wallet. */
-interface Known {
+interface AccountData {
   /** Null for a wallet without a cluster. */
   cluster: Cluster | null
   /** Names that the wallet owns, as far as they were read. Names below communities have the form `community/name`. */
@@ -49,7 +49,7 @@ export interface Transaction {
   chain: ChainToSendOn | undefined
   /** Sent one after the other; the last one counts, and the ones before it are approvals. */
   transactions: readonly (EvmTransaction | string | undefined)[]
-  /** Asked first, with a warning about earlier payments for the same title. */
+  /** Question to confirm first. It is shown with a warning about earlier payments for the same title. */
   ask?: ConfirmationQuestion
   /** Message once it is sent. */
   said: string
@@ -100,7 +100,7 @@ async function keyOf(
 }
 
 /** Reads the cluster of the wallet, and so many parts of the list of its names. */
-async function readAccount({ address }: Session, parts: number, send: Send): Promise<Known> {
+async function readAccount({ address }: Session, parts: number, send: Send): Promise<AccountData> {
   const {
     clusterId,
     invitations = [],
@@ -108,15 +108,15 @@ async function readAccount({ address }: Session, parts: number, send: Send): Pro
   } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?orNull=true&invitations=true`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
   const owner = ownerOf(cluster, address)
-  let owned: Known['owned'] = owner ? NOTHING : await readPrivateNames(address, send)
+  let owned: AccountData['owned'] = owner ? NOTHING : await readPrivateNames(address, send)
   for (let part = 0; owner && part < parts; part++)
     owned = await readNextNames(owner, owned.items, send)
   return { cluster, invitations, moreInvitations, owned }
 }
-const NOTHING: Known['owned'] = { items: [], isMore: false }
+const NOTHING: AccountData['owned'] = { items: [], isMore: false }
 
 /** Reads the first names of a wallet's bundle in which no public wallet is verified. */
-async function readPrivateNames(address: string, send: Send): Promise<Known['owned']> {
+async function readPrivateNames(address: string, send: Send): Promise<AccountData['owned']> {
   const { names = [] } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?names=true`)
   return { items: names.map((name) => ({ name })), isMore: false }
 }
@@ -124,8 +124,8 @@ async function readPrivateNames(address: string, send: Send): Promise<Known['own
 /** Address by which everybody can read the names of the wallet's bundle; undefined if every member is private. */
 function ownerOf(cluster: Cluster | null, address: string): string | undefined {
   const isShown = ({ isVerified, isPrivate }: Wallet) => isVerified && !isPrivate
-  const own = cluster?.wallets.find((one) => one.address === address)
-  return own?.isPrivate ? cluster!.wallets.find(isShown)?.address : address
+  const wallet = cluster?.wallets.find((one) => one.address === address)
+  return wallet?.isPrivate ? cluster!.wallets.find(isShown)?.address : address
 }
 const NONCE_BYTES = 16
 
@@ -169,8 +169,8 @@ function useShared() {
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const talk = useTalk()
   useEffect(() => {
-    const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
-    discoverWallets(found)
+    const addWallet = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
+    discoverWallets(addWallet)
   }, [])
   const { data: chains = [], error } = useChains()
   return {
@@ -204,9 +204,9 @@ const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChi
 /** Sends requests with the wallet's key, until a response shows that the key has ended. */
 const sendAs =
   ({ session, isTestnet }: Shared, left: AbortSignal): Send =>
-  async (path, asked = {}) => {
+  async (path, options = {}) => {
     try {
-      return await callApi(path, { ...asked, isTestnet, token: session?.token })
+      return await callApi(path, { ...options, isTestnet, token: session?.token })
     } catch (error) {
       if (!session || !isRefused(error)) throw error
       // some routes return 401 for a wrong proof in the body, so ask whether the key itself has ended
@@ -222,7 +222,7 @@ const sendAs =
 /** Data about the wallet, read when it is shown and after each change. */
 function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage) {
   const [parts, setParts] = useState(1)
-  const asked = usePolled<Known>(
+  const state = usePolled<AccountData>(
     session?.address ?? null,
     async () => {
       await send('/v1/auth/validate')
@@ -231,17 +231,17 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
     // what was typed stays when the same wallet signs in again
     { again: `${parts} ${session?.token}` },
   )
-  const { data, refresh } = asked
+  const { data, refresh } = state
   const isUnknown = data === undefined
   const latest = useRef({ talk, say })
   latest.current = { talk, say }
   useEffect(() => {
-    // nothing that was shown needs the wallet to sign in again
+    // sign out only if no data is shown yet; otherwise the page keeps its data and asks to sign in again
     if (!session?.isEnded || !isUnknown) return
     signedIn.set(null)
     latest.current.talk.say(KEY_ENDED, 'error')
   }, [session, isUnknown])
-  const problem = asked.error ?? error
+  const problem = state.error ?? error
   const text = problem && sentenceOf(problem)
   useEffect(() => {
     if (!text) return
@@ -272,18 +272,20 @@ function useWalletActions(
   const payer = { payer: session?.address ?? '', isTestnet }
   const { sent, forget, follow } = useSentTransactions(payer, say, reload)
   const connected = useRef<ConnectedAccount | null>(null)
-  const confirmed = (asked: ConfirmationQuestion, more?: () => string) =>
-    talk.confirmed(asked, left, more)
+  const confirmed = (question: ConfirmationQuestion, more?: () => string) =>
+    talk.confirmed(question, left, more)
   /** The connected account. @throws Error where the wallet offers another account */
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
     const wallet = wallets.find(({ id }) => id === session.walletId)
     if (!wallet) throw new Error('The wallet you signed in with is not there any more.')
-    const found = await wallet.connect()
-    if (found.address !== session.address)
-      throw new Error(`The wallet shows ${found.address}, you are signed in as ${session.address}.`)
-    connected.current = found
-    return found
+    const connectedAccount = await wallet.connect()
+    if (connectedAccount.address !== session.address)
+      throw new Error(
+        `The wallet shows ${connectedAccount.address}, you are signed in as ${session.address}.`,
+      )
+    connected.current = connectedAccount
+    return connectedAccount
   }
   const pay = async (
     chain: ChainToSendOn,
@@ -316,18 +318,18 @@ function useWalletActions(
     account,
     async signIn(wallet: BrowserWallet) {
       talk.say(`Waiting for ${wallet.name}…`)
-      const found = await wallet.connect()
-      const { type, address } = found
-      signedIn.set({ token: await keyOf(found), type, address, walletId: wallet.id })
+      const connectedAccount = await wallet.connect()
+      const { type, address } = connectedAccount
+      signedIn.set({ token: await keyOf(connectedAccount), type, address, walletId: wallet.id })
       // the pressed button goes, and the focus with it
       document.getElementById('main')?.focus({ preventScroll: true })
       talk.say('Signed in.')
     },
     /** Verifies the wallet in a cluster that lists it, by a signature that will be public. */
     async signMembership(cluster: string): Promise<void> {
-      const found = await account()
+      const connectedAccount = await account()
       say('Waiting for your wallet…')
-      const token = await keyOf(found, { cluster }, isTestnet)
+      const token = await keyOf(connectedAccount, { cluster }, isTestnet)
       await callApi(`/v1/clusters/verify/${cluster}`, { method: 'POST', isTestnet, token })
       await reload('Signed. The signature is public in some 12 minutes.')
     },
@@ -390,8 +392,8 @@ function useWallet(shared: Shared) {
     reload,
     moreNames,
     /** Makes a change, reads the account again and shows the message `done`. */
-    async change(done: string, ...asked: Parameters<Send>): Promise<void> {
-      await send(...asked)
+    async change(done: string, ...request: Parameters<Send>): Promise<void> {
+      await send(...request)
       await reload(done)
     },
     message: talk.message,

@@ -23,7 +23,7 @@ export function useNetwork() {
 }
 
 /** What a request of a page needs: its network, and the signal that cancels it. */
-export interface Asked {
+export interface ReadContext {
   isTestnet: boolean
   signal: AbortSignal
   /** Reads a path of the API. */
@@ -55,20 +55,20 @@ export interface PollOptions<T> {
  */
 export function usePolled<T>(
   subject: string | null,
-  ask: (asked: Asked) => Promise<T>,
+  ask: (context: ReadContext) => Promise<T>,
   { everyMs = 0, isLast = () => everyMs === 0, again }: PollOptions<T> = {},
 ): ApiState<T> & { refresh(): Promise<void> } {
   const { isTestnet } = useNetwork()
   const key = subject === null ? null : `${isTestnet} ${subject}`
-  const [asked, setAsked] = useState<ApiState<T>>({})
-  const [turn, setTurn] = useState(0)
+  const [state, setState] = useState<ApiState<T>>({})
+  const [refreshCount, setRefreshCount] = useState(0)
   const refreshed = useRef<(() => void)[]>([])
   const shown = useRef(key)
   const latest = useRef({ ask, isLast, everyMs, isTestnet })
   latest.current = { ask, isLast, everyMs, isTestnet }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asks again when `again` or `turn` changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asks again when `again` or `refreshCount` changes
   useEffect(() => {
-    if (shown.current !== key) setAsked({})
+    if (shown.current !== key) setState({})
     shown.current = key
     if (key === null) return
     const closed = new AbortController()
@@ -82,11 +82,11 @@ export function usePolled<T>(
         try {
           const data = await ask({ ...of, get: (path) => callApi(path, of) })
           if (signal.aborted) return
-          setAsked({ data })
+          setState({ data })
           if (isLast(data)) pauseMs = null
         } catch (error) {
           if (signal.aborted) return
-          setAsked((known) => ({ ...known, error: error as Error }))
+          setState((known) => ({ ...known, error: error as Error }))
           pauseMs ??= outagePauseMs(error)
         }
       else pauseMs ??= HIDDEN_PAUSE_MS
@@ -97,13 +97,13 @@ export function usePolled<T>(
     }
     void askAgain(true)
     return () => closed.abort()
-  }, [key, again, turn])
+  }, [key, again, refreshCount])
   const refresh = () =>
     new Promise<void>((done) => {
       refreshed.current.push(done)
-      setTurn((turn) => turn + 1)
+      setRefreshCount((count) => count + 1)
     })
-  return { ...asked, refresh }
+  return { ...state, refresh }
 }
 
 /** Reads a path of the API, and polls it as `usePolled` does. @param path null while there is nothing to ask */
