@@ -60,16 +60,19 @@ export const resetFeedOnceAfterRestore = (
   inTransaction(pool, async (client) => {
     await lockJournalHead(client, network, epoch)
     const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1'
-    const [locked] = await query<Seen>(client, network, feed)
+    const [locked] = await query<SeenHead>(client, network, feed)
     if (locked!.feedGeneration === feedGeneration) await resetNetworkAfterRestore(client, network)
   })
 
 /** The newest entry that this process has seen committed, with the feed's generation at that time. */
-type Seen = Pick<DecodedRow<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
+type SeenHead = Pick<
+  DecodedRow<JournalHead>,
+  'network' | 'generation' | 'seq' | 'feedGeneration'
+> & {
   /** Digest of the entry. Null before the first entry. */
   entry: string | null
 }
-type Found = Seen & { seen: string | null }
+type ComparedHead = SeenHead & { seen: string | null }
 
 const entryOf = (seq: string): string =>
   `(SELECT md5(row(j.at_ms, j.block, j.log_index, j.body)::text) FROM journal j
@@ -92,11 +95,14 @@ export function createRestoreDetector(
   pool: pg.Pool,
   onBack: (network: Network) => void,
 ): () => Promise<void> {
-  let memory: readonly Seen[] = []
+  let memory: readonly SeenHead[] = []
   let isLooking = false
   const check = async (): Promise<void> => {
-    const asked = [memory.map(({ network }) => NETWORK_CODE[network]), memory.map(({ seq }) => seq)]
-    const heads = await readRows<Found>(pool, prepared(LOOK), asked)
+    const values = [
+      memory.map(({ network }) => NETWORK_CODE[network]),
+      memory.map(({ seq }) => seq),
+    ]
+    const heads = await readRows<ComparedHead>(pool, prepared(LOOK), values)
     for (const head of heads) {
       const seen = memory.find(({ network }) => network === head.network)
       if (!seen || !isBack(seen, head)) continue
@@ -118,7 +124,7 @@ export function createRestoreDetector(
  * True if a network's journal does not have the entry that this process saw last. With a higher `feedGeneration`,
  * another process has reset the network already.
  */
-const isBack = (before: Seen, { generation, feedGeneration, seen }: Found): boolean =>
+const isBack = (before: SeenHead, { generation, feedGeneration, seen }: ComparedHead): boolean =>
   feedGeneration < before.feedGeneration ||
   (feedGeneration === before.feedGeneration &&
     (generation < before.generation || (generation === before.generation && seen !== before.entry)))

@@ -58,9 +58,9 @@ export async function publishEvidence(
 ): Promise<void> {
   const rows = await next(pool, network, [generation, afterMs])
   const young = rows.findIndex(({ isDue }) => !isDue)
-  const found = young < 0 ? rows : rows.slice(0, young)
-  if (found.length === 0) return
-  const entries = found.map(({ atMs, body }) => {
+  const due = young < 0 ? rows : rows.slice(0, young)
+  if (due.length === 0) return
+  const entries = due.map(({ atMs, body }) => {
     const { actor, clusterId, ...signed } = decodeChange('sign_membership', body)
     return evidenceEntry({
       ...signed,
@@ -74,8 +74,8 @@ export async function publishEvidence(
     await execute(db, network, FORGET, [generation])
     await execute(db, network, PUBLISH, [
       generation,
-      found.map(({ position }) => position),
-      found.map(({ address }) => address),
+      due.map(({ position }) => position),
+      due.map(({ address }) => address),
       entries,
     ])
   })

@@ -94,11 +94,11 @@ export async function takeLeadershipIfFree(
   alive = () => {},
 ): Promise<Leadership | null> {
   const heldMs = performance.now()
-  const [found] = await query<{ nowMs: number; isFree: boolean }>(pool, network, CHECK, [
+  const [row] = await query<{ nowMs: number; isFree: boolean }>(pool, network, CHECK, [
     LEADER_ROLE[role],
   ])
-  assertClocksAgree(found!.nowMs)
-  if (!found!.isFree) return null
+  assertClocksAgree(row!.nowMs)
+  if (!row!.isFree) return null
   await readRows(pool, END_FROZEN)
   const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]])
   const taken = await fallbackOnExpectedError(take, isLockTimeoutError, [])

@@ -97,22 +97,22 @@ export async function compareSchema(
   url: string,
   dir: string = MIGRATIONS_DIR,
 ): Promise<SchemaDifference> {
-  const asked = async (client: pg.Client) => {
+  const work = async (client: pg.Client) => {
     const { missing, newer } = await compare(client, dir)
     return { missing: missing.map(({ name }) => name), newer }
   }
-  return withConnection({ ...connectionTo(url), answerMs: COMPARE_TIMEOUT_MS }, asked)
+  return withConnection({ ...connectionTo(url), answerMs: COMPARE_TIMEOUT_MS }, work)
 }
 
 const connectionTo = (url: string) => ({ url, applicationName: 'clusterd migrate' })
 
 async function compare(client: pg.Client, dir: string) {
-  const own = readMigrations(dir)
-  const missing = new Map(own.map((migration) => [migration.name, migration]))
+  const migrations = readMigrations(dir)
+  const missing = new Map(migrations.map((migration) => [migration.name, migration]))
   const { rows: tables } = await client.query<{ found: boolean }>(
     `SELECT to_regclass('${TABLE}') IS NOT NULL AS found`,
   )
-  if (!tables[0]!.found) return { missing: own, newer: [], isNew: true }
+  if (!tables[0]!.found) return { missing: migrations, newer: [], isNew: true }
   const { rows } = await client.query<Omit<Migration, 'sql'>>(
     `SELECT name, checksum FROM ${TABLE} ORDER BY name`,
   )
@@ -126,7 +126,7 @@ async function compare(client: pg.Client, dir: string) {
       )
     missing.delete(name)
   }
-  checkNewer(newer, own.at(-1)?.name, [...missing.keys()])
+  checkNewer(newer, migrations.at(-1)?.name, [...missing.keys()])
   return { missing: [...missing.values()], newer, isNew: rows.length === 0 }
 }
 

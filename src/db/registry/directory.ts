@@ -137,8 +137,8 @@ export async function findWalletOfEachChain(
   network: Network,
   clusters: readonly number[],
 ): Promise<Map<number, Buffer[]>> {
-  const found = new Map<number, Buffer[]>()
+  const addresses = new Map<number, Buffer[]>()
   for (const { cluster, address } of await samples(db, network, [...new Set(clusters)]))
-    found.set(cluster, [...(found.get(cluster) ?? []), address])
-  return found
+    addresses.set(cluster, [...(addresses.get(cluster) ?? []), address])
+  return addresses
 }
