@@ -148,9 +148,9 @@ export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<numbe
       try {
         await ask('eth_sendRawTransaction', [raw])
       } catch (error) {
-        const found = await findTransaction(ask, hash)
-        if (found === null && isRefusalByNode(error)) return { error }
-        if (found?.hash !== hash) throw error
+        const tx = await findTransaction(ask, hash)
+        if (tx === null && isRefusalByNode(error)) return { error }
+        if (tx?.hash !== hash) throw error
       }
       return { head: await head }
     },
