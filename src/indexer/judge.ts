@@ -266,8 +266,8 @@ async function enter(
   failpoint('judge.before_transaction')
   const entered = await inTransaction(pool, async (client) => {
     await lockJournalHead(client, network, epoch)
-    const asked = reads.map(({ payment }) => payment)
-    const now = await rulesOf(client, network, asked)
+    const candidates = reads.map(({ payment }) => payment)
+    const now = await rulesOf(client, network, candidates)
     const still = reads.filter(({ payment, hash }) => {
       const requirements = requirementsOf(payment, now)
       return requirements ? hash?.equals(requirementsHash(requirements)) : hash === null

@@ -55,8 +55,8 @@ export async function listTransactions(
   for (;;) {
     signal?.throwIfAborted()
     const options = { commitment, limit: PAGE, until: until ?? undefined, before }
-    const asked = call<ConfirmedSignatureInfo[]>('getSignaturesForAddress', [address, options])
-    const page = await (until ? fallbackOnExpectedError(asked, isErrorAnswer, null) : asked)
+    const request = call<ConfirmedSignatureInfo[]>('getSignaturesForAddress', [address, options])
+    const page = await (until ? fallbackOnExpectedError(request, isErrorAnswer, null) : request)
     if (!page) {
       // Agave 4 refuses a signature that its ledger does not have (-32020): the page is requested again without it
       until = null
