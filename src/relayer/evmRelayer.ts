@@ -125,8 +125,8 @@ export class EvmRelayer extends ChainRelayer {
     // jobs of a former key, which can't finish, must not take the places of this key's jobs
     const isOwn = ({ nonce, signer }: Row) =>
       nonce === null || signer?.equals(this.key!.signer) === true
-    const first = [true, false].flatMap((own) =>
-      transactions.filter((row) => isOwn(row) === own).slice(0, TRANSACTIONS_AT_ONCE),
+    const first = [true, false].flatMap((isOwnJob) =>
+      transactions.filter((row) => isOwn(row) === isOwnJob).slice(0, TRANSACTIONS_AT_ONCE),
     )
     return (await this.#advanceAll(first, nowMs)) || mended > 0
   }
