@@ -171,7 +171,7 @@ const isMirrored = (
  * counts as healthy only once other processes can see its state. The state of an earlier leader is ignored.
  */
 function chainStatus(
-  { network, label, state: own }: ServedChain,
+  { network, label, state: ownState }: ServedChain,
   { states, leaders }: StoredState,
   nowMs: number,
 ): ChainStatus {
@@ -181,8 +181,8 @@ function chainStatus(
     ({ state, ageMs }) => ageMs < limitMs && state.network === network && state.label === label,
   )
   const state = written?.state ?? null
-  const problem = (own && chainProblem(own, nowMs)) ?? chainProblem(state, nowMs)
-  return { network, label, state: own ?? state, problem }
+  const problem = (ownState && chainProblem(ownState, nowMs)) ?? chainProblem(state, nowMs)
+  return { network, label, state: ownState ?? state, problem }
 }
 
 const isLed = (leaders: readonly Leader[], network: Network, role: Leader['role']): boolean =>

@@ -68,12 +68,12 @@ export async function openEvmChain(
   // a hash that is not configured is stored for good
   const readGenesis = () => (known ? rpc.genesisHash() : rpc.quorum(() => rpc.genesisHash()))
   const isAskedNow = local || (role === 'hub' && !stored)
-  const asked = isAskedNow ? await identityInTime(readGenesis(), label, log) : null
-  const row = await register(asked ? fromHex(asked) : known)
+  const genesis = isAskedNow ? await identityInTime(readGenesis(), label, log) : null
+  const row = await register(genesis ? fromHex(genesis) : known)
   if (role === 'hub') await requireSameHub(pool, row)
-  if (asked) await nullIfAway(requireRecord(rpc, config))
+  if (genesis) await nullIfAway(requireRecord(rpc, config))
   await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
-  let isIdentified = asked !== null
+  let isIdentified = genesis !== null
   const identify = async (): Promise<void> => {
     if (!isIdentified) {
       await register(fromHex(await readGenesis()))
@@ -98,8 +98,8 @@ export async function openEvmChain(
 }
 
 /** Answer of nodes; null where none answers: the first contact will report the outage again. @throws other errors */
-const nullIfAway = <T>(asked: Promise<T>): Promise<T | null> =>
-  fallbackOnExpectedError(asked, (error) => error instanceof ChainUnavailableError, null)
+const nullIfAway = <T>(request: Promise<T>): Promise<T | null> =>
+  fallbackOnExpectedError(request, (error) => error instanceof ChainUnavailableError, null)
 
 /**
  * Checks that the chain's contracts keep `recordHash`, a running hash of their logs. Decides by the contracts' code,
@@ -118,11 +118,11 @@ async function requireRecord(rpc: EvmRpc, config: ChainConfig): Promise<void> {
 
 /** Genesis hash that a chain's nodes report. Null where no node answers in time. @throws WrongChainError */
 async function identityInTime(
-  asked: Promise<Hex>,
+  request: Promise<Hex>,
   label: string,
   log: Logger,
 ): Promise<Hex | null> {
-  const genesis = await withTimeout(IDENTITY_LIMIT_MS, nullIfAway(asked), null)
+  const genesis = await withTimeout(IDENTITY_LIMIT_MS, nullIfAway(request), null)
   if (genesis === null)
     log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
   return genesis

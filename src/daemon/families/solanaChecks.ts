@@ -25,15 +25,15 @@ export async function checkSolanaClusters({
   solana,
   relayKeys,
 }: Config): Promise<DoctorFinding[]> {
-  const found: DoctorFinding[] = []
+  const findings: DoctorFinding[] = []
   for (const network of NETWORKS) {
     const cluster = solana[network]
     if (!cluster) continue
     const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')!
-    found.push(...(await clusterFindings(network, cluster, relayKeys.solana)))
-    found.push(await feedFinding(hub, cluster))
+    findings.push(...(await clusterFindings(network, cluster, relayKeys.solana)))
+    findings.push(await feedFinding(hub, cluster))
   }
-  return found
+  return findings
 }
 
 const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorFinding> =>
@@ -54,14 +54,14 @@ async function clusterFindings(
   const about = `solana ${network}`
   const urls = cluster.rpcUrls.map(async (url): Promise<DoctorFinding> => {
     const host = `${about}, ${new URL(url).host}`
-    const found = await runCheck(host, 'Correct `rpcUrls`, or see that node.', async () => {
+    const finding = await runCheck(host, 'Correct `rpcUrls`, or see that node.', async () => {
       const slot = await createSolanaClusterRpc({ ...cluster, rpcUrls: [url] }).call<number>(
         'getSlot',
         [],
       )
       return okResult(`slot ${slot}`)
     })
-    return { ...found, isNode: true }
+    return { ...finding, isNode: true }
   })
   const rpc = createSolanaClusterRpc(cluster)
   const { commitment, maxUnitPrice } = cluster
@@ -95,10 +95,10 @@ async function clusterFindings(
   })
   const balance = runCheck(`${about}, relay authority`, 'See the RPC URLs.', async () => {
     const lamports = await signer.balance()
-    const found = `${Number(lamports) / SOL} SOL`
+    const balance = `${Number(lamports) / SOL} SOL`
     return lamports < LOW_BALANCE_LAMPORTS
-      ? warningResult(found, `Send SOL to ${signer.authority.toBase58()}.`)
-      : okResult(found)
+      ? warningResult(balance, `Send SOL to ${signer.authority.toBase58()}.`)
+      : okResult(balance)
   })
   return Promise.all([...urls, program, ...(secretKey ? [balance] : [])])
 }
