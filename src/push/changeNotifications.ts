@@ -50,12 +50,12 @@ export class ChangeNotifications {
     const leave = this.on(network, changed.notify)
     try {
       while (!signal.aborted && !this.ended.aborted) {
-        const found = await fallbackOnExpectedError(
+        const result = await fallbackOnExpectedError(
           read(),
           (error) => !isInternalError(error),
           null,
         )
-        if (found !== null) return found
+        if (result !== null) return result
         await changed.wait(POLL_EVERY_MS, signal)
       }
       return null

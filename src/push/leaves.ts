@@ -53,9 +53,9 @@ async function readEventLeaves(
   range: { from: number; to: number },
   turn: WaitForEventLoopTurn,
 ): Promise<string[] | null> {
-  const found = await readEventRange(db, network, range)
-  if (found?.generation !== generation) return null
-  return mapWithoutBlocking(turn, found.items, leafWriter(found.idOf), LEAVES_A_TURN)
+  const page = await readEventRange(db, network, range)
+  if (page?.generation !== generation) return null
+  return mapWithoutBlocking(turn, page.items, leafWriter(page.idOf), LEAVES_A_TURN)
 }
 
 /** Number of journal entries, or of pieces of evidence, whose leaves are read at once: some ten ms of work. */
@@ -79,11 +79,11 @@ export async function readNextLeaves(
       from: first,
       to: first + limit - 1,
     })
-  const found = await readFeedItems(db, place, { first, limit })
-  if (found?.generation !== generation) return null
-  const wrong = found.items.find(({ number }, i) => number !== first + i)
+  const page = await readFeedItems(db, place, { first, limit })
+  if (page?.generation !== generation) return null
+  const wrong = page.items.find(({ number }, i) => number !== first + i)
   if (wrong) throw new Error(`the journal has event ${wrong.number} where ${first} and on follow`)
-  return found.items.map(leafWriter(found.idOf))
+  return page.items.map(leafWriter(page.idOf))
 }
 
 /**

@@ -211,8 +211,8 @@ async function withCosignatures(
   const proofFrom = async (old: number) => {
     const ranges = consistencyProofRanges(old, size)
     const stored = await readTiles(pool, place, generation, tilesForRanges(ranges, size))
-    const own = tiles.map((tile) => [tileKey(tile), tile.hashes] as const)
-    const known = new Map([...stored, ...own])
+    const newTiles = tiles.map((tile) => [tileKey(tile), tile.hashes] as const)
+    const known = new Map([...stored, ...newTiles])
     return ranges.map((range) => rangeHashFromTiles(sha256TreeHasher, range, known))
   }
   const before = of.log?.size === size ? of.log.note : null
