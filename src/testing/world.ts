@@ -209,7 +209,7 @@ export function writeWorld<N extends Network>(
 ): void {
   writeAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, 0o600)
   const networks: WorldNetwork[] = Object.values(world.networks)
-  const own = networks
+  const chainVariables = networks
     .flatMap(({ hub, spokes }) => [hub, ...spokes])
     .flatMap(({ network, rpcUrl, contracts }) => [
       [`RPC_URL_${network}`, rpcUrl],
@@ -225,7 +225,7 @@ export function writeWorld<N extends Network>(
   const set = Object.entries(env).filter(([, value]) => value !== undefined)
   writeAtomically(
     envFile(home),
-    [...set, ...own, ...accounts].map((pair) => `${pair.join('=')}\n`).join(''),
+    [...set, ...chainVariables, ...accounts].map((pair) => `${pair.join('=')}\n`).join(''),
     0o600,
   )
 }

@@ -85,8 +85,8 @@ export function createFaultyPipe(upstream: Upstream, seed: number, limits: Fault
   const answerBatch = async (calls: readonly RpcCall[], kind: FaultKind | null) => {
     const answers = await Promise.all(
       calls.map(async (call, i) => {
-        const own = take(call.method, call.params)
-        const { status: _, ...rest } = await answer(call, own.request, own.kind)
+        const taken = take(call.method, call.params)
+        const { status: _, ...rest } = await answer(call, taken.request, taken.kind)
         return responseTo(kind === 'wrong_id' ? calls.at(i - 1)!.id : call.id, rest)
       }),
     )

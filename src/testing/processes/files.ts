@@ -25,11 +25,11 @@ export interface FileLock {
 /** Tries once to lock a file. @returns the lock, or the holder's pid when a live process has the lock */
 export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number } {
   fs.mkdirSync(path.dirname(file), { recursive: true })
-  const own = `${file}.${randomUUID()}`
-  fs.writeFileSync(own, processName(process.pid))
+  const ownFile = `${file}.${randomUUID()}`
+  fs.writeFileSync(ownFile, processName(process.pid))
   try {
     // link() creates the lock file with its content, or fails because the file exists
-    while (!isLinked(own, file)) {
+    while (!isLinked(ownFile, file)) {
       const holder = readOrUndefined(file)
       if (holder === undefined) continue
       const pid = Number.parseInt(holder, 10)
@@ -38,7 +38,7 @@ export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number
     }
     return { lock: { release: () => fs.rmSync(file, { force: true }) } }
   } finally {
-    fs.rmSync(own)
+    fs.rmSync(ownFile)
   }
 }
 

@@ -49,14 +49,14 @@ export async function createSandbox(home: string | undefined, log: (line: string
 
 /** Waits until the guard of a killed launcher has ended the launcher's children, then records this process's guard. */
 async function replaceGuard(file: string, log: (line: string) => void): Promise<void> {
-  const own = processName(startChildGuard())
-  const earlier = readOrUndefined(file) ?? own
+  const guard = processName(startChildGuard())
+  const earlier = readOrUndefined(file) ?? guard
   const hasEnded = () => earlier !== processName(Number.parseInt(earlier, 10))
-  if (earlier !== own && !hasEnded()) {
+  if (earlier !== guard && !hasEnded()) {
     log('waiting for the end of what an earlier run has left')
     await waitForCondition(hasEnded, GUARD_DEADLINE_MS)
   }
-  writeAtomically(file, own)
+  writeAtomically(file, guard)
 }
 
 /** Ends every process of the local world, and unlocks its home folder or removes a temporary one. */
