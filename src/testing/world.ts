@@ -28,7 +28,7 @@ interface WorldAccounts {
 }
 
 /**
- * A network's chains in a local world. Node clusters of families other than EVM are under the family's key (`solana`).
+ * A network's chains in a local world. Chains of families other than EVM are under the family's key (`solana`).
  */
 export interface WorldNetwork extends Partial<Record<LabelledFamilyKey, WorldProgram>> {
   hub: WorldHub
@@ -73,7 +73,7 @@ export interface WorldEns {
   parent: string
 }
 
-/** The program that takes payments on a node cluster, such as Solana's. */
+/** The program that takes payments on a chain other than EVM, such as Solana's. */
 interface WorldProgram {
   rpcUrl: string
   /** Address of the program, which changes at every start of the local world. */
@@ -82,7 +82,7 @@ interface WorldProgram {
 
 export interface WorldSolana extends WorldProgram {
   wsUrl: string
-  /** Hash of the cluster's genesis block, base58. */
+  /** Hash of the chain's genesis block, base58. */
   genesisHash: string
 }
 
@@ -202,7 +202,7 @@ const envFile = (home: string): string => path.join(home, '.env')
  * Writes the files `stack.json` and `.env` of a local world. Only their owner can read them, since they hold keys.
  * @param env environment of the world's daemon
  */
-export function writeWorld<N extends Network>(
+export function writeWorldFiles<N extends Network>(
   home: string,
   world: World<N>,
   env: NodeJS.ProcessEnv,

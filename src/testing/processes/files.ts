@@ -30,7 +30,7 @@ export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number
   try {
     // link() creates the lock file with its content, or fails because the file exists
     while (!isLinked(ownFile, file)) {
-      const holder = readOrUndefined(file)
+      const holder = readFileOrUndefined(file)
       if (holder === undefined) continue
       const pid = Number.parseInt(holder, 10)
       if (holder === processName(pid)) return { heldBy: pid }
@@ -65,7 +65,7 @@ function isLinked(from: string, to: string): boolean {
 }
 
 /** Content of a file. Undefined where the file can't be read. */
-export function readOrUndefined(file: string): string | undefined {
+export function readFileOrUndefined(file: string): string | undefined {
   try {
     return fs.readFileSync(file, 'utf8')
   } catch {
