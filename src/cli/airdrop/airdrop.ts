@@ -263,7 +263,7 @@ export async function storeAirdropDistributor(
   const { airdropOperatorKey } = readEnvironment()
   const config = requireConfiguredChain(label)
   const rpc = createEvmChainRpc(config)
-  // claims at this address give names
+  // two nodes have to agree where two are configured: the API sends claimants to this address
   const state = await rpc.quorum((call) => readDistributorTerms(call, toHex(address)))
   if (!state) throw new Error(`${toHex(address)} is no airdrop distributor on chain "${label}".`)
   if (state.merkleRoot !== toHex(merkleRoot))

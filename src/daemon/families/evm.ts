@@ -71,13 +71,13 @@ export async function openEvmChain(
   const genesis = isAskedNow ? await identityInTime(readGenesis(), label, log) : null
   const row = await register(genesis ? fromHex(genesis) : known)
   if (role === 'hub') await requireSameHub(pool, row)
-  if (genesis) await nullIfAway(requireRecord(rpc, config))
+  if (genesis) await nullIfAway(requireRunningHash(rpc, config))
   await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
   let isIdentified = genesis !== null
   const identify = async (): Promise<void> => {
     if (!isIdentified) {
       await register(fromHex(await readGenesis()))
-      await nullIfAway(requireRecord(rpc, config))
+      await nullIfAway(requireRunningHash(rpc, config))
     }
     isIdentified = true
   }
@@ -106,7 +106,7 @@ const nullIfAway = <T>(request: Promise<T>): Promise<T | null> =>
  * since a failed read of the hash proves nothing.
  * @throws ConfigError for a contract without a running hash; ChainUnavailableError
  */
-async function requireRecord(rpc: EvmRpc, config: ChainConfig): Promise<void> {
+async function requireRunningHash(rpc: EvmRpc, config: ChainConfig): Promise<void> {
   for (const { kind, address } of contractsWithRunningHash(config)) {
     const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
     if (code !== '0x' && !hasRecordHashFunction(code))
