@@ -22,7 +22,7 @@ import {
   saveJobs,
 } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
-import { endParkedRefusals, parkUneconomicalRefusals } from '../db/outbox/refusals.js'
+import { endParkedRefusals, parkOrResumeCostlyRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { readSignerStats } from '../db/outbox/stats.js'
 import { queuePaymentDeliveries } from '../db/payments/open.js'
@@ -209,7 +209,7 @@ export class EvmRelayer extends ChainRelayer {
       const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
       const ended = isTime ? await endParkedRefusals(client, key, nowMs) : 0
       if (leastWei === null) return released + ended
-      return released + ended + (await parkUneconomicalRefusals(client, key, leastWei))
+      return released + ended + (await parkOrResumeCostlyRefusals(client, key, leastWei))
     })
     if (isTime) this.#releasesAtMs = nowMs
     return changed

@@ -158,7 +158,7 @@ export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<numbe
   )
   const [answer] = answers
   if ('head' in answer) return answer.head
-  // one node of several may refuse what the others would take: its word raises no price and cancels nothing
+  // one node of several may refuse what the others would take: its refusal raises no price and cancels nothing
   if (answers.length < rpc.needed)
     throw new ChainUnavailableError(
       `chain "${rpc.label}": one node refuses the transaction (${answer.error.message}), and the others do not answer`,

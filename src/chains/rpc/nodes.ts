@@ -89,7 +89,7 @@ export class RpcPool<Hash extends string> {
   readonly #options: RpcNodesOptions<Hash>
   readonly #nodes: readonly RpcNode[]
   readonly #family: Family<Hash>
-  #turns = 0
+  #rotations = 0
 
   constructor(
     options: RpcNodesOptions<Hash>,
@@ -165,8 +165,8 @@ export class RpcPool<Hash extends string> {
     const nodes = this.#inOrder()
     const nowMs = performance.now()
     const healthy = nodes.filter((node) => node.rank(nowMs) === 0)
-    this.#turns += 1
-    const next = healthy[this.#turns % healthy.length]
+    this.#rotations += 1
+    const next = healthy[this.#rotations % healthy.length]
     return this.onOneNode(work, next ? [next, ...nodes.filter((node) => node !== next)] : nodes)
   }
 

@@ -4,7 +4,7 @@ import { errorCause } from '../../ops/causes.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { Logger } from '../../ops/logger/logger.js'
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
-import { createWakeUp, pauseUntilSignal } from '../../ops/notify.js'
+import { createLoopWaker, pauseUntilSignal } from '../../ops/notify.js'
 import { errorKind, oncePer } from '../../ops/oncePer.js'
 import { LeadershipEndedError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -189,7 +189,7 @@ export async function whileLeading(options: LeadershipOptions, work: Work): Prom
   const { signal, network, role, listener, log } = options
   const isNews = oncePer(REPORT_EVERY_MS)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
-  const freed = createWakeUp()
+  const freed = createLoopWaker()
   const unhear = listener.subscribe(
     (payload) => payload === leadershipEndNotification(network)[1] && freed.notify(),
   )

@@ -131,9 +131,12 @@ async function compare(client: pg.Client, dir: string) {
 }
 
 /**
- * Checks newer migrations. Migrations mostly add tables and columns, so a version can run on the tables of a newer
- * version, up to a contract step that removes what the older version uses.
- * @throws Error where this version can't run on them
+ * Checks that this version can run on a database that a newer version has migrated. It can while the newer migrations
+ * only add tables and columns. It can't after a contract step (`CONTRACT_STEP`), which removes what it uses.
+ * @param newer names of applied migrations that this version does not have
+ * @param newest name of this version's last migration
+ * @param missing names of this version's migrations that are not applied
+ * @throws Error where this version can't run on the database
  */
 function checkNewer(
   newer: readonly string[],

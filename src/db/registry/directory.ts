@@ -113,7 +113,7 @@ const byteSql = (code: number): string => `'\\x${code.toString(16).padStart(2, '
 /** SQL: prefix by which texts of other chains differ: up to the separator of bech32 (BIP 173), else one character. */
 const CHAIN_PREFIX = `substring(convert_from(substring(address FROM 2), 'LATIN1') FROM '^[a-z]+1|^.')`
 
-/** Wallets of other chains that are read of a cluster. A page has fifty clusters. */
+/** Maximum number of wallets of other chains that are read for each cluster. A page has fifty clusters. */
 const MAX_OTHER_WALLETS = 100
 
 const samples = prepareStatement<{ cluster: number; address: Buffer }>((l) => {

@@ -55,10 +55,10 @@ const publicName = (l: PartitionNames, address: string): string => `
 /** SQL: public entry of an address, with the default name of its cluster. A join, so the entry is read once. */
 const publicEntry = (l: PartitionNames, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
-  FROM (${publicWalletSql(l, address)}) w LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true`
+  FROM (${publicWalletSql(l, address)}) w LEFT JOIN LATERAL (${oldestNameSql(l, 'w.cluster')}) held ON true`
 
 /** SQL: the oldest name that a cluster holds. */
-export const oldestName = (l: PartitionNames, cluster: string): string => `
+export const oldestNameSql = (l: PartitionNames, cluster: string): string => `
   SELECT n.name FROM (${heldNamesSql(l, cluster)}) held CROSS JOIN LATERAL (
     SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
   ) n ORDER BY n.seq LIMIT 1`
@@ -190,7 +190,7 @@ const bundles = prepareStatement<WalletBundlesSnapshot & { ord: number }>(
       SELECT p.cluster, array_agg(i.ord) AS ords FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
       LEFT JOIN LATERAL (${publicWalletSql(l, 'i.address')}) p ON p.verified GROUP BY p.cluster
     ) c
-    LEFT JOIN LATERAL (${oldestName(l, 'c.cluster')}) held ON true
+    LEFT JOIN LATERAL (${oldestNameSql(l, 'c.cluster')}) held ON true
     CROSS JOIN LATERAL (SELECT string_agg(w.name || ':' || encode(w.address, 'hex'), ' ') AS wallets FROM (
       SELECT w.address, w.name FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = c.cluster AND NOT w.private AND w.verified

@@ -85,7 +85,7 @@ export type PaymentCounts = Pick<PaymentCursor, 'sequence' | 'communitySequence'
 export interface NodeProgramAnswers extends PaymentCounts {
   host: string
   slot: number
-  /** Newest confirmed slot. 0 for a cluster that is read at commitment `confirmed`. */
+  /** Newest confirmed slot. 0 for a chain that is read at commitment `confirmed`. */
   headSlot: number
   /** The program's transactions as the node lists them, newest first, down to a slot. Null where no list was due. */
   list: (Awaited<ReturnType<typeof listTransactions>> & { downToSlot: number }) | null

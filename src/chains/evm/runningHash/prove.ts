@@ -107,11 +107,11 @@ const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
 
 /**
- * Running hashes at a chain's cursor, and how far nodes confirm them: null where nodes no longer return them. They
- * were stored with the cursor. A contract that was configured later starts with the running hash that the nodes
- * return. A hub's is zero before its first block, so a hub with logs before `startBlock` is detected. `runningHashes` is
- * null where neither the database nor the nodes have the running hashes: after a rewind to a block whose state
- * the nodes have pruned.
+ * Running hashes at a chain's cursor, and how far nodes confirm them (`ground`, null where nodes no longer return them).
+ * They were stored with the cursor. A contract that was configured later starts with the running hash that the nodes
+ * return. A hub's is zero before its first block, so a hub with logs before `startBlock` is detected.
+ * @returns `runningHashes` null where neither the database nor the nodes have them: after a rewind to a block whose
+ * state the nodes have pruned
  * @throws Error where the contracts contradict the stored hashes; NodesDisagreeError, ChainUnavailableError
  */
 export async function readLastConfirmedHashes(

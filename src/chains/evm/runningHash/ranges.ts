@@ -91,7 +91,7 @@ const isOfNodes = (error: unknown): boolean =>
 /**
  * Reads blocks `from` to `to`, from two nodes where two are configured. A range that is too large is halved.
  * @returns consecutive ranges
- * @throws Error whose cause is an NoQuorumError, ChainUnavailableError or RpcError
+ * @throws Error whose cause is a NoQuorumError, ChainUnavailableError or RpcError
  */
 export async function readBlocksInRanges<Range>(
   source: BlockRangeSource<Range>,
