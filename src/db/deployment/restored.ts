@@ -81,7 +81,7 @@ const entryOf = (seq: string): string =>
  * Journal heads, each with the digests of its newest entry (`entry`) and of the entry that this process saw last
  * (`seen`).
  */
-const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
+const HEADS_WITH_DIGESTS = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
   FROM journal_heads h LEFT JOIN unnest($1::int2[], $2::int8[]) AS s(network, seq) ON s.network = h.network
   WHERE NOT pg_is_in_recovery() AND h.proved_block IS NULL`
 
@@ -96,13 +96,13 @@ export function createRestoreDetector(
   onBack: (network: Network) => void,
 ): () => Promise<void> {
   let memory: readonly SeenHead[] = []
-  let isLooking = false
+  let isComparing = false
   const check = async (): Promise<void> => {
     const values = [
       memory.map(({ network }) => NETWORK_CODE[network]),
       memory.map(({ seq }) => seq),
     ]
-    const heads = await readRows<ComparedHead>(pool, prepared(LOOK), values)
+    const heads = await readRows<ComparedHead>(pool, prepared(HEADS_WITH_DIGESTS), values)
     for (const head of heads) {
       const seen = memory.find(({ network }) => network === head.network)
       if (!seen || !isBack(seen, head)) continue
@@ -113,10 +113,10 @@ export function createRestoreDetector(
     if (heads.length > 0) memory = heads
   }
   return async () => {
-    if (isLooking) return
-    isLooking = true
+    if (isComparing) return
+    isComparing = true
     await check().catch(() => {})
-    isLooking = false
+    isComparing = false
   }
 }
 
