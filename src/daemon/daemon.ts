@@ -103,7 +103,7 @@ export class Daemon {
       loops: this.#loops,
       onError: (err) => log.debug({ err }, 'listening to the database'),
       // a fault that broke or silenced the listener's connection has probably affected the pools' connections. After a
-      // fail-over, those that only read would go on to read the old primary
+      // fail-over, connections that only read would otherwise stay on the old primary
       onRenewed: () => [this.#readPool, this.#writePool, this.#leases].forEach(dropConnections),
       onWake: createRestoreDetector(this.#writePool, (network) =>
         this.#loops.reportLostCommits(network),
@@ -121,10 +121,10 @@ export class Daemon {
       metrics: this.#metrics,
       loops: this.#loops,
     }
-    const copies = await readMirroredNetworks(this.#writePool)
-    if (copies.size > 0 && roles.some((role) => role !== 'api'))
+    const mirrored = await readMirroredNetworks(this.#writePool)
+    if (mirrored.size > 0 && roles.some((role) => role !== 'api'))
       throw new Error('The database is a mirror’s, and is only read: start with `--roles api`.')
-    await this.#startMirrors(opening, copies.size === 0)
+    await this.#startMirrors(opening, mirrored.size === 0)
     for (const family of this.#families) {
       const opened = await family.open(this.#config, opening, this.#chains)
       this.#chains = [...this.#chains, ...opened]

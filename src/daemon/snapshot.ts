@@ -35,7 +35,7 @@ export interface ProcessSnapshot {
   chains: readonly ServedChain[]
   /** Networks and roles that this process leads, or stands by for. */
   leads: readonly { network: Network; role: LeaderRole; isLeading: boolean }[]
-  /** Networks that this process mirrors. `problem`: why nothing is copied. */
+  /** Networks that this process mirrors. `problem`: why the source's log is not read. */
   mirrors: readonly { network: Network; problem: ProblemWithAlarm | null }[]
   /** Outboxes that this process leads. */
   outboxes: readonly OutboxState[]

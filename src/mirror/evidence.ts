@@ -1,5 +1,5 @@
 import type { LogReader } from '../client/transparencyLog.js'
-import { copyEvidence } from '../db/feed/evidence.js'
+import { storeMirroredEvidence } from '../db/feed/evidence.js'
 import {
   deleteFeedLogs,
   readFeedLogState,
@@ -57,7 +57,7 @@ export function evidenceMirrorWorker({
           const [first] = texts
           const before = from === 0 ? parsePreviousLog(first!, head, place) : null
           if (before) await storePreviousFeedLog(db, place, before)
-          await copyEvidence(db, network, generation, { from, texts })
+          await storeMirroredEvidence(db, network, generation, { from, texts })
           await storeTiles(db, place, generation, tiles)
         }
         const mirroredLog = {

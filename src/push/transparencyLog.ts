@@ -10,7 +10,7 @@ import {
 } from '../db/feed/transparencyLog.js'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
-import { createWakeUp, type WakeUp } from '../ops/notify.js'
+import { createLoopWaker, type LoopWaker } from '../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import type { LogPlace } from '../registry/primitives/network.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
@@ -66,7 +66,7 @@ export interface FeedLogWorkerOptions {
   keys: LogKeys
   /** Witnesses whose signatures are served with the newest checkpoint. */
   witnesses?: readonly Witness[]
-  notify?: WakeUp
+  notify?: LoopWaker
   memory?: LastSignedFeedLog
   /** The log is that of evidence, not that of the feed. */
   isEvidence?: boolean
@@ -87,7 +87,7 @@ export function feedLogWorker(
   options: FeedLogWorkerOptions,
 ): Worker {
   const { pool, network, epoch } = ctx
-  const { keys, witnesses = [], notify = createWakeUp(), isEvidence } = options
+  const { keys, witnesses = [], notify = createLoopWaker(), isEvidence } = options
   const { memory = new LastSignedFeedLog() } = options
   const place: LogPlace = isEvidence ? `${network}/evidence` : network
   const what = isEvidence ? `evidence of ${network}` : network
@@ -211,8 +211,8 @@ async function withCosignatures(
   const proofFrom = async (old: number) => {
     const ranges = consistencyProofRanges(old, size)
     const stored = await readTiles(pool, place, generation, tilesForRanges(ranges, size))
-    const own = tiles.map((tile) => [tileKey(tile), tile.hashes] as const)
-    const known = new Map([...stored, ...own])
+    const newTiles = tiles.map((tile) => [tileKey(tile), tile.hashes] as const)
+    const known = new Map([...stored, ...newTiles])
     return ranges.map((range) => rangeHashFromTiles(sha256TreeHasher, range, known))
   }
   const before = of.log?.size === size ? of.log.note : null

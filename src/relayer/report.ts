@@ -45,12 +45,12 @@ export function outboxProblems(
 
 function problemsOf(relayer: RelayerState, nowMs: number): ProblemWithAlarm[] {
   const { network, chain, open } = relayer
-  const own = relayerProblems(relayer)
-  const isStopped = own.some(({ stopsJobs }) => stopsJobs)
+  const ofRelayer = relayerProblems(relayer)
+  const isStopped = ofRelayer.some(({ stopsJobs }) => stopsJobs)
   const ofJobs = (open ?? [])
     .flatMap((jobs) => jobsProblem(jobs, nowMs) ?? [])
     .filter(({ alarm }) => !(isStopped && alarm === 'ClusterdJobsWait'))
-  return [...own, ...ofJobs].map(({ alarm, text }) => ({
+  return [...ofRelayer, ...ofJobs].map(({ alarm, text }) => ({
     alarm,
     text: `${network}: ${text}`,
     network,

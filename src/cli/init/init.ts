@@ -104,10 +104,10 @@ export function chainsFileDraft(options: InitOptions) {
     urls.set(label, [...(urls.get(label) ?? []), url])
   }
   const urlsOf = (label: string): string[] => {
-    const found = urls.get(label)
+    const rpcUrls = urls.get(label)
     urls.delete(label)
-    if (!found) throw new ConfigError(`Chain ${label} needs an RPC URL: --rpc ${label}=<url>.`)
-    return found
+    if (!rpcUrls) throw new ConfigError(`Chain ${label} needs an RPC URL: --rpc ${label}=<url>.`)
+    return rpcUrls
   }
   const chainsOf = (labels: string[], role: 'hub' | 'spoke') =>
     labels.map((label) => ({ label, role, rpcUrls: urlsOf(label) }))

@@ -44,14 +44,14 @@ export async function exportFeedLog(
 ): Promise<void> {
   const { out, json } = options
   const written = await withDatabasePool(async (pool) => {
-    const found: Exported[] = []
+    const logs: Exported[] = []
     for (const network of networksOfOptions(options)) {
       for (const place of [network, `${network}/evidence`] as const) {
         const exported = await exportLog(pool, place, join(out, place))
-        if (exported) found.push(exported)
+        if (exported) logs.push(exported)
       }
     }
-    return found
+    return logs
   })
   if (written.length === 0)
     throw new Error('No key signs a log here: set LOG_KEY, and wait for the first catch-up.')

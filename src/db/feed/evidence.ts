@@ -58,9 +58,9 @@ export async function publishEvidence(
 ): Promise<void> {
   const rows = await next(pool, network, generation, afterMs)
   const young = rows.findIndex(({ isDue }) => !isDue)
-  const found = young < 0 ? rows : rows.slice(0, young)
-  if (found.length === 0) return
-  const entries = found.map(({ atMs, body }) => {
+  const due = young < 0 ? rows : rows.slice(0, young)
+  if (due.length === 0) return
+  const entries = due.map(({ atMs, body }) => {
     const { actor, clusterId, ...signed } = decodeChange('sign_membership', body)
     return evidenceEntry({
       ...signed,
@@ -74,25 +74,25 @@ export async function publishEvidence(
     await execute(db, network, FORGET, [generation])
     await execute(db, network, PUBLISH, [
       generation,
-      found.map(({ position }) => position),
-      found.map(({ address }) => address),
+      due.map(({ position }) => position),
+      due.map(({ address }) => address),
       entries,
     ])
   })
 }
 
-const COPY = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
+const MIRROR = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
   SELECT $1, $2, $3::int8 + ord - 1, 0, '', entry FROM unnest($4::text[]) WITH ORDINALITY AS e(entry, ord) WHERE $3::int8 + ord > 1`)
 
-/** Writes entries that a mirror has copied, from index `from` of the log. Entry 0, its beginning, is written anew. */
-export async function copyEvidence(
+/** Writes entries of a mirror's source, from index `from` of the log. Entry 0, its beginning, is written anew. */
+export async function storeMirroredEvidence(
   db: Queryable,
   network: Network,
   generation: number,
   { from, texts }: { from: number; texts: readonly string[] },
 ): Promise<void> {
   if (from === 0) await execute(db, network, 'DELETE FROM evidence WHERE network = $1', [])
-  await execute(db, network, COPY, [generation, from, texts])
+  await execute(db, network, MIRROR, [generation, from, texts])
 }
 
 const RANGE = prepared(`SELECT entry FROM evidence

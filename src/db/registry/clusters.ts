@@ -15,7 +15,7 @@ import {
 } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
 import { holderOfNameSql } from './heldNames.js'
-import { oldestName } from './lookups.js'
+import { oldestNameSql } from './lookups.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /** A cluster as shown to a caller. Times in ms. Actors are stored addresses, null where private. */
@@ -150,7 +150,7 @@ export const findInvitations = prepareStatement<Invitation, [address: Buffer, li
       ORDER BY created_seq DESC, cluster DESC LIMIT $2
     ) w
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
-    LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true
+    LEFT JOIN LATERAL (${oldestNameSql(l, 'w.cluster')}) held ON true
     ORDER BY w.created_seq DESC, w.cluster DESC`,
 )
 
