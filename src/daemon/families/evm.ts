@@ -73,6 +73,8 @@ export async function openEvmChain(
   if (role === 'hub') await requireSameHub(pool, row)
   if (asked) await nullIfAway(requireRecord(rpc, config))
   await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
+  // the alarm is that of the process that leads
+  if (row.halted) log.warn({ network, chain: label, reason: row.halted }, 'the chain is halted')
   let isIdentified = asked !== null
   const identify = async (): Promise<void> => {
     if (!isIdentified) {
