@@ -37,7 +37,7 @@ it('an alarm is logged when it begins, and again only after it has ended', async
   expect(await logged(behind(2))).toEqual([[50, 'mainnet', ...line]])
 })
 
-it('problems of one alarm are told apart by their subject, not by their text', async () => {
+it('problems of one alarm differ by their subject, not by their text', async () => {
   const lines: Record<string, unknown>[] = []
   let failures = 0
   const away = (subject: string): ProblemWithAlarm => ({

@@ -38,7 +38,7 @@ export interface ProblemWithAlarm {
   /** Description of the problem, one sentence. */
   text: string
   /**
-   * Labels of the metric `clusterd_alarm`. `subject` tells problems of one alarm apart: a host, a witness, a loop, or a
+   * Labels of the metric `clusterd_alarm`. `subject` distinguishes problems of one alarm: a host, a witness, a loop, or a
    * kind and state of jobs. It stays the same while the problem lasts.
    */
   network?: string | undefined
