@@ -1,4 +1,4 @@
-import { chownSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import { NETWORK_OF_CHAIN_LABEL, NETWORKS, type Network } from '../registry/primitives/network.js'
 import {
@@ -22,6 +22,7 @@ import {
   recordByChainId,
   weiText,
 } from './fields.js'
+import { writeAtomically } from './files.js'
 import { type JsonSchema, missingNewFields, type NewField } from './newFields.js'
 
 /** Settings of the relayer on a network's hub. */
@@ -197,11 +198,7 @@ export function addChainFields(file: string, added: ReadonlyMap<string, object>)
   parseDraftChainsFile(json, file)
   const indentation = /^[ \t]+/m.exec(textOf(file))?.[0] ?? 2
   const target = realpathSync(file)
-  const { mode, uid, gid } = statSync(target)
-  const temporary = `${target}.${process.pid}.tmp`
-  writeFileSync(temporary, `${JSON.stringify(json, null, indentation)}\n`, { mode, flush: true })
-  chownSync(temporary, uid, gid)
-  renameSync(temporary, target)
+  writeAtomically(target, `${JSON.stringify(json, null, indentation)}\n`, statSync(target))
 }
 
 function readJson(file: string): unknown {

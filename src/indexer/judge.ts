@@ -93,6 +93,7 @@ export function paymentJudgeWorker(
       log.info({ network, ...outcome }, 'payments of communities are in the journal')
       return 'progressed'
     },
+    // ends when no payment has waited for so long: in an outage that lasts, the oldest one waits on
     alarms() {
       const { waiting, sinceMs, reason } = judge.state
       if (sinceMs === null || Date.now() - sinceMs < ALARM_AFTER_MS) return []

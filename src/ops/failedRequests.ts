@@ -67,4 +67,5 @@ export const failedRequestProblems = (routes: readonly FailedRoute[]): ProblemWi
     .map(({ method, route, failed, all, lastError }) => ({
       alarm: 'ClusterdErrors',
       text: `${failed} of ${all} requests ${method} ${route} failed in the last minute, the newest by: ${lastError}`,
+      subject: `${method} ${route}`,
     }))

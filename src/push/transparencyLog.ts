@@ -112,6 +112,7 @@ export function feedLogWorker(
           alarm: 'ClusterdLogBehind',
           text: `the signed log of ${what} is ${behind} entries behind`,
           network,
+          ...(isEvidence && { subject: 'evidence' }),
         })
       for (const { name, failing } of witnesses)
         if (failing && isLate(failing.sinceMs))
@@ -119,6 +120,7 @@ export function feedLogWorker(
             alarm: 'ClusterdWitnessAway',
             text: `the witness ${name} does not sign the log of ${network}: ${failing.why}`,
             network,
+            subject: name,
           })
       return alarms
     },

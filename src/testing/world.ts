@@ -3,10 +3,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type Hex, pad, toHex } from 'viem'
 import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { writeAtomically } from '../config/files.js'
 import type { LabelledFamilyKey } from '../registry/families.js'
 import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
-import { writeAtomically } from './processes/files.js'
 
 /** A local world: addresses, accounts and seeds. All its keys are public. */
 export interface World<N extends Network = Network> {
@@ -207,7 +207,7 @@ export function writeWorldFiles<N extends Network>(
   world: World<N>,
   env: NodeJS.ProcessEnv,
 ): void {
-  writeAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, 0o600)
+  writeAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, { mode: 0o600 })
   const networks: WorldNetwork[] = Object.values(world.networks)
   const chainVariables = networks
     .flatMap(({ hub, spokes }) => [hub, ...spokes])
@@ -226,7 +226,7 @@ export function writeWorldFiles<N extends Network>(
   writeAtomically(
     envFile(home),
     [...set, ...chainVariables, ...accounts].map((pair) => `${pair.join('=')}\n`).join(''),
-    0o600,
+    { mode: 0o600 },
   )
 }
 

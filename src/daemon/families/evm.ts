@@ -73,6 +73,8 @@ export async function openEvmChain(
   if (role === 'hub') await requireSameHub(pool, row)
   if (genesis) await nullIfAway(requireRunningHash(rpc, config))
   await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
+  // the alarm is that of the process that leads
+  if (row.halted) log.warn({ network, chain: label, reason: row.halted }, 'the chain is halted')
   let isIdentified = genesis !== null
   const identify = async (): Promise<void> => {
     if (!isIdentified) {

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
-import { readFileOrUndefined, writeAtomically } from '../processes/files.js'
+import { writeAtomically } from '../../config/files.js'
+import { readFileOrUndefined } from '../processes/files.js'
 
 interface State {
   blocks?: { header: { number: string; timestamp: string } }[]

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseEther } from 'viem'
+import { writeAtomically } from '../../config/files.js'
 import {
   type ChainContractAddresses,
   type HubOnlyContracts,
@@ -17,7 +18,6 @@ import {
 } from '../chains/localClients.js'
 import type { DeployerClients } from '../chains/send.js'
 import type { LocalNonEvmChain } from '../nonEvmChain.js'
-import { writeAtomically } from '../processes/files.js'
 import { lowerCaseAddress, operatorAccount, worldOperatorAddresses } from '../world.js'
 import {
   type BridgeEnd,

@@ -6,14 +6,6 @@ import { identifyProcess } from './processes.js'
 
 const LOCK_POLL_MS = 20
 
-/** Writes a file atomically: a reader finds the old or the new content, even after a crash. */
-export function writeAtomically(file: string, content: string, mode = 0o644): void {
-  fs.mkdirSync(path.dirname(file), { recursive: true })
-  const temporary = `${file}.${process.pid}.tmp`
-  fs.writeFileSync(temporary, content, { mode })
-  fs.renameSync(temporary, file)
-}
-
 /** Process id and start time, which no later process has. */
 export const processName = (pid: number): string => `${pid} ${identifyProcess(pid)?.startedAt}`
 

@@ -1,9 +1,10 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { writeAtomically } from '../../config/files.js'
 import { removeWorld } from '../world.js'
 import type { DaemonProcess } from './daemonProcess.js'
-import { processName, readFileOrUndefined, tryLockFile, writeAtomically } from './files.js'
+import { processName, readFileOrUndefined, tryLockFile } from './files.js'
 import { startChildGuard, waitForCondition } from './processes.js'
 
 const GUARD_DEADLINE_MS = 10_000
