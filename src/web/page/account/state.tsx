@@ -3,6 +3,7 @@ import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact
 import { useLocation } from 'preact-iso/router'
 import { bytesToHex } from '../../../client/bytes.js'
 import { ClusterdError } from '../../../client/error.js'
+import { NOT_SIGNED, requireCluster } from '../../../client/membership.js'
 import { familyOfLabel } from '../../../registry/families.js'
 import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
@@ -11,7 +12,7 @@ import { useNetwork, usePolled } from '../lib/net.js'
 import { useTabState } from '../lib/tabStorage.js'
 import type { Chain, Cluster, ClusterOfAddress, Invitation, Wallet } from '../lib/types.js'
 import { earlierPaymentWarning, useSentTransactions } from './followed.js'
-import { endSession, type Session, signedIn } from './session.js'
+import { askTabs, endSession, type Session, signedIn } from './session.js'
 import { type ConfirmationQuestion, type ShowMessage, useTalk } from './talk.js'
 import {
   type BrowserWallet,
@@ -63,18 +64,19 @@ const Context = createContext<Account | null>(null)
 export const useAccount = (): Account => useContext(Context)!
 
 /**
-/**
  * A wallet's proof: the service's message with its signature. The message is bound to the wallet and, if the wallet is
  * on one of the service's chains, to that chain, so that signatures of smart wallets are valid too.
  * @param more `recover`: the generated wallet whose key the message requests; `cluster`: the cluster to which the wallet
  * says that it belongs, of the testnet if `isTestnet`
+ * @throws ClusterdError
  */
 export async function walletProofOf(
   { type, address, chainId, sign }: ConnectedAccount,
   more: { recover?: string; cluster?: string } = {},
   isTestnet = false,
 ) {
-  const wanted = await chainId?.()
+  // a wallet without such a method signs in on the hub's chain
+  const wanted = await chainId?.().catch(() => undefined)
   const isKnown = wanted && (await readChains(false)).some((chain) => chain.chainId === wanted)
   // without a secret share of the nonce, an approval on chain would prove nothing
   const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
@@ -85,6 +87,7 @@ export async function walletProofOf(
   const { message, signingDate } = await callApi<{ message: string; signingDate: string }>(path, {
     isTestnet,
   })
+  requireCluster(message, more.cluster)
   return { signature: await sign(message), signingDate, ...named }
 }
 
@@ -99,8 +102,8 @@ async function keyOf(
   return (await callApi<{ token: string }>('/v1/auth/token', { isTestnet, body })).token
 }
 
-/** Reads the cluster of the wallet, and so many parts of the list of its names. */
-async function readAccount({ address }: Session, parts: number, send: Send): Promise<Known> {
+/** Reads the cluster of the wallet, and at least `count` of its names, where it has so many. */
+async function readAccount({ address }: Session, count: number, send: Send): Promise<Known> {
   const {
     clusterId,
     invitations = [],
@@ -109,16 +112,18 @@ async function readAccount({ address }: Session, parts: number, send: Send): Pro
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
   const owner = ownerOf(cluster, address)
   let owned: Known['owned'] = owner ? NOTHING : await readPrivateNames(address, send)
-  for (let part = 0; owner && part < parts; part++)
-    owned = await readNextNames(owner, owned.items, send)
+  if (owner)
+    do owned = await readNextNames(owner, owned.items, send)
+    while (owned.isMore && owned.items.length < count)
   return { cluster, invitations, moreInvitations, owned }
 }
 const NOTHING: Known['owned'] = { items: [], isMore: false }
 
 /** Reads the first names of a wallet's bundle in which no public wallet is verified. */
 async function readPrivateNames(address: string, send: Send): Promise<Known['owned']> {
-  const { names = [] } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?names=true`)
-  return { items: names.map((name) => ({ name })), isMore: false }
+  const path = `/v1/clusters/address/${address}?names=true`
+  const { names = [], moreNames = false } = await send<ClusterOfAddress>(path)
+  return { items: names.map((name) => ({ name })), isMore: moreNames }
 }
 
 /** Address by which everybody can read the names of the wallet's bundle; undefined if every member is private. */
@@ -168,6 +173,7 @@ function useShared() {
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const talk = useTalk()
+  useEffect(askTabs, [])
   useEffect(() => {
     const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
     discoverWallets(found)
@@ -221,18 +227,28 @@ const sendAs =
 
 /** Data about the wallet, read when it is shown and after each change. */
 function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage) {
-  const [parts, setParts] = useState(1)
+  const [more, setMore] = useState<{ of: Known; owned: Known['owned'] } | null>(null)
+  const shown = useRef(0)
   const asked = usePolled<Known>(
     session?.address ?? null,
     async () => {
       await send('/v1/auth/validate')
-      return readAccount(session!, parts, send)
+      return readAccount(session!, shown.current, send)
     },
     // what was typed stays when the same wallet signs in again
-    { again: `${parts} ${session?.token}` },
+    { again: session?.token },
   )
   const { data, refresh } = asked
   const isUnknown = data === undefined
+  // what was read after an earlier answer may have changed
+  const owned = more?.of === data && more ? more.owned : (data?.owned ?? NOTHING)
+  shown.current = owned.items.length
+  const owner = data && session ? ownerOf(data.cluster, session.address) : undefined
+  const readMore = async () => {
+    const next = await readNextNames(owner!, owned.items, send)
+    setMore({ of: data!, owned: next })
+  }
+  const told = useRef<Error | undefined>(undefined)
   const latest = useRef({ talk, say })
   latest.current = { talk, say }
   useEffect(() => {
@@ -244,7 +260,8 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
   const problem = asked.error ?? error
   const text = problem && sentenceOf(problem)
   useEffect(() => {
-    if (!text) return
+    // a change was made, and only the reading after it failed
+    if (!text || problem === told.current) return
     latest.current.talk.say(text, 'error')
     return () => {
       const { talk, say } = latest.current
@@ -254,13 +271,19 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
   }, [text])
   return {
     /** `cluster` is undefined while it is loading. */
-    known: data ?? { cluster: undefined, owned: NOTHING, invitations: [], moreInvitations: false },
+    known: { cluster: undefined, invitations: [], moreInvitations: false, ...data, owned },
     /** Reads the account again. @param done message about the change that was made */
     async reload(done?: string): Promise<void> {
-      if (session) await refresh()
-      if (done) say(done)
+      const failed = session ? await refresh() : undefined
+      if (!done) return
+      told.current = failed
+      say(done)
     },
-    moreNames: () => setParts(parts + 1),
+    /** Reads the next names; undefined where the rest cannot be read. */
+    moreNames:
+      owner === undefined
+        ? undefined
+        : () => readMore().catch((error: unknown) => say(sentenceOf(error), 'error')),
   }
 }
 
@@ -323,13 +346,29 @@ function useWalletActions(
       document.getElementById('main')?.focus({ preventScroll: true })
       talk.say('Signed in.')
     },
-    /** Verifies the wallet in a cluster that lists it, by a signature that will be public. */
-    async signMembership(cluster: string): Promise<void> {
+    /**
+     * Verifies the wallet in a cluster that lists it, by a signature that will be public.
+     * @param isPrivate whether the cluster lists it in private
+     */
+    async signMembership(cluster: string, isPrivate: boolean): Promise<void> {
       const found = await account()
       say('Waiting for your wallet…')
       const token = await keyOf(found, { cluster }, isTestnet)
-      await callApi(`/v1/clusters/verify/${cluster}`, { method: 'POST', isTestnet, token })
-      await reload('Signed. The signature is public in some 12 minutes.')
+      const asked = { isTestnet, token }
+      const path = `/v1/clusters/verify/${cluster}`
+      const { signed } = await callApi<{ signed?: boolean }>(path, {
+        ...asked,
+        method: 'POST',
+      }).finally(() =>
+        // what is published of the signature, with the service's secret, is all that this key is made of
+        callApi('/v1/auth/token', { ...asked, method: 'DELETE' }).catch(() => undefined),
+      )
+      if (!signed) {
+        await reload()
+        throw new Error(NOT_SIGNED)
+      }
+      const when = isPrivate ? 'once the wallet is' : 'in some 12 minutes'
+      await reload(`Signed. The signature is public ${when}.`)
     },
     async signOut(everywhere = false) {
       const path = everywhere ? '/v1/auth/token?everywhere=true' : '/v1/auth/token'

@@ -35,6 +35,12 @@ export interface ApiState<T> {
   error?: Error
 }
 
+/** A refresh that waits for an answer to its request, or to a later one. */
+interface Refresh {
+  turn: number
+  done(error?: Error): void
+}
+
 /** Pause before a hidden page checks whether it is visible again, ms. */
 const HIDDEN_PAUSE_MS = 1_000
 
@@ -51,18 +57,24 @@ export interface PollOptions<T> {
  * Sends a request whenever the key or the network changes, and again after a pause while the page is open and visible. After an outage
  * the request is repeated even if `everyMs` is 0.
  * @param subject what is asked about; null while there is nothing to ask
- * @returns the state, and `refresh`, which sends the request again and waits for its answer
+ * @returns the state, and `refresh`, which sends the request again and resolves with its error, if any
  */
 export function usePolled<T>(
   subject: string | null,
   ask: (asked: Asked) => Promise<T>,
   { everyMs = 0, isLast = () => everyMs === 0, again }: PollOptions<T> = {},
-): ApiState<T> & { refresh(): Promise<void> } {
+): ApiState<T> & { refresh(): Promise<Error | undefined> } {
   const { isTestnet } = useNetwork()
   const key = subject === null ? null : `${isTestnet} ${subject}`
   const [asked, setAsked] = useState<ApiState<T>>({})
   const [turn, setTurn] = useState(0)
-  const refreshed = useRef<(() => void)[]>([])
+  const refreshes = useRef({ turn: 0, waiting: [] as Refresh[] })
+  /** Ends the refreshes up to a turn: an answer to an earlier request must not end a later one. */
+  const settle = (turn: number, error?: Error) => {
+    const { waiting } = refreshes.current
+    refreshes.current.waiting = waiting.filter((one) => one.turn > turn)
+    for (const one of waiting) if (one.turn <= turn) one.done(error)
+  }
   const shown = useRef(key)
   const latest = useRef({ ask, isLast, everyMs, isTestnet })
   latest.current = { ask, isLast, everyMs, isTestnet }
@@ -70,13 +82,14 @@ export function usePolled<T>(
   useEffect(() => {
     if (shown.current !== key) setAsked({})
     shown.current = key
-    if (key === null) return
+    if (key === null) return settle(turn)
     const closed = new AbortController()
     const { signal } = closed
     const askAgain = async (isFirst = false) => {
       const { ask, isLast, everyMs, isTestnet } = latest.current
       const of = { isTestnet, signal }
       let pauseMs: number | null = everyMs || null
+      let failed: Error | undefined
       // do not poll while the page is hidden
       if (!document.hidden || isFirst)
         try {
@@ -86,11 +99,12 @@ export function usePolled<T>(
           if (isLast(data)) pauseMs = null
         } catch (error) {
           if (signal.aborted) return
+          failed = error as Error
           setAsked((known) => ({ ...known, error: error as Error }))
           pauseMs ??= outagePauseMs(error)
         }
       else pauseMs ??= HIDDEN_PAUSE_MS
-      for (const done of refreshed.current.splice(0)) done()
+      settle(turn, failed)
       if (pauseMs === null) return
       await pause(pauseMs)
       if (!signal.aborted) void askAgain()
@@ -98,10 +112,13 @@ export function usePolled<T>(
     void askAgain(true)
     return () => closed.abort()
   }, [key, again, turn])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the component goes
+  useEffect(() => () => settle(Infinity), [])
   const refresh = () =>
-    new Promise<void>((done) => {
-      refreshed.current.push(done)
-      setTurn((turn) => turn + 1)
+    new Promise<Error | undefined>((done) => {
+      const turn = ++refreshes.current.turn
+      refreshes.current.waiting.push({ turn, done })
+      setTurn(turn)
     })
   return { ...asked, refresh }
 }
