@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { verifyBundle } from '../../src/client/verify.js'
 import { EVIDENCE_PUBLISHED_AFTER_MS } from '../../src/registry/auth/evidence.js'
+import { parseWalletOrNull } from '../../src/registry/primitives/address.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { sha256InOneCall } from '../../src/registry/transparencyLog/hash.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
@@ -88,6 +89,37 @@ describe('a signed membership', () => {
       { address: bundle.owner.address, evidence: 'registered', signedAt: null },
       { address: account.address, evidence: 'signed', signedAt: expect.any(String) },
     ])
+  })
+
+  it('outlives the key that was made of it, and its signature gives no other key', async () => {
+    const bundle = await named()
+    const account = newAccount()
+    await bundle.invite(account.address)
+    const { headers, proof } = await signMembership(account, bundle.clusterId)
+    const verified = await verify(bundle.clusterId, headers)
+    expect(verified.body).toEqual({ success: true, signed: true })
+    const revoked = await world.request('/v1/auth/token', { method: 'DELETE', headers })
+    expect(revoked.status).toBe(200)
+    expect((await world.post('/v1/auth/token', proof)).status).toBe(401)
+    expect((await bundle.marks())[account.address]).toBe('signed')
+    await publish()
+    const { wallets } = await verifyNamed(bundle.name)
+    expect(wallets.find(({ address }) => address === account.address)?.evidence).toBe('signed')
+  })
+
+  it('is not kept once it is too old, and the answer says so', async () => {
+    const bundle = await named()
+    const account = newAccount()
+    await bundle.invite(account.address)
+    const { headers } = await signMembership(account, bundle.clusterId)
+    await world.pool.query('UPDATE sessions SET signing_ms = signing_ms - 660001 WHERE wallet = $1', [
+      parseWalletOrNull(account.address)!.bytes,
+    ])
+    const { status, body } = await verify(bundle.clusterId, headers)
+    expect([status, body]).toEqual([200, { success: true, signed: false }])
+    expect((await bundle.marks())[account.address]).toBe('unsigned')
+    const plain = await verify(bundle.clusterId, (await memberOf(world, account)).headers)
+    expect(plain.body).toEqual({ success: true })
   })
 
   it('of a member is kept later, and changes no state', async () => {

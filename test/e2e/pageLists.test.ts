@@ -88,6 +88,25 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
       .waitFor()
   })
 
+  it('more of one’s own names reads the next ones alone, and a change reads what was shown', async () => {
+    await open('/@account')
+    await more('Your bundle').waitFor()
+    const asked: string[] = []
+    const note = (request: Request) => asked.push(new URL(request.url()).pathname)
+    page.on('request', note)
+    await more('Your bundle').click()
+    await expect.poll(() => shown('Your bundle')).toBe(names.length)
+    const owned = `/v1/names/owner/address/${address}`
+    expect(asked.filter((path) => path.startsWith('/v1/'))).toEqual([owned])
+    const rename = page.getByRole('form', { name: /^Rename/ })
+    await rename.getByRole('textbox').fill('other')
+    await rename.getByRole('button', { name: 'Save' }).click()
+    await page.locator('#message').filter({ hasText: 'Renamed.' }).waitFor()
+    page.off('request', note)
+    expect(await shown('Your bundle')).toBe(names.length)
+    expect(asked.filter((path) => path === owned).length).toBe(3)
+  })
+
   it('an owner of many names is asked which one should become a community', async () => {
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
