@@ -249,19 +249,19 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
     setMore({ of: data!, owned: next })
   }
   const told = useRef<Error | undefined>(undefined)
-  const latest = useRef({ talk, say })
-  latest.current = { talk, say }
+  const problem = asked.error ?? error
+  const latest = useRef({ talk, say, problem })
+  latest.current = { talk, say, problem }
   useEffect(() => {
     // nothing that was shown needs the wallet to sign in again
     if (!session?.isEnded || !isUnknown) return
     signedIn.set(null)
     latest.current.talk.say(KEY_ENDED, 'error')
   }, [session, isUnknown])
-  const problem = asked.error ?? error
   const text = problem && sentenceOf(problem)
   useEffect(() => {
     // a change was made, and only the reading after it failed
-    if (!text || problem === told.current) return
+    if (!text || latest.current.problem === told.current) return
     latest.current.talk.say(text, 'error')
     return () => {
       const { talk, say } = latest.current
