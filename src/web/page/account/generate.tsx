@@ -5,7 +5,8 @@ import { WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import type { GeneratedWallet, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
 import { ActionButton, CheckBox, Form, type FormValues, Input, Select } from './pieces.js'
-import { useAccount, walletProofOf } from './state.js'
+import { walletProofOf } from './proof.js'
+import { useAccount } from './state.js'
 
 /** Kinds of wallets that the service generates. */
 const KINDS: Record<GeneratedWallet['type'], string> = {

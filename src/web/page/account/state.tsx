@@ -1,17 +1,17 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { bytesToHex } from '../../../client/bytes.js'
 import { ClusterdError } from '../../../client/error.js'
-import { NOT_SIGNED, requireCluster } from '../../../client/membership.js'
+import { NOT_SIGNED } from '../../../client/membership.js'
 import { familyOfLabel } from '../../../registry/families.js'
 import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
-import { readChains, useChains } from '../lib/money.js'
+import { useChains } from '../lib/money.js'
 import { useNetwork, usePolled } from '../lib/net.js'
 import { useTabState } from '../lib/tabStorage.js'
 import type { Chain, Cluster, ClusterOfAddress, Invitation, Wallet } from '../lib/types.js'
 import { earlierPaymentWarning, useSentTransactions } from './followed.js'
+import { keyOf, signMembershipWith } from './proof.js'
 import { askTabs, endSession, type Session, signedIn } from './session.js'
 import { type ConfirmationQuestion, type ShowMessage, useTalk } from './talk.js'
 import {
@@ -63,45 +63,6 @@ const Context = createContext<Account | null>(null)
 /** The account of this page. Only for components inside AccountProvider. */
 export const useAccount = (): Account => useContext(Context)!
 
-/**
- * A wallet's proof: the service's message with its signature. The message is bound to the wallet and, if the wallet is
- * on one of the service's chains, to that chain, so that signatures of smart wallets are valid too.
- * @param more `recover`: the generated wallet whose key the message requests; `cluster`: the cluster to which the wallet
- * says that it belongs, of the testnet if `isTestnet`
- * @throws ClusterdError
- */
-export async function walletProofOf(
-  { type, address, chainId, sign }: ConnectedAccount,
-  more: { recover?: string; cluster?: string } = {},
-  isTestnet = false,
-) {
-  // a wallet without such a method signs in on the hub's chain
-  const wanted = await chainId?.().catch(() => undefined)
-  const isKnown = wanted && (await readChains(false)).some((chain) => chain.chainId === wanted)
-  // without a secret share of the nonce, an approval on chain would prove nothing
-  const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
-  const named = { nonce, ...(isKnown && { chainId: wanted }) }
-  const query = new URLSearchParams({ type, wallet: address, ...more })
-  for (const [key, value] of Object.entries(named)) query.set(key, String(value))
-  const path = `/v1/auth/message?${query}`
-  const { message, signingDate } = await callApi<{ message: string; signingDate: string }>(path, {
-    isTestnet,
-  })
-  requireCluster(message, more.cluster)
-  return { signature: await sign(message), signingDate, ...named }
-}
-
-/** The key of a new session of the wallet. @param more of the message that it signs */
-async function keyOf(
-  account: ConnectedAccount,
-  more: { cluster?: string } = {},
-  isTestnet = false,
-): Promise<string> {
-  const proof = await walletProofOf(account, more, isTestnet)
-  const body = { ...proof, ...more, type: account.type, wallet: account.address }
-  return (await callApi<{ token: string }>('/v1/auth/token', { isTestnet, body })).token
-}
-
 /** Reads the cluster of the wallet, and at least `count` of its names, where it has so many. */
 async function readAccount({ address }: Session, count: number, send: Send): Promise<Known> {
   const {
@@ -132,7 +93,6 @@ function ownerOf(cluster: Cluster | null, address: string): string | undefined {
   const own = cluster?.wallets.find((one) => one.address === address)
   return own?.isPrivate ? cluster!.wallets.find(isShown)?.address : address
 }
-const NONCE_BYTES = 16
 
 const isRefused = (error: unknown): boolean =>
   error instanceof ClusterdError && error.status === 401
@@ -248,7 +208,7 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
     const next = await readNextNames(owner!, owned.items, send)
     setMore({ of: data!, owned: next })
   }
-  const told = useRef<Error | undefined>(undefined)
+  const failed = useRef<Error | undefined>(undefined)
   const problem = asked.error ?? error
   const latest = useRef({ talk, say, problem })
   latest.current = { talk, say, problem }
@@ -261,7 +221,7 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
   const text = problem && sentenceOf(problem)
   useEffect(() => {
     // a change was made, and only the reading after it failed
-    if (!text || latest.current.problem === told.current) return
+    if (!text || latest.current.problem === failed.current) return
     latest.current.talk.say(text, 'error')
     return () => {
       const { talk, say } = latest.current
@@ -274,9 +234,9 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
     known: { cluster: undefined, invitations: [], moreInvitations: false, ...data, owned },
     /** Reads the account again. @param done message about the change that was made */
     async reload(done?: string): Promise<void> {
-      const failed = session ? await refresh() : undefined
+      const problem = session ? await refresh() : undefined
       if (!done) return
-      told.current = failed
+      failed.current = problem
       say(done)
     },
     /** Reads the next names; undefined where the rest cannot be read. */
@@ -353,16 +313,7 @@ function useWalletActions(
     async signMembership(cluster: string, isPrivate: boolean): Promise<void> {
       const found = await account()
       say('Waiting for your wallet…')
-      const token = await keyOf(found, { cluster }, isTestnet)
-      const asked = { isTestnet, token }
-      const path = `/v1/clusters/verify/${cluster}`
-      const { signed } = await callApi<{ signed?: boolean }>(path, {
-        ...asked,
-        method: 'POST',
-      }).finally(() =>
-        // what is published of the signature, with the service's secret, is all that this key is made of
-        callApi('/v1/auth/token', { ...asked, method: 'DELETE' }).catch(() => undefined),
-      )
+      const signed = await signMembershipWith(found, cluster, isTestnet)
       if (!signed) {
         await reload()
         throw new Error(NOT_SIGNED)
