@@ -90,6 +90,22 @@ describe('a signed membership', () => {
     ])
   })
 
+  it('outlives the key that was made of it, and its signature gives no other key', async () => {
+    const bundle = await named()
+    const account = newAccount()
+    await bundle.invite(account.address)
+    const { headers, proof } = await signMembership(account, bundle.clusterId)
+    const verified = await verify(bundle.clusterId, headers)
+    expect(verified.body).toEqual({ success: true, signed: true })
+    const revoked = await world.request('/v1/auth/token', { method: 'DELETE', headers })
+    expect(revoked.status).toBe(200)
+    expect((await world.post('/v1/auth/token', proof)).status).toBe(401)
+    expect((await bundle.marks())[account.address]).toBe('signed')
+    await publish()
+    const { wallets } = await verifyNamed(bundle.name)
+    expect(wallets.find(({ address }) => address === account.address)?.evidence).toBe('signed')
+  })
+
   it('of a member is kept later, and changes no state', async () => {
     const bundle = await named()
     const account = newAccount()
@@ -115,9 +131,13 @@ describe('a signed membership', () => {
     const other = await named()
     const account = newAccount()
     for (const { invite } of [bundle, other]) await invite(account.address)
-    await verify(bundle.clusterId, (await memberOf(world, account)).headers)
+    const plain = await verify(bundle.clusterId, (await memberOf(world, account)).headers)
+    expect(plain.body).toEqual({ success: true })
     const wrong = await signMembership(account, other.clusterId)
-    await verify(bundle.clusterId, wrong.headers)
+    expect((await verify(bundle.clusterId, wrong.headers)).body).toEqual({
+      success: true,
+      signed: false,
+    })
     const testnet = await signMembership(account, bundle.clusterId, '&testnet=true')
     await verify(bundle.clusterId, testnet.headers)
     expect((await bundle.marks())[account.address]).toBe('unsigned')

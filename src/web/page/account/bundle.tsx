@@ -181,7 +181,7 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
   }
   const toSign: ConfirmationQuestion = {
     title: 'Sign your membership?',
-    text: `Your wallet signs that it belongs to this bundle, and ${isPrivate ? 'the signature is public once the wallet is' : 'everybody can see the signature'}. This cannot be taken back.`,
+    text: signingText(isPrivate),
     yes: 'Sign it',
     isGrave: true,
   }
@@ -206,8 +206,12 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
               Verify
             </Link>
           )}
-          {isOwn && isVerified && evidence !== 'signed' && (
-            <ActionButton class="plain" work={() => signMembership(clusterId)} ask={toSign}>
+          {isOwn && isVerified && evidence !== 'signed' && session.walletId !== '' && (
+            <ActionButton
+              class="plain"
+              work={() => signMembership(clusterId, isPrivate)}
+              ask={toSign}
+            >
               Sign your membership
             </ActionButton>
           )}
@@ -229,6 +233,10 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
     </tr>
   )
 }
+
+/** What signing a membership does. */
+const signingText = (isPrivate: boolean): string =>
+  `Your wallet signs that it belongs to this bundle, and ${isPrivate ? 'the signature is public once the wallet is' : 'everybody can see the signature'}. This cannot be taken back.`
 
 function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   const { change } = useAccount()
@@ -314,13 +322,17 @@ async function join(
     )
   const shown = bundleText(invited ?? text)
   const subpath = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
-  const { id } = await send<Cluster>(`/v1/clusters/${subpath}`)
+  const { id, wallets } = await send<Cluster>(`/v1/clusters/${subpath}`)
   const wallet = walletOfSession(account)
+  const { address } = account.session!
+  // a private entry is not shown to a wallet that has not joined
+  const isListed = wallets.some((one) => one.address === address && !one.isPrivate)
+  const effect = wallet
+    ? 'Your wallet leaves the bundle that it is verified in now.'
+    : 'Your wallet becomes a verified member there.'
   const question = {
     title: `Join ${shown}?`,
-    text: wallet
-      ? 'Your wallet leaves the bundle that it is verified in now.'
-      : 'Your wallet becomes a verified member there.',
+    text: isPublic ? `${effect} ${signingText(!isListed)}` : effect,
     yes: 'Join',
     isGrave: true,
   } as const
@@ -333,7 +345,7 @@ async function join(
     isGrave: true,
   }
   if (isMoving && !(await confirmed(moved))) return false
-  if (isPublic) return account.signMembership(id)
+  if (isPublic) return account.signMembership(id, !isListed)
   return account.change('Your wallet is verified there now.', `/v1/clusters/verify/${id}`, {
     method: 'POST',
   })
@@ -388,9 +400,12 @@ function JoinForm() {
         maxLength={66}
         defaultValue={query.join === account.cluster?.id ? '' : query.join}
       />
-      <CheckBox name="public">
-        Sign it: everybody can check that your wallet says so. A signature cannot be taken back.
-      </CheckBox>
+      {account.session?.walletId !== '' && (
+        <CheckBox name="public">
+          Sign it: everybody can check that your wallet says so, once its entry is public. A
+          signature cannot be taken back.
+        </CheckBox>
+      )}
     </Form>
   )
 }

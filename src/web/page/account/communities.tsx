@@ -12,10 +12,10 @@ import {
   FollowedPaymentList,
   Form,
   type FormValues,
-  TextInput,
   Select,
+  TextInput,
 } from './pieces.js'
-import { readRuleDrafts, RulesForm } from './rules.js'
+import { RulesForm, readRuleDrafts } from './rules.js'
 import { type Account, namesOfCluster, payableChains, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 

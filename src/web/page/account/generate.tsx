@@ -4,8 +4,9 @@ import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import type { GeneratedWallet, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
-import { ActionButton, CheckBox, Form, type FormValues, TextInput, Select } from './pieces.js'
-import { useAccount, walletProofOf } from './state.js'
+import { ActionButton, CheckBox, Form, type FormValues, Select, TextInput } from './pieces.js'
+import { walletProofOf } from './proof.js'
+import { useAccount } from './state.js'
 
 /** Kinds of wallets that the service generates. */
 const KINDS: Record<GeneratedWallet['type'], string> = {

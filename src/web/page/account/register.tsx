@@ -16,9 +16,9 @@ import {
   chainNameWithGasToken,
   FollowedPaymentList,
   Form,
-  TextInput,
   Select,
   statusText,
+  TextInput,
 } from './pieces.js'
 import { type Account, payableChains, useAccount, walletOfSession } from './state.js'
 

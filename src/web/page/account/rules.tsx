@@ -4,7 +4,7 @@ import { amountText, parseAmount } from '../lib/format.js'
 import { NATIVE_TOKEN, priceText, readUnit } from '../lib/money.js'
 import { canonicalName } from '../lib/names.js'
 import type { Community } from '../lib/types.js'
-import { chainNameWithGasToken, Form, type FormValues, TextInput, Select } from './pieces.js'
+import { chainNameWithGasToken, Form, type FormValues, Select, TextInput } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 /** A price or a requirement as typed: its kind, and the text of each field. */

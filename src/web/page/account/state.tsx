@@ -1,17 +1,18 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { bytesToHex } from '../../../client/bytes.js'
 import { ClusterdError } from '../../../client/error.js'
+import { NOT_SIGNED } from '../../../client/membership.js'
 import { familyOfLabel } from '../../../registry/families.js'
 import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
-import { readChains, useChains } from '../lib/money.js'
+import { useChains } from '../lib/money.js'
 import { useNetwork, usePolled } from '../lib/net.js'
 import { useTabState } from '../lib/tabStorage.js'
 import type { Chain, Cluster, ClusterOfAddress, Invitation, Wallet } from '../lib/types.js'
 import { earlierPaymentWarning, useSentTransactions } from './followed.js'
-import { endSession, type Session, signedIn } from './session.js'
+import { keyOf, signMembershipWith } from './proof.js'
+import { askTabs, endSession, type Session, signedIn } from './session.js'
 import { type ConfirmationQuestion, type ShowMessage, useTalk } from './talk.js'
 import {
   type BrowserWallet,
@@ -62,45 +63,8 @@ const Context = createContext<Account | null>(null)
 /** The account of this page. Only for components inside AccountProvider. */
 export const useAccount = (): Account => useContext(Context)!
 
-/**
-/**
- * A wallet's proof: the service's message with its signature. The message is bound to the wallet and, if the wallet is
- * on one of the service's chains, to that chain, so that signatures of smart wallets are valid too.
- * @param more `recover`: the generated wallet whose key the message requests; `cluster`: the cluster to which the wallet
- * says that it belongs, of the testnet if `isTestnet`
- */
-export async function walletProofOf(
-  { type, address, chainId, sign }: ConnectedAccount,
-  more: { recover?: string; cluster?: string } = {},
-  isTestnet = false,
-) {
-  const wanted = await chainId?.()
-  const isKnown = wanted && (await readChains(false)).some((chain) => chain.chainId === wanted)
-  // without a secret share of the nonce, an approval on chain would prove nothing
-  const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
-  const named = { nonce, ...(isKnown && { chainId: wanted }) }
-  const query = new URLSearchParams({ type, wallet: address, ...more })
-  for (const [key, value] of Object.entries(named)) query.set(key, String(value))
-  const path = `/v1/auth/message?${query}`
-  const { message, signingDate } = await callApi<{ message: string; signingDate: string }>(path, {
-    isTestnet,
-  })
-  return { signature: await sign(message), signingDate, ...named }
-}
-
-/** The key of a new session of the wallet. @param more of the message that it signs */
-async function keyOf(
-  account: ConnectedAccount,
-  more: { cluster?: string } = {},
-  isTestnet = false,
-): Promise<string> {
-  const proof = await walletProofOf(account, more, isTestnet)
-  const body = { ...proof, ...more, type: account.type, wallet: account.address }
-  return (await callApi<{ token: string }>('/v1/auth/token', { isTestnet, body })).token
-}
-
-/** Reads the cluster of the wallet, and so many parts of the list of its names. */
-async function readAccount({ address }: Session, parts: number, send: Send): Promise<AccountData> {
+/** Reads the cluster of the wallet, and at least `count` of its names, where it has so many. */
+async function readAccount({ address }: Session, count: number, send: Send): Promise<AccountData> {
   const {
     clusterId,
     invitations = [],
@@ -109,16 +73,18 @@ async function readAccount({ address }: Session, parts: number, send: Send): Pro
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
   const owner = ownerOf(cluster, address)
   let owned: AccountData['owned'] = owner ? NOTHING : await readPrivateNames(address, send)
-  for (let part = 0; owner && part < parts; part++)
-    owned = await readNextNames(owner, owned.items, send)
+  if (owner)
+    do owned = await readNextNames(owner, owned.items, send)
+    while (owned.isMore && owned.items.length < count)
   return { cluster, invitations, moreInvitations, owned }
 }
 const NOTHING: AccountData['owned'] = { items: [], isMore: false }
 
 /** Reads the first names of a wallet's bundle in which no public wallet is verified. */
 async function readPrivateNames(address: string, send: Send): Promise<AccountData['owned']> {
-  const { names = [] } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?names=true`)
-  return { items: names.map((name) => ({ name })), isMore: false }
+  const path = `/v1/clusters/address/${address}?names=true`
+  const { names = [], moreNames = false } = await send<ClusterOfAddress>(path)
+  return { items: names.map((name) => ({ name })), isMore: moreNames }
 }
 
 /** Address by which everybody can read the names of the wallet's bundle; undefined if every member is private. */
@@ -127,7 +93,6 @@ function ownerOf(cluster: Cluster | null, address: string): string | undefined {
   const wallet = cluster?.wallets.find((one) => one.address === address)
   return wallet?.isPrivate ? cluster!.wallets.find(isShown)?.address : address
 }
-const NONCE_BYTES = 16
 
 const isRefused = (error: unknown): boolean =>
   error instanceof ClusterdError && error.status === 401
@@ -168,6 +133,7 @@ function useShared() {
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const talk = useTalk()
+  useEffect(askTabs, [])
   useEffect(() => {
     const addWallet = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
     discoverWallets(addWallet)
@@ -221,30 +187,41 @@ const sendAs =
 
 /** Data about the wallet, read when it is shown and after each change. */
 function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage) {
-  const [parts, setParts] = useState(1)
+  const [more, setMore] = useState<{ of: AccountData; owned: AccountData['owned'] } | null>(null)
+  const shown = useRef(0)
   const state = usePolled<AccountData>(
     session?.address ?? null,
     async () => {
       await send('/v1/auth/validate')
-      return readAccount(session!, parts, send)
+      return readAccount(session!, shown.current, send)
     },
     // what was typed stays when the same wallet signs in again
-    { again: `${parts} ${session?.token}` },
+    { again: session?.token },
   )
   const { data, refresh } = state
   const isUnknown = data === undefined
-  const latest = useRef({ talk, say })
-  latest.current = { talk, say }
+  // what was read after an earlier answer may have changed
+  const owned = more?.of === data && more ? more.owned : (data?.owned ?? NOTHING)
+  shown.current = owned.items.length
+  const owner = data && session ? ownerOf(data.cluster, session.address) : undefined
+  const readMore = async () => {
+    const next = await readNextNames(owner!, owned.items, send)
+    setMore({ of: data!, owned: next })
+  }
+  const failed = useRef<Error | undefined>(undefined)
+  const problem = state.error ?? error
+  const latest = useRef({ talk, say, problem })
+  latest.current = { talk, say, problem }
   useEffect(() => {
     // sign out only if no data is shown yet; otherwise the page keeps its data and asks to sign in again
     if (!session?.isEnded || !isUnknown) return
     signedIn.set(null)
     latest.current.talk.say(KEY_ENDED, 'error')
   }, [session, isUnknown])
-  const problem = state.error ?? error
   const text = problem && sentenceOf(problem)
   useEffect(() => {
-    if (!text) return
+    // a change was made, and only the reading after it failed
+    if (!text || latest.current.problem === failed.current) return
     latest.current.talk.say(text, 'error')
     return () => {
       const { talk, say } = latest.current
@@ -254,13 +231,19 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
   }, [text])
   return {
     /** `cluster` is undefined while it is loading. */
-    known: data ?? { cluster: undefined, owned: NOTHING, invitations: [], moreInvitations: false },
+    known: { cluster: undefined, invitations: [], moreInvitations: false, ...data, owned },
     /** Reads the account again. @param done message about the change that was made */
     async reload(done?: string): Promise<void> {
-      if (session) await refresh()
-      if (done) say(done)
+      const problem = session ? await refresh() : undefined
+      if (!done) return
+      failed.current = problem
+      say(done)
     },
-    moreNames: () => setParts(parts + 1),
+    /** Reads the next names; undefined where the rest cannot be read. */
+    moreNames:
+      owner === undefined
+        ? undefined
+        : () => readMore().catch((error: unknown) => say(sentenceOf(error), 'error')),
   }
 }
 
@@ -325,13 +308,20 @@ function useWalletActions(
       document.getElementById('main')?.focus({ preventScroll: true })
       talk.say('Signed in.')
     },
-    /** Verifies the wallet in a cluster that lists it, by a signature that will be public. */
-    async signMembership(cluster: string): Promise<void> {
+    /**
+     * Verifies the wallet in a cluster that lists it, by a signature that will be public.
+     * @param isPrivate whether the cluster lists it in private
+     */
+    async signMembership(cluster: string, isPrivate: boolean): Promise<void> {
       const connectedAccount = await account()
       say('Waiting for your wallet…')
-      const token = await keyOf(connectedAccount, { cluster }, isTestnet)
-      await callApi(`/v1/clusters/verify/${cluster}`, { method: 'POST', isTestnet, token })
-      await reload('Signed. The signature is public in some 12 minutes.')
+      const signed = await signMembershipWith(connectedAccount, cluster, isTestnet)
+      if (!signed) {
+        await reload()
+        throw new Error(NOT_SIGNED)
+      }
+      const when = isPrivate ? 'once the wallet is' : 'in some 12 minutes'
+      await reload(`Signed. The signature is public ${when}.`)
     },
     async signOut(everywhere = false) {
       const path = everywhere ? '/v1/auth/token?everywhere=true' : '/v1/auth/token'

@@ -56,7 +56,7 @@ export const readNextNames = <T extends { name: string } = OwnedName>(
 export function useListParts<T>(
   key: string | null,
   read: (known: readonly T[], get: Ask) => Promise<ListPart<T>>,
-): { state: ApiState<ListPart<T>>; more(): Promise<void> } {
+): { state: ApiState<ListPart<T>>; more(): Promise<unknown> } {
   const last = useRef<{ of: string; items: readonly T[] }>({ of: '', items: [] })
   const { refresh, ...state } = usePolled(key, async ({ isTestnet, signal, get }) => {
     const of = `${isTestnet} ${key}`

@@ -167,8 +167,9 @@ export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreProps
   }, [isMore])
   const go = () => {
     setPressed(true)
-    onMore()
+    onMore?.()
   }
+  if (isMore && !onMore) return <p class="soft">There are more.</p>
   if (isMore)
     return (
       <p>
@@ -185,7 +186,8 @@ export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreProps
 }
 interface MoreProps {
   isMore: boolean
-  onMore: () => unknown
+  /** undefined where the next part cannot be read. */
+  onMore: (() => unknown) | undefined
   /** Text at the end of the list. */
   atEnd?: string | undefined
 }
@@ -246,7 +248,7 @@ export const LoadedList = <T,>({
 )
 interface LoadedListProps<T> {
   state: ApiState<ListPart<T>>
-  more: () => unknown
+  more: MoreProps['onMore']
   /** Sentence for a list without items. */
   empty: string
   lines?: number | undefined
