@@ -123,8 +123,9 @@ export function feedLogWorker(
       return alarms
     },
     async step(signal) {
-      const server = await readDatabaseIdentity(pool)
+      // the log before the identity: after a fail-over between the two the log is not this database's
       const now = await readFeedLogState(pool, place)
+      const server = await readDatabaseIdentity(pool)
       const { generation, isCaughtUp, log } = now
       if (!isCaughtUp) return 'idle'
       if (isEvidence) await publishEvidence(ctx, generation)
@@ -147,6 +148,8 @@ export function feedLogWorker(
         )
       }
       const isSigned = log && behind === 0 && isHere && isLogSignedBy(log, keys)
+      // what others have signed counts as known, so that a promoted standby can go on
+      if (isSigned && !signed) memory.remember(log, epoch)
       if (isSigned && !witnesses.some(({ isDue }) => isDue(log.note))) return 'idle'
       const grown = await grow(pool, place, { ...followed, server, signed }, options)
       // a rewind happened meanwhile: the next step uses the new generation

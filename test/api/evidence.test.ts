@@ -2,6 +2,8 @@ import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { verifyBundle } from '../../src/client/verify.js'
+import { readFeedLogState } from '../../src/db/feed/transparencyLog.js'
+import { readNextLeaves } from '../../src/push/leaves.js'
 import { EVIDENCE_PUBLISHED_AFTER_MS } from '../../src/registry/auth/evidence.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { sha256InOneCall } from '../../src/registry/transparencyLog/hash.js'
@@ -194,6 +196,23 @@ describe('the evidence log', () => {
     expect(again.heads).toEqual(heads)
     const note = await fetch(`${world.url}/v1/log/testnet/evidence/checkpoint`)
     expect((await note.text()).split('\n', 1)).toEqual(['localhost/testnet/evidence/1'])
+  })
+
+  it('has no entries of a generation that has ended', async () => {
+    await join(newAccount(), await named())
+    await publish()
+    const { size } = (await readFeedLogState(world.pool, 'mainnet/evidence')).log!
+    const url = `${world.url}/v1/log/mainnet/evidence/1/tile/entries/000.p/${size}`
+    expect((await fetch(url)).status).toBe(200)
+    const setGeneration = (generation: number) =>
+      world.pool.query('UPDATE journal_heads SET feed_generation = $1 WHERE network = 0', [generation])
+    await setGeneration(2)
+    // the first evidence of the next generation takes the place of the earlier
+    await world.pool.query('UPDATE evidence SET generation = 2')
+    expect((await fetch(url)).status).toBe(404)
+    expect(await readNextLeaves(world.pool, 'mainnet/evidence', 1, 1)).toBe(null)
+    await world.pool.query('UPDATE evidence SET generation = 1')
+    await setGeneration(1)
   })
 
   it('is not one that any other key has signed', async () => {

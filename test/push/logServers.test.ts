@@ -28,12 +28,15 @@ const grow = (count: number) =>
   )
 
 /** Creates a worker like a process that leads. */
-async function workerOf(pool: pg.Pool, { memory = new LastSignedFeedLog(), by = keys } = {}) {
+async function workerOf(
+  pool: pg.Pool,
+  { memory = new LastSignedFeedLog(), by = keys, isEvidence = false } = {},
+) {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const wentBack: number[] = []
   const worker = feedLogWorker(
     { pool, network: 'mainnet', epoch },
-    { domain: 'names.example', keys: by, memory, onWentBack: () => wentBack.push(epoch) },
+    { domain: 'names.example', keys: by, memory, isEvidence, onWentBack: () => wentBack.push(epoch) },
   )
   const catchUp = async () => {
     while ((await worker.step(signal, () => {})) !== 'idle');
@@ -59,6 +62,11 @@ async function promoted(name: string, memory = new LastSignedFeedLog()) {
   const source = await workerOf(world.pool, { memory })
   await source.catchUp()
   const signed = (await logOf(world.pool))!
+  return { signed, ...(await standby(name)) }
+}
+
+/** A promoted standby. */
+async function standby(name: string) {
   const replica = await startReplica(world.postgres, join(home, name))
   const pool = createPool({ url: replica.url, max: 4, applicationName: 'test' })
   await pool.query('SELECT pg_promote()')
@@ -66,7 +74,7 @@ async function promoted(name: string, memory = new LastSignedFeedLog()) {
     if (!pool.ended) await pool.end()
     await replica.stop()
   }
-  return { pool, url: replica.url, signed, stop }
+  return { pool, url: replica.url, stop }
 }
 
 describe('the log of a feed', () => {
@@ -100,6 +108,21 @@ describe('the log of a feed', () => {
     expect(staging.wentBack).toHaveLength(1)
     await begins(copy, signed)
     await copy.end()
+    await stop()
+  })
+
+  it.each([
+    ['feed', false],
+    ['evidence', true],
+  ])('continues on a standby for the process that led, and signed nothing: %s', async (place, isEvidence) => {
+    await grow(1)
+    await (await workerOf(world.pool, { isEvidence })).catchUp()
+    const memory = new LastSignedFeedLog()
+    await (await workerOf(world.pool, { memory, isEvidence })).catchUp()
+    const { pool, stop } = await standby(`level-${place}`)
+    const leader = await workerOf(pool, { memory, isEvidence })
+    await leader.catchUp()
+    expect(leader.wentBack).toEqual([])
     await stop()
   })
 
