@@ -9,13 +9,14 @@ import {
   writeFeedLogRow,
 } from '../db/feed/transparencyLog.js'
 import { assertIndexingLeader } from '../db/journal/head.js'
+import { waitForSource } from '../db/mirror/writer.js'
 import { inTransaction } from '../db/pg/pool.js'
 import type { Worker } from '../ops/worker.js'
 import type { LogPlace } from '../registry/primitives/network.js'
 import { GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
 import { generationInLogName } from '../registry/transparencyLog/beginning.js'
 import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
-import { isSame, type MirrorWorkerOptions, newestOf, previousOf } from './worker.js'
+import { isSame, type MirrorWorkerOptions, newestOf, previousOf, refusalOf } from './worker.js'
 
 const POLL_MS = 5_000
 
@@ -35,9 +36,9 @@ export function evidenceMirrorWorker({
     fields: { network },
     pollMs: POLL_MS,
     async step(signal, alive) {
-      const { log, generation } = await readFeedLogState(pool, place)
-      reader.last = log
-      const head = await newestOf(reader, true, signal)
+      const { log, previous, generation } = await readFeedLogState(pool, place)
+      reader.last = log ?? previous
+      const head = await newestOf(reader, reader.last === null, signal)
       if (!head || (log && isSame(log, head))) return 'idle'
       const { origin, size, root, note } = head
       if (generationInLogName(origin, place) !== generation) return 'waiting'
@@ -46,13 +47,18 @@ export function evidenceMirrorWorker({
       const tree = new GrowingTree(sha256TreeHasher, { size: known, edge })
       await inTransaction(pool, async (db) => {
         await assertIndexingLeader(db, network, epoch)
+        await waitForSource(db)
         if (known === 0) await deleteFeedLogs(db, place, generation)
         for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
           alive()
-          const [first] = texts
-          const before = from === 0 ? previousOf(first!, head, place) : null
-          if (before) await storePreviousFeedLog(db, place, before)
-          await copyEvidence(db, network, generation, { from, texts })
+          try {
+            const [first] = texts
+            const before = from === 0 ? previousOf(first!, head, place) : null
+            if (before) await storePreviousFeedLog(db, place, before)
+            await copyEvidence(db, network, generation, { from, texts })
+          } catch (error) {
+            throw refusalOf(error, `Entry ${from} of ${origin}`)
+          }
           await storeTiles(db, place, generation, tiles)
         }
         const copied = { generation, origin, size, root: Buffer.from(root), note, server: null }

@@ -204,7 +204,7 @@ export function previousOf(text: string, { origin }: SignedHead, network: LogPla
 }
 
 /** Error to throw: a refusal of `what`, if an entry's content caused the error; else the error itself. */
-function refusalOf(error: unknown, what: string): unknown {
+export function refusalOf(error: unknown, what: string): unknown {
   if (error instanceof RangeError)
     return logMismatchError(`${what} is refused: ${error.message}.`, error)
   if (!isRefusedValueError(error)) return error
