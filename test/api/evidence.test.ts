@@ -87,7 +87,12 @@ describe('a signed membership', () => {
     const { wallets, heads } = await verifyNamed(bundle.name)
     expect(heads.evidence!.origin).toBe('localhost/mainnet/evidence/1')
     expect(wallets).toMatchObject([
-      { address: bundle.owner.address, evidence: 'registered', signedAt: null },
+      {
+        address: bundle.owner.address,
+        evidence: 'registered',
+        registeredName: bundle.name,
+        signedAt: null,
+      },
       { address: account.address, evidence: 'signed', signedAt: expect.any(String) },
     ])
   })
@@ -139,6 +144,40 @@ describe('a signed membership', () => {
     await publish()
     const { wallets } = await verifyNamed(bundle.name)
     expect(wallets.find(({ address }) => address === account.address)?.evidence).toBe('unsigned')
+  })
+
+  it('does not count if the wallet left between its sign-in and the verification', async () => {
+    const bundle = await named()
+    const account = newAccount()
+    await bundle.invite(account.address)
+    const { headers, proof } = await signMembership(account, bundle.clusterId)
+    await bundle.member.call('DELETE', '/v1/clusters/wallets', [account.address])
+    await bundle.invite(account.address)
+    // the same sign-in, sent again, does not bring it back
+    expect((await world.post('/v1/auth/token', proof)).status).toBe(200)
+    expect((await verify(bundle.clusterId, headers)).status).toBe(200)
+    expect((await bundle.marks())[account.address]).toBe('unsigned')
+  })
+
+  it('is not ended by another cluster that lists and removes the wallet', async () => {
+    const bundle = await named()
+    const other = await named()
+    const account = newAccount()
+    await bundle.invite(account.address)
+    const { headers } = await signMembership(account, bundle.clusterId)
+    await other.invite(account.address)
+    await other.member.call('DELETE', '/v1/clusters/wallets', [account.address])
+    await verify(bundle.clusterId, headers)
+    expect((await bundle.marks())[account.address]).toBe('signed')
+  })
+
+  it('stays where its session is revoked', async () => {
+    const bundle = await named()
+    const account = newAccount()
+    const headers = await join(account, bundle)
+    await world.request('/v1/auth/token', { method: 'DELETE', headers })
+    expect((await world.request('/v1/auth/validate', { headers })).status).toBe(401)
+    expect((await bundle.marks())[account.address]).toBe('signed')
   })
 
   it('of a private wallet is published when the wallet becomes public', async () => {
@@ -205,7 +244,9 @@ describe('the evidence log', () => {
     const url = `${world.url}/v1/log/mainnet/evidence/1/tile/entries/000.p/${size}`
     expect((await fetch(url)).status).toBe(200)
     const setGeneration = (generation: number) =>
-      world.pool.query('UPDATE journal_heads SET feed_generation = $1 WHERE network = 0', [generation])
+      world.pool.query('UPDATE journal_heads SET feed_generation = $1 WHERE network = 0', [
+        generation,
+      ])
     await setGeneration(2)
     // the first evidence of the next generation takes the place of the earlier
     await world.pool.query('UPDATE evidence SET generation = 2')
