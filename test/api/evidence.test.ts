@@ -159,6 +159,25 @@ describe('a signed membership', () => {
     expect((await bundle.marks())[account.address]).toBe('unsigned')
   })
 
+  it('counts after a plain sign-in of the same date', async () => {
+    const bundle = await named()
+    const account = newAccount()
+    await bundle.invite(account.address)
+    const { message, signingDate } = (
+      await world.get(`/v1/auth/message?cluster=${bundle.clusterId}`)
+    ).body
+    const signedAs = async (text: string, of: object) => {
+      const signature = await account.sign(text)
+      const proof = { type: 'evm', wallet: account.address, signingDate, signature, ...of }
+      const { token } = (await world.post('/v1/auth/token', proof)).body
+      return { authorization: `Bearer ${token}` }
+    }
+    await signedAs(message.replace(/\nNetwork[\s\S]*$/, ''), {})
+    const headers = await signedAs(message, { cluster: bundle.clusterId })
+    expect((await verify(bundle.clusterId, headers)).status).toBe(200)
+    expect((await bundle.marks())[account.address]).toBe('signed')
+  })
+
   it('is not ended by another cluster that lists and removes the wallet', async () => {
     const bundle = await named()
     const other = await named()
