@@ -83,7 +83,9 @@ export async function runMirror(
           watched(mirrorWorker({ network, pool, epoch, reader, isExpected, cosigner }), healths[0]),
           watched(
             evidenceMirrorWorker({
-              ...{ network, pool, epoch },
+              network,
+              pool,
+              epoch,
               reader: openReader(`${network}/evidence`),
             }),
             healths[1],

@@ -26,7 +26,11 @@ export async function printVerifiedBundle(
   const client = new Client({ url, testnet, timeoutMs: REQUEST_LIMIT_MS })
   const unchecked = new Set<string>()
   const bundle = await verifyBundle(client, name, {
-    ...{ key, domain, domains, sha256: sha256InOneCall, timeoutMs: WHOLE_LIMIT_MS },
+    key,
+    domain,
+    domains,
+    sha256: sha256InOneCall,
+    timeoutMs: WHOLE_LIMIT_MS,
     async isSignedByContract({ address }) {
       unchecked.add(address)
       return false
