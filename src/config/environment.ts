@@ -134,7 +134,9 @@ const variables = z.object({
   /** Domain of the service in the messages that wallets sign; never taken from a request header. */
   SERVICE_DOMAIN: z
     .string()
-    .regex(/^[^\s+\p{C}]+$/u)
+    .regex(/^[^\s+\p{C}"\\]+$/u)
+    // so that an entry of evidence holds every wallet's text and signature
+    .refine((domain) => Buffer.byteLength(domain) <= 60, 'must have at most 60 characters')
     .default('localhost'),
   /** The site's URL in browsers. */
   SITE_URL: httpUrl.optional(),

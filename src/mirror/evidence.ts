@@ -9,6 +9,7 @@ import {
   writeFeedLogRow,
 } from '../db/feed/transparencyLog.js'
 import { assertIndexingLeader } from '../db/journal/head.js'
+import { waitForSource } from '../db/mirror/writer.js'
 import { inTransaction } from '../db/pg/pool.js'
 import type { Worker } from '../ops/worker.js'
 import type { LogPlace } from '../registry/primitives/network.js'
@@ -18,8 +19,9 @@ import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
 import {
   isCheckpointStored,
   type MirrorWorkerOptions,
-  readNewestCheckpoint,
   parsePreviousLog,
+  readNewestCheckpoint,
+  refusalOf,
 } from './worker.js'
 
 const POLL_MS = 5_000
@@ -40,9 +42,9 @@ export function evidenceMirrorWorker({
     fields: { network },
     pollMs: POLL_MS,
     async step(signal, alive) {
-      const { log, generation } = await readFeedLogState(pool, place)
-      reader.last = log
-      const head = await readNewestCheckpoint(reader, true, signal)
+      const { log, previous, generation } = await readFeedLogState(pool, place)
+      reader.last = log ?? previous
+      const head = await readNewestCheckpoint(reader, reader.last === null, signal)
       if (!head || (log && isCheckpointStored(log, head))) return 'idle'
       const { origin, size, root, note } = head
       if (generationInLogName(origin, place) !== generation) return 'waiting'
@@ -51,13 +53,18 @@ export function evidenceMirrorWorker({
       const tree = new GrowingTree(sha256TreeHasher, { size: known, edge })
       await inTransaction(pool, async (db) => {
         await assertIndexingLeader(db, network, epoch)
+        await waitForSource(db)
         if (known === 0) await deleteFeedLogs(db, place, generation)
         for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
           alive()
-          const [first] = texts
-          const before = from === 0 ? parsePreviousLog(first!, head, place) : null
-          if (before) await storePreviousFeedLog(db, place, before)
-          await storeMirroredEvidence(db, network, generation, { from, texts })
+          try {
+            const [first] = texts
+            const before = from === 0 ? parsePreviousLog(first!, head, place) : null
+            if (before) await storePreviousFeedLog(db, place, before)
+            await storeMirroredEvidence(db, network, generation, { from, texts })
+          } catch (error) {
+            throw refusalOf(error, `Entry ${from} of ${origin}`)
+          }
           await storeTiles(db, place, generation, tiles)
         }
         const mirroredLog = {

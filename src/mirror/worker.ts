@@ -205,7 +205,7 @@ export function parsePreviousLog(text: string, { origin }: SignedHead, network: 
 }
 
 /** Error to throw: a refusal of `what`, if an entry's content caused the error; else the error itself. */
-function refusalOf(error: unknown, what: string): unknown {
+export function refusalOf(error: unknown, what: string): unknown {
   if (error instanceof RangeError)
     return logMismatchError(`${what} is refused: ${error.message}.`, error)
   if (!isRefusedValueError(error)) return error

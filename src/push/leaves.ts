@@ -40,7 +40,8 @@ export async function readLogLeaves(
     ? await readEventLeaves(db, network, generation, range, waitForLoop)
     : await readEvidenceEntries(db, networkOfLog(network), generation, range)
   if (!events || from > 0) return events
-  const { previous } = await readFeedLogState(db, network)
+  const { previous, generation: now } = await readFeedLogState(db, network)
+  if (now !== generation) return null
   return [beginningLeaf(origin, previous), ...events]
 }
 

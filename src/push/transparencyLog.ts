@@ -12,7 +12,7 @@ import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createLoopWaker, type LoopWaker } from '../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
-import type { LogPlace } from '../registry/primitives/network.js'
+import type { LogPlace, Network } from '../registry/primitives/network.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
 import { beginningLeaf } from '../registry/transparencyLog/beginning.js'
 import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
@@ -125,10 +125,13 @@ export function feedLogWorker(
       return alarms
     },
     async step(signal) {
-      const server = await readDatabaseIdentity(pool)
+      // the log before the identity: after a fail-over between the two the log is not this database's
       const now = await readFeedLogState(pool, place)
+      const server = await readDatabaseIdentity(pool)
       const { generation, isCaughtUp, log } = now
       if (!isCaughtUp) return 'idle'
+      const domain = log || !isEvidence ? options.domain : await domainOfFeed(pool, network)
+      if (domain === undefined) return 'idle'
       if (isEvidence) await publishEvidence(ctx, generation)
       const followed = isEvidence ? await readFeedLogState(pool, place) : now
       const { newest } = followed
@@ -149,8 +152,10 @@ export function feedLogWorker(
         )
       }
       const isSigned = log && behind === 0 && isHere && isLogSignedBy(log, keys)
+      // what others have signed counts as known, so that a promoted standby can go on
+      if (isSigned && !signed) memory.remember(log, epoch)
       if (isSigned && !witnesses.some(({ isDue }) => isDue(log.note))) return 'idle'
-      const grown = await grow(pool, place, { ...followed, server, signed }, options)
+      const grown = await grow(pool, place, { ...followed, server, signed }, { domain, keys })
       // a rewind happened meanwhile: the next step uses the new generation
       if (grown === 'rewound') return 'progressed'
       if (grown === 'forked') return beginAnew()
@@ -166,6 +171,15 @@ export function feedLogWorker(
       return 'progressed'
     },
   }
+}
+
+/** Domain of the feed's log, with which the evidence log begins. Undefined before the feed's log. */
+async function domainOfFeed(
+  pool: LeaderContext['pool'],
+  network: Network,
+): Promise<string | undefined> {
+  const { log, generation } = await readFeedLogState(pool, network)
+  return log?.origin.slice(0, -logOrigin('', network, generation).length)
 }
 
 /**

@@ -115,7 +115,7 @@ const ClusterSchema = namedObjectSchema('Cluster', {
           .enum(['signed', 'registered', 'unsigned'])
           .optional()
           .describe(
-            'What shows that the wallet belongs here: its public signature, a name that it registered for the cluster on the hub, or nothing but the word of the service. docs/use/verify.md shows how to check it. A mirror leaves it out',
+            'What shows that the wallet belongs here: its public signature, a name that it registered on the hub (that the name is this cluster’s is the word of the service), or only the word of the service. docs/use/verify.md shows how to check it by the logs. A mirror leaves it out',
           ),
         updatedAt: timestamp,
         updatedBy: addressSchema,

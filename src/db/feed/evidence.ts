@@ -95,16 +95,19 @@ export async function storeMirroredEvidence(
   await execute(db, network, MIRROR, [generation, from, texts])
 }
 
-const RANGE = prepared(`SELECT entry FROM evidence
-  WHERE network = $1 AND generation = $2 AND number BETWEEN $3 AND $4 ORDER BY number`)
+const RANGE = prepared(`SELECT e.entry FROM journal_heads h
+  LEFT JOIN evidence e ON e.network = h.network AND e.generation = $2 AND e.number BETWEEN $3 AND $4
+  WHERE h.network = $1 AND h.feed_generation = $2 ORDER BY e.number`)
 
-/** Entries of the evidence log, by their numbers from 1 on. */
+/** Entries of the evidence log, by their numbers from 1 on. Null where the generation has ended. */
 export const readEvidenceEntries = async (
   db: Queryable,
   network: Network,
   generation: number,
   { from, to }: { from: number; to: number },
-): Promise<string[]> =>
-  (await query<{ entry: string }>(db, network, RANGE, [generation, from, to])).map(
-    ({ entry }) => entry,
-  )
+): Promise<string[] | null> => {
+  const values = [generation, from, to]
+  const rows = await query<{ entry: string | null }>(db, network, RANGE, values)
+  if (rows.length === 0) return null
+  return rows.flatMap(({ entry }) => (entry === null ? [] : [entry]))
+}

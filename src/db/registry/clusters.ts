@@ -1,7 +1,7 @@
 import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import {
-  actorOfChange,
   ACTOR_PREFIX_BYTES,
+  actorOfChange,
   isClusterChangeKind,
 } from '../../registry/journal/change.js'
 import { ENTRY_KIND, entryKindOfCode } from '../../registry/journal/entry.js'

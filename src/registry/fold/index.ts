@@ -8,9 +8,9 @@ import { mapKey } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyClusterChange } from './change.js'
 import {
+  applyCommunityConfiguration,
   applyCommunityNamePayment,
   applyCommunityNameRegistration,
-  applyCommunityConfiguration,
   claimAccountOfAssignment,
 } from './community.js'
 import { continueNameMove } from './moves.js'
