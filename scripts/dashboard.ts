@@ -25,7 +25,10 @@ const ROWS: Record<string, PanelOf[]> = {
     [
       'Problems, and first catch-ups',
       'none',
-      by('max by (alarm, network, chain) (clusterd_alarm)', '{{alarm}} {{network}} {{chain}}'),
+      by(
+        'max by (alarm, network, chain, subject) (clusterd_alarm)',
+        '{{alarm}} {{network}} {{chain}} {{subject}}',
+      ),
       by(
         'max by (network, chain) (1 - clusterd_chain_caught_up) > 0',
         '{{network}} {{chain}}, first catch-up',

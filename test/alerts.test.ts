@@ -15,7 +15,7 @@ import {
   STUCK_LOOP_ALARM_MS,
 } from '../src/ops/alarms.js'
 import type { ChainState } from '../src/ops/chainState.js'
-import { StageClock } from '../src/ops/stages.js'
+import { LoopStageTimer } from '../src/ops/stages.js'
 import type { RelayerState } from '../src/relayer/relayerState.js'
 import type { OutboxState } from '../src/relayer/report.js'
 import { firing, parseSamples, type Sample } from './support/alertRules.js'
@@ -50,7 +50,7 @@ const state: ChainState = {
   halted: null,
   lastStepMs: NOW_MS,
   lastError: null,
-  stagesMs: new StageClock().lastMinute(),
+  stagesMs: new LoopStageTimer().lastMinute(),
 }
 const healthyNode = {
   host: 'rpc.example',

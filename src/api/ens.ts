@@ -9,7 +9,7 @@ import { ENS_PRICE } from './limits/costs.js'
 import { nameUrls } from './names/names.js'
 import { addressSchema } from './v1/schemas.js'
 
-const asked = z.object({
+const gatewayCall = z.object({
   sender: addressSchema,
   data: z
     .string()
@@ -20,7 +20,7 @@ async function answered(
   ens: EnsGateway | null,
   siteUrl: string,
   { lookups }: Context,
-  { sender = '', data = '' }: Partial<z.output<typeof asked>>,
+  { sender = '', data = '' }: Partial<z.output<typeof gatewayCall>>,
 ) {
   if (!ens) throw new ApiError('not_found', 'No ENS name is served here.')
   const pages = { pagesOf: (name: string) => nameUrls(siteUrl, name) }
@@ -56,7 +56,7 @@ export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [
     example: { status: 400 },
     ...about,
     costliest: {},
-    params: asked,
+    params: gatewayCall,
     handle: ({ params }, context) => answered(ens, siteUrl, context, params),
   }),
   route.post('/ens', {
@@ -68,7 +68,7 @@ export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [
     example: { status: 400 },
     ...about,
     costliest: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
-    body: asked,
+    body: gatewayCall,
     handle: ({ body }, context) => answered(ens, siteUrl, context, body),
   }),
 ]

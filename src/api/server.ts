@@ -98,9 +98,9 @@ export function createApi(deps: ApiDeps) {
     // closed for too many pipelined requests, of which Node still hands over the rest
     if (req.socket.destroyed) return
     req.url = normalizeUrl(req.url ?? '')
-    const found = checkRequestHeaders(req) ? null : match(req)
-    if (!found) return void shell(req, res)
-    const { route, params } = found
+    const matched = checkRequestHeaders(req) ? null : match(req)
+    if (!matched) return void shell(req, res)
+    const { route, params } = matched
     serveRoute(route, {
       req,
       res,
@@ -120,7 +120,7 @@ export function createApi(deps: ApiDeps) {
     protect(server: Server): void {
       closeUnused = applySocketLimits(server, deps.maxConnections)
     },
-    /** Number of signed changes that wait for their turn. */
+    /** Number of signed changes in the queues. */
     changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
     /** Number of long polls and of open streams. */
     openLongRequests: () => ({

@@ -13,7 +13,7 @@ import {
   type PageFile,
   pageFile,
   pageOfUrl,
-  ROBOTS,
+  ROBOTS_TXT,
   securityText,
 } from '../web/page.js'
 import { isApiPath } from '../web/paths.js'
@@ -25,7 +25,7 @@ import { SEVERAL_STATEMENTS_PRICE } from './limits/costs.js'
 import { INVALID_NAME_MESSAGE, requireName } from './names/names.js'
 import { nameSchema } from './v1/schemas.js'
 
-type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
+type PageRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
 const INDEX = okAnswer(
   { service: 'clusterd', version: SERVICE_VERSION, openapi: '/openapi.json' },
@@ -33,32 +33,32 @@ const INDEX = okAnswer(
 )
 
 /** Response of `/`: the page for browsers, JSON for any other client. */
-export const indexAnswer = (req: Asked): Answer => pageAnswer(req) ?? INDEX
+export const indexAnswer = (req: PageRequest): Answer => pageAnswer(req) ?? INDEX
 
 /** The page of a path, for browsers, which accept `text/html`; null where the API answers. */
-export function pageAnswer(req: Asked): Answer | null {
-  const found = asksForPage(req) ? pageOfUrl(req.url ?? '') : null
-  return found && browserAnswer(found.file, req, found.isFound)
+export function pageAnswer(req: PageRequest): Answer | null {
+  const page = asksForPage(req) ? pageOfUrl(req.url ?? '') : null
+  return page && browserAnswer(page.file, req, page.isFound)
 }
 
 /** Whether a request gets a page: a browser's, for a path outside the API. */
-export const asksForPage = (req: Asked): boolean =>
+export const asksForPage = (req: PageRequest): boolean =>
   isBrowser(req) && !isApiPath((req.url ?? '').split('?', 1)[0]!)
 
-const isBrowser = ({ method, headers }: Asked): boolean =>
+const isBrowser = ({ method, headers }: PageRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && Boolean(headers.accept?.includes('text/html'))
 
-const browserAnswer = (file: PageFile, req: Asked, isFound: boolean): Answer =>
+const browserAnswer = (file: PageFile, req: PageRequest, isFound: boolean): Answer =>
   fileAnswer(file, req, { status: isFound ? 200 : 404, vary: 'accept, accept-encoding' })
 
 /** Answer with a file of the pages. */
 export function assetAnswer(
-  req: Asked,
+  req: PageRequest,
   { build, file }: Readonly<Record<string, unknown>>,
 ): Answer {
-  const found = typeof build === 'string' && typeof file === 'string' ? pageFile(build, file) : null
-  return found
-    ? fileAnswer(found, req)
+  const asset = typeof build === 'string' && typeof file === 'string' ? pageFile(build, file) : null
+  return asset
+    ? fileAnswer(asset, req)
     : errorAnswer(new ApiError('not_found', 'The page has no such file now: load it again.'))
 }
 
@@ -66,7 +66,10 @@ export function assetAnswer(
 const GUIDES = new URL('../../docs/use/', import.meta.url)
 
 /** Answer with a guide: for browsers a page, for any other client its Markdown. */
-export function guidePageAnswer(req: Asked, { file }: Readonly<Record<string, unknown>>): Answer {
+export function guidePageAnswer(
+  req: PageRequest,
+  { file }: Readonly<Record<string, unknown>>,
+): Answer {
   const name = String(file)
   const page = guidePage(name)
   if (isBrowser(req)) return browserAnswer(page ?? indexPage, req, page !== null)
@@ -76,10 +79,10 @@ export function guidePageAnswer(req: Asked, { file }: Readonly<Record<string, un
 }
 
 const PLAIN = 'text/plain; charset=utf-8'
-/** Cache headers of what changes with a release alone. */
+/** Cache headers of responses that only a release changes. */
 const DAILY = { 'cache-control': 'public, max-age=86400' } as const
 
-export const robotsAnswer = (): Answer => answerOfType(PLAIN, ROBOTS, DAILY)
+export const robotsAnswer = (): Answer => answerOfType(PLAIN, ROBOTS_TXT, DAILY)
 
 /** Answer that leads programs with a language model to the documents (llmstxt.org). */
 export const llmsAnswer = (): Answer =>
@@ -95,7 +98,7 @@ const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/
 
 export function fileAnswer(
   file: PageFile,
-  { headers }: Asked,
+  { headers }: PageRequest,
   { status = 200, vary = 'accept-encoding' } = {},
 ): Answer {
   const { type, text, cacheControl, policy } = file

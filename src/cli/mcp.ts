@@ -196,8 +196,8 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
       inputSchema: z.strictObject({ ...input, testnet }),
       annotations: { readOnlyHint: true },
     }
-    server.registerTool(name, config, async (asked, { signal }) =>
-      resultOf(answer(clients[asked.testnet ? 'testnet' : 'mainnet'], asked, signal), url),
+    server.registerTool(name, config, async (args, { signal }) =>
+      resultOf(answer(clients[args.testnet ? 'testnet' : 'mainnet'], args, signal), url),
     )
   }
   await server.connect(new StdioServerTransport())

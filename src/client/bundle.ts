@@ -16,9 +16,11 @@ export interface BundleHeads {
 export interface BundleOptions
   extends CallOptions,
     Pick<LogOptions, 'key' | 'sha256' | 'domain' | 'witnesses'> {
+  /** Other domains of the service that texts of wallets may name, where its domain has changed since its log began. */
+  domains?: readonly string[] | undefined
   /** `heads` of the last time. */
   last?: BundleHeads | undefined
-  /** Checks signatures of smart wallets, as by `verifyHash` of a client of viem. Default: none counts. */
+  /** Checks signatures of smart wallets, as by `verifyMessage` of a client of viem. Default: none counts. */
   isSignedByContract?: ContractCheck | undefined
 }
 
@@ -31,15 +33,26 @@ export interface VerifiedBundle {
 }
 
 /**
- * Reads who belongs to the cluster that holds a name, from the signed logs of a service, and checks what shows it:
- * the wallets' own signatures (`signed`), or registrations that the hub's log has too (`registered`; `verifyRegistry`
- * compares them with the hub). The service's word alone is `unsigned`.
- * @throws ClusterdError not_found for a name that nobody holds; log_mismatch, timeout
+ * Reads who belongs to the cluster that holds a name, from the signed logs of a service, and what shows it: the
+ * wallet's own signature (`signed`), or a name that the wallet registered on the hub (`registered`; `verifyRegistry`
+ * compares with the hub, which does not know clusters). The rest is the service's word: which cluster holds the name,
+ * departures, and `unsigned`.
+ * @throws ClusterdError not_found for a name that nobody holds, or whose change of hands the log does not show yet;
+ * log_mismatch, timeout; errors of `isSignedByContract`
  */
 export function verifyBundle(
   client: Client,
   name: string,
-  { key, sha256, domain, witnesses, last, isSignedByContract, ...options }: BundleOptions,
+  {
+    key,
+    sha256,
+    domain,
+    domains = [],
+    witnesses,
+    last,
+    isSignedByContract,
+    ...options
+  }: BundleOptions,
 ): Promise<VerifiedBundle> {
   return withTimeLimit(options, async (signal) => {
     const { LoggedBundle } = await import('../registry/auth/bundle.js')
@@ -56,7 +69,7 @@ export function verifyBundle(
       name: name.toLowerCase(),
       clusterId,
       network,
-      domain: ofLog,
+      domains: [ofLog, ...domains],
       isSignedByContract,
     })
     const evidence = new LogReader(client, {
@@ -76,12 +89,17 @@ export function verifyBundle(
       if (signed)
         for await (const { text, index } of evidence.entries(signed, { signal }))
           bundle.takeEvidence(text, index)
-      const wallets = await bundle.wallets()
-      return { clusterId, wallets, heads: { feed: feed.last!, evidence: evidence.last } }
     } catch (error) {
       throw error instanceof RangeError
         ? logMismatchError(`The logs of ${ofLog} do not show the bundle: ${error.message}.`, error)
         : error
     }
+    if (bundle.holder !== clusterId)
+      throw new ClusterdError(
+        'not_found',
+        `The log does not show that ${name} belongs to ${clusterId}, but to ${bundle.holder ?? 'no cluster'}: if that is new, ask again.`,
+      )
+    const wallets = await bundle.wallets()
+    return { clusterId, wallets, heads: { feed: feed.last!, evidence: evidence.last } }
   })
 }

@@ -118,6 +118,28 @@ describe('a call', () => {
     expect(asked).toHaveLength(1)
   })
 
+  it('lets a wallet sign no membership that the message does not name, nor calls one signed that was not kept', async () => {
+    const clusterId = `0x${'ab'.repeat(32)}`
+    let end = ''
+    let verified: object = { success: true }
+    const { client } = await clientOf((req, res) => {
+      if (req.url!.startsWith('/v1/auth/message'))
+        json(res, { message: `sign${end}`, signingDate: 'now' })
+      else json(res, req.url!.startsWith('/v1/auth/token') ? { token: 'key' } : verified)
+    })
+    let signatures = 0
+    const signMessage = async () => `0x${++signatures}`
+    const sign = () => client.signMembership({ address: '0x1', signMessage }, clusterId)
+    for (end of ['', `\nCluster: 0x${'cd'.repeat(32)}`])
+      expect(await caught(sign())).toMatchObject({ code: 'unexpected' })
+    expect(signatures).toBe(0)
+    end = `\nCluster: ${clusterId}`
+    for (verified of [{ success: true }, { success: true, signed: false }])
+      expect((await caught(sign())).message).toContain('sign again')
+    verified = { success: true, signed: true }
+    expect(await sign()).toBe('key')
+  })
+
   it('fails with one class of error, with the service’s code or the client’s own', async () => {
     const { client } = await clientOf((req, res) => {
       if (req.url === '/v1/networks')

@@ -7,6 +7,7 @@ import {
 } from './families.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
+import { NOT_SIGNED, requireCluster } from './membership.js'
 import { type RegistrationNetwork, withViemChain } from './networks.js'
 import { followStatus, type WaitOptions, waitForStatus } from './status.js'
 import { withTimeLimit } from './time.js'
@@ -93,10 +94,10 @@ export class Client {
 
   /** The address behind `name` or `name/wallet`, null where it resolves to nothing. */
   async addressOf(name: string, options?: CallOptions): Promise<Schemas['AddressRecord'] | null> {
-    const found = await this.addressesOf([name], options)
-    if (!Array.isArray(found))
+    const records = await this.addressesOf([name], options)
+    if (!Array.isArray(records))
       throw new ClusterdError('unexpected', 'The answer is not one of clusterd.')
-    return found[0] ?? null
+    return records[0] ?? null
   }
 
   /** The addresses behind up to 1,000 names. Names that resolve to nothing are left out. */
@@ -132,8 +133,8 @@ export class Client {
   /** The id of the cluster in which an address is verified, null for none. */
   async clusterIdOf(address: string, options?: CallOptions): Promise<string | null> {
     const input = { params: { address }, ...options }
-    const found = await orNull(this.request('GET', '/v1/clusters/address/{address}', input))
-    return found?.clusterId ?? null
+    const record = await orNull(this.request('GET', '/v1/clusters/address/{address}', input))
+    return record?.clusterId ?? null
   }
 
   /** Whether each name can be registered, in order. */
@@ -216,6 +217,7 @@ export class Client {
       query,
       ...options,
     })
+    requireCluster(message, cluster)
     // no time limit: a person has to confirm, so only the signal ends this wait
     const signature = await withTimeLimit({ signal: options.signal }, async () => sign(message))
     const body = { ...query, signingDate, signature }
@@ -262,15 +264,20 @@ export class Client {
   /**
    * Joins a cluster that lists the wallet, or signs the membership of a wallet that is verified there: signs in, by a
    * signature that will be public (docs/use/verify.md), and verifies the wallet. Other wallets need no signature.
+   * @returns the key, as `signIn`
+   * @throws ClusterdError `unexpected` where the service did not keep the signature
    */
   async signMembership(
     wallet: Wallet,
     clusterId: string,
-    { chainId, ...options }: CallOptions & { chainId?: number } = {},
+    options: Omit<SignInOptions, 'cluster'> = {},
   ): Promise<string> {
-    const signer = { cluster: clusterId, ...(chainId !== undefined && { chainId }) }
-    const token = await this.signIn(wallet, { ...options, ...signer })
-    await this.verifyIn(clusterId, options)
+    const token = await this.signIn(wallet, { ...options, cluster: clusterId })
+    const { signed } = await this.request('POST', '/v1/clusters/verify/{clusterId}', {
+      params: { clusterId },
+      ...options,
+    })
+    if (!signed) throw new ClusterdError('unexpected', NOT_SIGNED)
     return token
   }
 

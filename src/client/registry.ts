@@ -113,8 +113,8 @@ async function checkHub(
     if (answer !== word) throw new ClusterdError('registry_mismatch', problem)
   }
   const question = { method: 'eth_getBlockByHash', params: [blockHash, false] }
-  const found = await node.request(question as never)
-  const ageMs = Date.now() - 1_000 * Number(Object(found).timestamp)
+  const header = await node.request(question as never)
+  const ageMs = Date.now() - 1_000 * Number(Object(header).timestamp)
   if (!(ageMs <= maxAgeMs))
     throw new ClusterdError(
       'registry_mismatch',

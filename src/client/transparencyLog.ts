@@ -6,7 +6,7 @@ import {
   readBeginningLeaf,
 } from '../registry/transparencyLog/beginning.js'
 import {
-  formatNote,
+  formatSignedNote,
   fromBase64,
   keyIdOf,
   parseCheckpoint,
@@ -126,7 +126,7 @@ export class LogReader {
   /** Resolves when the comparisons with `last` that began earlier have ended. A new comparison waits for that. */
   #compared: Promise<unknown> = Promise.resolve()
 
-  /** @throws TypeError for a key or a number of witnesses that can not be, and for a `last` that is no checkpoint */
+  /** @throws TypeError for an invalid key or number of witnesses, and for a `last` that is not a checkpoint */
   constructor(client: Client, options: LogOptions) {
     const key = fromBase64(options.key)
     if (key?.length !== KEY_BYTES)
@@ -157,7 +157,7 @@ export class LogReader {
    * @throws ClusterdError log_mismatch, whose message says what is wrong
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
-    return this.#inTurn(async () =>
+    return this.#afterPreviousComparison(async () =>
       this.#continued(
         textOf(await this.#get('checkpoint', MOST_NOTE, signal), 'The checkpoint'),
         signal,
@@ -170,7 +170,7 @@ export class LogReader {
    * @throws ClusterdError log_mismatch
    */
   async take(note: string, signal?: AbortSignal): Promise<SignedHead> {
-    return this.#inTurn(() => this.#continued(note, signal))
+    return this.#afterPreviousComparison(() => this.#continued(note, signal))
   }
 
   async #continued(note: string, signal?: AbortSignal): Promise<SignedHead> {
@@ -187,7 +187,7 @@ export class LogReader {
   }
 
   /** Runs comparisons one after the other, because each compares with the last checkpoint. */
-  #inTurn<T>(compare: () => Promise<T>): Promise<T> {
+  #afterPreviousComparison<T>(compare: () => Promise<T>): Promise<T> {
     const compared = this.#compared.then(compare)
     this.#compared = compared.catch(() => {})
     return compared
@@ -203,15 +203,16 @@ export class LogReader {
     if (generationInLogName(origin, this.#network) === null || !isOfDomain)
       throw logMismatchError(`The checkpoint is of another log, ${origin}.`)
     const keyId = keyIdOf(this.#sha256, origin, this.#key)
-    const own = parsed.signatures.filter(({ name }) => name === origin)
-    const signed = own.find((one) => one.keyId === keyId)
+    const candidates = parsed.signatures.filter(({ name }) => name === origin)
+    const signed = candidates.find((one) => one.keyId === keyId)
     if (!signed)
       throw logMismatchError('The checkpoint is signed by other keys than the one expected.')
     if (!isTextSigned(this.#key, signed.signature, parsed.text))
       throw logMismatchError('The signature of the checkpoint is wrong.')
-    const logs = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
+    const logs = [signed, ...candidates.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
     const others = requireWitnesses(this.#witnesses, parsed, origin)
-    return { ...head, note: formatNote({ text: parsed.text, signatures: [...logs, ...others] }) }
+    const signatures = [...logs, ...others]
+    return { ...head, note: formatSignedNote({ text: parsed.text, signatures }) }
   }
 
   /**
@@ -220,12 +221,12 @@ export class LogReader {
    * @throws ClusterdError invalid_request for an id that no event of this network can have; log_mismatch
    */
   async event(id: string, signal?: AbortSignal): Promise<LogEntry> {
-    const asked = parseEventId(id)
-    if (asked?.network !== this.#network)
+    const eventId = parseEventId(id)
+    if (eventId?.network !== this.#network)
       throw new ClusterdError('invalid_request', `No event of ${this.#network} has the id “${id}”.`)
     const head = await this.checkpoint(signal)
-    const index = asked.number
-    if (asked.generation !== generationInLogName(head.origin, this.#network))
+    const index = eventId.number
+    if (eventId.generation !== generationInLogName(head.origin, this.#network))
       throw logMismatchError(`The log is ${head.origin}: event ${id} is of another generation.`)
     if (index >= head.size) throw logMismatchError(`The log has no event ${id} yet.`)
     return { index, text: await this.#entry(head, index, signal) }
@@ -257,9 +258,9 @@ export class LogReader {
     const ask = (index: number): void => {
       const tile = tileAt(head.size, 0, index)
       if (!tile) return
-      const asked = this.#bundle(head, tile, signal)
-      asked.catch(() => {})
-      ahead.push(asked)
+      const bundle = this.#bundle(head, tile, signal)
+      bundle.catch(() => {})
+      ahead.push(bundle)
     }
     for (let i = 0; i < AHEAD; i++) ask(first + i)
     try {
@@ -363,7 +364,7 @@ export class LogReader {
   }
 
   async #tiles(head: TreeHead, tiles: readonly Tile[], signal?: AbortSignal) {
-    const found = await Promise.all(
+    const hashes = await Promise.all(
       tiles.map(async (tile) => {
         const length = tile.width * HASH_BYTES
         const bytes = await this.#get(`${this.#below(head)}/${tilePath(tile)}`, length, signal)
@@ -374,7 +375,7 @@ export class LogReader {
         return [tileKey(tile), bytes] as const
       }),
     )
-    return new Map(found)
+    return new Map(hashes)
   }
 
   #generationIn = (origin: string): number => generationInLogName(origin, this.#network) ?? 0

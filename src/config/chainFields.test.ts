@@ -1,6 +1,7 @@
 import {
   chmodSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -12,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { addChainFields } from './chainsFile.js'
+import { writeAtomically } from './files.js'
 
 const CONTRACT = `0x${'0c'.repeat(20)}`
 const ADDED = new Map([
@@ -26,6 +28,14 @@ function added(text: string): string {
   addChainFields(file, ADDED)
   return readFileSync(file, 'utf8')
 }
+
+it('a file that can not be replaced leaves no copy with its secrets', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'clusterd-files-'))
+  const file = join(folder, 'taken')
+  mkdirSync(join(file, 'full'), { recursive: true })
+  expect(() => writeAtomically(file, 'a key')).toThrow(/EISDIR|ENOTEMPTY|EEXIST/)
+  expect(readdirSync(folder)).toEqual(['taken'])
+})
 
 describe('fields that are added to a chains file', () => {
   it('keep the other fields, their order and the indentation', () => {
@@ -52,11 +62,12 @@ describe('fields that are added to a chains file', () => {
     const [file, link] = ['chains.json', 'link.json'].map((name) => join(folder, name))
     const chain = { label: '11155111', role: 'hub', rpcUrls: ['http://a'] }
     writeFileSync(file!, JSON.stringify({ chains: [chain] }))
-    chmodSync(file!, 0o640)
+    // a bit that the umask of most processes clears
+    chmodSync(file!, 0o662)
     symlinkSync('chains.json', link!)
     addChainFields(link!, ADDED)
     expect(lstatSync(link!).isSymbolicLink()).toBe(true)
-    expect(statSync(file!).mode & 0o777).toBe(0o640)
+    expect(statSync(file!).mode & 0o777).toBe(0o662)
     expect(JSON.parse(readFileSync(file!, 'utf8')).chains[0].contract).toBe(CONTRACT)
     expect(readdirSync(folder).toSorted()).toEqual(['chains.json', 'link.json'])
   })

@@ -1,4 +1,4 @@
-import { chownSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import { NETWORK_OF_CHAIN_LABEL, NETWORKS, type Network } from '../registry/primitives/network.js'
 import {
@@ -10,7 +10,7 @@ import {
   nonEvmSectionSchemas,
   settingsPerNetwork,
   withNonEvmPresets,
-} from './clusters.js'
+} from './nonEvmSections.js'
 import { networkDeploymentSchema } from './deployment.js'
 import { ConfigError, combinedConfigError, parseInput } from './error.js'
 import { type DraftChainConfig, evmChainSchema } from './evmChain.js'
@@ -22,6 +22,7 @@ import {
   recordByChainId,
   weiText,
 } from './fields.js'
+import { writeAtomically } from './files.js'
 import { type JsonSchema, missingNewFields, type NewField } from './newFields.js'
 
 /** Settings of the relayer on a network's hub. */
@@ -67,8 +68,8 @@ const sections = z.strictObject({
       /** Age of a payment at which the relayer releases it to the recipient, if its registration is final. */
       releaseAfterMs: nonnegativeInt.default(5 * 86_400_000),
       /**
-       * Payments in a chain's own coin worth less than this many times the cost of their refusal are not refused.
-       * Their payers can reclaim them. Default 1, with a local hub 0.
+       * Smallest payment in a chain's own coin that the relayer refunds by a refusal, as a multiple of the refusal's
+       * cost. Payers of smaller payments can reclaim them. Default 1, with a local hub 0.
        */
       refusalWorth: z.number().nonnegative().optional(),
     })
@@ -152,6 +153,7 @@ function checkNetworks(file: Sections, issue: Issue): void {
 /** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
 export type DraftChainsFile = z.output<typeof chainsFile>
 export type ChainConfig = DraftChainConfig & { readonly contract: `0x${string}` }
+/** ENS parent name as the chains file may have it before the resolver is deployed. */
 export type DraftEnsParent = z.output<typeof ensParent>
 export type EnsParent = DraftEnsParent & { readonly resolver: `0x${string}` }
 export interface ChainsFile
@@ -196,11 +198,7 @@ export function addChainFields(file: string, added: ReadonlyMap<string, object>)
   parseDraftChainsFile(json, file)
   const indentation = /^[ \t]+/m.exec(textOf(file))?.[0] ?? 2
   const target = realpathSync(file)
-  const { mode, uid, gid } = statSync(target)
-  const temporary = `${target}.${process.pid}.tmp`
-  writeFileSync(temporary, `${JSON.stringify(json, null, indentation)}\n`, { mode, flush: true })
-  chownSync(temporary, uid, gid)
-  renameSync(temporary, target)
+  writeAtomically(target, `${JSON.stringify(json, null, indentation)}\n`, statSync(target))
 }
 
 function readJson(file: string): unknown {

@@ -179,6 +179,7 @@ describe('the environment', () => {
     [{ DATABASE_DIRECT_URL: 'mysql://x' }, /DATABASE_DIRECT_URL: must be a postgresql:\/\/ URL/],
     [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL/],
     [{ OPS_TOKEN: 'short' }, /OPS_TOKEN: must have at least 16 characters/],
+    [{ SERVICE_DOMAIN: 'd'.repeat(61) }, /SERVICE_DOMAIN: must have at most 60 characters/],
     [{ CLUSTERD_FAILPOINT: 'A B' }, /CLUSTERD_FAILPOINT/],
   ])('with %o stops with one sentence', (env, sentence) => {
     expect(() => readEnvironment(env)).toThrow(sentence)

@@ -35,8 +35,8 @@ const VARIABLE = /^(export\s+)?([A-Za-z_]\w{0,63})(\s*)=(\s*)(.*)$/
 export function envFileFaults(text: string): EnvFileFault[] {
   const faults: EnvFileFault[] = []
   const lines = text.replace(/^\ufeff/, '').split('\n')
-  const add = (i: number, variable: string | null, found: string, remedy: string): void =>
-    void faults.push({ line: i + 1, variable, found, remedy })
+  const add = (i: number, variable: string | null, problem: string, remedy: string): void =>
+    void faults.push({ line: i + 1, variable, found: problem, remedy })
 
   if (text.startsWith('\ufeff')) add(0, null, 'begins with a byte order mark', SAVE)
   const returned = lines.findIndex((line) => line.endsWith('\r'))

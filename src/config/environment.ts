@@ -134,7 +134,9 @@ const variables = z.object({
   /** Domain of the service in the messages that wallets sign; never taken from a request header. */
   SERVICE_DOMAIN: z
     .string()
-    .regex(/^[^\s+\p{C}]+$/u)
+    .regex(/^[^\s+\p{C}"\\]+$/u)
+    // so that an entry of evidence holds every wallet's text and signature
+    .refine((domain) => Buffer.byteLength(domain) <= 60, 'must have at most 60 characters')
     .default('localhost'),
   /** The site's URL in browsers. */
   SITE_URL: httpUrl.optional(),
@@ -178,7 +180,7 @@ const variables = z.object({
   ),
   MIRROR_KEY: z.base64().length(44, 'must be 32 bytes in base64').optional(),
   MIRROR_DOMAIN: z.string().optional(),
-  /** Name of a log to copy even if it does not continue the log that was copied before. */
+  /** Name of a log to mirror even if it does not continue the log that was mirrored before. */
   MIRROR_ACCEPT: z.string().optional(),
   /** Name under which `clusterd mirror` signs checkpoints as a witness, by LOG_KEY. */
   MIRROR_WITNESS: z

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import type { Cosigner } from '../registry/transparencyLog/signer.js'
 import { type ChainsFile, emptyChainsFile, readChainsFile } from './chainsFile.js'
-import { configuredNonEvmSections, emptyNonEvmSections } from './clusters.js'
+import { configuredNonEvmSections, emptyNonEvmSections } from './nonEvmSections.js'
 import { type CommandFlags, type Environment, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
 import { addressOfSigningKey, readLogSigningKeys, readRelayerOrEnsKey } from './relayerKey.js'
@@ -64,16 +64,16 @@ export function readConfigWithProblems() {
   return { config, problems }
 }
 
-/** Service or folder that a mirror copies, and the logs that the mirror accepts. */
+/** Source of a mirror, a service or a folder, and the logs that the mirror accepts. */
 export interface MirrorConfig {
   /** URL of a service, or a folder that `clusterd journal export` wrote. */
   url: string
-  /** Public key that signs the copied logs, base64. */
+  /** Public key that signs the mirrored logs, base64. */
   key: string
   apiKey: string | undefined
-  /** Domain with which the names of the copied logs begin. */
+  /** Domain with which the names of the mirrored logs begin. */
   domain: string | undefined
-  /** Name of a log to copy even if it does not continue the log that was copied before. */
+  /** Name of a log to mirror even if it does not continue the log that was mirrored before. */
   accept: string | undefined
   /** Signs checkpoints as a witness; undefined: nobody does. */
   cosigner: Cosigner | undefined

@@ -14,8 +14,8 @@ export interface NewField {
 
 /** Fields with `since` in the schema that a value does not have, each once. A missing section counts as one field. */
 export function missingNewFields(schema: JsonSchema, value: unknown): NewField[] {
-  const found = new Map(walk(schema, value, '').map((one) => [one.field, one]))
-  return [...found.values()]
+  const newFields = new Map(walk(schema, value, '').map((one) => [one.field, one]))
+  return [...newFields.values()]
 }
 
 function walk(

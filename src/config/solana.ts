@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { SOLANA } from '../registry/families.js'
 import { parseWalletOrNull } from '../registry/primitives/address.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { CompleteNonEvmSettings, NonEvmSection } from './clusterSection.js'
+import type { CompleteNonEvmSettings, NonEvmSection } from './nonEvmSection.js'
 import { evmAddress, nonnegativeInt, positiveInt, rpcUrls, wsUrl } from './fields.js'
 
 /** Schema of 32 bytes in base58, as Solana writes keys and hashes. */
@@ -10,8 +10,8 @@ const base58Key = z
   .string()
   .refine((text) => parseWalletOrNull(text)?.type === 'solana', 'must be 32 bytes in base58')
 
-/** Schema of a network's settings for Solana's cluster of nodes. */
-const cluster = z
+/** Schema of a network's settings for Solana. */
+const settings = z
   .strictObject({
     rpcUrls,
     /** WebSocket URLs. Logs of the program wake the watcher. */
@@ -19,8 +19,8 @@ const cluster = z
     /** Id of the registrar program; a draft may leave it out. */
     programId: base58Key.optional(),
     /**
-     * Genesis hash, which identifies the cluster. Default: that of Solana's public cluster; with a local hub it is read
-     * at the first start.
+     * Genesis hash, which identifies the Solana cluster (mainnet-beta, devnet or a local one). Default: that of the
+     * network's public cluster. With a local hub it is read from the nodes at the first start.
      */
     genesisHash: base58Key.optional(),
     /** The slot of the program's deployment: earlier payments are not read. */
@@ -47,7 +47,7 @@ const cluster = z
   })
   .readonly()
 
-type DraftCluster = z.output<typeof cluster>
+type DraftSettings = z.output<typeof settings>
 
 /**
  * Genesis hashes of Solana's clusters. The testnet is `devnet`, which is Solana's cluster for applications, has a
@@ -59,7 +59,7 @@ const GENESIS: Readonly<Record<Network, string>> = {
 }
 
 /** Chainlink's price feeds by the label of the hub's chain. The maximum ages exceed their heartbeats. */
-const FEEDS: Readonly<Record<string, NonNullable<DraftCluster['feeds']>>> = {
+const FEEDS: Readonly<Record<string, NonNullable<DraftSettings['feeds']>>> = {
   '1': {
     solUsd: '0x4ffc43a60e009b551865a93d232e33fce9f01507',
     ethUsd: '0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419',
@@ -70,10 +70,10 @@ const FEEDS: Readonly<Record<string, NonNullable<DraftCluster['feeds']>>> = {
 
 export const solanaSection = {
   family: SOLANA,
-  cluster,
-  withPresets(own, hub) {
-    const { genesisHash = GENESIS[hub.network], feeds = FEEDS[hub.label] } = own
-    return { ...own, genesisHash, feeds }
+  settings,
+  withPresets(draft, hub) {
+    const { genesisHash = GENESIS[hub.network], feeds = FEEDS[hub.label] } = draft
+    return { ...draft, genesisHash, feeds }
   },
   refusal: ({ commitment }, isLocal) =>
     commitment === 'confirmed' && !isLocal
@@ -86,6 +86,6 @@ export const solanaSection = {
     programId: '`clusterd solana deploy` deploys the program',
     feeds: 'name the price feeds solUsd and ethUsd on the hub',
   },
-} satisfies NonEvmSection<DraftCluster>
+} satisfies NonEvmSection<DraftSettings>
 
 export type SolanaConfig = CompleteNonEvmSettings<typeof solanaSection>

@@ -1,6 +1,10 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
 import { createLog } from '../ops/logger/logger.js'
+import { WorkerLoops } from '../ops/loops.js'
+import { createMetrics } from '../ops/metrics.js'
+import { runWorkers } from '../ops/worker.js'
+import { registerSnapshotMetrics } from './metrics.js'
 import { alarmLogWorker, type ProcessSnapshot } from './snapshot.js'
 
 const logInto = (lines: Record<string, unknown>[]) =>
@@ -31,6 +35,64 @@ it('an alarm is logged when it begins, and again only after it has ended', async
   ])
   expect(await logged()).toEqual([])
   expect(await logged(behind(2))).toEqual([[50, 'mainnet', ...line]])
+})
+
+it('problems of one alarm differ by their subject, not by their text', async () => {
+  const lines: Record<string, unknown>[] = []
+  let failures = 0
+  const away = (subject: string): ProblemWithAlarm => ({
+    alarm: 'ClusterdWitnessAway',
+    text: `the witness ${subject} does not sign: ${'x'.repeat(failures++)}`,
+    network: 'mainnet',
+    subject,
+  })
+  let nodes = ['10.0.0.5']
+  const nodesNow = () => nodes.map((host) => ({ host, isWrong: true }))
+  const worker = alarmLogWorker(
+    logInto(lines),
+    () =>
+      ({
+        ...none,
+        raised: [away('w1'), away('w2')],
+        chains: [
+          {
+            network: 'mainnet',
+            label: '1',
+            nodes: [{ use: 'index', nodes: nodesNow() }],
+            state: null,
+          },
+        ],
+      }) as never,
+  )
+  for (let i = 0; i < 3; i++) await worker.step(new AbortController().signal, () => {})
+  nodes = ['10.0.0.5', '10.0.0.6']
+  for (let i = 0; i < 3; i++) await worker.step(new AbortController().signal, () => {})
+  expect(lines.map(({ subject }) => subject)).toEqual(['w1', 'w2', '10.0.0.5', '10.0.0.6'])
+})
+
+it('two problems of one alarm and network are two samples of the metric', async () => {
+  const { registry } = createMetrics()
+  const raised = [behind(2), { ...behind(3), subject: 'evidence' }]
+  registerSnapshotMetrics(registry, () => ({ ...none, raised }) as never)
+  const { values } = await registry.getSingleMetric('clusterd_alarm')!.get()
+  expect(values.filter(({ labels: { alarm } }) => alarm === 'ClusterdLogBehind')).toMatchObject(
+    ['', 'evidence'].map((subject) => ({ value: 1, labels: { subject } })),
+  )
+})
+
+it('lost commits, which no memory outlasts, are logged at once', async () => {
+  const lines: Record<string, unknown>[] = []
+  const loops = new WorkerLoops()
+  const stop = new AbortController()
+  const log = logInto(lines)
+  const read = () => ({ ...none, raised: loops.alarms() }) as never
+  const { signal } = stop
+  const done = runWorkers([alarmLogWorker(log, read, loops.onLostCommits)], { log, loops, signal })
+  await vi.waitFor(() => expect(loops.states()).toMatchObject([{ name: 'the log of alarms' }]))
+  loops.reportLostCommits('testnet')
+  await vi.waitFor(() => expect(lines).toMatchObject([{ alarm: 'ClusterdWentBack' }]))
+  stop.abort()
+  await done
 })
 
 it('of problems only those are logged that an operator has to end', async () => {

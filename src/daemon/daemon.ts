@@ -20,7 +20,7 @@ import type { Logger } from '../ops/logger/logger.js'
 import { WorkerLoops } from '../ops/loops.js'
 import { createMetrics } from '../ops/metrics.js'
 import { listenOnPort, startOpsServer } from '../ops/port/server.js'
-import { runWorkers } from '../ops/worker.js'
+import { runWorkers, type Worker } from '../ops/worker.js'
 import { ChangeNotifications } from '../push/changeNotifications.js'
 import { runWebhooks } from '../push/webhooks/run.js'
 import { paymentReleaseTypedData } from '../registry/community/release.js'
@@ -66,7 +66,8 @@ export class Daemon {
   readonly #proofs: Promise<void>[] = []
   #api: Pick<Api, 'changesWaiting' | 'openLongRequests' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
-  #alarmLog: Promise<void> = Promise.resolve()
+  readonly #alarmLog: Worker
+  #alarmLogDone: Promise<void> = Promise.resolve()
   #isStopping = false
   readonly #leases: pg.Pool
   #closeApi: () => Promise<void> = async () => {}
@@ -103,12 +104,13 @@ export class Daemon {
       loops: this.#loops,
       onError: (err) => log.debug({ err }, 'listening to the database'),
       // a fault that broke or silenced the listener's connection has probably affected the pools' connections. After a
-      // fail-over, those that only read would go on to read the old primary
+      // fail-over, connections that only read would otherwise stay on the old primary
       onRenewed: () => [this.#readPool, this.#writePool, this.#leases].forEach(dropConnections),
       onWake: createRestoreDetector(this.#writePool, (network) =>
         this.#loops.reportLostCommits(network),
       ),
     })
+    this.#alarmLog = alarmLogWorker(log, () => this.#snapshot(), this.#loops.onLostCommits)
     registerSnapshotMetrics(this.#metrics.registry, () => this.#snapshot())
   }
 
@@ -121,10 +123,10 @@ export class Daemon {
       metrics: this.#metrics,
       loops: this.#loops,
     }
-    const copies = await readMirroredNetworks(this.#writePool)
-    if (copies.size > 0 && roles.some((role) => role !== 'api'))
+    const mirrored = await readMirroredNetworks(this.#writePool)
+    if (mirrored.size > 0 && roles.some((role) => role !== 'api'))
       throw new Error('The database is a mirror’s, and is only read: start with `--roles api`.')
-    await this.#startMirrors(opening, copies.size === 0)
+    await this.#startMirrors(opening, mirrored.size === 0)
     for (const family of this.#families) {
       const opened = await family.open(this.#config, opening, this.#chains)
       this.#chains = [...this.#chains, ...opened]
@@ -154,11 +156,7 @@ export class Daemon {
       if (proofs.length > 0 && !roles.includes('index'))
         this.#proofs.push(runWorkers(proofs, ctx).catch(() => {}))
     }
-    // in loops of its own, which `/status` does not show
-    this.#alarmLog = runWorkers([alarmLogWorker(this.#log, () => this.#snapshot())], {
-      log: this.#log,
-      signal: this.#stopping.signal,
-    })
+    this.#alarmLogDone = runWorkers([this.#alarmLog], { ...opening, signal: this.#stopping.signal })
     // the API loads while the indexers take their leases
     if (roles.includes('api')) await this.#startApi()
     await this.#startOps()
@@ -207,6 +205,10 @@ export class Daemon {
 
   /** Closes all parts within the time limit, the pools last. */
   async close(): Promise<void> {
+    // alarms end with their workers
+    await this.#alarmLog
+      .step(this.#stopping.signal, () => {})
+      .catch((err: Error) => this.#log.warn({ err }, 'closing'))
     this.#stopping.abort()
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS).unref())
     await Promise.race([this.#closeAll(), timeout])
@@ -220,7 +222,7 @@ export class Daemon {
         this.#closeApi(),
         this.#listener.done,
         this.#webhooks,
-        this.#alarmLog,
+        this.#alarmLogDone,
         ...this.#proofs,
         ...loops(),
       ])

@@ -11,7 +11,7 @@ const JOB_KINDS = Object.keys(JOB_KIND)
 const OPEN_JOB_STATES = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed')
 
 /** Sample by which the metric of the alarms exists while there is none. */
-const NO_ALARM = [{ alarm: 'none', network: '', chain: '' }, 0] as const
+const NO_ALARM = [{ alarm: 'none', network: '', chain: '', subject: '' }, 0] as const
 
 /**
  * Adds the metrics that show the daemon's snapshot.
@@ -22,11 +22,12 @@ export function registerSnapshotMetrics(registry: Registry, read: () => ProcessS
   show(
     'clusterd_alarm',
     'Problems by the alarm that names their remedy; `/status` describes each',
-    ['alarm', 'network', 'chain'],
+    ['alarm', 'network', 'chain', 'subject'],
     (snapshot) => {
       const { problems, warnings } = processAlarms(snapshot)
       const samples = [...problems, ...warnings].map(
-        ({ alarm, network = '', chain = '' }) => [{ alarm, network, chain }, 1] as const,
+        ({ alarm, network = '', chain = '', subject = '' }) =>
+          [{ alarm, network, chain, subject }, 1] as const,
       )
       return [NO_ALARM, ...samples]
     },

@@ -25,12 +25,12 @@ export const NAME_PROOF_LOOP = 'the proof of the names'
 async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Promise<void> {
   const { network } = hub
   const { seq, generation } = await readJournalHead(pool, network)
-  const copy = (await readMirroredNetworks(pool)).get(network)
-  if (!copy || copy.provedSeq >= seq) return
+  const mirrored = (await readMirroredNetworks(pool)).get(network)
+  if (!mirrored || mirrored.provedSeq >= seq) return
   const { confirmed } = await readConfirmedBlock(hub, await hub.heads())
   const block = await hub.rpc.onOneNode((call) => getBlockHeader(call, Math.max(0, confirmed)))
   if (!block) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
-  for (let after = copy.provedSeq; ; alive()) {
+  for (let after = mirrored.provedSeq; ; alive()) {
     const names = await readWinningBidBodies(pool, network, after, MAX_OWNERS_PER_CALL)
     const bodies = names.map(({ body }) => body)
     if (bodies.length === 0) break

@@ -7,6 +7,7 @@ import { type ChainState, chainProblem } from '../ops/chainState.js'
 import { type FailedRoute, failedRequestProblems } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/logger/logger.js'
 import { installationProblems, type LoopState, loopProblems } from '../ops/loops.js'
+import type { LoopWaker } from '../ops/notify.js'
 import { type InternalErrorCount, internalErrorProblems } from '../ops/ownErrors.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -35,7 +36,7 @@ export interface ProcessSnapshot {
   chains: readonly ServedChain[]
   /** Networks and roles that this process leads, or stands by for. */
   leads: readonly { network: Network; role: LeaderRole; isLeading: boolean }[]
-  /** Networks that this process mirrors. `problem`: why nothing is copied. */
+  /** Networks that this process mirrors. `problem`: why the source's log is not read. */
   mirrors: readonly { network: Network; problem: ProblemWithAlarm | null }[]
   /** Outboxes that this process leads. */
   outboxes: readonly OutboxState[]
@@ -105,16 +106,22 @@ const LASTING: ReadonlySet<AlarmName> = new Set<AlarmName>([
 /**
  * Creates the worker that logs each alarm of this process when it begins. A problem that may end automatically, such as
  * that of a chain that catches up, is only in `/status` and metrics.
+ * @param notify reports alarms that do not wait for the next poll
  */
-export function alarmLogWorker(log: Logger, read: () => ProcessSnapshot): Worker {
-  // numbers in a text, such as ages, change while the alarm lasts
-  const keyOf = ({ text, network, chain }: ProblemWithAlarm) =>
-    `${network} ${chain} ${text.replaceAll(/\d+/g, '')}`
+export function alarmLogWorker(
+  log: Logger,
+  read: () => ProcessSnapshot,
+  notify?: LoopWaker,
+): Worker {
+  // not by the text: ages and errors in it change while the alarm lasts
+  const keyOf = ({ alarm, network, chain, subject }: ProblemWithAlarm) =>
+    JSON.stringify([alarm, network, chain, subject])
   let known: ReadonlySet<string> = new Set()
   return {
     name: 'the log of alarms',
     fields: {},
     pollMs: IDLE_POLL_MS,
+    ...(notify && { notify }),
     async step() {
       const { problems, warnings } = processAlarms(read())
       const alarms = [...problems.filter(({ alarm }) => LASTING.has(alarm)), ...warnings]
@@ -158,5 +165,6 @@ function wrongNodeProblems({ network, label, nodes }: ServedChain): ProblemWithA
     text: `an RPC URL of chain "${label}" at ${host} serves another chain, or false logs`,
     network,
     chain: label,
+    subject: host,
   }))
 }

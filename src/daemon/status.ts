@@ -36,12 +36,12 @@ export function checkProcessHealth({ loops }: Pick<ProcessSnapshot, 'loops'>) {
 
 /** Answer of /ready: whether this process can fulfil its roles. Ignores chains and other processes. */
 export async function checkProcessReadiness(snapshot: ProcessSnapshot, pool: pg.Pool) {
-  const copies = await probed(readMirrorAges(pool), null)
-  const uncopied = (copies ?? []).filter(({ ageMs }) => ageMs === null)
+  const mirrorAges = await probed(readMirrorAges(pool), null)
+  const emptyMirrors = (mirrorAges ?? []).filter(({ ageMs }) => ageMs === null)
   const problems = [
     ...(snapshot.isStopping ? ['this process is stopping'] : []),
-    ...(copies ? [] : [NO_ANSWER]),
-    ...uncopied.map(({ network }) => `the mirror of ${network} has copied nothing yet`),
+    ...(mirrorAges ? [] : [NO_ANSWER]),
+    ...emptyMirrors.map(({ network }) => `the mirror of ${network} has copied nothing yet`),
     ...checkProcessHealth(snapshot).stuck.map(
       ({ name }) => `a loop has not turned for ${STUCK_LOOP_ALARM_MS / 1_000} s: ${name}`,
     ),
@@ -58,14 +58,14 @@ export async function checkProcessReadiness(snapshot: ProcessSnapshot, pool: pg.
 interface StoredState {
   states: readonly StoredChainState[]
   leaders: readonly Leader[]
-  copies: ReadonlyMap<Network, MirroredNetwork>
+  mirrored: ReadonlyMap<Network, MirroredNetwork>
 }
 
 /** Answer of /status: whether the whole installation works, as seen from this process. */
 export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Pool) {
   const { config, nowMs, loops } = snapshot
   const { stored, fault } = await readStored(pool)
-  const { leaders, copies } = stored ?? NOTHING_STORED
+  const { leaders, mirrored } = stored ?? NOTHING_STORED
   const chains = chainsOf(snapshot, stored)
   const { problems, warnings } = alarmsOf(snapshot, [
     ...databaseProblems(snapshot, fault),
@@ -86,9 +86,9 @@ export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Poo
       network,
       label,
       problem: problem?.text ?? null,
-      ...(state ? chainAnswer(state, nowMs) : copyAnswer(copies.get(network))),
+      ...(state ? chainAnswer(state, nowMs) : mirrorAnswer(mirrored.get(network))),
     })),
-    mirrors: [...copies.values()]
+    mirrors: [...mirrored.values()]
       .filter(({ ageMs }) => ageMs !== null)
       .map(({ network, ageMs }) => ({ network, ageSeconds: seconds(ageMs) })),
     loops: loops.map(loopAnswer),
@@ -97,7 +97,7 @@ export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Poo
 }
 
 const NO_ANSWER = 'the database does not answer'
-const NOTHING_STORED: StoredState = { states: [], leaders: [], copies: new Map() }
+const NOTHING_STORED: StoredState = { states: [], leaders: [], mirrored: new Map() }
 
 /** Reads the stored state. Null, with a sentence about the reason, where the database does not answer. */
 async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; fault: string }> {
@@ -108,8 +108,8 @@ async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; 
   })
   const read = await probed(answer, null)
   if (!read) return { stored: null, fault }
-  const [states, leaders, copies] = read
-  return { stored: { states, leaders, copies }, fault: '' }
+  const [states, leaders, mirrored] = read
+  return { stored: { states, leaders, mirrored }, fault: '' }
 }
 
 /** The alarm of a database that does not answer, unless a loop of this process names the cause already. */
@@ -164,14 +164,14 @@ const isMirrored = (
   network: Network,
   { mirrors }: ProcessSnapshot,
   stored: StoredState | null,
-): boolean => stored?.copies.has(network) || mirrors.some((mirror) => mirror.network === network)
+): boolean => stored?.mirrored.has(network) || mirrors.some((mirror) => mirror.network === network)
 
 /**
  * A chain's state: this process's own while it leads, otherwise the stored state of the leader. A new leader's chain
  * counts as healthy only once other processes can see its state. The state of an earlier leader is ignored.
  */
 function chainStatus(
-  { network, label, state: own }: ServedChain,
+  { network, label, state: ownState }: ServedChain,
   { states, leaders }: StoredState,
   nowMs: number,
 ): ChainStatus {
@@ -181,8 +181,8 @@ function chainStatus(
     ({ state, ageMs }) => ageMs < limitMs && state.network === network && state.label === label,
   )
   const state = written?.state ?? null
-  const problem = (own && chainProblem(own, nowMs)) ?? chainProblem(state, nowMs)
-  return { network, label, state: own ?? state, problem }
+  const problem = (ownState && chainProblem(ownState, nowMs)) ?? chainProblem(state, nowMs)
+  return { network, label, state: ownState ?? state, problem }
 }
 
 const isLed = (leaders: readonly Leader[], network: Network, role: Leader['role']): boolean =>
@@ -225,13 +225,13 @@ function unproved(network: Network, { loops }: ProcessSnapshot): ProblemWithAlar
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null
 }
 
-/** Trust in the names of a mirrored network. @param copy undefined for a network that is not mirrored */
-const copyAnswer = (copy?: MirroredNetwork): Partial<ReturnType<typeof chainAnswer>> =>
-  copy === undefined || copy.ageMs === null
+/** Trust in the names of a mirrored network. @param mirrored undefined for a network that is not mirrored */
+const mirrorAnswer = (mirrored?: MirroredNetwork): Partial<ReturnType<typeof chainAnswer>> =>
+  mirrored === undefined || mirrored.ageMs === null
     ? {}
     : {
-        trust: copy.isProved ? 'proved' : 'snapshot',
-        confirmed: copy.provedBlock || null,
+        trust: mirrored.isProved ? 'proved' : 'snapshot',
+        confirmed: mirrored.provedBlock || null,
       }
 
 function chainAnswer(state: ChainState, nowMs: number) {

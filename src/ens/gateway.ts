@@ -23,14 +23,14 @@ export type EnsGateway = ReturnType<typeof createEnsGateway>
 export function createEnsGateway(parents: ChainsFile['ens'], sign: SignEnsAnswer, now = Date.now) {
   const answered = createEnsAnswerSigner(sign, now)
   return async (
-    asked: { sender: string; data: string },
+    request: { sender: string; data: string },
     lookups: Readonly<Record<Network, EnsRecordLookups>>,
   ): Promise<Hex> => {
-    if (!SENDER.test(asked.sender))
+    if (!SENDER.test(request.sender))
       throw new EnsRequestError('The sender is not 0x and 40 hex digits.')
-    if (!DATA.test(asked.data))
+    if (!DATA.test(request.data))
       throw new EnsRequestError('The data is not 0x and 4 to 2,000 bytes in hex.')
-    const data = asked.data.toLowerCase() as Hex
+    const data = request.data.toLowerCase() as Hex
     const outer = decodeResolverCall(data)
     if (outer.name !== 'resolve')
       throw new EnsRequestError('The data is no call of resolve(bytes,bytes).')

@@ -13,8 +13,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads a DNS-encoded name by ENSIP-15: `<cluster>.<parent>`, or `<wallet>.<cluster>.<parent>` for `cluster/wallet`.
- * @returns the normalized text, and `own`, the registry's name that the text stands for. `own` is null for the parent
- * itself, and for a text that stands for no valid name of the registry.
+ * @returns the normalized text, and `fullName`, the registry's name that the text stands for. `fullName` is null for the
+ * parent itself, and for a text that stands for no valid name of the registry.
  * @throws EnsRequestError for a name that is malformed, can't be normalized, or is below no parent
  */
 export function decodeEnsName(bytes: Buffer, parents: ChainsFile['ens']) {
@@ -26,7 +26,7 @@ export function decodeEnsName(bytes: Buffer, parents: ChainsFile['ens']) {
     const under = parents[network]
     if (!under || !`.${text}`.endsWith(`.${under.parent}`)) continue
     const labels = text.slice(0, -under.parent.length - 1).split('.')
-    return { text, network, under, own: parseFullName(labels.reverse().join('/')) }
+    return { text, network, under, fullName: parseFullName(labels.reverse().join('/')) }
   }
   throw new EnsRequestError('The name is not below an ENS name that is served here.')
 }

@@ -29,7 +29,7 @@ interface PrimaryName {
     chainId: number
     registrar: Hex
     transaction: Transaction | null
-    /** Why there is no transaction: clients would not show the name. Null where there is one. */
+    /** Why the chain has no transaction: clients of ENS would not show the name. Null where it has one. */
     reason: 'not_in_ens' | 'other_address' | null
   }[]
 }
@@ -38,16 +38,16 @@ interface PrimaryName {
 export type PrimaryNameReader = ReturnType<typeof createPrimaryNameReader>
 
 /**
- * Creates the reader of primary names. The reader returns the transactions that set the reverse record of an address,
- * where the name resolves to the address with the coin type of the chain (ENSIP-11). It returns null on a network
- * without an ENS parent name.
+ * Creates the reader of primary names. For each chain with a reverse registrar, the reader returns the transaction that
+ * sets the address's reverse record to the name. A chain on which the name does not resolve to the address (by the
+ * chain's coin type, ENSIP-11) has no transaction. The result is null on a network without an ENS parent name.
  */
 export function createPrimaryNameReader(parents: ChainsFile['ens']) {
   return async (
-    asked: { name: FullName; address: string; network: Network },
+    request: { name: FullName; address: string; network: Network },
     lookups: Pick<EnsRecordLookups, 'walletOf' | 'verifiedOf'>,
   ): Promise<PrimaryName | null> => {
-    const { name, address, network } = asked
+    const { name, address, network } = request
     const under = parents[network]
     if (!under) return null
     const ensName = ensNameOf(name, under.parent)

@@ -14,7 +14,7 @@ export interface EnsRecordLookups {
    * The verified wallet of one type that a cluster's name without a wallet part stands for. `stored` is the pattern
    * (regular expression) that the hex of the type's stored addresses matches.
    */
-  verifiedOf(asked: { cluster: string; stored: string }): Promise<NameLookupResult | null>
+  verifiedOf(wallet: { cluster: string; stored: string }): Promise<NameLookupResult | null>
   availabilityOf(cluster: string): Promise<NameAvailabilityState>
   /** URLs of a cluster's page and image. */
   pagesOf(cluster: string): { profileUrl: string; imageUrl: string }
@@ -26,24 +26,24 @@ export interface EnsRecordLookups {
  * The node hash in the call is ignored.
  */
 export async function resolveRecord(
-  { own, text }: DecodedEnsName,
+  { fullName, text }: DecodedEnsName,
   { name, args }: ResolverCall,
   lookups: EnsRecordLookups,
 ): Promise<string | null> {
-  if (own === null) return null
+  if (fullName === null) return null
   const [, second] = args
-  if (name === 'addr') return resolveAddressRecord(own, second as bigint | undefined, lookups)
+  if (name === 'addr') return resolveAddressRecord(fullName, second as bigint | undefined, lookups)
   if (name !== 'text' && name !== 'name') return null
   const isShown =
-    own.wallet === null
-      ? (await lookups.availabilityOf(own.cluster)) === 'taken'
-      : (await lookups.walletOf(own))?.isVerified
+    fullName.wallet === null
+      ? (await lookups.availabilityOf(fullName.cluster)) === 'taken'
+      : (await lookups.walletOf(fullName))?.isVerified
   if (!isShown) return null
-  const { profileUrl, imageUrl } = lookups.pagesOf(own.cluster)
+  const { profileUrl, imageUrl } = lookups.pagesOf(fullName.cluster)
   const texts = {
     avatar: imageUrl,
     url: profileUrl,
-    description: `${own.cluster}/${own.wallet ?? ''}`,
+    description: `${fullName.cluster}/${fullName.wallet ?? ''}`,
   }
   return name === 'name' ? text : (new Map(Object.entries(texts)).get(second as string) ?? null)
 }
@@ -55,8 +55,8 @@ export const ETH_COIN_TYPE = 60n
  */
 const EVM_BIT = 31n
 
-function coinOf(asked: bigint): EnsCoinType | undefined {
-  const type = asked >> EVM_BIT === 1n ? ETH_COIN_TYPE : asked
+function coinOf(coinType: bigint): EnsCoinType | undefined {
+  const type = coinType >> EVM_BIT === 1n ? ETH_COIN_TYPE : coinType
   return WALLET_KIND_NAMES.map((name) => WALLET_KINDS[name].coin).find((coin) => coin.type === type)
 }
 

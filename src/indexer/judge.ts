@@ -14,7 +14,7 @@ import { inTransaction } from '../db/pg/pool.js'
 import { findClusterNamesOfVerifiedWallet, findFreedNames } from '../db/registry/communityNames.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
-import { BACKOFF_PAUSES_MS, backoffPauseMs, type WakeUp } from '../ops/notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs, type LoopWaker } from '../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import { type RulesVersion, rulesAtBlock } from '../registry/community/history.js'
 import { areRequirementsMet, requirementsHash } from '../registry/community/requirements.js'
@@ -76,7 +76,7 @@ export function paymentJudgeWorker(
     ports,
     notify,
     pollMs,
-  }: Pick<PaymentJudgeOptions, 'ports'> & { notify: WakeUp; pollMs: number },
+  }: Pick<PaymentJudgeOptions, 'ports'> & { notify: LoopWaker; pollMs: number },
 ): Worker {
   const { pool, network, epoch, log, metrics } = ctx
   const judge = new PaymentJudge({ pool, network, epoch, ports })
@@ -93,6 +93,7 @@ export function paymentJudgeWorker(
       log.info({ network, ...outcome }, 'payments of communities are in the journal')
       return 'progressed'
     },
+    // ends when no payment has waited for so long: in an outage that lasts, the oldest one waits on
     alarms() {
       const { waiting, sinceMs, reason } = judge.state
       if (sinceMs === null || Date.now() - sinceMs < ALARM_AFTER_MS) return []
@@ -266,8 +267,8 @@ async function enter(
   failpoint('judge.before_transaction')
   const entered = await inTransaction(pool, async (client) => {
     await lockJournalHead(client, network, epoch)
-    const asked = reads.map(({ payment }) => payment)
-    const now = await rulesOf(client, network, asked)
+    const candidates = reads.map(({ payment }) => payment)
+    const now = await rulesOf(client, network, candidates)
     const still = reads.filter(({ payment, hash }) => {
       const requirements = requirementsOf(payment, now)
       return requirements ? hash?.equals(requirementsHash(requirements)) : hash === null

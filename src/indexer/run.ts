@@ -6,7 +6,7 @@ import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import { errorCause } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
-import { createWakeUp, type WakeUp } from '../ops/notify.js'
+import { createLoopWaker, type LoopWaker } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import {
   type FeedLogWorkerOptions,
@@ -63,7 +63,7 @@ export function runIndexers(
   const states = () => [...indexers.values()].map(({ state }) => state)
   let leads = false
   const labels = sources.chains.map(({ label }) => label)
-  const logNotify = createWakeUp()
+  const logNotify = createLoopWaker()
   const logMemories = [new LastSignedFeedLog(), new LastSignedFeedLog()]
   at.listener.subscribe((payload) => {
     if (parseNotificationPayload(network, payload) === 'notify') logNotify.notify()
@@ -102,7 +102,7 @@ const WRITE_STATES_EVERY_MS = 2_000
  * when a change affects quotes, and at the first answer of a chain, for which a starting daemon waits.
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
-  const notify = createWakeUp()
+  const notify = createLoopWaker()
   const decisiveOf = (state: ChainState) => [
     state.isCaughtUp,
     state.tailBlock !== null,
@@ -133,13 +133,13 @@ function workersOf(
   ctx: LeaderContext,
   sources: NetworkChainSources,
   on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & {
-    logNotify: WakeUp
+    logNotify: LoopWaker
     /** Of the feed's log, and of the evidence log. */
     logMemories: readonly LastSignedFeedLog[]
   },
 ): Worker[] {
   const { chains } = sources
-  const notify = createWakeUp()
+  const notify = createLoopWaker()
   const onAdvance = (isNews: boolean): void => {
     if (isNews) notify.notify()
     on.onAdvance(isNews)

@@ -1,5 +1,5 @@
 import type { LogReader } from '../client/transparencyLog.js'
-import { copyEvidence } from '../db/feed/evidence.js'
+import { storeMirroredEvidence } from '../db/feed/evidence.js'
 import {
   deleteFeedLogs,
   readFeedLogState,
@@ -9,19 +9,26 @@ import {
   writeFeedLogRow,
 } from '../db/feed/transparencyLog.js'
 import { assertIndexingLeader } from '../db/journal/head.js'
+import { waitForSource } from '../db/mirror/writer.js'
 import { inTransaction } from '../db/pg/pool.js'
 import type { Worker } from '../ops/worker.js'
 import type { LogPlace } from '../registry/primitives/network.js'
 import { GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
 import { generationInLogName } from '../registry/transparencyLog/beginning.js'
 import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
-import { isSame, type MirrorWorkerOptions, newestOf, previousOf } from './worker.js'
+import {
+  isCheckpointStored,
+  type MirrorWorkerOptions,
+  parsePreviousLog,
+  readNewestCheckpoint,
+  refusalOf,
+} from './worker.js'
 
 const POLL_MS = 5_000
 
 /**
- * Copies the evidence log of a source, once the feed's log is of the same generation. A source of an earlier version has
- * none.
+ * Mirrors the evidence log of a source, once the feed's log is of the same generation. A source of an earlier version
+ * has none.
  */
 export function evidenceMirrorWorker({
   network,
@@ -35,10 +42,10 @@ export function evidenceMirrorWorker({
     fields: { network },
     pollMs: POLL_MS,
     async step(signal, alive) {
-      const { log, generation } = await readFeedLogState(pool, place)
-      reader.last = log
-      const head = await newestOf(reader, true, signal)
-      if (!head || (log && isSame(log, head))) return 'idle'
+      const { log, previous, generation } = await readFeedLogState(pool, place)
+      reader.last = log ?? previous
+      const head = await readNewestCheckpoint(reader, reader.last === null, signal)
+      if (!head || (log && isCheckpointStored(log, head))) return 'idle'
       const { origin, size, root, note } = head
       if (generationInLogName(origin, place) !== generation) return 'waiting'
       const known = log?.origin === origin ? log.size : 0
@@ -46,17 +53,29 @@ export function evidenceMirrorWorker({
       const tree = new GrowingTree(sha256TreeHasher, { size: known, edge })
       await inTransaction(pool, async (db) => {
         await assertIndexingLeader(db, network, epoch)
+        await waitForSource(db)
         if (known === 0) await deleteFeedLogs(db, place, generation)
         for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
           alive()
-          const [first] = texts
-          const before = from === 0 ? previousOf(first!, head, place) : null
-          if (before) await storePreviousFeedLog(db, place, before)
-          await copyEvidence(db, network, generation, { from, texts })
+          try {
+            const [first] = texts
+            const before = from === 0 ? parsePreviousLog(first!, head, place) : null
+            if (before) await storePreviousFeedLog(db, place, before)
+            await storeMirroredEvidence(db, network, generation, { from, texts })
+          } catch (error) {
+            throw refusalOf(error, `Entry ${from} of ${origin}`)
+          }
           await storeTiles(db, place, generation, tiles)
         }
-        const copied = { generation, origin, size, root: Buffer.from(root), note, server: null }
-        await writeFeedLogRow(db, place, copied)
+        const mirroredLog = {
+          generation,
+          origin,
+          size,
+          root: Buffer.from(root),
+          note,
+          server: null,
+        }
+        await writeFeedLogRow(db, place, mirroredLog)
       })
       return 'progressed'
     },

@@ -29,7 +29,7 @@ export class MirrorHealth {
     this.#failure = error
   }
 
-  /** Why nothing is copied from the source. Null where there is no problem. */
+  /** Why nothing is mirrored from the source. Null where there is no problem. */
   problem(): ProblemWithAlarm | null {
     if (this.#failure)
       return {

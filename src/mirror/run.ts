@@ -17,11 +17,11 @@ import { createMirrorSourceClient, type MirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
 
 /**
- * A running mirror: a copy of another service's log of a network. It leads the network like an indexer, so that only
- * one process writes.
+ * A running mirror of another service's log of a network. It takes part in the election of the network's leader as an
+ * indexer does, and only the leader writes.
  */
 export interface NetworkMirrorRun extends NetworkIndexRun {
-  /** Why nothing is copied. Null where there is no problem, and where another process leads. */
+  /** Why nothing is mirrored. Null where there is no problem, and where another process leads. */
   problem(): ProblemWithAlarm | null
 }
 
@@ -47,15 +47,29 @@ export async function runMirror(
   const { network, log, loops, signal, pool } = ctx
   const client = createMirrorSourceClient(source)
   const { key, domain, accept, cosigner } = source
+  const acceptOf = (place: LogPlace) => accept?.replace(`/${network}/`, `/${place}/`)
   const openReader = (place: LogPlace = network) =>
-    new LogReader(client, { key, domain, accept, network: place, sha256: sha256InOneCall })
+    new LogReader(client, {
+      key,
+      domain,
+      network: place,
+      sha256: sha256InOneCall,
+      accept: acceptOf(place),
+    })
   openReader()
   await inTransaction(pool, async (db) => {
     await lockMirrorHead(db, network)
     if (isExpected || isNew) await markMirrorBegun(db, network)
   })
   let leads = false
-  const health = new MirrorHealth(`the mirror of ${network}, from ${source.url}`)
+  const healthOf = (place: LogPlace) =>
+    new MirrorHealth(`the mirror of ${place}, from ${source.url}`)
+  const healths = [healthOf(network), healthOf(`${network}/evidence`)] as const
+  const watched = (worker: Worker, { succeeded, failed }: MirrorHealth): Worker => ({
+    ...worker,
+    check: succeeded,
+    onFailure: failed,
+  })
   const onError = (err: Error) => log.warn({ network, err }, 'the mirror stopped; trying again')
   const lead = { ...at, network, role: 'index', signal, loops, log, onError } as const
   const done = whileLeading(lead, async (epoch, stopped) => {
@@ -66,12 +80,16 @@ export async function runMirror(
     try {
       await runWorkers(
         [
-          {
-            ...mirrorWorker({ network, pool, epoch, reader, isExpected, cosigner }),
-            check: health.succeeded,
-            onFailure: health.failed,
-          },
-          evidenceMirrorWorker({ network, pool, epoch, reader: openReader(`${network}/evidence`) }),
+          watched(mirrorWorker({ network, pool, epoch, reader, isExpected, cosigner }), healths[0]),
+          watched(
+            evidenceMirrorWorker({
+              network,
+              pool,
+              epoch,
+              reader: openReader(`${network}/evidence`),
+            }),
+            healths[1],
+          ),
           ...maintenance(leader),
         ],
         leader,
@@ -80,6 +98,6 @@ export async function runMirror(
       leads = false
     }
   })
-  const problem = () => (leads ? health.problem() : null)
+  const problem = () => (leads ? (healths[0].problem() ?? healths[1].problem()) : null)
   return { network, states: () => (leads ? [] : null), done, problem }
 }

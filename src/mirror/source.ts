@@ -14,17 +14,17 @@ export interface MirrorSource {
   apiKey?: string | undefined
   /** Domain with which the names of the service's logs must begin. Default: any. */
   domain?: string | undefined
-  /** Name of a log that may replace the copied log without continuing it. */
+  /** Name of a log that may replace the mirrored log without continuing it. */
   accept?: string | undefined
-  /** Signs the copied checkpoints as a witness. */
+  /** Signs the mirrored checkpoints as a witness. */
   cosigner?: Cosigner | undefined
 }
 
 /** Timeout of a request, retries included. */
 const REQUEST_LIMIT_MS = 20_000
 /**
- * Maximum number of retries of a request: a busy service may refuse some requests while its whole log is copied for the
- * first time.
+ * Maximum number of retries of a request: a busy service may refuse some requests while its whole log is mirrored for
+ * the first time.
  */
 const RETRIES = 8
 

@@ -39,18 +39,18 @@ export interface MirrorWorkerOptions {
   reader: LogReader
   /** False where the source need not have a log of the network. */
   isExpected: boolean
-  /** Signs the copied checkpoints as a witness. */
+  /** Signs the mirrored checkpoints as a witness. */
   cosigner?: Cosigner | undefined
 }
 
 /**
- * Follows the log of a source. Copies everything that the log's newest checkpoint proves, in one transaction. If
- * anything is wrong, copies nothing.
+ * Follows the log of a source. Writes everything that the log's newest checkpoint proves, in one transaction. If
+ * anything is wrong, writes nothing.
  */
 export function mirrorWorker(options: MirrorWorkerOptions): Worker {
   const { network, pool, epoch, reader, isExpected, cosigner } = options
   const startedMs = performance.now()
-  let takenMs = startedMs
+  let mirroredMs = startedMs
   let recordedMs = Number.NEGATIVE_INFINITY
   return {
     name: MIRROR,
@@ -61,22 +61,22 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
       reader.last = log
       const mayBegin = !isExpected || performance.now() - startedMs < BEGINS_MS
       const mayWait = log === null && mayBegin
-      const head = await newestOf(reader, mayWait, signal)
+      const head = await readNewestCheckpoint(reader, mayWait, signal)
       if (head === null) {
         if (!isExpected) await markMirrorAbsent(pool, network)
         return 'idle'
       }
       const nowMs = performance.now()
       const isSigned =
-        areNotesEqual(log?.note, head.note, cosigner) || nowMs - takenMs < SIGNATURES_EVERY_MS
-      if (log && isSame(log, head) && isSigned) {
+        areNotesEqual(log?.note, head.note, cosigner) || nowMs - mirroredMs < SIGNATURES_EVERY_MS
+      if (log && isCheckpointStored(log, head) && isSigned) {
         if (nowMs - recordedMs < RECORD_EVERY_MS) return 'idle'
         await markMirrorVerified(pool, network, epoch)
         recordedMs = nowMs
         return 'idle'
       }
-      await takeIn(options, { stored: log, head, signal, alive })
-      takenMs = nowMs
+      await mirrorCheckpoint(options, { stored: log, head, signal, alive })
+      mirroredMs = nowMs
       return 'progressed'
     },
   }
@@ -86,7 +86,7 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
  * True if a stored log's note has the same text and the same signature of the pinned key as a checkpoint. Signatures of
  * other keys are ignored, since anybody can add them.
  */
-export function isSame(log: StoredFeedLog, { note }: SignedHead): boolean {
+export function isCheckpointStored(log: StoredFeedLog, { note }: SignedHead): boolean {
   const endOfSigned = note.indexOf('\n', note.indexOf('\n\n') + 2)
   return log.note?.startsWith(note.slice(0, endOfSigned + 1)) ?? false
 }
@@ -101,17 +101,17 @@ function areNotesEqual(
   cosigner: Cosigner | undefined,
 ): boolean {
   if (!stored || !cosigner) return stored === note
-  const own = `— ${cosigner.name} `
+  const signaturePrefix = `— ${cosigner.name} `
   const withoutOwn = (one: string) =>
     one
       .split('\n')
-      .filter((line) => !line.startsWith(own))
+      .filter((line) => !line.startsWith(signaturePrefix))
       .join('\n')
-  return stored.includes(`\n${own}`) && withoutOwn(stored) === withoutOwn(note)
+  return stored.includes(`\n${signaturePrefix}`) && withoutOwn(stored) === withoutOwn(note)
 }
 
 /** The source's newest checkpoint, verified. Null if `mayWait` and the source has no log of the network yet. */
-export async function newestOf(
+export async function readNewestCheckpoint(
   reader: LogReader,
   mayWait: boolean,
   signal: AbortSignal,
@@ -125,16 +125,17 @@ export async function newestOf(
   }
 }
 
-interface TakeIn {
+interface MirrorStep {
   stored: StoredFeedLog | null
   head: SignedHead
   signal: AbortSignal
   alive(): void
 }
 
-async function takeIn(
+/** Writes the entries between the stored log and a verified checkpoint, in one transaction. */
+async function mirrorCheckpoint(
   { network, pool, epoch, reader, cosigner }: MirrorWorkerOptions,
-  { stored, head, signal, alive }: TakeIn,
+  { stored, head, signal, alive }: MirrorStep,
 ): Promise<void> {
   const { origin, size, note } = head
   const generation = generationInLogName(origin, network)!
@@ -143,12 +144,12 @@ async function takeIn(
   const tree = new GrowingTree(sha256TreeHasher, { size: known, edge })
   const background = new BackgroundWork()
   await inTransaction(pool, async (client) => {
-    const copy = await MirrorWriter.open(
+    const writer = await MirrorWriter.open(
       client,
       { network, epoch },
       { stored, next: { generation, origin } },
     )
-    if (!copy) return
+    if (!writer) return
     const signed = await readNewestSignedHead(client, network)
     // a log asks its witnesses before it publishes: until then its checkpoint is older than what this mirror has signed
     const isOlder = signed?.origin === origin && size < signed.size
@@ -159,17 +160,17 @@ async function takeIn(
     }
     try {
       for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
-        copy.addTiles(tiles)
+        writer.addTiles(tiles)
         alive()
         let index = from
         try {
           const events: LeafEvent[] = []
           for (const text of texts) {
             if (index > 0) events.push(parseEventLeaf(text, index))
-            else await copy.follow(previousOf(text, head, network))
+            else await writer.follow(parsePreviousLog(text, head, network))
             index += 1
           }
-          await copy.take(events)
+          await writer.take(events)
           await background.pause(signal)
         } catch (error) {
           throw refusalOf(error, `Entry ${index} of ${origin}`)
@@ -177,11 +178,11 @@ async function takeIn(
       }
       const log = { generation, origin, size, root: Buffer.from(head.root), server: null }
       const signedNote = cosigner && !isOlder ? addCosignatures(note, cosigner) : note
-      await copy.end({ ...log, note: signedNote }).catch((error: unknown) => {
+      await writer.end({ ...log, note: signedNote }).catch((error: unknown) => {
         throw refusalOf(error, `The log ${origin}`)
       })
     } finally {
-      await copy.settled()
+      await writer.settled()
     }
     failpoint('mirror.taken')
   })
@@ -189,7 +190,7 @@ async function takeIn(
 }
 
 /** The earlier log that a log continues, from the text of the log's first leaf. Null where it continues none. */
-export function previousOf(text: string, { origin }: SignedHead, network: LogPlace) {
+export function parsePreviousLog(text: string, { origin }: SignedHead, network: LogPlace) {
   const previous = readBeginningLeaf(text, origin)
   const generation = previous && generationInLogName(previous.origin, network)
   if (previous === null) return null
@@ -204,7 +205,7 @@ export function previousOf(text: string, { origin }: SignedHead, network: LogPla
 }
 
 /** Error to throw: a refusal of `what`, if an entry's content caused the error; else the error itself. */
-function refusalOf(error: unknown, what: string): unknown {
+export function refusalOf(error: unknown, what: string): unknown {
   if (error instanceof RangeError)
     return logMismatchError(`${what} is refused: ${error.message}.`, error)
   if (!isRefusedValueError(error)) return error

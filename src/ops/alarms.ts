@@ -37,9 +37,13 @@ export interface ProblemWithAlarm {
   alarm: AlarmName
   /** Description of the problem, one sentence. */
   text: string
-  /** Network and chain of the problem, as labels of the metric `clusterd_alarm`. */
+  /**
+   * Labels of the metric `clusterd_alarm`. `subject` distinguishes problems of one alarm: a host, a witness, a loop, or a
+   * kind and state of jobs. It stays the same while the problem lasts.
+   */
   network?: string | undefined
   chain?: string | undefined
+  subject?: string
 }
 
 /** Fields of a log line that point to an alarm's remedy. */

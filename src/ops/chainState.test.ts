@@ -7,7 +7,7 @@ import {
   isHeadStale,
   usualConfirmationDelayMs,
 } from './chainState.js'
-import { StageClock } from './stages.js'
+import { LoopStageTimer } from './stages.js'
 
 const NOW_MS = 10 * FINALITY_ALARM_MS
 const BLOCK_MS = 12_000
@@ -29,7 +29,7 @@ const caughtUp: ChainState = {
   halted: null,
   lastStepMs: NOW_MS,
   lastError: null,
-  stagesMs: new StageClock().lastMinute(),
+  stagesMs: new LoopStageTimer().lastMinute(),
 }
 const problemOf = (state: Partial<ChainState>) =>
   chainProblem({ ...caughtUp, ...state }, NOW_MS)?.text ?? null

@@ -40,6 +40,7 @@ it('a problem names the kind, the numbers and the newest cause', () => {
     {
       alarm: 'ClusterdErrors',
       text: '4 of 5 requests POST /v1/clusters/wallets failed in the last minute, the newest by: the disk of the database is full',
+      subject: 'POST /v1/clusters/wallets',
     },
   ])
 })

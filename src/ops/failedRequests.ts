@@ -38,8 +38,8 @@ export class FailedRequests {
   /** Counts a request. @param failure error of a failed request; undefined for a successful request */
   count({ method, route }: { method: string; route: string }, failure?: unknown): void {
     const key = `${method} ${route}`
-    const found = this.#kinds.get(key)
-    const kind = found ?? { method, route, requests: new LastMinuteSums(), lastError: '' }
+    const known = this.#kinds.get(key)
+    const kind = known ?? { method, route, requests: new LastMinuteSums(), lastError: '' }
     this.#kinds.set(key, kind)
 
     const nowMs = this.#nowMs()
@@ -67,4 +67,5 @@ export const failedRequestProblems = (routes: readonly FailedRoute[]): ProblemWi
     .map(({ method, route, failed, all, lastError }) => ({
       alarm: 'ClusterdErrors',
       text: `${failed} of ${all} requests ${method} ${route} failed in the last minute, the newest by: ${lastError}`,
+      subject: `${method} ${route}`,
     }))

@@ -22,15 +22,15 @@ export type DoctorCheckResult = Omit<DoctorFinding, 'about'>
 /** Timeout of one check of `clusterd doctor`. */
 const LIMIT_MS = 15_000
 
-export const okResult = (found: string): DoctorCheckResult => ({ level: 'ok', found })
-export const warningResult = (found: string, advice: string): DoctorCheckResult => ({
+export const okResult = (text: string): DoctorCheckResult => ({ level: 'ok', found: text })
+export const warningResult = (text: string, advice: string): DoctorCheckResult => ({
   level: 'warn',
-  found,
+  found: text,
   advice,
 })
-export const failureResult = (found: string, advice: string): DoctorCheckResult => ({
+export const failureResult = (text: string, advice: string): DoctorCheckResult => ({
   level: 'bad',
-  found,
+  found: text,
   advice,
 })
 

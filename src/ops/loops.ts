@@ -3,6 +3,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { LOOP_FAILURES_ALARM, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from './alarms.js'
 import { type ErrorCause, errorCause } from './causes.js'
 import { errorSentence } from './logger/errors.js'
+import { createLoopWaker } from './notify.js'
 import { InternalErrors, type ProcessPartName } from './ownErrors.js'
 
 export interface LoopState extends ProcessPartName {
@@ -25,6 +26,8 @@ export type WorkerLoop = ReturnType<WorkerLoops['start']>
 export class WorkerLoops {
   /** Counts of errors of our own code, in these loops and elsewhere. */
   readonly ownErrors: InternalErrors
+  /** Wakes who logs the alarm for lost commits, which no other process raises and none remembers. */
+  readonly onLostCommits = createLoopWaker()
   readonly #nowMs: () => number
   /** Running loops, with what reads the alarms of their workers. */
   readonly #running = new Map<
@@ -41,6 +44,7 @@ export class WorkerLoops {
   /** Raises the alarm for a database that lost commits. The alarm lasts until the process ends. */
   reportLostCommits(network: Network): void {
     this.#lostCommits.add(network)
+    this.onLostCommits.notify()
   }
 
   /** Alarms that no other state shows: of running workers, and of databases that lost commits. */
@@ -124,19 +128,18 @@ export function loopProblems(
 function loopProblem(loop: LoopState): ProblemWithAlarm | null {
   const { name, network, chain, ageMs, failures, lastError } = loop
   const where = [name, network, chain].filter(Boolean).join(', ')
+  const labels = { network, chain, subject: name }
   if (ageMs > STUCK_LOOP_ALARM_MS)
     return {
       alarm: 'ClusterdLoopHangs',
       text: `the loop ${where} has not turned for ${Math.round(ageMs / 1_000)} s`,
-      network,
-      chain,
+      ...labels,
     }
   if (failures > LOOP_FAILURES_ALARM)
     return {
       alarm: 'ClusterdLoopFails',
       text: `the loop ${where} has failed ${failures} times in a row, the last time by: ${lastError}`,
-      network,
-      chain,
+      ...labels,
     }
   return null
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Wakes one waiting loop of this process before its pause ends, as `Notify` of Rust's Tokio does. */
-export type WakeUp = ReturnType<typeof createWakeUp>
+export type LoopWaker = ReturnType<typeof createLoopWaker>
 
-export function createWakeUp() {
+export function createLoopWaker() {
   let pending: 'nothing' | 'block' | 'news' = 'nothing'
   let wake: (() => void) | null = null
   const wakeFor = (what: 'block' | 'news') => (): void => {

@@ -14,13 +14,16 @@ it('each kind passes once in a window', () => {
   expect(passed.slice(2)).toEqual(['b at 120000', 'a at 120000'])
 })
 
-it('a stranger who makes up kinds has a bounded number in each window', () => {
+it('a stranger who makes up kinds has a bounded number in each window, and hides no later fault', () => {
   let nowMs = 0
   const isNews = oncePer(60_000, () => nowMs)
   const passing = () =>
     Array.from({ length: 3 * MAX_KINDS }, (_, i) => isNews(`kind ${nowMs} ${i}`))
   for (; nowMs < 120_000; nowMs += 60_000)
-    expect(passing().filter((passes) => passes)).toHaveLength(MAX_KINDS)
+    expect(passing().filter((passes) => passes)).toHaveLength(MAX_KINDS + 1)
+  nowMs = 240_000
+  for (let i = 0; i < MAX_KINDS; i++) isNews(`kind ${i}`)
+  expect(['a new fault', 'another', 'kind 0'].map(isNews)).toEqual([true, false, false])
 })
 
 it('errors of one name and code are of one kind', () => {

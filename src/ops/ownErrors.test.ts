@@ -69,6 +69,7 @@ it('an error is a problem while its alarm lasts', () => {
       text: expect.stringContaining('errors of our own code in the relayer, mainnet, 1: 1'),
       network: 'mainnet',
       chain: '1',
+      subject: 'the relayer',
     },
   ])
   clock.nowMs = INTERNAL_ERROR_ALARM_MS

@@ -88,6 +88,6 @@ export function internalErrorProblems(counts: readonly InternalErrorCount[]): Pr
   return recent.map(({ name, network, chain, count, lastError }) => {
     const where = [name, network, chain].filter(Boolean).join(', ')
     const text = `errors of our own code in ${where}: ${count}, the last one ${lastError}`
-    return { alarm: 'ClusterdOwnErrors', text, network, chain }
+    return { alarm: 'ClusterdOwnErrors', text, network, chain, subject: name }
   })
 }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { StageClock } from './stages.js'
+import { LoopStageTimer } from './stages.js'
 
 /** A clock that the test sets. */
 function clockAt(startMs: number) {
   const time = { ms: startMs }
-  const stages = new StageClock(() => time.ms)
+  const stages = new LoopStageTimer(() => time.ms)
   const pass = (ms: number) => {
     time.ms += ms
   }

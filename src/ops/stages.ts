@@ -8,7 +8,7 @@ const STAGES = ['node', 'decode', 'fold', 'database', 'idle'] as const
 export type LoopStage = (typeof STAGES)[number]
 
 /** Measures how one loop divides its time among its stages. The loop is in exactly one stage at any time. */
-export class StageClock {
+export class LoopStageTimer {
   readonly #nowMs: () => number
   readonly #minute = new LastMinuteSums<LoopStage>()
   #stage: LoopStage = 'idle'

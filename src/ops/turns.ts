@@ -5,16 +5,19 @@ import { FairQueue } from './fairQueue.js'
 export type WaitForEventLoopTurn = () => Promise<void>
 
 /**
- * Number of elements that are mapped without a break for other requests: about half a millisecond. Three requests do so
- * in an iteration of the event loop, and a look-up waits for several iterations.
+ * Number of elements that `mapWithoutBlocking` maps in one part: about half a millisecond. An iteration of the event loop
+ * runs up to three parts, of different requests. A look-up takes several iterations, so larger parts would delay it.
  */
 const AT_ONCE = 32
 
-/** Pieces of work that may wait: all long polls of a process read again after a change, each with up to eight statements. */
+/**
+ * Maximum number of pieces of work that wait. A change of the journal makes all long polls of a process read again, each
+ * with up to eight statements.
+ */
 export const EXPENSIVE_WORK_WAITING = 16_000
 
 /**
- * Queue of all work that is dearer than a look-up. Each piece is one database statement, or one part of a computation.
+ * Queue of all work that costs more than a look-up. Each piece is one database statement, or one part of a computation.
  * Three at once leave the event loop, the other connections and the database's processors to look-ups.
  */
 export const expensiveWork = new FairQueue({ atOnce: 3, waiting: EXPENSIVE_WORK_WAITING })
@@ -32,14 +35,14 @@ export const waitForEventLoopTurn = (address: string, check = (): void => {}): P
 
 /** Maps many elements in parts, between which the process serves other requests. */
 export async function mapWithoutBlocking<T, U>(
-  turn: WaitForEventLoopTurn,
+  waitForLoop: WaitForEventLoopTurn,
   items: readonly T[],
   map: (item: T, index: number) => U,
   atOnce = AT_ONCE,
 ): Promise<U[]> {
   const mapped: U[] = []
   for (const [i, item] of items.entries()) {
-    if (i % atOnce === 0 && items.length > atOnce) await turn()
+    if (i % atOnce === 0 && items.length > atOnce) await waitForLoop()
     mapped.push(map(item, i))
   }
   return mapped

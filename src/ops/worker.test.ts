@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
 import { WorkerLoops } from './loops.js'
-import { createWakeUp, pauseUntilSignal } from './notify.js'
+import { createLoopWaker, pauseUntilSignal } from './notify.js'
 import {
   FatalError,
   LeadershipEndedError,
@@ -73,7 +73,7 @@ describe('workers', () => {
 
   it('step at once while they progress, and wait while they are idle', async () => {
     const { stop, context } = setup()
-    const notify = createWakeUp()
+    const notify = createLoopWaker()
     const steps: number[] = []
     const running = runWorkers(
       [
@@ -96,7 +96,7 @@ describe('workers', () => {
 
   it('wake for a block while they wait for one, and for a notification when they are idle', async () => {
     const { stop, context } = setup()
-    const notify = createWakeUp()
+    const notify = createLoopWaker()
     const steps: number[] = []
     const step = (count: number): StepResult => {
       steps.push(count)
@@ -131,7 +131,7 @@ describe('workers', () => {
 
   it('pause after their limit of busy steps', async () => {
     const { stop, context } = setup()
-    const notify = createWakeUp()
+    const notify = createLoopWaker()
     let steps = 0
     const count = (step: number): 'progressed' => {
       steps = step
@@ -281,7 +281,7 @@ it('many workers at once cause no warning of a leak', async () => {
 describe('a notification', () => {
   it('ends one wait: the present one, or else the next', async () => {
     const { signal } = new AbortController()
-    const notify = createWakeUp()
+    const notify = createLoopWaker()
     const waiting = notify.wait(2 ** 30, signal)
     notify.notify()
     await waiting

@@ -6,9 +6,9 @@ import { type WorkerLoop, WorkerLoops } from './loops.js'
 import {
   BACKOFF_PAUSES_MS,
   backoffPauseMs,
-  createWakeUp,
+  createLoopWaker,
+  type LoopWaker,
   pauseUntilSignal,
-  type WakeUp,
 } from './notify.js'
 import type { ProcessPartName } from './ownErrors.js'
 
@@ -44,7 +44,7 @@ export interface Worker {
   /** Shortest pause after an `idle` step, ms. Default: `pollMs`. */
   idleMs?: number
   /** Ends a pause early. */
-  notify?: WakeUp
+  notify?: LoopWaker
   /** Subscribes for the time that the worker runs. @returns function that unsubscribes */
   subscribe?(): (() => void) | undefined
   /** Maximum number of consecutive steps without a pause. Absent: no limit. */
@@ -140,7 +140,12 @@ async function repeat(
     errorPausesMs = BACKOFF_PAUSES_MS.step,
     limits = STEP_LIMITS,
   } = context
-  const { name, fields, notify = createWakeUp(), maxBusySteps = Number.POSITIVE_INFINITY } = worker
+  const {
+    name,
+    fields,
+    notify = createLoopWaker(),
+    maxBusySteps = Number.POSITIVE_INFINITY,
+  } = worker
   let failures = 0
   let busySteps = 0
   while (!signal.aborted) {

@@ -32,10 +32,10 @@ export class CapacityLimiter {
    * @returns function that frees the places; or the limit that is reached
    */
   take(client: string, count = 1, end?: () => void): (() => void) | 'perClient' | 'total' {
-    const own = this.#of.get(client)?.count ?? 0
-    if (own + count > this.#bounds.perClient) return 'perClient'
+    const held = this.#of.get(client)?.count ?? 0
+    if (held + count > this.#bounds.perClient) return 'perClient'
     while (this.#taken + count > this.#bounds.total)
-      if (!end || !this.#endOne(own + count)) return 'total'
+      if (!end || !this.#endOne(held + count)) return 'total'
     const taken = this.#of.get(client) ?? { count: 0, ends: new Set() }
     this.#of.set(client, taken)
     taken.count += count

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { parseNotificationPayload } from '../db/pg/notify.js'
 import { fallbackOnExpectedError, isInternalError } from '../ops/logger/errors.js'
-import { createWakeUp } from '../ops/notify.js'
+import { createLoopWaker } from '../ops/notify.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
 /** Interval at which a wait reads without a notification, in case one was lost, ms. */
@@ -46,16 +46,16 @@ export class ChangeNotifications {
     read: () => Promise<T | null>,
     signal: AbortSignal = this.ended,
   ): Promise<T | null> {
-    const changed = createWakeUp()
+    const changed = createLoopWaker()
     const leave = this.on(network, changed.notify)
     try {
       while (!signal.aborted && !this.ended.aborted) {
-        const found = await fallbackOnExpectedError(
+        const result = await fallbackOnExpectedError(
           read(),
           (error) => !isInternalError(error),
           null,
         )
-        if (found !== null) return found
+        if (result !== null) return result
         await changed.wait(POLL_EVERY_MS, signal)
       }
       return null

@@ -59,9 +59,9 @@ export async function readSerializedEvents(
   network: Network,
   range: { first: number; limit: number },
 ): Promise<ConsecutiveEvents | null> {
-  const found = await readFeedItems(db, network, range)
-  if (!found) return null
-  const { generation, newest, items, idOf } = found
+  const page = await readFeedItems(db, network, range)
+  if (!page) return null
+  const { generation, newest, items, idOf } = page
   const write = createV1EventWriter(network, generation, idOf)
   return { generation, newest, events: items.map((item) => ({ json: write(item), ...item })) }
 }
@@ -82,11 +82,11 @@ export async function readEventRange(
   } as const
   const { rows } = await readJournalRange(db, network, before)
   const first = rows[0]?.publicFirst ?? from
-  const found = await readFeedItems(db, network, {
+  const page = await readFeedItems(db, network, {
     first,
     limit: to - from + 1,
     events: to - first,
   })
-  const items = found?.items.filter(({ number }) => number >= from && number <= to) ?? []
-  return found && { ...found, items }
+  const items = page?.items.filter(({ number }) => number >= from && number <= to) ?? []
+  return page && { ...page, items }
 }

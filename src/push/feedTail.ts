@@ -6,9 +6,9 @@ import { readSerializedEvents, type SerializedEvent } from './feedReader.js'
 const ENTRIES_AT_ONCE = 256
 
 /** Events that follow each other; or a note that the feed has restarted (a rewind, or a restored database). */
-type Found = readonly SerializedEvent[] | 'restarted'
+type TailResult = readonly SerializedEvent[] | 'restarted'
 /** Ends the wait of each stream at a position with what was found there. */
-type Streams = Set<(found: Found | null) => void>
+type Streams = Set<(result: TailResult | null) => void>
 
 interface TailOptions {
   pool: pg.Pool
@@ -39,31 +39,31 @@ export class FeedTail {
     generation: number,
     from: number,
     signal: AbortSignal,
-  ): Promise<Found | null> {
+  ): Promise<TailResult | null> {
     if (signal.aborted) return null
     const position = `${network}-${generation}-${from}`
     const others = this.#streams.get(position)
     const streams: Streams = others ?? new Set()
-    const found = new Promise<Found | null>((resolve) => {
+    const answer = new Promise<TailResult | null>((resolve) => {
       const leave = () => end(null)
-      const end = (found: Found | null) => {
+      const end = (result: TailResult | null) => {
         streams.delete(end)
         signal.removeEventListener('abort', leave)
-        resolve(found)
+        resolve(result)
       }
       streams.add(end)
       signal.addEventListener('abort', leave)
     })
     if (!others)
       void this.#wait(network, position, streams, () => this.#read(network, generation, from))
-    return found
+    return answer
   }
 
   async #wait(
     network: Network,
     position: string,
     streams: Streams,
-    read: () => Promise<Found | null>,
+    read: () => Promise<TailResult | null>,
   ): Promise<void> {
     const { notifications, onOwnError } = this.#options
     this.#streams.set(position, streams)
@@ -73,19 +73,19 @@ export class FeedTail {
       this.#streams.delete(position)
       return 'nobody waits' as const
     }
-    const found = await notifications.waitFor(network, readForStreams).catch((error: unknown) => {
+    const result = await notifications.waitFor(network, readForStreams).catch((error: unknown) => {
       onOwnError?.(error, { network })
       return null
     })
-    if (found === 'nobody waits') return
+    if (result === 'nobody waits') return
     this.#streams.delete(position)
-    for (const end of streams) end(found)
+    for (const end of streams) end(result)
   }
 
-  async #read(network: Network, generation: number, from: number): Promise<Found | null> {
+  async #read(network: Network, generation: number, from: number): Promise<TailResult | null> {
     const { pool } = this.#options
-    const found = await readSerializedEvents(pool, network, { first: from, limit: ENTRIES_AT_ONCE })
-    if (!found || found.generation !== generation || found.newest < from - 1) return 'restarted'
-    return found.events.length > 0 ? found.events : null
+    const page = await readSerializedEvents(pool, network, { first: from, limit: ENTRIES_AT_ONCE })
+    if (!page || page.generation !== generation || page.newest < from - 1) return 'restarted'
+    return page.events.length > 0 ? page.events : null
   }
 }

@@ -22,8 +22,8 @@ import { isSameHash } from '../registry/transparencyLog/tree.js'
 import { readEventRange, readFeedItems } from './feedReader.js'
 
 /** Number of log leaves serialized or hashed per iteration of the event loop: some tenths of a millisecond. */
-const LEAVES_A_TURN = 64
-const NO_TURN: WaitForEventLoopTurn = async () => {}
+const LEAVES_AT_ONCE = 64
+const NO_WAIT: WaitForEventLoopTurn = async () => {}
 
 /** Name and generation of a signed log, and its place. */
 export type NetworkFeedLog = Pick<StoredFeedLog, 'generation' | 'origin'> & { network: LogPlace }
@@ -33,14 +33,15 @@ export async function readLogLeaves(
   db: Queryable,
   { network, generation, origin }: NetworkFeedLog,
   { from, to }: { from: number; to: number },
-  turn = NO_TURN,
+  waitForLoop = NO_WAIT,
 ): Promise<string[] | null> {
   const range = { from: Math.max(1, from), to }
   const events = isFeed(network)
-    ? await readEventLeaves(db, network, generation, range, turn)
+    ? await readEventLeaves(db, network, generation, range, waitForLoop)
     : await readEvidenceEntries(db, networkOfLog(network), generation, range)
   if (!events || from > 0) return events
-  const { previous } = await readFeedLogState(db, network)
+  const { previous, generation: now } = await readFeedLogState(db, network)
+  if (now !== generation) return null
   return [beginningLeaf(origin, previous), ...events]
 }
 
@@ -51,11 +52,11 @@ async function readEventLeaves(
   network: Network,
   generation: number,
   range: { from: number; to: number },
-  turn: WaitForEventLoopTurn,
+  waitForLoop: WaitForEventLoopTurn,
 ): Promise<string[] | null> {
-  const found = await readEventRange(db, network, range)
-  if (found?.generation !== generation) return null
-  return mapWithoutBlocking(turn, found.items, leafWriter(found.idOf), LEAVES_A_TURN)
+  const page = await readEventRange(db, network, range)
+  if (page?.generation !== generation) return null
+  return mapWithoutBlocking(waitForLoop, page.items, leafWriter(page.idOf), LEAVES_AT_ONCE)
 }
 
 /** Number of journal entries, or of pieces of evidence, whose leaves are read at once: some ten ms of work. */
@@ -79,11 +80,11 @@ export async function readNextLeaves(
       from: first,
       to: first + limit - 1,
     })
-  const found = await readFeedItems(db, place, { first, limit })
-  if (found?.generation !== generation) return null
-  const wrong = found.items.find(({ number }, i) => number !== first + i)
+  const page = await readFeedItems(db, place, { first, limit })
+  if (page?.generation !== generation) return null
+  const wrong = page.items.find(({ number }, i) => number !== first + i)
   if (wrong) throw new Error(`the journal has event ${wrong.number} where ${first} and on follow`)
-  return found.items.map(leafWriter(found.idOf))
+  return page.items.map(leafWriter(page.idOf))
 }
 
 /**
@@ -95,22 +96,22 @@ export async function readEntryBundle(
   db: Queryable,
   log: NetworkFeedLog,
   { index, width }: EntryBundle,
-  turn = NO_TURN,
+  waitForLoop = NO_WAIT,
 ): Promise<Uint8Array | null> {
   const from = index * TILE_WIDTH
   const tile = { level: 0, index, width }
   const [leaves, tiles] = await Promise.all([
-    readLogLeaves(db, log, { from, to: from + width - 1 }, turn),
+    readLogLeaves(db, log, { from, to: from + width - 1 }, waitForLoop),
     readTiles(db, log.network, log.generation, [tile]),
   ])
   const hashes = tiles.get(tileKey(tile))
   if (!leaves || !hashes) return null
   const entries = leaves.map((leaf) => Buffer.from(leaf))
   const made = await mapWithoutBlocking(
-    turn,
+    waitForLoop,
     entries,
     (entry) => sha256TreeHasher.leaf(entry),
-    LEAVES_A_TURN,
+    LEAVES_AT_ONCE,
   )
   if (!isSameHash(concatHashes(made), hashes))
     throw new Error(`the entries from ${from} on of the log ${log.origin} do not make its tile`)

@@ -27,12 +27,12 @@ export function sqlFeedCopyWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 
     async step() {
       const last = await readSqlFeedCopy(pool, network)
       if (!last.isComplete || (last.count >= last.newest && last.isShown)) return 'idle'
-      const found = await readSerializedEvents(pool, network, {
+      const page = await readSerializedEvents(pool, network, {
         first: last.count + 1,
         limit: ENTRIES_AT_ONCE,
       })
       // a rewind happened meanwhile: the next step uses the new generation
-      if (found?.generation === last.generation) await appendToSqlFeedCopy(ctx, last, found.events)
+      if (page?.generation === last.generation) await appendToSqlFeedCopy(ctx, last, page.events)
       return 'progressed'
     },
   }

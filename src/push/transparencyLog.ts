@@ -10,13 +10,13 @@ import {
 } from '../db/feed/transparencyLog.js'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
-import { createWakeUp, type WakeUp } from '../ops/notify.js'
+import { createLoopWaker, type LoopWaker } from '../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
-import type { LogPlace } from '../registry/primitives/network.js'
+import type { LogPlace, Network } from '../registry/primitives/network.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
 import { beginningLeaf } from '../registry/transparencyLog/beginning.js'
 import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
-import { formatNote, parseNote } from '../registry/transparencyLog/note.js'
+import { formatSignedNote, parseNote } from '../registry/transparencyLog/note.js'
 import {
   isLogSignedBy,
   type LogKeys,
@@ -66,7 +66,7 @@ export interface FeedLogWorkerOptions {
   keys: LogKeys
   /** Witnesses whose signatures are served with the newest checkpoint. */
   witnesses?: readonly Witness[]
-  notify?: WakeUp
+  notify?: LoopWaker
   memory?: LastSignedFeedLog
   /** The log is that of evidence, not that of the feed. */
   isEvidence?: boolean
@@ -87,7 +87,7 @@ export function feedLogWorker(
   options: FeedLogWorkerOptions,
 ): Worker {
   const { pool, network, epoch } = ctx
-  const { keys, witnesses = [], notify = createWakeUp(), isEvidence } = options
+  const { keys, witnesses = [], notify = createLoopWaker(), isEvidence } = options
   const { memory = new LastSignedFeedLog() } = options
   const place: LogPlace = isEvidence ? `${network}/evidence` : network
   const what = isEvidence ? `evidence of ${network}` : network
@@ -112,6 +112,7 @@ export function feedLogWorker(
           alarm: 'ClusterdLogBehind',
           text: `the signed log of ${what} is ${behind} entries behind`,
           network,
+          ...(isEvidence && { subject: 'evidence' }),
         })
       for (const { name, failing } of witnesses)
         if (failing && isLate(failing.sinceMs))
@@ -119,14 +120,18 @@ export function feedLogWorker(
             alarm: 'ClusterdWitnessAway',
             text: `the witness ${name} does not sign the log of ${network}: ${failing.why}`,
             network,
+            subject: name,
           })
       return alarms
     },
     async step(signal) {
-      const server = await readDatabaseIdentity(pool)
+      // the log before the identity: after a fail-over between the two the log is not this database's
       const now = await readFeedLogState(pool, place)
+      const server = await readDatabaseIdentity(pool)
       const { generation, isCaughtUp, log } = now
       if (!isCaughtUp) return 'idle'
+      const domain = log || !isEvidence ? options.domain : await domainOfFeed(pool, network)
+      if (domain === undefined) return 'idle'
       if (isEvidence) await publishEvidence(ctx, generation)
       const followed = isEvidence ? await readFeedLogState(pool, place) : now
       const { newest } = followed
@@ -147,8 +152,10 @@ export function feedLogWorker(
         )
       }
       const isSigned = log && behind === 0 && isHere && isLogSignedBy(log, keys)
+      // what others have signed counts as known, so that a promoted standby can go on
+      if (isSigned && !signed) memory.remember(log, epoch)
       if (isSigned && !witnesses.some(({ isDue }) => isDue(log.note))) return 'idle'
-      const grown = await grow(pool, place, { ...followed, server, signed }, options)
+      const grown = await grow(pool, place, { ...followed, server, signed }, { domain, keys })
       // a rewind happened meanwhile: the next step uses the new generation
       if (grown === 'rewound') return 'progressed'
       if (grown === 'forked') return beginAnew()
@@ -164,6 +171,15 @@ export function feedLogWorker(
       return 'progressed'
     },
   }
+}
+
+/** Domain of the feed's log, with which the evidence log begins. Undefined before the feed's log. */
+async function domainOfFeed(
+  pool: LeaderContext['pool'],
+  network: Network,
+): Promise<string | undefined> {
+  const { log, generation } = await readFeedLogState(pool, network)
+  return log?.origin.slice(0, -logOrigin('', network, generation).length)
 }
 
 /**
@@ -211,8 +227,8 @@ async function withCosignatures(
   const proofFrom = async (old: number) => {
     const ranges = consistencyProofRanges(old, size)
     const stored = await readTiles(pool, place, generation, tilesForRanges(ranges, size))
-    const own = tiles.map((tile) => [tileKey(tile), tile.hashes] as const)
-    const known = new Map([...stored, ...own])
+    const newTiles = tiles.map((tile) => [tileKey(tile), tile.hashes] as const)
+    const known = new Map([...stored, ...newTiles])
     return ranges.map((range) => rangeHashFromTiles(sha256TreeHasher, range, known))
   }
   const before = of.log?.size === size ? of.log.note : null
@@ -220,7 +236,7 @@ async function withCosignatures(
     of.witnesses.map((one) => one.signatureIn(before) ?? one.ask(note, proofFrom, of.signal)),
   )
   const { text, signatures } = parseNote(note)!
-  return formatNote({ text, signatures: [...signatures, ...lines.filter((line) => !!line)] })
+  return formatSignedNote({ text, signatures: [...signatures, ...lines.filter((line) => !!line)] })
 }
 
 interface Signing {

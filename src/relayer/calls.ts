@@ -123,8 +123,9 @@ export function decideMessageExecution(
     return { packet: null, refusal: 'foreign_packet' }
   const option = decodeLzReceiveOption(toHex(message.options))
   if (!option || option.gas === 0n) return { packet, refusal: 'bad_options' }
-  const asked = deliveryValueWei(packet)
-  const isPaid = asked === null ? option.value === 0n || lane.hub.isLocal : option.value === asked
+  const requiredWei = deliveryValueWei(packet)
+  const isPaid =
+    requiredWei === null ? option.value === 0n || lane.hub.isLocal : option.value === requiredWei
   return isPaid ? { packet, option } : { packet, refusal: 'value_mismatch' }
 }
 

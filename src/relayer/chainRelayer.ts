@@ -80,9 +80,9 @@ export abstract class ChainRelayer {
   }
 
   /**
-   * Does the work of one job, so that its error does not affect other jobs. Reports an error of our own code. The step
-   * throws any other error at its end.
-   * @param about what is worked on, for the report
+   * Runs the work of one job and catches its error, so that the step continues with other jobs. An error of our own code
+   * goes to `onOwnError`. Any other error is collected, and thrown at the end of the step.
+   * @param about fields that name the job, for `onOwnError`
    * @returns null where the work failed
    */
   protected async guard<T>(about: object, work: () => T | Promise<T>): Promise<T | null> {

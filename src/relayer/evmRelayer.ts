@@ -22,7 +22,7 @@ import {
   saveJobs,
 } from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
-import { endParkedRefusals, parkUneconomicalRefusals } from '../db/outbox/refusals.js'
+import { endParkedRefusals, parkOrResumeCostlyRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { readSignerStats } from '../db/outbox/stats.js'
 import { queuePaymentDeliveries } from '../db/payments/open.js'
@@ -125,8 +125,8 @@ export class EvmRelayer extends ChainRelayer {
     // jobs of a former key, which can't finish, must not take the places of this key's jobs
     const isOwn = ({ nonce, signer }: Row) =>
       nonce === null || signer?.equals(this.key!.signer) === true
-    const first = [true, false].flatMap((own) =>
-      transactions.filter((row) => isOwn(row) === own).slice(0, TRANSACTIONS_AT_ONCE),
+    const first = [true, false].flatMap((isOwnJob) =>
+      transactions.filter((row) => isOwn(row) === isOwnJob).slice(0, TRANSACTIONS_AT_ONCE),
     )
     return (await this.#advanceAll(first, nowMs)) || mended > 0
   }
@@ -209,7 +209,7 @@ export class EvmRelayer extends ChainRelayer {
       const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
       const ended = isTime ? await endParkedRefusals(client, key, nowMs) : 0
       if (leastWei === null) return released + ended
-      return released + ended + (await parkUneconomicalRefusals(client, key, leastWei))
+      return released + ended + (await parkOrResumeCostlyRefusals(client, key, leastWei))
     })
     if (isTime) this.#releasesAtMs = nowMs
     return changed

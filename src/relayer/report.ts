@@ -32,6 +32,7 @@ export function outboxProblems(
       alarm: 'ClusterdRelayKeyMissing',
       text: `this process relays for ${network} without ${key}`,
       network,
+      subject: key,
     })
   const refusedNames = relayers.reduce((sum, one) => sum + one.refusedNames, 0)
   if (refusedNames > 0)
@@ -45,17 +46,19 @@ export function outboxProblems(
 
 function problemsOf(relayer: RelayerState, nowMs: number): ProblemWithAlarm[] {
   const { network, chain, open } = relayer
-  const own = relayerProblems(relayer)
-  const isStopped = own.some(({ stopsJobs }) => stopsJobs)
+  const ofRelayer = relayerProblems(relayer)
+  const isStopped = ofRelayer.some(({ stopsJobs }) => stopsJobs)
   const ofJobs = (open ?? [])
     .flatMap((jobs) => jobsProblem(jobs, nowMs) ?? [])
     .filter(({ alarm }) => !(isStopped && alarm === 'ClusterdJobsWait'))
-  return [...own, ...ofJobs].map(({ alarm, text }) => ({
-    alarm,
-    text: `${network}: ${text}`,
-    network,
-    chain,
-  }))
+  return [...ofRelayer.map(({ stopsJobs: _, ...problem }) => problem), ...ofJobs].map(
+    (problem) => ({
+      ...problem,
+      text: `${network}: ${problem.text}`,
+      network,
+      chain,
+    }),
+  )
 }
 
 /** The most urgent problem of jobs of one kind and state. Null where there is none. */
@@ -63,19 +66,26 @@ function jobsProblem(
   { kind, state, count, oldestMs, heldShare }: OpenJobCount,
   nowMs: number,
 ): ProblemWithAlarm | null {
+  const subject = `${kind} ${state}`
   if (heldShare !== null && heldShare > PAYMENT_TIME_USED_ALARM_SHARE)
     return {
       alarm: 'ClusterdPaymentsShortOfTime',
+      subject,
       text: `a payment whose ${kind} is ${state} has been held for ${Math.floor(heldShare * 100)} % of its time`,
     }
   if (state === 'parked')
-    return { alarm: 'ClusterdJobsParked', text: `parked jobs of the kind ${kind}: ${count}` }
+    return {
+      alarm: 'ClusterdJobsParked',
+      text: `parked jobs of the kind ${kind}: ${count}`,
+      subject,
+    }
   const ageMs = nowMs - oldestMs
   if (ageMs <= OLD_JOB_ALARM_MS) return null
   const minutes = Math.floor(ageMs / 60_000)
   return {
     alarm: 'ClusterdJobsWait',
     text: `a job of the kind ${kind} has been ${state} for ${minutes} min`,
+    subject,
   }
 }
 

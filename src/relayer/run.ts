@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { whileLeading } from '../db/leaders/lead.js'
 import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import type { NetworkContext } from '../ops/context.js'
-import { createWakeUp, type WakeUp } from '../ops/notify.js'
+import { createLoopWaker, type LoopWaker } from '../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import { type ChainRelayer, type ChainRelayerOptions, jobLogFields } from './chainRelayer.js'
@@ -82,7 +82,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
 }
 
 interface RelayWorker extends Worker {
-  readonly notify: WakeUp
+  readonly notify: LoopWaker
   /** Null before the first step has opened it. */
   relayer(): ChainRelayer | null
 }
@@ -114,7 +114,7 @@ function relayWorker(
     pollMs,
     idleMs: IDLE_POLL_MS,
     maxBusySteps: MAX_BUSY_STEPS,
-    notify: createWakeUp(),
+    notify: createLoopWaker(),
     relayer: () => relayer,
     async step(_, alive) {
       relayer ??= await open(options)

@@ -253,7 +253,7 @@ const paymentOf = ({ payment }: Row) => payment!
 interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
   pollMs: number
   /**
-   * Returns the program's chain number. Calls the cluster if it was never reached before.
+   * Returns the program's chain number. Calls the chain if it was never reached before.
    * @throws ChainUnavailableError
    */
   open(): Promise<{ chain: number }>

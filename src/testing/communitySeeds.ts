@@ -2,7 +2,7 @@ import { parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { Client } from '../client/client.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { LocalNonEvmChain } from './cluster.js'
+import type { LocalNonEvmChain } from './nonEvmChain.js'
 import {
   lowerCaseAddress,
   operatorAccount,
@@ -31,11 +31,11 @@ export async function seedCommunities(
   at: { api: string },
   network: Network,
   chains: WorldNetwork,
-  clusters: readonly LocalNonEvmChain[],
+  nonEvmChains: readonly LocalNonEvmChain[],
 ): Promise<SeedCommunities | undefined> {
   const admin = seededCommunityOwner()
   const recipient = lowerCaseAddress(operatorAccount('treasurer').address)
-  const prices = [...pricesOf(chains, recipient), ...clusters.map(({ price }) => price)]
+  const prices = [...pricesOf(chains, recipient), ...nonEvmChains.map(({ price }) => price)]
   const client = new Client({ url: at.api, testnet: network === 'testnet' })
   const owned = await client.addressesOf([OPEN_COMMUNITY_NAME, PAID_COMMUNITY_NAME])
   if (owned.length < 2 || owned.some(({ address }) => address !== admin.address)) return undefined

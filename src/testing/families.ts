@@ -1,10 +1,10 @@
 import type { LabelledFamilyKey } from '../registry/families.js'
-import type { LocalNonEvmChain } from './cluster.js'
+import type { LocalNonEvmChain } from './nonEvmChain.js'
 import { startLocalSolanaCluster } from './solana/worldCluster.js'
 
 /**
- * Starts a local world's node clusters of chain families other than EVM. @returns clusters by family; undefined for a
- * cluster that was not started
+ * Starts a local world's chains of families other than EVM. @returns chains by family; undefined for a
+ * chain that was not started
  */
 export const startLocalNonEvmChains = async (
   ...world: Parameters<typeof startLocalSolanaCluster>

@@ -14,7 +14,7 @@ export {
   type FaultProxyOptions,
   startFaultProxy,
 } from './faultProxy/faultProxy.js'
-export { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './faultProxy/kinds.js'
+export { FAULT_KINDS, type FaultKind, type Faults, type ProxiedCall } from './faultProxy/kinds.js'
 export type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 export {
   createDatabase,

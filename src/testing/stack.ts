@@ -9,11 +9,11 @@ import {
   type LocalChainDefinition,
   type NetworkOf,
 } from './chains/localChains.js'
-import type { LocalNonEvmChain } from './cluster.js'
 import { seedCommunities } from './communitySeeds.js'
 import { setEnsGatewayOfHubs, writeLocalChainsFiles } from './contracts/localContracts.js'
 import { setPrice } from './contracts/priceFeed.js'
 import { startLocalNonEvmChains } from './families.js'
+import type { LocalNonEvmChain } from './nonEvmChain.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
 import { seededAlarm, seedNetwork } from './seeds.js'
@@ -35,7 +35,7 @@ import {
   type World,
   type WorldNetwork,
   worldEvmAccounts,
-  writeWorld,
+  writeWorldFiles,
 } from './world.js'
 
 const DEFAULT_BLOCK_MS = 1_000
@@ -50,7 +50,7 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   /** Network labels of the chains to start. Each spoke needs its hub. Default: all chains of the networks. */
   chains?: readonly L[]
   /**
-   * True to start Solana, if Surfpool is installed or a cluster is given. Default: true, but false where `chains` are
+   * True to start Solana, if Surfpool is installed or a chain is given. Default: true, but false where `chains` are
    * given.
    */
   solana?: boolean
@@ -165,10 +165,10 @@ async function build<N extends Network>(
     databaseUrl: database.url,
   }
   const solana = started.solana?.handle
-  const clusters = Object.values(started).filter((cluster) => cluster !== undefined)
+  const nonEvmChains = Object.values(started).filter((chain) => chain !== undefined)
   const hubs = hubsOf(chains)
   await setEnsGatewayOfHubs(hubs, at.api)
-  writeLocalChainsFiles(sandbox.home, chains, clusters, blockMs)
+  writeLocalChainsFiles(sandbox.home, chains, nonEvmChains, blockMs)
   await Promise.all(chains.map((chain) => chain.resume()))
   const isSeeded = options.seeds ?? !options.attach
   const seededHubs = isSeeded ? hubs.filter((hub) => spokesOf(chains, hub).length > 0) : []
@@ -178,7 +178,7 @@ async function build<N extends Network>(
     opsPort,
     env: {
       CLUSTERD_SEEDED_ALARMS: seededHubs.map(({ network }) => seededAlarm(network)).join(','),
-      ...Object.assign({}, ...clusters.map(({ env }) => env)),
+      ...Object.assign({}, ...nonEvmChains.map(({ env }) => env)),
       ...(options.limits && { LIMITS: 'on' }),
       ...(options.testWallet && { CLUSTERD_TEST_WALLET: 'true' }),
       ...options.daemonEnv,
@@ -191,15 +191,15 @@ async function build<N extends Network>(
   const world: World<N> = {
     ...at,
     networks: Object.fromEntries(
-      hubs.map((hub, index) => [hub.network, describeNetwork(chains, hub, clusters, index)]),
+      hubs.map((hub, index) => [hub.network, describeNetwork(chains, hub, nonEvmChains, index)]),
     ) as Record<N, WorldNetwork>,
     accounts: { evm: worldEvmAccounts(), solana: solana?.accounts ?? [] },
     seeds: {},
   }
-  world.seeds = await settleSeeds(world, seeds, clusters)
+  world.seeds = await settleSeeds(world, seeds, nonEvmChains)
   // ports 0: a second daemon that is started with this environment chooses free ports
   const env = daemonEnvironment(sandbox.home, { ...daemon, port: 0, opsPort: 0 })
-  if (sandbox.isKept) writeWorld(sandbox.home, world, { ...env, LOG_FORMAT: undefined })
+  if (sandbox.isKept) writeWorldFiles(sandbox.home, world, { ...env, LOG_FORMAT: undefined })
 
   const bridge = createBridgeControls(database.url)
   let stopped: Promise<void> | undefined
@@ -254,7 +254,7 @@ const seedChains = (chains: readonly LocalChain[]) =>
 async function settleSeeds<N extends Network>(
   world: World<N>,
   seeds: Awaited<ReturnType<typeof seedChains>>,
-  clusters: readonly LocalNonEvmChain[],
+  nonEvmChains: readonly LocalNonEvmChain[],
 ): Promise<Partial<Record<N, Seed>>> {
   const settled = seeds.map(async ({ network, seed }) => {
     const { finalized, lost, pending, bridging } = seed.tx
@@ -266,7 +266,7 @@ async function settleSeeds<N extends Network>(
       bridging && until.status(world, bridging, 'bridging', options),
     ])
     const chains = world.networks[network as N]
-    const communities = await seedCommunities(world, network, chains, clusters)
+    const communities = await seedCommunities(world, network, chains, nonEvmChains)
     return [network, { ...seed, ...(communities && { communities }) }]
   })
   return Object.fromEntries(await Promise.all(settled))
@@ -281,7 +281,7 @@ const spokesOf = (chains: readonly LocalChain[], hub: LocalChain): LocalChain[] 
 function describeNetwork(
   chains: readonly LocalChain[],
   hub: LocalChain,
-  clusters: readonly LocalNonEvmChain[],
+  nonEvmChains: readonly LocalNonEvmChain[],
   index: number,
 ): WorldNetwork {
   const { token, ens } = hub
@@ -295,7 +295,7 @@ function describeNetwork(
       contracts: { spoke: spoke.config.contract, ...sharedContracts(spoke) },
     })),
     ens: ens!,
-    ...Object.fromEntries(clusters.map((cluster) => [cluster.key, cluster.addresses(index)])),
+    ...Object.fromEntries(nonEvmChains.map((chain) => [chain.key, chain.addresses(index)])),
   }
 }
 

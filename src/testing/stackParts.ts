@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { writeAtomically } from '../config/files.js'
 import { migrate } from '../db/pg/migrate.js'
 import type { Network } from '../registry/primitives/network.js'
 import { WorldError } from './chains/actions.js'
@@ -16,7 +17,7 @@ import {
   isHaltedChainProblem,
   startDaemonProcess,
 } from './processes/daemonProcess.js'
-import { readOrUndefined, writeAtomically } from './processes/files.js'
+import { readFileOrUndefined } from './processes/files.js'
 import { chooseFreePort, choosePortAgain, isPortFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
 import type { Sandbox } from './processes/sandbox.js'
@@ -83,7 +84,7 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
   }
   sandbox.log('starting PostgreSQL')
   const portFile = path.join(sandbox.home, 'postgres.port')
-  let server = await start(await choosePortAgain(Number(readOrUndefined(portFile) ?? 0)))
+  let server = await start(await choosePortAgain(Number(readFileOrUndefined(portFile) ?? 0)))
   writeAtomically(portFile, String(server.port))
   sandbox.log(`PostgreSQL runs on port ${server.port}`)
   return {

@@ -85,8 +85,8 @@ export const until = {
       page = answer.resume
       const items: EventItem[] = answer.items
       last = items.at(-1) ?? last
-      const found = items.find(matches)
-      return found ? { done: found } : { seen: last ?? 'an empty feed' }
+      const item = items.find(matches)
+      return item ? { done: item } : { seen: last ?? 'an empty feed' }
     })
   },
 }

@@ -3,10 +3,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type Hex, pad, toHex } from 'viem'
 import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { writeAtomically } from '../config/files.js'
 import type { LabelledFamilyKey } from '../registry/families.js'
 import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
-import { writeAtomically } from './processes/files.js'
 
 /** A local world: addresses, accounts and seeds. All its keys are public. */
 export interface World<N extends Network = Network> {
@@ -28,7 +28,7 @@ interface WorldAccounts {
 }
 
 /**
- * A network's chains in a local world. Node clusters of families other than EVM are under the family's key (`solana`).
+ * A network's chains in a local world. Chains of families other than EVM are under the family's key (`solana`).
  */
 export interface WorldNetwork extends Partial<Record<LabelledFamilyKey, WorldProgram>> {
   hub: WorldHub
@@ -73,7 +73,7 @@ export interface WorldEns {
   parent: string
 }
 
-/** The program that takes payments on a node cluster, such as Solana's. */
+/** The program that takes payments on a chain other than EVM, such as Solana's. */
 interface WorldProgram {
   rpcUrl: string
   /** Address of the program, which changes at every start of the local world. */
@@ -82,7 +82,7 @@ interface WorldProgram {
 
 export interface WorldSolana extends WorldProgram {
   wsUrl: string
-  /** Hash of the cluster's genesis block, base58. */
+  /** Hash of the chain's genesis block, base58. */
   genesisHash: string
 }
 
@@ -202,14 +202,14 @@ const envFile = (home: string): string => path.join(home, '.env')
  * Writes the files `stack.json` and `.env` of a local world. Only their owner can read them, since they hold keys.
  * @param env environment of the world's daemon
  */
-export function writeWorld<N extends Network>(
+export function writeWorldFiles<N extends Network>(
   home: string,
   world: World<N>,
   env: NodeJS.ProcessEnv,
 ): void {
-  writeAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, 0o600)
+  writeAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, { mode: 0o600 })
   const networks: WorldNetwork[] = Object.values(world.networks)
-  const own = networks
+  const chainVariables = networks
     .flatMap(({ hub, spokes }) => [hub, ...spokes])
     .flatMap(({ network, rpcUrl, contracts }) => [
       [`RPC_URL_${network}`, rpcUrl],
@@ -225,8 +225,8 @@ export function writeWorld<N extends Network>(
   const set = Object.entries(env).filter(([, value]) => value !== undefined)
   writeAtomically(
     envFile(home),
-    [...set, ...own, ...accounts].map((pair) => `${pair.join('=')}\n`).join(''),
-    0o600,
+    [...set, ...chainVariables, ...accounts].map((pair) => `${pair.join('=')}\n`).join(''),
+    { mode: 0o600 },
   )
 }
 

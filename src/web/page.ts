@@ -107,7 +107,7 @@ function withCard(place: PageLocation): PageFile {
 export const namePage = (name: string): PageFile => withCard({ page: 'name', name })
 
 /** Robots may read the pages, and no answers of the API. */
-export const ROBOTS = 'User-agent: *\nDisallow: /v1/\nDisallow: /v0.1/\n'
+export const ROBOTS_TXT = 'User-agent: *\nDisallow: /v1/\nDisallow: /v0.1/\n'
 
 /** Days for which a read `security.txt` counts. */
 const SECURITY_DAYS = 180

@@ -39,14 +39,14 @@ describe('paths', () => {
     ['/tx', { page: 'name', name: 'tx' }],
     ['/address', { page: 'name', name: 'address' }],
     // a hash, an address or a cluster id in the place of a name
-    [`/${WORD}`, { page: 'search', text: WORD, asked: ['cluster', 'address'], otherwise: 'tx' }],
-    [`/${SIGNATURE}`, { page: 'search', text: SIGNATURE, asked: [], otherwise: 'tx' }],
+    [`/${WORD}`, { page: 'search', text: WORD, kinds: ['cluster', 'address'], otherwise: 'tx' }],
+    [`/${SIGNATURE}`, { page: 'search', text: SIGNATURE, kinds: [], otherwise: 'tx' }],
     [
       `/0x${'Ab'.repeat(20)}`,
-      { page: 'search', text: `0x${'ab'.repeat(20)}`, asked: [], otherwise: 'address' },
+      { page: 'search', text: `0x${'ab'.repeat(20)}`, kinds: [], otherwise: 'address' },
     ],
-    [`/${BITCOIN}/`, { page: 'search', text: BITCOIN, asked: [], otherwise: 'address' }],
-    [`/${BASE58}`, { page: 'search', text: BASE58, asked: ['address'], otherwise: 'name' }],
+    [`/${BITCOIN}/`, { page: 'search', text: BITCOIN, kinds: [], otherwise: 'address' }],
+    [`/${BASE58}`, { page: 'search', text: BASE58, kinds: ['address'], otherwise: 'name' }],
     [`/${BASE58.toLowerCase()}`, { page: 'name', name: BASE58.toLowerCase() }],
   ])('%s is read', (path, place) => {
     expect(pageOfPath(path)).toEqual(place)

@@ -12,9 +12,9 @@ export interface EnsParents {
   testnet?: string | undefined
 }
 
-/** How to read a text that may mean several things: the first kind in `asked` that the API finds, else `otherwise`. */
+/** How to read a text that may mean several things: the first kind in `kinds` that the API finds, else `otherwise`. */
 interface Reading {
-  asked: readonly ('cluster' | 'address')[]
+  kinds: readonly ('cluster' | 'address')[]
   otherwise: 'address' | 'tx' | 'name'
 }
 
@@ -79,12 +79,12 @@ function pageOfWord(text: string, ens: EnsParents): PageLocation {
  */
 function readingOf(text: string): Reading | null {
   // a transaction hash, a cluster id and an Aptos address have the same form
-  if (WORD.test(text)) return { asked: ['cluster', 'address'], otherwise: 'tx' }
-  if (SIGNATURE.test(text)) return { asked: [], otherwise: 'tx' }
+  if (WORD.test(text)) return { kinds: ['cluster', 'address'], otherwise: 'tx' }
+  if (SIGNATURE.test(text)) return { kinds: [], otherwise: 'tx' }
   if (!EVM_ADDRESS.test(text) && !ADDRESS.test(text)) return null
-  if (!isName(text)) return { asked: [], otherwise: 'address' }
+  if (!isName(text)) return { kinds: [], otherwise: 'address' }
   // a text with upper case can be base58; names are in lower case
-  return text === text.toLowerCase() ? null : { asked: ['address'], otherwise: 'name' }
+  return text === text.toLowerCase() ? null : { kinds: ['address'], otherwise: 'name' }
 }
 
 /** The page of an ENS name: of `alice/cold` for `cold.alice.bundles.eth`. Null for a text below no parent. */

@@ -117,6 +117,7 @@ describe('a cluster', () => {
       isVerified: true,
       isPrivate: false,
       isBackedUp: false,
+      evidence: 'unsigned',
     }
     const wallets = [{ ...main, createdAt: stamp, updatedAt: stamp, updatedBy: alice.address }]
     expect(cluster).toEqual({

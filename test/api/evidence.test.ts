@@ -2,6 +2,8 @@ import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { verifyBundle } from '../../src/client/verify.js'
+import { readFeedLogState } from '../../src/db/feed/transparencyLog.js'
+import { readNextLeaves } from '../../src/push/leaves.js'
 import { EVIDENCE_PUBLISHED_AFTER_MS } from '../../src/registry/auth/evidence.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { sha256InOneCall } from '../../src/registry/transparencyLog/hash.js'
@@ -85,9 +87,30 @@ describe('a signed membership', () => {
     const { wallets, heads } = await verifyNamed(bundle.name)
     expect(heads.evidence!.origin).toBe('localhost/mainnet/evidence/1')
     expect(wallets).toMatchObject([
-      { address: bundle.owner.address, evidence: 'registered', signedAt: null },
+      {
+        address: bundle.owner.address,
+        evidence: 'registered',
+        registeredName: bundle.name,
+        signedAt: null,
+      },
       { address: account.address, evidence: 'signed', signedAt: expect.any(String) },
     ])
+  })
+
+  it('outlives the key that was made of it, and its signature gives no other key', async () => {
+    const bundle = await named()
+    const account = newAccount()
+    await bundle.invite(account.address)
+    const { headers, proof } = await signMembership(account, bundle.clusterId)
+    const verified = await verify(bundle.clusterId, headers)
+    expect(verified.body).toEqual({ success: true, signed: true })
+    const revoked = await world.request('/v1/auth/token', { method: 'DELETE', headers })
+    expect(revoked.status).toBe(200)
+    expect((await world.post('/v1/auth/token', proof)).status).toBe(401)
+    expect((await bundle.marks())[account.address]).toBe('signed')
+    await publish()
+    const { wallets } = await verifyNamed(bundle.name)
+    expect(wallets.find(({ address }) => address === account.address)?.evidence).toBe('signed')
   })
 
   it('of a member is kept later, and changes no state', async () => {
@@ -115,9 +138,13 @@ describe('a signed membership', () => {
     const other = await named()
     const account = newAccount()
     for (const { invite } of [bundle, other]) await invite(account.address)
-    await verify(bundle.clusterId, (await memberOf(world, account)).headers)
+    const plain = await verify(bundle.clusterId, (await memberOf(world, account)).headers)
+    expect(plain.body).toEqual({ success: true })
     const wrong = await signMembership(account, other.clusterId)
-    await verify(bundle.clusterId, wrong.headers)
+    expect((await verify(bundle.clusterId, wrong.headers)).body).toEqual({
+      success: true,
+      signed: false,
+    })
     const testnet = await signMembership(account, bundle.clusterId, '&testnet=true')
     await verify(bundle.clusterId, testnet.headers)
     expect((await bundle.marks())[account.address]).toBe('unsigned')
@@ -137,6 +164,59 @@ describe('a signed membership', () => {
     await publish()
     const { wallets } = await verifyNamed(bundle.name)
     expect(wallets.find(({ address }) => address === account.address)?.evidence).toBe('unsigned')
+  })
+
+  it('does not count if the wallet left between its sign-in and the verification', async () => {
+    const bundle = await named()
+    const account = newAccount()
+    await bundle.invite(account.address)
+    const { headers, proof } = await signMembership(account, bundle.clusterId)
+    await bundle.member.call('DELETE', '/v1/clusters/wallets', [account.address])
+    await bundle.invite(account.address)
+    // the same sign-in, sent again, does not bring it back
+    expect((await world.post('/v1/auth/token', proof)).status).toBe(200)
+    expect((await verify(bundle.clusterId, headers)).status).toBe(200)
+    expect((await bundle.marks())[account.address]).toBe('unsigned')
+  })
+
+  it('counts after a plain sign-in of the same date', async () => {
+    const bundle = await named()
+    const account = newAccount()
+    await bundle.invite(account.address)
+    const { message, signingDate } = (
+      await world.get(`/v1/auth/message?cluster=${bundle.clusterId}`)
+    ).body
+    const signedAs = async (text: string, of: object) => {
+      const signature = await account.sign(text)
+      const proof = { type: 'evm', wallet: account.address, signingDate, signature, ...of }
+      const { token } = (await world.post('/v1/auth/token', proof)).body
+      return { authorization: `Bearer ${token}` }
+    }
+    await signedAs(message.replace(/\nNetwork[\s\S]*$/, ''), {})
+    const headers = await signedAs(message, { cluster: bundle.clusterId })
+    expect((await verify(bundle.clusterId, headers)).status).toBe(200)
+    expect((await bundle.marks())[account.address]).toBe('signed')
+  })
+
+  it('is not ended by another cluster that lists and removes the wallet', async () => {
+    const bundle = await named()
+    const other = await named()
+    const account = newAccount()
+    await bundle.invite(account.address)
+    const { headers } = await signMembership(account, bundle.clusterId)
+    await other.invite(account.address)
+    await other.member.call('DELETE', '/v1/clusters/wallets', [account.address])
+    await verify(bundle.clusterId, headers)
+    expect((await bundle.marks())[account.address]).toBe('signed')
+  })
+
+  it('stays where its session is revoked', async () => {
+    const bundle = await named()
+    const account = newAccount()
+    const headers = await join(account, bundle)
+    await world.request('/v1/auth/token', { method: 'DELETE', headers })
+    expect((await world.request('/v1/auth/validate', { headers })).status).toBe(401)
+    expect((await bundle.marks())[account.address]).toBe('signed')
   })
 
   it('of a private wallet is published when the wallet becomes public', async () => {
@@ -194,6 +274,29 @@ describe('the evidence log', () => {
     expect(again.heads).toEqual(heads)
     const note = await fetch(`${world.url}/v1/log/testnet/evidence/checkpoint`)
     expect((await note.text()).split('\n', 1)).toEqual(['localhost/testnet/evidence/1'])
+    const first = await fetch(`${world.url}/v1/log/testnet/evidence/1/checkpoint`)
+    expect((await first.text()).split('\n', 1)).toEqual(['localhost/testnet/evidence/1'])
+    const tile = await fetch(`${world.url}/v1/log/testnet/evidence/1/tile/0/000.p/1`)
+    expect((await tile.arrayBuffer()).byteLength).toBe(32)
+  })
+
+  it('has no entries of a generation that has ended', async () => {
+    await join(newAccount(), await named())
+    await publish()
+    const { size } = (await readFeedLogState(world.pool, 'mainnet/evidence')).log!
+    const url = `${world.url}/v1/log/mainnet/evidence/1/tile/entries/000.p/${size}`
+    expect((await fetch(url)).status).toBe(200)
+    const setGeneration = (generation: number) =>
+      world.pool.query('UPDATE journal_heads SET feed_generation = $1 WHERE network = 0', [
+        generation,
+      ])
+    await setGeneration(2)
+    // the first evidence of the next generation takes the place of the earlier
+    await world.pool.query('UPDATE evidence SET generation = 2')
+    expect((await fetch(url)).status).toBe(404)
+    expect(await readNextLeaves(world.pool, 'mainnet/evidence', 1, 1)).toBe(null)
+    await world.pool.query('UPDATE evidence SET generation = 1')
+    await setGeneration(1)
   })
 
   it('is not one that any other key has signed', async () => {

@@ -49,4 +49,21 @@ describe('a wallet that a cluster lists', () => {
     )
     expect(body.moreInvitations).toBe(true)
   })
+
+  it('reads its own first 1,000 names, and whether there are more; nobody else does', async () => {
+    const owner = await member()
+    const asked = `/v1/clusters/address/${owner.address}?names=true`
+    const own = async () => (await owner.call('GET', asked)).body
+    const bids = Array.from({ length: 1_001 }, () =>
+      bid({ from: owner.address, name: freshName(), atMs: Date.now() }),
+    )
+    await world.append('mainnet', bids.slice(1))
+    expect((await own()).names).toHaveLength(1_000)
+    expect(await own()).not.toHaveProperty('moreNames')
+    await world.append('mainnet', bids.slice(0, 1))
+    expect(await own()).toMatchObject({ moreNames: true })
+    expect((await own()).names).toHaveLength(1_000)
+    for (const { body } of [await world.get(asked), await (await member()).call('GET', asked)])
+      expect(Object.keys(body)).toEqual(['clusterId'])
+  })
 })

@@ -243,6 +243,7 @@ describe('GET /v1/clusters', () => {
       isVerified: true,
       isPrivate: false,
       isBackedUp: false,
+      evidence: 'registered',
     }
     const wallets = [{ ...main, createdAt, updatedAt: createdAt, updatedBy: alice }]
     const cluster = { id, createdBy: alice, createdAt, wallets, isTestnet: false }

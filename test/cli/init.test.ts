@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ed25519 } from '@noble/curves/ed25519'
@@ -193,6 +194,26 @@ describe('clusterd init', () => {
     await expect(fund).rejects.toThrow(/run `clusterd rehearse` here first/)
   })
 
+  it('knows a rehearsal that was killed from one that runs, and writes over neither', async () => {
+    const rehearsed = at('rehearsed')
+    mkdirSync(rehearsed)
+    const leave = (pid: number) => {
+      const chains = [{ label: '11155111', chainId: 1, rpcUrls: ['http://127.0.0.1:9'] }]
+      const text = JSON.stringify({ pid, chains, database: 'postgresql://127.0.0.1:9/x' })
+      writeFileSync(join(rehearsed, 'rehearsal.json'), text)
+      return text
+    }
+    const { pid: ended } = spawnSync('true')
+    leave(ended)
+    await expect(run(['init', '--rehearsal'], rehearsed)).rejects.toThrow(/rehearse` here first/)
+    const text = leave(process.pid)
+    const fund = run(['rehearse', '--fund', `0x${'0e'.repeat(20)}`], rehearsed)
+    await expect(fund).rejects.toThrow(/The chain at http:\/\/127\.0\.0\.1:9 funds nobody: HTTP/)
+    await expect(run(['rehearse'], rehearsed)).rejects.toThrow(/is there already: end the rehears/)
+    expect(readFileSync(join(rehearsed, 'rehearsal.json'), 'utf8')).toBe(text)
+    expect(readdirSync(rehearsed)).toEqual(['rehearsal.json'])
+  })
+
   it('refuses an invalid URL before it writes', async () => {
     await expect(run(['init', '--rpc', '11155111=sepolia', '--out', at('bad')])).rejects.toThrow(
       /rpcUrls\[0\]: must be an http\(s\) URL/,
@@ -227,6 +248,8 @@ describe('clusterd keys keystore', () => {
     expect(privateKeyToAddress(toHex(key))).toBe(address)
     await expect(run(['keys', 'keystore', 'deployer'])).rejects.toThrow(/nothing was written/)
     expect(readFileSync(at('deployer.json'), 'utf8')).toBe(keystore)
+    await run(['keys', 'keystore', at('elsewhere')])
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining(['elsewhere.json', 'elsewhere.txt']))
   })
 })
 

@@ -128,8 +128,8 @@ const ICON =
 export interface EvmTestWallet {
   /** Methods that the page has called. */
   asked: string[]
-  /** Chain that the wallet is on. */
-  chainId: number
+  /** Chain that the wallet is on; null for a wallet that does not tell it. */
+  chainId: number | null
   /** Account that signs its requests. */
   account: PrivateKeyAccount
 }
@@ -151,7 +151,10 @@ export async function addEvmWallet(
     // empty for a page that the visitor has not connected
     eth_accounts: () =>
       wallet.asked.includes('eth_requestAccounts') ? [wallet.account.address] : [],
-    eth_chainId: () => `0x${wallet.chainId.toString(16)}`,
+    eth_chainId: () => {
+      if (wallet.chainId === null) throw new Error('the test wallet does not tell its chain')
+      return `0x${wallet.chainId.toString(16)}`
+    },
     personal_sign: ([raw]: [Hex]) => wallet.account.signMessage({ message: { raw } }),
     wallet_switchEthereumChain: ([{ chainId }]: [{ chainId: Hex }]) => {
       wallet.chainId = Number(chainId)

@@ -172,6 +172,18 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     await expect.poll(main).not.toContain('Not now.')
   })
 
+  it('an outage after a change does not hide that it was made', async () => {
+    await open('/@account')
+    const rename = page.getByRole('form', { name: /^Rename/ })
+    await rename.getByRole('textbox').fill('outage')
+    await away(/clusters\/address\//)
+    await rename.getByRole('button', { name: 'Save' }).click()
+    const message = page.locator('#message')
+    await message.filter({ hasText: 'Renamed.' }).waitFor()
+    await page.waitForTimeout(1_000)
+    expect(await message.textContent()).toBe('Renamed.')
+  })
+
   it('a message is in sight of the form that it answers, and ends with the next try', async () => {
     await open('/@account')
     const form = page.getByRole('form', { name: 'Add a wallet' })

@@ -129,7 +129,7 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
     await press('Sign your membership')
     await question('Sign your membership?')
     await confirm('Sign it')
-    await expectMessage('Signed.')
+    await expectMessage('Signed. The signature is public in some 12 minutes.')
     await page.getByText('signed', { exact: true }).waitFor()
     expect(await page.getByRole('button', { name: 'Sign your membership' }).count()).toBe(0)
 
@@ -165,10 +165,19 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
       .getByRole('link', { name: `${own}/` })
       .waitFor()
     const path = `/v1/clusters/address/${hidden.address}?orNull=true&names=true`
-    const nothing = { clusterId: null, names: [] }
+    const nothing = { clusterId: null }
     expect((await api.get(path)).body).toEqual(nothing)
     expect((await first.call('GET', path)).body).toEqual(nothing)
     expect((await member.call('GET', path)).body).toMatchObject({ names: [own] })
+    const opened = page.waitForResponse(/\/v1\/auth\/token$/)
+    await press('Sign your membership')
+    await question('the signature is public once the wallet is')
+    await confirm('Sign it')
+    await expectMessage('Signed. The signature is public once the wallet is.')
+    const { token } = await (await opened).json()
+    const asked = { headers: { authorization: `Bearer ${token}` } }
+    const { status } = await fetch(`${world().api}/v1/auth/validate`, asked)
+    expect(status, 'the key of the published text is revoked').toBe(401)
     await open(`/${own}`)
     await page.getByText('No public wallet is verified here').waitFor()
     expect(await page.locator('main').innerText()).not.toContain(hidden.address.slice(0, 6))
@@ -220,6 +229,22 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
     await pause(MOMENT_MS)
     expect(await stored('session')).toBeNull()
     await tab.close()
+  })
+
+  it('a tab that was open before is signed in once its account pages open', async () => {
+    await open('/@account')
+    await page.evaluate('sessionStorage.clear()')
+    const tab = await screen.context.newPage()
+    await tab.goto(`${world().api}/@keys`)
+    await tab.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await tab.evaluate("document.querySelector('a.mark').click()")
+    await tab.locator('.chains li').first().waitFor()
+    await signIn('/@account')
+    await tab.getByRole('link', { name: 'My bundle' }).click()
+    await tab.locator('#who').waitFor()
+    await tab.close()
+    await press('Sign out')
+    await expectMessage('Signed out.')
   })
 
   it('keeps the focus in the page after signing in, and answers a name of another form', async () => {

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/testing/until.js'
 import { memberOf } from '../api/members.js'
@@ -86,6 +86,25 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
       .getByRole('button', { name: 'Show more' })
       .or(history.getByText('That is all.'))
       .waitFor()
+  })
+
+  it('more of one’s own names reads the next ones alone, and a change reads what was shown', async () => {
+    await open('/@account')
+    await more('Your bundle').waitFor()
+    const asked: string[] = []
+    const note = (request: Request) => asked.push(new URL(request.url()).pathname)
+    page.on('request', note)
+    await more('Your bundle').click()
+    await expect.poll(() => shown('Your bundle')).toBe(names.length)
+    const owned = `/v1/names/owner/address/${address}`
+    expect(asked.filter((path) => path.startsWith('/v1/'))).toEqual([owned])
+    const rename = page.getByRole('form', { name: /^Rename/ })
+    await rename.getByRole('textbox').fill('other')
+    await rename.getByRole('button', { name: 'Save' }).click()
+    await page.locator('#message').filter({ hasText: 'Renamed.' }).waitFor()
+    page.off('request', note)
+    expect(await shown('Your bundle')).toBe(names.length)
+    expect(asked.filter((path) => path === owned).length).toBe(3)
   })
 
   it('an owner of many names is asked which one should become a community', async () => {

@@ -66,6 +66,13 @@ describe.skipIf(findChromium() === null)('the pages with a smart wallet of a spo
     await expectMessage('The signature is not one of this wallet')
   })
 
+  it('an account signs in with a wallet that does not tell its chain', async () => {
+    screen.wallet.chainId = null
+    await signIn('/@account')
+    await press('Sign out')
+    await expectMessage('Signed out.')
+  })
+
   it('signs in before it is deployed', async () => {
     const safe = await plan()
     screen.wallet.chainId = spokeOf(LABEL).chainId

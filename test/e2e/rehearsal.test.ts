@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
@@ -95,4 +95,6 @@ it('goes from an empty folder to a name that a spoke has registered', async () =
   })
   expect(await name.json()).toMatchObject([{ name: 'rehearsed', type: 'evm' }])
   expect(chains.output()).toContain('delivered the message of 0x')
+  for (const { child } of [deployment, chains]) await endGroup(child)
+  expect(existsSync(join(folder, 'rehearsal.json'))).toBe(false)
 }, 300_000)

@@ -47,7 +47,7 @@ it('the type check fails at every table in which a new family has no row', () =>
   expect(askedFiles('tsconfig.json', 'src')).toEqual([
     'src/api/families/index.ts',
     'src/cli/families.ts',
-    'src/config/clusters.ts',
+    'src/config/nonEvmSections.ts',
     'src/daemon/families/index.ts',
     'src/registry/forms/index.ts',
     'src/testing/families.ts',

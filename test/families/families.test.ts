@@ -170,3 +170,43 @@ describe('a chain family that is added by a row', () => {
     expect(chains?.map(({ network }) => network)).toEqual(['1', 'ledger'])
   })
 })
+
+describe('a process that does not index', () => {
+  const host = 'wrong.example'
+  let isWrong = false
+  const wrong = (): DaemonChainFamily => {
+    const family = ledgerFamily(ledger.url)
+    const node = { host, requests: 1, errors: 0, latencyMs: 1, restMs: 0, head: null }
+    const nodes = () => [{ use: 'api', nodes: [{ ...node, isWrong }] }]
+    const open: DaemonChainFamily['open'] = async (...args) =>
+      (await family.open(...args)).map((chain) => ({ ...chain, nodes }))
+    return { ...family, open }
+  }
+  const startApiOnly = () => {
+    const env = { ROLES: 'api', QUOTE_KEY: `0x${'07'.repeat(32)}` }
+    const families = [...CHAIN_FAMILIES, wrong()]
+    const file = { chains: [world.section] }
+    return startTestDaemon(world.postgres.url, file, env, undefined, families)
+  }
+  const linesOf = (one: TestDaemon) => one.warnings().map((line) => JSON.parse(line))
+
+  it('says at its start that a chain is halted, without an alarm of its own', async () => {
+    const halt = (to: string | null) =>
+      world.pool.query("UPDATE chains SET halted = $1 WHERE label = '1'", [to])
+    await halt('a mix-up')
+    const api = await startApiOnly()
+    await halt(null)
+    await api.stop()
+    const [line] = linesOf(api).filter(({ reason }) => reason === 'a mix-up')
+    expect(line).toMatchObject({ level: 40, network: 'mainnet', chain: '1' })
+    expect(line).not.toHaveProperty('alarm')
+  })
+
+  it('logs an alarm that begins just before its end', async () => {
+    const api = await startApiOnly()
+    isWrong = true
+    await api.stop()
+    const raised = linesOf(api).filter(({ alarm }) => alarm !== undefined)
+    expect(raised).toMatchObject([{ alarm: 'ClusterdRpcWrongChain', subject: host }])
+  })
+})

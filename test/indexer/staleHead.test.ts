@@ -43,7 +43,7 @@ describe('a hub whose head is stalled', () => {
     const [line] = await daemon.metric('clusterd_chain_head_age_seconds')
     expect(Number(line!.split(' ')[1])).toBeGreaterThanOrEqual(OLD_S)
     expect(await daemon.metric('clusterd_alarm')).toContain(
-      'clusterd_alarm{alarm="ClusterdHeadStandsStill",network="mainnet",chain="1"} 1',
+      'clusterd_alarm{alarm="ClusterdHeadStandsStill",network="mainnet",chain="1",subject=""} 1',
     )
   })
 

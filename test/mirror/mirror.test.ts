@@ -67,8 +67,11 @@ async function compare(mirror: Pick<ApiWorld, 'url'>): Promise<void> {
       const text = Buffer.from(await response.arrayBuffer()).toString('latin1')
       return {
         status: response.status,
-        // the feed has no transaction of a bid, so a mirror knows none
-        text: text.replace(/"(nextPage|resume)":"[^"]*"|(?<="walletName":[^}]*),"tx":[^,}]*/g, ''),
+        // the feed has no transaction of a bid and no evidence, so a mirror knows none
+        text: text.replace(
+          /"(nextPage|resume)":"[^"]*"|(?<="walletName":[^}]*),"tx":[^,}]*|,"evidence":"\w+"/g,
+          '',
+        ),
       }
     }
     const [own, theirs] = await Promise.all([of(mirror.url), of(world.url)])

@@ -86,7 +86,8 @@ async function expectTables(registry: MemoryRegistry, generation = 1): Promise<v
   ) => a.cluster - b.cluster || Buffer.compare(a.address, b.address)
   const wallets = await rows(
     `SELECT cluster, address, name, verified AS "isVerified", private AS "isPrivate", backed_up AS "isBackedUp",
-       created_seq AS "createdSeq", updated_seq AS "updatedSeq" FROM wallets ORDER BY cluster, address`,
+       created_seq AS "createdSeq", updated_seq AS "updatedSeq", evidence_seq AS "evidenceSeq"
+     FROM wallets ORDER BY cluster, address`,
   )
   expect(wallets).toEqual([...registry.wallets].sort(order))
   expect(await rows('SELECT name, cluster FROM names WHERE outcome = 1 ORDER BY seq')).toEqual(

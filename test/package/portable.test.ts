@@ -81,7 +81,7 @@ async function walletsOf(
   Bundle: typeof LoggedBundle,
   logs: { events: string[]; entries: string[] },
 ) {
-  const bundle = new Bundle({ ...OPTIONS, domain: DOMAIN })
+  const bundle = new Bundle({ ...OPTIONS, domains: [DOMAIN] })
   for (const [index, text] of logs.events.entries()) bundle.takeEvent(text, index)
   for (const [index, text] of logs.entries.entries()) bundle.takeEvidence(text, index)
   return bundle.wallets()

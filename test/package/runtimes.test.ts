@@ -139,7 +139,8 @@ if (typeof atob === 'undefined') {
 beforeAll(async () => {
   const modules = join(app, 'node_modules')
   await buildClientPackage(join(modules, 'clusterd-client'))
-  symlinkSync(join(ROOT, 'node_modules/@noble'), join(modules, '@noble'))
+  for (const scope of ['@noble', '@scure'])
+    symlinkSync(join(ROOT, 'node_modules', scope), join(modules, scope))
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(app, name), text)
   const exercise = readFileSync(join(import.meta.dirname, 'runtimes/exercise.mjs'), 'utf8')
   writeFileSync(join(app, 'exercise.mjs'), exercise)

@@ -321,8 +321,16 @@ describe('registry_v1', () => {
     expect(await shown('testnet')).toBe(1)
     await copy(twins[1], 'testnet')
     expect(await shown('testnet')).toBe(0)
+    await hideSqlFeedCopy(pool, 'testnet')
+    expect(await shown('mainnet'), 'beside a network without events').toBeGreaterThan(600)
+    await pool.query('UPDATE journal_heads SET public_seq = 1 WHERE network = 1')
+    await expect(shown('testnet')).rejects.toThrow(
+      'is not copied: start clusterd with SQL_VIEWS=on',
+    )
+    await pool.query('UPDATE journal_heads SET public_seq = 0 WHERE network = 1')
+    await copy(twins[1], 'testnet')
     await hideSqlFeedCopy(pool, 'mainnet')
-    expect(await shown('mainnet')).toBe(0)
+    await expect(shown('testnet')).rejects.toThrow('is not copied')
     await hideSqlFeedCopy(pool, 'testnet')
     for (const view of ['events', 'clusters', 'names', 'wallets', 'community_names'])
       await expect(readers[1].query(`SELECT FROM registry_v1.${view}`), view).rejects.toThrow(

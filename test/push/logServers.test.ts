@@ -28,12 +28,20 @@ const grow = (count: number) =>
   )
 
 /** Creates a worker like a process that leads. */
-async function workerOf(pool: pg.Pool, { memory = new LastSignedFeedLog(), by = keys } = {}) {
+async function workerOf(
+  pool: pg.Pool,
+  {
+    memory = new LastSignedFeedLog(),
+    by = keys,
+    isEvidence = false,
+    domain = 'names.example',
+  } = {},
+) {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const wentBack: number[] = []
   const worker = feedLogWorker(
     { pool, network: 'mainnet', epoch },
-    { domain: 'names.example', keys: by, memory, onWentBack: () => wentBack.push(epoch) },
+    { domain, keys: by, memory, isEvidence, onWentBack: () => wentBack.push(epoch) },
   )
   const catchUp = async () => {
     while ((await worker.step(signal, () => {})) !== 'idle');
@@ -59,6 +67,11 @@ async function promoted(name: string, memory = new LastSignedFeedLog()) {
   const source = await workerOf(world.pool, { memory })
   await source.catchUp()
   const signed = (await logOf(world.pool))!
+  return { signed, ...(await standby(name)) }
+}
+
+/** A promoted standby. */
+async function standby(name: string) {
   const replica = await startReplica(world.postgres, join(home, name))
   const pool = createPool({ url: replica.url, max: 4, applicationName: 'test' })
   await pool.query('SELECT pg_promote()')
@@ -66,7 +79,7 @@ async function promoted(name: string, memory = new LastSignedFeedLog()) {
     if (!pool.ended) await pool.end()
     await replica.stop()
   }
-  return { pool, url: replica.url, signed, stop }
+  return { pool, url: replica.url, stop }
 }
 
 describe('the log of a feed', () => {
@@ -101,6 +114,35 @@ describe('the log of a feed', () => {
     await begins(copy, signed)
     await copy.end()
     await stop()
+  })
+
+  it.each([
+    ['feed', false],
+    ['evidence', true],
+  ])(
+    'continues on a standby for the process that led, and signed nothing: %s',
+    async (place, isEvidence) => {
+      await grow(1)
+      await (await workerOf(world.pool)).catchUp()
+      await (await workerOf(world.pool, { isEvidence })).catchUp()
+      const memory = new LastSignedFeedLog()
+      await (await workerOf(world.pool, { memory, isEvidence })).catchUp()
+      const { pool, stop } = await standby(`level-${place}`)
+      const leader = await workerOf(pool, { memory, isEvidence })
+      await leader.catchUp()
+      expect(leader.wentBack).toEqual([])
+      await stop()
+    },
+  )
+
+  it('of evidence begins under the domain of the log of the feed', async () => {
+    await world.pool.query('DELETE FROM logs WHERE network = 2')
+    await world.pool.query('DELETE FROM log_tiles WHERE network = 2')
+    await grow(1)
+    await (await workerOf(world.pool)).catchUp()
+    await (await workerOf(world.pool, { isEvidence: true, domain: 'new.example' })).catchUp()
+    const { log } = await readFeedLogState(world.pool, 'mainnet/evidence')
+    expect(log!.origin).toBe('names.example/mainnet/evidence/1')
   })
 
   it('continues when the last signed log was not written, but its events are there', async () => {

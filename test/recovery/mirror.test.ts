@@ -182,7 +182,7 @@ describe('a mirror', () => {
         { alarm: 'ClusterdMirrorRefused', text: expect.stringContaining('signature') },
       ])
     expect(await mirror.metric('clusterd_alarm')).toContain(
-      'clusterd_alarm{alarm="ClusterdMirrorRefused",network="mainnet",chain=""} 1',
+      'clusterd_alarm{alarm="ClusterdMirrorRefused",network="mainnet",chain="",subject=""} 1',
     )
     expect((await nameOf(mirror, event.from)).status).toBe(200)
     way.is = 'open'

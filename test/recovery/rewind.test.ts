@@ -192,7 +192,7 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect((await fetch(`${stack.ops}/ready`)).status).toBe(200)
     const metrics = await (await fetch(`${stack.ops}/metrics`)).text()
     expect(metrics).toContain(
-      'clusterd_alarm{alarm="ClusterdChainHalted",network="mainnet",chain="1"} 1',
+      'clusterd_alarm{alarm="ClusterdChainHalted",network="mainnet",chain="1",subject=""} 1',
     )
 
     await registerOn('1', await freshWallet('mainnet', stack), [{ name: late }], stack)

@@ -152,7 +152,7 @@ describe('processes beside the leader', () => {
     const watcher = await another({ ROLES: 'relay', RELAY_WATCH: 'true' })
     await expect.poll(() => leaders(watcher), DEADLINE).toContain('mainnet relay here')
     expect((await watcher.metric('clusterd_alarm')).join()).toMatch(
-      /clusterd_alarm\{alarm="ClusterdRelayKeyMissing",network="mainnet",chain=""\} [12]/,
+      /clusterd_alarm\{alarm="ClusterdRelayKeyMissing",network="mainnet",chain="",subject="RELAYER_[^"]+"\} 1/,
     )
     expect((await watcher.status()).warnings.join()).toContain(
       'relays for mainnet without RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL',

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { writeAtomically } from '../../src/testing/processes/files.js'
+import { writeAtomically } from '../../src/config/files.js'
 
 /** Environment variable that names the file of the shared world's processes (globalSetup.ts) to every worker. */
 const SHARED = 'CLUSTERD_TEST_SHARED'

@@ -9,7 +9,7 @@ import { assertClocksAgree } from '../../src/db/pg/unavailable.js'
 import { initialChainState } from '../../src/indexer/evm/types.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
-import { StageClock } from '../../src/ops/stages.js'
+import { LoopStageTimer } from '../../src/ops/stages.js'
 import { useDatabase } from '../support/database.js'
 import { snapshotWith } from '../support/snapshot.js'
 
@@ -99,7 +99,7 @@ describe('each fault has its own alarm, and no alarm of what follows from it', (
 
 it('a chain has the time of its indexer by stage, as the process that leads wrote it', async () => {
   const clock = { ms: 0 }
-  const stages = new StageClock(() => clock.ms)
+  const stages = new LoopStageTimer(() => clock.ms)
   await stages.during('node', async () => {
     clock.ms = 4_000
   })

@@ -4,7 +4,7 @@ import { installationStatus } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/chains/states.js'
 import { takeLeadershipIfFree } from '../../src/db/leaders/lead.js'
 import type { ChainState } from '../../src/ops/chainState.js'
-import { StageClock } from '../../src/ops/stages.js'
+import { LoopStageTimer } from '../../src/ops/stages.js'
 import { useDatabase } from '../support/database.js'
 import { snapshotWith } from '../support/snapshot.js'
 
@@ -28,7 +28,7 @@ const stateNow = (): ChainState => ({
   errorAlarm: null,
   halted: null,
   lastError: null,
-  stagesMs: new StageClock().lastMinute(),
+  stagesMs: new LoopStageTimer().lastMinute(),
 })
 
 const status = () =>

@@ -5,7 +5,7 @@ import {
   registerChain,
 } from '../../src/db/chains/chains.js'
 import { readFormerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'
-import { parkUneconomicalRefusals, requeueRefusals } from '../../src/db/outbox/refusals.js'
+import { parkOrResumeCostlyRefusals, requeueRefusals } from '../../src/db/outbox/refusals.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { useDatabase } from '../support/database.js'
 
@@ -73,7 +73,7 @@ test('refusals of payments at a former contract are never sent to the next contr
   const row = await registerChain(pool, { ...identity, label: '10', chainId: 10 })
   const keep = (contract: Buffer | null) => storePaymentsContract(pool, row, contract)
   const wake = (leastWei = 1n) =>
-    inTransaction(pool, (client) => parkUneconomicalRefusals(client, row, leastWei))
+    inTransaction(pool, (client) => parkOrResumeCostlyRefusals(client, row, leastWei))
   const dust = async (id: string) => {
     const payment = `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, paid_ms, community_word, recipient, number)
       VALUES (0, $2, 2, $1, 2, '\\x01', 1, $3, '\\x01', 'native', 1, '\\x01', 1, '\\x01', 'r', 1)`

@@ -73,7 +73,7 @@ export const CHANGES: readonly Change[] = [
   {
     requests: /^GET \/openapi\.json$/,
     fields:
-      /^body\.(paths\.\/(v1\/tokens\/|image\/\{name\}\.png|v1\/clusters\/address\/).*|components\.schemas\.OwnerRecord\.properties\.tx)$/,
+      /^body\.(paths\.\/(v1\/tokens\/|image\/\{name\}\.png|v1\/clusters\/(address|verify)\/).*|components\.schemas\.OwnerRecord\.properties\.tx)$/,
     reason: 'amounts have their unit, links their card, and listed wallets see who lists them',
     changelog: '| `/openapi.json` |',
   },

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { EvmChainPort, Hex } from '../../chains/chain.js'
 import { openSession, type SignedMembership } from '../../db/auth/sessions.js'
 import { findClusterIdByName } from '../../db/registry/clusters.js'
-import { canonicalSignature } from '../../registry/auth/evidence.js'
+import { canonicalSignature, keptSignature } from '../../registry/auth/evidence.js'
 import {
   contractSignatureHex,
   parseContractSignature,
@@ -110,7 +110,7 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
     signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
     evidence: membership
-      ? { ...membership, ...(await signedBy(context, wallet, { message, ...proof })) }
+      ? { ...membership, ...(await signedBy(context, membership, { ...proof, wallet, message })) }
       : null,
   })
   if (!isOpen)
@@ -178,19 +178,16 @@ export async function requireProof(
 /** The signature of a membership as its evidence has it. */
 async function signedBy(
   { freshness }: Context,
-  wallet: Wallet,
-  { message, signature }: { message: string; signature: string },
+  { clusterId }: Membership,
+  { wallet, message, signature }: { wallet: Wallet; message: string; signature: string },
 ): Promise<Pick<SignedMembership, 'message' | 'signature' | 'block'>> {
   const ofKey = canonicalSignature(message, wallet, signature)
   if (ofKey) return { message, signature: ofKey, block: null }
-  const ofContract = contractSignatureHex(signature)!
   const { asOf } = await freshness.mainnet()
   // `mainnet 21000000 2026-11-20T08:00:00.000Z`
-  return {
-    message,
-    signature: ofContract,
-    block: asOf === null ? null : Number(asOf.split(' ')[1]),
-  }
+  const block = asOf === null ? null : Number(asOf.split(' ')[1])
+  const signed = { message, signature: contractSignatureHex(signature)!, block }
+  return { ...signed, signature: keptSignature({ ...signed, wallet, clusterId }) }
 }
 
 /** The wallet of a proof, whose address has to be of the proof's type. @throws ApiError unsupported_address */
@@ -304,10 +301,10 @@ async function isSignedByContract(
       (await hub.isValidSignature(question)) === true
     )
   }
-  const asked = [hub, named, ...others]
+  const chains = [hub, named, ...others]
   await reserveCalls(
     context,
-    asked.reduce((sum, { nodes }) => sum + nodes, 0),
+    chains.reduce((sum, { nodes }) => sum + nodes, 0),
   )
   const deployed = { ...question, deployment: null }
   const onHub = await hub.isValidSignature(deployed)

@@ -125,9 +125,11 @@ function requireWallets(
     (i) => under(pathOf(i), 'address'),
   )
   input.forEach(({ type }, i) => {
-    const own = read[i]!.type
-    if (type === undefined || type === own || type === walletKindOf(own)) return
-    const details = [{ path: under(pathOf(i), 'type'), message: `The address is of type ${own}.` }]
+    const actualType = read[i]!.type
+    if (type === undefined || type === actualType || type === walletKindOf(actualType)) return
+    const details = [
+      { path: under(pathOf(i), 'type'), message: `The address is of type ${actualType}.` },
+    ]
     throw new ApiError(
       'unsupported_address',
       'An address is not of the type that is named with it.',
@@ -189,8 +191,8 @@ export async function appendChange(
 }
 
 /**
- * Appends signed changes to the journal when their wallet's turn in the queue of changes comes. Changes whose caller
- * has disconnected by then are dropped, and those of a key that has been revoked by then are refused.
+ * Appends signed changes to the journal once they reach the head of the queue of changes. Changes whose caller has
+ * disconnected by then are dropped, and those of a key that has been revoked by then are refused.
  * @throws ApiError catching_up, unauthorized, unavailable, rate_limited
  */
 export async function appendChangesThroughQueue(

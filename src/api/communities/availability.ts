@@ -22,12 +22,12 @@ import { type NameBelowCommunity, requireRules } from './communities.js'
 const PAYERS_MS = 3_000
 
 /** Availability of a name below a community. @throws ApiError not_found, catching_up */
-export async function availabilityOfCommunityName(context: Context, asked: NameBelowCommunity) {
-  const rules = await requireRules(context, asked.community)
+export async function availabilityOfCommunityName(context: Context, member: NameBelowCommunity) {
+  const rules = await requireRules(context, member.community)
   await requireCaughtUp(context)
   return availabilityAnswer(
-    `${asked.community}/${asked.name}`,
-    await nameAvailabilityUnderRules(context, asked, rules),
+    `${member.community}/${member.name}`,
+    await nameAvailabilityUnderRules(context, member, rules),
   )
 }
 
@@ -38,13 +38,13 @@ export async function availabilityOfCommunityName(context: Context, asked: NameB
  */
 export async function nameAvailabilityUnderRules(
   context: Context,
-  asked: NameBelowCommunity,
+  member: NameBelowCommunity,
   rules: CommunityRules | null,
 ): Promise<'free' | 'taken' | 'pending'> {
   const { isTaken, payers } = await readCommunityNameAvailability(
     context.pool,
     context.network,
-    asked,
+    member,
     rules?.prices ?? [],
   )
   if (isTaken) return 'taken'

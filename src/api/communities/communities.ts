@@ -57,10 +57,10 @@ async function checkTokens(
       one.token === NATIVE_COIN ? [] : [{ ...one, path: `prices[${i}].token` }],
     ),
   ]
-  const asked = named.map(({ network, token }) =>
+  const lookups = named.map(({ network, token }) =>
     ports.find(({ label }) => label === network)?.isToken?.(token),
   )
-  const answers = await Promise.all(asked)
+  const answers = await Promise.all(lookups)
   const details = named.flatMap(({ path }, i) =>
     answers[i] === false ? [{ path, message: 'is no mint there' }] : [],
   )

@@ -212,11 +212,11 @@ export async function assignCommunityName(
   { community, name, bundleId }: NameBelowCommunity & { bundleId?: string | undefined },
 ): Promise<void> {
   const { pool } = context
-  const asked = bundleId === undefined ? null : requireClusterId(bundleId)
+  const requestedId = bundleId === undefined ? null : requireClusterId(bundleId)
   await requireRules(context, community)
   const clusterId = await findClusterId(pool, context.network, author.wallet, author.wallet)
   if (!clusterId) throw refusalError({ code: 'not_in_cluster', address: null })
-  if (asked && !asked.equals(clusterId)) throw refusalError({ code: 'forbidden' })
+  if (requestedId && !requestedId.equals(clusterId)) throw refusalError({ code: 'forbidden' })
   const claim = await findClaimedAccount(pool, {
     network: context.network,
     community,

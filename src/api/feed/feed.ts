@@ -91,12 +91,14 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const key = await context.pageKey()
   const walk =
     request.page === undefined ? begin(context, request) : goOn(key, request, request.page)
-  const asked = { ...walk }
+  const requestedWalk = { ...walk }
   const isPlaced = await place(context, walk)
   const { generation, newest, items, next, last, read } = isPlaced
     ? await collect(context, request, walk)
     : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null, read: 0 }
-  const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
+  const end = next
+    ? { ...walk, generation, ...next }
+    : { ...endOf(requestedWalk, walk, last), generation }
   const token = encryptPageToken(key, end)
   const serials = [...new Set(items.flatMap(({ event }) => clustersOfEvent(event)))]
   const ids = await readClusterIds(context.pool, walk.network, serials, generation)
@@ -107,7 +109,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     items,
     /** Number of the newest event when the page was read. */
     newest,
-    /** Number of journal entries that were read beyond those that a page of all events needs. */
+    /** Number of journal entries that were read in addition to those that a page of all events needs. */
     hiddenRows: Math.max(0, read - request.limit - 1),
     /** Position at which the walk continues. */
     end,
@@ -122,11 +124,12 @@ export async function feedPage(context: Context, request: FeedRequest) {
 
 /**
  * Position at which a walk continues after all its events were returned.
- * @param asked the walk before its time bound became an event number
+ * @param requestedWalk the walk before its time bound became an event number
  * @param last the last entry that was read
  */
-function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & FeedCursor {
-  if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
+function endOf(requestedWalk: Walk, walk: Walk, last: FeedRow | null): Walk & FeedCursor {
+  if (last === null && requestedWalk.sinceMs !== null)
+    return { ...requestedWalk, first: requestedWalk.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
   return last ? { ...walk, first: after(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
 }
@@ -194,12 +197,12 @@ function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
  */
 async function place(context: Context, walk: Walk): Promise<boolean> {
   if (walk.sinceMs === null) return true
-  const found = await findFirstEventSince(context.pool, walk.network, walk.sinceMs)
-  if (walk.generation !== null && walk.generation !== found.generation) throw restarted()
-  walk.generation = found.generation
-  if (found.first > found.newest) return false
-  walk.floor = found.first
-  walk.first = walk.order === 'oldest' ? found.first : null
+  const firstEvent = await findFirstEventSince(context.pool, walk.network, walk.sinceMs)
+  if (walk.generation !== null && walk.generation !== firstEvent.generation) throw restarted()
+  walk.generation = firstEvent.generation
+  if (firstEvent.first > firstEvent.newest) return false
+  walk.floor = firstEvent.first
+  walk.first = walk.order === 'oldest' ? firstEvent.first : null
   walk.skip = 0
   walk.sinceMs = null
   return true
@@ -214,28 +217,28 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
   const most = maxPageRows(request.limit)
   const wanted = request.limit + 1
   // a filter hides about half of the entries
-  let asked = Math.min(request.shows ? 2 * wanted : wanted, most, ROWS_AT_ONCE)
+  let rowLimit = Math.min(request.shows ? 2 * wanted : wanted, most, ROWS_AT_ONCE)
   const events = request.shows ? Number.MAX_SAFE_INTEGER : walk.skip + request.limit
   const items: FeedItem[] = []
   let from: Walk = walk
   let last: FeedRow | null = null
   for (let read = 0; ; ) {
-    const { generation, newest, rows } = await readRows(context, from, asked, events)
+    const { generation, newest, rows } = await readRows(context, from, rowLimit, events)
     read += rows.length
     const entries = await mapWithoutBlocking(context.turn, rows, (row) => ({
       publicFirst: row.publicFirst,
-      own: feedItemsOf(row),
+      ownItems: feedItemsOf(row),
     }))
     const next = take(items, entries, from, request)
     last = rows.at(-1) ?? last
     const page = { generation, newest, items, last, read }
-    if (next || !last || rows.length < asked) return { ...page, next }
+    if (next || !last || rows.length < rowLimit) return { ...page, next }
     const following = {
       first: walk.order === 'oldest' ? after(last) : last.publicFirst - 1,
       skip: 0,
     }
     if (read >= most) return { ...page, next: following }
-    asked = Math.min(most - read, ROWS_AT_ONCE)
+    rowLimit = Math.min(most - read, ROWS_AT_ONCE)
     from = { ...from, generation, ...following }
   }
 }
@@ -262,13 +265,13 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
  */
 function take(
   items: FeedItem[],
-  entries: readonly { publicFirst: number; own: readonly FeedItem[] }[],
+  entries: readonly { publicFirst: number; ownItems: readonly FeedItem[] }[],
   walk: Walk,
   { limit, shows }: FeedRequest,
 ): FeedCursor | null {
-  for (const { publicFirst, own } of entries) {
-    for (let i = publicFirst === walk.first ? walk.skip : 0; i < own.length; i++) {
-      const item = own[walk.order === 'newest' ? own.length - 1 - i : i]!
+  for (const { publicFirst, ownItems } of entries) {
+    for (let i = publicFirst === walk.first ? walk.skip : 0; i < ownItems.length; i++) {
+      const item = ownItems[walk.order === 'newest' ? ownItems.length - 1 - i : i]!
       if (shows && !shows(item.event)) continue
       if (items.length === limit) return { first: publicFirst, skip: i }
       items.push(item)

@@ -88,8 +88,8 @@ export function notModifiedIfMatching(answer: Answer, ifNoneMatch: string | unde
 /** Weak comparison with a list of tags, or with `*`. */
 function matches(list: string, etag: string): boolean {
   if (list.trim() === '*') return true
-  const own = hashIn(etag)
-  return own !== undefined && list.split(',').some((tag) => hashIn(tag) === own)
+  const hash = hashIn(etag)
+  return hash !== undefined && list.split(',').some((tag) => hashIn(tag) === hash)
 }
 
 /**
@@ -120,15 +120,21 @@ export interface HttpMessage extends Pick<Answer, 'status' | 'stream'> {
  */
 const DEFAULT_CACHE_CONTROL = 'no-cache'
 
-export function toHttpMessage({ status, stream, content, headers: own = {} }: Answer): HttpMessage {
+export function toHttpMessage({
+  status,
+  stream,
+  content,
+  headers: extraHeaders = {},
+}: Answer): HttpMessage {
   const { type, policy } = content
   const text = status === NOT_MODIFIED ? '' : content.text
   const bytes = Buffer.byteLength(text)
   const headers = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
   if (status !== NOT_MODIFIED) headers.push('content-type', type)
   if (status !== NOT_MODIFIED && !stream) headers.push('content-length', String(bytes))
-  if (own['cache-control'] === undefined) headers.push('cache-control', DEFAULT_CACHE_CONTROL)
-  for (const [name, value] of Object.entries(own)) headers.push(name, value)
+  if (extraHeaders['cache-control'] === undefined)
+    headers.push('cache-control', DEFAULT_CACHE_CONTROL)
+  for (const [name, value] of Object.entries(extraHeaders)) headers.push(name, value)
   return { status, stream, headers, text, bytes }
 }
 
@@ -148,19 +154,19 @@ const isBodyAbandoned = (status: number, { complete, headers }: IncomingMessage)
 /**
  * Sends a message in one write, unless the socket is closed or a response was sent before. It is the last of its connection
  * where the rest of the request's body stays unread.
- * @param own further headers of this response: names and values in alternation
+ * @param extraHeaders further headers of this response: names and values in alternation
  */
 export function sendResponse(
   res: ServerResponse,
   message: HttpMessage,
-  own: readonly string[],
+  extraHeaders: readonly string[],
 ): void {
   if (res.headersSent || res.destroyed) return
   const { status, stream, headers, text } = message
   const isLast = isBodyAbandoned(status, res.req)
   // a stream ends together with its connection
   if (stream) res.shouldKeepAlive = false
-  res.writeHead(status, headers.concat(own, isLast ? CLOSE : []))
+  res.writeHead(status, headers.concat(extraHeaders, isLast ? CLOSE : []))
   if (stream && res.req.method !== 'HEAD') stream(res)
   else if (isLast) endLate(res, text)
   else res.end(text)

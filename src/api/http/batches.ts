@@ -32,9 +32,9 @@ export type BatchedLookups = ReturnType<typeof createBatchedLookups>
  * statement, so that under load few statements serve many look-ups. Nothing is cached.
  */
 export function createBatchedLookups(pool: pg.Pool, network: Network) {
-  const version = together<Network, AnswerVersions>(async (asked) => {
+  const version = together<Network, AnswerVersions>(async (networks) => {
     const read = await readAnswerVersions(pool, network)
-    return asked.map(() => read)
+    return networks.map(() => read)
   })
   return {
     nameOf: together((addresses: readonly Buffer[]) =>
@@ -42,8 +42,8 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
     ),
     walletOf: together((names: readonly FullName[]) => findWalletsByNames(pool, network, names)),
     /** A cluster's verified public wallet of a type: the wallet named `main`, else the oldest. */
-    verifiedOf: together((asked: readonly { cluster: string; stored: string }[]) =>
-      findWalletsByTypes(pool, network, asked),
+    verifiedOf: together((wallets: readonly { cluster: string; stored: string }[]) =>
+      findWalletsByTypes(pool, network, wallets),
     ),
     availabilityOf: together((names: readonly string[]) =>
       readNameAvailability(pool, network, names),
@@ -79,10 +79,10 @@ function together<Key, Value>(
   let underWay: Promise<unknown> = Promise.resolve()
   const loader = new DataLoader<Key, Value>(
     (keys) => {
-      const found = read(keys)
+      const values = read(keys)
       const gather = () => (keys.length > 1 ? setTimeout(GATHER_MS) : undefined)
-      underWay = Promise.race([found.then(gather, gather), setTimeout(PATIENCE_MS)])
-      return found
+      underWay = Promise.race([values.then(gather, gather), setTimeout(PATIENCE_MS)])
+      return values
     },
     {
       cache: false,

@@ -21,7 +21,7 @@ export function bodyLimitBytes({ body, isBulk }: Route): number {
 export const bodyTooLargeError = (bytes: number) =>
   new ApiError('invalid_request', `The body is larger than ${bytes} bytes.`, { status: 413 })
 
-/** Bytes that a request's body has at most: as it declares, or its route's limit where it declares none. */
+/** Maximum length of a request's body, bytes: the declared length; for a chunked body, the limit of its route. */
 export const announcedBodyBytes = ({ headers }: IncomingMessage, limit: number): number =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit
 
@@ -39,7 +39,7 @@ export async function parseRequestBody(
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
     throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
   if (isText) return bytes.toString()
-  return isBulk ? textsOf(bytes, turn) : parseBody(bytes)
+  return isBulk ? textsOf(bytes, turn) : parseJsonBody(bytes)
 }
 
 /** Pieces (chunks) that a body may arrive in: 256, and one more for every 32 bytes. Each takes as long as some hundred bytes. */
@@ -79,7 +79,7 @@ export const bodyTooSlowError = () =>
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
 /** Parses a body as JSON; undefined when the body is empty or blank. @throws ApiError invalid_request */
-export function parseBody(bytes: Uint8Array): unknown {
+export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined
   try {
     const text = utf8.decode(bytes)
@@ -93,7 +93,7 @@ export function parseBody(bytes: Uint8Array): unknown {
 const TEXT = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
 
 /**
- * Reads an array of texts, or one text per line. Lets other requests run meanwhile (`turn`).
+ * Reads an array of texts, or one text per line. Other requests run between its parts (`turn`).
  * @throws ApiError invalid_request, too_many
  */
 async function textsOf(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<string[]> {

@@ -31,7 +31,7 @@ export interface Context {
   auth: AuthSettings
   /** Key of page tokens, 32 bytes. */
   pageKey(): Promise<Buffer>
-  /** Lets other requests run between parts of long work; resolves when the caller may continue. */
+  /** Waits for a later turn of the event loop, between parts of long work, so that other requests run. */
   turn: WaitForEventLoopTurn
   /** Caller of a request, for changes and long polls; absent elsewhere. */
   caller?: WaitingCaller

@@ -69,7 +69,7 @@ interface ErrorExtra {
   details?: readonly ErrorDetail[]
   names?: readonly string[]
   isValid?: false
-  /** HTTP status about how the request was sent, in place of the code's 400; 422: a wrong proof (C2SP tlog-witness). */
+  /** HTTP status in place of the code's 400, for faults in how a request was sent. 422: wrong proof (tlog-witness). */
   status?: 408 | 413 | 417 | 422 | 431
 }
 

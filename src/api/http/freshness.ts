@@ -16,7 +16,7 @@ export interface Freshness {
   isCatchingUp: boolean
   /** True if the tables are a mirror of another service's event feed. */
   isMirror: boolean
-  /** True if a mirror has copied nothing yet, so that its tables say nothing. */
+  /** True for a mirror before its first step: its tables are empty and say nothing about the source. */
   isEmptyMirror: boolean
   /** Seconds by which the tables lag behind the chains; null while they are current, or where the lag is unknown. */
   staleSeconds: number | null
@@ -188,13 +188,13 @@ export function refuseOnMirror(fresh: Freshness): void {
   )
 }
 
-/** Refuses a request on a mirror that has copied nothing yet. @throws ApiError unavailable */
+/** Refuses a request on a mirror that has mirrored nothing yet. @throws ApiError unavailable */
 export function refuseOnEmptyMirror({ isEmptyMirror }: Freshness): void {
   if (isEmptyMirror) throw new ApiError('unavailable', 'This mirror has not copied its source yet.')
 }
 
 /** As `refuseOnEmptyMirror`, for a network that the request names elsewhere than in its query. */
-export const requireCopied = async (fresh: Fresh): Promise<void> =>
+export const requireMirrored = async (fresh: Fresh): Promise<void> =>
   refuseOnEmptyMirror(await knownFreshness(fresh))
 
 function requireKnown(fresh: Freshness): void {

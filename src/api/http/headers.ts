@@ -36,14 +36,14 @@ const tokensIn = (text: string | undefined): string | null =>
  * Headers of the response to a CORS preflight. It allows all headers and methods that are requested, since pages add
  * headers of their own (tracing, idempotency). A list would protect nothing, because no cookie is read.
  */
-export function preflightHeaders(asked: IncomingHttpHeaders): string[] {
-  const method = tokensIn(asked['access-control-request-method']) ?? 'GET'
+export function preflightHeaders(requestHeaders: IncomingHttpHeaders): string[] {
+  const method = tokensIn(requestHeaders['access-control-request-method']) ?? 'GET'
   return [
     ...PUBLIC_HEADERS,
     'access-control-allow-methods',
     (METHODS.includes(method) ? METHODS : [...METHODS, method]).join(', '),
     'access-control-allow-headers',
-    tokensIn(asked['access-control-request-headers']) ?? OWN_HEADERS,
+    tokensIn(requestHeaders['access-control-request-headers']) ?? OWN_HEADERS,
     'access-control-max-age',
     '86400',
     'vary',
@@ -56,7 +56,7 @@ export function preflightHeaders(asked: IncomingHttpHeaders): string[] {
   ]
 }
 
-/** Headers that clients act on, as the documents describe them. */
+/** Response headers that clients act on, with their description and type in the OpenAPI documents. */
 export const RESPONSE_HEADERS = {
   ETag: ['Names what was answered, for `If-None-Match`', 'string'],
   Link: ['`<path>; rel="next"` while more follows', 'string'],

@@ -114,8 +114,8 @@ export interface Route {
   /** The route's most expensive request. A test compares its processor time with its price. */
   costliest: CostliestRequest
   /**
-   * A request that this route refuses, where its schemas do not say one (test/support/declaredRequests.ts). Null where it
-   * refuses only what every route refuses.
+   * A request that this route refuses. Needed where test/support/declaredRequests.ts can not make one from the route's
+   * schemas. Null for a route that refuses only what every route refuses.
    */
   bad?: RefusedRequest | null
   /** Who sees private data in the responses. A route without a key shows none. */

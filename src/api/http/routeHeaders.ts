@@ -15,7 +15,7 @@ export const withCacheHeaders = (rule: AuthRule, isPublic: boolean, answer: Answ
 const DEPRECATED_SINCE = `@${Date.UTC(2026, 10, 20) / 1_000}`
 /** Longer parameters are not filled into the successor's path: no name, address or hash is longer. */
 const MAX_PARAM_CHARS = 128
-/** Link target where the request does not have all parameters of the successor's path. */
+/** Target of the `Link` header where the request does not have all parameters of the successor's path. */
 const DOCUMENT = '/openapi.json'
 
 /**

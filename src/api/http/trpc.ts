@@ -76,8 +76,8 @@ export function procedure<Input extends z.ZodType>(
           'invalid_request',
           'Batches (the parameter batch) are not taken: send a request for each procedure.',
         )
-      const found = await run(parseInput(input, query.get('input')), context)
-      return chargeForListItems(okAnswer({ result: { data: found } }), rowsOf(found))
+      const data = await run(parseInput(input, query.get('input')), context)
+      return chargeForListItems(okAnswer({ result: { data } }), rowsOf(data))
     },
   })
 }

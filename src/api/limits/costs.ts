@@ -7,7 +7,7 @@ const fixed = (units: number): RoutePrice => ({ text: String(units), of: () => u
 /** Price of a request that calls a chain, units. */
 export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
-/** Rows of an answer for each unit that it costs beyond its request. */
+/** Rows of a response for each unit that it costs in addition to its request. */
 const ROWS_PER_UNIT = 75
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
@@ -19,9 +19,9 @@ const BULK_PRICE: RoutePrice = {
 }
 /** Price of a signed change of n elements, which takes a lock and commits. */
 const CHANGE_PRICE: RoutePrice = { text: '6 + n', of: (_query, body) => 6 + elements(body) }
-/** Units of a sign-in, whose signature is verified. */
+/** Units of a sign-in. They pay for the verification of the signature. */
 export const SIGN_IN_COST = 10
-/** Units of each node that is asked about the signature of a smart wallet, in addition. */
+/** Further units of a smart wallet's sign-in, for each node that checks the signature. */
 export const SIGN_IN_NODE_COST = 5
 export const SIGN_IN_PRICE: RoutePrice = {
   text: `${SIGN_IN_COST} + ${SIGN_IN_NODE_COST} for each node asked about a smart wallet`,

@@ -55,8 +55,8 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     } catch {
       return previous
     }
-    const found = keys.fetch(id, { context: hash }).catch(() => previous)
-    return withTimeout(KEY_LIMIT_MS, found, previous)
+    const lookup = keys.fetch(id, { context: hash }).catch(() => previous)
+    return withTimeout(KEY_LIMIT_MS, lookup, previous)
   }
 
   return {
@@ -69,12 +69,12 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
       const id = hash.toString('base64')
       const key = await findKey(id, hash, client)
       if (!key?.isKnown) return ofAddress(client)
-      const own = { kind: 'key', bucket: `key ${id}`, rate: key.rate ?? settings.key }
-      if (key.rate) return new RequestMeter(buckets, [own], true)
+      const keyBucket = { kind: 'key', bucket: `key ${id}`, rate: key.rate ?? settings.key }
+      if (key.rate) return new RequestMeter(buckets, [keyBucket], true)
       // an address may make many keys, so all keys of an address share a second limit
       const bucket = `keys of ${client.address}`
       return new RequestMeter(buckets, [
-        own,
+        keyBucket,
         { kind: 'keys-of-address', bucket, rate: settings.key },
       ])
     },

@@ -17,12 +17,12 @@ export async function describeNames(
   community: string | null,
   names: readonly string[],
 ) {
-  const found = await (community === null
+  const records = await (community === null
     ? ofClusters(context, names)
     : ofCommunity(context, community, names))
-  const clusters = found.flatMap(({ cluster }) => cluster ?? [])
+  const clusters = records.flatMap(({ cluster }) => cluster ?? [])
   const chainIds = await chainIdsOfClusters(context, clusters)
-  return found.map(({ name, owner, cluster, clusterId, ...one }) => ({
+  return records.map(({ name, owner, cluster, clusterId, ...one }) => ({
     name,
     owner: addressText(owner),
     clusterId: clusterId ? toHex(clusterId) : '',
@@ -41,10 +41,10 @@ export const addressText = (stored: Buffer | null): string =>
   stored ? decodeWallet(stored).text : ''
 
 async function ofClusters({ pool, network }: Context, names: readonly string[]) {
-  const asked = names.map((cluster) => ({ cluster, wallet: null }))
+  const fullNames = names.map((cluster) => ({ cluster, wallet: null }))
   const [records, owners] = await Promise.all([
     findClusterNameRecords(pool, network, names),
-    findWalletsByNames(pool, network, asked),
+    findWalletsByNames(pool, network, fullNames),
   ])
   return names.flatMap((name, i) => {
     const record = records.get(name)

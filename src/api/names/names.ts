@@ -46,10 +46,10 @@ export const UNAVAILABLE_REASONS = [
 ] as const satisfies readonly NameAvailability[]
 
 /** A name's availability as responses show it. A name with a pending payment is not available. */
-export const availabilityAnswer = (name: string, found: NameAvailability) => ({
+export const availabilityAnswer = (name: string, availability: NameAvailability) => ({
   name,
-  isAvailable: found === 'free',
-  ...((found === 'pending' || found === 'invalid_name') && { reason: found }),
+  isAvailable: availability === 'free',
+  ...((availability === 'pending' || availability === 'invalid_name') && { reason: availability }),
 })
 
 /** Availability of texts, in order. @throws ApiError catching_up */

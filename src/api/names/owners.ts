@@ -36,15 +36,17 @@ export async function namesOwnedBy(
 ) {
   const address = parseWalletOrNull(input)
   if (!address) return { records: [], next: null }
-  const found = await ownedAfter(
+  const ownedNames = await ownedAfter(
     context,
     address.bytes,
     await startOf(context, page.after),
     page.limit + 1,
     viewer,
   )
-  const records = found.slice(0, page.limit).map((owned) => record(context, address.text, owned))
-  return { records, next: found.length > page.limit ? records.at(-1)!.name : null }
+  const records = ownedNames
+    .slice(0, page.limit)
+    .map((owned) => record(context, address.text, owned))
+  return { records, next: ownedNames.length > page.limit ? records.at(-1)!.name : null }
 }
 
 /** Position after a name, either among the names of clusters or among the names below communities. */

@@ -27,7 +27,7 @@ export interface QuoteRequest {
 }
 
 /** A quote with its referral: 32 bytes, the id of a cluster or an address. */
-export type Referred<Quote> = Quote & { referral: Buffer | null }
+export type WithReferral<Quote> = Quote & { referral: Buffer | null }
 
 /**
  * Transaction data for registering names from a chain.
@@ -40,7 +40,7 @@ export async function quoteRegistrationOnChain(
   context: Context,
   request: QuoteRequest,
   family: ChainFamily,
-): Promise<Referred<RegistrationQuote>> {
+): Promise<WithReferral<RegistrationQuote>> {
   const chain = enabled(context, request, family)
   if (chain.isWatchOnly)
     throw new ApiError(
@@ -53,8 +53,8 @@ export async function quoteRegistrationOnChain(
       'too_many',
       `A quote on ${family.name} has at most ${maxNames} names, not ${request.names.length}: ask for several quotes.`,
     )
-  const asked = await registrationOf({ ...context, network: chain.network }, request, chain)
-  return { ...(await chain.quote(asked)), referral: asked.referral }
+  const registration = await registrationOf({ ...context, network: chain.network }, request, chain)
+  return { ...(await chain.quote(registration)), referral: registration.referral }
 }
 
 /**
@@ -65,7 +65,7 @@ async function registrationOf(
   context: Context,
   request: QuoteRequest,
   { family, maxAmountWei }: ChainPort,
-): Promise<Referred<RegistrationRequest>> {
+): Promise<WithReferral<RegistrationRequest>> {
   const sender = senderOf(request.sender, family.addressType)
   const names = distinctNames(request.names.map(({ name }) => name))
   const { minimumWei } = await readJournalHead(context.pool, context.network)
@@ -87,20 +87,20 @@ async function registrationOf(
 /** The chain that a quote request names, out of the chains of a family. @throws ApiError unsupported_network */
 function enabled(
   { chains }: Context,
-  { network: asked, isTestnet }: QuoteRequest,
+  { network: networkLabel, isTestnet }: QuoteRequest,
   wanted: ChainFamily,
 ): ChainPort {
   // a label of both networks means the mainnet unless the request has testnet=true
   const isSelected = ({ label, network, family }: ChainPort) =>
     family === wanted &&
-    label === asked &&
+    label === networkLabel &&
     (isTestnet ? network === 'testnet' : network === 'mainnet' || family.label === null)
   const port = chains.find(isSelected)
   if (port) return port
   const suffix = isTestnet ? ' with testnet=true' : ''
   throw new ApiError(
     'unsupported_network',
-    `The network "${asked.slice(0, LONGEST_LABEL)}"${suffix} is not enabled for this quote. ${enabledText(chains)}`,
+    `The network "${networkLabel.slice(0, LONGEST_LABEL)}"${suffix} is not enabled for this quote. ${enabledText(chains)}`,
   )
 }
 

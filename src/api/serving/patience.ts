@@ -43,7 +43,7 @@ export class WaitingCaller {
     return String(this.#exchange.req.headers['last-event-id'] ?? '') || undefined
   }
 
-  /** Waits for the caller's turn before a part of long work. @throws `CALLER_LEFT` once nobody waits for the response */
+  /** Waits for a later turn of the event loop. @throws `CALLER_LEFT` once nobody waits for the response */
   turn(): Promise<void> {
     return waitForEventLoopTurn(this.address, () => {
       if (this.hasLeft()) throw CALLER_LEFT

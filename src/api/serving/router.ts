@@ -20,14 +20,14 @@ export function createRouter(routes: readonly Route[]) {
     })),
   )
   return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): RouteMatch | null => {
-    const asked = method === 'HEAD' ? 'GET' : method
+    const routeMethod = method === 'HEAD' ? 'GET' : method
     const [path] = url.split('?', 1)
     for (const { method, pattern, route } of table) {
-      const found = method === asked ? pattern.exec(path!) : null
-      if (!found) continue
+      const pathMatch = method === routeMethod ? pattern.exec(path!) : null
+      if (!pathMatch) continue
       const params: Record<string, string> = {}
-      for (const name in found.groups) {
-        const decoded = decodePathPart(found.groups[name]!)
+      for (const name in pathMatch.groups) {
+        const decoded = decodePathPart(pathMatch.groups[name]!)
         if (decoded === null) return null
         params[name] = decoded
       }

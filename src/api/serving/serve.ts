@@ -159,17 +159,17 @@ class RouteExchange {
     this.#meter = meter
     const caller = new WaitingCaller(this.#exchange, meter, (ms) => this.#extend(ms))
 
-    // what the body costs, by its declared length
+    // charge for the declared length of the body, before it is read
     const limit = route.body ? bodyLimitBytes(route) : 0
     const announced = route.body ? announcedBodyBytes(req, limit) : 0
     const charged = announced > limit ? 1 : requestBytesCost(announced)
-    // a join owes all but one unit
+    // a join pays one unit now and owes the rest
     const atOnce = route.isBulk ? 1 : charged
     meter.spend(atOnce)
     meter.owe(charged - atOnce)
     if (announced > limit) throw bodyTooLargeError(limit)
 
-    // whether the network can answer
+    // refuse what the network can't answer now
     const { url = '' } = req
     if (url.length > URL_LIMIT_CHARS)
       throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
@@ -182,7 +182,7 @@ class RouteExchange {
     else refuseOnEmptyMirror(fresh)
     if (route.isLookup) this.#asOf = asOfBlockHeader(fresh)
 
-    // the body
+    // read and parse the body
     if (route.isBulk) this.#takeJoin(caller, Math.min(limit, JOIN_GROWTH * announced))
     const bytes = route.body && (await readBodyBytes(req, announced))
     const paid = requestBytesCost(bytes?.length ?? 0)
@@ -206,8 +206,8 @@ class RouteExchange {
     else meter.spend(cost - paid)
     const isExpensive = cost > CHEAP_UNITS
     if (isExpensive) await caller.turn()
-    const own = this.#contextOf(context, caller, isExpensive)
-    const answer = await this.#handle(own, query, body)
+    const requestContext = this.#contextOf(context, caller, isExpensive)
+    const answer = await this.#handle(requestContext, query, body)
     const unspent = answer.unspent ?? 0
     meter.owe(-unspent)
     const made = { answer, message: toHttpMessage(answer), cost: cost - unspent }
@@ -236,11 +236,11 @@ class RouteExchange {
   #contextOf(context: Context, caller: WaitingCaller, isExpensive: boolean): Context {
     const { method, cacheSource } = this.#route
     if (cacheSource && !isExpensive) return context
-    const own: Context = { ...context, caller, turn: () => caller.turn() }
-    if (isExpensive) own.pool = poolOfAddress(context.pool, caller.address)
+    const requestContext: Context = { ...context, caller, turn: () => caller.turn() }
+    if (isExpensive) requestContext.pool = poolOfAddress(context.pool, caller.address)
     if (method !== 'get' && !cacheSource)
-      own.patience = caller.deadline(this.#shared.deadlineMs - CHANGE_MARGIN_MS)
-    return own
+      requestContext.patience = caller.deadline(this.#shared.deadlineMs - CHANGE_MARGIN_MS)
+    return requestContext
   }
 
   /** The response of the handler, with the headers that depend on nothing else. @throws as `#respond` */
@@ -274,23 +274,24 @@ class RouteExchange {
 
   /** Adds the headers that depend on the request. Without such headers the cached message is reused. */
   #withRequestHeaders({ answer, message }: CachedResponse, fresh: Freshness): HttpMessage {
-    const own = notModifiedIfMatching(
+    const conditional = notModifiedIfMatching(
       withStalenessHeader(answer, fresh),
       this.#exchange.req.headers['if-none-match'],
     )
-    return own === answer ? message : toHttpMessage(own)
+    return conditional === answer ? message : toHttpMessage(conditional)
   }
 }
 
 /**
- * A pool whose statements wait in the queue of expensive work, and whose rows are processed in a turn of the event loop.
- * Waiting statements are kept when the caller disconnects, so a write still runs after the request was answered.
+ * A pool whose statements wait in the queue of expensive work. The rows are processed one turn of the event loop after
+ * they arrive. A waiting statement runs even if the caller has disconnected, so a write still runs after the request
+ * was answered.
  */
 const poolOfAddress = (pool: pg.Pool, address: string): pg.Pool =>
   poolWithQuery(pool, (config) =>
     expensiveWork.run(address, async () => {
-      const found = await pool.query(config)
+      const result = await pool.query(config)
       await setImmediate()
-      return found
+      return result
     }),
   )

@@ -35,7 +35,7 @@ export async function findTransactionOnChains<Port, Tx extends { state: string }
 
 /**
  * Stores that a chain has returned a transaction, with its status if that is final: a final status must be stored
- * before it is answered. A sighting alone is not essential, so an outage of the database is ignored.
+ * before it is answered. A sighting without a final status is not essential, so an outage of the database is ignored.
  */
 export async function storeSeenTxStatus(
   { context, tx }: TxStatusQuery,

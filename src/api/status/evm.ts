@@ -90,12 +90,12 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   return ofChains(query, tracked)
 }
 
-async function ofJournal(query: TxStatusQuery, found: JournalledTx): Promise<TxStatus> {
-  const { bids, more, winner, hasWon } = found
+async function ofJournal(query: TxStatusQuery, tx: JournalledTx): Promise<TxStatus> {
+  const { bids, more, winner, hasWon } = tx
   const credit = hasWon ? null : await creditOfDirectBids(query)
   const answer = decideTxStatusWithDefaults({ journal: bids, more, credit })
   const sender = winner && { sender: decodeAddress(winner).text }
-  return { ...answer, ...onHub(query, found), ...sender }
+  return { ...answer, ...onHub(query, tx), ...sender }
 }
 
 /** Response fields of a transaction on the hub itself. */

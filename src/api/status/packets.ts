@@ -57,13 +57,15 @@ const paidBy = ({ token, paid }: { token: string; paid: bigint }): TxDetails['pa
   amount: String(paid),
 })
 
-/** Messages (packets) to the hub as the status function takes them. `more`: number of names of later messages. */
+/** A transaction's messages (packets) to the hub, as input of the status function. */
 interface Packets {
+  /** The first messages, until their names reach `MAX_STATUS_NAMES`. */
   packets: SentPacket[]
+  /** Number of names in messages that `packets` leaves out. */
   more: number
 }
 
-/** Messages with their time. `trouble`: trouble with one of their deliveries or refunds. */
+/** Messages with their time. `trouble`: what stops one of their deliveries or refunds. */
 export type SentPackets = Packets & {
   sentMs: number
   origin: TxDetails
@@ -245,7 +247,7 @@ export const creditOfDirectBids = async ({
 
 export type PaidNames = {
   paidNames: CommunityNamePayment[]
-  /** Number of later payments. */
+  /** Number of payments of the transaction that `paidNames` leaves out. */
   more: number
   paidMs: number
   block: number

@@ -71,6 +71,6 @@ async function confirmationsOf(
   ask: () => Promise<{ seen: Awaited<ReturnType<PaymentChainPort['transaction']>> }>,
 ): Promise<Confirmations> {
   const isAway = (error: unknown) => error instanceof ChainUnavailableError
-  const found = await fallbackOnExpectedError(ask(), isAway, null)
-  return found?.seen.state === 'mined' ? found.seen.confirmations : UNREPORTED
+  const response = await fallbackOnExpectedError(ask(), isAway, null)
+  return response?.seen.state === 'mined' ? response.seen.confirmations : UNREPORTED
 }

@@ -44,21 +44,21 @@ export async function awaitTxStatus(
   context: Context,
   tx: Buffer,
   { ms, since }: { ms: number; since: RegistrationStatus | undefined },
-): Promise<{ found: TxStatus; reads: number }> {
+): Promise<{ txStatus: TxStatus; reads: number }> {
   const { caller, network } = context
   const { progressOf } = context.lookups[network]
   const free = ms > 0 && caller ? places.take(caller.address) : null
   if (!caller || typeof free !== 'function')
-    return { found: await readTxStatus(context, tx), reads: 1 }
+    return { txStatus: await readTxStatus(context, tx), reads: 1 }
   try {
     const signal = caller.allowLongPoll(ms)
     let known = since
     for (let reads = 1; ; reads++) {
       // read before the status, so that no change between the two is missed
       const { records, isKnown } = await progressOf(tx)
-      const found = await readTxStatus(context, tx)
-      known ??= found.status
-      if (found.status !== known || isTerminalStatus(found.status)) return { found, reads }
+      const txStatus = await readTxStatus(context, tx)
+      known ??= txStatus.status
+      if (txStatus.status !== known || isTerminalStatus(txStatus.status)) return { txStatus, reads }
       const untilMs = isKnown ? Number.POSITIVE_INFINITY : performance.now() + ASK_AGAIN_MS
       const changed = async () => {
         const now = await progressOf(tx)
@@ -67,7 +67,7 @@ export async function awaitTxStatus(
       if (await notifications.waitFor(network, changed, signal)) continue
       // confirmations may have changed during the wait
       return {
-        found: caller.hasLeft() ? found : await readTxStatus(context, tx),
+        txStatus: caller.hasLeft() ? txStatus : await readTxStatus(context, tx),
         reads: reads + 1,
       }
     }

@@ -64,8 +64,8 @@ const availability = route.get('/v0.1/community/check/availability/:clusterName/
   responses: okResponses('Its availability', { name: z.string(), isAvailable: z.boolean() }),
   errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
   handle: onTestnet<RouteRequest>(async ({ params }, context) => {
-    const asked = requireNameBelowCommunity(params.clusterName!, params.walletName!)
-    const { name, isAvailable } = await availabilityOfCommunityName(context, asked)
+    const member = requireNameBelowCommunity(params.clusterName!, params.walletName!)
+    const { name, isAvailable } = await availabilityOfCommunityName(context, member)
     return okAnswer({ name, isAvailable })
   }),
 })

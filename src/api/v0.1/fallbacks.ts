@@ -28,9 +28,9 @@ export function fallbackLookupAnswer({
   url = '',
 }: Pick<IncomingMessage, 'method' | 'url'>): Answer | null {
   if (method !== 'GET' && method !== 'HEAD') return null
-  const asked = url.split('?', 1)[0] ?? ''
+  const requestPath = url.split('?', 1)[0] ?? ''
   for (const { path, successor, answer } of ANSWERS) {
-    const match = path.exec(asked)
+    const match = path.exec(requestPath)
     if (match) return addDeprecationHeaders({ successor }, {}, okAnswer(answer(match[1] ?? '')))
   }
   return null

@@ -42,12 +42,17 @@ async function metadataOfName(context: Context, siteUrl: string, input: string) 
 async function metadataOfNames(context: Context, siteUrl: string, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
   // repeated names are queried once
-  const asked = [...new Set(names)].filter((name): name is string => name !== null)
-  const found = await findPublicWallets(context.pool, context.network, asked, MAX_WALLETS)
-  const byName = new Map(asked.map((name, i) => [name, found?.[i] ?? null]))
+  const distinctNames = [...new Set(names)].filter((name): name is string => name !== null)
+  const walletLists = await findPublicWallets(
+    context.pool,
+    context.network,
+    distinctNames,
+    MAX_WALLETS,
+  )
+  const byName = new Map(distinctNames.map((name, i) => [name, walletLists?.[i] ?? null]))
   const walletsOf = (name: string | null) => (name === null ? null : (byName.get(name) ?? null))
   const count = names.reduce((sum, name) => sum + (walletsOf(name)?.length ?? 0), 0)
-  if (!found || count > MAX_WALLETS)
+  if (!walletLists || count > MAX_WALLETS)
     throw new ApiError(
       'too_many',
       `These clusters have more than ${MAX_WALLETS} wallets: ask for fewer at once.`,
@@ -93,7 +98,7 @@ const WalletSchema = namedObjectSchema('WalletV01', {
 
 const description =
   'A cluster name alone resolves to the wallet named `main`, else to the oldest verified one; the answer names that wallet.'
-const found = okResponses(
+const walletResponses = okResponses(
   'The wallet, null where the name resolves to none',
   WalletSchema.nullable(),
 )
@@ -118,7 +123,7 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
   summary: 'The address of a cluster name',
   description,
   params: z.object({ name: nameSchema }),
-  responses: found,
+  responses: walletResponses,
   handle: ({ params }, context) => walletNamed(context, parseFullName(params.name!)),
 })
 
@@ -129,7 +134,7 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
   successor: '/v1/names',
   summary: 'The address of a wallet of a cluster',
   params: z.object({ name: nameSchema, addressName: nameSchema }),
-  responses: found,
+  responses: walletResponses,
   handle({ params }, context) {
     const cluster = parseClusterName(params.name!)
     const wallet = parseName(params.addressName!)
@@ -203,10 +208,10 @@ const MetadataSchema = namedObjectSchema('ClusterV01', {
 })
 
 type Metadata = NonNullable<Awaited<ReturnType<typeof metadataOfName>>>
-const clustersAnswer = (found: Metadata | Metadata[] | null): Answer =>
+const clustersAnswer = (clusters: Metadata | Metadata[] | null): Answer =>
   chargeForListItems(
-    okAnswer(found),
-    [found ?? []].flat().reduce((sum, { wallets }) => sum + wallets.length, 0),
+    okAnswer(clusters),
+    [clusters ?? []].flat().reduce((sum, { wallets }) => sum + wallets.length, 0),
   )
 
 const clusterFound = okResponses('The cluster, null where there is none', MetadataSchema.nullable())

@@ -137,11 +137,11 @@ export const sharedTxStatusRouteFields = {
 export async function txStatusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
   const tx = params.tx!
   const id = parseTxId(tx)
-  const found = id && (await isNetworkDeployed(context)) ? await readTxStatus(context, id) : null
+  const txStatus = id && (await isNetworkDeployed(context)) ? await readTxStatus(context, id) : null
   return {
-    ...okAnswer({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
-    unspent: found ? unusedStatusUnits(found) : CHAIN_CALL_COST - 1,
-    isTransient: found === null || !isStatusInJournal(tx, found),
+    ...okAnswer({ tx, status: txStatus?.status ?? 'not_found' }, NO_STORE),
+    unspent: txStatus ? unusedStatusUnits(txStatus) : CHAIN_CALL_COST - 1,
+    isTransient: txStatus === null || !isStatusInJournal(tx, txStatus),
   }
 }
 

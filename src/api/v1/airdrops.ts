@@ -137,8 +137,8 @@ function receiverOf(
   link: boolean,
 ): Pick<Offered, 'receiver'> | Refused {
   const evm = wallets.filter((one) => one.type === 'evm')
-  const own = evm.find(({ address }) => address.equals(wallet))
-  const chosen = type === 'evm' ? own : (evm.find(({ isPrivate }) => !isPrivate) ?? evm[0])
+  const callerWallet = evm.find(({ address }) => address.equals(wallet))
+  const chosen = type === 'evm' ? callerWallet : (evm.find(({ isPrivate }) => !isPrivate) ?? evm[0])
   if (!chosen) return { reason: 'no_evm_wallet' }
   return chosen.isPrivate && !link ? { reason: 'private_wallet' } : { receiver: chosen.text as Hex }
 }
@@ -172,13 +172,13 @@ async function answerOf(
   request: ClaimsRequest,
   airdrop: AirdropWithoutClaimCounts,
 ) {
-  const found = await findClusterAllocations(
+  const rows = await findClusterAllocations(
     context.pool,
     context.network,
     airdrop.airdrop,
     request.session.wallet,
   )
-  const wallets = found.map((wallet): ClaimingWallet => {
+  const wallets = rows.map((wallet): ClaimingWallet => {
     const { type, text } = decodeWallet(wallet.address)
     return { type, text, ...wallet }
   })
@@ -314,8 +314,8 @@ const claim = (signer: ClaimPermissionSigner | null) =>
     errors: ['invalid_name', 'not_found'],
     async handle({ params, query, session }, context) {
       const link = query.get('link') === 'true'
-      const found = await airdropClaims(context, { session, link, signer }, params.community!)
-      return chargeForListItems(okAnswer(found), found.addresses.length + found.claims.length)
+      const claims = await airdropClaims(context, { session, link, signer }, params.community!)
+      return chargeForListItems(okAnswer(claims), claims.addresses.length + claims.claims.length)
     },
   })
 
@@ -343,9 +343,9 @@ const airdrops = route.get('/v1/airdrops', {
   ),
   async handle(_request, { pool, network }) {
     const nowS = Math.floor(Date.now() / 1_000)
-    const found = await findClaimableAirdrops(pool, network, nowS, AIRDROPS_AT_MOST)
+    const rows = await findClaimableAirdrops(pool, network, nowS, AIRDROPS_AT_MOST)
     return okAnswer(
-      found.map(({ community, label, total, token, distributor, endsAtS }) => ({
+      rows.map(({ community, label, total, token, distributor, endsAtS }) => ({
         community,
         network: label,
         total: String(total),

@@ -82,9 +82,9 @@ const assign = route.post('/v1/bundles/assign', {
     'catching_up',
   ],
   async handle({ body, session }, context) {
-    const asked = requireNameBelowCommunity(body.community, body.name)
-    await assignCommunityName(context, session, { ...asked, bundleId: body.bundleId })
-    return okAnswer({ success: true, name: `${asked.community}/${asked.name}` })
+    const member = requireNameBelowCommunity(body.community, body.name)
+    await assignCommunityName(context, session, { ...member, bundleId: body.bundleId })
+    return okAnswer({ success: true, name: `${member.community}/${member.name}` })
   },
 })
 

@@ -48,18 +48,19 @@ const INVITATIONS_AT_MOST = 20
 async function invitationsOf({ pool, network }: Context, input: string) {
   const address = parseWalletOrNull(input)
   if (!address) return { invitations: [] }
-  const found = await findInvitations(pool, network, address.bytes, INVITATIONS_AT_MOST + 1)
-  const invitations = found
+  const rows = await findInvitations(pool, network, address.bytes, INVITATIONS_AT_MOST + 1)
+  const invitations = rows
     .slice(0, INVITATIONS_AT_MOST)
     .map(({ clusterId, ...names }) => ({ clusterId: toHex(clusterId), ...names }))
-  return { invitations, ...(found.length > INVITATIONS_AT_MOST && { moreInvitations: true }) }
+  return { invitations, ...(rows.length > INVITATIONS_AT_MOST && { moreInvitations: true }) }
 }
 
-/** Names that an address owns, as far as the viewer may know. */
-async function namesOf(context: Context, address: string, viewer: Viewer): Promise<string[]> {
+/** The caller's names. Everybody else reads those of a public wallet by the routes of names. */
+async function namesOf(context: Context, address: string, viewer: Viewer) {
+  if (!viewer || !parseWalletOrNull(address)?.bytes.equals(viewer.wallet)) return null
   const first = { after: undefined, limit: OWNED_NAMES_PAGE_SIZE }
-  const { records } = await namesOwnedBy(context, address, first, viewer?.wallet)
-  return records.map(({ name }) => name)
+  const { records, next } = await namesOwnedBy(context, address, first, viewer.wallet)
+  return { names: records.map(({ name }) => name), ...(next !== null && { moreNames: true }) }
 }
 
 /** Id of the cluster of an address; null where the address is in no cluster that the viewer may see. */
@@ -114,7 +115,7 @@ const ClusterSchema = namedObjectSchema('Cluster', {
           .enum(['signed', 'registered', 'unsigned'])
           .optional()
           .describe(
-            'What shows that the wallet belongs here: its public signature, a name that it registered for the cluster on the hub, or nothing but the word of the service. docs/use/verify.md shows how to check it. A mirror leaves it out',
+            'What shows that the wallet belongs here: its public signature, a name that it registered on the hub (that the name is this cluster’s is the word of the service), or only the word of the service. docs/use/verify.md shows how to check it by the logs. A mirror leaves it out',
           ),
         updatedAt: timestamp,
         updatedBy: addressSchema,
@@ -164,7 +165,11 @@ const byName = route.get('/v1/clusters/name/:name', {
 const byAddress = route.get('/v1/clusters/address/:address', {
   bad: null,
   privateTo: 'caller',
-  costliest: { what: 'by a member, with invitations', as: 'owner', query: { invitations: 'true' } },
+  costliest: {
+    what: 'by a member, with invitations and names',
+    as: 'owner',
+    query: { invitations: 'true', names: 'true' },
+  },
   bounds: {
     'invitations[]': `rule: at most ${INVITATIONS_AT_MOST}`,
     'names[]': `page: the first ${OWNED_NAMES_PAGE_SIZE}`,
@@ -184,7 +189,8 @@ const byAddress = route.get('/v1/clusters/address/:address', {
       example: undefined,
     }),
     names: z.enum(['true']).optional().openapi({
-      description: 'Lists the names that the address owns, also for the key of a private wallet',
+      description:
+        'Lists the names of the caller’s own address, also where it is private; absent for any other address',
       example: undefined,
     }),
   }),
@@ -213,6 +219,7 @@ const byAddress = route.get('/v1/clusters/address/:address', {
           .describe(
             `The first ${OWNED_NAMES_PAGE_SIZE}, oldest first, those below communities last`,
           ),
+        moreNames: z.literal(true).optional().describe('Whether there are more; absent for none'),
       }),
     },
     404: {
@@ -227,10 +234,10 @@ const byAddress = route.get('/v1/clusters/address/:address', {
     const clusterId = await clusterIdOfAddress(context, params.address!, session)
     const status = clusterId || isNullFine ? 200 : 404
     const listed = asksInvitations ? await invitationsOf(context, params.address!) : null
-    const names = asksNames ? await namesOf(context, params.address!, session) : []
+    const listedNames = asksNames ? await namesOf(context, params.address!, session) : null
     return chargeForListItems(
-      jsonAnswer(status, { clusterId, ...listed, ...(asksNames && { names }) }),
-      names.length + (listed?.invitations.length ?? 0),
+      jsonAnswer(status, { clusterId, ...listed, ...listedNames }),
+      (listedNames?.names.length ?? 0) + (listed?.invitations.length ?? 0),
     )
   },
 })

@@ -153,8 +153,8 @@ const members = route.get('/v1/communities/:name/members', {
   async handle({ params, query }, { pool, network }) {
     const community = requireName(params.name!)
     const { after, limit } = pageOf(query)
-    const found = await findCommunityMembers(pool, network, community, after, limit)
-    const names = found.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
+    const members = await findCommunityMembers(pool, network, community, after, limit)
+    const names = members.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
     return chargeForListItems(okAnswer(names), names.length)
   },
 })

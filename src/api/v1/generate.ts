@@ -124,8 +124,8 @@ async function recoverWallet(
       'No wallet of that address was generated for this wallet or its cluster.',
     )
   const share = Buffer.from(input.share.slice(2), 'hex')
-  const own = decryptKeyShare(keys, network, address.bytes, kept)
-  const privateKey = await recoverKey(address, [share, own])
+  const serviceShare = decryptKeyShare(keys, network, address.bytes, kept)
+  const privateKey = await recoverKey(address, [share, serviceShare])
   // a failed attempt of another member must not count: it could lock the wallet's owner out for good
   const isCounted = privateKey !== null || kept.isOwn
   if (isCounted && !(await markRecoverySignatureUsed(pool, network, address.bytes, signingMs)))

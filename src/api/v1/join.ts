@@ -96,23 +96,23 @@ function storedOf(query: RequestQuery): string | null {
 async function* linesOf(context: Context, inputs: readonly string[], stored: string | null) {
   const { pool, network, turn } = context
   for (let at = 0; at < inputs.length; at += AT_ONCE) {
-    const asked = inputs.slice(at, at + AT_ONCE)
+    const batch = inputs.slice(at, at + AT_ONCE)
     try {
       // an empty line has no owner
       const addresses = await mapWithoutBlocking(
         turn,
-        asked,
+        batch,
         (input) => parseWalletOrNull(input)?.bytes ?? Buffer.alloc(0),
       )
-      const found = await findWalletBundles(pool, network, addresses, stored)
+      const bundles = await findWalletBundles(pool, network, addresses, stored)
       const views = new Map<string, ReturnType<typeof view>>()
       const viewOf = (bundle: WalletBundlesSnapshot) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`
         if (!views.has(key)) views.set(key, view(network, bundle))
         return views.get(key)
       }
-      const lines = await mapWithoutBlocking(turn, found, (bundle, i) =>
-        JSON.stringify({ input: asked[i], ...viewOf(bundle) }),
+      const lines = await mapWithoutBlocking(turn, bundles, (bundle, i) =>
+        JSON.stringify({ input: batch[i], ...viewOf(bundle) }),
       )
       yield `${lines.join('\n')}\n`
     } catch (error) {

@@ -26,7 +26,7 @@ import {
 import { type Answer, answerOfType, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { requireCopied } from '../http/freshness.js'
+import { requireMirrored } from '../http/freshness.js'
 import { route } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { LOG_BUNDLE_PRICE } from '../limits/costs.js'
@@ -48,9 +48,9 @@ const generation = z
 
 /** The network that a path names. @throws ApiError not_found */
 function networkOf(text: string | undefined): Network {
-  const found = NETWORKS.find((one) => one === text)
-  if (!found) throw new ApiError('not_found', 'There are logs of mainnet and testnet.')
-  return found
+  const network = NETWORKS.find((one) => one === text)
+  if (!network) throw new ApiError('not_found', 'There are logs of mainnet and testnet.')
+  return network
 }
 
 /** The network and generation of a log's path. @throws ApiError not_found */
@@ -100,7 +100,7 @@ function logRoutes(kind: '' | '/evidence') {
     errors: ['not_found'],
     async handle({ params }, context) {
       const network = networkOf(params.network)
-      await requireCopied({ ...context, network })
+      await requireMirrored({ ...context, network })
       return checkpointOf((await readFeedLogState(context.pool, placeOfNetwork(network))).log)
     },
   })
@@ -120,7 +120,7 @@ function logRoutes(kind: '' | '/evidence') {
     errors: ['not_found'],
     async handle({ params }, context) {
       const { network, generation } = placeOf(params)
-      await requireCopied({ ...context, network })
+      await requireMirrored({ ...context, network })
       return checkpointOf(
         await findStoredFeedLog(context.pool, placeOfNetwork(network), generation),
       )
@@ -157,20 +157,20 @@ function logRoutes(kind: '' | '/evidence') {
     errors: ['not_found'],
     async handle({ params }, context) {
       const { pool, turn } = context
-      const asked = parseTilePath(params.tile!)
+      const tile = parseTilePath(params.tile!)
       const { network, generation } = placeOf(params)
-      await requireCopied({ ...context, network })
+      await requireMirrored({ ...context, network })
       const place = { network: placeOfNetwork(network), generation }
-      const log = asked && (await findStoredFeedLog(pool, place.network, generation))
-      if (!asked || !log || !isWithin(log.size, asked))
+      const log = tile && (await findStoredFeedLog(pool, place.network, generation))
+      if (!tile || !log || !isWithin(log.size, tile))
         throw new ApiError(
           'not_found',
           'The log has no such tile: ask for its checkpoint, which names its size.',
         )
-      const { level, index, width } = asked
+      const { level, index, width } = tile
       const bytes =
         level === null
-          ? await readEntryBundle(pool, { ...place, ...log }, asked, turn)
+          ? await readEntryBundle(pool, { ...place, ...log }, tile, turn)
           : await readTile(pool, place, { level, index, width })
       if (!bytes)
         throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')
@@ -192,9 +192,9 @@ function isWithin(
 async function readTile(
   pool: Context['pool'],
   { network, generation }: { network: LogPlace; generation: number },
-  asked: Tile,
+  tile: Tile,
 ): Promise<Uint8Array | undefined> {
-  return (await readTiles(pool, network, generation, [asked])).get(tileKey(asked))
+  return (await readTiles(pool, network, generation, [tile])).get(tileKey(tile))
 }
 
 const ProofSchema = namedObjectSchema('EventProof', {
@@ -227,10 +227,10 @@ const inclusion = route.get('/v1/events/:id/proof', {
   errors: ['not_found', 'feed_restarted'],
   async handle({ params }, context) {
     const { pool } = context
-    const asked = parseEventId(params.id!)
-    if (!asked) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
-    const { network, generation, number: index } = asked
-    await requireCopied({ ...context, network })
+    const eventId = parseEventId(params.id!)
+    if (!eventId) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
+    const { network, generation, number: index } = eventId
+    await requireMirrored({ ...context, network })
     const { log } = await readFeedLogState(pool, network)
     if (log && log.generation > generation)
       throw new ApiError(

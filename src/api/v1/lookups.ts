@@ -70,15 +70,15 @@ export type AddressOfName = NonNullable<Awaited<ReturnType<typeof addressesOfNam
 
 /** Addresses of names, in order. A text that is not a name, or resolves to nothing, is left out. */
 export async function resolveNameTexts(context: Context, inputs: readonly string[]) {
-  const asked = inputs.flatMap((input) => {
+  const parsedInputs = inputs.flatMap((input) => {
     const name = parseFullName(input)
     return name ? [{ input, name }] : []
   })
   const records = await addressesOfNames(
     context,
-    asked.map(({ name }) => name),
+    parsedInputs.map(({ name }) => name),
   )
-  return asked.flatMap(({ input }, i) => (records[i] ? [{ input, record: records[i] }] : []))
+  return parsedInputs.flatMap(({ input }, i) => (records[i] ? [{ input, record: records[i] }] : []))
 }
 
 /** Addresses of names, in order; null for a name that resolves to no public wallet. */
@@ -190,8 +190,8 @@ const addressesOfNamesRoute = route.post('/v1/names', {
   errors: ['too_many'],
   async handle({ body }, context) {
     const inputs = body.map(({ name }) => name)
-    const found = await resolveNameTexts(context, inputs)
-    return okAnswer(found.map(({ input, record }) => ({ name: input, ...record })))
+    const resolved = await resolveNameTexts(context, inputs)
+    return okAnswer(resolved.map(({ input, record }) => ({ name: input, ...record })))
   },
 })
 

@@ -54,14 +54,14 @@ const overview = route.get('/v1/overview', {
       readJournalHead(pool, network),
       readChainStates(pool),
     ])
-    const own = chains
+    const networkChains = chains
       .filter((chain) => chain.network === network)
       .sort((a, b) => a.role.localeCompare(b.role))
     return okAnswer({
       isTestnet,
       counts: { clusters: serial, events: publicSeq },
       bidWei: String(defaultAmountWei(minimumWei)),
-      chains: own.map(({ label }) => progressOf(label, network, states, Date.now())),
+      chains: networkChains.map(({ label }) => progressOf(label, network, states, Date.now())),
     })
   },
 })
@@ -99,7 +99,7 @@ function progressOf(
 const word = z
   .string()
   .openapi({ format: 'hex', description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` })
-const recorded = { address: z.string().openapi({ format: 'hex' }), recordHash: word }
+const contractRunningHash = { address: z.string().openapi({ format: 'hex' }), recordHash: word }
 
 const proof = route.get('/v1/proof', {
   bad: null,
@@ -114,7 +114,7 @@ const proof = route.get('/v1/proof', {
       network: z.string(),
       block: z.int(),
       blockHash: word.nullable(),
-      contracts: z.array(z.object(recorded)),
+      contracts: z.array(z.object(contractRunningHash)),
       trust: z.enum(['proved', 'compared', 'trusted']).nullable().openapi({
         description:
           'Ground of the newest confirmed logs: the record, two nodes’ equal logs, or one node; null while it is not known',

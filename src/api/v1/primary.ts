@@ -52,21 +52,23 @@ const primary = (primaryNames: PrimaryNameReader | null) =>
       const name = parseFullName(params.name!)
       if (!name) throw new ApiError('invalid_name', INVALID_NAME_MESSAGE)
       const wallet = parseWalletOrNull(params.address!)
-      const found = await primaryNames?.(
+      const primaryName = await primaryNames?.(
         { name, address: wallet?.text ?? '', network },
         lookups[network],
       )
-      if (!found) throw new ApiError('not_found', 'No ENS name is served here.')
-      const chains = found.chains.map(async ({ chainId, registrar, transaction, reason }) => ({
-        chainId,
-        transaction: transaction && { chainId, ...contractCallJson(transaction) },
-        reason,
-        current:
-          wallet?.type === 'evm'
-            ? await currentName(context, chainId, { registrar, account: wallet.text as Hex })
-            : null,
-      }))
-      return okAnswer({ ensName: found.ensName, chains: await Promise.all(chains) })
+      if (!primaryName) throw new ApiError('not_found', 'No ENS name is served here.')
+      const chains = primaryName.chains.map(
+        async ({ chainId, registrar, transaction, reason }) => ({
+          chainId,
+          transaction: transaction && { chainId, ...contractCallJson(transaction) },
+          reason,
+          current:
+            wallet?.type === 'evm'
+              ? await currentName(context, chainId, { registrar, account: wallet.text as Hex })
+              : null,
+        }),
+      )
+      return okAnswer({ ensName: primaryName.ensName, chains: await Promise.all(chains) })
     },
   })
 
@@ -83,12 +85,12 @@ async function currentName(
 ): Promise<string | null> {
   const port = evmChainsOfNetwork(context).find((chain) => chain.chainId === chainId)
   if (!port) return null
-  const asked = fallbackOnExpectedError(
+  const lookup = fallbackOnExpectedError(
     port.primaryName(registrar, account),
     (error) => error instanceof ChainUnavailableError,
     null,
   )
-  return withTimeout(CURRENT_NAME_MS, asked, null)
+  return withTimeout(CURRENT_NAME_MS, lookup, null)
 }
 
 /** @param primaryNames null where no ENS name is served */

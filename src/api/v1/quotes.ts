@@ -10,7 +10,7 @@ import { ApiError, type ErrorCode } from '../http/errors.js'
 import { type Route, type RouteRequest, route } from '../http/route.js'
 import { sampleQuoteBody } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, namedObjectSchema, okResponses, z } from '../http/schema.js'
-import { quoteRegistrationOnChain, type Referred } from '../names/quote.js'
+import { quoteRegistrationOnChain, type WithReferral } from '../names/quote.js'
 import { addressSchema, clusterIdSchema, nameSchema } from './schemas.js'
 
 /** Field names that clients use for an amount. */
@@ -53,7 +53,7 @@ export function quoteOfRequest(
   context: Context,
   { body, isTestnet }: Pick<RouteRequest<QuoteRequestBody>, 'body' | 'isTestnet'>,
   family: ChainFamily,
-): Promise<Referred<RegistrationQuote>> {
+): Promise<WithReferral<RegistrationQuote>> {
   const names = body.names.map((element, i) => ({
     name: element.name,
     amount: amountOf(element, `names[${i}]`),

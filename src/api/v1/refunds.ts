@@ -73,19 +73,19 @@ export async function refundsOfAddress(
   ])
   const of = { payer: address, to: receiver }
   const questions = questionsOf(payments.found, tokens.found, former)
-  const asked = await Promise.all([
+  const answers = await Promise.all([
     ...credits.map((credit) => creditRefund(context, credit, of)),
     ...questions.map((question) => paymentRefunds(context, question, of)),
   ])
   return {
     address,
     type,
-    refunds: asked.flatMap(({ refunds }) => refunds),
+    refunds: answers.flatMap(({ refunds }) => refunds),
     /**
      * Labels of chains that did not answer in time. Their payments are left out, and their hub credits have no
      * transaction.
      */
-    unavailable: [...new Set(asked.flatMap(({ unavailable }) => unavailable))],
+    unavailable: [...new Set(answers.flatMap(({ unavailable }) => unavailable))],
     isTruncated: payments.isTruncated || tokens.isTruncated,
   }
 }
@@ -174,9 +174,9 @@ async function paymentRefunds(
 }
 
 /** Result of a call to a chain; undefined where the chain does not answer in time. */
-async function answerOf<T>(asked: Promise<T>): Promise<T | undefined> {
+async function answerOf<T>(call: Promise<T>): Promise<T | undefined> {
   try {
-    return await withTimeout(CHAIN_WAIT_MS, asked, undefined)
+    return await withTimeout(CHAIN_WAIT_MS, call, undefined)
   } catch (error) {
     if (error instanceof ChainUnavailableError || error instanceof BridgeError) return undefined
     throw error

@@ -275,14 +275,16 @@ const status = (longPolls: LongPolls) =>
           'invalid_request',
           'This is neither a transaction hash (0x and 64 hex digits) nor a signature of Solana (base58).',
         )
-      const { found, reads } = await awaitTxStatus(longPolls, context, id, { ms, since })
+      const { txStatus, reads } = await awaitTxStatus(longPolls, context, id, { ms, since })
       // each further status of an unknown transaction asks the chains again
       const unspent =
-        found.status === 'not_found' ? CHAIN_CALL_COST * (1 - reads) : unusedStatusUnits(found)
+        txStatus.status === 'not_found'
+          ? CHAIN_CALL_COST * (1 - reads)
+          : unusedStatusUnits(txStatus)
       return {
-        ...okAnswer({ tx, ...found }, statusHeaders(found)),
+        ...okAnswer({ tx, ...txStatus }, statusHeaders(txStatus)),
         unspent,
-        isTransient: !isStatusInJournal(tx, found),
+        isTransient: !isStatusInJournal(tx, txStatus),
       }
     },
   })

@@ -138,13 +138,13 @@ const get = procedure('names.get', {
   example: { name: 'seedling' },
   data: NameSchema.extend({ backingWei: wei, chainIds }).nullable(),
   async run({ name }, context) {
-    const asked = parseFullName(name.trim())
-    if (!asked) return null
-    const { cluster, wallet } = asked
-    const [found] = await (wallet === null
+    const fullName = parseFullName(name.trim())
+    if (!fullName) return null
+    const { cluster, wallet } = fullName
+    const [record] = await (wallet === null
       ? describeNames(context, null, [cluster])
       : describeNames(context, cluster, [wallet]))
-    return found ? { ...found, backingWei: found.totalWeiAmount } : null
+    return record ? { ...record, backingWei: record.totalWeiAmount } : null
   },
 })
 

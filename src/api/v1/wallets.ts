@@ -149,7 +149,7 @@ const remove = route.delete('/v1/clusters/wallets', {
     done(context, session, removeWalletsChange(session.wallet, body)),
 })
 
-/** Evidence has to be fresh when it is written, which is after the change has waited for its turn. */
+/** Time that a change may wait in the queue, ms. Evidence has to be fresh still when it is written. */
 const MAX_WAIT_MS = 30_000
 
 const verify = route.post('/v1/clusters/verify/:clusterId', {
@@ -161,17 +161,27 @@ const verify = route.post('/v1/clusters/verify/:clusterId', {
     'The wallet leaves its former cluster. If it was the last verified wallet there, the names of the former cluster move with it. The signature of a sign-in with `cluster`, at most 11 minutes old, is kept as public evidence, also where the wallet is verified already.',
   auth: 'required',
   params: z.object({ clusterId: clusterIdSchema }),
-  responses,
+  responses: okResponses('It is done', {
+    success: z.literal(true),
+    signed: z
+      .boolean()
+      .optional()
+      .describe('Whether the signature of the sign-in was kept; absent for one without `cluster`'),
+  }),
   errors: [...CHANGE_ERRORS, 'not_found', 'not_invited', 'names_would_reveal', 'names_moving'],
   async handle({ params, session }, context) {
     const clusterId = requireClusterId(params.clusterId!)
     const { wallet: actor, keyHash, signingMs } = session
     const verified = { kind: 'verify_wallet', actor, clusterId } as const
     const { evidence } = session
-    const isOfCluster =
-      evidence?.network === context.network && evidence.clusterId === toHex(clusterId)
-    if (!isOfCluster || !isEvidenceFresh(signingMs, Date.now() + MAX_WAIT_MS))
-      return done(context, session, verified)
+    const isKept =
+      evidence?.network === context.network &&
+      evidence.clusterId === toHex(clusterId) &&
+      isEvidenceFresh(signingMs, Date.now() + MAX_WAIT_MS)
+    if (!isKept) {
+      await appendChange(context, session, { changes: [verified] })
+      return okAnswer({ success: true, ...(evidence && { signed: false }) })
+    }
     const { message, signature, block } = evidence
     const kind = 'sign_membership'
     const signed = { kind, actor, clusterId, message, signature, block } as const
@@ -179,7 +189,7 @@ const verify = route.post('/v1/clusters/verify/:clusterId', {
       changes: [verified, signed],
       alongside: (db) => forgetEvidence(db, keyHash),
     })
-    return okAnswer({ success: true })
+    return okAnswer({ success: true, signed: true })
   },
 })
 

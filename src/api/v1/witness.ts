@@ -4,7 +4,7 @@ import { FairQueue } from '../../ops/fairQueue.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { sha256InOneCall, sha256TreeHasher } from '../../registry/transparencyLog/hash.js'
 import {
-  formatNote,
+  formatSignedNote,
   fromBase64,
   keyIdOf,
   parseCheckpoint,
@@ -29,8 +29,8 @@ const TEXT = 'text/plain; charset=utf-8'
 const SIZE = 'text/x.tlog.size'
 const MOST_HASHES = 63
 /**
- * Checkpoints of a network's log that are stored at once, and that may wait. Each waits for a copy that is being written,
- * with a connection, and all of them end within the time limit of a request.
+ * Checkpoints of a network's log that are stored at once, and that may wait. Each waits, with a
+ * connection, while the mirror writes. All of them end within the time limit of a request.
  */
 const SUBMISSIONS = { atOnce: 1, waiting: 11 }
 const submissions = { mainnet: new FairQueue(SUBMISSIONS), testnet: new FairQueue(SUBMISSIONS) }
@@ -51,7 +51,7 @@ function parseSubmission(body: string) {
   return { oldSize: Number(oldSize), proof, note, next }
 }
 
-/** The network whose copied log has this name. @throws ApiError not_found */
+/** The network whose mirrored log has this name. @throws ApiError not_found */
 async function networkOf({ pool }: Context, isLog: (head: TreeHead) => boolean) {
   const heads = await Promise.all(NETWORKS.map((one) => readNewestSignedHead(pool, one)))
   const i = heads.findIndex((head) => head && isLog(head))
@@ -60,7 +60,7 @@ async function networkOf({ pool }: Context, isLog: (head: TreeHead) => boolean) 
 }
 
 /**
- * Routes of a witness (C2SP tlog-witness), which signs checkpoints of the logs that its mirror copies.
+ * Routes of a witness (C2SP tlog-witness), which signs checkpoints of the logs that it mirrors.
  * @param key public key of the logs, 32 bytes in base64
  */
 export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosigner }) => [
@@ -85,12 +85,12 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
         throw new ApiError('forbidden', 'The checkpoint is not signed by the key of its log.')
       if (oldSize > size)
         throw new ApiError('invalid_request', 'The old size is larger than the checkpoint’s.')
-      // most is decided without the lock: strangers may send what the log has published
+      // most requests are decided without the lock, because anybody may send a checkpoint that the log has published
       if (head.size !== oldSize) return conflictWith(head)
       if (!isConsistencyProofValid(sha256TreeHasher, head, next, proof))
         throw new ApiError('invalid_request', UNPROVED, { status: 422 })
-      const own = formatNote({ text: note.text, signatures: [signed] })
-      const stored = addCosignatures(own, cosigner)
+      const signedNote = formatSignedNote({ text: note.text, signatures: [signed] })
+      const stored = addCosignatures(signedNote, cosigner)
       if (size > oldSize) {
         const newer = await submissions[network].run(caller!.address, () => {
           patience!.signal.throwIfAborted()
@@ -98,7 +98,7 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
         })
         if (newer) return conflictWith(newer)
       }
-      return answerOfType(TEXT, stored.slice(own.length), NO_STORE)
+      return answerOfType(TEXT, stored.slice(signedNote.length), NO_STORE)
     },
   }),
   route.get('/v1/witness/:log/checkpoint', {

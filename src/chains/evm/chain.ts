@@ -1,5 +1,5 @@
 import type { ChainConfig } from '../../config/index.js'
-import { StageClock } from '../../ops/stages.js'
+import { LoopStageTimer } from '../../ops/stages.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { confirmationRulesOf } from '../../registry/primitives/confirmation.js'
@@ -61,7 +61,7 @@ export interface EvmChain extends EvmChainPort {
   readonly config: ChainConfig
   readonly rpc: EvmRpc
   /** Measures how long each stage of indexing takes. */
-  readonly stages: StageClock
+  readonly stages: LoopStageTimer
   /**
    * The same chain with a node pool of its own for another consumer, so that the consumer's faults and rate limits do
    * not affect this chain's pool.
@@ -117,7 +117,7 @@ export function createEvmChain({
     ...createEvmCommunityPaymentPort(rpc, config),
     config,
     rpc,
-    stages: new StageClock(),
+    stages: new LoopStageTimer(),
     forUse,
     forStrangers: () => portForStrangers(forUse),
     family: EVM,

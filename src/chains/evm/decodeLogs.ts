@@ -162,7 +162,7 @@ export async function decodeLogs(
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): Promise<DecodedLogs> {
-  const found = mergeDecodedLogs([])
+  const decoded = mergeDecodedLogs([])
   const { role, contract, communityPayments } = chain
   const sentLogs: RawLog[] = []
   const paymentLogs: RawLog[] = []
@@ -173,19 +173,19 @@ export async function decodeLogs(
       if (!chain.watchOnly || isPayment) throw malformedLogError(log)
       continue
     }
-    found.places.push(logPosition(log))
+    decoded.places.push(logPosition(log))
     if (isPayment) paymentLogs.push(log)
     else (role === 'spoke' ? sentLogs : hubLogs).push(log)
   }
-  decodeHubLogs(found, chain.chain, hubLogs, timeOf)
+  decodeHubLogs(decoded, chain.chain, hubLogs, timeOf)
   if (sentLogs.length > 0 && chain.endpoint)
-    found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
+    decoded.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
   if (paymentLogs.length > 0) {
-    found.payments = decodeCommunityPayments(paymentLogs, timeOf)
-    found.ends = decodePaymentOutcomes(paymentLogs)
+    decoded.payments = decodeCommunityPayments(paymentLogs, timeOf)
+    decoded.ends = decodePaymentOutcomes(paymentLogs)
   }
-  found.runningHashInputs = runningHashInputs(chain, logs, timeOf)
-  return found
+  decoded.runningHashInputs = runningHashInputs(chain, logs, timeOf)
+  return decoded
 }
 
 function decodeHubLogs(

@@ -25,9 +25,9 @@ const readSuggestedTip = async (ask: RpcCall): Promise<bigint> =>
 
 /** Estimates fees from one node's answers. The fees may exceed the gas price cap (`createGasPriceCap`). */
 export async function readGasFees(ask: RpcCall): Promise<GasFees> {
-  const asked = [FEE_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
+  const params = [FEE_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const [history, suggestedWei] = await Promise.all([
-    ask<FeeHistory>('eth_feeHistory', asked),
+    ask<FeeHistory>('eth_feeHistory', params),
     readSuggestedTip(ask),
   ])
   // the last element is the next block's base fee
@@ -53,8 +53,8 @@ export async function readLeastGasPriceWei(rpc: EvmRpc): Promise<bigint> {
 
 /** Calculates the gas price cap from one node's answers. @throws RpcError where the node has no prices */
 async function readCap(ask: RpcCall): Promise<bigint> {
-  const asked = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
-  const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', asked)
+  const params = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
+  const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', params)
   // the last element is the next block's base fee
   const prices = baseFeePerGas
     .slice(0, -1)

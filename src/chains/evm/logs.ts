@@ -166,12 +166,12 @@ export async function getBlockLogs(
   header: BlockHeader,
 ): Promise<RawLog[]> {
   const filter = { address: addresses, topics: [topics], blockHash: header.hash }
-  const found = await call<RawLog[]>('eth_getLogs', [filter]).catch((error: Error) => {
+  const logs = await call<RawLog[]>('eth_getLogs', [filter]).catch((error: Error) => {
     throw isTooMuchError(error)
       ? new MissingDataError(`${error.message}${ANSWER_LIMIT_ADVICE}`, { cause: error })
       : error
   })
-  return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
+  return ordered(logs, addresses, { from: header.number, to: header.number, hash: header.hash })
 }
 
 /** Accepts only whole bytes in lower-case hex: other hex could be hashed as one value and decoded as another. */

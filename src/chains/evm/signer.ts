@@ -148,9 +148,9 @@ export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<numbe
       try {
         await ask('eth_sendRawTransaction', [raw])
       } catch (error) {
-        const found = await findTransaction(ask, hash)
-        if (found === null && isRefusalByNode(error)) return { error }
-        if (found?.hash !== hash) throw error
+        const tx = await findTransaction(ask, hash)
+        if (tx === null && isRefusalByNode(error)) return { error }
+        if (tx?.hash !== hash) throw error
       }
       return { head: await head }
     },
@@ -158,7 +158,7 @@ export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<numbe
   )
   const [answer] = answers
   if ('head' in answer) return answer.head
-  // one node of several may refuse what the others would take: its word raises no price and cancels nothing
+  // one node of several may refuse what the others would take: its refusal raises no price and cancels nothing
   if (answers.length < rpc.needed)
     throw new ChainUnavailableError(
       `chain "${rpc.label}": one node refuses the transaction (${answer.error.message}), and the others do not answer`,

@@ -153,8 +153,11 @@ export async function findTransactionByNonce(
     ) > nonce
   if (!(await isUsedAt(confirmed))) return null
   const used = await findFirstBlockWhere(confirmed, isUsedAt)
-  const asked = [rpcQuantity(used), true]
-  const block = await call<{ transactions: RawTransaction[] } | null>('eth_getBlockByNumber', asked)
+  const params = [rpcQuantity(used), true]
+  const block = await call<{ transactions: RawTransaction[] } | null>(
+    'eth_getBlockByNumber',
+    params,
+  )
   return (
     block?.transactions.find((tx) => tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce)
       ?.hash ?? null

@@ -17,8 +17,8 @@ export class NodesSilentError extends NoQuorumError {
 }
 
 /** Waits for equal answers of two nodes. Returns `fallback` while there are none. */
-export const fallbackIfNoQuorum = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
-  fallbackOnExpectedError(asked, (error) => error instanceof NoQuorumError, fallback)
+export const fallbackIfNoQuorum = <T>(request: Promise<T>, fallback: T): Promise<T> =>
+  fallbackOnExpectedError(request, (error) => error instanceof NoQuorumError, fallback)
 
 /** Conditions on which an answer of several nodes is accepted. */
 export interface AgreementOptions<T> {

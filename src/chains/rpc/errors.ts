@@ -66,11 +66,11 @@ export class RefusedByNodesError extends RpcError {
 export class WrongChainError extends RpcError {
   override name = 'WrongChainError'
 
-  /** @param found sentence that names what the node serves instead of the configured chain */
-  constructor(found: string) {
+  /** @param served sentence that names what the node serves instead of the configured chain */
+  constructor(served: string) {
     super(
       'transient',
-      `${found}: correct the URL. To rehearse, run \`clusterd rehearse\` (docs/run/deploying.md).`,
+      `${served}: correct the URL. To rehearse, run \`clusterd rehearse\` (docs/run/deploying.md).`,
     )
   }
 }
@@ -101,9 +101,9 @@ export class NodeError extends Error {
 export const transientError = (message: string): RpcError => new RpcError('transient', message)
 
 /** Waits for an answer. Returns `fallback` where the node refuses. */
-export const fallbackIfRefused = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
+export const fallbackIfRefused = <T, const F>(request: Promise<T>, fallback: F): Promise<T | F> =>
   fallbackOnExpectedError(
-    asked,
+    request,
     (error) => error instanceof RpcError && error.fault === 'refused',
     fallback,
   )
@@ -112,9 +112,9 @@ export const fallbackIfRefused = <T, const F>(asked: Promise<T>, fallback: F): P
  * Waits for an answer that the caller can do without, and returns `fallback` if the call fails.
  * @throws errors other than RpcError; RpcError of fault `rate_limited`
  */
-export const fallbackIfCallFails = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
+export const fallbackIfCallFails = <T, const F>(request: Promise<T>, fallback: F): Promise<T | F> =>
   fallbackOnExpectedError(
-    asked,
+    request,
     (error) => error instanceof RpcError && error.fault !== 'rate_limited',
     fallback,
   )

@@ -8,10 +8,14 @@ const hex = z.string().regex(/^0x[0-9a-fA-F]*$/)
 const quantity = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/)
 const base58 = (bytes: number) => z.string().refine((key) => decodeBase58(key, bytes) !== null)
 
+/** A list whose check ends at the first wrong element: zod's own collects an issue for each of millions. */
+const list = (element: z.ZodType) =>
+  z.custom((value) => Array.isArray(value) && value.every((one) => element.safeParse(one).success))
+
 const logOf = (bytes: z.ZodString) =>
   z.object({
     address: bytes,
-    topics: z.array(bytes),
+    topics: list(bytes),
     data: bytes,
     blockNumber: bytes,
     blockHash: bytes,
@@ -26,9 +30,9 @@ const transaction = z.object({
   to: hex.nullish(),
 })
 const block = z
-  .object({ hash: hex, transactions: z.array(z.union([hex, transaction])).nullish() })
+  .object({ hash: hex, transactions: list(z.union([hex, transaction])).nullish() })
   .nullable()
-const account = z.object({ data: z.array(text), owner: text })
+const account = z.object({ data: list(text), owner: text })
 const instruction = z.object({ programIdIndex: number, data: text })
 const context = z.object({ slot: number })
 const withValue = <Value extends z.ZodType>(value: Value) => z.object({ value })
@@ -40,8 +44,8 @@ const FORMS: Readonly<Record<string, z.ZodType>> = {
   eth_chainId: quantity,
   eth_estimateGas: quantity,
   eth_feeHistory: z.object({
-    baseFeePerGas: z.array(quantity),
-    reward: z.array(z.array(quantity)).nullish(),
+    baseFeePerGas: list(quantity),
+    reward: list(list(quantity)).nullish(),
   }),
   eth_gasPrice: quantity,
   eth_getBalance: quantity,
@@ -50,7 +54,7 @@ const FORMS: Readonly<Record<string, z.ZodType>> = {
   eth_getBlockByNumber: block,
   eth_getCode: hex,
   // only type checks, since there may be millions of logs: `getBlockLogs` and `readLogsOfRange` check their hex digits
-  eth_getLogs: z.array(logOf(text)),
+  eth_getLogs: list(logOf(text)),
   eth_getTransactionByHash: transaction.nullable(),
   eth_getTransactionCount: quantity,
   eth_getTransactionReceipt: z
@@ -60,7 +64,7 @@ const FORMS: Readonly<Record<string, z.ZodType>> = {
       blockNumber: hex,
       gasUsed: quantity.nullish(),
       effectiveGasPrice: quantity.nullish(),
-      logs: z.array(logOf(hex)),
+      logs: list(logOf(hex)),
     })
     .nullable(),
   getAccountInfo: z.object({ context, value: account.nullable() }),
@@ -72,26 +76,26 @@ const FORMS: Readonly<Record<string, z.ZodType>> = {
   getGenesisHash: text,
   getLatestBlockhash: withValue(z.object({ blockhash: base58(32), lastValidBlockHeight: number })),
   getMinimumBalanceForRentExemption: number,
-  getMultipleAccounts: z.object({ context, value: z.array(account.nullable()) }),
-  getRecentPrioritizationFees: z.array(z.object({ prioritizationFee: number })),
-  getSignaturesForAddress: z.array(z.object({ signature: base58(64), slot: number })),
-  getSignatureStatuses: withValue(z.array(context.nullable())),
+  getMultipleAccounts: z.object({ context, value: list(account.nullable()) }),
+  getRecentPrioritizationFees: list(z.object({ prioritizationFee: number })),
+  getSignaturesForAddress: list(z.object({ signature: base58(64), slot: number })),
+  getSignatureStatuses: withValue(list(context.nullable())),
   getSlot: number,
   getTokenAccountsByOwner: withValue(
-    z.array(z.object({ pubkey: text, account: account.pick({ data: true }) })),
+    list(z.object({ pubkey: text, account: account.pick({ data: true }) })),
   ),
   getTokenSupply: withValue(z.object({ decimals: number })),
   getTransaction: z
     .object({
       slot: number,
       transaction: z.object({
-        signatures: z.array(text),
-        message: z.object({ accountKeys: z.array(text) }),
+        signatures: list(text),
+        message: z.object({ accountKeys: list(text) }),
       }),
       meta: z
         .object({
-          innerInstructions: z.array(z.object({ instructions: z.array(instruction) })).nullish(),
-          loadedAddresses: z.object({ writable: z.array(text), readonly: z.array(text) }).nullish(),
+          innerInstructions: list(z.object({ instructions: list(instruction) })).nullish(),
+          loadedAddresses: z.object({ writable: list(text), readonly: list(text) }).nullish(),
         })
         .nullable(),
     })

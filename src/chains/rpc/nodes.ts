@@ -89,7 +89,7 @@ export class RpcPool<Hash extends string> {
   readonly #options: RpcNodesOptions<Hash>
   readonly #nodes: readonly RpcNode[]
   readonly #family: Family<Hash>
-  #turns = 0
+  #rotations = 0
 
   constructor(
     options: RpcNodesOptions<Hash>,
@@ -165,8 +165,8 @@ export class RpcPool<Hash extends string> {
     const nodes = this.#inOrder()
     const nowMs = performance.now()
     const healthy = nodes.filter((node) => node.rank(nowMs) === 0)
-    this.#turns += 1
-    const next = healthy[this.#turns % healthy.length]
+    this.#rotations += 1
+    const next = healthy[this.#rotations % healthy.length]
     return this.onOneNode(work, next ? [next, ...nodes.filter((node) => node !== next)] : nodes)
   }
 
@@ -187,11 +187,11 @@ export class RpcPool<Hash extends string> {
     const all = this.#inOrder()
     const awake = all.filter((node) => !node.isFailing())
     const needed = Math.min(least, this.size)
-    const asked = awake.length >= needed ? awake : all
-    const answered = await Promise.all(asked.map((node) => this.#ask(node, work)))
+    const targets = awake.length >= needed ? awake : all
+    const answered = await Promise.all(targets.map((node) => this.#ask(node, work)))
     const answers = new NodeAnswers<RpcNode, T>()
     const failed = new Map<RpcNode, RpcError>()
-    for (const [i, node] of asked.entries()) {
+    for (const [i, node] of targets.entries()) {
       const answer = answered[i]!
       if ('result' in answer) answers.set(node, answer.result)
       else failed.set(node, answer.error)
@@ -327,14 +327,14 @@ export class RpcPool<Hash extends string> {
       return
     this.#family.comparedMs = performance.now()
     const { headOf, behindBlocks, leastBlockMs = MIN_BLOCK_TIME_MS } = this.#options
-    const asked = this.#nodes.map((node) =>
+    const polls = this.#nodes.map((node) =>
       node.rank(performance.now()) > 1
         ? null
         : this.#check(node)
             .then(() => headOf(node.call))
             .catch(() => null),
     )
-    const heads = await Promise.all(asked)
+    const heads = await Promise.all(polls)
     const verdicts = classifyHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
     const sharedHeight = sharedHeightOf(heads, verdicts)
     for (const [i, node] of this.#nodes.entries()) {

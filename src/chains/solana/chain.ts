@@ -29,8 +29,8 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
   const { config, network, rpc } = options
   const registrar = createRegistrarClient(config.programId)
   // these calls have limits of their own: anonymous requests must not slow the payment watcher down
-  const asked = rpc.forUse('api')
-  const quote = createSolanaQuoter({ ...options, rpc: asked, registrar })
+  const apiRpc = rpc.forUse('api')
+  const quote = createSolanaQuoter({ ...options, rpc: apiRpc, registrar })
   const { tokenBalance, tokenUnit } = createSolanaCommunityPaymentPort(
     rpc.forUse('tokens'),
     registrar,
@@ -46,7 +46,7 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
     rpc,
     registrar,
     network,
-    ...createSolanaCommunityPaymentPort(asked, registrar),
+    ...createSolanaCommunityPaymentPort(apiRpc, registrar),
     tokenBalance,
     tokenUnit: cacheAnswersByKey(tokenUnit, TOKEN_CACHE_OPTIONS),
     recentBalance: cacheAnswersByKey(tokenBalance, TOKEN_CACHE_OPTIONS),

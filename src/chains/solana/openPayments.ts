@@ -102,7 +102,7 @@ function takeOf(registrar: RegistrarClient, account: OpenPaymentAccount): Transa
   return [...(token ? [createTokenAccountInstruction(payer, payer, token)] : []), claim]
 }
 
-/** Time in the cluster's clock account, ms: the program compares its deadlines with this time. */
+/** Time in the chain's clock account, ms: the program compares its deadlines with this time. */
 async function readClock(call: RpcCall): Promise<number> {
   const options = { commitment: WALLET_COMMITMENT } as const
   const { value } = await readAccount(call, SYSVAR_CLOCK_PUBKEY, options)

@@ -32,7 +32,7 @@ export const HUB_DELIVERY_GAS = 150_000n
 const QUOTE_LIFETIME_S = 600
 /** How long a blockhash is cached, ms. It is valid for a minute at least. */
 const BLOCKHASH_MS = 2_000
-/** Names quoted before other requests get their turn: two names take about a millisecond. */
+/** Names quoted before the process serves other requests: two names take about a millisecond. */
 const AT_ONCE = 2
 
 export interface SolanaQuoterOptions {
@@ -50,7 +50,7 @@ export interface SolanaQuoterOptions {
 /**
  * Creates a quoter of registrations on Solana. For each name it builds a transaction that pays the bid and the delivery
  * on the hub in SOL. Nothing is stored: a quote's id is the HMAC of its terms.
- * @returns a function that throws AmountError; ChainUnavailableError when the hub, a price or the cluster is
+ * @returns a function that throws AmountError; ChainUnavailableError when the hub, a price or the chain is
  * unavailable
  */
 export function createSolanaQuoter(
@@ -63,7 +63,12 @@ export function createSolanaQuoter(
     readLatestBlockhash(rpc.call, 'confirmed'),
   )
 
-  return async ({ sender, names, referral, turn = () => waitForEventLoopTurn('') }) => {
+  return async ({
+    sender,
+    names,
+    referral,
+    turn: waitForLoop = () => waitForEventLoopTurn(''),
+  }) => {
     const [now, { blockhash }, genesis] = await Promise.all([
       rates(),
       blockhashes(),
@@ -104,7 +109,7 @@ export function createSolanaQuoter(
         },
       }
     }
-    const transactions = await mapWithoutBlocking(turn, all, transactionOf, AT_ONCE)
+    const transactions = await mapWithoutBlocking(waitForLoop, all, transactionOf, AT_ONCE)
     return {
       gasToken: { symbol: 'SOL', decimals: 'lamports' },
       transactions,

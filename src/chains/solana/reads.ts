@@ -97,16 +97,16 @@ export async function readRegistrarAccounts(
 ): Promise<(Buffer | null)[]> {
   const options = { commitment, encoding: 'base64', minContextSlot: minSlot }
   return inPages(addresses, async (page) => {
-    const asked = page.map((address) => address.toBase58())
+    const pageAddresses = page.map((address) => address.toBase58())
     const { context, value } = await call<AtSlot<(UndecodedAccount | null)[]>>(
       'getMultipleAccounts',
-      [asked, options],
+      [pageAddresses, options],
     )
     if (minSlot !== undefined && context.slot < minSlot)
       throw transientError(
         `getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`,
       )
-    return asked.map((_, i) => ownData(registrar, value[i]))
+    return pageAddresses.map((_, i) => ownData(registrar, value[i]))
   })
 }
 
@@ -131,10 +131,10 @@ export const readSignatureStatuses = (
   signatures: readonly string[],
 ): Promise<(SignatureStatus | null)[]> =>
   inPages(signatures, async (page) => {
-    const asked = [page, { searchTransactionHistory: true }]
+    const params = [page, { searchTransactionHistory: true }]
     const { value } = await call<{ value: (SignatureStatus | null)[] }>(
       'getSignatureStatuses',
-      asked,
+      params,
     )
     return page.map((_, i) => value[i] ?? null)
   })

@@ -72,7 +72,7 @@ export function createRegistrarClient(programIdText: string) {
   const payment = ({ payer, quoteId }: Pick<UndecidedPaymentKey, 'payer' | 'quoteId'>) =>
     address('payment', payer.toBytes(), quoteId)
   /** Accounts of this deployment, by their names in the IDL. */
-  const own: Accounts = {
+  const deploymentAccounts: Accounts = {
     state,
     treasury,
     event_authority: eventAuthority,
@@ -91,7 +91,8 @@ export function createRegistrarClient(programIdText: string) {
   ): TransactionInstruction => {
     const declared = registrarIdl.instructions.find((one) => one.name === name)!
     const keys = (declared.accounts as DeclaredAccount[]).map((account) => ({
-      pubkey: given[account.name] ?? own[account.name] ?? new PublicKey(account.address!),
+      pubkey:
+        given[account.name] ?? deploymentAccounts[account.name] ?? new PublicKey(account.address!),
       isSigner: account.signer ?? false,
       isWritable: account.writable ?? false,
     }))

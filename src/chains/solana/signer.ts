@@ -68,8 +68,8 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     /** Balance of the relay authority, lamports. */
     balance: (): Promise<bigint> =>
       rpc.onOneNode(async (call) => {
-        const asked = [authority.toBase58(), { commitment }]
-        const { value } = await call<{ value: number }>('getBalance', asked)
+        const params = [authority.toBase58(), { commitment }]
+        const { value } = await call<{ value: number }>('getBalance', params)
         return BigInt(value)
       }),
     /** The relay authority that the program has stored. Null before the program is initialized. */
@@ -222,9 +222,9 @@ interface Simulation {
  */
 async function unitsOf(call: RpcCall, tx: Transaction, commitment: Commitment): Promise<number> {
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
-  const asked = [tx.serialize().toString('base64'), options]
+  const params = [tx.serialize().toString('base64'), options]
   const none: Simulation = { value: { err: null } }
-  const { value } = await fallbackIfCallFails(call<Simulation>('simulateTransaction', asked), none)
+  const { value } = await fallbackIfCallFails(call<Simulation>('simulateTransaction', params), none)
   // sending the transaction will report the same error
   if (value.err !== null) return MAX_UNITS
   return value.unitsConsumed
@@ -245,9 +245,9 @@ async function readUsualUnitPrice(
   const locked = instruction.keys.flatMap(({ pubkey, isWritable }) =>
     isWritable ? [pubkey.toBase58()] : [],
   )
-  const asked = [[...new Set(locked)]]
+  const params = [[...new Set(locked)]]
   const recent = await fallbackIfCallFails(
-    call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', asked),
+    call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', params),
     [],
   )
   const prices = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => a - b)

@@ -59,9 +59,9 @@ export async function readMintDecimalsOrNull(
   call: RpcCall,
   mint: PublicKey,
 ): Promise<number | null> {
-  const asked = [mint.toBase58(), { commitment: WALLET_COMMITMENT }]
+  const params = [mint.toBase58(), { commitment: WALLET_COMMITMENT }]
   const supply = await fallbackOnExpectedError(
-    call<{ value: { decimals: number } }>('getTokenSupply', asked),
+    call<{ value: { decimals: number } }>('getTokenSupply', params),
     isNoMint,
     null,
   )
@@ -94,8 +94,8 @@ export async function readTokenBalance(
   token: string,
   wallet: string,
 ): Promise<bigint> {
-  const found = await readTokenAccounts(call, new PublicKey(wallet), new PublicKey(token))
-  return found.reduce((sum, { amount }) => sum + amount, 0n)
+  const accounts = await readTokenAccounts(call, new PublicKey(wallet), new PublicKey(token))
+  return accounts.reduce((sum, { amount }) => sum + amount, 0n)
 }
 
 type RawTokenAccount = { pubkey: string; account: UndecodedAccount }
@@ -113,13 +113,13 @@ export async function readTokenAccounts(
   mint: PublicKey,
 ): Promise<TokenAccount[]> {
   const options = { encoding: 'base64', commitment: WALLET_COMMITMENT, dataSlice: AMOUNT }
-  const asked = [owner.toBase58(), { mint: mint.toBase58() }, options]
-  const found = await fallbackOnExpectedError(
-    call<{ value: RawTokenAccount[] }>('getTokenAccountsByOwner', asked),
+  const params = [owner.toBase58(), { mint: mint.toBase58() }, options]
+  const response = await fallbackOnExpectedError(
+    call<{ value: RawTokenAccount[] }>('getTokenAccountsByOwner', params),
     isNoMint,
     null,
   )
-  return (found?.value ?? []).map(({ pubkey, account }) => {
+  return (response?.value ?? []).map(({ pubkey, account }) => {
     const amount = Buffer.from(account.data[0], 'base64')
     if (amount.length !== AMOUNT.length)
       throw transientError('getTokenAccountsByOwner: a node gave another slice than asked')

@@ -117,7 +117,7 @@ export async function printAirdrops({ json, ...options }: AirdropOptions): Promi
  * @throws Error where there is no airdrop
  */
 export async function showAirdrop(name: string, command: DistributorTermsOptions): Promise<void> {
-  const airdrop = await withAirdrop(name, command, async (_, found) => found)
+  const airdrop = await withAirdrop(name, command, async (_, stored) => stored)
   // the terms of a deployed distributor are on its chain, so they are not printed
   if (airdrop.distributor && !command.owner)
     return printFields(describeAirdrop(airdrop), command.json)
@@ -138,9 +138,9 @@ export async function removeAirdropCommand(
   name: string,
   { yes, ...options }: AirdropOptions & { yes?: boolean },
 ): Promise<void> {
-  const airdrop = await withAirdrop(name, options, async (pool, found) => {
-    if (yes) await removeAirdrop(pool, found.network, found.community)
-    return found
+  const airdrop = await withAirdrop(name, options, async (pool, stored) => {
+    if (yes) await removeAirdrop(pool, stored.network, stored.community)
+    return stored
   })
   printFields({ isRemoved: yes === true, ...describeAirdrop(airdrop) }, options.json)
   if (!yes) console.error('Nothing is removed yet: --yes removes it.')
@@ -167,16 +167,16 @@ export const withAirdrop = <T>(
     const community = parseNameArgument(name, 'community')
     const networks = networksOfOptions(options)
     const all = await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))
-    const [found, other] = all.filter((one) => one !== null)
+    const [airdrop, other] = all.filter((one) => one !== null)
     if (other)
       throw new Error(
         `Both networks have an airdrop of "${community}": say --mainnet or --testnet.`,
       )
-    if (!found)
+    if (!airdrop)
       throw new Error(
         `${networks.join(' and ')}: no airdrop of "${community}"; \`clusterd airdrop list\` shows what there is.`,
       )
-    return work(pool, found)
+    return work(pool, airdrop)
   })
 
 /** Network of an EVM chain, by the chain's label. @throws Error for another label, or if the options exclude it */
@@ -263,7 +263,7 @@ export async function storeAirdropDistributor(
   const { airdropOperatorKey } = readEnvironment()
   const config = requireConfiguredChain(label)
   const rpc = createEvmChainRpc(config)
-  // claims at this address give names
+  // two nodes have to agree where two are configured: the API sends claimants to this address
   const state = await rpc.quorum((call) => readDistributorTerms(call, toHex(address)))
   if (!state) throw new Error(`${toHex(address)} is no airdrop distributor on chain "${label}".`)
   if (state.merkleRoot !== toHex(merkleRoot))
@@ -284,7 +284,7 @@ export async function storeAirdropDistributor(
     )
   const token = fromHex(state.token)
   const { startBlock } = config
-  const found = {
+  const distributor = {
     label,
     distributor: address,
     token,
@@ -292,6 +292,6 @@ export async function storeAirdropDistributor(
     fromBlock,
     startBlock,
   }
-  const isChanged = await setDistributor(pool, network, community, found)
+  const isChanged = await setDistributor(pool, network, community, distributor)
   return { isChanged, now: (await findAirdrop(pool, network, community))! }
 }

@@ -64,9 +64,9 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
       ]
     }),
   )
-  const own = desired.map(({ eid }) => eid)
+  const desiredEids = desired.map(({ eid }) => eid)
   const known = evmChainLabelsOf(network).map((label) => chainPresetOf(label)!.eid)
-  const strangeEids = known.filter((eid) => !own.includes(eid))
+  const strangeEids = known.filter((eid) => !desiredEids.includes(eid))
   return {
     desired,
     chains,

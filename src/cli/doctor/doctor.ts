@@ -81,11 +81,11 @@ const misconfigured = ({ message }: ConfigError): DoctorFinding => ({
 /** Finding that names new fields which the chains file does not set. The service works with their defaults. */
 function newFieldsFinding({ chainsFile }: Config): DoctorFinding {
   const unset = listMissingNewFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
-  const found =
+  const text =
     unset.length === 0
       ? 'sets every new field'
       : `new fields have their defaults: ${unset.join(', ')}`
-  return { about: 'chains file', ...okResult(found) }
+  return { about: 'chains file', ...okResult(text) }
 }
 
 function keyFindings({
@@ -103,26 +103,26 @@ function keyFindings({
     (carries || chains.some(({ communityPayments }) => communityPayments))
   const advice =
     'Set RELAYER_PRIVATE_KEY, a keystore or a signer, or leave the role to another process.'
-  const found: DoctorFinding[] = []
+  const findings: DoctorFinding[] = []
   if (relays)
-    found.push({
+    findings.push({
       about: 'relayer',
       ...(relayerKey
         ? okResult('has a key')
         : warningResult('has no key: nothing is relayed', advice)),
     })
   if (shareKeys.length === 0)
-    found.push({
+    findings.push({
       about: 'SHARE_KEY',
       ...warningResult('is not set', 'No wallet is generated without it.'),
     })
   if (roles.includes('api') && trustProxy === 0)
-    found.push({
+    findings.push({
       about: 'TRUST_PROXY',
       ...warningResult(
         'no proxy is trusted',
         'A public installation stands behind one that bounds the connections of an address.',
       ),
     })
-  return found
+  return findings
 }

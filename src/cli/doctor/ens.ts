@@ -72,8 +72,8 @@ async function examineRegistrar(
   if (!(await isContract(call, registrar)))
     return failureResult(`${registrar} has no code`, correct)
   const data = encodeSetPrimaryNameCalldata(`doctor.${parent.parent}`)
-  const asked = call<Hex>('eth_call', [{ to: registrar, data }, 'latest'])
-  return (await fallbackIfRefused(asked, null)) === null
+  const request = call<Hex>('eth_call', [{ to: registrar, data }, 'latest'])
+  return (await fallbackIfRefused(request, null)) === null
     ? failureResult(`${registrar} refuses setName(string)`, correct)
     : okResult(registrar)
 }
@@ -96,14 +96,14 @@ async function walk(
   const client = createPublicClient({
     transport: custom({ request: ({ method, params }) => call(method, params) }, { retryCount: 0 }),
     ccipRead: {
-      request: (asked) =>
-        ccipRequest({ ...asked, requestOptions }).catch((error: { status?: number }) => {
-          const [found, mend] = error.status
+      request: (lookup) =>
+        ccipRequest({ ...lookup, requestOptions }).catch((error: { status?: number }) => {
+          const [problem, mend] = error.status
             ? [`answers HTTP ${error.status}`, 'Give the API there `ens` and its key']
             : ['gives no answer of a gateway', 'Start the API there']
           broken.push(
             failureResult(
-              `${asked.urls.join(', ')} ${found}`,
+              `${lookup.urls.join(', ')} ${problem}`,
               `${mend}, or correct SITE_URL and ${deploying}`,
             ),
           )

@@ -104,10 +104,10 @@ export function chainsFileDraft(options: InitOptions) {
     urls.set(label, [...(urls.get(label) ?? []), url])
   }
   const urlsOf = (label: string): string[] => {
-    const found = urls.get(label)
+    const rpcUrls = urls.get(label)
     urls.delete(label)
-    if (!found) throw new ConfigError(`Chain ${label} needs an RPC URL: --rpc ${label}=<url>.`)
-    return found
+    if (!rpcUrls) throw new ConfigError(`Chain ${label} needs an RPC URL: --rpc ${label}=<url>.`)
+    return rpcUrls
   }
   const chainsOf = (labels: string[], role: 'hub' | 'spoke') =>
     labels.map((label) => ({ label, role, rpcUrls: urlsOf(label) }))
@@ -176,12 +176,15 @@ export async function makeKeystore(name: string): Promise<void> {
 /** The file, in the current folder, that `clusterd rehearse` writes for other commands. */
 export const REHEARSAL = 'rehearsal.json'
 
-export const NO_REHEARSAL = 'No rehearsal runs in this folder: run `clusterd rehearse` here first.'
+const NO_REHEARSAL = 'No rehearsal runs in this folder: run `clusterd rehearse` here first.'
 
 /** Reads the file of a running rehearsal. @throws ConfigError */
 export function readRehearsal(): Rehearsal {
   try {
-    return JSON.parse(readFileSync(REHEARSAL, 'utf8'))
+    const rehearsal: Rehearsal & { pid: number } = JSON.parse(readFileSync(REHEARSAL, 'utf8'))
+    // throws where the process has ended: a killed one leaves its file
+    process.kill(rehearsal.pid, 0)
+    return rehearsal
   } catch {
     throw new ConfigError(NO_REHEARSAL)
   }
@@ -192,14 +195,14 @@ export function readRehearsal(): Rehearsal {
  * readable only by their owner, because they hold secrets: an RPC URL may hold a provider's key.
  */
 function writeNewFiles(folder: string, files: readonly NewFile[]): void {
-  const there = files.flatMap(([name]) => (existsSync(join(folder, name)) ? [name] : []))
+  const there = files.flatMap(([name]) => (existsSync(resolve(folder, name)) ? [name] : []))
   if (there.length > 0)
     throw new Error(
       `${folder} already holds ${there.join(', ')}: nothing was written. Choose another place.`,
     )
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const [name, content] of files)
-    writeFileSync(join(folder, name), content, {
+    writeFileSync(resolve(folder, name), content, {
       mode: name === 'compose.yaml' ? PUBLIC : SECRET,
       flag: 'wx',
     })

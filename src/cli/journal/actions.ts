@@ -26,8 +26,8 @@ export async function printRecordedCommands({
   limit: number
   json?: boolean
 }): Promise<void> {
-  const found = await withDatabasePool((pool) => listOperatorActions(pool, limit))
-  printList(found, {
+  const actions = await withDatabasePool((pool) => listOperatorActions(pool, limit))
+  printList(actions, {
     json,
     none: 'No command was run.',
     describe: view,

@@ -21,7 +21,7 @@ export function addJournalCommands(program: Command): void {
     .action(replay('replayJournals'))
   journal
     .command('verify')
-    .description('hold the record of the hubs’ logs against the one that the contracts keep')
+    .description('compare the hubs’ stored running hashes with those that the contracts keep')
     .option(...JSON_OPTION)
     .action(verify('verifyJournal'))
   addNetworkOptions(journal.command('rewind'), 'to be sure')

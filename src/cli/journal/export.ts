@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type pg from 'pg'
+import { writeAtomically } from '../../config/files.js'
 import { readFeedLogState, readTiles } from '../../db/feed/transparencyLog.js'
 import { type NetworkFeedLog, readEntryBundle } from '../../push/leaves.js'
 import type { LogPlace } from '../../registry/primitives/network.js'
@@ -44,14 +45,14 @@ export async function exportFeedLog(
 ): Promise<void> {
   const { out, json } = options
   const written = await withDatabasePool(async (pool) => {
-    const found: Exported[] = []
+    const logs: Exported[] = []
     for (const network of networksOfOptions(options)) {
       for (const place of [network, `${network}/evidence`] as const) {
         const exported = await exportLog(pool, place, join(out, place))
-        if (exported) found.push(exported)
+        if (exported) logs.push(exported)
       }
     }
-    return found
+    return logs
   })
   if (written.length === 0)
     throw new Error('No key signs a log here: set LOG_KEY, and wait for the first catch-up.')
@@ -77,8 +78,8 @@ async function exportLog(
       await writeOnce(join(below, bundlePath(tile)), () => readEntryBundle(pool, ofLog, tile))
   }
   // the checkpoint is written last, after all files that it refers to
-  await writeWhole(join(below, 'checkpoint'), note)
-  await writeWhole(join(folder, 'checkpoint'), note)
+  writeAtomically(join(below, 'checkpoint'), note)
+  writeAtomically(join(folder, 'checkpoint'), note)
   return { network, origin, size }
 }
 
@@ -119,13 +120,5 @@ async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): 
   if (existsSync(file)) return
   const bytes = await read()
   if (!bytes) throw new Error('The log began anew meanwhile: export again.')
-  await writeWhole(file, bytes)
-}
-
-/** Writes a file atomically. */
-async function writeWhole(file: string, bytes: Uint8Array | string): Promise<void> {
-  const part = `${file}.${process.pid}.new`
-  await mkdir(dirname(file), { recursive: true })
-  await writeFile(part, bytes, { flush: true })
-  await rename(part, file)
+  writeAtomically(file, bytes)
 }

@@ -21,9 +21,9 @@ export async function restartFeedsAfterRestore({
     try {
       return await inTransactionWithRetries(client, async () => {
         const begun: Record<string, RestoreReport> = {}
-        const copies = await readMirroredNetworks(client)
+        const mirrored = await readMirroredNetworks(client)
         // mirrored networks are left out: a mirror continues from its own state
-        for (const network of NETWORKS.filter((one) => !copies.has(one)))
+        for (const network of NETWORKS.filter((one) => !mirrored.has(one)))
           begun[network] = await resetNetworkAfterRestore(client, network)
         if (!yes) await client.query('ROLLBACK')
         return begun

@@ -37,11 +37,11 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         const chain = createEvmChain({ config, chain: row.chain, rpc: createEvmChainRpc(config) })
         const block = hash && { number: row.nextBlock - 1, hash: toHex(hash) }
         const isKept = block && hasRunningHashes(chain)
-        const own = isKept
+        const nodeHashes = isKept
           ? ((await readAgreedRunningHashesOrNull(chain, block))?.answer ?? null)
           : null
         const ours = hash && decodeRunningHashes(config, hash, row.record)
-        const isProved = own && ours && isDeepStrictEqual(own, ours)
+        const isProved = nodeHashes && ours && isDeepStrictEqual(nodeHashes, ours)
         if (isProved === false) process.exitCode = 1
         const place = {
           network,
@@ -50,7 +50,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
           blockHash: hash && toHex(hash),
         }
         // `record` and `isProved` are null where no node returns the contracts' running hash, or they keep no such hash
-        return [{ ...place, record: own?.map(toHex) ?? null, isProved }]
+        return [{ ...place, record: nodeHashes?.map(toHex) ?? null, isProved }]
       }),
     ),
   )

@@ -36,12 +36,12 @@ export async function printJobs(options: ListJobsOptions): Promise<void> {
     state === undefined ? all || one !== 'confirmed' : one === state,
   )
   const jobs = await withDatabasePool(async (pool) => {
-    const found = await listJobs(
+    const rows = await listJobs(
       pool,
       { states, networks: networksOfOptions(options), limit },
       (error, { job }) => console.error(`Job ${job} can not be read (${errorMessageOf(error)}).`),
     )
-    return labelled(pool, found)
+    return labelled(pool, rows)
   })
   const nowMs = Date.now()
   printList(jobs, {
@@ -73,8 +73,8 @@ export async function showJob(
 ): Promise<void> {
   const job = await withDatabasePool(async (pool) => {
     const find = action ? executeOperatorJobAction(pool, action, id) : requireJob(pool, id)
-    const [found] = await labelled(pool, [await find])
-    return describe(found!)
+    const [labelledJob] = await labelled(pool, [await find])
+    return describe(labelledJob!)
   })
   printFields(job, json)
 }

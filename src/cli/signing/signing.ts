@@ -86,13 +86,13 @@ export async function sendDeploymentSteps(
     )
   const isForeign = ({ by }: DeploymentStep) => by !== null && by !== account.address.toLowerCase()
   const foreign = steps.find(isForeign)
-  const own = foreign ? steps.slice(0, steps.indexOf(foreign)) : steps
+  const ownSteps = foreign ? steps.slice(0, steps.indexOf(foreign)) : steps
   const rest =
     foreign && `${foreign.by} has to sign the next: ${lineOf(foreign)}. Use its key, or --unsigned.`
-  if (own.length === 0) throw new Error(rest)
-  for (const step of own) console.log(lineOf(step))
-  await confirmOnTerminal(`Send ${countOf(own.length)} from ${account.address}?`, options)
-  for (const step of own) {
+  if (ownSteps.length === 0) throw new Error(rest)
+  for (const step of ownSteps) console.log(lineOf(step))
+  await confirmOnTerminal(`Send ${countOf(ownSteps.length)} from ${account.address}?`, options)
+  for (const step of ownSteps) {
     const { block, hash } = await sendDeploymentCall(chains.get(step.chain)!, account, step)
     console.log(`${colourText('green', 'sent')}  ${lineOf(step)}, block ${block}, ${hash}`)
   }

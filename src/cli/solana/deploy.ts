@@ -33,12 +33,12 @@ export async function deployRegistrar(options: DeployOptions): Promise<void> {
   const keyFile = options.programKeypair ?? join(dirname(file), `registrar-${network}.json`)
   const program = config.programId ? null : programKey(keyFile)
   const programId = config.programId ? new PublicKey(config.programId) : program!.publicKey
-  let found = await readDeployedProgram(rpc, programId)
-  if (found && !isRegistrarCode(found.code))
+  let deployed = await readDeployedProgram(rpc, programId)
+  if (deployed && !isRegistrarCode(deployed.code))
     throw new Error(
       `${programId.toBase58()} is another program: see \`clusterd solana upgrade-check\`.`,
     )
-  if (!found) {
+  if (!deployed) {
     if (!program)
       throw new ConfigError(
         `${programId.toBase58()} is no program there: take it out of ${file} to deploy.`,
@@ -51,10 +51,10 @@ export async function deployRegistrar(options: DeployOptions): Promise<void> {
       if (written % 10 === 0 || written === pieces) console.log(`written ${written} of ${pieces}`)
     }
     await deployProgram(rpc, { payer, program, code: registrarCode(), unitPrice, onProgress })
-    found = await readDeployedProgram(rpc, programId)
+    deployed = await readDeployedProgram(rpc, programId)
   }
-  if (!found) throw new Error('The program does not show up yet: run the command again.')
-  const { slot, upgradeAuthority } = found
+  if (!deployed) throw new Error('The program does not show up yet: run the command again.')
+  const { slot, upgradeAuthority } = deployed
   printJson({ programId: programId.toBase58(), startSlot: Number(slot) })
   console.log(
     `Put both into ${file}, solana.${network}. The upgrade authority is ${upgradeAuthority?.toBase58()}.`,
@@ -87,15 +87,16 @@ const checksumOf = (code: Buffer): string =>
  */
 export async function checkDeployedProgram(options: SolanaSigningOptions): Promise<void> {
   const { programId, rpc } = programOfOptions(options)
-  const found = await readDeployedProgram(rpc, new PublicKey(programId))
-  const isOurs = found !== null && isRegistrarCode(found.code)
+  const deployed = await readDeployedProgram(rpc, new PublicKey(programId))
+  const isOurs = deployed !== null && isRegistrarCode(deployed.code)
   const known = isOurs ? 'ours' : 'another'
   printJson({
     programId,
-    code: found === null ? 'none' : known,
-    sha256: found && checksumOf(found.code),
-    deployedSlot: found && Number(found.slot),
-    upgradeAuthority: found && (found.upgradeAuthority?.toBase58() ?? 'none: the program is final'),
+    code: deployed === null ? 'none' : known,
+    sha256: deployed && checksumOf(deployed.code),
+    deployedSlot: deployed && Number(deployed.slot),
+    upgradeAuthority:
+      deployed && (deployed.upgradeAuthority?.toBase58() ?? 'none: the program is final'),
   })
   if (!isOurs) process.exitCode = 1
 }

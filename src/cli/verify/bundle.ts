@@ -6,7 +6,7 @@ import { printJson } from '../output.js'
 interface BundleCommandOptions {
   url: string
   key: string
-  domain?: string
+  domain?: string[]
   testnet?: boolean
   json?: boolean
 }
@@ -21,12 +21,25 @@ const WHOLE_LIMIT_MS = 3_600_000
  */
 export async function printVerifiedBundle(
   name: string,
-  { url, testnet = false, json, ...pinned }: BundleCommandOptions,
+  { url, testnet = false, json, key, domain: [domain, ...domains] = [] }: BundleCommandOptions,
 ): Promise<void> {
   const client = new Client({ url, testnet, timeoutMs: REQUEST_LIMIT_MS })
-  const options = { ...pinned, sha256: sha256InOneCall, timeoutMs: WHOLE_LIMIT_MS }
-  const bundle = await verifyBundle(client, name, options)
+  const unchecked = new Set<string>()
+  const bundle = await verifyBundle(client, name, {
+    key,
+    domain,
+    domains,
+    sha256: sha256InOneCall,
+    timeoutMs: WHOLE_LIMIT_MS,
+    async isSignedByContract({ address }) {
+      unchecked.add(address)
+      return false
+    },
+  })
   if (json) return printJson(bundle)
-  for (const { address, name: wallet, evidence, signedAt } of bundle.wallets)
-    console.log([evidence, signedAt ?? '-', `${name}/${wallet}`, address].join('  '))
+  for (const { address, name: wallet, evidence, signedAt } of bundle.wallets) {
+    const isUnchecked = evidence !== 'signed' && unchecked.has(address)
+    const note = isUnchecked ? ['signed by a contract: not checked'] : []
+    console.log([evidence, signedAt ?? '-', `${name}/${wallet}`, address, ...note].join('  '))
+  }
 }

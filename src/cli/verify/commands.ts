@@ -15,7 +15,10 @@ export function addVerifyCommands(program: Command): void {
       '--key <key>',
       'public key of its logs, base64, from elsewhere than the service',
     )
-    .option('--domain <domain>', 'domain that the names of its logs begin with')
+    .option(
+      '--domain <domain...>',
+      'domain that the names of its logs begin with, then others that wallets’ texts may name',
+    )
     .option('--testnet', 'the bundle of the testnet')
     .option(...JSON_OPTION)
     .action(verify('printVerifiedBundle'))

@@ -107,10 +107,10 @@ export async function printFailedDeliveries(
   id: string | undefined,
   { json }: { json?: boolean },
 ): Promise<void> {
-  const found = await withDatabasePool((pool) =>
+  const deliveries = await withDatabasePool((pool) =>
     listWebhookFailures(pool, id === undefined ? null : numberOf(id)),
   )
-  printList(found, {
+  printList(deliveries, {
     json,
     none: 'No delivery has failed.',
     describe: (failure) => failure,

@@ -68,16 +68,18 @@ export async function openEvmChain(
   // a hash that is not configured is stored for good
   const readGenesis = () => (known ? rpc.genesisHash() : rpc.quorum(() => rpc.genesisHash()))
   const isAskedNow = local || (role === 'hub' && !stored)
-  const asked = isAskedNow ? await identityInTime(readGenesis(), label, log) : null
-  const row = await register(asked ? fromHex(asked) : known)
+  const genesis = isAskedNow ? await identityInTime(readGenesis(), label, log) : null
+  const row = await register(genesis ? fromHex(genesis) : known)
   if (role === 'hub') await requireSameHub(pool, row)
-  if (asked) await nullIfAway(requireRecord(rpc, config))
+  if (genesis) await nullIfAway(requireRunningHash(rpc, config))
   await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
-  let isIdentified = asked !== null
+  // the alarm is that of the process that leads
+  if (row.halted) log.warn({ network, chain: label, reason: row.halted }, 'the chain is halted')
+  let isIdentified = genesis !== null
   const identify = async (): Promise<void> => {
     if (!isIdentified) {
       await register(fromHex(await readGenesis()))
-      await nullIfAway(requireRecord(rpc, config))
+      await nullIfAway(requireRunningHash(rpc, config))
     }
     isIdentified = true
   }
@@ -98,15 +100,15 @@ export async function openEvmChain(
 }
 
 /** Answer of nodes; null where none answers: the first contact will report the outage again. @throws other errors */
-const nullIfAway = <T>(asked: Promise<T>): Promise<T | null> =>
-  fallbackOnExpectedError(asked, (error) => error instanceof ChainUnavailableError, null)
+const nullIfAway = <T>(request: Promise<T>): Promise<T | null> =>
+  fallbackOnExpectedError(request, (error) => error instanceof ChainUnavailableError, null)
 
 /**
  * Checks that the chain's contracts keep `recordHash`, a running hash of their logs. Decides by the contracts' code,
  * since a failed read of the hash proves nothing.
  * @throws ConfigError for a contract without a running hash; ChainUnavailableError
  */
-async function requireRecord(rpc: EvmRpc, config: ChainConfig): Promise<void> {
+async function requireRunningHash(rpc: EvmRpc, config: ChainConfig): Promise<void> {
   for (const { kind, address } of contractsWithRunningHash(config)) {
     const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
     if (code !== '0x' && !hasRecordHashFunction(code))
@@ -118,11 +120,11 @@ async function requireRecord(rpc: EvmRpc, config: ChainConfig): Promise<void> {
 
 /** Genesis hash that a chain's nodes report. Null where no node answers in time. @throws WrongChainError */
 async function identityInTime(
-  asked: Promise<Hex>,
+  request: Promise<Hex>,
   label: string,
   log: Logger,
 ): Promise<Hex | null> {
-  const genesis = await withTimeout(IDENTITY_LIMIT_MS, nullIfAway(asked), null)
+  const genesis = await withTimeout(IDENTITY_LIMIT_MS, nullIfAway(request), null)
   if (genesis === null)
     log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
   return genesis

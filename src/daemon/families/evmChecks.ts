@@ -72,7 +72,7 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<DoctorF
 }
 
 async function urlFinding(about: string, chain: ChainConfig, url: string): Promise<DoctorFinding> {
-  const found = await runCheck(about, 'Correct `rpcUrls`, or see that node.', async () => {
+  const finding = await runCheck(about, 'Correct `rpcUrls`, or see that node.', async () => {
     const rpc = createEvmChainRpc({ ...chain, rpcUrls: [url] })
     const port = createEvmChain({ config: chain, chain: 0, rpc })
     const { latest, confirmed } = await port.heads()
@@ -82,18 +82,18 @@ async function urlFinding(about: string, chain: ChainConfig, url: string): Promi
         `the head is ${Math.round(ageMs / 60_000)} min old`,
         'The node is stuck or syncing: use another.',
       )
-    const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
+    const heights = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
     const isProvable =
       initialRunningHashes(chain).length === 0 ||
       (await readAgreedRunningHashesOrNull(port, latest))
     return isProvable
-      ? okResult(found)
+      ? okResult(heights)
       : warningResult(
-          `${found}; does not answer recordHash() of its newest block`,
+          `${heights}; does not answer recordHash() of its newest block`,
           'It proves nothing and counts as silent: use another node.',
         )
   })
-  return { ...found, isNode: true }
+  return { ...finding, isNode: true }
 }
 
 /** Result for fewer than three RPC URLs. Two nodes have to agree, so of three, one may be unavailable. */
@@ -124,11 +124,11 @@ const roleFinding = (
   address: Hex,
 ): Promise<DoctorFinding> =>
   runCheck(about, 'See the RPC URLs and the contract.', async () => {
-    const found = await createContractReader(rpc.call, contract, ROLES)('relayer')
-    return isAddressEqual(found, address)
+    const relayer = await createContractReader(rpc.call, contract, ROLES)('relayer')
+    return isAddressEqual(relayer, address)
       ? okResult(address)
       : failureResult(
-          `is ${found}, not ${address}`,
+          `is ${relayer}, not ${address}`,
           `Give the daemon that key, or setRelayer(${address}), by the owner of ${contract}.`,
         )
   })
@@ -141,13 +141,13 @@ const ownerFinding = (about: string, rpc: EvmRpc, { contract, network }: ChainCo
   runCheck(about, 'See the RPC URLs and the contract.', async () => {
     const owner = await createContractReader(rpc.call, contract, ROLES)('owner')
     if (await isContract(rpc.call, owner)) return okResult(`${owner}, a contract`)
-    const found = `${owner} is a plain account`
+    const text = `${owner} is a plain account`
     return network === 'mainnet'
       ? failureResult(
-          `${found}: one stolen key reaches every credit`,
+          `${text}: one stolen key reaches every credit`,
           `Hand the hub to a timelock whose proposer is a multisig: transferOwnership, then acceptOwnership by the timelock (docs/run/security.md).`,
         )
-      : okResult(found)
+      : okResult(text)
   })
 
 const balanceFinding = (
@@ -159,7 +159,7 @@ const balanceFinding = (
   runCheck(about, 'See the RPC URLs.', async () => {
     const wei = BigInt(await rpc.call<Hex>('eth_getBalance', [address, 'latest']))
     const { symbol } = chain.gasToken
-    const found = `${address} has ${formatEther(wei)} ${symbol}`
-    if (wei >= LOW_BALANCE_WEI || chain.local) return okResult(found)
-    return warningResult(found, `Send it ${symbol}: it pays for deliveries.`)
+    const balance = `${address} has ${formatEther(wei)} ${symbol}`
+    if (wei >= LOW_BALANCE_WEI || chain.local) return okResult(balance)
+    return warningResult(balance, `Send it ${symbol}: it pays for deliveries.`)
   })

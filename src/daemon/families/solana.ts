@@ -29,7 +29,7 @@ export interface OpenedSolanaChain extends OpenedChain, SolanaChainSource {
 
 /**
  * Opens a network's Solana cluster with the genesis from the configuration or the database. If neither has it and the
- * cluster is unavailable, its watcher opens it later, so that it delays nothing else. Loads Solana's libraries.
+ * chain is unavailable, its watcher opens it later, so that it delays nothing else. Loads Solana's libraries.
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {
@@ -68,7 +68,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
   const readGenesis = () => rpc.quorum(() => rpc.genesisHash())
   const open = async () => register(genesisHash ?? (await readGenesis()))
   if (genesisHash) await open()
-  // opened here because every process, not only the leader, needs the chain's number; not awaited, because the cluster
+  // opened here because every process, not only the leader, needs the chain's number; not awaited, because the chain
   // may be unavailable
   else open().catch(() => {})
   const { commitment, pollMs, maxUnitPrice } = config
@@ -96,7 +96,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
   }
 }
 
-const isCluster = (opened: OpenedChain): opened is OpenedSolanaChain => 'payer' in opened
+const isSolanaChain = (opened: OpenedChain): opened is OpenedSolanaChain => 'payer' in opened
 
 /** Solana clusters: at most one for each network, with price feeds on the hub. */
 export const solanaFamily: DaemonChainFamily = {
@@ -114,27 +114,27 @@ export const solanaFamily: DaemonChainFamily = {
     return (await import('./solanaChecks.js')).checkSolanaClusters(config)
   },
   async open(config, ctx, opened) {
-    const clusters: OpenedChain[] = []
+    const solanaChains: OpenedChain[] = []
     for (const network of NETWORKS) {
-      const cluster = config.solana[network]
+      const solanaConfig = config.solana[network]
       const hub = findHub(opened, network)
-      if (!cluster || !hub) continue
+      if (!solanaConfig || !hub) continue
       const opening = openSolanaChain({
         pool: ctx.pool,
         network,
-        config: cluster,
+        config: solanaConfig,
         hub: hub.rpc.forUse('api'),
         quoteKeys: config.quoteKeys,
         relayKey: config.relayKeys.solana,
         releaseAfterMs: config.payments.releaseAfterMs,
         onFault: rpcFaultLogger(SOLANA.label, ctx),
       })
-      clusters.push(await opening)
+      solanaChains.push(await opening)
     }
-    return clusters
+    return solanaChains
   },
   relay: (opened, { relayKeys }) => ({
-    sources: opened.filter(isCluster).map(({ payer }) => payer),
+    sources: opened.filter(isSolanaChain).map(({ payer }) => payer),
     hasKey: relayKeys.solana !== undefined,
     keyFrom: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE',
   }),

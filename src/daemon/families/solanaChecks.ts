@@ -18,22 +18,22 @@ import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 const SOL = 1e9
 
 /**
- * Checks of every cluster: each RPC URL, the program, the relay authority's balance, and the price feeds on the hub.
+ * Checks of every Solana chain: each RPC URL, the program, the relay authority's balance, and the price feeds on the hub.
  */
 export async function checkSolanaClusters({
   chains,
   solana,
   relayKeys,
 }: Config): Promise<DoctorFinding[]> {
-  const found: DoctorFinding[] = []
+  const findings: DoctorFinding[] = []
   for (const network of NETWORKS) {
-    const cluster = solana[network]
-    if (!cluster) continue
+    const settings = solana[network]
+    if (!settings) continue
     const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')!
-    found.push(...(await clusterFindings(network, cluster, relayKeys.solana)))
-    found.push(await feedFinding(hub, cluster))
+    findings.push(...(await chainFindings(network, settings, relayKeys.solana)))
+    findings.push(await feedFinding(hub, settings))
   }
-  return found
+  return findings
 }
 
 const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorFinding> =>
@@ -46,26 +46,26 @@ const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorF
     },
   )
 
-async function clusterFindings(
+async function chainFindings(
   network: Network,
-  cluster: SolanaConfig,
+  config: SolanaConfig,
   secretKey: Uint8Array | undefined,
 ): Promise<DoctorFinding[]> {
   const about = `solana ${network}`
-  const urls = cluster.rpcUrls.map(async (url): Promise<DoctorFinding> => {
+  const urls = config.rpcUrls.map(async (url): Promise<DoctorFinding> => {
     const host = `${about}, ${new URL(url).host}`
-    const found = await runCheck(host, 'Correct `rpcUrls`, or see that node.', async () => {
-      const slot = await createSolanaClusterRpc({ ...cluster, rpcUrls: [url] }).call<number>(
+    const finding = await runCheck(host, 'Correct `rpcUrls`, or see that node.', async () => {
+      const slot = await createSolanaClusterRpc({ ...config, rpcUrls: [url] }).call<number>(
         'getSlot',
         [],
       )
       return okResult(`slot ${slot}`)
     })
-    return { ...found, isNode: true }
+    return { ...finding, isNode: true }
   })
-  const rpc = createSolanaClusterRpc(cluster)
-  const { commitment, maxUnitPrice } = cluster
-  const registrar = createRegistrarClient(cluster.programId)
+  const rpc = createSolanaClusterRpc(config)
+  const { commitment, maxUnitPrice } = config
+  const registrar = createRegistrarClient(config.programId)
   const signer = createSolanaSigner({
     rpc,
     registrar,
@@ -78,7 +78,7 @@ async function clusterFindings(
     const authority = await signer.relayAuthority()
     if (!authority)
       return failureResult(
-        `${cluster.programId} is not initialized`,
+        `${config.programId} is not initialized`,
         'Deploy it, then `clusterd solana init` (docs/build/solana-program.md).',
       )
     if (secretKey && !authority.equals(signer.authority))
@@ -95,10 +95,10 @@ async function clusterFindings(
   })
   const balance = runCheck(`${about}, relay authority`, 'See the RPC URLs.', async () => {
     const lamports = await signer.balance()
-    const found = `${Number(lamports) / SOL} SOL`
+    const balance = `${Number(lamports) / SOL} SOL`
     return lamports < LOW_BALANCE_LAMPORTS
-      ? warningResult(found, `Send SOL to ${signer.authority.toBase58()}.`)
-      : okResult(found)
+      ? warningResult(balance, `Send SOL to ${signer.authority.toBase58()}.`)
+      : okResult(balance)
   })
   return Promise.all([...urls, program, ...(secretKey ? [balance] : [])])
 }

@@ -1,4 +1,4 @@
-import type { Evidence } from '../../registry/auth/evidence.js'
+import { EVIDENCE_MAX_AGE_MS, type Evidence } from '../../registry/auth/evidence.js'
 import type { Membership } from '../../registry/auth/message.js'
 import type { Session } from '../generated/client.js'
 import { type DecodedRow, prepared, type Queryable, readRows } from '../pg/rows.js'
@@ -12,7 +12,7 @@ export type StoredSession = Pick<
   DecodedRow<Session>,
   'wallet' | 'signingMs' | 'nonce' | 'signature'
 > & {
-  /** What the signature says of the wallet's cluster. Null for a plain sign-in, and once it was kept. */
+  /** What the signature says of the wallet's cluster. Null for a plain sign-in, an old one, and once it was kept. */
   evidence: SignedMembership | null
 }
 export type SignedMembership = Membership & Pick<Evidence, 'message' | 'signature' | 'block'>
@@ -39,7 +39,8 @@ const OPEN = prepared(`WITH opened AS (
       SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8, $6, $7::jsonb WHERE (
         SELECT count(*) FROM (SELECT FROM sessions WHERE wallet = $2 AND signing_ms > $3 LIMIT ${MAX_SESSIONS_PER_WALLET}) newer
       ) < ${MAX_SESSIONS_PER_WALLET}
-      ON CONFLICT (wallet, signing_ms) DO UPDATE SET key_hash = excluded.key_hash, nonce = excluded.nonce
+      ON CONFLICT (wallet, signing_ms) DO UPDATE SET key_hash = excluded.key_hash, nonce = excluded.nonce,
+        evidence = coalesce(s.evidence, excluded.evidence)
         WHERE s.revoked_ms IS NULL AND s.expires_ms > ${NOW_MS}
       RETURNING wallet
     ), dropped AS (
@@ -74,7 +75,8 @@ export async function openSession(db: Queryable, session: NewSession): Promise<b
   return opened.length === 1
 }
 
-const FIND = prepared(`SELECT wallet, signing_ms, nonce, signature, evidence FROM sessions
+const FIND = prepared(`SELECT wallet, signing_ms, nonce, signature,
+    CASE WHEN signing_ms >= ${NOW_MS} - ${EVIDENCE_MAX_AGE_MS} THEN evidence END AS evidence FROM sessions
     WHERE key_hash = $1 AND revoked_ms IS NULL AND expires_ms > ${NOW_MS}`)
 
 /** The live session of a key's hash. A prepared statement, since every authenticated request runs it. */
@@ -95,7 +97,8 @@ export async function lockLiveSession(db: Queryable, keyHash: Buffer): Promise<b
 const revocation = (of: 'wallet' | 'key_hash') =>
   prepared(`UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE ${of} = $1 AND revoked_ms IS NULL`)
 
-const FORGET_EVIDENCE = prepared('UPDATE sessions SET evidence = NULL WHERE key_hash = $1')
+// not NULL: the same sign-in, sent again, does not bring it back
+const FORGET_EVIDENCE = prepared(`UPDATE sessions SET evidence = 'null' WHERE key_hash = $1`)
 
 /** Takes the evidence out of a session: one signature is kept once, also if its wallet leaves and comes back. */
 export async function forgetEvidence(db: Queryable, keyHash: Buffer): Promise<void> {

@@ -60,16 +60,19 @@ export const resetFeedOnceAfterRestore = (
   inTransaction(pool, async (client) => {
     await lockJournalHead(client, network, epoch)
     const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1'
-    const [locked] = await query<Seen>(client, network, feed)
+    const [locked] = await query<SeenHead>(client, network, feed)
     if (locked!.feedGeneration === feedGeneration) await resetNetworkAfterRestore(client, network)
   })
 
 /** The newest entry that this process has seen committed, with the feed's generation at that time. */
-type Seen = Pick<DecodedRow<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
+type SeenHead = Pick<
+  DecodedRow<JournalHead>,
+  'network' | 'generation' | 'seq' | 'feedGeneration'
+> & {
   /** Digest of the entry. Null before the first entry. */
   entry: string | null
 }
-type Found = Seen & { seen: string | null }
+type ComparedHead = SeenHead & { seen: string | null }
 
 const entryOf = (seq: string): string =>
   `(SELECT md5(row(j.at_ms, j.block, j.log_index, j.body)::text) FROM journal j
@@ -78,7 +81,7 @@ const entryOf = (seq: string): string =>
  * Journal heads, each with the digests of its newest entry (`entry`) and of the entry that this process saw last
  * (`seen`).
  */
-const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
+const HEADS_WITH_DIGESTS = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
   FROM journal_heads h LEFT JOIN unnest($1::int2[], $2::int8[]) AS s(network, seq) ON s.network = h.network
   WHERE NOT pg_is_in_recovery() AND h.proved_block IS NULL`
 
@@ -92,11 +95,14 @@ export function createRestoreDetector(
   pool: pg.Pool,
   onBack: (network: Network) => void,
 ): () => Promise<void> {
-  let memory: readonly Seen[] = []
-  let isLooking = false
+  let memory: readonly SeenHead[] = []
+  let isComparing = false
   const check = async (): Promise<void> => {
-    const asked = [memory.map(({ network }) => NETWORK_CODE[network]), memory.map(({ seq }) => seq)]
-    const heads = await readRows<Found>(pool, prepared(LOOK), asked)
+    const values = [
+      memory.map(({ network }) => NETWORK_CODE[network]),
+      memory.map(({ seq }) => seq),
+    ]
+    const heads = await readRows<ComparedHead>(pool, prepared(HEADS_WITH_DIGESTS), values)
     for (const head of heads) {
       const seen = memory.find(({ network }) => network === head.network)
       if (!seen || !isBack(seen, head)) continue
@@ -107,10 +113,10 @@ export function createRestoreDetector(
     if (heads.length > 0) memory = heads
   }
   return async () => {
-    if (isLooking) return
-    isLooking = true
+    if (isComparing) return
+    isComparing = true
     await check().catch(() => {})
-    isLooking = false
+    isComparing = false
   }
 }
 
@@ -118,7 +124,7 @@ export function createRestoreDetector(
  * True if a network's journal does not have the entry that this process saw last. With a higher `feedGeneration`,
  * another process has reset the network already.
  */
-const isBack = (before: Seen, { generation, feedGeneration, seen }: Found): boolean =>
+const isBack = (before: SeenHead, { generation, feedGeneration, seen }: ComparedHead): boolean =>
   feedGeneration < before.feedGeneration ||
   (feedGeneration === before.feedGeneration &&
     (generation < before.generation || (generation === before.generation && seen !== before.entry)))

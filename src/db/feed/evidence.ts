@@ -56,11 +56,11 @@ export async function publishEvidence(
   generation: number,
   afterMs = EVIDENCE_PUBLISHED_AFTER_MS,
 ): Promise<void> {
-  const rows = await next(pool, network, [generation, afterMs])
+  const rows = await next(pool, network, generation, afterMs)
   const young = rows.findIndex(({ isDue }) => !isDue)
-  const found = young < 0 ? rows : rows.slice(0, young)
-  if (found.length === 0) return
-  const entries = found.map(({ atMs, body }) => {
+  const due = young < 0 ? rows : rows.slice(0, young)
+  if (due.length === 0) return
+  const entries = due.map(({ atMs, body }) => {
     const { actor, clusterId, ...signed } = decodeChange('sign_membership', body)
     return evidenceEntry({
       ...signed,
@@ -74,37 +74,40 @@ export async function publishEvidence(
     await execute(db, network, FORGET, [generation])
     await execute(db, network, PUBLISH, [
       generation,
-      found.map(({ position }) => position),
-      found.map(({ address }) => address),
+      due.map(({ position }) => position),
+      due.map(({ address }) => address),
       entries,
     ])
   })
 }
 
-const COPY = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
+const MIRROR = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
   SELECT $1, $2, $3::int8 + ord - 1, 0, '', entry FROM unnest($4::text[]) WITH ORDINALITY AS e(entry, ord) WHERE $3::int8 + ord > 1`)
 
-/** Writes entries that a mirror has copied, from index `from` of the log. Entry 0, its beginning, is written anew. */
-export async function copyEvidence(
+/** Writes entries of a mirror's source, from index `from` of the log. Entry 0, its beginning, is written anew. */
+export async function storeMirroredEvidence(
   db: Queryable,
   network: Network,
   generation: number,
   { from, texts }: { from: number; texts: readonly string[] },
 ): Promise<void> {
   if (from === 0) await execute(db, network, 'DELETE FROM evidence WHERE network = $1', [])
-  await execute(db, network, COPY, [generation, from, texts])
+  await execute(db, network, MIRROR, [generation, from, texts])
 }
 
-const RANGE = prepared(`SELECT entry FROM evidence
-  WHERE network = $1 AND generation = $2 AND number BETWEEN $3 AND $4 ORDER BY number`)
+const RANGE = prepared(`SELECT e.entry FROM journal_heads h
+  LEFT JOIN evidence e ON e.network = h.network AND e.generation = $2 AND e.number BETWEEN $3 AND $4
+  WHERE h.network = $1 AND h.feed_generation = $2 ORDER BY e.number`)
 
-/** Entries of the evidence log, by their numbers from 1 on. */
+/** Entries of the evidence log, by their numbers from 1 on. Null where the generation has ended. */
 export const readEvidenceEntries = async (
   db: Queryable,
   network: Network,
   generation: number,
   { from, to }: { from: number; to: number },
-): Promise<string[]> =>
-  (await query<{ entry: string }>(db, network, RANGE, [generation, from, to])).map(
-    ({ entry }) => entry,
-  )
+): Promise<string[] | null> => {
+  const values = [generation, from, to]
+  const rows = await query<{ entry: string | null }>(db, network, RANGE, values)
+  if (rows.length === 0) return null
+  return rows.flatMap(({ entry }) => (entry === null ? [] : [entry]))
+}

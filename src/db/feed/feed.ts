@@ -112,10 +112,10 @@ export async function readJournalRange(
       )
     : await all[order](db, network, ...values, query.events)
   const { generation, newest } = firstOfHead(rows, network) as HeadRow
-  const found = rows.flatMap((row) =>
+  const entryRows = rows.flatMap((row) =>
     row.kind === null ? [] : [Object.assign(row, { kind: entryKindOfCode(row.kind) })],
   )
-  return { generation, newest, rows: found }
+  return { generation, newest, rows: entryRows }
 }
 
 // bisects the event numbers, whose timestamps never decrease: about 30 probes

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { StageClock } from '../../ops/stages.js'
+import { LoopStageTimer } from '../../ops/stages.js'
 import { foldEntriesToRows, rowKeysOfEntries } from '../../registry/fold/index.js'
 import type {
   ClusterRow,
@@ -76,7 +76,7 @@ interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   head: LockedJournalHead
   probed: RowsFoundByKeys
   /** Clock that measures the stages of the calling indexer's loop. */
-  stages?: StageClock
+  stages?: LoopStageTimer
 }
 
 /**
@@ -91,7 +91,7 @@ export async function foldEntries(
     head,
     probed,
     writerMs = entries.length === 0 ? head.nowMs : journalTimeMs(head),
-    stages = new StageClock(),
+    stages = new LoopStageTimer(),
   }: Undecided,
 ): Promise<AppendedChanges> {
   const slice = await loadRegistryRowsOfBatch(client, { network, head }, probed)

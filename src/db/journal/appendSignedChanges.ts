@@ -15,6 +15,7 @@ import {
   writeBuckets,
 } from '../auth/limitBuckets.js'
 import { lockLiveSession } from '../auth/sessions.js'
+import { arraysOf } from '../pg/arrays.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inPipelinedTransaction } from '../pg/pool.js'
@@ -22,7 +23,7 @@ import type { Queryable } from '../pg/rows.js'
 import { isLockTimeoutError } from '../pg/unavailable.js'
 import { writeRowChanges } from './append.js'
 import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
-import { prepareSingleValue } from './partitions.js'
+import { prepareSingleValue, prepareStatement } from './partitions.js'
 import { findRowsOfKeys, loadRegistryRowsOfBatch } from './slice.js'
 
 export type AppendChangesResult =
@@ -118,6 +119,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
       await inPipeline(client, (db) => [
         writeBuckets(db, left),
         Promise.all(written(db, network, decided)),
+        endEvidence(db, network, decided),
         (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),
       ])
       return { kind: 'made', clusterId }
@@ -168,6 +170,20 @@ const written = (db: Queryable, network: Network, changes: RowChanges): Promise<
   changes.journal.length > 0
     ? [...writeRowChanges(db, network, changes), notifyNetwork(db, network)]
     : []
+
+const END_EVIDENCE = prepareStatement(
+  (
+    l,
+  ) => `UPDATE sessions s SET evidence = 'null' FROM unnest($1::int8[], $2::bytea[]) AS r(cluster, address)
+    JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = r.cluster
+    WHERE s.wallet = r.address AND s.evidence->>'network' = $3 AND s.evidence->>'clusterId' = '0x' || encode(c.id, 'hex')`,
+)
+
+/** Ends what wallets have signed of clusters that they leave, as their sessions still have it. */
+async function endEvidence(db: Queryable, network: Network, { walletRemovals }: RowChanges) {
+  if (walletRemovals.length > 0)
+    await END_EVIDENCE(db, network, ...arraysOf(walletRemovals, 'cluster', 'address'), network)
+}
 
 function isWithin(
   slice: LoadedRegistryRows,

@@ -47,7 +47,14 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   )
   const seqs = { createdSeq: 1, updatedSeq: 1 }
   const flags = { isVerified: true, isPrivate: true, isBackedUp: false }
-  const cold = { cluster: 7, address: wallet(1), name: 'cold', ...flags, ...seqs }
+  const cold = {
+    cluster: 7,
+    address: wallet(1),
+    name: 'cold',
+    evidenceSeq: null,
+    ...flags,
+    ...seqs,
+  }
   const keys: RegistryRowKeys = {
     ...rowKeysOfEntries([]),
     names: new Set(['free', 'taken', 'lost']),

@@ -11,7 +11,7 @@ import { chooseClustersToLoad, loadClusters, loadMovesInProgress } from './slice
 import { loadCommunities } from './sliceCommunities.js'
 
 /** Row that `probe` found, with the position (from 1) of its key among the keys of its source. */
-interface Found {
+interface KeyRow {
   /**
    * Kind of the key. `owner`: a name. `wallet`: an address. `first`: id of the first cluster that a wallet creates.
    * `id`: a requested cluster id.
@@ -29,7 +29,7 @@ export interface RowsFoundByKeys {
   wallets: readonly string[]
   /** Keys of the clusters that were requested by id. */
   clusters: readonly string[]
-  found: readonly Found[]
+  found: readonly KeyRow[]
 }
 
 /** Reads the rows that the keys refer to. The caller locks the journal's head before. */
@@ -41,13 +41,13 @@ export async function findRowsOfKeys(
   const names = [...keys.names]
   const wallets = [...keys.wallets]
   const clusters = [...keys.clusterIds, ...keys.continuedMoves]
-  const found = await probe(db, network, {
+  const rows = await probe(db, network, {
     names,
     wallets: wallets.map(bytesOf),
     firstIds: wallets.map((key) => deriveClusterId(network, bytesOf(key), 0)),
     ids: clusters.map(bytesOf),
   })
-  return { keys, names, wallets, clusters, found }
+  return { keys, names, wallets, clusters, found: rows }
 }
 
 /**
@@ -57,7 +57,7 @@ export async function findRowsOfKeys(
 export async function loadRegistryRowsOfBatch(
   client: pg.ClientBase,
   { network, head, isAlone = false }: { network: Network; head: JournalHead; isAlone?: boolean },
-  { keys, names, wallets, clusters, found }: RowsFoundByKeys,
+  { keys, names, wallets, clusters, found: rows }: RowsFoundByKeys,
 ): Promise<LoadedRegistryRows> {
   const owners = new Map<string, number>()
   const slice: LoadedRegistryRows = {
@@ -74,7 +74,7 @@ export async function loadRegistryRowsOfBatch(
     moves: new Map(),
   }
   const hasCreated = new Set<string>()
-  for (const { source, ord, cluster, private: isPrivate } of found) {
+  for (const { source, ord, cluster, private: isPrivate } of rows) {
     const at = ord - 1
     switch (source) {
       case 'owner':
@@ -125,7 +125,7 @@ async function probe(
   db: Queryable,
   network: Network,
   { names = [], wallets = [], firstIds = [], ids }: ProbedKeys,
-): Promise<Found[]> {
+): Promise<KeyRow[]> {
   // `firstIds` is as long as `wallets`
   if (names.length + wallets.length + ids.length === 0) return []
   const leaves = partitionsOf(network)
@@ -144,7 +144,7 @@ async function probe(
     UNION ALL ${clustersBy('first', '$3')}
     UNION ALL ${clustersBy('id', '$4')}`
   const values = [names, byteaArray(wallets), byteaArray(firstIds), byteaArray(ids)]
-  return readRows<Found>(db, prepared(text), values)
+  return readRows<KeyRow>(db, prepared(text), values)
 }
 
 /** Number of cluster ids of a wallet that the first query checks. Each further query checks twice as many. */
@@ -158,12 +158,14 @@ async function findFreeIds(
 ): Promise<void> {
   let open = creators
   for (let from = 1, width = PROBE_WIDTH; open.length > 0; from += width, width *= 2) {
-    const asked = open.flatMap((key) =>
+    const candidates = open.flatMap((key) =>
       Array.from({ length: width }, (_, i) => ({ key, number: from + i })),
     )
-    const ids = asked.map(({ key, number }) => deriveClusterId(network, bytesOf(key), number))
-    const taken = new Set((await probe(db, network, { ids })).map(({ ord }) => asked[ord - 1]!))
-    for (const one of asked)
+    const ids = candidates.map(({ key, number }) => deriveClusterId(network, bytesOf(key), number))
+    const taken = new Set(
+      (await probe(db, network, { ids })).map(({ ord }) => candidates[ord - 1]!),
+    )
+    for (const one of candidates)
       if (!taken.has(one) && !nextClusterNumber.has(one.key))
         nextClusterNumber.set(one.key, one.number)
     open = open.filter((key) => !nextClusterNumber.has(key))

@@ -41,7 +41,9 @@ export async function readCommunityRules(
   generation: number,
   communities: ReadonlyMap<string, number>,
 ): Promise<Map<string, RulesVersion[]>> {
-  const found = new Map<string, RulesVersion[]>([...communities.keys()].map((name) => [name, []]))
+  const versions = new Map<string, RulesVersion[]>(
+    [...communities.keys()].map((name) => [name, []]),
+  )
   const journal = `${partitionName('journal', network)} j WHERE j.network = $1 AND j.generation = $2`
   const rows = await query<{ name: string; atMs: number; body: Buffer }>(
     db,
@@ -60,8 +62,8 @@ export async function readCommunityRules(
     [generation, [...communities.keys()], [...communities.values()]],
   )
   for (const { name, atMs, body } of rows)
-    found.get(name)!.push({ atMs, rules: communityRulesOfBody(body) })
-  return found
+    versions.get(name)!.push({ atMs, rules: communityRulesOfBody(body) })
+  return versions
 }
 
 type TakenName = Pick<CommunityNameRow, 'community' | 'name' | 'seq'>
@@ -151,12 +153,12 @@ async function readHiding(
 /** Wallet names that may become public: requested by the batch, or private names of its wallets. */
 function wantedNames(
   { clusters }: LoadedRegistryRows,
-  { wallets: asked, walletNames }: RegistryRowKeys,
+  { wallets: requestedWallets, walletNames }: RegistryRowKeys,
 ): string[] {
   const wanted = new Set(walletNames)
   for (const { wallets } of clusters.values()) {
     for (const [key, entry] of wallets)
-      if (entry.isPrivate && asked.has(key)) wanted.add(entry.name)
+      if (entry.isPrivate && requestedWallets.has(key)) wanted.add(entry.name)
   }
   return [...wanted]
 }

@@ -4,7 +4,7 @@ import { errorCause } from '../../ops/causes.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { Logger } from '../../ops/logger/logger.js'
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
-import { createWakeUp, pauseUntilSignal } from '../../ops/notify.js'
+import { createLoopWaker, pauseUntilSignal } from '../../ops/notify.js'
 import { errorKind, oncePer } from '../../ops/oncePer.js'
 import { LeadershipEndedError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -94,11 +94,11 @@ export async function takeLeadershipIfFree(
   alive = () => {},
 ): Promise<Leadership | null> {
   const heldMs = performance.now()
-  const [found] = await query<{ nowMs: number; isFree: boolean }>(pool, network, CHECK, [
+  const [row] = await query<{ nowMs: number; isFree: boolean }>(pool, network, CHECK, [
     LEADER_ROLE[role],
   ])
-  assertClocksAgree(found!.nowMs)
-  if (!found!.isFree) return null
+  assertClocksAgree(row!.nowMs)
+  if (!row!.isFree) return null
   await readRows(pool, END_FROZEN)
   const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]])
   const taken = await fallbackOnExpectedError(take, isLockTimeoutError, [])
@@ -189,7 +189,7 @@ export async function whileLeading(options: LeadershipOptions, work: Work): Prom
   const { signal, network, role, listener, log } = options
   const isNews = oncePer(REPORT_EVERY_MS)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
-  const freed = createWakeUp()
+  const freed = createLoopWaker()
   const unhear = listener.subscribe(
     (payload) => payload === leadershipEndNotification(network)[1] && freed.notify(),
   )

@@ -12,12 +12,12 @@ export interface NotedHead extends TreeHead {
   note: string | null
 }
 
-/** How long a witness waits for a copy of the log that is being written, ms. A log waits for its witnesses for 2,000. */
+/** How long a witness waits while its mirror writes the log, ms. A log waits for its witnesses for 2,000. */
 const LOCK_LIMIT_MS = 1_000
 
 /**
- * The newest checkpoint of a network's log that this mirror knows: the copied one, or a newer one that the log had it sign
- * as a witness. Null before the first copy.
+ * The newest checkpoint of a network's log that this mirror knows: the one of its stored log, or a newer one that the log
+ * had it sign as a witness. Null before the mirror has stored any of the log.
  */
 export const readNewestSignedHead = prepareSingleRow<
   NotedHead,
@@ -33,9 +33,9 @@ const SIGNED = `INSERT INTO cosigned (network, origin, size, root, note) VALUES 
 
 /**
  * Stores a checkpoint that this mirror signs as a witness, if `before`, which it continues, is still the newest one.
- * Nothing else is copied or signed meanwhile.
+ * Meanwhile the mirror writes no log and signs nothing else.
  * @returns null if it is stored; else the newest checkpoint
- * @throws Error for which `isLockTimeoutError` is true, while the log is being copied
+ * @throws Error for which `isLockTimeoutError` is true, while the mirror writes the log
  */
 export const storeSignedHead = (
   pool: pg.Pool,

@@ -18,20 +18,20 @@ export interface MirroredNetwork {
   ageMs: number | null
 }
 
-const COPIES = `SELECT network, proved_block, proved_seq, ${NOW_MS_SQL} - mirrored_ms AS age_ms,
+const MIRRORED = `SELECT network, proved_block, proved_seq, ${NOW_MS_SQL} - mirrored_ms AS age_ms,
     CASE WHEN proved_block > 0 THEN NOT EXISTS (SELECT FROM journal j WHERE j.network = h.network
       AND j.generation = h.generation AND j.seq > h.proved_seq AND j.kind = ${ENTRY_KIND.bid})
     ELSE false END AS is_proved
   FROM journal_heads h WHERE proved_block IS NOT NULL`
 
 export async function readMirroredNetworks(db: Queryable): Promise<Map<Network, MirroredNetwork>> {
-  const copies = await readRows<MirroredNetwork>(db, COPIES)
-  return new Map(copies.map((copy) => [copy.network, copy]))
+  const rows = await readRows<MirroredNetwork>(db, MIRRORED)
+  return new Map(rows.map((row) => [row.network, row]))
 }
 
 const AGES = `SELECT network, ${NOW_MS_SQL} - mirrored_ms AS age_ms FROM journal_heads WHERE proved_block IS NOT NULL`
 
-/** Time since the newest checkpoint of each mirrored network was verified, ms. Null before the first copy. */
+/** Time since the newest checkpoint of each mirrored network was verified, ms. Null before the first. */
 export const readMirrorAges = (
   db: Queryable,
 ): Promise<Pick<MirroredNetwork, 'network' | 'ageMs'>[]> => readRows(db, AGES)
@@ -53,7 +53,7 @@ export const markNamesProved = (
   { block, generation, seq }: { block: number; generation: number; seq: number },
 ): Promise<number> => execute(db, network, PROVED, [block, generation, seq])
 
-/** Marks an empty network as one that is going to be mirrored: until the first copy, nothing is known about it. */
+/** Marks an empty network as mirrored, before anything of its source is stored. */
 export const markMirrorBegun = prepareCommand(
   `UPDATE journal_heads SET proved_block = 0 WHERE network = $1 AND proved_block IS NULL AND seq = 0`,
 )

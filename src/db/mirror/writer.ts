@@ -3,7 +3,7 @@ import {
   foldMirrorEntries,
   groupEventsIntoEntries,
   rowKeysOfMirrorEntries,
-} from '../../registry/fold/replica.js'
+} from '../../registry/fold/mirrorFold.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { FilledTile } from '../../registry/transparencyLog/append.js'
 import type { LeafEvent } from '../../registry/transparencyLog/leafReader.js'
@@ -35,6 +35,10 @@ const MANY_EVENTS = 10_000
  * are fetched at once, each within its timeout.
  */
 const IDLE_LIMIT_MS = 90_000
+
+/** Lets a transaction wait for the source. */
+export const waitForSource = (client: pg.ClientBase) =>
+  client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
 
 const TABLES = ['journal', ...STATE_TABLES] as const
 
@@ -99,15 +103,14 @@ export class MirrorWriter {
     }: { stored: StoredFeedLog | null; next: Pick<StoredFeedLog, 'generation' | 'origin'> },
   ): Promise<MirrorWriter | null> {
     await assertIndexingLeader(client, network, epoch)
-    await client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
+    await waitForSource(client)
     let head = await lockMirrorHead(client, network)
     const { log } = await readFeedLogState(client, network)
     if (log?.origin !== stored?.origin || log?.size !== stored?.size) return null
     const { generation } = next
     if (log && log.origin !== next.origin) {
       await deleteFeedLogs(client, network, generation)
-      // the evidence log is copied anew
-      await deleteFeedLogs(client, `${network}/evidence`, 0)
+      await deleteFeedLogs(client, `${network}/evidence`, generation)
       for (const table of TABLES) await client.query(`DELETE FROM ${partitionName(table, network)}`)
       await execute(client, network, EMPTY)
       head = await lockJournalHead(client, network, null)

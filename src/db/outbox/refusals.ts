@@ -46,7 +46,7 @@ export async function queueRefusals(
  * an operator resumed, stay as they are.
  * @returns how many it changed
  */
-export const parkUneconomicalRefusals = (
+export const parkOrResumeCostlyRefusals = (
   client: pg.ClientBase,
   { network, chain }: ChainRowKey,
   leastWei: bigint,

@@ -87,17 +87,17 @@ export async function listJobs(
 ): Promise<JobRow[]> {
   const values = [states.map((state) => JOB_STATE[state]), limit]
   const text = 'WHERE j.network = $1 AND j.state = ANY ($2::int2[]) ORDER BY j.id DESC LIMIT $3'
-  const found = networks.map((network) => selectJobs(db, network, text, values, onUnreadable))
-  const jobs = (await Promise.all(found)).flat()
+  const reads = networks.map((network) => selectJobs(db, network, text, values, onUnreadable))
+  const jobs = (await Promise.all(reads)).flat()
   return jobs.sort((a, b) => Number(b.id) - Number(a.id)).slice(0, limit)
 }
 
 /** A job by its id, in any network. Null for an unknown id. */
 export async function findJobById(db: Queryable, id: string): Promise<JobRow | null> {
-  const found = NETWORKS.map((network) =>
+  const reads = NETWORKS.map((network) =>
     selectJobs(db, network, 'WHERE j.network = $1 AND j.id = $2', [id]),
   )
-  return (await Promise.all(found)).flat()[0] ?? null
+  return (await Promise.all(reads)).flat()[0] ?? null
 }
 
 function jobOf(row: JobColumns): Job {
@@ -140,8 +140,8 @@ async function withSubjects(
   const readable = new Set(others.map(({ id }) => id))
   const unreadable = beside.filter(({ id }) => !readable.has(String(id)))
   const broken = new Set(unreadable.map(({ batch }) => String(batch)))
-  const asked = selected.filter(({ id }) => !broken.has(id))
-  const subjects = [...asked, ...others].flatMap(({ subject }) => subject ?? [])
+  const jobs = selected.filter(({ id }) => !broken.has(id))
+  const subjects = [...jobs, ...others].flatMap(({ subject }) => subject ?? [])
   const read = async <Row>(statement: PreparedText): Promise<Row[]> =>
     subjects.length === 0 ? [] : query<Row>(db, network, statement, [subjects])
   const messages = await read<StoredMessage>(MESSAGES)
@@ -157,7 +157,7 @@ async function withSubjects(
     return { ...job, message, payment, others: batch }
   }
   const rows = others.map((job) => rowOf(job))
-  return asked.map((job) =>
+  return jobs.map((job) =>
     rowOf(
       job,
       rows.filter(({ batch }) => batch === job.id),
@@ -172,9 +172,9 @@ async function withSubjects(
 async function readOthers(
   db: Queryable,
   network: Network,
-  asked: readonly Job[],
+  jobs: readonly Job[],
 ): Promise<JobColumns[]> {
-  const ids = asked
+  const ids = jobs
     .filter(({ kind, nonce }) => kind in MAX_JOBS_PER_BATCH && nonce !== null)
     .map(({ id }) => id)
   if (ids.length === 0) return []

@@ -22,7 +22,11 @@ export interface UnfinishedJobRow {
   jobMs: number
 }
 
-/** SQL: joins a subject's unfinished job `j` of some kinds; a job that has failed comes before others. */
+/**
+ * SQL: joins, as `j`, the unfinished job about a message or payment. If there are several, a job that has failed comes
+ * first.
+ * @param subject SQL of the message's guid or the payment's id
+ */
 export const unfinishedJobSql = (
   l: PartitionNames,
   subject: string,

@@ -97,22 +97,22 @@ export async function compareSchema(
   url: string,
   dir: string = MIGRATIONS_DIR,
 ): Promise<SchemaDifference> {
-  const asked = async (client: pg.Client) => {
+  const work = async (client: pg.Client) => {
     const { missing, newer } = await compare(client, dir)
     return { missing: missing.map(({ name }) => name), newer }
   }
-  return withConnection({ ...connectionTo(url), answerMs: COMPARE_TIMEOUT_MS }, asked)
+  return withConnection({ ...connectionTo(url), answerMs: COMPARE_TIMEOUT_MS }, work)
 }
 
 const connectionTo = (url: string) => ({ url, applicationName: 'clusterd migrate' })
 
 async function compare(client: pg.Client, dir: string) {
-  const own = readMigrations(dir)
-  const missing = new Map(own.map((migration) => [migration.name, migration]))
+  const migrations = readMigrations(dir)
+  const missing = new Map(migrations.map((migration) => [migration.name, migration]))
   const { rows: tables } = await client.query<{ found: boolean }>(
     `SELECT to_regclass('${TABLE}') IS NOT NULL AS found`,
   )
-  if (!tables[0]!.found) return { missing: own, newer: [], isNew: true }
+  if (!tables[0]!.found) return { missing: migrations, newer: [], isNew: true }
   const { rows } = await client.query<Omit<Migration, 'sql'>>(
     `SELECT name, checksum FROM ${TABLE} ORDER BY name`,
   )
@@ -126,14 +126,17 @@ async function compare(client: pg.Client, dir: string) {
       )
     missing.delete(name)
   }
-  checkNewer(newer, own.at(-1)?.name, [...missing.keys()])
+  checkNewer(newer, migrations.at(-1)?.name, [...missing.keys()])
   return { missing: [...missing.values()], newer, isNew: rows.length === 0 }
 }
 
 /**
- * Checks newer migrations. Migrations mostly add tables and columns, so a version can run on the tables of a newer
- * version, up to a contract step that removes what the older version uses.
- * @throws Error where this version can't run on them
+ * Checks that this version can run on a database that a newer version has migrated. It can while the newer migrations
+ * only add tables and columns. It can't after a contract step (`CONTRACT_STEP`), which removes what it uses.
+ * @param newer names of applied migrations that this version does not have
+ * @param newest name of this version's last migration
+ * @param missing names of this version's migrations that are not applied
+ * @throws Error where this version can't run on the database
  */
 function checkNewer(
   newer: readonly string[],

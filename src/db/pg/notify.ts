@@ -1,5 +1,5 @@
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
-import { createWakeUp, pauseUntilSignal } from '../../ops/notify.js'
+import { createLoopWaker, pauseUntilSignal } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withConnection } from './pool.js'
 import { prepared, type Queryable, readRows } from './rows.js'
@@ -90,7 +90,7 @@ export function createListener({
   const listen = (loop: WorkerLoop): Promise<void> => {
     const options = { url, applicationName: 'clusterd listener', answerMs: ANSWER_LIMIT_MS }
     return withConnection(options, async (client) => {
-      const heard = createWakeUp()
+      const heard = createLoopWaker()
       client.on('notification', ({ payload = '' }) => {
         if (!payload.endsWith(BLOCK)) heard.notify()
         tell(payload)

@@ -301,7 +301,10 @@ export const inTransaction = <T>(
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> => inPipelinedTransaction(pool, { reads: () => [], work })
 
-/** Commits in the last pipeline of a transaction, after statements whose results nothing has to check. */
+/**
+ * Sends COMMIT in the same round trip as the transaction's last statements. For statements whose results decide nothing:
+ * PostgreSQL turns the COMMIT into a ROLLBACK if one of them fails.
+ */
 type Commit = (db: Queryable) => Promise<void>
 
 /** A transaction that may take two round trips, where `inTransaction` takes at least four. */
@@ -312,8 +315,9 @@ export interface PipelinedTransaction<Reads extends readonly unknown[], T> {
    */
   reads: (db: Queryable) => readonly [...{ [Key in keyof Reads]: Promise<Reads[Key]> }]
   /**
-   * `commit` is optional: without it, COMMIT follows once the work is done. With patience it does nothing, because the
-   * last statements may take longer than the caller waits, and then nothing may be committed.
+   * Work of the transaction. It may call `commit` to save a round trip; otherwise COMMIT follows once the work is done.
+   * With `patience`, `commit` does nothing: the last statements may take longer than the caller waits, and then nothing
+   * may be committed.
    */
   work: (client: pg.PoolClient, read: Reads, commit: Commit) => Promise<T>
   /** After its end nothing is committed, and no statement runs longer. */

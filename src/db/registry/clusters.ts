@@ -1,7 +1,7 @@
 import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import {
+  ACTOR_PREFIX_BYTES,
   actorOfChange,
-  BODY_PREFIX_BYTES_WITH_ACTOR,
   isClusterChangeKind,
 } from '../../registry/journal/change.js'
 import { ENTRY_KIND, entryKindOfCode } from '../../registry/journal/entry.js'
@@ -15,7 +15,7 @@ import {
 } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
 import { holderOfNameSql } from './heldNames.js'
-import { oldestName } from './lookups.js'
+import { oldestNameSql } from './lookups.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /** A cluster as shown to a caller. Times in ms. Actors are stored addresses, null where private. */
@@ -84,7 +84,7 @@ const clusterFor = (l: PartitionNames, serial: string, viewer: string): string =
     SELECT w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up, w.created_seq,
       ${evidenceMark(l)} AS evidence, created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
       CASE WHEN m.is_member THEN updated.kind END AS updated_kind,
-      CASE WHEN m.is_member THEN substring(updated.body FROM 1 FOR ${BODY_PREFIX_BYTES_WITH_ACTOR}) END AS updated_body
+      CASE WHEN m.is_member THEN substring(updated.body FROM 1 FOR ${ACTOR_PREFIX_BYTES}) END AS updated_body
     FROM (
       SELECT w.* FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = c.serial AND NOT w.private
       UNION ALL
@@ -150,7 +150,7 @@ export const findInvitations = prepareStatement<Invitation, [address: Buffer, li
       ORDER BY created_seq DESC, cluster DESC LIMIT $2
     ) w
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
-    LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true
+    LEFT JOIN LATERAL (${oldestNameSql(l, 'w.cluster')}) held ON true
     ORDER BY w.created_seq DESC, w.cluster DESC`,
 )
 

@@ -113,7 +113,7 @@ const byteSql = (code: number): string => `'\\x${code.toString(16).padStart(2, '
 /** SQL: prefix by which texts of other chains differ: up to the separator of bech32 (BIP 173), else one character. */
 const CHAIN_PREFIX = `substring(convert_from(substring(address FROM 2), 'LATIN1') FROM '^[a-z]+1|^.')`
 
-/** Wallets of other chains that are read of a cluster. A page has fifty clusters. */
+/** Maximum number of wallets of other chains that are read for each cluster. A page has fifty clusters. */
 const MAX_OTHER_WALLETS = 100
 
 const samples = prepareStatement<{ cluster: number; address: Buffer }>((l) => {
@@ -137,8 +137,8 @@ export async function findWalletOfEachChain(
   network: Network,
   clusters: readonly number[],
 ): Promise<Map<number, Buffer[]>> {
-  const found = new Map<number, Buffer[]>()
+  const addresses = new Map<number, Buffer[]>()
   for (const { cluster, address } of await samples(db, network, [...new Set(clusters)]))
-    found.set(cluster, [...(found.get(cluster) ?? []), address])
-  return found
+    addresses.set(cluster, [...(addresses.get(cluster) ?? []), address])
+  return addresses
 }

@@ -19,10 +19,11 @@ export async function readOnce<Input, Row extends { ord: number }>(
   if (inputs.length === 0) return []
   const keys = inputs.map(mapKey)
   const distinct = new Map(inputs.map((input, i) => [keys[i]!, input]))
-  const asked = [...distinct.keys()]
-  const found = new Map<string, Omit<Row, 'ord'>>()
-  for (const { ord, ...row } of await read([...distinct.values()])) found.set(asked[ord - 1]!, row)
-  return keys.map((key) => found.get(key) ?? null)
+  const distinctKeys = [...distinct.keys()]
+  const rows = new Map<string, Omit<Row, 'ord'>>()
+  for (const { ord, ...row } of await read([...distinct.values()]))
+    rows.set(distinctKeys[ord - 1]!, row)
+  return keys.map((key) => rows.get(key) ?? null)
 }
 
 /** Result of a look-up by address: a wallet entry, or a name below a community. */
@@ -54,10 +55,10 @@ const publicName = (l: PartitionNames, address: string): string => `
 /** SQL: public entry of an address, with the default name of its cluster. A join, so the entry is read once. */
 const publicEntry = (l: PartitionNames, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
-  FROM (${publicWalletSql(l, address)}) w LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true`
+  FROM (${publicWalletSql(l, address)}) w LEFT JOIN LATERAL (${oldestNameSql(l, 'w.cluster')}) held ON true`
 
 /** SQL: the oldest name that a cluster holds. */
-export const oldestName = (l: PartitionNames, cluster: string): string => `
+export const oldestNameSql = (l: PartitionNames, cluster: string): string => `
   SELECT n.name FROM (${heldNamesSql(l, cluster)}) held CROSS JOIN LATERAL (
     SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
   ) n ORDER BY n.seq LIMIT 1`
@@ -73,7 +74,7 @@ export async function findNamesOfAddresses(
   network: Network,
   addresses: readonly Buffer[],
 ): Promise<(AddressLookupResult | null)[]> {
-  return readOnce(addresses, mapKey, (asked) => byAddresses(db, network, asked))
+  return readOnce(addresses, mapKey, (distinct) => byAddresses(db, network, distinct))
 }
 
 export interface NameLookupResult {
@@ -84,13 +85,13 @@ export interface NameLookupResult {
 
 // reads the holder of each name without a wallet once: a cluster's name may come with a thousand wallets
 const byNames = prepareStatement<NameLookupResult & { ord: number }>((l) => {
-  const asked = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
+  const inputs = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
   const holder = holderOfNameSql(l, 'i.cluster')
   const ofCluster = `w.address, w.name, w.verified FROM ${l.wallets} w
     WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private`
   return `SELECT unnest(n.ords) AS ord, coalesce(main.address, oldest.address) AS address,
       coalesce(main.name, oldest.name) AS wallet_name, coalesce(main.verified, oldest.verified) AS is_verified
-    FROM (SELECT n.cluster, array_agg(i.ord) AS ords FROM ${asked} CROSS JOIN LATERAL (${holder}) n
+    FROM (SELECT n.cluster, array_agg(i.ord) AS ords FROM ${inputs} CROSS JOIN LATERAL (${holder}) n
       WHERE i.wallet IS NULL GROUP BY n.cluster) n
     LEFT JOIN LATERAL (SELECT ${ofCluster} AND w.name = 'main') main ON true
     LEFT JOIN LATERAL (
@@ -99,7 +100,7 @@ const byNames = prepareStatement<NameLookupResult & { ord: number }>((l) => {
     WHERE main.address IS NOT NULL OR oldest.address IS NOT NULL
     UNION ALL
     SELECT i.ord, w.address, w.name, w.verified
-    FROM ${asked}
+    FROM ${inputs}
     CROSS JOIN LATERAL (SELECT * FROM (
       SELECT 0 AS rank, n.address, n.name, n.verified FROM ${l.community_names} n
       WHERE n.network = ${l.network} AND n.community = i.cluster AND n.name = i.wallet
@@ -123,12 +124,12 @@ export async function findWalletsByNames(
   return readOnce(
     names,
     ({ cluster, wallet }) => `${cluster}/${wallet ?? ''}`,
-    (asked) =>
+    (distinct) =>
       byNames(
         db,
         network,
-        asked.map((name) => name.cluster),
-        asked.map((name) => name.wallet),
+        distinct.map((name) => name.cluster),
+        distinct.map((name) => name.wallet),
       ),
   )
 }
@@ -159,12 +160,12 @@ export const findWalletsByTypes = (
   readOnce(
     all,
     ({ cluster, stored }) => `${cluster}/${stored}`,
-    (asked) =>
+    (distinct) =>
       byTypes(
         db,
         network,
-        asked.map(({ cluster }) => cluster),
-        asked.map(({ stored }) => stored),
+        distinct.map(({ cluster }) => cluster),
+        distinct.map(({ stored }) => stored),
       ),
   )
 
@@ -189,7 +190,7 @@ const bundles = prepareStatement<WalletBundlesSnapshot & { ord: number }>(
       SELECT p.cluster, array_agg(i.ord) AS ords FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
       LEFT JOIN LATERAL (${publicWalletSql(l, 'i.address')}) p ON p.verified GROUP BY p.cluster
     ) c
-    LEFT JOIN LATERAL (${oldestName(l, 'c.cluster')}) held ON true
+    LEFT JOIN LATERAL (${oldestNameSql(l, 'c.cluster')}) held ON true
     CROSS JOIN LATERAL (SELECT string_agg(w.name || ':' || encode(w.address, 'hex'), ' ') AS wallets FROM (
       SELECT w.address, w.name FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = c.cluster AND NOT w.private AND w.verified
@@ -210,8 +211,8 @@ export async function findWalletBundles(
   stored: string | null,
 ): Promise<WalletBundlesSnapshot[]> {
   // addresses without a cluster have a row, too
-  return (await readOnce(addresses, mapKey, (asked) =>
-    bundles(db, network, asked, stored),
+  return (await readOnce(addresses, mapKey, (distinct) =>
+    bundles(db, network, distinct, stored),
   )) as WalletBundlesSnapshot[]
 }
 
@@ -249,7 +250,7 @@ export async function readNameAvailability(
   const rows = await readOnce(
     names,
     (name) => name,
-    (asked) => availability(db, network, asked),
+    (distinct) => availability(db, network, distinct),
   )
   return rows.map((row) => {
     if (row?.taken) return 'taken'

@@ -49,14 +49,14 @@ export async function findPublicWallets(
   names: readonly string[],
   limit: number,
 ): Promise<(PublicWallet[] | null)[] | null> {
-  const found: (PublicWallet[] | null)[] = names.map(() => null)
-  if (names.length === 0) return found
+  const walletsOfNames: (PublicWallet[] | null)[] = names.map(() => null)
+  if (names.length === 0) return walletsOfNames
   const rows = await byNames(db, network, names, limit + 1)
   if (rows.length > limit) return null
   for (const { ord, address, ...wallet } of rows) {
-    const wallets = found[ord - 1] ?? []
+    const wallets = walletsOfNames[ord - 1] ?? []
     if (address) wallets.push({ address, ...wallet })
-    found[ord - 1] = wallets
+    walletsOfNames[ord - 1] = wallets
   }
-  return found
+  return walletsOfNames
 }

@@ -137,14 +137,14 @@ export const findJournalledTxs = (
   readOnce(hashes, mapKey, (distinct) => readJournalledTxs(db, network, distinct))
 
 async function readJournalledTxs(db: Queryable, network: Network, hashes: readonly Buffer[]) {
-  const found = await journalled(
+  const journalledRows = await journalled(
     db,
     network,
     hashes.map((hash) => txKeyOfHash(hash).toString()),
     hashes,
   )
   const rowsOf = hashes.map((): JournalledRow[] => [])
-  for (const row of found) rowsOf[row.ord - 1]!.push(row)
+  for (const row of journalledRows) rowsOf[row.ord - 1]!.push(row)
   const txs: (JournalledTx & { ord: number })[] = []
   for (const [i, hash] of hashes.entries()) {
     const rows = rowsOf[i]!
@@ -359,20 +359,20 @@ export async function findUnconfirmedBidsOfReceipts(
   hub: number,
   receipts: readonly HubReceipt[],
 ): Promise<{ bids: UnconfirmedBid[]; confirmations: Confirmations }[]> {
-  const found = receipts.map(() => ({
+  const results = receipts.map(() => ({
     bids: [] as UnconfirmedBid[],
     confirmations: { have: 0, need: 0 },
   }))
-  if (receipts.length === 0) return found
+  if (receipts.length === 0) return results
   for (const row of await inTailOfReceipts(
     db,
     network,
     ...arraysOf(receipts, 'txHash', 'block', 'logIndex', 'bids'),
     hub,
   )) {
-    const own = found[row.ord - 1]!
-    own.bids.push(unconfirmedBid(row))
-    own.confirmations = blockConfirmations(row.block, row)
+    const result = results[row.ord - 1]!
+    result.bids.push(unconfirmedBid(row))
+    result.confirmations = blockConfirmations(row.block, row)
   }
-  return found
+  return results
 }

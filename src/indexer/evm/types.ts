@@ -2,7 +2,7 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import type { ChainRow } from '../../db/chains/chains.js'
 import type { ChainState } from '../../ops/chainState.js'
 import type { LeaderContext } from '../../ops/context.js'
-import { StageClock } from '../../ops/stages.js'
+import { LoopStageTimer } from '../../ops/stages.js'
 import type { BackfillProgress } from '../progress.js'
 
 export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
@@ -40,7 +40,7 @@ export type IndexerStepOutcome =
 /** State of an indexer before its first step. @param stages measures the stages of the indexer's loop */
 export const initialChainState = (
   of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>,
-  stages = new StageClock(),
+  stages = new LoopStageTimer(),
 ): ChainState => ({
   network: of.network,
   label: of.label,

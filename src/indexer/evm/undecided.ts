@@ -8,7 +8,7 @@ export function findNoQuorumError(error: unknown): NoQuorumError | null {
 }
 
 export function alarmOfNoQuorumError(error: unknown): AlarmName | null {
-  const found = findNoQuorumError(error)
-  if (found instanceof NodesDisagreeError) return 'ClusterdRpcContradiction'
-  return found && 'ClusterdRpcSilent'
+  const noQuorum = findNoQuorumError(error)
+  if (noQuorum instanceof NodesDisagreeError) return 'ClusterdRpcContradiction'
+  return noQuorum && 'ClusterdRpcSilent'
 }

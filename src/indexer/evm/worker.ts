@@ -8,7 +8,7 @@ import { subscribeToNode } from '../../chains/rpc/subscriptions.js'
 import { type ChainRow, readChain, readEntryBodies } from '../../db/chains/chains.js'
 import { chainErrorSentence } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
-import { createWakeUp } from '../../ops/notify.js'
+import { createLoopWaker } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'
 import { bigIntToWord } from '../../registry/primitives/bytes.js'
 import { headPauseMs } from '../headClock.js'
@@ -38,7 +38,7 @@ export function evmIndexerWorker(
   const { pool, network, epoch, log, metrics, signal } = ctx
   const { wsUrl, pollMs, local } = chain.config
   const fields = { network, chain: row.label }
-  const notify = createWakeUp()
+  const notify = createLoopWaker()
   let isOpen = false
   let isHalted = false
   // the row is read again: another leader may have moved the cursor, or a commit on a broken connection may have

@@ -68,10 +68,10 @@ export async function* readAgreedTransactions(
   listed: readonly ListedTransaction[],
 ): AsyncGenerator<(ListedDecodedTransaction | null)[]> {
   for (let i = 0; i < listed.length && !options.signal.aborted; i += AT_ONCE) {
-    const asked = listed.slice(i, i + AT_ONCE).map((one) => readAgreedTransaction(options, one))
+    const reads = listed.slice(i, i + AT_ONCE).map((one) => readAgreedTransaction(options, one))
     const read: (ListedDecodedTransaction | null)[] = []
     let failure: PromiseRejectedResult | null = null
-    for (const one of await Promise.allSettled(asked)) {
+    for (const one of await Promise.allSettled(reads)) {
       if (one.status === 'rejected') failure ??= one
       else if (!failure) read.push(one.value)
     }

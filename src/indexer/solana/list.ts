@@ -55,8 +55,8 @@ export async function listTransactions(
   for (;;) {
     signal?.throwIfAborted()
     const options = { commitment, limit: PAGE, until: until ?? undefined, before }
-    const asked = call<ConfirmedSignatureInfo[]>('getSignaturesForAddress', [address, options])
-    const page = await (until ? fallbackOnExpectedError(asked, isErrorAnswer, null) : asked)
+    const request = call<ConfirmedSignatureInfo[]>('getSignaturesForAddress', [address, options])
+    const page = await (until ? fallbackOnExpectedError(request, isErrorAnswer, null) : request)
     if (!page) {
       // Agave 4 refuses a signature that its ledger does not have (-32020): the page is requested again without it
       until = null
@@ -85,7 +85,7 @@ export type PaymentCounts = Pick<PaymentCursor, 'sequence' | 'communitySequence'
 export interface NodeProgramAnswers extends PaymentCounts {
   host: string
   slot: number
-  /** Newest confirmed slot. 0 for a cluster that is read at commitment `confirmed`. */
+  /** Newest confirmed slot. 0 for a chain that is read at commitment `confirmed`. */
   headSlot: number
   /** The program's transactions as the node lists them, newest first, down to a slot. Null where no list was due. */
   list: (Awaited<ReturnType<typeof listTransactions>> & { downToSlot: number }) | null

@@ -39,7 +39,7 @@ export async function storeConfirmedPayments(
 }
 
 /**
- * Replaces the stored unconfirmed payments, whose status is pending, by the payments that the cluster shows now.
+ * Replaces the stored unconfirmed payments, whose status is pending, by the payments that the chain shows now.
  * @throws LostLeadershipError
  */
 export const storeUnconfirmedPayments = (

@@ -10,7 +10,7 @@ import { type PaymentCursor, readPaymentCursor } from '../../db/payments/cursor.
 import { chainErrorSentence } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import type { LeaderContext } from '../../ops/context.js'
-import { StageClock } from '../../ops/stages.js'
+import { LoopStageTimer } from '../../ops/stages.js'
 import { initialChainState } from '../evm/types.js'
 import { alarmOfNoQuorumError } from '../evm/undecided.js'
 import { type BackfillProgress, measureBackfillProgress } from '../progress.js'
@@ -60,7 +60,7 @@ const LIST_EVERY_MS = 5_000
 export interface SolanaChainSource {
   chain: SolanaChain
   /**
-   * The program's identity and the chain's number in the database. Calls the cluster if it was never reached before.
+   * The program's identity and the chain's number in the database. Calls the chain if it was never reached before.
    * @throws ChainUnavailableError
    */
   open(): Promise<{ identity: PaymentProgramIdentity; chain: number }>
@@ -101,7 +101,7 @@ export class PaymentWatcher {
   readonly state: ChainState
   readonly #options: PaymentWatcherOptions
   readonly #nowMs: () => number
-  readonly #stages = new StageClock()
+  readonly #stages = new LoopStageTimer()
   /** Discarded by a failed step. */
   #memory: Memory | null = null
   // a failed step keeps these two, so that frequent failures delay neither the searches nor the alarm
@@ -274,7 +274,7 @@ export class PaymentWatcher {
     return rows
   }
 
-  /** Stores the unconfirmed payments, if they have changed. A cluster that is read at `confirmed` has none. */
+  /** Stores the unconfirmed payments, if they have changed. A chain that is read at `confirmed` has none. */
   async #storeTail(memory: Memory, downToSlot: number): Promise<void> {
     const { rpc, registrar, commitment } = this.#options
     const { program, store, listedTo } = memory
@@ -347,7 +347,7 @@ interface Shortfall {
 }
 
 /** Loads the state that is kept between steps, from the stored cursor. */
-async function load(options: PaymentWatcherOptions, stages: StageClock) {
+async function load(options: PaymentWatcherOptions, stages: LoopStageTimer) {
   const { pool, network, epoch, rpc, registrar, startSlot, commitment } = options
   const { identity, chain } = await options.open()
   const heldMs = await rpc.quorum((call) => readMaxPaymentHoldingMs(call, registrar, commitment))

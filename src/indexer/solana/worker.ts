@@ -1,7 +1,7 @@
 import { subscribeToNode } from '../../chains/rpc/subscriptions.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Logger } from '../../ops/logger/logger.js'
-import { createWakeUp } from '../../ops/notify.js'
+import { createLoopWaker } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import type { IndexerCallbacks } from '../progress.js'
 import { PaymentWatcher, type PaymentWatchOutcome, type SolanaChainSource } from './watcher.js'
@@ -21,7 +21,7 @@ export function paymentWatcherWorker(
   const commitments =
     commitment === 'confirmed' ? [commitment] : (['confirmed', 'finalized'] as const)
   const fields = { network, chain: label }
-  const notify = createWakeUp()
+  const notify = createLoopWaker()
   const report = createReport(log, fields)
   let notifiedMs = performance.now()
   const onLogs = (): void => {

@@ -53,7 +53,7 @@ describe('an error in the log', () => {
   it('shows the place of a bug, and of an error that a library threw', () => {
     const { message, stack } = toLoggedError(new TypeError('x is not iterable'))
     expect(message).toBe('x is not iterable')
-    expect(stack![0]).toMatch(/src\/ops\/log\/errors\.test\.ts:\d+:\d+$/)
+    expect(stack![0]).toMatch(/src\/ops\/logger\/errors\.test\.ts:\d+:\d+$/)
     expect(toLoggedError(ofLibrary).stack!.join()).toContain('viem')
   })
 

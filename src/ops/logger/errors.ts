@@ -74,7 +74,7 @@ const OWN_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
  * with a TypeError for a failed connection, which has a `cause`.
  */
 export const isInternalError = (error: unknown): boolean =>
-  OWN_CLASSES.some((own) => error instanceof own) && (error as Error).cause === undefined
+  OWN_CLASSES.some((ownClass) => error instanceof ownClass) && (error as Error).cause === undefined
 
 export function errorSentence(error: unknown): string {
   const { type, code, message, stack } = toLoggedError(error)

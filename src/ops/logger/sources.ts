@@ -13,10 +13,10 @@ export function sourcePosition(place: string): string {
   const [, at = '', line, column] = PARTS.exec(place) ?? []
   const file = at.startsWith('file:') ? fileURLToPath(at) : at
   if (!maps.has(file)) maps.set(file, readMap(file))
-  const found = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1)
-  if (!found || !('originalSource' in found)) return place
-  const source = relative(PACKAGE, resolve(dirname(file), found.originalSource))
-  return `${source}:${found.originalLine + 1}:${found.originalColumn + 1}`
+  const mapping = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1)
+  if (!mapping || !('originalSource' in mapping)) return place
+  const source = relative(PACKAGE, resolve(dirname(file), mapping.originalSource))
+  return `${source}:${mapping.originalLine + 1}:${mapping.originalColumn + 1}`
 }
 
 function readMap(file: string): SourceMap | null {

@@ -42,9 +42,9 @@ export async function startOpsServer(
       })
     const path = (request.url ?? '/').split('?')[0]!
     const answer = async (): Promise<void> => {
-      const asked = Object.hasOwn(answers, path) ? answers[path] : undefined
-      if (asked) {
-        const { isGood, ...body } = await asked()
+      const check = Object.hasOwn(answers, path) ? answers[path] : undefined
+      if (check) {
+        const { isGood, ...body } = await check()
         return json(isGood ? 200 : 503, body)
       }
       if (page && path === '/') return servePage(page, request, response, options)

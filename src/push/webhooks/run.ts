@@ -10,7 +10,7 @@ import { FAILING_WEBHOOK_ALARM_MS, type ProblemWithAlarm } from '../../ops/alarm
 import { isInternalError } from '../../ops/logger/errors.js'
 import type { Logger } from '../../ops/logger/logger.js'
 import type { WorkerLoops } from '../../ops/loops.js'
-import { createWakeUp } from '../../ops/notify.js'
+import { createLoopWaker } from '../../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
 import { deliverNextMessage, type ReadFeedPage } from './deliver.js'
 import { POST_TIMEOUT_MS } from './post.js'
@@ -33,7 +33,7 @@ export interface RunWebhooksOptions {
 /** Delivers messages to webhooks until the signal fires. Several processes may share the webhooks. */
 export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done: Promise<void> } {
   const { pool, log, loops, signal } = options
-  const notify = createWakeUp()
+  const notify = createLoopWaker()
   const underWay = new Set<Promise<void>>()
   let count = 0
   /** Time at which webhooks were last counted, by a monotonic clock, ms. */

@@ -81,11 +81,11 @@ const refusal = (address: string): TargetRefusedError =>
  * checked, so a host name that resolves differently later (DNS rebinding) has no effect.
  */
 export const lookupPublicAddress: LookupFunction = (hostname, options, callback) => {
-  dns.lookup(hostname, { ...options, all: true }, (error, found) => {
+  dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 0)
-    const hidden = found.find(({ address }) => isPrivateAddress(address))
+    const hidden = addresses.find(({ address }) => isPrivateAddress(address))
     if (hidden) return callback(refusal(hidden.address), '', 0)
-    if (options.all) return callback(null, found)
-    callback(null, found[0]!.address, found[0]!.family)
+    if (options.all) return callback(null, addresses)
+    callback(null, addresses[0]!.address, addresses[0]!.family)
   })
 }

@@ -6,8 +6,8 @@ import { seededRandomSequence } from '../../../test/support/random.js'
 import { type Account, SIGNERS } from '../../../test/support/signers.js'
 import { parseWalletOrNull } from '../primitives/address.js'
 import { beginningLeaf } from '../transparencyLog/beginning.js'
-import { LoggedBundle } from './bundle.js'
-import { canonicalSignature, evidenceEntry } from './evidence.js'
+import { LoggedBundle, type LoggedBundleOptions } from './bundle.js'
+import { canonicalSignature, evidenceEntry, keptSignature } from './evidence.js'
 import { type Membership, verificationMessage, walletBoundMessage } from './message.js'
 
 /** Forged bundles, and true ones. */
@@ -98,12 +98,17 @@ const entryOf = ({ account, message, signature }: Omit<Signed, 'ms'>, atMs: numb
   })
 
 /** Marks of the members, by their addresses, as the logs of these events and this evidence show them. */
-async function marksOf(events: readonly Event[], evidence: readonly string[]) {
+async function marksOf(
+  events: readonly Event[],
+  evidence: readonly string[],
+  { domains = [DOMAIN], isSignedByContract }: Partial<LoggedBundleOptions> = {},
+) {
   const bundle = new LoggedBundle({
     name: NAME,
     clusterId: CLUSTER,
     network: NETWORK,
-    domain: DOMAIN,
+    domains,
+    isSignedByContract,
   })
   const leaves = events
     .toSorted((a, b) => a[1] - b[1])
@@ -111,6 +116,7 @@ async function marksOf(events: readonly Event[], evidence: readonly string[]) {
   for (const [index, leaf] of [beginningLeaf('a/mainnet/1', null), ...leaves].entries())
     bundle.takeEvent(leaf, index)
   for (const [index, entry] of ['', ...evidence].entries()) bundle.takeEvidence(entry, index)
+  expect(bundle.holder).toBe(CLUSTER)
   const wallets = await bundle.wallets()
   return new Map(
     wallets.map(({ address, evidence, signedAt }) => [address, { evidence, signedAt }]),
@@ -119,7 +125,7 @@ async function marksOf(events: readonly Event[], evidence: readonly string[]) {
 
 /** Mark of one wallet. */
 const markOf = async (account: Account, ...logs: Parameters<typeof marksOf>) =>
-  (await marksOf(logs[0], logs[1])).get(account.address)?.evidence
+  (await marksOf(...logs)).get(account.address)?.evidence
 
 const member = ACCOUNTS[0]!
 const JOINED = [...BEGUN, listed(member.address, START), verified(member.address, START + MINUTE)]
@@ -227,7 +233,11 @@ describe('evidence of a membership', () => {
     const evm = ACCOUNTS.find(({ type }) => type === 'evm')!
     const { message } = await signed(evm, START)
     const long = { account: evm, message, signature: `0x${'1'.repeat(2_000)}` }
-    const entry = entryOf(long, START)
+    expect(() => entryOf(long, START)).toThrow('longer than an entry')
+    const of = { wallet: walletOf(evm), clusterId: CLUSTER, message, block: null }
+    const kept = keptSignature({ ...of, signature: long.signature })
+    expect(keptSignature({ ...of, signature: '0x11' })).toBe('0x11')
+    const entry = entryOf({ ...long, signature: kept }, START)
     expect(Buffer.byteLength(entry)).toBeLessThanOrEqual(1_024)
     const hash = createHash('sha256').update(long.signature).digest('hex')
     expect(JSON.parse(entry).data.signature_hash).toBe(`0x${hash}`)
@@ -242,11 +252,48 @@ describe('evidence of a membership', () => {
     expect(await markOf(member, [...JOINED, elsewhere], [])).toBe('unsigned')
   })
 
-  it('refuses a log that gives the name to another cluster', async () => {
-    const other = registered(OWNER, START, NAME, clusterOf(2))
-    await expect(marksOf([other], [])).rejects.toThrow(
-      `${NAME} belongs to ${clusterOf(2)}, and not to ${CLUSTER}`,
-    )
+  it('counts for an earlier or later domain of the service that the reader accepts', async () => {
+    const one = await signed(member, START + MINUTE, { ...MEMBERSHIP, domain: 'new.example' })
+    const logs = [JOINED, [entryOf(one, START + MINUTE)]] as const
+    expect(await markOf(member, ...logs, { domains: [DOMAIN, 'new.example'] })).toBe('signed')
+    expect(await markOf(member, ...logs)).toBe('unsigned')
+  })
+
+  it('asks a contract about its newest evidence first, and no more once one holds', async () => {
+    const evm = ACCOUNTS.find(({ type }) => type === 'evm')!
+    const asked: (string | null)[] = []
+    const entries = []
+    for (const minute of [1, 2, 3]) {
+      const { message } = await signed(evm, START + minute * MINUTE)
+      const one = { account: evm, message, signature: `0x0${minute}` }
+      entries.push(entryOf(one, START + minute * MINUTE))
+    }
+    const joined = [...BEGUN, listed(evm.address, START, true)]
+    const marks = await marksOf(joined, entries, {
+      async isSignedByContract({ signature }) {
+        asked.push(signature)
+        return signature === '0x02'
+      },
+    })
+    expect(asked).toEqual(['0x03', '0x02'])
+    expect(marks.get(evm.address)?.signedAt).toBe(new Date(START + 2 * MINUTE).toISOString())
+  })
+
+  it('fits an entry for the longest domain of a service', async () => {
+    const domain = 'd'.repeat(60)
+    for (const account of ACCOUNTS) {
+      const one = await signed(account, START, { ...MEMBERSHIP, domain, isBound: true })
+      expect(JSON.parse(entryOf(one, START)).data.signature).toBe(one.signature)
+    }
+  })
+
+  it('says which cluster the log gives the name to', () => {
+    const options = { name: NAME, clusterId: CLUSTER, network: NETWORK, domains: [DOMAIN] } as const
+    const bundle = new LoggedBundle(options)
+    const [type, at, from, data] = registered(OWNER, START, NAME, clusterOf(2))
+    expect(bundle.holder).toBe(null)
+    bundle.takeEvent(JSON.stringify({ v: 1, type, at, from, data }), 1)
+    expect(bundle.holder).toBe(clusterOf(2))
   })
 })
 

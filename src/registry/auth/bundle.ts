@@ -15,11 +15,11 @@ import { SIGNING_DATE_MAX_AHEAD_MS } from './message.js'
 /** Which bundle is read, of whom. */
 export interface LoggedBundleOptions {
   name: string
-  /** Public id of the cluster that holds the name, which the log has to confirm. */
+  /** Public id of the cluster that holds the name, which `holder` has to confirm. */
   clusterId: string
   network: Network
-  /** Domain of the service. */
-  domain: string
+  /** Domains of the service, of which texts of wallets name one. */
+  domains: readonly string[]
   /** Asks a smart wallet whether a signature is its own (ERC-1271). Default: no such signature counts. */
   isSignedByContract?: ContractCheck | undefined
 }
@@ -27,20 +27,22 @@ export interface LoggedBundleOptions {
 interface Member {
   name: string
   isVerified: boolean
-  isRegistered: boolean
+  /** Name that it registered since it was added. */
+  registeredName: string | null
   /** Time of its verification, where the log has one. */
   verifiedMs: number | null
   /** Time at which it last left the cluster. */
   leftMs: number | null
 }
 
-/** A cluster as the feed's log and the evidence log show it. No other word of the service is used. */
+/** A cluster as the feed's log and the evidence log show it. Nothing else that the service returns is used. */
 export class LoggedBundle {
   readonly #options: LoggedBundleOptions
   readonly #members = new Map<string, Member>()
   readonly #leftMs = new Map<string, number>()
   readonly #evidence: PublishedEvidence[] = []
-  #holder: string | null = null
+  /** Public id of the cluster that holds the name, as the feed's log says. Null where it has no holder. */
+  holder: string | null = null
 
   constructor(options: LoggedBundleOptions) {
     this.#options = options
@@ -53,14 +55,14 @@ export class LoggedBundle {
     const { name, clusterId } = this.#options
     const isOfName = 'name' in event && event.name === name
     if (isOfName && (event.type === 'REGISTER_NAME' || event.type === 'TRANSFER_NAME'))
-      this.#holder = event.cluster
+      this.holder = event.cluster
     if (event.cluster !== clusterId) return
     const key = mapKey('wallet' in event ? event.wallet : (actor ?? new Uint8Array()))
     const member = this.#members.get(key)
     if (event.type === 'ADD_WALLET') {
       const leftMs = this.#leftMs.get(key) ?? null
       const { name, isVerified } = event
-      this.#members.set(key, { name, isVerified, isRegistered: false, verifiedMs: null, leftMs })
+      this.#members.set(key, { name, isVerified, registeredName: null, verifiedMs: null, leftMs })
     } else if (event.type === 'REMOVE_WALLET') {
       this.#leftMs.set(key, atMs)
       this.#members.delete(key)
@@ -68,7 +70,7 @@ export class LoggedBundle {
     else if (event.type === 'UPDATE_WALLET_NAME') member.name = event.name
     else if (event.type === 'VERIFY_WALLET')
       Object.assign(member, { isVerified: true, verifiedMs: atMs })
-    else if (event.type === 'REGISTER_NAME') member.isRegistered = true
+    else if (event.type === 'REGISTER_NAME') member.registeredName = event.name
   }
 
   /** Takes an entry of the evidence log. @throws RangeError */
@@ -78,27 +80,24 @@ export class LoggedBundle {
     if (evidence.clusterId === this.#options.clusterId) this.#evidence.push(evidence)
   }
 
-  /** The public wallets, oldest first. @throws RangeError where the log says that another cluster holds the name */
+  /** The public wallets, oldest first. Of each wallet the newest evidence is asked first. @throws errors of `isSignedByContract` */
   async wallets(): Promise<BundleWallet[]> {
-    const { name, clusterId } = this.#options
-    if (this.#holder !== clusterId)
-      throw new RangeError(
-        `${name} belongs to ${this.#holder ?? 'no cluster'}, and not to ${clusterId}`,
-      )
     const signedMs = new Map<string, number>()
-    for (const evidence of this.#evidence) {
+    for (const evidence of [...this.#evidence].reverse()) {
       const key = mapKey(evidence.wallet.bytes)
+      if (signedMs.has(key)) continue
       const ms = this.#countedMs(evidence, this.#members.get(key))
       if (ms !== null && (await this.#isSigned(evidence))) signedMs.set(key, ms)
     }
-    return [...this.#members].map(([key, { name, isVerified, isRegistered }]) => {
+    return [...this.#members].map(([key, { name, isVerified, registeredName }]) => {
       const ms = signedMs.get(key)
-      const mark = isRegistered && isVerified ? 'registered' : 'unsigned'
+      const mark = registeredName && isVerified ? 'registered' : 'unsigned'
       return {
         address: decodeWallet(Buffer.from(key, 'latin1')).text,
         name,
         isVerified,
         evidence: ms === undefined ? mark : 'signed',
+        registeredName,
         signedAt: ms === undefined ? null : new Date(ms).toISOString(),
       }
     })
@@ -110,7 +109,9 @@ export class LoggedBundle {
    */
   #countedMs(evidence: PublishedEvidence, member: Member | undefined): number | null {
     const { message, wallet, atMs } = evidence
-    const signingMs = membershipSigningMs(message, { ...this.#options, wallet })
+    const { domains, ...of } = this.#options
+    const dates = domains.map((domain) => membershipSigningMs(message, { ...of, domain, wallet }))
+    const signingMs = dates.find((ms) => ms !== null) ?? null
     if (signingMs === null || !member?.isVerified) return null
     const { leftMs, verifiedMs } = member
     // a signing date may be ahead of the time at which the wallet signed

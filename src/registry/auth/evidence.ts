@@ -26,7 +26,7 @@ export interface Evidence {
   wallet: Wallet
   clusterId: string
   message: string
-  /** The one form of the signature (`canonicalSignature`). */
+  /** The one form of the signature (`canonicalSignature`), or a smart wallet's as `keptSignature` gives it. */
   signature: string
   /** Newest block of the hub when the wallet's contract was asked. Null without a contract. */
   block: number | null
@@ -42,7 +42,7 @@ export type PublishedEvidence = Omit<Evidence, 'signature'> & {
 /** Maximum length of an entry, bytes. */
 const MOST_ENTRY_BYTES = 1_024
 /** Maximum age of a signature when it becomes evidence. */
-const EVIDENCE_MAX_AGE_MS = SIGNING_DATE_MAX_AGE_MS + 60_000
+export const EVIDENCE_MAX_AGE_MS = SIGNING_DATE_MAX_AGE_MS + 60_000
 /**
  * Age at which evidence is published. Its signature opens no session by then, also where a process's clock is a minute
  * late.
@@ -67,17 +67,13 @@ export function membershipSigningMs(
   { domain, wallet, ...membership }: { domain: string; wallet: Wallet } & Membership,
 ): number | null {
   const signingDate = DATE.exec(message)?.[1] ?? ''
-  const bound = {
-    domain,
-    wallet,
-    signingDate,
-    membership,
-    chainId: Number(CHAIN.exec(message)?.[1]),
-    nonce: NONCE.exec(message)?.[1] ?? '',
-  }
+  const chainId = Number(CHAIN.exec(message)?.[1] ?? 0)
+  const nonce = NONCE.exec(message)?.[1]
   const isOne =
     message === verificationMessage(domain, signingDate, membership) ||
-    (walletKindOf(wallet.type) !== null && message === walletBoundMessage(bound))
+    (nonce !== undefined &&
+      walletKindOf(wallet.type) !== null &&
+      message === walletBoundMessage({ domain, wallet, signingDate, membership, chainId, nonce }))
   return isOne ? parseSigningDate(signingDate) : null
 }
 
@@ -113,12 +109,26 @@ const entryOf = (
     data: { cluster_id: clusterId, message, ...signature, ...(block !== null && { block }) },
   })
 
-/** Entry of the evidence log: one line of JSON of at most 1 KiB, whose fields and their order depend on the version. */
+const HASHED = 'sha256:'
+
+/** A smart wallet's signature as evidence keeps it: its hash if it is too long for an entry. */
+export function keptSignature(evidence: Omit<Evidence, 'atMs'>): string {
+  const { signature } = evidence
+  const length = Buffer.byteLength(entryOf({ ...evidence, atMs: Date.now() }, { signature }))
+  return length <= MOST_ENTRY_BYTES ? signature : HASHED + toHex(sha256(Buffer.from(signature)))
+}
+
+/**
+ * Entry of the evidence log: one line of JSON of at most 1 KiB, whose fields and their order depend on the version.
+ * @throws RangeError for a longer one
+ */
 export function evidenceEntry(evidence: Evidence): string {
   const { signature } = evidence
-  const whole = entryOf(evidence, { signature })
-  if (Buffer.byteLength(whole) <= MOST_ENTRY_BYTES) return whole
-  return entryOf(evidence, { signature_hash: toHex(sha256(Buffer.from(signature))) })
+  const isHash = signature.startsWith(HASHED)
+  const signed = isHash ? { signature_hash: signature.slice(HASHED.length) } : { signature }
+  const entry = entryOf(evidence, signed)
+  if (Buffer.byteLength(entry) <= MOST_ENTRY_BYTES) return entry
+  throw new RangeError('evidence is longer than an entry of its log')
 }
 
 /** Parses an entry that `evidenceEntry` writes. @throws RangeError for any other text */

@@ -85,8 +85,11 @@ export function parseContractSignature(text: string): ContractSignature | null {
   if (!signature.endsWith(WRAPPED_SUFFIX)) return { signature, deployment: null }
   try {
     const wrapped = signature.slice(0, -WRAPPED_SUFFIX.length) as Hex
-    const [factory, data, own] = decodeAbiParameters(WRAPPED_FORM, wrapped)
-    return { signature: own, deployment: { factory: factory.toLowerCase() as Hex, data } }
+    const [factory, data, innerSignature] = decodeAbiParameters(WRAPPED_FORM, wrapped)
+    return {
+      signature: innerSignature,
+      deployment: { factory: factory.toLowerCase() as Hex, data },
+    }
   } catch {
     return null
   }

@@ -47,13 +47,13 @@ export function rulesWithinPriceGrace(
  */
 export function lowestPriceWithinGrace(
   history: readonly RulesVersion[],
-  asked: Pick<CommunityPrice, 'network' | 'token' | 'recipient'>,
+  price: Pick<CommunityPrice, 'network' | 'token' | 'recipient'>,
   blockMs: number,
 ): bigint | null {
   const amounts = rulesWithinPriceGrace(history, blockMs)
     .flatMap(({ prices }) => prices)
     .filter(({ network, token, recipient }) => {
-      return network === asked.network && token === asked.token && recipient === asked.recipient
+      return network === price.network && token === price.token && recipient === price.recipient
     })
     .map(({ amount }) => amount)
   return amounts.reduce<bigint | null>(

@@ -38,8 +38,8 @@ export interface RegistrationDecisionInputs {
   /** The caller is verified in the community's cluster. */
   isOwner: boolean
   /**
-   * Wallet that gets the name: none named in the request, a wallet of the caller's own cluster, or another wallet. API
-   * v1 treats `none` as `own`.
+   * Wallet that gets the name. `none`: the request names no wallet, which API v1 treats as `own`. `own`: a wallet of
+   * the caller's cluster. `other`: any other wallet.
    */
   beneficiary: 'none' | 'own' | 'other'
   /** The name is registered, or is a public wallet name of the community's cluster. */

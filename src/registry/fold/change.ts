@@ -48,27 +48,29 @@ export function applyClusterChange(
 }
 
 function decide(work: FoldState, seq: number, change: ClusterChange, key: string): Decision {
-  const own = work.verified.get(key)?.cluster
+  const actorCluster = work.verified.get(key)?.cluster
   switch (change.kind) {
     case 'create_cluster':
-      return own === undefined
+      return actorCluster === undefined
         ? created(work, seq, change.actor, key, DEFAULT_WALLET_NAME)
-        : unchanged(own)
+        : unchanged(actorCluster)
     case 'add_wallets':
-      return own === undefined ? addToNew(work, seq, change, key) : addTo(work, seq, change, own)
+      return actorCluster === undefined
+        ? addToNew(work, seq, change, key)
+        : addTo(work, seq, change, actorCluster)
     case 'verify_wallet':
       return verify(work, seq, change, key)
   }
-  if (own === undefined) return { code: 'not_in_cluster', address: null }
+  if (actorCluster === undefined) return { code: 'not_in_cluster', address: null }
   switch (change.kind) {
     case 'rename_wallets':
-      return rename(work, seq, change, own)
+      return rename(work, seq, change, actorCluster)
     case 'remove_wallets':
-      return remove(work, change, own)
+      return remove(work, change, actorCluster)
     case 'confirm_backup':
-      return confirmBackup(work, seq, change, own)
+      return confirmBackup(work, seq, change, actorCluster)
     case 'sign_membership':
-      return signMembership(work, seq, change, own)
+      return signMembership(work, seq, change, actorCluster)
   }
 }
 
@@ -102,11 +104,12 @@ function created(work: FoldState, seq: number, actor: Buffer, key: string, name:
 }
 
 function addToNew(work: FoldState, seq: number, change: Of<'add_wallets'>, key: string): Decision {
-  const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
+  const creatorWallet = change.wallets.find((wallet) => wallet.address.equals(change.actor))
   const given = new Set(
     change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name),
   )
-  const name = own?.name ?? firstFreeName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
+  const name =
+    creatorWallet?.name ?? firstFreeName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
   // the creator's wallet is always public, because the cluster's id reveals it
   const wallets = new Map([[key, { ...NEW, cluster: 0, address: change.actor, name }]])
   const refusal = decideAdd(work, seq, change, 0, { wallets, names: [] })
@@ -155,10 +158,10 @@ function decideAdd(
 ): { rows: WalletRow[] } | ChangeRefusal {
   const { wallets } = state
   const rows: WalletRow[] = []
-  for (const { address, name, isPrivate: asked } of change.wallets) {
+  for (const { address, name, isPrivate: requestedPrivacy } of change.wallets) {
     const entry = wallets.get(mapKey(address))
     // a private wallet becomes public only by an explicit request
-    const isPrivate = asked ?? entry?.isPrivate ?? false
+    const isPrivate = requestedPrivacy ?? entry?.isPrivate ?? false
     if (!entry) {
       rows.push({
         ...NEW,

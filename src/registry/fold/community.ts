@@ -22,7 +22,7 @@ import { type FoldState, requireLoadedCluster, setCommunityRules, setPublicEvent
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
 /** Folds the configuration of a community. A refused configuration has no effect. */
-export function applyConfiguration(
+export function applyCommunityConfiguration(
   work: FoldState,
   row: JournalRow,
   change: Configuration,
@@ -50,7 +50,7 @@ function publicActor(work: FoldState, actor: Buffer, cluster: number): Buffer | 
 }
 
 /** A registration with the data by which it is decided. */
-type Asked = CommunityNameRegistration & {
+type CommunityNameRequest = CommunityNameRegistration & {
   nowMs: number
   rules: CommunityRules | null
   /** The actor's cluster. */
@@ -69,29 +69,29 @@ export function applyCommunityNameRegistration(
   const rules = rulesAtTime(work.communities.get(community) ?? [], row.atMs)
   const assigned = isAssigned ? cluster : null
   const claim = claimAccountOfAssignment(change)
-  const asked = { ...change, nowMs: row.atMs, rules, cluster, claim }
+  const request = { ...change, nowMs: row.atMs, rules, cluster, claim }
   // a repeated request has no effect
   if (assigned !== null && work.assigned.get(communityAssignmentKey(community, assigned)) === name)
     return { cluster, hasEffect: false }
-  const refusal = isAssigned ? checkAssignment(work, asked) : checkFree(work, asked)
+  const refusal = isAssigned ? checkAssignment(work, request) : checkFree(work, request)
   if (refusal) return refusal
   for (const by of [assigned, claim])
     if (by !== null) work.assigned.set(communityAssignmentKey(community, by), name)
-  const { isVerified, actor: shown } = shownOf(work, asked)
+  const { isVerified, actor: shown } = shownOf(work, request)
   registerName(work, row, { community, name, address: wallet, isVerified, assigned, claim })
   row.actor = shown
   return { cluster, hasEffect: true }
 }
 
-function checkFree(work: FoldState, asked: Asked): ChangeRefusal | null {
-  const { community, name, met, nowMs, rules, cluster } = asked
+function checkFree(work: FoldState, request: CommunityNameRequest): ChangeRefusal | null {
+  const { community, name, met, nowMs, rules, cluster } = request
   const decision = decideRegistration({
     rules,
     preference: ANY_PAYMENT_PREFERENCE,
     isNetworkKnown: true,
     nowMs,
     isOwner: work.owners.get(community) === cluster,
-    beneficiary: isOwn(work, asked) ? 'own' : 'other',
+    beneficiary: isOwn(work, request) ? 'own' : 'other',
     isTaken: isTaken(work, community, name),
     isHeld: false,
     areRequirementsMet: rules && met?.equals(requirementsHash(rules.requirements)) ? true : null,
@@ -101,7 +101,7 @@ function checkFree(work: FoldState, asked: Asked): ChangeRefusal | null {
 }
 
 /** Whether the name is for the actor, or for another wallet verified in its cluster. */
-const isOwn = (work: FoldState, { actor, wallet, cluster }: Asked): boolean =>
+const isOwn = (work: FoldState, { actor, wallet, cluster }: CommunityNameRequest): boolean =>
   wallet.equals(actor) || work.verified.get(mapKey(wallet))?.cluster === cluster
 
 /** Stored address that identifies an account's airdrop claim in the state: the account's bytes32 as an address. */
@@ -109,8 +109,8 @@ export const storedAddressOfClaimAccount = (account: Buffer): Buffer =>
   addressOfWord(addressToWord(account))
 
 /**
- * Stored address of the account whose claim an assignment uses. Null for other registrations, and where the account was
- * not stored.
+ * Stored address of the account whose airdrop claim entitles the cluster to an assigned name. Null for a registration
+ * without a claim, and for an assignment whose journal entry does not have the account.
  */
 export const claimAccountOfAssignment = ({
   isAssigned,
@@ -122,8 +122,8 @@ export const claimAccountOfAssignment = ({
  * even if its account is verified in another cluster later. The name is for a wallet verified in the cluster.
  * Requirements do not matter.
  */
-function checkAssignment(work: FoldState, asked: Asked): ChangeRefusal | null {
-  const { community, name, wallet, rules, cluster, claim } = asked
+function checkAssignment(work: FoldState, request: CommunityNameRequest): ChangeRefusal | null {
+  const { community, name, wallet, rules, cluster, claim } = request
   if (!rules) return { code: 'community', problem: 'not_found' }
   if (cluster === null) return { code: 'not_in_cluster', address: null }
   if (work.verified.get(mapKey(wallet))?.cluster !== cluster)
@@ -181,8 +181,11 @@ function registerName(work: FoldState, row: JournalRow, registered: Registered):
  *
  * *Oldest public wallet of a private signer's cluster. "As such": under `ownersOnly`, or for another wallet.
  */
-function shownOf(work: FoldState, asked: Asked): { actor: Buffer | null; isVerified: boolean } {
-  const { actor, wallet, community, rules, cluster } = asked
+function shownOf(
+  work: FoldState,
+  request: CommunityNameRequest,
+): { actor: Buffer | null; isVerified: boolean } {
+  const { actor, wallet, community, rules, cluster } = request
   if (cluster === null) return { actor, isVerified: true }
   const owner = work.verified.get(mapKey(wallet))
   const isKnown = owner?.cluster === cluster && !owner.isPrivate

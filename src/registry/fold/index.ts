@@ -8,9 +8,9 @@ import { mapKey } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyClusterChange } from './change.js'
 import {
+  applyCommunityConfiguration,
   applyCommunityNamePayment,
   applyCommunityNameRegistration,
-  applyConfiguration,
   claimAccountOfAssignment,
 } from './community.js'
 import { continueNameMove } from './moves.js'
@@ -184,7 +184,7 @@ function apply(work: FoldState, row: JournalRow, { content }: DecodedEntry): voi
       work.changes.head.minimumWei = content.minimumWei
       return
     case 'configure_community':
-      noteOutcome(work, row, applyConfiguration(work, row, content))
+      noteOutcome(work, row, applyCommunityConfiguration(work, row, content))
       return
     case 'register_community_name':
       noteOutcome(work, row, applyCommunityNameRegistration(work, row, content))

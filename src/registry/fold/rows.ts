@@ -40,7 +40,7 @@ export interface RegistryRowKeys {
   assignments: Set<string>
   /** Stored addresses of the accounts whose claims get names assigned in the batch. */
   claims: Set<string>
-  /** Names requested for wallets of clusters that are loaded in full. */
+  /** Names that the batch's changes give to wallets of clusters that are loaded in full. */
   walletNames: Set<string>
   /** True if a bid may make a private wallet public, which gets a numbered name where its own is taken. */
   mayPublish: boolean
@@ -80,7 +80,7 @@ export interface ClusterState {
 export interface LoadedRegistryRows {
   network: Network
   head: JournalHead
-  /** Owned names, with the serial of the cluster that holds them. For moving names it is the target. */
+  /** Serial of the cluster that holds a name, by name. For a name that is being moved it is the target cluster. */
   owners: Map<string, number>
   verified: Map<string, VerifiedWallet>
   /**

@@ -52,7 +52,7 @@ const CLUSTER = {
     actor: walletField,
     clusterId: wordField,
     message: z.string(),
-    /** The one form of the signature (`canonicalSignature`), or a smart wallet's in hex. */
+    /** Canonical form of the signature (`canonicalSignature`); for a smart wallet, its signature in hex. */
     signature: z.string(),
     block: z.int().nullable(),
   }),
@@ -120,13 +120,13 @@ export function decodeChange<Kind extends keyof typeof SCHEMAS>(
   return { kind, ...fields } as Extract<Of<typeof SCHEMAS>, { kind: Kind }>
 }
 
-/** Length of the part of a body, from its beginning, that contains the signer (the first field). */
-export const BODY_PREFIX_BYTES_WITH_ACTOR = 200
+/** Length of the beginning of a change's body that is enough to read the signer (the first field). */
+export const ACTOR_PREFIX_BYTES = 200
 const ACTOR = /^\{"actor":"([0-9a-f]{42,182})"/
 
 /** Signer of a change. The beginning of the body is enough; the rest may be long. @throws RangeError */
 export function actorOfChange(kind: ClusterChange['kind'], body: Buffer): Buffer {
-  const [, actor] = ACTOR.exec(body.toString('latin1', 0, BODY_PREFIX_BYTES_WITH_ACTOR)) ?? []
+  const [, actor] = ACTOR.exec(body.toString('latin1', 0, ACTOR_PREFIX_BYTES)) ?? []
   if (actor) return Buffer.from(actor, 'hex')
   throw new RangeError(`the body of a ${kind} entry is not one of ours`)
 }

@@ -174,9 +174,9 @@ export function encodeValue<T>(codec: Codec<T>, version: number, value: T): Buff
 /** Decodes a value with its version. @throws RangeError for another version or surplus bytes */
 export function decodeValue<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
   const from = { bytes, at: 0 }
-  const found = u8.read(from)
-  if (found !== version)
-    throw new RangeError(`bytes of version ${found} are read as version ${version}`)
+  const storedVersion = u8.read(from)
+  if (storedVersion !== version)
+    throw new RangeError(`bytes of version ${storedVersion} are read as version ${version}`)
   const value = codec.read(from)
   if (!isAtEnd(from)) throw new RangeError(`0x${bytes.toString('hex')} goes on behind its end`)
   return value

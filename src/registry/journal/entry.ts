@@ -12,7 +12,7 @@ export const ENTRY_KIND = {
   register_community_name: 23,
   pay_community_name: 24,
   move_names: 25,
-  /** Public events that a mirror took from its source (fold/replica.ts). Its body is empty. */
+  /** Public events that a mirror read from its source (fold/mirrorFold.ts). The body is empty. */
   mirrored: 26,
   /** A wallet's public signature that it belongs to its cluster (auth/evidence.ts). */
   sign_membership: 27,

@@ -127,10 +127,10 @@ export function communityPaymentId(
 /**
  * Last sequence number up to which all payments are known.
  * @param known all payments up to this sequence are known
- * @param beyond other known sequences; a sequence that becomes contiguous is removed from the set
+ * @param laterSequences other known sequences; a sequence that becomes contiguous is removed from the set
  */
-export function lastContiguousSequence(known: number, beyond: Set<number>): number {
+export function lastContiguousSequence(known: number, laterSequences: Set<number>): number {
   let last = known
-  while (beyond.delete(last + 1)) last += 1
+  while (laterSequences.delete(last + 1)) last += 1
   return last
 }

@@ -15,6 +15,7 @@ export const LOG_CODE: Record<LogPlace, number> = {
   'testnet/evidence': 3,
 }
 
+/** Network of a transparency log: of a network's event log, or of its evidence log. */
 export const networkOfLog = (place: LogPlace): Network =>
   place.startsWith('mainnet') ? 'mainnet' : 'testnet'
 

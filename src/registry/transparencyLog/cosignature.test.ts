@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findCosignatures, parseWitnessKey } from './cosignature.js'
 import { sha256InOneCall } from './hash.js'
-import { COSIGNER, formatNote, parseNote, verifierKey } from './note.js'
+import { COSIGNER, formatSignedNote, parseNote, verifierKey } from './note.js'
 import {
   addCosignatures,
   cosign,
@@ -58,7 +58,7 @@ describe('a witness’s signature', () => {
   const other = { ...cosigner, keys: logKeysOfSeeds([Buffer.alloc(32, 5)]) }
   const { text, signatures } = parseNote(note)!
   const with_ = (change: (signature: Uint8Array) => Uint8Array) =>
-    formatNote({
+    formatSignedNote({
       text,
       signatures: [
         ...signatures,

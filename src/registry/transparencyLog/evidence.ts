@@ -1,6 +1,6 @@
 /** Types of evidence that a wallet belongs to its cluster, which `clusterd-client/verify` shows. */
 
-/** What shows that a wallet belongs to its cluster: its signature, the hub's log of a registration, or nothing. */
+/** What shows that a wallet belongs to its cluster: its signature, a name that it registered on the hub, or nothing. */
 export type EvidenceMark = 'signed' | 'registered' | 'unsigned'
 
 /** A public wallet of a cluster, as the logs show it. */
@@ -9,6 +9,8 @@ export interface BundleWallet {
   name: string
   isVerified: boolean
   evidence: EvidenceMark
+  /** Name that the wallet registered on the hub, as the service's log says, since it was added. Null for none. */
+  registeredName: string | null
   /** Date of the signature. Null where the wallet has not signed. */
   signedAt: string | null
 }

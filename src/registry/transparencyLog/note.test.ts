@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sha256 } from '../primitives/sha256.js'
 import {
   checkpointText,
-  formatNote,
+  formatSignedNote,
   fromBase64,
   keyIdOf,
   parseCheckpoint,
@@ -52,7 +52,7 @@ describe('a signed note', () => {
       return { name, keyId: keyIdOf(sha256, name, raw), signature }
     })
     const note = { text: CHECKPOINT, signatures }
-    expect(parseNote(formatNote(note))).toEqual(note)
+    expect(parseNote(formatSignedNote(note))).toEqual(note)
   })
 
   const SIGNED = parseNote(GO_NOTE)!

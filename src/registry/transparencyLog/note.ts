@@ -96,7 +96,8 @@ export const signatureLine = ({ name, keyId, signature }: NoteSignature): string
   return `— ${name} ${toBase64(new Uint8Array([...id, ...signature]))}\n`
 }
 
-export const formatNote = ({ text, signatures }: SignedNote): string =>
+/** Text of a signed note (C2SP signed-note): the signed text, an empty line, and a line for each signature. */
+export const formatSignedNote = ({ text, signatures }: SignedNote): string =>
   `${text}\n${signatures.map(signatureLine).join('')}`
 
 /** Parses a signed note; null for other text. Signatures of unknown keys are returned too; the caller ignores them. */

@@ -73,8 +73,8 @@ export class ProvedTree {
     const key = tileKey(place)
     const known = this.#proved.get(key)
     if (known) return known
-    const found = await this.#read([{ ...place, width: TILE_WIDTH }])
-    const hashes = found.get(key)
+    const tiles = await this.#read([{ ...place, width: TILE_WIDTH }])
+    const hashes = tiles.get(key)
     const above = await this.#hashAt(place.level + 1, place.index)
     if (!hashes || !isSameHash(subtreeRootOfHashes(this.#tree, splitTileHashes(hashes)), above))
       throw new RangeError(`tile ${key} was altered`)

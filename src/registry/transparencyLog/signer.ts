@@ -6,7 +6,7 @@ import { sha256InOneCall } from './hash.js'
 import {
   COSIGNER,
   checkpointText,
-  formatNote,
+  formatSignedNote,
   keyIdOf,
   type NoteSignature,
   parseNote,
@@ -40,7 +40,7 @@ export function signCheckpoint(head: TreeHead, keys: LogKeys): string | null {
     keyId: keyIdOf(sha256InOneCall, head.origin, publicKey),
     signature: sign(null, Buffer.from(text), privateKey),
   }))
-  return formatNote({ text, signatures })
+  return formatSignedNote({ text, signatures })
 }
 
 /** A witness of logs: its name, and the keys that sign, the newest first. */
@@ -66,7 +66,7 @@ export function cosign(text: string, { name, keys }: Cosigner): NoteSignature[] 
 export function addCosignatures(note: string, cosigner: Cosigner): string {
   const { text, signatures } = parseNote(note)!
   const others = signatures.filter(({ name }) => name !== cosigner.name)
-  return formatNote({ text, signatures: [...others, ...cosign(text, cosigner)] })
+  return formatSignedNote({ text, signatures: [...others, ...cosign(text, cosigner)] })
 }
 
 /** Checks an Ed25519 signature of a note's text. */
@@ -78,8 +78,9 @@ export function isLogSignedBy(
   { origin, note }: { origin: string; note: string | null },
   keys: LogKeys,
 ): boolean {
-  const own = parseNote(note ?? '')?.signatures.filter(({ name }) => name === origin) ?? []
-  const signed = own.map(({ keyId }) => keyId)
+  const logSignatures =
+    parseNote(note ?? '')?.signatures.filter(({ name }) => name === origin) ?? []
+  const signed = logSignatures.map(({ keyId }) => keyId)
   const wanted = keys.map(({ publicKey }) => keyIdOf(sha256InOneCall, origin, publicKey))
   return signed.length === wanted.length && wanted.every((keyId) => signed.includes(keyId))
 }

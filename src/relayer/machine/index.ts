@@ -182,8 +182,8 @@ function withTx<Tx extends JobTx>(
 /** Each pause varies by up to this fraction, so that jobs that failed together do not retry together. */
 const JITTER = 0.2
 /**
- * Longest pause of a refusal, since a payer waits for it, and of a job with a nonce, since all later nonces wait for
- * it.
+ * Longest pause before the next attempt of a job for which others wait, ms: a payer waits for a refusal (their money
+ * back), and all later transactions of the signer wait for a job that holds a nonce.
  */
 const AWAITED_PAUSE_MS = 60_000
 

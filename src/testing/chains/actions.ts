@@ -76,8 +76,8 @@ export function createChainActions(
       return miner ? miner.paused(() => replace(depth)) : replace(depth)
     },
     async drop(tx) {
-      const found = await reader.getTransaction({ hash: tx }).catch(() => null)
-      if (found?.blockNumber !== null)
+      const transaction = await reader.getTransaction({ hash: tx }).catch(() => null)
+      if (transaction?.blockNumber !== null)
         throw new WorldError(
           `chain "${label}" has no ${tx} in its mempool: \`pause\` it before you send.`,
         )

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
-import { readOrUndefined, writeAtomically } from '../processes/files.js'
+import { writeAtomically } from '../../config/files.js'
+import { readFileOrUndefined } from '../processes/files.js'
 
 interface State {
   blocks?: { header: { number: string; timestamp: string } }[]
@@ -12,7 +13,7 @@ interface State {
  * @throws Error for a file that a kill has truncated: the chain is lost
  */
 export function repairAnvilStateFile(statePath: string): void {
-  const text = readOrUndefined(statePath)
+  const text = readFileOrUndefined(statePath)
   if (!text) {
     fs.rmSync(statePath, { force: true }) // created but never written
     return

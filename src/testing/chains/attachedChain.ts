@@ -24,19 +24,19 @@ export async function attachChain(
     const text = `no chain answers at ${rpcUrl}, where "${label}" is attached: start it first.`
     throw new WorldError(text, { cause })
   })
-  const own = { ...definition, chainId, rpcUrl }
+  const attached = { ...definition, chainId, rpcUrl }
   const addresses = worldEvmAccounts().map(({ address }) => address)
-  await fundAddresses(own, addresses).catch((cause: Error) => {
+  await fundAddresses(attached, addresses).catch((cause: Error) => {
     const text = `${rpcUrl} is no development chain: start \`anvil\` or \`hardhat node\` there.`
     throw new WorldError(text, { cause })
   })
-  const { contracts, ...extras } = await deployMissingContracts(own, hubEid, undefined)
+  const { contracts, ...extras } = await deployMissingContracts(attached, hubEid, undefined)
   const wsUrl = rpcUrl.replace(/^http/, 'ws')
   const notOurs = (): never => {
     throw new WorldError(`chain "${label}" was attached: its process is yours to stop and start.`)
   }
   return {
-    ...own,
+    ...attached,
     ...extras,
     ...createChainActions({ label, rpcUrl, chainId }, null),
     wsUrl,

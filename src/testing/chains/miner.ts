@@ -35,9 +35,9 @@ export function startMiner(
   let queue: Promise<unknown> = Promise.resolve()
   /** Runs `act` while the miner mines no block, after the earlier calls of `paused` have ended. */
   const paused = <T>(act: () => Promise<T>): Promise<T> => {
-    const own = queue.then(act)
-    queue = own.catch(() => {})
-    return own
+    const result = queue.then(act)
+    queue = result.catch(() => {})
+    return result
   }
   const mineUntilStopped = async () => {
     while (!isStopped) {

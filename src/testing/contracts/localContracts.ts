@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseEther } from 'viem'
+import { writeAtomically } from '../../config/files.js'
 import {
   type ChainContractAddresses,
   type HubOnlyContracts,
@@ -16,8 +17,7 @@ import {
   type RpcUrlAndChainId,
 } from '../chains/localClients.js'
 import type { DeployerClients } from '../chains/send.js'
-import type { LocalNonEvmChain } from '../cluster.js'
-import { writeAtomically } from '../processes/files.js'
+import type { LocalNonEvmChain } from '../nonEvmChain.js'
 import { lowerCaseAddress, operatorAccount, worldOperatorAddresses } from '../world.js'
 import {
   type BridgeEnd,
@@ -160,21 +160,21 @@ export function readPreviousLocalChains(home: string): Map<string, StoredLocalCh
 }
 
 /**
- * Writes two files: the daemon's chains file, which also has the settings of the clusters of other chain families, and
+ * Writes two files: the daemon's chains file, which also has the settings of the chains of other chain families, and
  * the chains' data that later starts read (`readPreviousLocalChains`).
  */
 export function writeLocalChainsFiles(
   home: string,
   chains: readonly RunningChain[],
-  clusters: readonly LocalNonEvmChain[],
+  nonEvmChains: readonly LocalNonEvmChain[],
   pollMs: number,
 ): void {
   const known = readPreviousLocalChains(home)
   for (const { label, config, feeds, token, ens } of chains)
     known.set(label, { ...config, feeds, token, ens })
   const hubs = chains.filter(({ role }) => role === 'hub')
-  const sectionOf = (cluster: LocalNonEvmChain) =>
-    Object.fromEntries(hubs.map((hub, i) => [hub.network, cluster.settings(i, hub, pollMs)]))
+  const sectionOf = (chain: LocalNonEvmChain) =>
+    Object.fromEntries(hubs.map((hub, i) => [hub.network, chain.settings(i, hub, pollMs)]))
   const parents = hubs.map(({ network, chainId, ens }) => {
     const { parent, resolver, registry, reverseRegistrar } = ens!
     const reverseRegistrars = { [chainId]: reverseRegistrar }
@@ -184,7 +184,7 @@ export function writeLocalChainsFiles(
   writeJson(knownFile(home), { chains: [...known.values()] })
   writeJson(chainsFilePath(home), {
     chains: chains.map(({ config }) => config),
-    ...Object.fromEntries(clusters.map((cluster) => [cluster.key, sectionOf(cluster)])),
+    ...Object.fromEntries(nonEvmChains.map((chain) => [chain.key, sectionOf(chain)])),
     ens: Object.fromEntries(parents),
     deliveries: { mainnet: deliveries, testnet: deliveries },
   })

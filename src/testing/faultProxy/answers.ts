@@ -11,7 +11,7 @@ import {
 } from './upstream.js'
 
 /** Limits of the faults that the proxy injects. */
-export interface FaultLimits {
+export interface FaultSeverity {
   /** Longest delay, ms. */
   delayMs: number
   /** Value of Retry-After, seconds. */
@@ -35,7 +35,7 @@ export async function answerWithFault(
   kind: AnswerFault,
   call: RpcCall,
   upstream: Upstream,
-  limits: FaultLimits,
+  limits: FaultSeverity,
   random: number,
 ): Promise<FaultyAnswer | null> {
   switch (kind) {

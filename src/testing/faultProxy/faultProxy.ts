@@ -3,14 +3,14 @@ import http from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { FaultLimits } from './answers.js'
+import type { FaultSeverity } from './answers.js'
 import type { FaultKind, Faults } from './kinds.js'
 import { createFaultyPipe, type FaultyPipe } from './pipe.js'
 import { relayWebSocket } from './sockets.js'
 import { createUpstream } from './upstream.js'
 
 const HOST = '127.0.0.1'
-const DEFAULT_LIMITS: FaultLimits = {
+const DEFAULT_LIMITS: FaultSeverity = {
   delayMs: 500,
   retryAfterS: 1,
   rangeBlocks: 5,
@@ -27,7 +27,7 @@ export interface FaultProxyOptions {
   seed: number
   /** Faults to inject. Default: none. */
   faults?: Faults
-  limits?: Partial<FaultLimits>
+  limits?: Partial<FaultSeverity>
 }
 
 export interface FaultProxy {

@@ -45,7 +45,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
  * A call for which a fault is chosen. A batch of calls has the method `batch`, and a message that the node sends has
  * the method `notification`.
  */
-export interface FaultRequest {
+export interface ProxiedCall {
   method: string
   /** Number of the call among the calls of this method, from 1. */
   ordinal: number
@@ -55,7 +55,7 @@ export interface FaultRequest {
 /** Probability of each fault for each call to which it applies, or a plan that chooses each call's fault. */
 export type Faults =
   | Partial<Record<FaultKind, number>>
-  | ((request: FaultRequest) => FaultKind | null)
+  | ((request: ProxiedCall) => FaultKind | null)
 
 export const NOTIFICATION_METHOD = 'notification'
 export const METHOD_LABEL_OF_BATCH = 'batch'
@@ -72,7 +72,7 @@ export const isAnswerFault = (kind: FaultKind): kind is AnswerFault => kind in A
  * Chooses a call's fault, at most one. With probabilities, the choice depends only on the seed, the method and the
  * ordinal, so it is reproducible.
  */
-export function chooseFault(seed: number, faults: Faults, request: FaultRequest): FaultKind | null {
+export function chooseFault(seed: number, faults: Faults, request: ProxiedCall): FaultKind | null {
   const { method, ordinal } = request
   if (typeof faults === 'function') {
     const kind = faults(request)

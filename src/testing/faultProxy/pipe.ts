@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answerWithFault, type FaultLimits, type FaultyAnswer } from './answers.js'
+import { answerWithFault, type FaultSeverity, type FaultyAnswer } from './answers.js'
 import {
   chooseFault,
   FAULT_KINDS,
   type FaultKind,
-  type FaultRequest,
   type Faults,
   isAnswerFault,
   METHOD_LABEL_OF_BATCH,
   NOTIFICATION_METHOD,
+  type ProxiedCall,
 } from './kinds.js'
 import { type NodeErrorText, PROXY_SERVER_ERRORS, RATE_LIMIT_ERRORS } from './nodeErrorTexts.js'
 import { integerBetween, pickElement, seededRandomNumber } from './random.js'
@@ -36,7 +36,7 @@ function createFaultChooser(seed: number) {
     take(method: string, params: readonly unknown[] = []) {
       const ordinal = (ordinals.get(method) ?? 0) + 1
       ordinals.set(method, ordinal)
-      const request: FaultRequest = { method, ordinal, params }
+      const request: ProxiedCall = { method, ordinal, params }
       return { request, kind: chooseFault(seed, faults, request) }
     },
   }
@@ -45,20 +45,20 @@ function createFaultChooser(seed: number) {
 export type FaultyPipe = ReturnType<typeof createFaultyPipe>
 
 /** Creates the part of the proxy that passes requests to a node and the node's answers back, with faults. */
-export function createFaultyPipe(upstream: Upstream, seed: number, limits: FaultLimits) {
+export function createFaultyPipe(upstream: Upstream, seed: number, limits: FaultSeverity) {
   const { counts, set, take } = createFaultChooser(seed)
   /** Newest answer by method, which the fault `wrong_id` returns to the next call of the method. */
   const latest = new Map<string, object>()
 
-  const randomFor = (purpose: string, { method, ordinal }: FaultRequest) =>
+  const randomFor = (purpose: string, { method, ordinal }: ProxiedCall) =>
     seededRandomNumber(seed, purpose, method, ordinal)
-  const delayFor = (request: FaultRequest) =>
+  const delayFor = (request: ProxiedCall) =>
     integerBetween(randomFor('delay', request), 1, limits.delayMs)
 
   /** Answers one call, wrongly if `kind` is a fault of answers. */
   const answer = async (
     call: RpcCall,
-    request: FaultRequest,
+    request: ProxiedCall,
     kind: FaultKind | null,
   ): Promise<FaultyAnswer> => {
     if (kind !== null && isAnswerFault(kind)) {
@@ -72,7 +72,7 @@ export function createFaultyPipe(upstream: Upstream, seed: number, limits: Fault
     return upstream(call.method, call.params)
   }
 
-  const answerOne = async (call: RpcCall, request: FaultRequest, kind: FaultKind | null) => {
+  const answerOne = async (call: RpcCall, request: ProxiedCall, kind: FaultKind | null) => {
     const { status = 200, ...rest } = await answer(call, request, kind)
     const before = latest.get(call.method)
     const body = responseTo(call.id, rest)
@@ -85,8 +85,8 @@ export function createFaultyPipe(upstream: Upstream, seed: number, limits: Fault
   const answerBatch = async (calls: readonly RpcCall[], kind: FaultKind | null) => {
     const answers = await Promise.all(
       calls.map(async (call, i) => {
-        const own = take(call.method, call.params)
-        const { status: _, ...rest } = await answer(call, own.request, own.kind)
+        const taken = take(call.method, call.params)
+        const { status: _, ...rest } = await answer(call, taken.request, taken.kind)
         return responseTo(kind === 'wrong_id' ? calls.at(i - 1)!.id : call.id, rest)
       }),
     )

@@ -6,14 +6,6 @@ import { identifyProcess } from './processes.js'
 
 const LOCK_POLL_MS = 20
 
-/** Writes a file atomically: a reader finds the old or the new content, even after a crash. */
-export function writeAtomically(file: string, content: string, mode = 0o644): void {
-  fs.mkdirSync(path.dirname(file), { recursive: true })
-  const temporary = `${file}.${process.pid}.tmp`
-  fs.writeFileSync(temporary, content, { mode })
-  fs.renameSync(temporary, file)
-}
-
 /** Process id and start time, which no later process has. */
 export const processName = (pid: number): string => `${pid} ${identifyProcess(pid)?.startedAt}`
 
@@ -25,12 +17,12 @@ export interface FileLock {
 /** Tries once to lock a file. @returns the lock, or the holder's pid when a live process has the lock */
 export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number } {
   fs.mkdirSync(path.dirname(file), { recursive: true })
-  const own = `${file}.${randomUUID()}`
-  fs.writeFileSync(own, processName(process.pid))
+  const ownFile = `${file}.${randomUUID()}`
+  fs.writeFileSync(ownFile, processName(process.pid))
   try {
     // link() creates the lock file with its content, or fails because the file exists
-    while (!isLinked(own, file)) {
-      const holder = readOrUndefined(file)
+    while (!isLinked(ownFile, file)) {
+      const holder = readFileOrUndefined(file)
       if (holder === undefined) continue
       const pid = Number.parseInt(holder, 10)
       if (holder === processName(pid)) return { heldBy: pid }
@@ -38,7 +30,7 @@ export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number
     }
     return { lock: { release: () => fs.rmSync(file, { force: true }) } }
   } finally {
-    fs.rmSync(own)
+    fs.rmSync(ownFile)
   }
 }
 
@@ -65,7 +57,7 @@ function isLinked(from: string, to: string): boolean {
 }
 
 /** Content of a file. Undefined where the file can't be read. */
-export function readOrUndefined(file: string): string | undefined {
+export function readFileOrUndefined(file: string): string | undefined {
   try {
     return fs.readFileSync(file, 'utf8')
   } catch {

@@ -37,8 +37,9 @@ export function locateNativeProgram(part: NativeProgram, file = '', within?: str
   const platform = process.platform
   const arch = process.arch
   try {
-    const own = createRequire(import.meta.url)
-    const from = within === undefined ? own : createRequire(own.resolve(within))
+    const packageRequire = createRequire(import.meta.url)
+    const from =
+      within === undefined ? packageRequire : createRequire(packageRequire.resolve(within))
     return from.resolve(`${nativeProgramPackage(part, platform, arch)}${file}`)
   } catch {
     throw new Error(`starting ${part}: ${missingProgramReason(part, platform, arch)}`)

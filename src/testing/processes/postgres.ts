@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import type pg from 'pg'
 import { withConnection } from '../../db/pg/pool.js'
 import { doesProcessExist } from '../../ops/hasProcess.js'
-import { lockFile, readOrUndefined } from './files.js'
+import { lockFile, readFileOrUndefined } from './files.js'
 import { locateNativeProgram } from './platform.js'
 import { chooseFreePort } from './ports.js'
 import { getSharedPostgresSetup } from './prepared.js'
@@ -211,7 +211,7 @@ function settingArgs(extra: Readonly<Record<string, string>>): string[] {
 const urlOf = (port: number): string => `postgresql://postgres@127.0.0.1:${port}/postgres`
 
 function readPidFile(dataDir: string): { pid: number; status: string } | undefined {
-  const content = readOrUndefined(path.join(dataDir, 'postmaster.pid'))
+  const content = readFileOrUndefined(path.join(dataDir, 'postmaster.pid'))
   if (content === undefined) return undefined
   // lines of the file: pid, data directory, start time, port, socket directory, listen address, shared memory, status
   const lines = content.split('\n')

@@ -18,8 +18,10 @@ export function useBuiltPrograms(built: Locate): void {
  */
 export async function programCommand(program: string) {
   const isSource = import.meta.url.endsWith('.ts')
-  const own = fileURLToPath(new URL(`../../${program}.${isSource ? 'ts' : 'js'}`, import.meta.url))
-  const file = locate ? await locate(program) : own
+  const ownFile = fileURLToPath(
+    new URL(`../../${program}.${isSource ? 'ts' : 'js'}`, import.meta.url),
+  )
+  const file = locate ? await locate(program) : ownFile
   const loader = file.endsWith('.ts')
     ? ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href]
     : []

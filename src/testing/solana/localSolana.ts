@@ -14,17 +14,17 @@ export interface LocalSolanaOptions extends SolanaSetUpOptions {
 
 /** A local Solana cluster with the registrar (the program that takes payments) deployed and initialized. */
 export interface LocalSolana extends SolanaWithRegistrars {
-  /** Undefined if `rpcUrl` gave a running cluster instead. */
+  /** Undefined if `rpcUrl` gave a running chain instead. */
   surfpool: Surfpool | undefined
   /** Ends Surfpool, if this start has started it. */
   stop(): Promise<void>
 }
 
 /**
- * Starts Surfpool, a local Solana cluster, unless `rpcUrl` names a running cluster. Then deploys the registrar under a
+ * Starts Surfpool, a local Solana cluster, unless `rpcUrl` names a running chain. Then deploys the registrar under a
  * fresh key, and gives SOL to the accounts of authorities and payers.
- * @returns null, after one line to `log`, where Surfpool's package is not installed and no cluster is given
- * @throws Error when Surfpool does not start or the given cluster has no faucet
+ * @returns null, after one line to `log`, where Surfpool's package is not installed and no chain is given
+ * @throws Error when Surfpool does not start or the given chain has no faucet
  */
 export async function startLocalSolana(
   options: LocalSolanaOptions = {},

@@ -15,7 +15,7 @@ const FUNDED_DEADLINE_MS = 30_000
 export interface SolanaSetUpOptions {
   /** Number of registrars to deploy, each under its own key. Default 1. */
   programs?: number
-  /** RPC URL of a running local cluster with a faucet, to use instead of Surfpool. */
+  /** RPC URL of a running local chain with a faucet, to use instead of Surfpool. */
   rpcUrl?: string
 }
 
@@ -50,7 +50,7 @@ export async function setUpSolana(
   return {
     rpcUrl,
     wsUrl,
-    /** Hash of the cluster's genesis block, base58. */
+    /** Hash of the chain's genesis block, base58. */
     genesisHash,
     /** `programId` and `startSlot` of the first registrar. */
     ...programs[0]!,
@@ -65,7 +65,7 @@ export async function setUpSolana(
   }
 }
 
-/** Gives addresses 100 SOL each. @throws Error where the cluster has no faucet */
+/** Gives addresses 100 SOL each. @throws Error where the chain has no faucet */
 export async function fundSolanaAddresses(
   connection: Connection,
   addresses: readonly PublicKey[],

@@ -15,7 +15,7 @@ export type SurfpoolAnswer = { rpcUrl: string; wsUrl: string } | { error: string
 
 /**
  * Types of the part of the npm packages surfpool-sdk-* that is used here, which come without types. With `offline`, no
- * public cluster is used. With `clock`, a slot is made every `slotTimeMs`.
+ * public chain is used. With `clock`, a slot is made every `slotTimeMs`.
  */
 interface SurfpoolSdk {
   Surfnet: {
@@ -30,20 +30,20 @@ interface SurfpoolSdk {
 interface Surfnet {
   rpcUrl: string
   wsUrl: string
-  /** Returns the events since the last call. A full queue blocks the cluster for good. */
+  /** Returns the events since the last call. A full queue blocks the chain for good. */
   drainEvents(): unknown[]
-  /** Advances the cluster's clock. @throws Error for a time that is earlier than the clock's time */
+  /** Advances the chain's clock. @throws Error for a time that is earlier than the clock's time */
   timeTravelToTimestamp(ms: number): unknown
 }
 
 const TEND_EVERY_MS = 500
 /**
- * The cluster's clock is moved forward to this many ms behind the system's time. The clock counts slots, which are late
+ * The chain's clock is moved forward to this many ms behind the system's time. The clock counts slots, which are late
  * under load, so payments would get too early times.
  */
 const CLOCK_LAG_MS = 500
 
-/** Keeps references to the clusters: garbage collection would end them. */
+/** Keeps references to the chains: garbage collection would end them. */
 const running: Surfnet[] = []
 setInterval(() => {
   for (const net of running) {

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { LocalNonEvmChain } from '../cluster.js'
+import type { LocalNonEvmChain } from '../nonEvmChain.js'
 import type { Sandbox } from '../processes/sandbox.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
 

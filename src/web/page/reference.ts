@@ -32,9 +32,9 @@ function show(route: HTMLElement, place: string, text: string): void {
 }
 
 function update(route: HTMLElement): void {
-  const asked = requestOf(route)
-  show(route, 'curl', curlSample(asked, location.origin))
-  show(route, 'typescript', clientSample(asked, location.origin))
+  const request = requestOf(route)
+  show(route, 'curl', curlSample(request, location.origin))
+  show(route, 'typescript', clientSample(request, location.origin))
 }
 
 async function textOf(response: Response): Promise<string> {

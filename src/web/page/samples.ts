@@ -22,9 +22,9 @@ export function samplePath({ path, params, query }: SampleRequest): string {
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The request as a curl command. @param origin of the service */
-export function curlSample(asked: SampleRequest, origin: string): string {
-  const { method, body, hasKey } = asked
-  const lines = [`curl -s ${quoted(origin + samplePath(asked))}`]
+export function curlSample(request: SampleRequest, origin: string): string {
+  const { method, body, hasKey } = request
+  const lines = [`curl -s ${quoted(origin + samplePath(request))}`]
   if (method !== 'get') lines.push(`-X ${method.toUpperCase()}`)
   if (hasKey) lines.push(`-H "x-auth-key: $KEY"`)
   if (body !== undefined) lines.push(`-H 'content-type: application/json'`, `-d ${quoted(body)}`)

@@ -40,16 +40,16 @@ export const buildRefuseOrReleaseCall = (
 
 /**
  * Calldata by which the recipient of payments in one token releases and withdraws them.
- * @param word signature by which the account with the relayer role allows the release
+ * @param permission signature by which the account with the relayer role allows the release
  */
 export function releaseAndWithdrawCalldata(
   of: readonly StoredPayment<CommunityNameTarget>[],
-  word: Hex,
+  permission: Hex,
 ): Hex {
   const { money, target } = of[0]!
   return encodeContractCall(abi, 'releaseAndWithdraw', [
     of.map(contractPaymentStruct),
-    word,
+    permission,
     contractTokenAddress(money.token),
     target.recipient as Hex,
   ])

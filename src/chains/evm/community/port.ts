@@ -64,12 +64,12 @@ export function createEvmCommunityPaymentPort(
     async communityPayout(payments, sign) {
       const [first] = payments
       if (!communityPayments || !first) return null
-      const word = await sign({
+      const permission = await sign({
         chainId,
         contract: communityPayments,
         paymentIds: payments.map(({ id }) => id),
       })
-      return { to: communityPayments, data: releaseAndWithdrawCalldata(payments, word) }
+      return { to: communityPayments, data: releaseAndWithdrawCalldata(payments, permission) }
     },
   }
 }

@@ -48,10 +48,10 @@ export async function compareBridgeSettings(
 ): Promise<ComparedSetting[]> {
   const { at, desired, isDeployed } = end
   const peerItem = async (eid: number, wanted: Hex): Promise<ComparedSetting> => {
-    const found = isDeployed ? await createContractReader(ask, at, hubAbi)('peers', [eid]) : NOBODY
+    const peer = isDeployed ? await createContractReader(ask, at, hubAbi)('peers', [eid]) : NOBODY
     return compareSetting(end, `peer ${eid}`, {
       wanted,
-      found,
+      found: peer,
       rank: DEPLOYMENT_STEP_ORDER.peers,
       advice: wanted === NOBODY && 'No chain of the network has this id.',
       step: ownerCallStep(end, { abi: hubAbi, functionName: 'setPeer', args: [eid, wanted] }),
@@ -96,7 +96,7 @@ async function pathItems(
   const uln = ulnOf({ ...bridge, confirmations })
   const verifiers = textOf(uln)
   const ofLibrary = createContractReader(ask, library, layerZeroUlnAbi)
-  const found = await fallbackIfRefused(ofLibrary('getAppUlnConfig', [at, eid]), null)
+  const ulnConfig = await fallbackIfRefused(ofLibrary('getAppUlnConfig', [at, eid]), null)
   const items = [
     compareSetting(end, `${sends ? 'send' : 'receive'} library ${about}`, {
       wanted: library,
@@ -108,7 +108,7 @@ async function pathItems(
     }),
     compareSetting(end, `verifiers ${about}`, {
       wanted: verifiers,
-      found: found ? textOf(found) : DEFAULT,
+      found: ulnConfig ? textOf(ulnConfig) : DEFAULT,
       rank: DEPLOYMENT_STEP_ORDER.bridge,
       step: configure(
         MESSAGE_LIBRARY_CONFIG_TYPE.ULN,

@@ -63,7 +63,7 @@ async function compareChainCode(
   contracts: readonly DesiredContract[],
 ) {
   const { label: chain, endpoint, eid, role } = desired
-  const found = await fallbackIfRefused(
+  const endpointEid = await fallbackIfRefused(
     createContractReader(ask, endpoint, layerZeroEndpointAbi)('eid'),
     null,
   )
@@ -73,10 +73,11 @@ async function compareChainCode(
   const codes = [
     compareSetting({ chain, what: 'endpoint' }, 'id', {
       wanted: String(eid),
-      found: String(found ?? 'no endpoint'),
+      found: String(endpointEid ?? 'no endpoint'),
       rank: DEPLOYMENT_STEP_ORDER.deploy,
       step: null,
-      advice: found !== eid && `Correct \`endpoint\` (${endpoint}) or \`eid\` in the chains file.`,
+      advice:
+        endpointEid !== eid && `Correct \`endpoint\` (${endpoint}) or \`eid\` in the chains file.`,
     }),
     ...ofContracts,
   ]
@@ -110,8 +111,8 @@ async function foundOf(
 }
 
 /** Advice to the operator about a contract that can't be deployed. */
-function adviceOn(found: FoundCode, proxy: Hex): string {
-  if (found === 'another')
+function adviceOn(foundCode: FoundCode, proxy: Hex): string {
+  if (foundCode === 'another')
     return 'It is another contract, or was constructed with other values: correct the chains file.'
   if (proxy === '0x')
     return `The chain does not have the deterministic deployment proxy ${DEPLOYMENT_PROXY}: send its presigned transaction first.`
@@ -126,14 +127,14 @@ export async function compareContractCode(
 ): Promise<ComparedSetting> {
   const codeAt = (at: Hex) => ask<Hex>('eth_getCode', [at, 'latest'])
   const [proxy, code] = await Promise.all([codeAt(DEPLOYMENT_PROXY), codeAt(address)])
-  const found = await foundOf(ask, code, creation)
-  const canDeploy = found === 'none' && address === creation.address && proxy !== '0x'
+  const foundCode = await foundOf(ask, code, creation)
+  const canDeploy = foundCode === 'none' && address === creation.address && proxy !== '0x'
   const step = { chain, by: null, to: DEPLOYMENT_PROXY, data: creation.data, value: 0n } as const
   return compareSetting({ chain, what }, `code at ${address}`, {
     wanted: 'ours',
-    found,
+    found: foundCode,
     rank: DEPLOYMENT_STEP_ORDER.deploy,
-    advice: found !== 'ours' && !canDeploy && adviceOn(found, proxy),
+    advice: foundCode !== 'ours' && !canDeploy && adviceOn(foundCode, proxy),
     step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
   })
 }
@@ -189,10 +190,16 @@ async function settingItems(
     read('paused'),
   ])
   const { callee, call, items } = owned
-  const set = (field: string, value: Hex | bigint, found: string, setter: string, rank?: number) =>
+  const set = (
+    field: string,
+    value: Hex | bigint,
+    current: string,
+    setter: string,
+    rank?: number,
+  ) =>
     compareSetting(callee, field, {
       wanted: String(value),
-      found,
+      found: current,
       rank,
       step: call(setter, [value]),
     })

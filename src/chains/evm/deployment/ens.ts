@@ -72,7 +72,7 @@ export async function compareEnsDeployment(
   const signers = await Promise.all(
     [0n, 1n].map((place) => readContractSettingText(ask, at.at, 'signers', [place])),
   )
-  const found = signers.filter((one) => one !== zeroAddress).join(', ')
+  const signerText = signers.filter((one) => one !== zeroAddress).join(', ')
   // a new signer first takes the free one of the resolver's two slots for signers, so that names resolve while the API
   // processes change their keys
   const signs = signers.includes(signer)
@@ -87,8 +87,8 @@ export async function compareEnsDeployment(
     ...items,
     compareSetting(callee, 'signer', {
       wanted: signer,
-      found,
-      advice: found !== signer && help,
+      found: signerText,
+      advice: signerText !== signer && help,
       step: place < 0 ? null : call('setSigner', [BigInt(place), signs ? zeroAddress : signer]),
     }),
     compareSetting(callee, 'URL', {
@@ -109,8 +109,8 @@ async function nameItem(
   const { chain, parent, registry = ENS_REGISTRY } = desired
   const node = namehash(parent)
   const read = async (to: Hex, functionName: string, key: Hex | bigint = node) => {
-    const asked = createContractReader(ask, to, ensRegistryAbi as Abi)(functionName, [key])
-    return String(await fallbackIfRefused(asked, zeroAddress)).toLowerCase() as Hex
+    const request = createContractReader(ask, to, ensRegistryAbi as Abi)(functionName, [key])
+    return String(await fallbackIfRefused(request, zeroAddress)).toLowerCase() as Hex
   }
   const holder = await read(registry, 'owner')
   const wrapped = await read(holder, 'ownerOf', BigInt(node))

@@ -110,15 +110,15 @@ export async function waitUntilNoTransactionPending(
 async function until<T>(ask: () => Promise<T | null>): Promise<T | null> {
   const end = performance.now() + INCLUSION_MS
   for (let pauseMs = 50; ; pauseMs = Math.min(POLL_MS, 2 * pauseMs)) {
-    const found = await ask()
-    if (found !== null || performance.now() > end) return found
+    const result = await ask()
+    if (result !== null || performance.now() > end) return result
     await sleep(pauseMs)
   }
 }
 
-async function orReverts<T>(asked: Promise<T>): Promise<T> {
+async function orReverts<T>(request: Promise<T>): Promise<T> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
     throw new Error(`The chain refuses it: ${contractErrorOfRevert(error) ?? error.message}.`, {

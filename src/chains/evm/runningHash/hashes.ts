@@ -104,7 +104,7 @@ export function runningHashInputs(
   timeOf: (log: RawLog) => number,
 ): RunningHashInput[] {
   const recording = contractsWithRunningHash(contracts)
-  const found: RunningHashInput[] = []
+  const inputs: RunningHashInput[] = []
   let bid: RawLog | null = null
   for (const log of recording.length === 0 ? [] : logs) {
     const address = log.address.toLowerCase()
@@ -125,9 +125,9 @@ export function runningHashInputs(
     const topics = contract.kind === 'hub' ? log.topics : log.topics.slice(0, 2)
     for (const word of topics) words += word.slice(2)
     if (contract.kind === 'hub') words += log.data.slice(2)
-    found.push({ contractIndex, words })
+    inputs.push({ contractIndex, words })
   }
-  return found
+  return inputs
 }
 
 export function extendRunningHashes(

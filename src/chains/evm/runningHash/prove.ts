@@ -107,11 +107,11 @@ const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
 
 /**
- * Running hashes at a chain's cursor, and how far nodes confirm them: null where nodes no longer return them. They
- * were stored with the cursor. A contract that was configured later starts with the running hash that the nodes
- * return. A hub's is zero before its first block, so a hub with logs before `startBlock` is detected. `runningHashes` is
- * null where neither the database nor the nodes have the running hashes: after a rewind to a block whose state
- * the nodes have pruned.
+ * Running hashes at a chain's cursor, and how far nodes confirm them (`ground`, null where nodes no longer return them).
+ * They were stored with the cursor. A contract that was configured later starts with the running hash that the nodes
+ * return. A hub's is zero before its first block, so a hub with logs before `startBlock` is detected.
+ * @returns `runningHashes` null where neither the database nor the nodes have them: after a rewind to a block whose
+ * state the nodes have pruned
  * @throws Error where the contracts contradict the stored hashes; NodesDisagreeError, ChainUnavailableError
  */
 export async function readLastConfirmedHashes(
@@ -125,23 +125,24 @@ export async function readLastConfirmedHashes(
   const header =
     isAsked && !parentHash ? await rpc.onOneNode((call) => getBlockHeader(call, number)) : null
   const hash = parentHash ? toHex(parentHash) : header?.hash
-  const own = isAsked && hash ? await readAgreedRunningHashesOrNull(chain, { number, hash }) : null
+  const agreedHashes =
+    isAsked && hash ? await readAgreedRunningHashesOrNull(chain, { number, hash }) : null
   const stored = parentHash ? decodeRunningHashes(config, parentHash, record) : []
   const zero = Buffer.alloc(32)
   const hashes = contracts.map(({ kind }, i) => {
     const known = stored[i] ?? (!parentHash && kind === 'hub' ? zero : null)
-    if (known && own && !own.answer[i]!.equals(known))
+    if (known && agreedHashes && !agreedHashes.answer[i]!.equals(known))
       throw new Error(
         parentHash
           ? runningHashMismatchText(
               chain,
-              own,
+              agreedHashes,
               `the journal's logs up to block ${number}`,
               `\`clusterd journal rewind --chain ${config.label} --block ${config.startBlock}\` reads them again`,
             )
           : `the hub of chain "${config.label}" has logs before \`startBlock\` ${nextBlock}: set it to the block of the hub's deployment`,
       )
-    return known ?? own?.answer[i] ?? null
+    return known ?? agreedHashes?.answer[i] ?? null
   })
   // stored hashes that have none of the contracts are of another block: the chain was rewound
   const isRewound = contracts.length > 0 && parentHash && record && hashes.every((one) => !one)
@@ -151,7 +152,7 @@ export async function readLastConfirmedHashes(
     // a payments contract whose running hash no node returns counts as zero: it is deployed later, or the next range
     // will not match
     runningHashes: hashes.map((one) => one ?? zero),
-    ground: own && trustBasisOf(chain, own.nodes),
+    ground: agreedHashes && trustBasisOf(chain, agreedHashes.nodes),
   }
 }
 
@@ -233,8 +234,8 @@ export function checkedLogRangeSource(
       const range = await read(call, from, to, first)
       if (first && range === first) return first
       if (!hasRunningHashes(chain)) return { ...range, runningHashes: null }
-      const own = from === start ? null : await hashesAt(from - 1, range.parentHash)
-      const earlier = from === start ? before : own?.answer
+      const hashesBefore = from === start ? null : await hashesAt(from - 1, range.parentHash)
+      const earlier = from === start ? before : hashesBefore?.answer
       const runningHashes = await hashesAt(to, range.lastHash)
       if (!earlier || !runningHashes) return { ...range, runningHashes: null }
       assertProduce(chain, earlier, range, runningHashes.answer)
@@ -281,10 +282,10 @@ export async function proveBlocks(
   if (blocks.length === 0) return []
   const seen = rangeOfBlocks(blocks)
   const isKept = hasRunningHashes(chain)
-  const own = isKept ? await hashesAt(seen.to, seen.lastHash) : null
-  const top = isKept && !own ? await readNewestRunningHashes(chain, cursor, known) : null
+  const hashesAtEnd = isKept ? await hashesAt(seen.to, seen.lastHash) : null
+  const top = isKept && !hashesAtEnd ? await readNewestRunningHashes(chain, cursor, known) : null
   const made = runningHashesAfterLogs(chain, before, seen.decoded)
-  const runningHashes = top ? top.map(() => made) : own
+  const runningHashes = top ? top.map(() => made) : hashesAtEnd
   const sourceOf = () =>
     checkedLogRangeSource(chain, createLogRangeWidth(), {
       from: seen.from,
@@ -354,11 +355,16 @@ export async function readNewestRunningHashes(
   const hash = top?.hash ?? parentHash
   if (!hash) throw transientError('the chain has no confirmed block')
   const number = top?.block ?? nextBlock - 1
-  const own = await readAgreedRunningHashes(chain, { number, hash: toHex(hash) })
+  const agreedHashes = await readAgreedRunningHashes(chain, { number, hash: toHex(hash) })
   const made = runningHashesAfterLogs(chain, before, logsOfBlocks(tail))
-  if (isDeepStrictEqual(made, own.answer)) return own
+  if (isDeepStrictEqual(made, agreedHashes.answer)) return agreedHashes
   const logs = `the logs of blocks ${nextBlock}-${number}`
   throw new Error(
-    runningHashMismatchText(chain, own, logs, 'a node left some out, and they are read again'),
+    runningHashMismatchText(
+      chain,
+      agreedHashes,
+      logs,
+      'a node left some out, and they are read again',
+    ),
   )
 }

@@ -53,12 +53,12 @@ export class RangeFetcher {
     const folded = this.#foldedAt(number, lastHash)
     if (folded) return Promise.resolve(folded)
     const hash = toHex(lastHash)
-    const asked =
+    const answer =
       this.#asked.get(hash) ?? readAgreedRunningHashesOrNull(this.#chain, { number, hash })
-    this.#asked.set(hash, asked)
+    this.#asked.set(hash, answer)
     const forget = () => this.#asked.delete(hash)
-    asked.then((found) => found ?? forget(), forget)
-    return asked
+    answer.then((hashes) => hashes ?? forget(), forget)
+    return answer
   }
 
   /** Forgets the nodes' answers, so that the next step asks again: a step that failed may have had a wrong one. */
@@ -67,8 +67,8 @@ export class RangeFetcher {
   }
 
   #foldedAt(number: number, hash: Buffer): AgreedAnswer<RunningHashes> | null {
-    const found = this.#folded.get(number)
-    return found?.hash.equals(hash) ? found.runningHashes : null
+    const folded = this.#folded.get(number)
+    return folded?.hash.equals(hash) ? folded.runningHashes : null
   }
 
   /** Fetches consecutive ranges of blocks from a cursor up to block `to`. The next ranges are read ahead. */

@@ -91,7 +91,7 @@ const isOfNodes = (error: unknown): boolean =>
 /**
  * Reads blocks `from` to `to`, from two nodes where two are configured. A range that is too large is halved.
  * @returns consecutive ranges
- * @throws Error whose cause is an NoQuorumError, ChainUnavailableError or RpcError
+ * @throws Error whose cause is a NoQuorumError, ChainUnavailableError or RpcError
  */
 export async function readBlocksInRanges<Range>(
   source: BlockRangeSource<Range>,
@@ -147,10 +147,10 @@ export async function* readRangesAhead<T>(
       while (cutAt < cuts.length && cuts[cutAt]! < first) cutAt += 1
       const cut = cuts[cutAt] ?? to
       const last = Math.min(to, cut, first + width.blocks - 1)
-      const asked = read(first, last)
+      const reading = read(first, last)
       // the promise is awaited later, in order: until then its failure must not be an unhandled rejection
-      asked.catch(() => {})
-      ahead.push(asked)
+      reading.catch(() => {})
+      ahead.push(reading)
       next = last + 1
     }
     const ranges = await ahead.shift()
@@ -261,11 +261,11 @@ export async function hasSameLogs(
   chain: EvmChain,
   { decoded, to, lastHash }: ConfirmedLogRange,
 ): Promise<boolean> {
-  const [last, own] = await Promise.all([
+  const [last, blocks] = await Promise.all([
     getBlockHeader(call, to),
     readBlocks(call, chain, blockNumbersOfLogs(decoded)),
   ])
-  return last?.hash === toHex(lastHash) && isDeepStrictEqual(logsOfBlocks(own), decoded)
+  return last?.hash === toHex(lastHash) && isDeepStrictEqual(logsOfBlocks(blocks), decoded)
 }
 
 /** Reads some blocks by the hashes that the same node returns for them. @throws RpcError */

@@ -50,34 +50,34 @@ export function createLogRangeWidth(first = FIRST_BLOCKS, isShared = () => false
       return blocks
     },
     /** A node refused a range of this many blocks for its size. */
-    tooMuch(asked: number): void {
+    tooMuch(width: number): void {
       // ignore ranges that were requested before the ceiling was lowered
-      if (asked <= ceiling) lower(Math.floor(asked / 2))
+      if (width <= ceiling) lower(Math.floor(width / 2))
     },
     /**
      * A range of this many blocks failed for an unknown reason, but not for a rate limit. A smaller width is tried,
      * and becomes the ceiling if it works.
      */
-    failed(asked: number): void {
-      suspect = asked > 1 ? Math.min(suspect ?? asked, asked) : null
-      blocks = Math.max(1, Math.min(blocks, Math.floor(asked / 2)))
+    failed(width: number): void {
+      suspect = width > 1 ? Math.min(suspect ?? width, width) : null
+      blocks = Math.max(1, Math.min(blocks, Math.floor(width / 2)))
     },
     /** A range of this many blocks returned this many logs. */
-    answered(asked: number, logs: number): void {
-      if (suspect !== null && asked < suspect && suspect <= ceiling)
-        lower(Math.max(asked, Math.floor(suspect / 2)))
+    answered(width: number, logs: number): void {
+      if (suspect !== null && width < suspect && suspect <= ceiling)
+        lower(Math.max(width, Math.floor(suspect / 2)))
       suspect = null
       hasWorked = true
       // a range cut short by the end of the chain says nothing about the width
-      if (asked < blocks) return
-      if (asked >= ceiling) held += 1
+      if (width < blocks) return
+      if (width >= ceiling) held += 1
       if (held >= patience) {
         ceiling = Math.min(MAX_BLOCKS, 2 * ceiling)
         held = 0
       }
       const target = isShared() ? SHARED_TARGET_LOGS : TARGET_LOGS
-      const fitting = logs === 0 ? asked * 4 : Math.floor((asked * target) / logs)
-      blocks = Math.max(1, Math.min(ceiling, fitting, asked * 4))
+      const fitting = logs === 0 ? width * 4 : Math.floor((width * target) / logs)
+      blocks = Math.max(1, Math.min(ceiling, fitting, width * 4))
     },
   }
 }

@@ -57,10 +57,10 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
   const { payer, program, code, unitPrice, onProgress } = deployment
   const buffer = await programBufferAddress(payer.publicKey, program.publicKey, code)
   const rent = (bytes: number) => rpc.call<number>('getMinimumBalanceForRentExemption', [bytes])
-  const { value: found } = await readAccount(rpc.call, buffer.address, {
+  const { value: account } = await readAccount(rpc.call, buffer.address, {
     commitment: COMMITMENT,
   })
-  if (!found) {
+  if (!account) {
     const lamports = await rent(BUFFER_HEADER_BYTES + code.length)
     const made = createBufferInstructions(payer.publicKey, buffer, {
       codeBytes: code.length,
@@ -68,7 +68,7 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
     })
     await sendInstructions(rpc, [payer], made, unitPrice)
   }
-  const written = found && Buffer.from(found.data[0], 'base64').subarray(BUFFER_HEADER_BYTES)
+  const written = account && Buffer.from(account.data[0], 'base64').subarray(BUFFER_HEADER_BYTES)
   const offsets = Array.from(
     { length: Math.ceil(code.length / PIECE_BYTES) },
     (_, i) => i * PIECE_BYTES,

@@ -142,10 +142,10 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
 
 /** True if a deployed program's code is the registrar's. Zeros may follow the registrar's code. */
 export function isRegistrarCode(code: Buffer): boolean {
-  const own = registrarCode()
+  const expected = registrarCode()
   return (
-    code.subarray(0, own.length).equals(own) &&
-    code.subarray(own.length).every((byte) => byte === 0)
+    code.subarray(0, expected.length).equals(expected) &&
+    code.subarray(expected.length).every((byte) => byte === 0)
   )
 }
 

@@ -85,7 +85,7 @@ interface Rebuild extends ReplayIntoOtherSchema {
   target: RewindTarget
   /** False for a dry run. */
   apply: boolean
-  /** Positions of refunded payments. The new generation gives them no name. */
+  /** Positions of refunded payments, for which the new generation registers no name. */
   refused: ReadonlySet<string>
 }
 

@@ -104,8 +104,8 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
 }
 
 /**
- * Condition on verdicts that may depend on the dropped blocks. Parameters: network, chain, lowest `last_seen_ms` of
- * mined and of replaced transactions.
+ * Condition on transactions whose stored verdict may depend on the dropped blocks. Parameters: network, chain, lowest
+ * `last_seen_ms` of mined and of replaced transactions.
  */
 const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
   AND last_seen_ms >= CASE WHEN replaced_by IS NULL THEN $3::int8 ELSE $4::int8 END`
@@ -118,7 +118,10 @@ const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.c
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
   AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_JOB_UNSENT_SQL}))`
 
-/** Condition on messages that a spoke sent in dropped blocks, and that are kept. Parameters: network, chain, block. */
+/**
+ * Condition on a spoke's messages of dropped blocks that a rewind keeps, since the hub has or may have received them.
+ * Parameters: network, chain, block.
+ */
 export const RETAINED_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
 /** Condition on deliveries that may have ended in a dropped block. Their block number may not be stored. */

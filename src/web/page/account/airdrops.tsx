@@ -5,7 +5,7 @@ import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Airdrop, AirdropClaims } from '../lib/types.js'
 import { Badge, Card, CopyableAddress, LoadedContent, NameLabel } from '../parts/basics.js'
-import { chainNameWithGasToken, Form, type FormValues, Input } from './pieces.js'
+import { chainNameWithGasToken, Form, type FormValues, TextInput } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 
@@ -37,7 +37,7 @@ export function AirdropsPage() {
   const account = useAccount()
   const [searched, setSearched] = useState<string | null>(null)
   const open = usePolled('', () => readOpen(account))
-  const found = usePolled(searched, () => readClaims(account, searched!))
+  const claims = usePolled(searched, () => readClaims(account, searched!))
   const look = async (typed: FormValues) => {
     setSearched(canonicalName(typed('community')))
     return false
@@ -46,28 +46,30 @@ export function AirdropsPage() {
     <>
       <Card title="Airdrops">
         <p class="soft">A community may give tokens to wallets of your bundle, on any chain.</p>
-        <LoadedContent asked={open}>
+        <LoadedContent state={open}>
           {(all) => {
             const others = all.filter(({ community }) => community !== searched)
             return all.length === 0 ? (
               <p class="empty">No open airdrop gives your bundle anything.</p>
             ) : (
-              others.map((one) => <Given key={one.community} found={one} refresh={open.refresh} />)
+              others.map((one) => (
+                <Given key={one.community} airdrop={one} refresh={open.refresh} />
+              ))
             )
           }}
         </LoadedContent>
       </Card>
       <Card title="Another airdrop">
         <Form label="Look for an airdrop" work={look} submit="Look" isPlain>
-          <Input label="Community" {...CLUSTER_NAME_INPUT_ATTRIBUTES} name="community" />
+          <TextInput label="Community" {...CLUSTER_NAME_INPUT_ATTRIBUTES} name="community" />
         </Form>
         {searched && (
-          <LoadedContent asked={found}>
+          <LoadedContent state={claims}>
             {(given) =>
               given.claims.length === 0 ? (
                 <p class="empty">It gives your bundle nothing.</p>
               ) : (
-                <Given found={given} refresh={found.refresh} />
+                <Given airdrop={given} refresh={claims.refresh} />
               )
             }
           </LoadedContent>
@@ -78,9 +80,9 @@ export function AirdropsPage() {
 }
 
 /** The cluster's claims from one airdrop. */
-function Given({ found, refresh }: { found: AirdropClaims; refresh: () => void }) {
+function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => void }) {
   const account = useAccount()
-  const { community, network, token, endsAt, total, totalUnclaimed, claims } = found
+  const { community, network, token, endsAt, total, totalUnclaimed, claims } = airdrop
   const chain = findChain(account.chains, network)
   const sum = (amount: string): Amount =>
     token ? { network, token, amount } : { network: null, token: 'native', amount }
@@ -143,7 +145,7 @@ function Assign({ community }: { community: string }) {
   }
   return (
     <Form label="A name after the claim" work={assign} submit="Get the name" isPlain>
-      <Input
+      <TextInput
         label={`Your name below ${community}/`}
         hint="After a claim your bundle gets one name there"
         {...CLUSTER_NAME_INPUT_ATTRIBUTES}

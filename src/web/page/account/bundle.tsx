@@ -23,7 +23,7 @@ import {
   CheckBox,
   Form,
   type FormValues,
-  Input,
+  TextInput,
   WORD_INPUT_ATTRIBUTES,
 } from './pieces.js'
 import { PrimaryNameCard } from './primary.js'
@@ -45,7 +45,7 @@ export function BundlePage() {
     )
   const names = (
     <div class="own">
-      <LoadedList asked={{ data: owned }} more={account.moreNames} empty="No name yet.">
+      <LoadedList state={{ data: owned }} more={account.moreNames} empty="No name yet.">
         {(names) => <NameList names={names} />}
       </LoadedList>
     </div>
@@ -181,7 +181,7 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
   }
   const toSign: ConfirmationQuestion = {
     title: 'Sign your membership?',
-    text: `Your wallet signs that it belongs to this bundle, and ${isPrivate ? 'the signature is public once the wallet is' : 'everybody can see the signature'}. This cannot be taken back.`,
+    text: signingText(isPrivate),
     yes: 'Sign it',
     isGrave: true,
   }
@@ -206,8 +206,12 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
               Verify
             </Link>
           )}
-          {isOwn && isVerified && evidence !== 'signed' && (
-            <ActionButton class="plain" work={() => signMembership(clusterId)} ask={toSign}>
+          {isOwn && isVerified && evidence !== 'signed' && session.walletId !== '' && (
+            <ActionButton
+              class="plain"
+              work={() => signMembership(clusterId, isPrivate)}
+              ask={toSign}
+            >
               Sign your membership
             </ActionButton>
           )}
@@ -229,6 +233,10 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
     </tr>
   )
 }
+
+/** What signing a membership does. */
+const signingText = (isPrivate: boolean): string =>
+  `Your wallet signs that it belongs to this bundle, and ${isPrivate ? 'the signature is public once the wallet is' : 'everybody can see the signature'}. This cannot be taken back.`
 
 function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   const { change } = useAccount()
@@ -266,8 +274,13 @@ function Add() {
   }
   return (
     <Form label="Add a wallet" work={add} submit="Add">
-      <Input label="Address" name="address" maxLength={128} />
-      <Input label="Name" hint={NAME_RULES_TEXT} {...WALLET_NAME_INPUT_ATTRIBUTES} name="name" />
+      <TextInput label="Address" name="address" maxLength={128} />
+      <TextInput
+        label="Name"
+        hint={NAME_RULES_TEXT}
+        {...WALLET_NAME_INPUT_ATTRIBUTES}
+        name="name"
+      />
       <CheckBox name="private" defaultChecked>
         Private: only members of the bundle see it. A public entry cannot be made private later.
       </CheckBox>
@@ -308,14 +321,18 @@ async function join(
       'Joining moves your names. If that bundle is yours, type its name or id under “Join another bundle”.',
     )
   const shown = bundleText(invited ?? text)
-  const asked = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
-  const { id } = await send<Cluster>(`/v1/clusters/${asked}`)
-  const own = walletOfSession(account)
+  const subpath = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
+  const { id, wallets } = await send<Cluster>(`/v1/clusters/${subpath}`)
+  const wallet = walletOfSession(account)
+  const { address } = account.session!
+  // a private entry is not shown to a wallet that has not joined
+  const isListed = wallets.some((one) => one.address === address && !one.isPrivate)
+  const effect = wallet
+    ? 'Your wallet leaves the bundle that it is verified in now.'
+    : 'Your wallet becomes a verified member there.'
   const question = {
     title: `Join ${shown}?`,
-    text: own
-      ? 'Your wallet leaves the bundle that it is verified in now.'
-      : 'Your wallet becomes a verified member there.',
+    text: isPublic ? `${effect} ${signingText(!isListed)}` : effect,
     yes: 'Join',
     isGrave: true,
   } as const
@@ -328,7 +345,7 @@ async function join(
     isGrave: true,
   }
   if (isMoving && !(await confirmed(moved))) return false
-  if (isPublic) return account.signMembership(id)
+  if (isPublic) return account.signMembership(id, !isListed)
   return account.change('Your wallet is verified there now.', `/v1/clusters/verify/${id}`, {
     method: 'POST',
   })
@@ -376,16 +393,19 @@ function JoinForm() {
       submit="Join"
       isPlain
     >
-      <Input
+      <TextInput
         label="Name or id of the bundle"
         hint="It has to list your wallet"
         name="bundle"
         maxLength={66}
         defaultValue={query.join === account.cluster?.id ? '' : query.join}
       />
-      <CheckBox name="public">
-        Sign it: everybody can check that your wallet says so. A signature cannot be taken back.
-      </CheckBox>
+      {account.session?.walletId !== '' && (
+        <CheckBox name="public">
+          Sign it: everybody can check that your wallet says so, once its entry is public. A
+          signature cannot be taken back.
+        </CheckBox>
+      )}
     </Form>
   )
 }

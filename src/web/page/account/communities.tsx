@@ -12,10 +12,10 @@ import {
   FollowedPaymentList,
   Form,
   type FormValues,
-  Input,
   Select,
+  TextInput,
 } from './pieces.js'
-import { draftsOf, RulesForm } from './rules.js'
+import { RulesForm, readRuleDrafts } from './rules.js'
 import { type Account, namesOfCluster, payableChains, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 
@@ -32,13 +32,13 @@ export function CommunitiesPage() {
     <>
       <Card title="Get a name in a community">
         <Form label="Register a name below a community" work={join} submit="Get the name">
-          <Input
+          <TextInput
             label="Community"
             {...CLUSTER_NAME_INPUT_ATTRIBUTES}
             name="community"
             defaultValue={query.community}
           />
-          <Input
+          <TextInput
             label="Your name there"
             hint="Free, or paid on the chain that the community names"
             {...CLUSTER_NAME_INPUT_ATTRIBUTES}
@@ -58,7 +58,7 @@ export function CommunitiesPage() {
             onInput={(event) => choose(event.currentTarget.value)}
           />
           <MoreButton isMore={account.owned.isMore} onMore={account.moreNames} />
-          <Own key={name} name={name} />
+          <OwnCommunity key={name} name={name} />
         </Card>
       )}
     </>
@@ -70,11 +70,11 @@ async function joinCommunity(
   community: string,
   member: string,
 ): Promise<unknown> {
-  const found = await findCommunity(community, account.send)
-  if (!found) throw new Error(`${community} is no community: no names are registered below it.`)
+  const rules = await findCommunity(community, account.send)
+  if (!rules) throw new Error(`${community} is no community: no names are registered below it.`)
   const chains = payableChains(account)
   // without a price that the wallet can pay, the service's error explains why
-  const offered = found.prices.find(({ network }) => findChain(chains, network))
+  const offered = rules.prices.find(({ network }) => findChain(chains, network))
   const body = { name: member, ...(offered && { network: offered.network }) }
   const path = `/v1/names/community/${community}/register`
   const made = await account.send<CommunityRegistration>(path, { body })
@@ -103,11 +103,11 @@ async function joinCommunity(
  * A name of the wallet's cluster as a community: its rules and, once it is a community, a form that registers names for
  * others, and its earnings.
  */
-function Own({ name }: { name: string }) {
+function OwnCommunity({ name }: { name: string }) {
   const account = useAccount()
-  const asked = usePolled(name, async () => {
+  const state = usePolled(name, async () => {
     const rules = await findCommunity(name, account.send)
-    return { rules, drafts: rules ? await draftsOf(rules, account.isTestnet) : [] }
+    return { rules, drafts: rules ? await readRuleDrafts(rules, account.isTestnet) : [] }
   })
   const give = async (typed: FormValues) => {
     const body = { name: typed('name'), walletAddress: typed('wallet') }
@@ -117,10 +117,10 @@ function Own({ name }: { name: string }) {
     await account.reload(`${made.clusterName} belongs to ${shortText(made.owner)} now.`)
   }
   return (
-    <LoadedContent asked={asked}>
+    <LoadedContent state={state}>
       {({ rules, drafts }) => (
         <div class="columns">
-          <RulesForm name={name} rules={rules} drafts={drafts} onSet={asked.refresh} />
+          <RulesForm name={name} rules={rules} drafts={drafts} onSet={state.refresh} />
           {rules && (
             <div>
               <Form
@@ -129,12 +129,12 @@ function Own({ name }: { name: string }) {
                 submit="Give the name"
                 isPlain
               >
-                <Input
+                <TextInput
                   label="Name for somebody else"
                   {...CLUSTER_NAME_INPUT_ATTRIBUTES}
                   name="name"
                 />
-                <Input label="Wallet" name="wallet" />
+                <TextInput label="Wallet" name="wallet" />
               </Form>
               <Payouts name={name} />
             </div>
@@ -152,10 +152,10 @@ const bare = ({ transaction: _, ...payout }: CommunityPayout) => JSON.stringify(
 function Payouts({ name }: { name: string }) {
   const account = useAccount()
   const read = () => account.send<{ payouts: CommunityPayout[] }>(`/v1/communities/${name}/payouts`)
-  const asked = usePolled(name, read, { again: account.outcomes })
+  const state = usePolled(name, read, { again: account.outcomes })
   return (
     <ul class="rows">
-      {asked.data?.payouts.map((payout) => {
+      {state.data?.payouts.map((payout) => {
         const { network, recipient, token, transaction } = payout
         const isGone = async () => !(await read()).payouts.some((one) => bare(one) === bare(payout))
         return (
@@ -171,7 +171,7 @@ function Payouts({ name }: { name: string }) {
                   transactions: [transaction],
                   done: 'The money is yours.',
                   isGone,
-                  refresh: asked.refresh,
+                  refresh: state.refresh,
                 }}
               >
                 Take it

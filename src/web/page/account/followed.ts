@@ -77,16 +77,16 @@ async function followOpen(
   left: AbortSignal,
   onEnd: (ended: SentTransaction) => void,
 ): Promise<void> {
-  for (let turn = 0; !left.aborted; turn++) {
+  for (let round = 0; !left.aborted; round++) {
     const open = known.get().filter(isOpen)
-    const asked = open[turn % Math.max(1, open.length)]
-    const { isTestnet = false, tx = '' } = asked ?? {}
+    const transaction = open[round % Math.max(1, open.length)]
+    const { isTestnet = false, tx = '' } = transaction ?? {}
     const read = () => callApi<TxStatus>(statusPath(tx), { isTestnet, signal: left })
-    const status = asked && (await read().catch(() => null))
+    const status = transaction && (await read().catch(() => null))
     if (left.aborted) return
     if (status) {
       known.set(known.get().map((one) => (one.tx === tx ? { ...one, status } : one)))
-      if (isFinalStatus(status)) onEnd(asked)
+      if (isFinalStatus(status)) onEnd(transaction)
     }
     await pause(FOLLOW_PAUSE_MS)
   }
@@ -127,12 +127,12 @@ export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () =>
       payment: Promise<string>,
       said: string,
     ) {
-      const asked: SentTransaction = { ...of, ...payer, status: null }
-      known.set([asked, ...known.get()])
+      const pending: SentTransaction = { ...of, ...payer, status: null }
+      known.set([pending, ...known.get()])
       const become = (...next: SentTransaction[]) =>
-        known.set(known.get().flatMap((one) => (one === asked ? next : [one])))
+        known.set(known.get().flatMap((one) => (one === pending ? next : [one])))
       const sent = (tx: string) => {
-        become({ ...asked, tx })
+        become({ ...pending, tx })
         say(said)
       }
       void inTheEnd(payment).then(sent, () => become())

@@ -4,8 +4,9 @@ import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import type { GeneratedWallet, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
-import { ActionButton, CheckBox, Form, type FormValues, Input, Select } from './pieces.js'
-import { useAccount, walletProofOf } from './state.js'
+import { ActionButton, CheckBox, Form, type FormValues, Select, TextInput } from './pieces.js'
+import { walletProofOf } from './proof.js'
+import { useAccount } from './state.js'
 
 /** Kinds of wallets that the service generates. */
 const KINDS: Record<GeneratedWallet['type'], string> = {
@@ -34,7 +35,7 @@ export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
     <>
       <Form label="Generate a wallet" work={make} submit="Generate" isPlain>
         <Select label="Kind" name="type" options={Object.entries(KINDS)} />
-        <Input
+        <TextInput
           label="Name of the new wallet"
           hint={NAME_RULES_TEXT}
           {...WALLET_NAME_INPUT_ATTRIBUTES}
@@ -79,8 +80,8 @@ function Recover() {
     <details>
       <summary>Recover a key</summary>
       <Form label="Recover a key" work={recover} submit="Sign and recover" isPlain>
-        <Input label="Address of the wallet" name="address" />
-        <Input label="A share of its key" name="share" />
+        <TextInput label="Address of the wallet" name="address" />
+        <TextInput label="A share of its key" name="share" />
       </Form>
       {key && (
         <p class="secret">

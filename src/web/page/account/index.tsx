@@ -11,7 +11,7 @@ import { AirdropsPage } from './airdrops.js'
 import { BundlePage } from './bundle.js'
 import { CommunitiesPage } from './communities.js'
 import { KeysPage } from './keys.js'
-import { ActionButton, Dialog, Form, type FormValues, Input, Select } from './pieces.js'
+import { ActionButton, Dialog, Form, type FormValues, Select, TextInput } from './pieces.js'
 import { RefundsPage } from './refunds.js'
 import { RegisterPage } from './register.js'
 import { tabs } from './session.js'
@@ -165,9 +165,10 @@ const mainnetChainOptions = (chains: readonly Chain[]) =>
 /** Signs in with a wallet outside this browser: the visitor signs the message there and types the signature here. */
 function Elsewhere() {
   const { signIn, attempt } = useAccount()
-  const [asked, setAsked] = useState<{ message: string; answer(signature: string): void } | null>(
-    null,
-  )
+  const [request, setRequest] = useState<{
+    message: string
+    answer(signature: string): void
+  } | null>(null)
   const { data: chains = [] } = usePolled('', async () =>
     mainnetChainOptions(await readChains(false)),
   )
@@ -178,22 +179,22 @@ function Elsewhere() {
       type,
       // EVM addresses in the service's lower-case form
       address: address.startsWith('0x') ? address.toLowerCase() : address,
-      sign: (message) => new Promise((answer) => setAsked({ message, answer })),
+      sign: (message) => new Promise((answer) => setRequest({ message, answer })),
       send: refuseToSend,
       ...(type === 'evm' && { chainId: async () => Number(typed('chain')) }),
     }
     const wallet = { id: '', name: 'your wallet', icon: '', type, source: null }
     void attempt(() => signIn({ ...wallet, connect: async () => account })).then(() =>
-      setAsked(null),
+      setRequest(null),
     )
     return false
   }
-  const end = async (typed: FormValues) => asked?.answer(typed('signature'))
+  const end = async (typed: FormValues) => request?.answer(typed('signature'))
   return (
     <details>
       <summary>A wallet that signs elsewhere</summary>
       <Form label="A wallet that signs elsewhere" work={begin} submit="Get the message" isPlain>
-        <Input label="Its address" name="address" maxLength={128} />
+        <TextInput label="Its address" name="address" maxLength={128} />
         <Select
           label="Its kind"
           name="kind"
@@ -201,11 +202,11 @@ function Elsewhere() {
         />
         <Select label="Chain of a smart wallet" name="chain" options={chains} />
       </Form>
-      {asked && (
+      {request && (
         <Form label="Its signature" work={end} submit="Sign in">
           <p>Sign this there, to the letter:</p>
-          <pre id="to-sign">{asked.message}</pre>
-          <Input
+          <pre id="to-sign">{request.message}</pre>
+          <TextInput
             label="The signature"
             hint="0x for a smart wallet that approved the message on its chain"
             name="signature"

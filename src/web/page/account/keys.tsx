@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { usePolled } from '../lib/net.js'
 import type { ApiKey } from '../lib/types.js'
 import { Card, CopyableText, LoadedContent } from '../parts/basics.js'
-import { ActionButton, Form, type FormValues, Input } from './pieces.js'
+import { ActionButton, Form, type FormValues, TextInput } from './pieces.js'
 import { useAccount } from './state.js'
 import type { ConfirmationQuestion } from './talk.js'
 
@@ -10,9 +10,9 @@ import type { ConfirmationQuestion } from './talk.js'
 export function KeysPage() {
   const account = useAccount()
   const [made, setMade] = useState<{ id: string; key: string } | null>(null)
-  const asked = usePolled(account.session!.token, () => account.send<ApiKey[]>('/v1/keys'))
+  const keyList = usePolled(account.session!.token, () => account.send<ApiKey[]>('/v1/keys'))
   const changed = (said: string) => {
-    asked.refresh()
+    keyList.refresh()
     account.say(said)
   }
   const make = async (typed: FormValues) => {
@@ -29,7 +29,7 @@ export function KeysPage() {
             Copy it now, it is not shown again: <CopyableText text={made.key} isWhole />
           </p>
         )}
-        <LoadedContent asked={asked} lines={1}>
+        <LoadedContent state={keyList} lines={1}>
           {(keys) => (
             <ul class="rows">
               {keys.map((key) => (
@@ -39,7 +39,7 @@ export function KeysPage() {
           )}
         </LoadedContent>
         <Form label="Make an API key" work={make} submit="Make a key">
-          <Input label="What it is for" name="name" maxLength={64} />
+          <TextInput label="What it is for" name="name" maxLength={64} />
         </Form>
       </Card>
       <Card title="Devices">

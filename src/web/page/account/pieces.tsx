@@ -66,7 +66,7 @@ interface ActionProps {
   children: ComponentChildren
   class?: string
   label?: string | undefined
-  /** An earlier press still has to take effect. */
+  /** True while an earlier press has not taken effect yet. */
   isWaiting?: boolean
 }
 
@@ -119,7 +119,7 @@ interface FormProps {
 export const WORD_INPUT_ATTRIBUTES = { required: true, autocomplete: 'off', spellcheck: false }
 
 /** Required text input under its label. */
-export const Input = ({
+export const TextInput = ({
   label,
   hint,
   ...input

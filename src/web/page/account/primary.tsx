@@ -42,8 +42,8 @@ export function PrimaryNameCard() {
     send<PrimaryNameTransactions>(
       `/v1/names/${encodeURIComponent(name)}/primary/${session?.address}`,
     )
-  const asked = usePolled(isServed && name ? name : null, read)
-  if (!isServed || !name || asked.data?.chains.length === 0) return null
+  const state = usePolled(isServed && name ? name : null, read)
+  if (!isServed || !name || state.data?.chains.length === 0) return null
   return (
     <Card title="Primary name">
       <p class="soft">Sites that read ENS show it in place of your address.</p>
@@ -54,7 +54,7 @@ export function PrimaryNameCard() {
         chosen={name}
         onInput={(event) => choose(event.currentTarget.value)}
       />
-      <LoadedContent asked={asked} lines={1}>
+      <LoadedContent state={state} lines={1}>
         {({ ensName, chains }) => (
           <ul class="rows">
             {chains.map(({ chainId, transaction, reason, current }) => (
@@ -73,7 +73,7 @@ export function PrimaryNameCard() {
                         (await read()).chains.some(
                           (one) => one.chainId === chainId && one.current === ensName,
                         ),
-                      refresh: asked.refresh,
+                      refresh: state.refresh,
                     }}
                   >
                     Set {ensName}

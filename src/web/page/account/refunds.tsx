@@ -4,23 +4,23 @@ import { HUB, Money } from '../lib/money.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
-import { chainNameWithGasToken, Form, type FormValues, Input } from './pieces.js'
+import { chainNameWithGasToken, Form, type FormValues, TextInput } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 
 /** `/@refunds`: the money that the wallet is owed, with buttons that take it. */
 export function RefundsPage() {
   const account = useAccount()
-  const asked = usePolled('', () => readRefunds(account), { again: account.outcomes })
+  const state = usePolled('', () => readRefunds(account), { again: account.outcomes })
   return (
     <Card title="Yours to take back">
-      <LoadedContent asked={asked}>
+      <LoadedContent state={state}>
         {({ refunds, unavailable, truncated }) => (
           <>
             {refunds.length === 0 && <p class="empty">Nothing is owed to your wallet.</p>}
             <ul class="rows">
               {refunds.map((refund) => (
-                <Line key={bare(refund)} refund={refund} refresh={asked.refresh} />
+                <Line key={bare(refund)} refund={refund} refresh={state.refresh} />
               ))}
             </ul>
             {truncated && <p>There is more; it shows once some of this is taken.</p>}
@@ -61,12 +61,12 @@ function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
   const chain = findChain(account.chains, refund.network)
   const choose = async (typed: FormValues) => {
     const { refunds } = await readRefunds(account, typed('to'))
-    const found = refunds.find(
+    const offer = refunds.find(
       (one) => one.owedBy === 'hub' && one.eid === refund.eid && one.transaction,
     )
-    if (!found) throw new Error('It is not there any more, or its chain does not answer now.')
+    if (!offer) throw new Error('It is not there any more, or its chain does not answer now.')
     setTo(typed('to'))
-    setOffered(found)
+    setOffered(offer)
     return false
   }
   const { transaction } = to ? offered : refund
@@ -86,7 +86,7 @@ function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
       <span class="soft">{reasonText(refund, chain)}</span>
       {refund.needsReceiver && (
         <Form label="Take it elsewhere" work={choose} submit="Use this receiver" isPlain>
-          <Input
+          <TextInput
             label="Receiver on the hub"
             hint="Your wallet is a contract, which may not exist there"
             name="to"

@@ -16,9 +16,9 @@ import {
   chainNameWithGasToken,
   FollowedPaymentList,
   Form,
-  Input,
   Select,
   statusText,
+  TextInput,
 } from './pieces.js'
 import { type Account, payableChains, useAccount, walletOfSession } from './state.js'
 
@@ -105,10 +105,10 @@ export function RegisterPage() {
   const chain = findChain(chains, label) ?? chains[0]
   const typed = canonicalName(wanted)
   const name = parseNewName(typed)
-  const own = outcomeOf(sent, typed)
-  const isOwn = own?.status?.status === 'finalized'
+  const outcome = outcomeOf(sent, typed)
+  const isOwn = outcome?.status?.status === 'finalized'
   const offer = usePolled<Offer>(
-    name && !own && (chain || !session) ? `${chain?.network} ${name}` : null,
+    name && !outcome && (chain || !session) ? `${chain?.network} ${name}` : null,
     async ({ signal }) => {
       await waitUntilTypingPauses(signal)
       return offerOf(account, typed, chain)
@@ -124,7 +124,7 @@ export function RegisterPage() {
   const isOdd = typed !== '' && !name
   const text = () => {
     if (isOdd) return `“${typed}” is no name: a name has ${NAME_RULES_TEXT}.`
-    if (own) return statusText(own)
+    if (outcome) return statusText(outcome)
     if (offer.error || !name) return offer.error?.message
     return offer.data?.name === name ? `${name}/ is free. ${offer.data.text}` : '…'
   }
@@ -143,7 +143,7 @@ export function RegisterPage() {
             work={submit}
             submit={session && !isOwn ? 'Register' : undefined}
           >
-            <Input
+            <TextInput
               label="Name"
               hint={NAME_RULES_TEXT}
               {...CLUSTER_NAME_INPUT_ATTRIBUTES}

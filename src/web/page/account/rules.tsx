@@ -1,10 +1,10 @@
 import type { TargetedEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import { amountText, parseAmount } from '../lib/format.js'
-import { NATIVE, priceText, unitOf } from '../lib/money.js'
+import { NATIVE_TOKEN, priceText, readUnit } from '../lib/money.js'
 import { canonicalName } from '../lib/names.js'
 import type { Community } from '../lib/types.js'
-import { chainNameWithGasToken, Form, type FormValues, Input, Select } from './pieces.js'
+import { chainNameWithGasToken, Form, type FormValues, Select, TextInput } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 /** A price or a requirement as typed: its kind, and the text of each field. */
@@ -45,14 +45,14 @@ const NEW_DRAFT = { text: '', token: '', recipient: '' }
 const MINUTE_CHARS = 16
 
 /** The rules as drafts of the form. @throws ClusterdError */
-export async function draftsOf(rules: Community, isTestnet: boolean): Promise<RuleDraft[]> {
+export async function readRuleDrafts(rules: Community, isTestnet: boolean): Promise<RuleDraft[]> {
   const text = async (of: { network: string; token: string }, amount: string) =>
-    amountText(amount, (await unitOf(of, isTestnet)).decimals)
+    amountText(amount, (await readUnit(of, isTestnet)).decimals)
   const prices = rules.prices.map(async ({ network, token, amount, recipient }) => ({
     kind: 'price',
     network,
     recipient,
-    token: token === NATIVE ? '' : token,
+    token: token === NATIVE_TOKEN ? '' : token,
     text: await text({ network, token }, amount),
   }))
   const requirements = rules.requirements.map(async (one) => {
@@ -72,8 +72,8 @@ async function ruleOf(
 ) {
   if (kind === 'cluster') return { kind, name: canonicalName(text) }
   if (kind === 'allowlist') return { kind, addresses: text.split(/[\s,]+/).filter(Boolean) }
-  const of = { network, token: token || NATIVE }
-  const amount = parseAmount(text, (await unitOf(of, isTestnet)).decimals)
+  const of = { network, token: token || NATIVE_TOKEN }
+  const amount = parseAmount(text, (await readUnit(of, isTestnet)).decimals)
   if (kind === 'token') return { kind, ...of, minimum: amount }
   return { ...of, amount, recipient: recipient || session?.address }
 }
@@ -158,7 +158,7 @@ export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
             ),
         )}
       </p>
-      <Input
+      <TextInput
         label="Opens (UTC)"
         hint="Empty: names can be registered at once"
         name="start"
@@ -191,7 +191,7 @@ function RuleFields({ draft, onChange }: RuleFieldsProps) {
             {...edit(field)}
           />
         ) : (
-          <Input
+          <TextInput
             key={field}
             label={label}
             hint={hint}

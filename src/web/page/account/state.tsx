@@ -1,17 +1,18 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { bytesToHex } from '../../../client/bytes.js'
 import { ClusterdError } from '../../../client/error.js'
+import { NOT_SIGNED } from '../../../client/membership.js'
 import { familyOfLabel } from '../../../registry/families.js'
 import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
-import { readChains, useChains } from '../lib/money.js'
+import { useChains } from '../lib/money.js'
 import { useNetwork, usePolled } from '../lib/net.js'
 import { useTabState } from '../lib/tabStorage.js'
 import type { Chain, Cluster, ClusterOfAddress, Invitation, Wallet } from '../lib/types.js'
 import { earlierPaymentWarning, useSentTransactions } from './followed.js'
-import { endSession, type Session, signedIn } from './session.js'
+import { keyOf, signMembershipWith } from './proof.js'
+import { askTabs, endSession, type Session, signedIn } from './session.js'
 import { type ConfirmationQuestion, type ShowMessage, useTalk } from './talk.js'
 import {
   type BrowserWallet,
@@ -29,7 +30,7 @@ import { discoverWallets } from './wallets/kinds.js'
 type Send = <T>(path: string, call?: Pick<ApiCallOptions, 'method' | 'body'>) => Promise<T>
 
 /** Data about the signed-in wallet. */
-interface Known {
+interface AccountData {
   /** Null for a wallet without a cluster. */
   cluster: Cluster | null
   /** Names that the wallet owns, as far as they were read. Names below communities have the form `community/name`. */
@@ -49,7 +50,7 @@ export interface Transaction {
   chain: ChainToSendOn | undefined
   /** Sent one after the other; the last one counts, and the ones before it are approvals. */
   transactions: readonly (EvmTransaction | string | undefined)[]
-  /** Asked first, with a warning about earlier payments for the same title. */
+  /** Question to confirm first. It is shown with a warning about earlier payments for the same title. */
   ask?: ConfirmationQuestion
   /** Message once it is sent. */
   said: string
@@ -62,45 +63,8 @@ const Context = createContext<Account | null>(null)
 /** The account of this page. Only for components inside AccountProvider. */
 export const useAccount = (): Account => useContext(Context)!
 
-/**
-/**
- * A wallet's proof: the service's message with its signature. The message is bound to the wallet and, if the wallet is
- * on one of the service's chains, to that chain, so that signatures of smart wallets are valid too.
- * @param more `recover`: the generated wallet whose key the message requests; `cluster`: the cluster to which the wallet
- * says that it belongs, of the testnet if `isTestnet`
- */
-export async function walletProofOf(
-  { type, address, chainId, sign }: ConnectedAccount,
-  more: { recover?: string; cluster?: string } = {},
-  isTestnet = false,
-) {
-  const wanted = await chainId?.()
-  const isKnown = wanted && (await readChains(false)).some((chain) => chain.chainId === wanted)
-  // without a secret share of the nonce, an approval on chain would prove nothing
-  const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
-  const named = { nonce, ...(isKnown && { chainId: wanted }) }
-  const query = new URLSearchParams({ type, wallet: address, ...more })
-  for (const [key, value] of Object.entries(named)) query.set(key, String(value))
-  const path = `/v1/auth/message?${query}`
-  const { message, signingDate } = await callApi<{ message: string; signingDate: string }>(path, {
-    isTestnet,
-  })
-  return { signature: await sign(message), signingDate, ...named }
-}
-
-/** The key of a new session of the wallet. @param more of the message that it signs */
-async function keyOf(
-  account: ConnectedAccount,
-  more: { cluster?: string } = {},
-  isTestnet = false,
-): Promise<string> {
-  const proof = await walletProofOf(account, more, isTestnet)
-  const body = { ...proof, ...more, type: account.type, wallet: account.address }
-  return (await callApi<{ token: string }>('/v1/auth/token', { isTestnet, body })).token
-}
-
-/** Reads the cluster of the wallet, and so many parts of the list of its names. */
-async function readAccount({ address }: Session, parts: number, send: Send): Promise<Known> {
+/** Reads the cluster of the wallet, and at least `count` of its names, where it has so many. */
+async function readAccount({ address }: Session, count: number, send: Send): Promise<AccountData> {
   const {
     clusterId,
     invitations = [],
@@ -108,26 +72,27 @@ async function readAccount({ address }: Session, parts: number, send: Send): Pro
   } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?orNull=true&invitations=true`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
   const owner = ownerOf(cluster, address)
-  let owned: Known['owned'] = owner ? NOTHING : await readPrivateNames(address, send)
-  for (let part = 0; owner && part < parts; part++)
-    owned = await readNextNames(owner, owned.items, send)
+  let owned: AccountData['owned'] = owner ? NOTHING : await readPrivateNames(address, send)
+  if (owner)
+    do owned = await readNextNames(owner, owned.items, send)
+    while (owned.isMore && owned.items.length < count)
   return { cluster, invitations, moreInvitations, owned }
 }
-const NOTHING: Known['owned'] = { items: [], isMore: false }
+const NOTHING: AccountData['owned'] = { items: [], isMore: false }
 
 /** Reads the first names of a wallet's bundle in which no public wallet is verified. */
-async function readPrivateNames(address: string, send: Send): Promise<Known['owned']> {
-  const { names = [] } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?names=true`)
-  return { items: names.map((name) => ({ name })), isMore: false }
+async function readPrivateNames(address: string, send: Send): Promise<AccountData['owned']> {
+  const path = `/v1/clusters/address/${address}?names=true`
+  const { names = [], moreNames = false } = await send<ClusterOfAddress>(path)
+  return { items: names.map((name) => ({ name })), isMore: moreNames }
 }
 
 /** Address by which everybody can read the names of the wallet's bundle; undefined if every member is private. */
 function ownerOf(cluster: Cluster | null, address: string): string | undefined {
   const isShown = ({ isVerified, isPrivate }: Wallet) => isVerified && !isPrivate
-  const own = cluster?.wallets.find((one) => one.address === address)
-  return own?.isPrivate ? cluster!.wallets.find(isShown)?.address : address
+  const wallet = cluster?.wallets.find((one) => one.address === address)
+  return wallet?.isPrivate ? cluster!.wallets.find(isShown)?.address : address
 }
-const NONCE_BYTES = 16
 
 const isRefused = (error: unknown): boolean =>
   error instanceof ClusterdError && error.status === 401
@@ -168,9 +133,10 @@ function useShared() {
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const talk = useTalk()
+  useEffect(askTabs, [])
   useEffect(() => {
-    const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
-    discoverWallets(found)
+    const addWallet = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
+    discoverWallets(addWallet)
   }, [])
   const { data: chains = [], error } = useChains()
   return {
@@ -204,9 +170,9 @@ const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChi
 /** Sends requests with the wallet's key, until a response shows that the key has ended. */
 const sendAs =
   ({ session, isTestnet }: Shared, left: AbortSignal): Send =>
-  async (path, asked = {}) => {
+  async (path, options = {}) => {
     try {
-      return await callApi(path, { ...asked, isTestnet, token: session?.token })
+      return await callApi(path, { ...options, isTestnet, token: session?.token })
     } catch (error) {
       if (!session || !isRefused(error)) throw error
       // some routes return 401 for a wrong proof in the body, so ask whether the key itself has ended
@@ -221,30 +187,41 @@ const sendAs =
 
 /** Data about the wallet, read when it is shown and after each change. */
 function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage) {
-  const [parts, setParts] = useState(1)
-  const asked = usePolled<Known>(
+  const [more, setMore] = useState<{ of: AccountData; owned: AccountData['owned'] } | null>(null)
+  const shown = useRef(0)
+  const state = usePolled<AccountData>(
     session?.address ?? null,
     async () => {
       await send('/v1/auth/validate')
-      return readAccount(session!, parts, send)
+      return readAccount(session!, shown.current, send)
     },
     // what was typed stays when the same wallet signs in again
-    { again: `${parts} ${session?.token}` },
+    { again: session?.token },
   )
-  const { data, refresh } = asked
+  const { data, refresh } = state
   const isUnknown = data === undefined
-  const latest = useRef({ talk, say })
-  latest.current = { talk, say }
+  // what was read after an earlier answer may have changed
+  const owned = more?.of === data && more ? more.owned : (data?.owned ?? NOTHING)
+  shown.current = owned.items.length
+  const owner = data && session ? ownerOf(data.cluster, session.address) : undefined
+  const readMore = async () => {
+    const next = await readNextNames(owner!, owned.items, send)
+    setMore({ of: data!, owned: next })
+  }
+  const failed = useRef<Error | undefined>(undefined)
+  const problem = state.error ?? error
+  const latest = useRef({ talk, say, problem })
+  latest.current = { talk, say, problem }
   useEffect(() => {
-    // nothing that was shown needs the wallet to sign in again
+    // sign out only if no data is shown yet; otherwise the page keeps its data and asks to sign in again
     if (!session?.isEnded || !isUnknown) return
     signedIn.set(null)
     latest.current.talk.say(KEY_ENDED, 'error')
   }, [session, isUnknown])
-  const problem = asked.error ?? error
   const text = problem && sentenceOf(problem)
   useEffect(() => {
-    if (!text) return
+    // a change was made, and only the reading after it failed
+    if (!text || latest.current.problem === failed.current) return
     latest.current.talk.say(text, 'error')
     return () => {
       const { talk, say } = latest.current
@@ -254,13 +231,19 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
   }, [text])
   return {
     /** `cluster` is undefined while it is loading. */
-    known: data ?? { cluster: undefined, owned: NOTHING, invitations: [], moreInvitations: false },
+    known: { cluster: undefined, invitations: [], moreInvitations: false, ...data, owned },
     /** Reads the account again. @param done message about the change that was made */
     async reload(done?: string): Promise<void> {
-      if (session) await refresh()
-      if (done) say(done)
+      const problem = session ? await refresh() : undefined
+      if (!done) return
+      failed.current = problem
+      say(done)
     },
-    moreNames: () => setParts(parts + 1),
+    /** Reads the next names; undefined where the rest cannot be read. */
+    moreNames:
+      owner === undefined
+        ? undefined
+        : () => readMore().catch((error: unknown) => say(sentenceOf(error), 'error')),
   }
 }
 
@@ -272,18 +255,20 @@ function useWalletActions(
   const payer = { payer: session?.address ?? '', isTestnet }
   const { sent, forget, follow } = useSentTransactions(payer, say, reload)
   const connected = useRef<ConnectedAccount | null>(null)
-  const confirmed = (asked: ConfirmationQuestion, more?: () => string) =>
-    talk.confirmed(asked, left, more)
+  const confirmed = (question: ConfirmationQuestion, more?: () => string) =>
+    talk.confirmed(question, left, more)
   /** The connected account. @throws Error where the wallet offers another account */
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
     const wallet = wallets.find(({ id }) => id === session.walletId)
     if (!wallet) throw new Error('The wallet you signed in with is not there any more.')
-    const found = await wallet.connect()
-    if (found.address !== session.address)
-      throw new Error(`The wallet shows ${found.address}, you are signed in as ${session.address}.`)
-    connected.current = found
-    return found
+    const connectedAccount = await wallet.connect()
+    if (connectedAccount.address !== session.address)
+      throw new Error(
+        `The wallet shows ${connectedAccount.address}, you are signed in as ${session.address}.`,
+      )
+    connected.current = connectedAccount
+    return connectedAccount
   }
   const pay = async (
     chain: ChainToSendOn,
@@ -316,20 +301,27 @@ function useWalletActions(
     account,
     async signIn(wallet: BrowserWallet) {
       talk.say(`Waiting for ${wallet.name}…`)
-      const found = await wallet.connect()
-      const { type, address } = found
-      signedIn.set({ token: await keyOf(found), type, address, walletId: wallet.id })
+      const connectedAccount = await wallet.connect()
+      const { type, address } = connectedAccount
+      signedIn.set({ token: await keyOf(connectedAccount), type, address, walletId: wallet.id })
       // the pressed button goes, and the focus with it
       document.getElementById('main')?.focus({ preventScroll: true })
       talk.say('Signed in.')
     },
-    /** Verifies the wallet in a cluster that lists it, by a signature that will be public. */
-    async signMembership(cluster: string): Promise<void> {
-      const found = await account()
+    /**
+     * Verifies the wallet in a cluster that lists it, by a signature that will be public.
+     * @param isPrivate whether the cluster lists it in private
+     */
+    async signMembership(cluster: string, isPrivate: boolean): Promise<void> {
+      const connectedAccount = await account()
       say('Waiting for your wallet…')
-      const token = await keyOf(found, { cluster }, isTestnet)
-      await callApi(`/v1/clusters/verify/${cluster}`, { method: 'POST', isTestnet, token })
-      await reload('Signed. The signature is public in some 12 minutes.')
+      const signed = await signMembershipWith(connectedAccount, cluster, isTestnet)
+      if (!signed) {
+        await reload()
+        throw new Error(NOT_SIGNED)
+      }
+      const when = isPrivate ? 'once the wallet is' : 'in some 12 minutes'
+      await reload(`Signed. The signature is public ${when}.`)
     },
     async signOut(everywhere = false) {
       const path = everywhere ? '/v1/auth/token?everywhere=true' : '/v1/auth/token'
@@ -390,8 +382,8 @@ function useWallet(shared: Shared) {
     reload,
     moreNames,
     /** Makes a change, reads the account again and shows the message `done`. */
-    async change(done: string, ...asked: Parameters<Send>): Promise<void> {
-      await send(...asked)
+    async change(done: string, ...request: Parameters<Send>): Promise<void> {
+      await send(...request)
       await reload(done)
     },
     message: talk.message,

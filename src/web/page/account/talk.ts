@@ -12,7 +12,7 @@ export interface ConfirmationQuestion {
 
 type Message = { text: string; kind: 'note' | 'error' }
 /** A question that is being shown. */
-type Asked = ConfirmationQuestion & { answer(isYes: boolean): void }
+type ShownQuestion = ConfirmationQuestion & { answer(isYes: boolean): void }
 /** Shows a message about the wallet's work. It does nothing once another wallet is signed in. */
 export type ShowMessage = (text: string, kind?: Message['kind']) => void
 
@@ -22,7 +22,7 @@ const DOUBLE_CLICK_MS = 500
 /** State of the page's message line and question. */
 export function useTalk() {
   const [message, setMessage] = useState<Message>({ text: '', kind: 'note' })
-  const [question, setQuestion] = useState<Asked | null>(null)
+  const [question, setQuestion] = useState<ShownQuestion | null>(null)
   const before = useRef<Promise<unknown>>(Promise.resolve())
   const say: ShowMessage = (text, kind = 'note') => setMessage({ text, kind })
   return {
@@ -34,7 +34,11 @@ export function useTalk() {
      * @param more end of its text as of then
      * @returns whether the answer was yes
      */
-    confirmed(asked: ConfirmationQuestion, left: AbortSignal, more = () => ''): Promise<boolean> {
+    confirmed(
+      question: ConfirmationQuestion,
+      left: AbortSignal,
+      more = () => '',
+    ): Promise<boolean> {
       const ask = () =>
         new Promise<boolean>((resolve) => {
           if (left.aborted) return resolve(false)
@@ -42,7 +46,7 @@ export function useTalk() {
             setQuestion(null)
             resolve(isYes)
           }
-          setQuestion({ ...asked, text: asked.text + more(), answer })
+          setQuestion({ ...question, text: question.text + more(), answer })
           // withdraw the question when the wallet that it is for signs out; otherwise it would block the questions of
           // the next wallet
           left.addEventListener('abort', () => answer(false))

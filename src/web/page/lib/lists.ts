@@ -36,8 +36,8 @@ export async function readNextItems<T extends { name: string }>(
  */
 export async function findCommunity(name: string, ask: Ask): Promise<Community | null> {
   const path = '/v1/communities'
-  const found = await ask<object[]>(`${path}?name=${encodeURIComponent(name)}`)
-  return found.length > 0 ? ask<Community>(`${path}/${encodeURIComponent(name)}`) : null
+  const matches = await ask<object[]>(`${path}?name=${encodeURIComponent(name)}`)
+  return matches.length > 0 ? ask<Community>(`${path}/${encodeURIComponent(name)}`) : null
 }
 
 /** Maximum number of names that one request reads. */
@@ -56,9 +56,9 @@ export const readNextNames = <T extends { name: string } = OwnedName>(
 export function useListParts<T>(
   key: string | null,
   read: (known: readonly T[], get: Ask) => Promise<ListPart<T>>,
-): { asked: ApiState<ListPart<T>>; more(): Promise<void> } {
+): { state: ApiState<ListPart<T>>; more(): Promise<unknown> } {
   const last = useRef<{ of: string; items: readonly T[] }>({ of: '', items: [] })
-  const { refresh, ...asked } = usePolled(key, async ({ isTestnet, signal, get }) => {
+  const { refresh, ...state } = usePolled(key, async ({ isTestnet, signal, get }) => {
     const of = `${isTestnet} ${key}`
     const list = await read(last.current.of === of ? last.current.items : [], get)
     // a late answer to the read of another list
@@ -66,5 +66,5 @@ export function useListParts<T>(
     last.current = { of, items: list.items }
     return list
   })
-  return { asked, more: refresh }
+  return { state, more: refresh }
 }

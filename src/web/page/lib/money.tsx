@@ -18,7 +18,7 @@ export interface Amount {
 /** Stands for the hub, in whose coin bids are. */
 export const HUB = 'hub'
 /** Stands for a chain's coin. */
-export const NATIVE = 'native'
+export const NATIVE_TOKEN = 'native'
 
 /** What this page has read, by network and path. Units do not change. */
 const answers = new Map<string, Promise<unknown>>()
@@ -42,30 +42,30 @@ export const readChains = async (isTestnet: boolean): Promise<Chain[]> =>
 export const useChains = () => usePolled('', ({ isTestnet }) => readChains(isTestnet))
 
 /** The unit of an amount. @throws ClusterdError */
-export async function unitOf(
+export async function readUnit(
   { network, token }: Omit<Amount, 'amount'>,
   isTestnet: boolean,
 ): Promise<Unit> {
-  if (token !== NATIVE) {
+  if (token !== NATIVE_TOKEN) {
     const path = `/v1/tokens/${network}/${encodeURIComponent(token)}`
     const { symbol, decimals } = await readOnce<TokenUnit>(path, isTestnet)
     // anybody may give a token any symbol, so its address stays beside it
     return { symbol: `${symbol ?? 'of the token'} (${shortText(token)})`, decimals }
   }
-  const found = (await readChains(isTestnet)).find((chain) =>
+  const chain = (await readChains(isTestnet)).find((chain) =>
     network === HUB ? chain.role === HUB : chain.network === network,
   )
-  return found?.gasToken ?? { symbol: 'base units', decimals: 0 }
+  return chain?.gasToken ?? { symbol: 'base units', decimals: 0 }
 }
 type TokenUnit = Answer<'GET', '/v1/tokens/{network}/{token}'>
 
 /** `0.01 ETH`, `5 USDC (0x1234…abcd)`. @throws ClusterdError */
 export const priceText = async (price: Amount, isTestnet: boolean): Promise<string> =>
-  moneyText(price.amount, await unitOf(price, isTestnet))
+  moneyText(price.amount, await readUnit(price, isTestnet))
 
 /** A bid within a sentence. @param amount wei of the hub */
 export const Bid = ({ amount }: { amount: string }) => (
-  <Money network={HUB} token={NATIVE} amount={amount} />
+  <Money network={HUB} token={NATIVE_TOKEN} amount={amount} />
 )
 
 /** An amount within a sentence. */

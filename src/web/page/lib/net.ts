@@ -23,7 +23,7 @@ export function useNetwork() {
 }
 
 /** What a request of a page needs: its network, and the signal that cancels it. */
-export interface Asked {
+export interface ReadContext {
   isTestnet: boolean
   signal: AbortSignal
   /** Reads a path of the API. */
@@ -33,6 +33,12 @@ export interface Asked {
 export interface ApiState<T> {
   data?: T
   error?: Error
+}
+
+/** A refresh that waits for an answer to its request, or to a later one. */
+interface Refresh {
+  round: number
+  done(error?: Error): void
 }
 
 /** Pause before a hidden page checks whether it is visible again, ms. */
@@ -51,59 +57,70 @@ export interface PollOptions<T> {
  * Sends a request whenever the key or the network changes, and again after a pause while the page is open and visible. After an outage
  * the request is repeated even if `everyMs` is 0.
  * @param subject what is asked about; null while there is nothing to ask
- * @returns the state, and `refresh`, which sends the request again and waits for its answer
+ * @returns the state, and `refresh`, which sends the request again and resolves with its error, if any
  */
 export function usePolled<T>(
   subject: string | null,
-  ask: (asked: Asked) => Promise<T>,
+  ask: (context: ReadContext) => Promise<T>,
   { everyMs = 0, isLast = () => everyMs === 0, again }: PollOptions<T> = {},
-): ApiState<T> & { refresh(): Promise<void> } {
+): ApiState<T> & { refresh(): Promise<Error | undefined> } {
   const { isTestnet } = useNetwork()
   const key = subject === null ? null : `${isTestnet} ${subject}`
-  const [asked, setAsked] = useState<ApiState<T>>({})
-  const [turn, setTurn] = useState(0)
-  const refreshed = useRef<(() => void)[]>([])
+  const [state, setState] = useState<ApiState<T>>({})
+  const [round, setRound] = useState(0)
+  const refreshes = useRef({ round: 0, waiting: [] as Refresh[] })
+  /** Ends the refreshes up to a round: an answer to an earlier request must not end a later one. */
+  const settle = (round: number, error?: Error) => {
+    const { waiting } = refreshes.current
+    refreshes.current.waiting = waiting.filter((one) => one.round > round)
+    for (const one of waiting) if (one.round <= round) one.done(error)
+  }
   const shown = useRef(key)
   const latest = useRef({ ask, isLast, everyMs, isTestnet })
   latest.current = { ask, isLast, everyMs, isTestnet }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asks again when `again` or `turn` changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asks again when `again` or `round` changes
   useEffect(() => {
-    if (shown.current !== key) setAsked({})
+    if (shown.current !== key) setState({})
     shown.current = key
-    if (key === null) return
+    if (key === null) return settle(round)
     const closed = new AbortController()
     const { signal } = closed
     const askAgain = async (isFirst = false) => {
       const { ask, isLast, everyMs, isTestnet } = latest.current
       const of = { isTestnet, signal }
       let pauseMs: number | null = everyMs || null
+      let failed: Error | undefined
       // do not poll while the page is hidden
       if (!document.hidden || isFirst)
         try {
           const data = await ask({ ...of, get: (path) => callApi(path, of) })
           if (signal.aborted) return
-          setAsked({ data })
+          setState({ data })
           if (isLast(data)) pauseMs = null
         } catch (error) {
           if (signal.aborted) return
-          setAsked((known) => ({ ...known, error: error as Error }))
+          failed = error as Error
+          setState((known) => ({ ...known, error: error as Error }))
           pauseMs ??= outagePauseMs(error)
         }
       else pauseMs ??= HIDDEN_PAUSE_MS
-      for (const done of refreshed.current.splice(0)) done()
+      settle(round, failed)
       if (pauseMs === null) return
       await pause(pauseMs)
       if (!signal.aborted) void askAgain()
     }
     void askAgain(true)
     return () => closed.abort()
-  }, [key, again, turn])
+  }, [key, again, round])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the component goes
+  useEffect(() => () => settle(Infinity), [])
   const refresh = () =>
-    new Promise<void>((done) => {
-      refreshed.current.push(done)
-      setTurn((turn) => turn + 1)
+    new Promise<Error | undefined>((done) => {
+      const round = ++refreshes.current.round
+      refreshes.current.waiting.push({ round, done })
+      setRound(round)
     })
-  return { ...asked, refresh }
+  return { ...state, refresh }
 }
 
 /** Reads a path of the API, and polls it as `usePolled` does. @param path null while there is nothing to ask */

@@ -1,7 +1,7 @@
 import { pause } from '../../../client/time.js'
 import { type ApiCallOptions, callApi } from './api.js'
 import { chainName, durationText, findChain } from './format.js'
-import { HUB, NATIVE, priceText } from './money.js'
+import { HUB, NATIVE_TOKEN, priceText } from './money.js'
 import type { Cluster, NameAvailabilityResponse, Overview } from './types.js'
 
 /** Availability and price of a name, shown before the visitor signs in. */
@@ -17,17 +17,17 @@ export interface NameAvailabilityAndPrice {
 /** Availability and price of a name. @throws ClusterdError */
 export async function readNameAvailabilityAndPrice(
   name: string,
-  asked: Asked,
+  options: ReadOptions,
 ): Promise<NameAvailabilityAndPrice> {
-  const [[found], overview] = await Promise.all([
-    callApi<NameAvailabilityResponse[]>('/v1/names/register/check', { ...asked, body: [name] }),
-    callApi<Overview>('/v1/overview', asked),
+  const [[availability], overview] = await Promise.all([
+    callApi<NameAvailabilityResponse[]>('/v1/names/register/check', { ...options, body: [name] }),
+    callApi<Overview>('/v1/overview', options),
   ])
-  const bid = { network: HUB, token: NATIVE, amount: overview.bidWei }
-  const price = await priceText(bid, asked.isTestnet)
-  const isFree = found?.isAvailable === true
+  const bid = { network: HUB, token: NATIVE_TOKEN, amount: overview.bidWei }
+  const price = await priceText(bid, options.isTestnet)
+  const isFree = availability?.isAvailable === true
   const taken =
-    found?.reason === 'pending' ? `A bid for ${name} is under way.` : `${name} is taken.`
+    availability?.reason === 'pending' ? `A bid for ${name} is under way.` : `${name} is taken.`
   return { isFree, price, text: isFree ? termsText(price, overview) : taken, overview }
 }
 
@@ -56,19 +56,19 @@ const TYPING_MS = 200
 /** Waits until the visitor has stopped typing. @throws the signal's reason if another letter was typed */
 export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_MS, signal)
 
-type Asked = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
+type ReadOptions = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
 
 /**
  * Whether a name is taken. The requested route answers 200 for a free name too, because the browser's console logs each
  * 404.
  */
-export async function isNameTaken(name: string, asked: Asked): Promise<boolean> {
-  const [found] = await callApi<NameAvailabilityResponse[]>('/v1/names/register/check', {
-    ...asked,
+export async function isNameTaken(name: string, options: ReadOptions): Promise<boolean> {
+  const [availability] = await callApi<NameAvailabilityResponse[]>('/v1/names/register/check', {
+    ...options,
     body: [name],
   })
-  return found?.isAvailable === false && found.reason !== 'pending'
+  return availability?.isAvailable === false && availability.reason !== 'pending'
 }
 
-export const findCluster = async (name: string, asked: Asked): Promise<Cluster | null> =>
-  (await isNameTaken(name, asked)) ? callApi<Cluster>(`/v1/clusters/name/${name}`, asked) : null
+export const findCluster = async (name: string, options: ReadOptions): Promise<Cluster | null> =>
+  (await isNameTaken(name, options)) ? callApi<Cluster>(`/v1/clusters/name/${name}`, options) : null

@@ -45,7 +45,7 @@ export function useTabState<T>({ get, listen }: TabState<T>): T {
   return get()
 }
 
-/** Null where nothing is stored, or nothing can be. */
+/** A stored item of this tab. Null where none is stored, or where the browser allows no storage. */
 export function loadTabItem<T>(item: string): T | null {
   try {
     return JSON.parse(sessionStorage.getItem(item) ?? 'null')

@@ -167,8 +167,9 @@ export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreProps
   }, [isMore])
   const go = () => {
     setPressed(true)
-    onMore()
+    onMore?.()
   }
+  if (isMore && !onMore) return <p class="soft">There are more.</p>
   if (isMore)
     return (
       <p>
@@ -185,7 +186,8 @@ export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreProps
 }
 interface MoreProps {
   isMore: boolean
-  onMore: () => unknown
+  /** undefined where the next part cannot be read. */
+  onMore: (() => unknown) | undefined
   /** Text at the end of the list. */
   atEnd?: string | undefined
 }
@@ -224,14 +226,14 @@ export const NameList = ({ names }: { names: readonly { name: string }[] }) => (
 
 /** A list as far as it was read, with a button that reads more, or a sentence where it is empty. */
 export const LoadedList = <T,>({
-  asked,
+  state,
   more,
   empty,
   lines,
   atEnd,
   children,
 }: LoadedListProps<T>) => (
-  <LoadedContent asked={asked} lines={lines}>
+  <LoadedContent state={state} lines={lines}>
     {({ items, isMore }) =>
       items.length === 0 ? (
         <p class="empty">{empty}</p>
@@ -245,8 +247,8 @@ export const LoadedList = <T,>({
   </LoadedContent>
 )
 interface LoadedListProps<T> {
-  asked: ApiState<ListPart<T>>
-  more: () => unknown
+  state: ApiState<ListPart<T>>
+  more: MoreProps['onMore']
   /** Sentence for a list without items. */
   empty: string
   lines?: number | undefined
@@ -255,15 +257,15 @@ interface LoadedListProps<T> {
 }
 
 /** Content that is being read: skeleton lines while it loads, an error message if it fails. */
-export function LoadedContent<T>({ asked, lines = 3, children }: LoadedProps<T>) {
-  if (asked.data !== undefined)
+export function LoadedContent<T>({ state, lines = 3, children }: LoadedProps<T>) {
+  if (state.data !== undefined)
     return (
       <>
-        {children(asked.data)}
-        {asked.error && <p class="empty">{asked.error.message}</p>}
+        {children(state.data)}
+        {state.error && <p class="empty">{state.error.message}</p>}
       </>
     )
-  if (asked.error) return <p class="empty">{asked.error.message}</p>
+  if (state.error) return <p class="empty">{state.error.message}</p>
   return (
     <div class="skeleton" aria-hidden="true">
       {Array.from({ length: lines }, (_, i) => (
@@ -273,7 +275,7 @@ export function LoadedContent<T>({ asked, lines = 3, children }: LoadedProps<T>)
   )
 }
 interface LoadedProps<T> {
-  asked: ApiState<T>
+  state: ApiState<T>
   lines?: number | undefined
   children: (data: T) => ComponentChildren
 }

@@ -24,17 +24,17 @@ const LEAST_LETTERS = 2
  * text
  */
 function useSuggestions(prefix: string | null): readonly Suggestion[] {
-  const asked = usePolled<Suggestion[]>(prefix, async (asking) => {
+  const state = usePolled<Suggestion[]>(prefix, async (asking) => {
     await waitUntilTypingPauses(asking.signal)
-    const [found, offer] = await Promise.all([
+    const [suggestions, offer] = await Promise.all([
       callApi<Suggestion[]>(`/v1/names/search?prefix=${prefix}`, asking),
       // suggest registered names even if the price can't be read
       readNameAvailabilityAndPrice(prefix!, asking).catch(() => null),
     ])
-    return offer?.isFree ? [...found, { name: prefix!, price: offer.price }] : found
+    return offer?.isFree ? [...suggestions, { name: prefix!, price: offer.price }] : suggestions
   })
   const known = useRef<readonly Suggestion[]>([])
-  if (asked.data) known.current = asked.data
+  if (state.data) known.current = state.data
   // keep fitting suggestions until the next answer, so that the list does not flicker at each letter
   return prefix ? known.current.filter(({ name }) => name.startsWith(prefix)) : []
 }

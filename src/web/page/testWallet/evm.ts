@@ -21,10 +21,10 @@ const provider = {
     if (method !== 'wallet_switchEthereumChain')
       return askTestNode(chosenChain!.rpcUrl, method, params)
     const wanted = Number((params[0] as { chainId: string }).chainId)
-    const found = chains.find(({ chainId }) => chainId === wanted)
-    if (!found)
+    const chain = chains.find(({ chainId }) => chainId === wanted)
+    if (!chain)
       throw Object.assign(new Error(`The test wallet knows no chain ${wanted}.`), { code: 4902 })
-    chosenChain = found
+    chosenChain = chain
     return null
   },
 }

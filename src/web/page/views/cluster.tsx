@@ -48,7 +48,7 @@ const isMissing = (error: Error | undefined): boolean =>
 /** `/:name`: the cluster that holds a name. If only the other network has the name, its cluster there. */
 export function NamePage({ name }: { name: string }) {
   const { isTestnet } = useNetwork()
-  const cluster = usePolled(name, (asked) => findCluster(name, asked))
+  const cluster = usePolled(name, (context) => findCluster(name, context))
   const community = usePolled(name, ({ get }) => findCommunity(name, get))
   const { error } = cluster
   const ens = ensNameOf(name, isTestnet)
@@ -65,7 +65,7 @@ export function NamePage({ name }: { name: string }) {
         )}
       </Head>
       {community.data && <Rules name={name} community={community.data} />}
-      <LoadedContent asked={cluster}>{(found) => <Holdings cluster={found} />}</LoadedContent>
+      <LoadedContent state={cluster}>{(data) => <Holdings cluster={data} />}</LoadedContent>
       {community.data && <Members community={name} />}
     </>
   )
@@ -92,15 +92,15 @@ const summaryOf = ({ wallets, createdAt }: Cluster): string =>
 
 function FreeName({ name }: { name: string }) {
   const { isTestnet, href } = useNetwork()
-  const elsewhere = usePolled(name, (asked) =>
-    isNameTaken(name, { ...asked, isTestnet: !isTestnet }),
+  const elsewhere = usePolled(name, (context) =>
+    isNameTaken(name, { ...context, isTestnet: !isTestnet }),
   )
   // terms on the hub, or the reason why the name can't be registered now
-  const terms = usePolled(name, (asked) => readNameAvailabilityAndPrice(name, asked))
+  const terms = usePolled(name, (context) => readNameAvailabilityAndPrice(name, context))
   return (
     <Head picture={name} title={<NameLabel name={name} />}>
       <p>Nobody holds this name on the {isTestnet ? 'testnet' : 'mainnet'}.</p>
-      <LoadedContent asked={terms} lines={1}>
+      <LoadedContent state={terms} lines={1}>
         {({ text }) => <p class="soft">{text}</p>}
       </LoadedContent>
       <p class="row">
@@ -223,7 +223,7 @@ function Holdings({ cluster, address }: { cluster: Cluster | null; address?: str
       <Card title="History">
         <History
           addresses={cluster ? cluster.wallets.map(({ address }) => address) : [address!]}
-          names={names.asked.data?.items}
+          names={names.state.data?.items}
         />
       </Card>
     </div>
@@ -246,13 +246,13 @@ function History({ addresses, names }: HistoryProps) {
     items.sort((a, b) => eventNumber(b) - eventNumber(a))
     return { items: items.slice(0, limit), isMore: items.length >= limit }
   })
-  const { data } = list.asked
+  const { data } = list.state
   const isFull = data !== undefined && data.items.length >= EVENTS.most
-  const asked = isFull ? { data: { ...data, isMore: false } } : list.asked
+  const state = isFull ? { data: { ...data, isMore: false } } : list.state
   return (
     <LoadedList
       {...list}
-      asked={asked}
+      state={state}
       lines={5}
       empty="It has done nothing in public."
       atEnd={data?.isMore ? 'What is older is in the feed of events alone.' : undefined}
@@ -279,9 +279,9 @@ interface HistoryProps {
 /** `/:community/:name`: the owner of a name below a community. A wallet name of a cluster has the same form. */
 export function NameBelowCommunityPage({ community, name }: { community: string; name: string }) {
   const full = `${community}/${name}`
-  const found = usePolled(full, async (asked) => {
+  const owner = usePolled(full, async (context) => {
     const body = [{ name: full }]
-    const records = await callApi<NameRecord[]>('/v1/names', { ...asked, body })
+    const records = await callApi<NameRecord[]>('/v1/names', { ...context, body })
     return records[0] ?? null
   })
   useTitle(full)
@@ -296,7 +296,7 @@ export function NameBelowCommunityPage({ community, name }: { community: string;
           </>
         }
       >
-        <LoadedContent asked={found} lines={1}>
+        <LoadedContent state={owner} lines={1}>
           {(record) =>
             record ? (
               <>
@@ -317,7 +317,7 @@ export function NameBelowCommunityPage({ community, name }: { community: string;
           }
         </LoadedContent>
       </Head>
-      {found.data && <AddressView address={found.data.address} />}
+      {owner.data && <AddressView address={owner.data.address} />}
     </>
   )
 }
@@ -327,8 +327,8 @@ export function NameBelowCommunityPage({ community, name }: { community: string;
  * community.
  */
 function FreeMember({ community, name }: { community: string; name: string }) {
-  const asked = usePolled(community, ({ get }) => findCommunity(community, get))
-  if (asked.data === null)
+  const rules = usePolled(community, ({ get }) => findCommunity(community, get))
+  if (rules.data === null)
     return (
       <>
         <p>
@@ -340,7 +340,7 @@ function FreeMember({ community, name }: { community: string; name: string }) {
       </>
     )
   return (
-    <LoadedContent asked={asked} lines={1}>
+    <LoadedContent state={rules} lines={1}>
       {() => (
         <>
           <p>Nobody has this name.</p>
@@ -356,10 +356,10 @@ function FreeMember({ community, name }: { community: string; name: string }) {
 /** `/address/:a`: the name of an address, its own names and its history. */
 export function AddressPage({ address }: { address: string }) {
   // use the route of many addresses: it answers 200 for an unknown address
-  const record = usePolled(address, async (asked) => {
+  const record = usePolled(address, async (context) => {
     const body = [address]
-    const [found] = await callApi<NameRecord[]>('/v1/names/address', { ...asked, body })
-    return found!
+    const [first] = await callApi<NameRecord[]>('/v1/names/address', { ...context, body })
+    return first!
   })
   useTitle(address)
   // `address/<name>` can also be a name below the community `address`; only the service knows every form of addresses
@@ -370,7 +370,7 @@ export function AddressPage({ address }: { address: string }) {
   return (
     <>
       <Head picture={clusterName} title={<CopyableText text={address} isWhole />} class="address">
-        <LoadedContent asked={record} lines={1}>
+        <LoadedContent state={record} lines={1}>
           {({ type, isVerified }) =>
             clusterName ? (
               <p class="row">
@@ -402,8 +402,8 @@ function AddressView({ address }: { address: string }) {
     return clusterId ? get<Cluster>(`/v1/clusters/id/${clusterId}`) : null
   })
   return (
-    <LoadedContent asked={cluster}>
-      {(found) => <Holdings cluster={found} address={address} />}
+    <LoadedContent state={cluster}>
+      {(data) => <Holdings cluster={data} address={address} />}
     </LoadedContent>
   )
 }

@@ -68,7 +68,7 @@ export function Home() {
       </div>
       <div class="columns">
         <Card title="Happening now" aside={<span class="pulse" aria-hidden="true" />}>
-          <LoadedContent asked={newest} lines={8}>
+          <LoadedContent state={newest} lines={8}>
             {({ items }) =>
               items.length > 0 ? (
                 <EventList events={items.filter(isInformativeEvent).slice(0, SHOWN)} />
@@ -80,12 +80,12 @@ export function Home() {
         </Card>
         <div>
           <Card title="Totals">
-            <LoadedContent asked={overview} lines={5}>
+            <LoadedContent state={overview} lines={5}>
               {Counts}
             </LoadedContent>
           </Card>
           <Card title="Chains">
-            <LoadedContent asked={overview}>{Chains}</LoadedContent>
+            <LoadedContent state={overview}>{Chains}</LoadedContent>
           </Card>
           <CommunityList />
         </div>

@@ -1,6 +1,6 @@
 import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { firstNameInText, type PageLocation, pathOfName, pathOfText } from '../../paths.js'
-import { type Asked, useNetwork, usePolled, useTitle } from '../lib/net.js'
+import { type ReadContext, useNetwork, usePolled, useTitle } from '../lib/net.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 import { Link, LoadedContent } from '../parts/basics.js'
 import { SearchBox } from '../parts/search.js'
@@ -29,7 +29,7 @@ export function NotFound({ text }: { text: string }) {
 }
 
 /** Path of a cluster's page; null for a cluster without a page. */
-async function pathOfCluster(id: string, get: Asked['get']): Promise<string | null> {
+async function pathOfCluster(id: string, get: ReadContext['get']): Promise<string | null> {
   const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
   const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
   if (!wallet) return null
@@ -38,7 +38,7 @@ async function pathOfCluster(id: string, get: Asked['get']): Promise<string | nu
 }
 
 /** Path of an address's page; null for a text that is no address, and for a hex address without a name. */
-async function pathOfAddress(text: string, get: Asked['get']): Promise<string | null> {
+async function pathOfAddress(text: string, get: ReadContext['get']): Promise<string | null> {
   const { type, clusterName } = await get<NameRecord>(
     `/v1/names/address/${encodeURIComponent(text)}`,
   )
@@ -52,10 +52,10 @@ const ASK = { cluster: pathOfCluster, address: pathOfAddress } as const
 /**
  * Redirects a path that has a hash or an address where a name is expected, to the page of the transaction or address.
  */
-export function LookupRedirect({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
+export function LookupRedirect({ text, kinds, otherwise }: Omit<SearchPlace, 'page'>) {
   const { go } = useNetwork()
-  const found = usePolled(text, async ({ signal, get }) => {
-    for (const reading of asked) {
+  const redirect = usePolled(text, async ({ signal, get }) => {
+    for (const reading of kinds) {
       const path = await ASK[reading](text, get)
       // do nothing if the visitor has opened another page meanwhile
       signal.throwIfAborted()
@@ -65,12 +65,12 @@ export function LookupRedirect({ text, asked, otherwise }: Omit<SearchPlace, 'pa
       replace: true,
     })
   })
-  return <LoadedContent asked={found}>{() => null}</LoadedContent>
+  return <LoadedContent state={redirect}>{() => null}</LoadedContent>
 }
 
 /** Redirects from an ENS name to the name's page, on the network of its ENS parent. */
 export function EnsRedirect({ name, isTestnet }: { name: string; isTestnet: boolean }) {
   const { go } = useNetwork()
   const open = async () => go(pathOfText(name), { replace: true, isTestnet })
-  return <LoadedContent asked={usePolled(name, open)}>{() => null}</LoadedContent>
+  return <LoadedContent state={usePolled(name, open)}>{() => null}</LoadedContent>
 }

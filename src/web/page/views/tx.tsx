@@ -48,8 +48,8 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** The steps of a transaction from sending to its decision. */
-function stationsOf(found: TxStatus): Station[] {
-  const { status, hubTx, tx, updatedAt, block } = found
+function stationsOf(txStatus: TxStatus): Station[] {
+  const { status, hubTx, tx, updatedAt, block } = txStatus
   const isSeen = status !== 'not_found'
   const inBlock = block === undefined ? '.' : `, in block ${groupedDigits(block)}.`
   const seen = updatedAt ? `Seen ${updatedAt.slice(0, 19)} UTC` : 'A chain has it'
@@ -58,9 +58,9 @@ function stationsOf(found: TxStatus): Station[] {
     isSeen
       ? ['Sent', 'done', seen + inBlock]
       : ['Sent', 'now', 'Not seen by any chain yet. It may take a moment.'],
-    ['Confirmed', ...confirmed(found)],
-    ...(isBridged ? [['Over the bridge', ...bridged(found)] as const] : []),
-    decided(found),
+    ['Confirmed', ...confirmed(txStatus)],
+    ...(isBridged ? [['Over the bridge', ...bridged(txStatus)] as const] : []),
+    decided(txStatus),
   ]
 }
 
@@ -91,9 +91,9 @@ const DECIDING: Readonly<Record<string, string>> = {
   leading: 'It leads for its name.',
 }
 
-function decided(found: TxStatus): Station {
-  const { status, step = '', names = [], hubBlock } = found
-  if (!isFinalStatus(found)) return ['Decided', 'next', DECIDING[step] ?? '']
+function decided(txStatus: TxStatus): Station {
+  const { status, step = '', names = [], hubBlock } = txStatus
+  if (!isFinalStatus(txStatus)) return ['Decided', 'next', DECIDING[step] ?? '']
   const first = names[0]?.name
   const text = (
     <>
@@ -121,10 +121,10 @@ function HubBlock({ block }: { block: number }) {
   )
 }
 
-function Way(found: TxStatus) {
+function Way(txStatus: TxStatus) {
   return (
     <ol class="way">
-      {stationsOf(found).map(([title, state, text, part]) => (
+      {stationsOf(txStatus).map(([title, state, text, part]) => (
         <li key={title} data-state={state}>
           <svg viewBox="0 0 36 36" width="36" height="36" aria-hidden="true">
             <circle cx="18" cy="18" r="15" class="track" />
@@ -198,7 +198,7 @@ const REFUNDS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = {
 }
 
 /** Money that is owed, and how to get it; null where none is owed. */
-function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) {
+function Owed({ txStatus: { credit, refund, reclaimAfter } }: { txStatus: TxStatus }) {
   if (!credit && !refund) return null
   return (
     <Card title="Refund">
@@ -225,10 +225,10 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
 }
 
 /** The known details of a transaction: its chain, blocks and times. */
-function Facts({ found }: { found: TxStatus }) {
+function Facts({ txStatus }: { txStatus: TxStatus }) {
   const { data: chains } = useChains()
   const { data: overview } = useApi<Overview>('/v1/overview')
-  const { tx, network, sender, paid, block, updatedAt } = found
+  const { tx, network, sender, paid, block, updatedAt } = txStatus
   const chain = findChain(chains, network)
   const explorer = chain?.explorer
   const facts: Readonly<Record<string, ComponentChildren>> = {
@@ -237,7 +237,7 @@ function Facts({ found }: { found: TxStatus }) {
     Amount: paid && <Money network={network ?? null} {...paid} />,
     Block: block !== undefined && <Block of={chain} block={block} />,
     Seen: updatedAt && agoText(Date.parse(isoOf(updatedAt))),
-    Expected: expectedText(found, overview),
+    Expected: expectedText(txStatus, overview),
     Explorer: explorer && <a href={`${explorer}/tx/${tx}`}>{new URL(explorer).host}</a>,
   }
   return (
@@ -265,43 +265,44 @@ function expectedText(
 const STATUS_PAUSE_MS = 1_000
 
 export function TxPage({ tx }: { tx: string }) {
-  const asked = useApi<TxStatus>(statusPath(tx), {
+  const state = useApi<TxStatus>(statusPath(tx), {
     everyMs: STATUS_PAUSE_MS,
     isLast: isFinalStatus,
   })
-  const found = asked.data
-  useTitle(found ? HEADINGS[found.status] : 'Transaction')
-  const reason = found?.reason && (REASONS[found.reason] ?? found.reason)
+  const txStatus = state.data
+  useTitle(txStatus ? HEADINGS[txStatus.status] : 'Transaction')
+  const reason = txStatus?.reason && (REASONS[txStatus.reason] ?? txStatus.reason)
   return (
     <>
-      <div class="head tx" data-status={found?.status}>
+      <div class="head tx" data-status={txStatus?.status}>
         <div>
-          <h1 aria-live="polite">{found ? HEADINGS[found.status] : 'Looking it up…'}</h1>
+          <h1 aria-live="polite">{txStatus ? HEADINGS[txStatus.status] : 'Looking it up…'}</h1>
           <p>
             <CopyableText text={tx} isWhole />
           </p>
-          {reason && found?.step !== 'delivery_failed' && <p>{reason}</p>}
-          {found?.replacedBy && (
+          {reason && txStatus?.step !== 'delivery_failed' && <p>{reason}</p>}
+          {txStatus?.replacedBy && (
             <p>
-              Replaced by <CopyableText text={found.replacedBy} to={`/tx/${found.replacedBy}`} />,
-              whose status this is.
+              Replaced by{' '}
+              <CopyableText text={txStatus.replacedBy} to={`/tx/${txStatus.replacedBy}`} />, whose
+              status this is.
             </p>
           )}
         </div>
       </div>
-      {found && found.status !== 'not_found' && <Facts found={found} />}
+      {txStatus && txStatus.status !== 'not_found' && <Facts txStatus={txStatus} />}
       <Card title="Progress">
-        <LoadedContent asked={asked} lines={4}>
+        <LoadedContent state={state} lines={4}>
           {Way}
         </LoadedContent>
       </Card>
-      {found?.names && found.names.length > 0 && (
+      {txStatus?.names && txStatus.names.length > 0 && (
         <Card title="Names">
-          <Names names={found.names} />
-          {found.more !== undefined && <p>and {found.more} more</p>}
+          <Names names={txStatus.names} />
+          {txStatus.more !== undefined && <p>and {txStatus.more} more</p>}
         </Card>
       )}
-      {found && <Owed found={found} />}
+      {txStatus && <Owed txStatus={txStatus} />}
     </>
   )
 }

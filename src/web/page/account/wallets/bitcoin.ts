@@ -11,7 +11,7 @@ interface Injected {
 export const bitcoinWalletKind: PageWalletKind = {
   name: 'Bitcoin',
   foundBy: 'UniSat',
-  discover: (found) =>
+  discover: (onWallet) =>
     discoverInjectedWallet(
       () => (window as Injected).unisat,
       (source) => {
@@ -19,7 +19,7 @@ export const bitcoinWalletKind: PageWalletKind = {
         const sign = (message: string, address: string) =>
           source.signMessage(message, /^[1mn]/.test(address) ? 'ecdsa' : 'bip322-simple')
         const of = { name: 'UniSat', icon: '', type: 'bitcoin', source } as const
-        found(createSignOnlyWallet(of, async () => (await source.requestAccounts())[0], sign))
+        onWallet(createSignOnlyWallet(of, async () => (await source.requestAccounts())[0], sign))
       },
     ),
 }

@@ -16,7 +16,7 @@ const HUB = 'cosmoshub-4'
 export const cosmosWalletKind: PageWalletKind = {
   name: 'Cosmos',
   foundBy: 'Keplr',
-  discover: (found) =>
+  discover: (onWallet) =>
     discoverInjectedWallet(
       () => (window as Injected).keplr,
       (source) => {
@@ -26,7 +26,7 @@ export const cosmosWalletKind: PageWalletKind = {
         }
         const of = { name: 'Keplr', icon: '', type: 'cosmos', source } as const
         const connect = async () => (await source.getKey(HUB)).bech32Address
-        found(createSignOnlyWallet(of, connect, sign))
+        onWallet(createSignOnlyWallet(of, connect, sign))
       },
     ),
 }

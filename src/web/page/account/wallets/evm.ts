@@ -14,11 +14,11 @@ import {
 export const evmWalletKind: PageWalletKind = {
   name: ADDRESS_TYPE_NAMES.evm,
   foundBy: 'EIP-6963',
-  discover(found) {
+  discover(onWallet) {
     window.addEventListener('eip6963:announceProvider', (event) => {
       const announced = (event as CustomEvent<Announced | null>).detail
       if (announced?.info && announced.provider)
-        found(evmWallet(announced.info, announced.provider))
+        onWallet(evmWallet(announced.info, announced.provider))
     })
     window.dispatchEvent(new Event('eip6963:requestProvider'))
   },
@@ -40,7 +40,7 @@ interface Announced {
 }
 
 function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provider): BrowserWallet {
-  const provider: Provider = { request: (asked) => withWalletTimeout(source.request(asked)) }
+  const provider: Provider = { request: (request) => withWalletTimeout(source.request(request)) }
   return {
     id: `evm:${rdns}`,
     name,
@@ -73,8 +73,8 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
             value: hexOfNumber(value),
             chainId: hexOfNumber(chainId),
           }
-          const asked = { method: 'eth_sendTransaction', params: [call] }
-          const sent = Promise.resolve(source.request(asked)).then((hash) => {
+          const request = { method: 'eth_sendTransaction', params: [call] }
+          const sent = Promise.resolve(source.request(request)).then((hash) => {
             if (typeof hash !== 'string' || hash === '')
               throw new Error(`${name} has not sent the transaction.`)
             return hash
@@ -86,7 +86,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
             provider.request({ method, params }) as Promise<T>
           const receipt = await ask<Receipt | null>('eth_getTransactionReceipt', tx)
           if (receipt?.status !== '0x0') return receipt !== null
-          // the receipt has no reason; the same call at the same block has
+          // the receipt has no revert reason, so repeat the call at the receipt's block to get the reason
           const sent = await ask<Record<string, unknown>>('eth_getTransactionByHash', tx)
           const { from, to, value, input: data } = sent
           const reason = await ask('eth_call', { from, to, value, data }, receipt.blockNumber).then(

@@ -11,8 +11,8 @@ export interface PageWalletKind {
   readonly name: string
   /** What `discover` looks for in the browser: a standard, or the name of a wallet. */
   readonly foundBy: string
-  /** Calls `found` for every wallet of the kind in this browser, including wallets that announce themselves later. */
-  discover(found: (wallet: BrowserWallet) => void): unknown
+  /** Calls `onWallet` for every wallet of the kind in this browser, including wallets that announce themselves later. */
+  discover(onWallet: (wallet: BrowserWallet) => void): unknown
 }
 
 /** Chain that a wallet sends on. */
@@ -124,18 +124,18 @@ export const createSignOnlyWallet = (
   },
 })
 
-/** Pause between two looks for an object that a wallet adds to `window`, and their number. */
+/** Pause between two checks for an object that a wallet adds to `window`, ms, and the number of checks. */
 const LATE_MS = 500
-const LATE_LOOKS = 120
+const LATE_CHECKS = 120
 
-/** Calls `found` once a wallet has added its object to `window`, within a minute. */
+/** Calls `onInjected` once a wallet has added its object to `window`, within a minute. */
 export async function discoverInjectedWallet<T>(
   read: () => T | undefined,
-  found: (injected: T) => void,
+  onInjected: (injected: T) => void,
 ): Promise<void> {
-  for (let looks = 0; looks < LATE_LOOKS; looks++) {
+  for (let checks = 0; checks < LATE_CHECKS; checks++) {
     const injected = read()
-    if (injected) return found(injected)
+    if (injected) return onInjected(injected)
     await pause(LATE_MS)
   }
 }
@@ -156,14 +156,14 @@ interface StandardKind<Features> {
   send?(wallet: StandardWallet<Features>, account: WalletAccount): ConnectedAccount['send']
 }
 
-/** Calls `found` for every wallet of the Wallet Standard that is of a kind, also for later ones. */
+/** Calls `onWallet` for every wallet of the Wallet Standard that is of a kind, also for later ones. */
 export function discoverStandardWallets<Features>(
   kind: StandardKind<Features>,
-  found: (wallet: BrowserWallet) => void,
+  onWallet: (wallet: BrowserWallet) => void,
 ): void {
   const { get, on } = getWallets()
   const take = (...wallets: readonly Wallet[]) => {
-    for (const wallet of wallets) if (isOfKind(wallet, kind)) found(standardWallet(wallet, kind))
+    for (const wallet of wallets) if (isOfKind(wallet, kind)) onWallet(standardWallet(wallet, kind))
   }
   take(...get())
   on('register', take)

@@ -15,9 +15,9 @@ export const WALLET_KINDS: Readonly<Record<SigningWalletKind, PageWalletKind>> =
   sui: suiWalletKind,
 }
 
-/** Calls `found` for every wallet of the browser, including wallets that announce themselves later. */
-export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
-  for (const { discover } of Object.values(WALLET_KINDS)) discover(found)
+/** Calls `onWallet` for every wallet of the browser, including wallets that announce themselves later. */
+export function discoverWallets(onWallet: (wallet: BrowserWallet) => void): void {
+  for (const { discover } of Object.values(WALLET_KINDS)) discover(onWallet)
 }
 
 /** The kinds in a sentence, each with `foundBy`: `Ethereum (EIP-6963) or Solana (Wallet Standard)`. */

@@ -19,7 +19,7 @@ type SolanaFeatures = SolanaSignMessageFeature & Partial<SolanaSignAndSendTransa
 export const solanaWalletKind: PageWalletKind = {
   name: ADDRESS_TYPE_NAMES.solana,
   foundBy: 'Wallet Standard',
-  discover: (found) =>
+  discover: (onWallet) =>
     discoverStandardWallets<SolanaFeatures>(
       {
         type: 'solana',
@@ -48,6 +48,6 @@ export const solanaWalletKind: PageWalletKind = {
             return withWalletTimeout(sent, sent)
           },
       },
-      found,
+      onWallet,
     ),
 }

@@ -15,7 +15,7 @@ interface SuiFeatures {
 export const suiWalletKind: PageWalletKind = {
   name: 'Sui',
   foundBy: 'Wallet Standard',
-  discover: (found) =>
+  discover: (onWallet) =>
     discoverStandardWallets<SuiFeatures>(
       {
         type: 'sui',
@@ -24,6 +24,6 @@ export const suiWalletKind: PageWalletKind = {
         sign: async (features, account, message) =>
           (await features[SIGN].signPersonalMessage({ account, message })).signature,
       },
-      found,
+      onWallet,
     ),
 }

@@ -30,9 +30,9 @@ import {
 } from './work.js'
 
 /**
- * Public state of a mirror, folded from another service's feed. The feed has the events, but not the bids, payments and
- * signed changes that led to them. The rows equal the service's own, without private data. The entries have no bodies,
- * so a mirror cannot be replayed.
+ * The fold of a mirror makes the registry's tables from the event feed of another service. The tables equal those of
+ * that service without its private data. The feed has no bids, payments and signed changes, so a mirror's journal
+ * entries have no bodies, and its tables can not be folded again from its journal.
  */
 
 /** Maximum number of events per entry. A malicious feed could list any number of wallets with one actor and time. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { LabelledFamilyKey } from '../registry/families.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import type { CompleteNonEvmSettings, NonEvmSection } from './clusterSection.js'
+import type { CompleteNonEvmSettings, NonEvmSection } from './nonEvmSection.js'
 import type { DraftChainConfig } from './evmChain.js'
 import { chainPresetOf } from './presets.js'
 import { solanaSection } from './solana.js'
@@ -12,7 +12,7 @@ type PerNetwork<Settings> = Readonly<Partial<Record<Network, Settings | undefine
 export const settingsPerNetwork = <Settings extends z.ZodType>(settings: Settings) =>
   z.strictObject({ mainnet: settings.optional(), testnet: settings.optional() }).prefault({})
 
-/** Sections of the chains file for clusters of nodes (such as Solana's), by their keys. */
+/** Sections of the chains file for chain families other than EVM, by section key. */
 const SECTIONS = { solana: solanaSection } satisfies Record<LabelledFamilyKey, NonEvmSection>
 type Sections = typeof SECTIONS
 type Key = keyof Sections
@@ -22,15 +22,15 @@ type Shape<Settings> = Settings extends z.ZodType
   ? ReturnType<typeof settingsPerNetwork<Settings>>
   : never
 
-/** Schemas of the chains file's sections for clusters of nodes, by section key. */
+/** Schemas of the chains file's sections for non-EVM families, by section key. */
 export const nonEvmSectionSchemas = Object.fromEntries(
-  Object.entries<NonEvmSection>(SECTIONS).map(([key, { cluster }]) => [
+  Object.entries<NonEvmSection>(SECTIONS).map(([key, { settings }]) => [
     key,
-    settingsPerNetwork(cluster),
+    settingsPerNetwork(settings),
   ]),
-) as { [K in Key]: Shape<Sections[K]['cluster']> }
+) as { [K in Key]: Shape<Sections[K]['settings']> }
 
-/** Settings of all clusters of nodes in a complete chains file, by section key. */
+/** Settings of all non-EVM chains in a complete chains file, by section key. */
 export type NonEvmSections = {
   readonly [K in Key]: PerNetwork<CompleteNonEvmSettings<Sections[K]>>
 }
@@ -38,20 +38,20 @@ type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 
 export const emptyNonEvmSections = z.object(nonEvmSectionSchemas).parse({}) as NonEvmSections
 
-/** A network's configured cluster of nodes (such as Solana's), with its section of the chains file. */
-interface Found {
+/** Settings of one non-EVM chain (such as Solana devnet) in a draft of the chains file, with their section's rules. */
+interface ConfiguredSection {
   readonly key: Key
   readonly network: Network
   readonly section: NonEvmSection
-  readonly own: object
+  readonly draft: object
 }
 
-/** The clusters of nodes that a chains file configures, in all sections and networks. */
-export const configuredNonEvmSections = (drafts: Drafts): Found[] =>
+/** The non-EVM chains that a chains file configures, in all sections and networks. */
+export const configuredNonEvmSections = (drafts: Drafts): ConfiguredSection[] =>
   KEYS.flatMap((key) =>
     NETWORKS.flatMap((network) => {
-      const own = drafts[key][network]
-      return own ? [{ key, network, section: SECTIONS[key], own }] : []
+      const draft = drafts[key][network]
+      return draft ? [{ key, network, section: SECTIONS[key], draft }] : []
     }),
   )
 
@@ -62,37 +62,37 @@ export const findHubDraft = (
 ): DraftChainConfig | undefined =>
   chains.find((chain) => chain.network === network && chain.role === 'hub')
 
-/** Fills in missing settings of clusters from the presets of their network's hub. A local hub has no presets. */
+/** Fills in missing settings of non-EVM chains from the presets of their network's hub. A local hub has no presets. */
 export function withNonEvmPresets<
   Sections extends Drafts & { chains: readonly DraftChainConfig[] },
 >(file: Sections): Sections {
   const known: Record<string, object> = {}
-  for (const { key, network, section, own } of configuredNonEvmSections(file)) {
+  for (const { key, network, section, draft } of configuredNonEvmSections(file)) {
     const hub = findHubDraft(file.chains, network)
     const isPublic =
       hub !== undefined && !hub.local && hub.chainId === chainPresetOf(hub.label)?.chainId
-    known[key] = { ...known[key], [network]: isPublic ? section.withPresets(own, hub) : own }
+    known[key] = { ...known[key], [network]: isPublic ? section.withPresets(draft, hub) : draft }
   }
   return { ...file, ...known }
 }
 
-/** Reports clusters of nodes whose settings contradict the hub of their network. */
+/** Reports non-EVM chains whose settings contradict the hub of their network. */
 export function checkNonEvmSections(
   file: Drafts & { chains: readonly DraftChainConfig[] },
   issue: (path: string[], message: string) => void,
 ): void {
-  for (const { key, network, section, own } of configuredNonEvmSections(file)) {
+  for (const { key, network, section, draft } of configuredNonEvmSections(file)) {
     const hub = findHubDraft(file.chains, network)
     if (hub?.watchOnly) issue([key, network], 'can pay for nothing: the hub is watch-only')
-    const refusal = section.refusal(own, hub?.local ?? false)
+    const refusal = section.refusal(draft, hub?.local ?? false)
     if (refusal) issue([key, network, refusal.field], refusal.message)
   }
 }
 
-/** Sentences about the missing settings of clusters of nodes in a draft of the chains file. */
+/** Sentences about the missing settings of non-EVM chains in a draft of the chains file. */
 export const missingNonEvmSettings = (drafts: Drafts): string[] =>
-  configuredNonEvmSections(drafts).flatMap(({ key, network, section, own }) =>
+  configuredNonEvmSections(drafts).flatMap(({ key, network, section, draft }) =>
     Object.entries(section.missing)
-      .filter(([field]) => Reflect.get(own, field) === undefined)
+      .filter(([field]) => Reflect.get(draft, field) === undefined)
       .map(([field, advice]) => `${key}.${network}.${field} is missing: ${advice}`),
   )

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { parseEventLeaf } from '../transparencyLog/leafReader.js'
-import { groupEventsIntoEntries } from './replica.js'
+import { groupEventsIntoEntries } from './mirrorFold.js'
 
 const WALLET = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
 const OTHER = WALLET.replace('a', 'b')

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { requireRpcAnswerForm } from './forms.js'
+
+const log = {
+  address: '0x01',
+  topics: ['0x02'],
+  data: '0x',
+  blockNumber: '0x1',
+  blockHash: '0x03',
+  transactionHash: '0x04',
+  logIndex: '0x0',
+}
+
+describe('the form of a list of logs', () => {
+  it('is that of each log', () => {
+    expect(requireRpcAnswerForm('eth_getLogs', [log, log])).toEqual([log, log])
+  })
+
+  it.each([
+    ['an object', {}],
+    ['a log without topics', [{ ...log, topics: undefined }]],
+    ['a topic that is a number', [{ ...log, topics: ['0x02', 2] }]],
+  ])('is not that of %s', (_, answer) => {
+    expect(() => requireRpcAnswerForm('eth_getLogs', answer)).toThrow('has another form')
+  })
+
+  it('is checked up to the first wrong element: a node may answer with millions', () => {
+    let read = 0
+    const wrong = () => ({
+      get address() {
+        read += 1
+        return 1
+      },
+    })
+    const answer = Array.from({ length: 1_000 }, wrong)
+    expect(() => requireRpcAnswerForm('eth_getLogs', answer)).toThrow('has another form')
+    expect(read).toBeLessThan(10)
+  })
+})

@@ -1,0 +1,66 @@
+import { bytesToHex } from '../../../client/bytes.js'
+import { requireCluster } from '../../../client/membership.js'
+import { callApi } from '../lib/api.js'
+import { readChains } from '../lib/money.js'
+import type { ConnectedAccount } from './wallets/kind.js'
+
+/** What a wallet signs for the service. */
+
+const NONCE_BYTES = 16
+
+/**
+ * A wallet's proof: the service's message with its signature. The message is bound to the wallet and, if the wallet is
+ * on one of the service's chains, to that chain, so that signatures of smart wallets are valid too.
+ * @param more `recover`: the generated wallet whose key the message requests; `cluster`: the cluster to which the wallet
+ * says that it belongs, of the testnet if `isTestnet`
+ * @throws ClusterdError
+ */
+export async function walletProofOf(
+  { type, address, chainId, sign }: ConnectedAccount,
+  more: { recover?: string; cluster?: string } = {},
+  isTestnet = false,
+) {
+  // a wallet without such a method signs in on the hub's chain
+  const wanted = await chainId?.().catch(() => undefined)
+  const isKnown = wanted && (await readChains(false)).some((chain) => chain.chainId === wanted)
+  // without a secret share of the nonce, an approval on chain would prove nothing
+  const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
+  const named = { nonce, ...(isKnown && { chainId: wanted }) }
+  const query = new URLSearchParams({ type, wallet: address, ...more })
+  for (const [key, value] of Object.entries(named)) query.set(key, String(value))
+  const path = `/v1/auth/message?${query}`
+  const { message, signingDate } = await callApi<{ message: string; signingDate: string }>(path, {
+    isTestnet,
+  })
+  requireCluster(message, more.cluster)
+  return { signature: await sign(message), signingDate, ...named }
+}
+
+/** The key of a new session of the wallet. @param more of the message that it signs */
+export async function keyOf(
+  account: ConnectedAccount,
+  more: { cluster?: string } = {},
+  isTestnet = false,
+): Promise<string> {
+  const proof = await walletProofOf(account, more, isTestnet)
+  const body = { ...proof, ...more, type: account.type, wallet: account.address }
+  return (await callApi<{ token: string }>('/v1/auth/token', { isTestnet, body })).token
+}
+
+/**
+ * Verifies a wallet in a cluster that lists it, by a signature that will be public.
+ * @returns whether the service has kept the signature
+ */
+export async function signMembershipWith(
+  account: ConnectedAccount,
+  cluster: string,
+  isTestnet: boolean,
+): Promise<boolean> {
+  const asked = { isTestnet, token: await keyOf(account, { cluster }, isTestnet) }
+  const revoke = () => callApi('/v1/auth/token', { ...asked, method: 'DELETE' })
+  const path = `/v1/clusters/verify/${cluster}`
+  const verified = callApi<{ signed?: boolean }>(path, { ...asked, method: 'POST' })
+  // what is published of the signature, with the service's secret, is all that this key is made of
+  const { signed } = await verified.finally(() => revoke().catch(() => undefined))
+  return signed === true
+}
