@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { isInTier, listTestFiles, RANDOM } from './setup/tiers.js'
 
@@ -10,6 +11,15 @@ it('every test file is in one tier, and random ones are in both', () => {
   expect(quick.length).toBeGreaterThan(200)
   expect(rest.length).toBeGreaterThan(50)
   expect([...quick, ...rest].sort()).toEqual([...files, ...RANDOM].sort())
+})
+
+it('no module that tests share has hooks of its own: they run for the first file of a worker only', () => {
+  const hooks = /^(beforeAll|afterAll|beforeEach|afterEach)\(|^(export )?const \w+ = use[A-Z]\w*\(/m
+  const shared = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.ts') && !path.endsWith('.test.ts'),
+  )
+  expect(shared.length).toBeGreaterThan(100)
+  expect(shared.filter((path) => hooks.test(readFileSync(join('test', path), 'utf8')))).toEqual([])
 })
 
 it('random files, and no others, have fewer runs in the quick tier', () => {

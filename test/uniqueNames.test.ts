@@ -148,7 +148,7 @@ const SHARED = {
   'ops/background.ts requests': 'of the event loop, which is the process’s',
   'ops/failpoint.ts armed': 'of tests that kill the process',
   'ops/logger/sources.ts maps': 'files of the build',
-  'ops/turns.ts expensiveWork': 'of the event loop, which is the process’s',
+  'ops/turns.ts expensiveWorkQueue': 'of the event loop, which is the process’s',
   'registry/journal/codec.ts sink': 'emptied before each use, without a pause in between',
   'registry/journal/storedRules.ts kept': 'a pure function of the stored bytes',
   'web/page.ts compressed': 'a pure function of the text',

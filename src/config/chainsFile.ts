@@ -1,16 +1,6 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import { NETWORK_OF_CHAIN_LABEL, NETWORKS, type Network } from '../registry/primitives/network.js'
-import {
-  checkNonEvmSections,
-  configuredNonEvmSections,
-  findHubDraft,
-  missingNonEvmSettings,
-  type NonEvmSections,
-  nonEvmSectionSchemas,
-  settingsPerNetwork,
-  withNonEvmPresets,
-} from './nonEvmSections.js'
 import { networkDeploymentSchema } from './deployment.js'
 import { ConfigError, combinedConfigError, parseInput } from './error.js'
 import { type DraftChainConfig, evmChainSchema } from './evmChain.js'
@@ -24,6 +14,16 @@ import {
 } from './fields.js'
 import { writeAtomically } from './files.js'
 import { type JsonSchema, missingNewFields, type NewField } from './newFields.js'
+import {
+  checkNonEvmSections,
+  configuredNonEvmSections,
+  findHubDraft,
+  missingNonEvmSettings,
+  type NonEvmSections,
+  nonEvmSectionSchemas,
+  settingsPerNetwork,
+  withNonEvmPresets,
+} from './nonEvmSections.js'
 
 /** Settings of the relayer on a network's hub. */
 const deliveries = z.strictObject({
@@ -178,7 +178,7 @@ export const readChainsFile = (file: string): ChainsFile =>
 export const readDraftChainsFile = (file: string): DraftChainsFile =>
   parseDraftChainsFile(readJson(file), file)
 
-/** New fields that a chains file does not set. @throws ConfigError */
+/** Fields of later releases (`since`) that a chains file does not set. @throws ConfigError */
 export const listMissingNewFields = (file: string): NewField[] =>
   missingNewFields(chainsFileJsonSchema(), readJson(file))
 

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import type { Cosigner } from '../registry/transparencyLog/signer.js'
 import { type ChainsFile, emptyChainsFile, readChainsFile } from './chainsFile.js'
-import { configuredNonEvmSections, emptyNonEvmSections } from './nonEvmSections.js'
 import { type CommandFlags, type Environment, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
+import { configuredNonEvmSections, emptyNonEvmSections } from './nonEvmSections.js'
 import { addressOfSigningKey, readLogSigningKeys, readRelayerOrEnsKey } from './relayerKey.js'
 
 export {

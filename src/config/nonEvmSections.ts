@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { LabelledFamilyKey } from '../registry/families.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
-import type { CompleteNonEvmSettings, NonEvmSection } from './nonEvmSection.js'
 import type { DraftChainConfig } from './evmChain.js'
+import type { CompleteNonEvmSettings, NonEvmSection } from './nonEvmSection.js'
 import { chainPresetOf } from './presets.js'
 import { solanaSection } from './solana.js'
 

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { NodeCounters } from '../chains/rpc/nodes.js'
 import type { OpenJobCount } from '../db/outbox/stats.js'
 import { type ChainState, headAgeMs } from '../ops/chainState.js'
-import type { ProcessPartName } from '../ops/ownErrors.js'
+import type { ProcessPart } from '../ops/ownErrors.js'
 import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
 import { RELAYER_GAUGES } from '../relayer/relayerState.js'
 import { type ProcessSnapshot, processAlarms } from './snapshot.js'
@@ -121,7 +121,7 @@ const metricsOf =
     return name.endsWith('_total') ? new Counter<Label>(options) : new Gauge<Label>(options)
   }
 
-const labelsOf = ({ name, network = '', chain = '' }: ProcessPartName) => ({
+const labelsOf = ({ name, network = '', chain = '' }: ProcessPart) => ({
   loop: name,
   network,
   chain,

@@ -87,8 +87,8 @@ export class FairQueue {
   }
 
   /**
-   * Refuses the newest work: of the address with most work, the wallet with most. Of several with equally much, the
-   * last in turn is chosen.
+   * Refuses the newest item of the busiest wallet of the busiest address. Of several that are equally busy, the one
+   * whose turn comes last is chosen.
    */
   #refuseNewest(): void {
     const [address, wallets] = largestOf(this.#addresses, sizeOf)

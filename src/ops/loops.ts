@@ -4,9 +4,9 @@ import { LOOP_FAILURES_ALARM, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from 
 import { type ErrorCause, errorCause } from './causes.js'
 import { errorSentence } from './logger/errors.js'
 import { createLoopWaker } from './notify.js'
-import { InternalErrors, type ProcessPartName } from './ownErrors.js'
+import { InternalErrors, type ProcessPart } from './ownErrors.js'
 
-export interface LoopState extends ProcessPartName {
+export interface LoopState extends ProcessPart {
   /** Time since the loop's last iteration or sign of life, ms. */
   ageMs: number
   /** Number of failed iterations in a row. */
@@ -57,7 +57,7 @@ export class WorkerLoops {
   }
 
   /** @param alarms reads the alarms of the loop's worker */
-  start(name: ProcessPartName, alarms: () => readonly ProblemWithAlarm[] = () => []) {
+  start(name: ProcessPart, alarms: () => readonly ProblemWithAlarm[] = () => []) {
     const loop = {
       ...name,
       turnedMs: this.#nowMs(),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { errorKind, MAX_KINDS, oncePer } from './oncePer.js'
+import { errorKind, MAX_KINDS_PER_WINDOW, oncePer } from './oncePer.js'
 
 it('each kind passes once in a window', () => {
   let nowMs = 0
@@ -18,11 +18,11 @@ it('a stranger who makes up kinds has a bounded number in each window, and hides
   let nowMs = 0
   const isNews = oncePer(60_000, () => nowMs)
   const passing = () =>
-    Array.from({ length: 3 * MAX_KINDS }, (_, i) => isNews(`kind ${nowMs} ${i}`))
+    Array.from({ length: 3 * MAX_KINDS_PER_WINDOW }, (_, i) => isNews(`kind ${nowMs} ${i}`))
   for (; nowMs < 120_000; nowMs += 60_000)
-    expect(passing().filter((passes) => passes)).toHaveLength(MAX_KINDS + 1)
+    expect(passing().filter((passes) => passes)).toHaveLength(MAX_KINDS_PER_WINDOW + 1)
   nowMs = 240_000
-  for (let i = 0; i < MAX_KINDS; i++) isNews(`kind ${i}`)
+  for (let i = 0; i < MAX_KINDS_PER_WINDOW; i++) isNews(`kind ${i}`)
   expect(['a new fault', 'another', 'kind 0'].map(isNews)).toEqual([true, false, false])
 })
 

@@ -4,7 +4,7 @@ import type { Logger } from './logger/logger.js'
 import { oncePer } from './oncePer.js'
 
 /** Name of a loop, or of another part of the process, in health, status and metrics. */
-export interface ProcessPartName {
+export interface ProcessPart {
   name: string
   network?: string
   chain?: string
@@ -14,7 +14,7 @@ export interface ProcessPartName {
 const LOG_AGAIN_MS = 10 * 60_000
 
 /** Count of the errors of our own code in one loop or part of the process. */
-export interface InternalErrorCount extends ProcessPartName {
+export interface InternalErrorCount extends ProcessPart {
   /** Number of errors since the start of the process. */
   count: number
   /** Time since the last error, ms. */
@@ -23,7 +23,7 @@ export interface InternalErrorCount extends ProcessPartName {
 }
 
 interface Place {
-  at: ProcessPartName
+  at: ProcessPart
   count: number
   lastMs: number
   lastError: string
@@ -46,7 +46,7 @@ export class InternalErrors {
    * @param at the loop, or another part of the process, that caught it
    * @param fields further fields of the log line, about what was being worked on
    */
-  report(at: ProcessPartName, error: unknown, log: Logger, fields: object = {}): void {
+  report(at: ProcessPart, error: unknown, log: Logger, fields: object = {}): void {
     const nowMs = this.#nowMs()
     const lastError = errorSentence(error)
     const place = this.#placeOf(at)
@@ -71,7 +71,7 @@ export class InternalErrors {
     }))
   }
 
-  #placeOf(at: ProcessPartName): Place {
+  #placeOf(at: ProcessPart): Place {
     const key = [at.name, at.network, at.chain].join(' ')
     const known = this.#places.get(key)
     if (known) return known

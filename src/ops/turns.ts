@@ -20,7 +20,7 @@ export const EXPENSIVE_WORK_WAITING = 16_000
  * Queue of all work that costs more than a look-up. Each piece is one database statement, or one part of a computation.
  * Three at once leave the event loop, the other connections and the database's processors to look-ups.
  */
-export const expensiveWork = new FairQueue({ atOnce: 3, waiting: EXPENSIVE_WORK_WAITING })
+export const expensiveWorkQueue = new FairQueue({ atOnce: 3, waiting: EXPENSIVE_WORK_WAITING })
 
 /**
  * Waits until a part of long work may run. An iteration of the event loop runs at most three parts.
@@ -28,7 +28,7 @@ export const expensiveWork = new FairQueue({ atOnce: 3, waiting: EXPENSIVE_WORK_
  * @param check throws where nobody waits for the work any more
  */
 export const waitForEventLoopTurn = (address: string, check = (): void => {}): Promise<void> =>
-  expensiveWork.run(address, () => {
+  expensiveWorkQueue.run(address, () => {
     check()
     return setImmediate()
   })

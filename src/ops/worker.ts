@@ -10,7 +10,7 @@ import {
   type LoopWaker,
   pauseUntilSignal,
 } from './notify.js'
-import type { ProcessPartName } from './ownErrors.js'
+import type { ProcessPart } from './ownErrors.js'
 
 /** An error after which no step may follow. It ends all workers that run together. */
 export class FatalError extends Error {
@@ -38,7 +38,7 @@ export interface Worker {
   /** Name in log messages, after "a step of". */
   name: string
   /** Fields of the worker's log lines. */
-  fields: Omit<ProcessPartName, 'name'>
+  fields: Omit<ProcessPart, 'name'>
   /** Pause after a step that found nothing to do, ms. */
   readonly pollMs: number
   /** Shortest pause after an `idle` step, ms. Default: `pollMs`. */

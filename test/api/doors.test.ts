@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { EXPENSIVE_WORK_WAITING, expensiveWork } from '../../src/ops/turns.js'
+import { EXPENSIVE_WORK_WAITING, expensiveWorkQueue } from '../../src/ops/turns.js'
 import { CapacityLimiter } from '../../src/push/capacityLimiter.js'
 import { limitsOf, randomAddress, useApi } from './support.js'
 
@@ -77,7 +77,7 @@ describe('a full queue of expensive work', () => {
       return held
     }
     const flood = (count: number) =>
-      Array.from({ length: count }, () => expensiveWork.run(flooding, hold).catch(() => {}))
+      Array.from({ length: count }, () => expensiveWorkQueue.run(flooding, hold).catch(() => {}))
     const ask = (client: string) =>
       world.request('/v1/events', { headers: { 'x-forwarded-for': client } })
     const running = flood(3)

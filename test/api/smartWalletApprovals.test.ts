@@ -10,8 +10,11 @@ import {
   newAccount,
   newNonce,
   plan,
+  useSmartWalletWorld,
   world,
 } from './smartWalletWorld.js'
+
+useSmartWalletWorld()
 
 /** Approvals on chain, and the nonce that they need. */
 

@@ -16,9 +16,6 @@ export const HUB = 31_337
 export const SPOKE = 31_338
 export const OTHER = 31_339
 
-const hubAnvil = useWorld(() => startAnvil({ chainId: HUB }))
-const spokeAnvil = useWorld(() => startAnvil({ chainId: SPOKE }))
-const otherAnvil = useWorld(() => startAnvil({ chainId: OTHER }))
 export type Safes = Awaited<ReturnType<typeof startSafes>>
 export let hub: Safes
 export let spoke: Safes
@@ -55,36 +52,43 @@ async function startNode(node: string, target: string): Promise<string> {
 const startNodes = (chain: string, target: string) =>
   Promise.all([1, 2].map((i) => startNode(`${chain} ${i}`, target)))
 
-beforeAll(async () => {
-  hub = await startSafes(hubAnvil.rpcUrl)
-  spoke = await startSafes(spokeAnvil.rpcUrl)
-  other = await startSafes(otherAnvil.rpcUrl)
-  const contract = `0x${'11'.repeat(20)}`
-  const rpcUrls = await startNodes('spoke', spokeAnvil.rpcUrl)
-  const hubUrls = await startNodes('hub', hubAnvil.rpcUrl)
-  const ofSpoke = { network: 'mainnet', label: '8453', chainId: SPOKE, role: 'spoke', rpcUrls }
-  const ofHub = { ...ofSpoke, label: '1', chainId: HUB, role: 'hub', rpcUrls: hubUrls }
-  const otherUrls = await startNodes('other', otherAnvil.rpcUrl)
-  const ofOther = { ...ofSpoke, label: '10', chainId: OTHER, rpcUrls: otherUrls }
-  const file = { chains: [ofHub, ofSpoke, ofOther].map((chain) => ({ ...chain, contract })) }
-  const spokes = parseChainsFile(file, 'test')
-    .chains.slice(1)
-    .map((config, i) => createEvmChain({ config, chain: 9 + i, rpc: createEvmChainRpc(config) }))
-  world = await startApi({
-    rpcUrls: { '1': hubUrls },
-    otherChains: spokes,
-    shareKeys: [Buffer.alloc(32, 5)],
+/** Runs the chains and the API for the tests of a file. Files share a module where they share a worker. */
+export function useSmartWalletWorld(): void {
+  const hubAnvil = useWorld(() => startAnvil({ chainId: HUB }))
+  const spokeAnvil = useWorld(() => startAnvil({ chainId: SPOKE }))
+  const otherAnvil = useWorld(() => startAnvil({ chainId: OTHER }))
+
+  beforeAll(async () => {
+    hub = await startSafes(hubAnvil.rpcUrl)
+    spoke = await startSafes(spokeAnvil.rpcUrl)
+    other = await startSafes(otherAnvil.rpcUrl)
+    const contract = `0x${'11'.repeat(20)}`
+    const rpcUrls = await startNodes('spoke', spokeAnvil.rpcUrl)
+    const hubUrls = await startNodes('hub', hubAnvil.rpcUrl)
+    const ofSpoke = { network: 'mainnet', label: '8453', chainId: SPOKE, role: 'spoke', rpcUrls }
+    const ofHub = { ...ofSpoke, label: '1', chainId: HUB, role: 'hub', rpcUrls: hubUrls }
+    const otherUrls = await startNodes('other', otherAnvil.rpcUrl)
+    const ofOther = { ...ofSpoke, label: '10', chainId: OTHER, rpcUrls: otherUrls }
+    const file = { chains: [ofHub, ofSpoke, ofOther].map((chain) => ({ ...chain, contract })) }
+    const spokes = parseChainsFile(file, 'test')
+      .chains.slice(1)
+      .map((config, i) => createEvmChain({ config, chain: 9 + i, rpc: createEvmChainRpc(config) }))
+    world = await startApi({
+      rpcUrls: { '1': hubUrls },
+      otherChains: spokes,
+      shareKeys: [Buffer.alloc(32, 5)],
+    })
+    chains = [...world.chains, ...spokes]
   })
-  chains = [...world.chains, ...spokes]
-})
-afterAll(async () => {
-  await world?.stop()
-  for (const proxy of proxies) await proxy.stop()
-})
-beforeEach(() => {
-  called = []
-  lies = {}
-})
+  afterAll(async () => {
+    await world?.stop()
+    for (const proxy of proxies.splice(0)) await proxy.stop()
+  })
+  beforeEach(() => {
+    called = []
+    lies = {}
+  })
+}
 
 export const newNonce = () => randomBytes(16).toString('base64url')
 export const newAccount = () => privateKeyToAccount(generatePrivateKey())

@@ -26,12 +26,15 @@ import {
   setLies,
   signIn,
   spoke,
+  useSmartWalletWorld,
   VALID,
   word,
   world,
 } from './smartWalletWorld.js'
 import type { Reply } from './support.js'
 import { limitsOf, secondApi, stillBucket } from './support.js'
+
+useSmartWalletWorld()
 
 /** Smart wallets that sign in, of Safe's real contracts. */
 

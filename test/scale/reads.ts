@@ -34,8 +34,8 @@ import type { Queryable } from '../../src/db/pg/rows.js'
 import {
   findClusterById,
   findClusterByName,
-  findClusterId,
   findClusterIdByName,
+  findClusterIdOfWallet,
   findInvitations,
   findKnownClusterId,
 } from '../../src/db/registry/clusters.js'
@@ -71,7 +71,7 @@ import {
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
 import { findRankedClusters, findReferredBids } from '../../src/db/registry/ranking.js'
 import {
-  findJournalledBidsOfReceipts,
+  findJournalledBidsOfHubReceipts,
   findJournalledTxs,
   findUnconfirmedBidsOfReceipts,
   findUnconfirmedTx,
@@ -156,7 +156,11 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
     (db) => findClusterById(db, NETWORK, deriveClusterId(NETWORK, walletOf(ORDINARY), 0)),
   ],
   ['a full cluster by its name', 3_010, (db) => findClusterByName(db, NETWORK, nameOf(FULL))],
-  ['the cluster of an address', 4, (db) => findClusterId(db, NETWORK, walletOf(OWNER), null)],
+  [
+    'the cluster of an address',
+    4,
+    (db) => findClusterIdOfWallet(db, NETWORK, walletOf(OWNER), null),
+  ],
   [
     'clusters that list an address without its proof',
     20,
@@ -265,7 +269,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
     (db) => findCreditOfDirectBids(db, NETWORK, txOf(ORDINARY, 0)),
   ],
   ['credits of messages', 4, (db) => findCreditsOfReceipts(db, NETWORK, [receipt])],
-  ['bids of messages', 8, (db) => findJournalledBidsOfReceipts(db, NETWORK, 1, [receipt])],
+  ['bids of messages', 8, (db) => findJournalledBidsOfHubReceipts(db, NETWORK, 1, [receipt])],
   [
     'unconfirmed bids of messages',
     4,

@@ -1,6 +1,6 @@
 import type { CommunityPaymentTransaction } from '../../chains/chain.js'
 import { findClaimedAccount } from '../../db/airdrop/answers.js'
-import { findClusterId } from '../../db/registry/clusters.js'
+import { findClusterIdOfWallet } from '../../db/registry/clusters.js'
 import { findCommunityRules, readCallerRights } from '../../db/registry/communityNames.js'
 import {
   decideRegistration,
@@ -214,7 +214,7 @@ export async function assignCommunityName(
   const { pool } = context
   const requestedId = bundleId === undefined ? null : requireClusterId(bundleId)
   await requireRules(context, community)
-  const clusterId = await findClusterId(pool, context.network, author.wallet, author.wallet)
+  const clusterId = await findClusterIdOfWallet(pool, context.network, author.wallet, author.wallet)
   if (!clusterId) throw refusalError({ code: 'not_in_cluster', address: null })
   if (requestedId && !requestedId.equals(clusterId)) throw refusalError({ code: 'forbidden' })
   const claim = await findClaimedAccount(pool, {

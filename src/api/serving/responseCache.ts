@@ -80,7 +80,10 @@ export function createResponseCache(batches: Readonly<Record<Network, BatchedLoo
         by === 'journal' ? versions.version : `${versions.version} ${versions.factsVersion}`
       return { key, version, response: entry.version === version ? entry : null }
     },
-    /** Stores a response that was made after its version was read. */
+    /**
+     * Stores a response under the version that was read before it was made, so that a change in between outdates it.
+     * Transient responses and too large ones are not kept.
+     */
     set({ key, version }: CachePlace, made: CachedResponse): void {
       if (made.answer.isTransient || made.message.bytes > MAX_BYTES) entries.delete(key)
       else entries.set(key, { ...made, version })

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
 import { poolWithQuery } from '../../db/pg/pool.js'
 import { countApiRequest } from '../../ops/background.js'
-import { expensiveWork } from '../../ops/turns.js'
+import { expensiveWorkQueue } from '../../ops/turns.js'
 import { CapacityLimiter } from '../../push/capacityLimiter.js'
 import { authenticate } from '../auth/session.js'
 import {
@@ -289,7 +289,7 @@ class RouteExchange {
  */
 const poolOfAddress = (pool: pg.Pool, address: string): pg.Pool =>
   poolWithQuery(pool, (config) =>
-    expensiveWork.run(address, async () => {
+    expensiveWorkQueue.run(address, async () => {
       const result = await pool.query(config)
       await setImmediate()
       return result

@@ -10,7 +10,7 @@ import {
   type PaymentWithProgress,
 } from '../../db/payments/ofTransaction.js'
 import {
-  findJournalledBidsOfReceipts,
+  findJournalledBidsOfHubReceipts,
   findUnconfirmedBidsOfReceipts,
 } from '../../db/transactions/bids.js'
 import type { TrackedTx } from '../../db/transactions/transactions.js'
@@ -215,7 +215,7 @@ async function outcomesOf(
   const confirmed = receipts.filter(({ isConfirmed }) => isConfirmed)
   const unconfirmed = receipts.filter(({ isConfirmed }) => !isConfirmed)
   const [journalled, credits, inTail] = await Promise.all([
-    findJournalledBidsOfReceipts(pool, network, hub.chain, confirmed),
+    findJournalledBidsOfHubReceipts(pool, network, hub.chain, confirmed),
     findCreditsOfReceipts(pool, network, confirmed),
     // bids may move into the journal after their receipts were read; the next poll finds them there
     findUnconfirmedBidsOfReceipts(pool, network, hub.chain, unconfirmed),

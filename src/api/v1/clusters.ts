@@ -2,7 +2,7 @@ import {
   type ClusterForViewer,
   findClusterById,
   findClusterByName,
-  findClusterId,
+  findClusterIdOfWallet,
   findInvitations,
 } from '../../db/registry/clusters.js'
 import { actorText } from '../../registry/journal/eventForms.js'
@@ -71,7 +71,8 @@ async function clusterIdOfAddress(
 ): Promise<string | null> {
   const address = parseWalletOrNull(input)
   const id =
-    address && (await findClusterId(context.pool, context.network, address.bytes, viewer?.wallet))
+    address &&
+    (await findClusterIdOfWallet(context.pool, context.network, address.bytes, viewer?.wallet))
   return id && toHex(id)
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { shareEncryptionKeyId } from '../../api/clusters/keyShares.js'
 import type { Config } from '../../config/index.js'
-import { countWalletSharesByKey } from '../../db/auth/shares.js'
+import { countWalletSharesByEncryptionKey } from '../../db/auth/shares.js'
 import { readServerVersion } from '../../db/deployment/deployment.js'
 import { compareSchema } from '../../db/pg/migrate.js'
 import { countFreeConnections, withConnection } from '../../db/pg/pool.js'
@@ -111,7 +111,7 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
   if (migrations.level !== 'ok') return [migrations]
   const shares = await runCheck('wallet shares', 'Run `clusterd migrate`.', () =>
     withConnection({ ...CONNECTION, url }, async (client) =>
-      keySharesFinding(await countWalletSharesByKey(client), shareKeys),
+      keySharesFinding(await countWalletSharesByEncryptionKey(client), shareKeys),
     ),
   )
   return [migrations, shares]
@@ -119,7 +119,7 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
 
 /** Checks that SHARE_KEY has the key of each encrypted key share, and that no share is encrypted with an old key. */
 export function keySharesFinding(
-  shares: Awaited<ReturnType<typeof countWalletSharesByKey>>,
+  shares: Awaited<ReturnType<typeof countWalletSharesByEncryptionKey>>,
   keys: readonly Uint8Array[],
 ): DoctorCheckResult {
   const ids = keys.map((key) => shareEncryptionKeyId(key).toString('hex'))

@@ -66,7 +66,10 @@ const bundle = prepareStatement<WalletRow>(
     ORDER BY w.created_seq, w.address`,
 )
 
-/** Wallets of the cluster in which `viewer` (a stored address) is verified, oldest first. Empty without a cluster. */
+/**
+ * Wallets of the cluster in which `viewer` (a stored address) is verified, oldest first, each with its allocation in the
+ * airdrop or null. Empty without a cluster.
+ */
 export async function findClusterAllocations(
   db: Queryable,
   network: Network,

@@ -62,7 +62,7 @@ export async function markRecoverySignatureUsed(
 }
 
 /** Number of wallet shares by the key that encrypts them. */
-export function countWalletSharesByKey(
+export function countWalletSharesByEncryptionKey(
   db: Queryable,
 ): Promise<{ keyId: Buffer | null; count: number }[]> {
   return readRows(db, 'SELECT key_id, count(*)::int AS count FROM wallet_shares GROUP BY key_id')

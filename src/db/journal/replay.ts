@@ -125,10 +125,7 @@ interface NewSchema {
   check?: string
 }
 
-/**
- * Creates the schema with empty tables, and the head row of a journal without entries. A journal's generation is a
- * number that a restart of the event feed raises.
- */
+/** Creates the schema with empty tables, and the head row of a journal without entries. */
 export async function createSchemaWithEmptyTables(
   writer: pg.ClientBase,
   network: Network,

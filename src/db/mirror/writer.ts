@@ -28,8 +28,8 @@ import { readMirroredNetworks } from './mirrors.js'
 
 /** Events written in one batch. */
 const BATCH_EVENTS = 3_000
-/** Number of new entries from which on the tables are analyzed in the same transaction. */
-const MANY_EVENTS = 10_000
+/** From so many new entries on, ANALYZE runs before the commit, so that the first statements after it have good plans. */
+const ANALYZE_FROM_ENTRIES = 10_000
 /**
  * How long a transaction may idle while it waits for the source, ms: for the entry bundles of a batch, of which eight
  * are fetched at once, each within its timeout.
@@ -186,7 +186,7 @@ export class MirrorWriter {
     await this.#writeTiles(() => true)
     await writeFeedLogRow(client, network, log)
     await execute(client, network, COPIED, [this.#generation])
-    if (this.#added >= MANY_EVENTS)
+    if (this.#added >= ANALYZE_FROM_ENTRIES)
       for (const table of TABLES) await client.query(`ANALYZE ${partitionName(table, network)}`)
     await notifyNetwork(client, network)
   }

@@ -37,7 +37,7 @@ const HELD_COMMUNITY_NAMES = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p
     AND p.state >= ${PAYMENT_STATE.confirmed} AND (p.reclaimable_ms <= $4 OR ${BOUGHT_NOTHING})
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
-/** Refused payments at a Solana program whose payer could not be paid. Their accounts still hold the money. */
+/** Refused payments at a Solana program. The accounts of those whose payer could not be paid still hold the money. */
 const REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN} AND NOT ${IS_EVM_CHAIN_SQL}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused}
     AND p.kind = ${PAYMENT_KIND.communityName}

@@ -47,7 +47,10 @@ export interface PoolOptions extends Omit<SessionLimits, 'lockTimeoutMs'> {
   applicationName: string
   /** True if connections go through a pooler. A pooler supports neither start-up parameters nor named statements. */
   isPooled?: boolean
-  /** Timeout of an answer and of a new connection. Locks time out after half of this time. For work that is retried. */
+  /**
+   * Timeout of an answer and of a new connection; locks time out after half of it. Set it only for work that is retried:
+   * slow statements fail.
+   */
   answerMs?: number
   /** Timeout of a new connection, in place of `answerMs`. */
   connectMs?: number

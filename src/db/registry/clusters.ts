@@ -123,7 +123,7 @@ export const findClusterIdByName = prepareSingleValue<Buffer, [name: string]>(
  * Id of the cluster in which an address is verified, or null. A private verification is found only if the address is
  * `viewer`.
  */
-export const findClusterId = prepareSingleValue<
+export const findClusterIdOfWallet = prepareSingleValue<
   Buffer,
   [address: Buffer, viewer: Buffer | null | undefined]
 >(

@@ -246,7 +246,7 @@ const journalledOfReceipts = prepareStatement<JournalledRow>(
  * Journalled bids of messages: a list per receipt, in log order.
  * @param hub number of the network's hub chain
  */
-export async function findJournalledBidsOfReceipts(
+export async function findJournalledBidsOfHubReceipts(
   db: Queryable,
   network: Network,
   hub: number,
@@ -352,7 +352,7 @@ const inTailOfReceipts = prepareStatement<TailRow>((l) =>
   ),
 )
 
-/** Like `findJournalledBidsOfReceipts`, for messages that the hub received in unconfirmed blocks. */
+/** Like `findJournalledBidsOfHubReceipts`, for messages that the hub received in unconfirmed blocks. */
 export async function findUnconfirmedBidsOfReceipts(
   db: Queryable,
   network: Network,

@@ -60,7 +60,7 @@ const SHOWN_OF_DRIVER = [
   'sslnegotiation=direct',
   'unexpected condition',
 ]
-/** Text without quoted content, apart from the name of a prepared statement. */
+/** Messages that may be logged: without double quotes, which enclose data. Single ones enclose names of statements. */
 const PLAIN_TEXT = /^[\w ,.:=(){}'-]{1,160}$/
 
 /** Our own error classes, identified by their names, because the pool replaces their stacks. */

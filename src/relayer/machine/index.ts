@@ -37,7 +37,7 @@ export interface SpendPolicy {
 
 /** Blocks without inclusion after which a transaction is replaced. */
 export const REPLACE_AFTER_BLOCKS = 2
-/** Blocks after which a transaction is cancelled that is below the base fee and may not be replaced. */
+/** Blocks after which a transaction below the base fee is cancelled, where a cap forbids a higher fee. */
 export const CANCEL_AFTER_BLOCKS = 10
 
 export type EvmJobAction =

@@ -21,7 +21,7 @@ const PAGES = {
   search: LookupRedirect,
   ens: EnsRedirect,
   none: NotFound,
-  // the service has this page as a document of its own
+  // never shown: the service answers /docs with a document of its own
   reference: NotFound,
 } as const
 

@@ -1,7 +1,7 @@
 import type { TargetedEvent } from 'preact'
 import { useState } from 'preact/hooks'
 import { amountText, parseAmount } from '../lib/format.js'
-import { NATIVE_TOKEN, priceText, readUnit } from '../lib/money.js'
+import { fetchAmountUnit, NATIVE_TOKEN, priceText } from '../lib/money.js'
 import { canonicalName } from '../lib/names.js'
 import type { Community } from '../lib/types.js'
 import { chainNameWithGasToken, Form, type FormValues, Select, TextInput } from './pieces.js'
@@ -47,7 +47,7 @@ const MINUTE_CHARS = 16
 /** The rules as drafts of the form. @throws ClusterdError */
 export async function readRuleDrafts(rules: Community, isTestnet: boolean): Promise<RuleDraft[]> {
   const text = async (of: { network: string; token: string }, amount: string) =>
-    amountText(amount, (await readUnit(of, isTestnet)).decimals)
+    amountText(amount, (await fetchAmountUnit(of, isTestnet)).decimals)
   const prices = rules.prices.map(async ({ network, token, amount, recipient }) => ({
     kind: 'price',
     network,
@@ -73,7 +73,7 @@ async function ruleOf(
   if (kind === 'cluster') return { kind, name: canonicalName(text) }
   if (kind === 'allowlist') return { kind, addresses: text.split(/[\s,]+/).filter(Boolean) }
   const of = { network, token: token || NATIVE_TOKEN }
-  const amount = parseAmount(text, (await readUnit(of, isTestnet)).decimals)
+  const amount = parseAmount(text, (await fetchAmountUnit(of, isTestnet)).decimals)
   if (kind === 'token') return { kind, ...of, minimum: amount }
   return { ...of, amount, recipient: recipient || session?.address }
 }

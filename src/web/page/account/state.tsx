@@ -43,7 +43,7 @@ interface AccountData {
 
 /** A transaction that the pages ask a wallet for. */
 export interface Transaction {
-  /** The name that it pays for, or the key of the offer that it takes. */
+  /** Name that the transaction pays for; where `isOffer`, the offer's key. */
   title: string
   isOffer?: true
   /** undefined for a chain that is not served here. */

@@ -42,7 +42,7 @@ export const readChains = async (isTestnet: boolean): Promise<Chain[]> =>
 export const useChains = () => usePolled('', ({ isTestnet }) => readChains(isTestnet))
 
 /** The unit of an amount. @throws ClusterdError */
-export async function readUnit(
+export async function fetchAmountUnit(
   { network, token }: Omit<Amount, 'amount'>,
   isTestnet: boolean,
 ): Promise<Unit> {
@@ -61,7 +61,7 @@ type TokenUnit = Answer<'GET', '/v1/tokens/{network}/{token}'>
 
 /** `0.01 ETH`, `5 USDC (0x1234…abcd)`. @throws ClusterdError */
 export const priceText = async (price: Amount, isTestnet: boolean): Promise<string> =>
-  moneyText(price.amount, await readUnit(price, isTestnet))
+  moneyText(price.amount, await fetchAmountUnit(price, isTestnet))
 
 /** A bid within a sentence. @param amount wei of the hub */
 export const Bid = ({ amount }: { amount: string }) => (

@@ -23,7 +23,7 @@ export function useNetwork() {
 }
 
 /** What a request of a page needs: its network, and the signal that cancels it. */
-export interface ReadContext {
+export interface PageRequestContext {
   isTestnet: boolean
   signal: AbortSignal
   /** Reads a path of the API. */
@@ -61,7 +61,7 @@ export interface PollOptions<T> {
  */
 export function usePolled<T>(
   subject: string | null,
-  ask: (context: ReadContext) => Promise<T>,
+  ask: (context: PageRequestContext) => Promise<T>,
   { everyMs = 0, isLast = () => everyMs === 0, again }: PollOptions<T> = {},
 ): ApiState<T> & { refresh(): Promise<Error | undefined> } {
   const { isTestnet } = useNetwork()

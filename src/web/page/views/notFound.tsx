@@ -1,6 +1,6 @@
 import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { firstNameInText, type PageLocation, pathOfName, pathOfText } from '../../paths.js'
-import { type ReadContext, useNetwork, usePolled, useTitle } from '../lib/net.js'
+import { type PageRequestContext, useNetwork, usePolled, useTitle } from '../lib/net.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 import { Link, LoadedContent } from '../parts/basics.js'
 import { SearchBox } from '../parts/search.js'
@@ -29,7 +29,7 @@ export function NotFound({ text }: { text: string }) {
 }
 
 /** Path of a cluster's page; null for a cluster without a page. */
-async function pathOfCluster(id: string, get: ReadContext['get']): Promise<string | null> {
+async function pathOfCluster(id: string, get: PageRequestContext['get']): Promise<string | null> {
   const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
   const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
   if (!wallet) return null
@@ -38,7 +38,7 @@ async function pathOfCluster(id: string, get: ReadContext['get']): Promise<strin
 }
 
 /** Path of an address's page; null for a text that is no address, and for a hex address without a name. */
-async function pathOfAddress(text: string, get: ReadContext['get']): Promise<string | null> {
+async function pathOfAddress(text: string, get: PageRequestContext['get']): Promise<string | null> {
   const { type, clusterName } = await get<NameRecord>(
     `/v1/names/address/${encodeURIComponent(text)}`,
   )
