@@ -7,7 +7,7 @@ import {
 } from './families.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
-import { NOT_SIGNED, requireCluster } from './membership.js'
+import { isClusterId, NOT_SIGNED, requireCluster } from './membership.js'
 import { type RegistrationNetwork, withViemChain } from './networks.js'
 import { followStatus, type WaitOptions, waitForStatus } from './status.js'
 import { withTimeLimit } from './time.js'
@@ -121,7 +121,7 @@ export class Client {
   /** The cluster of a name, or of an id (0x and 64 hex digits); null for none. */
   cluster(nameOrId: string, options?: CallOptions): Promise<Schemas['Cluster'] | null> {
     return orNull(
-      /^0x[0-9a-f]{64}$/i.test(nameOrId)
+      isClusterId(nameOrId)
         ? this.request('GET', '/v1/clusters/id/{id}', { params: { id: nameOrId }, ...options })
         : this.request('GET', '/v1/clusters/name/{name}', {
             params: { name: nameOrId },

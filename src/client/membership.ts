@@ -1,6 +1,7 @@
 import { ClusterdError } from './error.js'
 
-const CLUSTER_ID = /^0x[\da-f]{64}$/i
+/** Whether a text is a cluster's id, and not a name. @internal */
+export const isClusterId = (text: string): boolean => /^0x[\da-f]{64}$/i.test(text)
 
 /**
  * Checks, before a wallet signs, that a message names the cluster that was asked for: an earlier service ignores it.
@@ -10,7 +11,7 @@ const CLUSTER_ID = /^0x[\da-f]{64}$/i
  */
 export function requireCluster(message: string, cluster: string | undefined): void {
   if (cluster === undefined) return
-  const id = CLUSTER_ID.test(cluster) ? cluster.toLowerCase() : '0x'
+  const id = isClusterId(cluster) ? cluster.toLowerCase() : '0x'
   if (!message.includes(`\nCluster: ${id}`))
     throw new ClusterdError(
       'unexpected',

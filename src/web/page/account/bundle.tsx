@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
+import { isClusterId } from '../../../client/membership.js'
 import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { countText, shortText } from '../lib/format.js'
 import { Bid } from '../lib/money.js'
@@ -288,11 +289,9 @@ function Add() {
   )
 }
 
-const CLUSTER_ID = /^0x[0-9a-f]{64}$/i
-
 /** A bundle's id or name, as the pages show it. */
 const bundleText = (text: string): string =>
-  CLUSTER_ID.test(text) ? shortText(text) : nameText(canonicalName(text))
+  isClusterId(text) ? shortText(text) : nameText(canonicalName(text))
 
 /** Whether the wallet's names leave with it: it is the last verified one of its bundle. */
 function movesNames({ cluster, session, owned }: Account): boolean {
@@ -321,7 +320,7 @@ async function join(
       'Joining moves your names. If that bundle is yours, type its name or id under “Join another bundle”.',
     )
   const shown = bundleText(invited ?? text)
-  const subpath = CLUSTER_ID.test(text) ? `id/${text}` : `name/${canonicalName(text)}`
+  const subpath = isClusterId(text) ? `id/${text}` : `name/${canonicalName(text)}`
   const { id, wallets } = await send<Cluster>(`/v1/clusters/${subpath}`)
   const wallet = walletOfSession(account)
   const { address } = account.session!

@@ -56,10 +56,10 @@ export async function signMembershipWith(
   cluster: string,
   isTestnet: boolean,
 ): Promise<boolean> {
-  const asked = { isTestnet, token: await keyOf(account, { cluster }, isTestnet) }
-  const revoke = () => callApi('/v1/auth/token', { ...asked, method: 'DELETE' })
+  const authorized = { isTestnet, token: await keyOf(account, { cluster }, isTestnet) }
+  const revoke = () => callApi('/v1/auth/token', { ...authorized, method: 'DELETE' })
   const path = `/v1/clusters/verify/${cluster}`
-  const verified = callApi<{ signed?: boolean }>(path, { ...asked, method: 'POST' })
+  const verified = callApi<{ signed?: boolean }>(path, { ...authorized, method: 'POST' })
   // what is published of the signature, with the service's secret, is all that this key is made of
   const { signed } = await verified.finally(() => revoke().catch(() => undefined))
   return signed === true
