@@ -42,8 +42,7 @@ const about = {
 }
 
 /**
- * Routes of the ENS gateway, as ERC-3668 clients call them: GET with the data in the URL, or POST with the data in a
- * body.
+ * Routes of the ENS gateway for ERC-3668 clients: GET with the data in the URL, or POST with the data in a body.
  * @param ens null where no ENS name is served
  */
 export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [

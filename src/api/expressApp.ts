@@ -24,7 +24,7 @@ import {
   securityAnswer,
 } from './webPage.js'
 
-/** Headers of a refused request that are read in the time of a look-up. */
+/** Number of headers of a refused request whose reading takes as long as one look-up. */
 const HEADERS_PER_UNIT = 500
 
 /** Route label of requests that match no route. */
@@ -92,13 +92,13 @@ export function createExpressApp(
     else serveRoute(profileRoute, exchange)
   })
   /**
-   * Answers a CORS preflight. A preflight above the rate limit gets its normal response too, because a page could not
+   * Answers a CORS preflight. A preflight above the rate limit also gets its normal response, because a page could not
    * read an error. `Retry-After` lets a proxy end the client's connection.
    */
   const servePreflight = (exchange: HttpExchange): void => {
     const headers = preflightHeaders(exchange.req.headers)
     try {
-      // preflights have a bucket of their own per address
+      // preflights have a separate bucket per address
       gate.ofAddress(exchange, 'preflights of ').spend(1)
     } catch (thrown) {
       headers.push('retry-after', toApiError(thrown).headers?.['retry-after'] ?? '1')
@@ -117,14 +117,14 @@ export function createExpressApp(
     if (req.method === 'OPTIONS') servePreflight(ofExpress(req, res, NONE))
     else serveNone(req, res)
   })
-  // an error handler has four parameters; Express itself reports paths that can't be decoded
+  // an error handler has four parameters. Express itself calls it for paths that cannot be decoded
   app.use((_error: unknown, req: Request, res: Response, _next: NextFunction) =>
     serveNone(req, res),
   )
   return app
 }
 
-/** A refusal in the form of the routes below the request's path. */
+/** A refusal in the error format of the routes that share the path's prefix. */
 const refusalAnswer = (url: string, error: ApiError): Answer =>
   isTrpcUrl(url) ? trpcErrorAnswer(error, new URL(url, 'http://x').pathname) : errorAnswer(error)
 

@@ -35,13 +35,13 @@ const INDEX = okAnswer(
 /** Response of `/`: the page for browsers, JSON for any other client. */
 export const indexAnswer = (req: PageRequest): Answer => pageAnswer(req) ?? INDEX
 
-/** The page of a path, for browsers, which accept `text/html`; null where the API answers. */
+/** The page of a path for browsers, which accept `text/html`. Null for other clients and for paths of the API. */
 export function pageAnswer(req: PageRequest): Answer | null {
   const page = asksForPage(req) ? pageOfUrl(req.url ?? '') : null
   return page && browserAnswer(page.file, req, page.isFound)
 }
 
-/** Whether a request gets a page: a browser's, for a path outside the API. */
+/** True for a browser's request of a path outside the API. */
 export const asksForPage = (req: PageRequest): boolean =>
   isBrowser(req) && !isApiPath((req.url ?? '').split('?', 1)[0]!)
 
@@ -84,7 +84,7 @@ const DAILY = { 'cache-control': 'public, max-age=86400' } as const
 
 export const robotsAnswer = (): Answer => answerOfType(PLAIN, ROBOTS_TXT, DAILY)
 
-/** Answer that leads programs with a language model to the documents (llmstxt.org). */
+/** Answer with the file `llms.txt`, an index of the documents for language models (llmstxt.org). */
 export const llmsAnswer = (): Answer =>
   answerOfType(PLAIN, readFileSync(new URL('../llms.txt', GUIDES), 'utf8'), DAILY)
 
@@ -159,7 +159,7 @@ const profileImage = route.get('/profile-image/*name', {
   },
 })
 
-/** Serves a held name's page to clients other than browsers. Browsers get the page of any name (`pageAnswer`). */
+/** Serves a held name's page to clients other than browsers. `pageAnswer` serves the page of any name to browsers. */
 export const profileRoute = route.get('/:name', {
   bad: {
     what: 'a name that nobody holds',
@@ -193,5 +193,5 @@ export const profileRoute = route.get('/:name', {
   },
 })
 
-/** Pictures and pages of names. The page's path matches any one-part path, so it comes last. */
+/** Pictures and pages of names. The path of a page matches any one-part path, so its route is the last. */
 export const nameImageAndPageRoutes = [image, cardImage, profileImage, profileRoute]

@@ -43,7 +43,7 @@ export interface WalletProof {
   wallet: string
   /** EIP-155 id of the mainnet chain of the wallet's contract. Default: the hub's. */
   chainId?: number | undefined
-  /** The client's random share in the nonce of the bound message. Required for an approval on chain. */
+  /** Random value of the client, a part of the bound message's nonce. Required for an approval on chain. */
   nonce?: string | undefined
   /** Cluster to which the wallet says that it belongs, by its id or a name. */
   cluster?: string | undefined
@@ -55,8 +55,9 @@ export type MessageSigner = Pick<WalletProof, 'type' | 'wallet' | 'chainId' | 'n
 }
 
 /**
- * Builds the message to sign now: the plain message, or a message bound to one wallet. The server stores neither.
- * @param cluster to which the signature shall say that its wallet belongs
+ * Builds the message to sign now: the plain message, or a message bound to one wallet. The server does not store
+ * messages.
+ * @param cluster id or name of the cluster that the message names as the wallet's
  * @returns the message and its signing date
  */
 export async function signingMessage(context: Context, signer?: MessageSigner, cluster?: string) {
@@ -74,7 +75,10 @@ export async function signingMessage(context: Context, signer?: MessageSigner, c
   return { message: messageFor(context, wallet, of), signingDate }
 }
 
-/** The membership that a message names. @throws ApiError invalid_name, not_found */
+/**
+ * The network and cluster that a message names; undefined for a message without a cluster. @throws ApiError
+ * invalid_name, not_found
+ */
 async function membershipIn(
   { pool, network }: Context,
   cluster?: string,
@@ -131,9 +135,9 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
  * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
  * bound to one wallet. An account may sign either form; a contract (ERC-1271) has to sign the bound form.
  * @param recovered wallet whose key the message has to request; only a bound message can request a key
- * @param membership what the message has to say of the wallet's cluster
- * @returns the message that was signed, whether it is the plain one, and its nonce if the client had a share in it, else
- * an empty text
+ * @param membership cluster that the message has to name as the wallet's
+ * @returns the signed message, whether it is the plain message, and the nonce of a bound message if the client chose a
+ * part of the nonce, else an empty text
  * @throws ApiError invalid_request, unsupported_address and unsupported_network for malformed input; unauthorized for a
  * date outside its window or another wallet's signature; rate_limited
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
@@ -175,7 +179,10 @@ export async function requireProof(
   return { wallet, signingMs, isPlain, nonce: proof.nonce ? nonce : '', message: bound }
 }
 
-/** The signature of a membership as its evidence has it. */
+/**
+ * Message, signature and block that are stored as evidence of a membership. The block is null for a key's signature;
+ * for a contract's signature it is the newest indexed block of the hub.
+ */
 async function signedBy(
   { freshness }: Context,
   { clusterId }: Membership,
@@ -203,7 +210,7 @@ function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): 
 const plainMessage = (context: Context, signingDate: string, membership?: Membership): string =>
   verificationMessage(context.auth.serviceDomain, signingDate, membership)
 
-/** Reads a proof's signature, in the form of the proof's type of wallet. @throws ApiError invalid_request */
+/** Parses a proof's signature, whose form depends on the type of wallet. @throws ApiError invalid_request */
 function requireSignature({ type, signature }: WalletProof): SignatureCheck {
   const check = WALLET_KINDS[type].read(signature)
   if (!check)
@@ -219,7 +226,10 @@ function withRefused(sentence: string, type: WalletKindName): string {
   return refused ? `${sentence} ${refused}` : sentence
 }
 
-/** Mainnet chains of a proof. Testnets prove nothing, because anybody can have any state there. */
+/**
+ * Mainnet chains whose contracts may verify a proof. Testnets prove nothing, because anybody can create any state on a
+ * testnet.
+ */
 interface MainnetChains {
   hub: EvmChainPort | undefined
   /** The chain that the proof names. */
@@ -251,21 +261,25 @@ function mainnetChains(
   )
 }
 
-/** No bytes, or Safe's marks of owners who approved (address, unused word, v 1): nothing in them is secret. */
+/**
+ * Matches signatures without secret bytes: empty, or Safe's entries of owners who approved on chain (address, unused
+ * word, v 1).
+ */
 const APPROVAL = /^0x(0{24}[0-9a-f]{104}01)*$/
 
 /**
- * Time of one call of a node about further chains, ms: a deployment with many chains must not cause a burst of calls.
+ * Pause for each node call about a further chain, ms. Without the pause, a deployment with many chains would cause a
+ * burst of calls.
  */
 const CALL_PACE_MS = 100
 
 /**
- * True if the wallet is a contract that accepts the signature over the bound message. A wallet that has code on the hub is
- * decided by the hub. Without code there, the wallet's contract has to accept the signature on the named chain and on
- * each other one that has code at its address, because somebody else may have deployed it on one of them. An approval on
- * chain is public, so a secret has to be in its message: the client's nonce.
- * @throws ApiError invalid_request for a factory that is not accepted, and an approval without nonce; unauthorized where
- * another chain's contract does not accept the signature; rate_limited
+ * True if the wallet is a contract that accepts the signature over the bound message. If the wallet has code on the
+ * hub, the hub's contract decides. Otherwise the contract on the named chain has to accept the signature, and so has
+ * the contract on each other chain that has code at the wallet's address, because somebody else may have deployed the
+ * code there. An approval on chain is public, so its message has to contain a secret: the client's nonce.
+ * @throws ApiError invalid_request for a factory that is not accepted, and an approval without nonce; unauthorized
+ * where another chain's contract does not accept the signature; rate_limited
  * @throws ChainUnavailableError where a chain does not answer
  */
 async function isSignedByContract(
@@ -294,7 +308,7 @@ async function isSignedByContract(
     onCall: () => context.caller?.meter.owe(SIGN_IN_NODE_COST),
   }
   if (named === hub && !factory) {
-    // one more node is asked for code
+    // `seemsToHaveCode` adds one call
     await reserveCalls(context, hub.nodes + 1)
     return (
       (await hub.seemsToHaveCode(question.wallet)) &&
@@ -322,8 +336,8 @@ async function isSignedByContract(
 }
 
 /**
- * Counts calls that may follow in the limit of all processes, which holds a second's units, not a burst: a burst of
- * sign-ins must be no burst of calls. @throws ApiError rate_limited
+ * Charges node calls in advance to the rate limit that all processes share. The bucket holds no more than one second's
+ * units, so that a burst of sign-ins does not become a burst of node calls. @throws ApiError rate_limited
  */
 async function reserveCalls({ caller, pool }: Context, calls: number): Promise<void> {
   const quotas = (caller?.meter.quotas ?? []).map(({ bucket, rate }) => ({

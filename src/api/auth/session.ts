@@ -11,7 +11,7 @@ import { isoTimestamp } from '../http/timestamps.js'
 /** Header values that some clients send when they have no key. */
 const NO_KEY = new Set(['', 'undefined', 'null'])
 
-/** What the check of a key needs. */
+/** Dependencies of the check of a key. */
 type KeyReader = Pick<Context, 'pool' | 'auth'>
 
 /** Raw headers, because Node's `headers` keeps only the first of two headers with the same name. */

@@ -22,7 +22,7 @@ import { requireNewNames } from '../names/names.js'
 /** Caller of a signed change. A change by a session is written only while the session is live. */
 export type ChangeAuthor = Pick<Session, 'wallet'> & Partial<Pick<Session, 'keyHash'>>
 
-/** Wallet to add, as the request names it. */
+/** Wallet to add, as in the body of a request. */
 export interface AddWalletInput {
   address: string
   name: string
@@ -60,8 +60,8 @@ export function updateWallets(
     renameWalletsChange(wallet, update, (i) => `update[${i}]`),
     addWalletsChange(wallet, add, (i) => `add[${i}]`),
   ]
-  // the renaming is included even if empty: it is refused for a caller who has just removed itself, for whom `add`
-  // would otherwise create a new cluster
+  // the renaming is included even if empty: a caller who has just removed itself is refused there. Otherwise `add`
+  // would create a new cluster for this caller
   const changes = update.length + add.length > 0 ? [removing, ...rest] : [removing]
   return appendChange(context, author, { changes, within })
 }

@@ -100,7 +100,7 @@ export function encryptKeyShare(
 }
 
 /**
- * Decrypts a share with the key of the id stored with it. A share without an id is tried with every key.
+ * Decrypts a share with the key whose id is stored beside the share. A share without an id is tried with every key.
  * @throws Error where no key fits, for another row or altered bytes
  */
 export function decryptKeyShare(

@@ -16,8 +16,8 @@ import { availabilityAnswer } from '../names/names.js'
 import { type NameBelowCommunity, requireRules } from './communities.js'
 
 /**
- * Time limit for reading what payers own. A payer whose chain does not answer in time is assumed to meet the
- * requirements.
+ * Time limit for reading the token balances of payers. A payer whose chain does not answer in time is assumed to meet
+ * the requirements.
  */
 const PAYERS_MS = 3_000
 

@@ -183,7 +183,7 @@ async function paymentInfo(
 }
 
 /**
- * True if a wallet meets the requirements of a community, or did some seconds ago.
+ * True if a wallet meets the requirements of a community, or met them some seconds ago.
  * @throws ApiError not_found; ChainUnavailableError
  */
 export async function walletMeetsCommunityRequirements(

@@ -9,7 +9,7 @@ import type { PickSampleAddress } from '../http/sampleRequests.js'
 interface QuoteForm {
   /** Name of the quote's schema in the OpenAPI document. */
   readonly schemaName: string
-  /** Schemas of the fields that only quotes of this family have, and of those that the families show differently. */
+  /** Schemas of fields that only quotes of this family have, and of fields whose form differs between families. */
   readonly schemas: z.ZodRawShape
   /** Why each list in the family's own fields is bounded, as in `Route.bounds`. */
   readonly bounds?: Route['bounds']
@@ -17,7 +17,7 @@ interface QuoteForm {
   ownFields(quote: RegistrationQuote): object
 }
 
-/** What differs by chain family in the API: quotes, and the transactions that wallets sign. */
+/** Parts of the API that differ by chain family: quotes, and the transactions that wallets sign. */
 export interface FamilyInterface extends Pick<Route, 'summary' | 'beyond' | 'description'> {
   readonly family: ChainFamily
   /** Network label and wallet in the example of a quote. */

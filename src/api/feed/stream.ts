@@ -15,12 +15,15 @@ import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import { encryptPageToken, type PagePosition } from './cursor.js'
 import { feedEndToken, feedPage } from './feed.js'
 
-/** Maximum number of events written at once to a stream that is behind. They may stay unread in memory. */
+/**
+ * Maximum number of events written at once to a stream that is behind the feed. The bytes stay in memory until the
+ * client reads them.
+ */
 const PAGE_EVENTS = 100
 /** Time after which a browser reopens an ended stream, ms. */
 const RETRY_MS = 2_000
 
-/** What the open streams of a process share. */
+/** Resources that all open streams of a process share. */
 export interface FeedStreams {
   places: CapacityLimiter
   /** Waits for the newest events, for all streams. */
@@ -39,13 +42,13 @@ export interface StreamRequest {
   sinceMs: number | undefined
 }
 
-/** Which events a stream shows, without the position that it has reached. */
+/** Selection of the events that a stream shows, without the stream's position. */
 type StreamWalk = Omit<PagePosition, 'first' | 'skip' | 'sinceMs'>
 
 type Page = Awaited<ReturnType<typeof feedPage>>
 
 /**
- * Opens a stream of the feed after a token.
+ * Opens a stream of the events after a token.
  * @returns function that writes the stream to a response whose head was sent
  * @throws ApiError as feedPage; rate_limited and unavailable where as many streams are open as allowed
  */
@@ -81,7 +84,8 @@ const beginning = async (
 
 /**
  * Reserves one of the limited open streams for the caller.
- * @returns what ends the stream. It fires once the caller has disconnected, or when its place goes to another address
+ * @returns controller that ends the stream. It is aborted once the caller has disconnected, or when the place goes to
+ * another address
  */
 function takePlace({ places }: FeedStreams, { caller }: Context): AbortController {
   const stop = new AbortController()
@@ -105,8 +109,8 @@ function takePlace({ places }: FeedStreams, { caller }: Context): AbortControlle
 const STREAM_LIMIT = { headers: { 'retry-after': '60' }, limit: 'streams' } as const
 
 /**
- * A reader of a stream. It gets pages while it is behind, and later the newest events, for which `FeedTail` waits once for
- * all streams.
+ * A reader of a stream. A stream that is behind the feed reads pages. Later it gets the newest events from `FeedTail`,
+ * which waits once for all streams.
  */
 interface Reader {
   streams: FeedStreams
@@ -184,12 +188,12 @@ async function follow({ streams, res, key, from, stop }: Reader, page: Page) {
   }
 }
 
-/** Serialized events, by the hex address of the actor that a stream follows. */
+/** Bytes to write for a list of events, by the hex address of the actor that a stream follows. */
 const written = new WeakMap<readonly SerializedEvent[], Map<string, Buffer>>()
 
 /**
- * Serialized events that a filter shows. Streams with the same filter share the bytes, because the
- * page token in each event takes about 30 µs to make, and thousands of streams may follow one actor.
+ * Bytes of the events that a stream shows. Streams of the same actor share the bytes, because the page token in each
+ * event takes about 30 µs to make, and thousands of streams may follow one actor.
  */
 function bytesFor(events: readonly SerializedEvent[], key: Buffer, walk: StreamWalk): Buffer {
   const known = written.get(events) ?? new Map<string, Buffer>()
@@ -214,5 +218,8 @@ function bytesFor(events: readonly SerializedEvent[], key: Buffer, walk: StreamW
 const tokenAfter = (key: Buffer, walk: StreamWalk, item: FeedItem): string =>
   encryptPageToken(key, { ...walk, ...feedCursorAfter(item), sinceMs: null })
 
-/** A message of a stream (WHATWG HTML, 9.2). A client that reconnects with its id continues after it. */
+/**
+ * A message of an event stream (WHATWG HTML, 9.2). A client that reconnects with the message's id continues after this
+ * message.
+ */
 const frame = (token: string, json: string): string => `id: ${token}\ndata: ${json}\n\n`

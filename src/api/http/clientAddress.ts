@@ -12,7 +12,7 @@ type Addressed = Pick<IncomingMessage, 'headers'> & {
 
 /** Client of a request, as reported by the trusted proxies before this process. */
 export interface Caller {
-  /** Address of the client, in the form by which rate limits count it. */
+  /** Address of the client, in the form under which rate limits count requests. */
   address: string
   /** Id of the request in the log and in the response. */
   id: string
@@ -32,11 +32,11 @@ export function callerOfRequest(req: Addressed, isTrusted: IsTrusted): Caller {
   }
 }
 
-/** Ids in the forms that proxies generate: UUIDs, hex, base64, `host:port-number`. */
+/** Matches ids in the forms that proxies generate: UUIDs, hex, base64, `host:port-number`. */
 const REQUEST_ID = /^[\w.:@/+=-]{8,128}$/
 /**
- * Version, trace id, parent id and flags. Version ff and ids of zeros are invalid; versions after 00, which is 55
- * characters long, may have more fields.
+ * Matches a `traceparent` header: version, trace id, parent id and flags. Version ff and ids of zeros are invalid. A
+ * header of version 00 is 55 characters long; later versions may have more fields.
  */
 const TRACE_PARENT =
   /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|-)/

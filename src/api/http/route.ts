@@ -21,7 +21,7 @@ export interface Session extends StoredSession {
 
 /**
  * Whether a route uses the authentication key. `required`: 401 without a valid key. `optional`: an invalid key counts
- * as none. Responses of both depend on the key, and their headers say so to caches.
+ * as none. With either rule responses depend on the key, and their headers tell this to caches.
  */
 export type AuthRule = 'required' | 'optional' | undefined
 
@@ -41,7 +41,7 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
   isTestnet: boolean
   /** Body, checked against the route's schema. */
   body: Body
-  /** The caller's session, as the route's authentication rule promises it. */
+  /** The caller's session, of the type that the route's authentication rule gives. */
   session: SessionOf<Auth>
 }
 
@@ -56,7 +56,8 @@ export const MAX_LONG_POLL_MS = 30_000
 
 /**
  * Price of a route's requests, in units. A unit is the processor time of one name look-up. test/api/costs.test.ts
- * checks that no request takes more than three times its price. docs/use/limits.md lists the prices.
+ * checks that no request takes more than three times the processor time of its price. docs/use/limits.md lists the
+ * prices.
  */
 export interface RoutePrice {
   /** The price as docs/use/limits.md shows it, for n elements. */
@@ -121,9 +122,9 @@ export interface Route {
   /** Who sees private data in the responses. A route without a key shows none. */
   privateTo?: PrivateTo
   /**
-   * Why each list in the responses is bounded, by the list's path. A reason begins with its kind: `page` (the list is
-   * paged), `asked` (as many elements as the request names), `rule` (a rule of the registry limits them) or `set up`
-   * (the operator's configuration does). Details follow a colon.
+   * The reason why each list in the responses is bounded, by the list's path. A reason begins with its kind: `page`
+   * (the list is paged), `asked` (as many elements as the request names), `rule` (a rule of the registry limits the
+   * list) or `set up` (the operator's configuration limits the list). Details follow a colon.
    */
   bounds?: Readonly<Record<string, string>>
   /**

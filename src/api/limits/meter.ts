@@ -9,10 +9,13 @@ import {
 import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 
-/** Number of buckets to keep. A bucket that drops out counts as full again. */
+/** Maximum number of cached buckets. A bucket that is evicted counts as full. */
 const MAX_BUCKETS = 100_000
 
-/** Buckets of a process by their names: the time (ms of the process's clock) at which each is full again. */
+/**
+ * Buckets of a process by their names. Each value is the time at which the bucket is full again, ms of the process's
+ * clock.
+ */
 type LocalBuckets = ReturnType<typeof createLocalBuckets>
 
 export const createLocalBuckets = () =>
@@ -44,7 +47,7 @@ export class RequestMeter {
     for (let i = 0; i < fullMs.length; i++) this.#buckets.set(this.quotas[i]!.bucket, fullMs[i]!)
   }
 
-  /** Charges units whatever the buckets hold, which may go into debt. Gives negative units back. */
+  /** Charges units even if the buckets do not hold them: a bucket may go into debt. Negative units are given back. */
   owe(units: number): void {
     if (units === 0) return
     const nowMs = performance.now()
@@ -80,7 +83,11 @@ const policyHeader = ({ kind, rate }: Pick<BucketQuota, 'kind' | 'rate'>): strin
 const stateHeader = (kind: string, left: number, fullInMs: number): string =>
   `"${kind}";r=${left};t=${Math.max(0, seconds(fullInMs))}`
 
-/** The error of a limit that is reached. @param rate of a bucket in the database, which the meter's headers leave out */
+/**
+ * The error of a limit that is reached.
+ * @param rate of a bucket in the database, whose state the headers then show; undefined for a local bucket, whose state
+ * `fields` shows
+ */
 export function rateLimitedError(kind: string, waitMs: number, rate?: BucketRate): ApiError {
   const retryAfter = String(Math.max(1, seconds(waitMs)))
   const headers: Answer['headers'] = {

@@ -8,7 +8,7 @@ import { isoTimestamp } from '../http/timestamps.js'
 import { ownedBelowCommunity } from './owners.js'
 
 /**
- * Describes the names that somebody holds, and leaves others out.
+ * Describes the names that somebody holds. Names without a holder are left out.
  * @param community of names below a community, null for names of clusters
  * @param names without the community
  */
@@ -36,7 +36,7 @@ export async function describeNames(
   }))
 }
 
-/** Text of a stored address, empty where it is private. */
+/** Text of a stored address; empty for null, which stands for a private wallet. */
 export const addressText = (stored: Buffer | null): string =>
   stored ? decodeWallet(stored).text : ''
 
@@ -70,7 +70,7 @@ export async function chainIdsOfClusters(context: Context, clusters: readonly nu
   )
 }
 
-/** Part of an address type that is not the chain: the script of Bitcoin, the format of XRPL. */
+/** Matches the part of an address type that is not the chain: the script of Bitcoin, the format of XRPL. */
 const FORMAT = /-(?:p2\w+|classic)$/
 
 /**

@@ -45,7 +45,7 @@ export const UNAVAILABLE_REASONS = [
   'invalid_name',
 ] as const satisfies readonly NameAvailability[]
 
-/** A name's availability as responses show it. A name with a pending payment is not available. */
+/** JSON of a name's availability. A name with a pending payment is not available. */
 export const availabilityAnswer = (name: string, availability: NameAvailability) => ({
   name,
   isAvailable: availability === 'free',

@@ -17,11 +17,11 @@ import {
 } from './decide.js'
 import { findPaymentMessages, paidNamesOf, statusOfPackets, statusOfPaidNames } from './packets.js'
 
-/** Confirmations of a transaction that its chain has not reported. */
+/** Confirmations of a transaction where the chain has not reported any. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
 
 /**
- * Status of a transaction on a chain on which names are paid for.
+ * Status of a transaction on a chain on which names are paid for, such as Solana.
  * @throws ChainUnavailableError where no stored record decides and a chain that may have the transaction does not
  * answer
  */
@@ -66,7 +66,10 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
   return { ...answer, network: chain.label }
 }
 
-/** Confirmations of a transaction. Our own records decide the status, so an unavailable chain must not withhold it. */
+/**
+ * Confirmations of a transaction. The status comes from our own records, so it is returned even if the chain is
+ * unavailable.
+ */
 async function confirmationsOf(
   ask: () => Promise<{ seen: Awaited<ReturnType<PaymentChainPort['transaction']>> }>,
 ): Promise<Confirmations> {

@@ -24,7 +24,8 @@ import { addressSchema, nameSchema, walletNameSchema } from '../v1/schemas.js'
 import { sharedTxStatusRouteFields, txStatusAnswer } from './register.js'
 
 /**
- * Refuses the mainnet, and puts the error code first, as v0.1 answers registration problems: `{ error, status, message }`.
+ * Wraps a handler: refuses the mainnet, and puts the error code first in responses with registration problems, as v0.1
+ * does: `{ error, status, message }`.
  */
 const onTestnet =
   <Asked extends Pick<RouteRequest, 'isTestnet'>>(handle: Handler<Asked>): Handler<Asked> =>
@@ -46,7 +47,7 @@ const TESTNET_ONLY = 'Communities are served on the testnet alone here: add test
 const isProblem = (code: string) =>
   code === 'testnet_only' || REGISTRATION_PROBLEMS.some((one) => one === code)
 
-/** Refused example: a request for the mainnet, which every route in this file refuses. */
+/** Sample of a refused request, for the mainnet, which every route in this file refuses. */
 const MAINNET = { what: 'the mainnet', error: 'testnet_only' } as const
 
 const availability = route.get('/v0.1/community/check/availability/:clusterName/:walletName', {
@@ -111,7 +112,10 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
   }),
 })
 
-/** Documented default of `chainId`. Communities are on the testnet, so it selects none of their chains. */
+/**
+ * Documented default of `chainId`. This value selects none of a community's chains, because communities are on the
+ * testnet.
+ */
 const DEFAULT_CHAIN_ID = '1'
 
 const register = route.post('/v0.1/community/register', {

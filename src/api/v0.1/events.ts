@@ -27,10 +27,10 @@ import { addressSchema, walletTypeSchema } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
 
-/** For names that moved to another cluster: the bid that won each name, by the name. */
+/** The winning bid of each name that moved to another cluster, by the name. */
 type WinningBids = Awaited<ReturnType<typeof findWinningBids>>
 
-/** Event types that v0.1 shows as a given type. */
+/** Public events that v0.1 shows as an event of a given type. */
 type ShownAs<Type extends V01EventType> = {
   [One in EventType]: (typeof EVENTS)[One]['v01'] extends Type
     ? Extract<PublicEvent, { type: One }>
@@ -94,7 +94,7 @@ const eventSchemas = Object.entries(VIEWS).map(([eventType, { description, schem
 )
 const EventSchema = z.union(eventSchemas).openapi('EventV01')
 
-/** The bid that won a name. @throws ApiError unavailable where a rewind took the name back after the page was read */
+/** The winning bid of a name. @throws ApiError unavailable where a rewind removed the bid after the page was read */
 function bidOf(name: string, bids: WinningBids) {
   const body = bids.get(name)
   const bid = body && decodeBid(body)
@@ -102,7 +102,7 @@ function bidOf(name: string, bids: WinningBids) {
   throw new ApiError('unavailable', 'The feed was changed while it was read: ask again.')
 }
 
-/** JSON of a shown event. Its amount is an integer with all digits, because RFC 8259 does not limit numbers. */
+/** JSON of an event in v0.1. The amount is an integer with all digits, because RFC 8259 does not limit numbers. */
 function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
   const eventType = EVENTS[event.type].v01!
   const view: View<PublicEvent> = VIEWS[eventType]

@@ -31,14 +31,17 @@ import {
 import { addressSchema, nameSchema, walletNameSchema, walletTypeSchema } from '../v1/schemas.js'
 import { ADD_WALLET_ERRORS } from '../v1/wallets.js'
 
-/** Maximum number of wallets per response. The limit exceeds the 1,000 wallets of the largest cluster. */
+/** Maximum number of wallets per response. It is higher than the 1,000 wallets of the largest cluster. */
 const MAX_WALLETS = 10_000
 
 async function metadataOfName(context: Context, siteUrl: string, input: string) {
   return (await metadataOfNames(context, siteUrl, [input]))[0] ?? null
 }
 
-/** Metadata of each name; null where nobody holds it. @throws ApiError too_many above `MAX_WALLETS` in all */
+/**
+ * Metadata of the cluster of each name; null for a name that nobody holds. @throws ApiError too_many for more than
+ * `MAX_WALLETS` wallets in all
+ */
 async function metadataOfNames(context: Context, siteUrl: string, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
   // repeated names are queried once
@@ -63,7 +66,9 @@ async function metadataOfNames(context: Context, siteUrl: string, inputs: readon
   return shown
 }
 
-/** Metadata under the default name of the cluster in which the address is verified; else null. */
+/**
+ * Metadata of the cluster in which the address is verified, under the cluster's default name; null for no such cluster.
+ */
 async function metadataOfAddress(context: Context, siteUrl: string, input: string) {
   const address = parseWalletOrNull(input)
   const hit = address && (await context.lookups[context.network].nameOf(address.bytes))
@@ -166,7 +171,7 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
 
 const fullName = z.string().openapi({ example: 'foobar/main' })
 
-/** Full name of an address (`foobar/main`); null where its cluster has no name. */
+/** Full name of an address (`foobar/main`); null where the address's cluster has no name. */
 const fullNameOf = ({ hit }: NameOfAddress): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 
@@ -304,7 +309,7 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
   },
 })
 
-/** @param siteUrl base of the URLs of pages and pictures */
+/** Routes of v0.1's look-ups. @param siteUrl base of the URLs of pages and pictures */
 export const lookupRoutes = (siteUrl: string) => [
   addressOfClusterRoute,
   addressOfWalletRoute,

@@ -26,8 +26,8 @@ const AvailabilitySchema = namedObjectSchema('AvailabilityV01', {
 })
 
 /**
- * Availability of inputs. A text that is not a name is not available, and neither is any name on a network that is
- * not deployed.
+ * Response with the availability of names. A text that is not a name is not available. On a network that is not
+ * deployed no name is available.
  */
 async function checkAnswer(
   context: Context,
@@ -62,7 +62,7 @@ const checkMany = route.post('/v0.1/register/check', {
   handle: ({ body }, context) => checkAnswer(context, body),
 })
 
-/** Schema of the fields that quotes of all families have. */
+/** Schemas of the fields that quotes of all families have. */
 const quoteFields = {
   registrationFee: z.string(),
   bridgeFee: z.string(),
@@ -75,7 +75,7 @@ const quoteFields = {
 }
 
 const register = route.post('/v0.1/register', {
-  // quotes on Solana cost the most
+  // samples of Solana quotes, because they are the most expensive
   ...quoteSamples(solanaFamilyInterface),
   example: registrationExample('1', EXAMPLE_OWNER),
   bounds: Object.assign(
@@ -114,10 +114,10 @@ const register = route.post('/v0.1/register', {
   },
 })
 
-/** The network in a body that was not validated yet. */
+/** The network in a body that has not been validated yet. */
 const networkIn = (body: unknown): string => String((body as { network?: unknown } | null)?.network)
 
-/** Declaration that both status routes of v0.1 share. */
+/** Fields that both status routes of v0.1 have in common. */
 export const sharedTxStatusRouteFields = {
   cacheSource: 'journal' as const,
   successor: '/v1/names/register/tx/:tx',

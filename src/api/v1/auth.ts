@@ -32,7 +32,7 @@ const signedCluster = z
   .string()
   .describe('Id or name of the cluster to which the signature says that its wallet belongs')
 
-/** Methods of a route that takes no body and accepts both. */
+/** Methods of a route that takes no body and accepts GET and POST. */
 const GET_AND_POST = ['get', 'post'] as const
 
 const messages = GET_AND_POST.map((method) =>
@@ -62,7 +62,9 @@ const messages = GET_AND_POST.map((method) =>
   }),
 )
 
-/** Wallet to bind the message to. @throws ApiError invalid_request where only one of wallet and type is present */
+/**
+ * Wallet to which the message is bound. @throws ApiError invalid_request where only one of wallet and type is present
+ */
 function boundTo(query: RequestQuery): MessageSigner | undefined {
   const wallet = query.get('wallet')
   const type = enumParameter(query, 'type', walletKindSchema.options)
@@ -88,7 +90,7 @@ export const ProofSchema = namedObjectSchema('Proof', {
   wallet: addressSchema.describe('The wallet that signed'),
 })
 
-/** Fields that the exchanges of v1 and v0.1 have in common. */
+/** Fields that the token routes of v1 and v0.1 have in common. */
 export const sharedTokenRouteFields = {
   bad: {
     what: 'an address of another kind',
@@ -122,7 +124,7 @@ const token = route.post('/v1/auth/token', {
     okAnswer({ token: await exchangeProofForKey(context, body) }, NO_STORE),
 })
 
-/** Routes that both versions of the interface have, with different paths. */
+/** Routes that tell whether a key is valid: the same for both versions of the interface, with different paths. */
 export const keyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
     route[method](path, {

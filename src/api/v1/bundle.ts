@@ -10,7 +10,7 @@ import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { clusterIdSchema, nameSchema, walletNameSchema } from './schemas.js'
 import { ADD_WALLET_ERRORS, addedWalletSchema, clusterCreationRoute } from './wallets.js'
 
-/** Wallet apps call a cluster a bundle. */
+/** Alias of `POST /v1/clusters`, because wallet apps call a cluster a bundle. */
 const create = clusterCreationRoute('/v1/bundle', {
   summary: 'Create the bundle of this wallet',
   description: 'The same as `POST /v1/clusters`.',

@@ -42,7 +42,9 @@ async function clusterByName(context: Context, input: string, viewer: Viewer) {
   )
 }
 
-/** Maximum number of clusters that list an address without its proof. Anybody may list any address. */
+/**
+ * Maximum number of listed clusters that name an address without its proof. Anybody may add any address to a cluster.
+ */
 const INVITATIONS_AT_MOST = 20
 
 async function invitationsOf({ pool, network }: Context, input: string) {
@@ -55,7 +57,10 @@ async function invitationsOf({ pool, network }: Context, input: string) {
   return { invitations, ...(rows.length > INVITATIONS_AT_MOST && { moreInvitations: true }) }
 }
 
-/** The caller's names. Everybody else reads those of a public wallet by the routes of names. */
+/**
+ * The names of the caller's own address; null for another address. Other callers read the names of a public wallet by
+ * the routes of names.
+ */
 async function namesOf(context: Context, address: string, viewer: Viewer) {
   if (!viewer || !parseWalletOrNull(address)?.bytes.equals(viewer.wallet)) return null
   const first = { after: undefined, limit: OWNED_NAMES_PAGE_SIZE }
@@ -76,7 +81,7 @@ async function clusterIdOfAddress(
   return id && toHex(id)
 }
 
-/** The cluster as the response shows it. @throws ApiError not_found */
+/** JSON of a cluster. @throws ApiError not_found */
 function answer({ network }: Context, cluster: ClusterForViewer | null) {
   if (!cluster) throw new ApiError('not_found', NO_CLUSTER)
   return {

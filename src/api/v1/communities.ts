@@ -128,7 +128,7 @@ const list = route.get('/v1/communities', {
   },
 })
 
-/** A list with the name if the name is a community, else an empty list. */
+/** A list with the name if it is a community, else an empty list. */
 async function communitiesNamed(
   name: string,
   { pool, network }: Pick<Context, 'pool' | 'network'>,
@@ -184,13 +184,13 @@ const check = route.get('/v1/names/community/:communityName/check/:name', {
     ),
 })
 
-/** Errors of a registration below a community. v0.1 has two more. */
+/** Errors of a registration below a community that v1 and v0.1 have in common. */
 export const REGISTRATION_ERRORS: readonly ErrorCode[] = [
   ...REGISTRATION_PROBLEMS.filter((problem) => problem !== 'no_walletAddress_found'),
   'catching_up',
 ]
 
-/** Payment that the new owner of the name has to sign. */
+/** Schema of the payment that the new owner of a name has to sign. */
 export const TransactionInfoSchema = z
   .union(
     FAMILY_INTERFACES.map(({ family, transaction, approvals }) =>
@@ -206,7 +206,7 @@ export function transactionInfoJson({ transaction }: RequestedPayment) {
   return { type, transaction: signed, approval, approvalReset }
 }
 
-/** A call that carries no coins; undefined, which JSON leaves out, where there is no call. */
+/** JSON of a call without coins; undefined, which JSON leaves out, where there is no call. */
 const withoutValue = (call: RequestedPayment['transaction']['approval']) =>
   call && { to: call.to, data: call.data, value: '0' }
 
@@ -245,7 +245,7 @@ const payouts = (signer: PaymentReleaseSigner | null) =>
     },
   })
 
-/** True if a registration is on the testnet, by `testnet=true` or by the label of the chain to pay on. */
+/** True if a registration is on the testnet: by `testnet=true`, or by the label of the chain on which it is paid. */
 const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet ||
   (label !== null && familyOfLabel(label).label === null && isChainLabelOfNetwork('testnet', label))
@@ -315,7 +315,7 @@ const register = route.post('/v1/names/community/:communityName/register', {
   },
 })
 
-/** @param signer signs releases of payments; null where only the relayer releases them */
+/** Routes of communities. @param signer signs releases of payments; null where only the relayer releases payments */
 export const communityRoutes = (signer: PaymentReleaseSigner | null) => [
   list,
   get,

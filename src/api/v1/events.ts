@@ -87,13 +87,13 @@ const events = route.get('/v1/events', {
     const write = createV1EventWriter(page.network, page.generation, page.idOf)
     return {
       ...eventPageAnswer(page, await mapWithoutBlocking(context.turn, page.items, write)),
-      // a token of the testnet may come without testnet=true
+      // a page token of the testnet may come without testnet=true. The cache key then names the wrong network
       isTransient: page.network !== context.network,
     }
   },
 })
 
-/** @param items JSON of each event */
+/** A page of the feed as JSON. @param items JSON of each event */
 export function eventPageAnswer(
   { nextPage, resume, hiddenRows }: { nextPage?: string; resume: string; hiddenRows: number },
   items: readonly string[],
@@ -103,7 +103,7 @@ export function eventPageAnswer(
   return chargeForListItems(answerOfJsonBytes(Buffer.from(json)), hiddenRows)
 }
 
-/** Query of a feed page in v0.1 and v1. @param unit the unit of `fromTimestamp` */
+/** Query parameters of a feed page in v0.1 and v1. @param unit the unit of `fromTimestamp` */
 export function eventPageQuery(limit: PageLimitBounds, unit: string) {
   const order = z.enum(ORDERS).optional()
   return z.object({
@@ -129,7 +129,7 @@ export function eventPageSchema(item: z.ZodType) {
   })
 }
 
-/** The feed page that a request asks for. @throws ApiError invalid_request */
+/** The feed page that a request's query describes. @throws ApiError invalid_request */
 export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: PageLimitBounds) {
   return {
     isTestnet,
@@ -139,7 +139,10 @@ export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: Page
   }
 }
 
-/** Time at which a page begins, in the version's unit; ignored beside a page token. @throws ApiError invalid_request */
+/**
+ * Lower time bound of a page, in the unit of the interface's version; undefined beside a page token. @throws ApiError
+ * invalid_request
+ */
 export const sinceTimestampOf = (query: RequestQuery): number | undefined =>
   query.get('nextPage') === undefined ? wholeNumberParameter(query, 'fromTimestamp') : undefined
 

@@ -38,7 +38,7 @@ interface GenerateWalletInput {
   type: AddressType
   name: string
   isPrivate: boolean
-  /** True to return the third share, for recovery, too. */
+  /** True to also return the third share, which is for recovery. */
   recovery: boolean
 }
 
@@ -87,7 +87,7 @@ interface RecoverWalletInput {
   address: string
   /** One of the shares that `generateWallet` returned. */
   share: string
-  /** The caller's signature over the message of `signingDate` that requests this address's key. */
+  /** The caller's signature over the message of `signingDate` that requests the key of `address`. */
   signature: string
   signingDate: string
   chainId?: number | undefined
@@ -97,9 +97,9 @@ interface RecoverWalletInput {
 const SHARE = new RegExp(`^0x[0-9a-fA-F]{${KEY_SHARE_BYTES * 2}}$`)
 
 /**
- * Recovers the key of a generated wallet, for the wallet that had it generated and for wallets verified in its cluster.
- * A signature works once, so it is useless to anybody who reads it later. For the wallet that had it generated every
- * attempt uses up the signature, for the others only a successful attempt.
+ * Recovers the key of a generated wallet, for the wallet that requested the generation and for wallets verified in the
+ * cluster. A signature works once, so it is useless to anybody who reads it later. For the requesting wallet every
+ * attempt uses up the signature, for other wallets only a successful attempt.
  * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where the share doesn't fit
  */
 async function recoverWallet(
@@ -126,7 +126,8 @@ async function recoverWallet(
   const share = Buffer.from(input.share.slice(2), 'hex')
   const serviceShare = decryptKeyShare(keys, network, address.bytes, kept)
   const privateKey = await recoverKey(address, [share, serviceShare])
-  // a failed attempt of another member must not count: it could lock the wallet's owner out for good
+  // a failed attempt of another member does not use up signatures, because it could lock out the wallet's owner for
+  // good
   const isCounted = privateKey !== null || kept.isOwn
   if (isCounted && !(await markRecoverySignatureUsed(pool, network, address.bytes, signingMs)))
     throw new ApiError(

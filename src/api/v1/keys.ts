@@ -29,7 +29,8 @@ const keyName = z
   .openapi({
     description: `What the wallet calls it, 1 to ${MAX_NAME_CHARS} characters`,
     example: 'my site',
-    // JSON Schema has no flags of regular expressions, so the generator would append them to the pattern
+    // JSON Schema has no flags of regular expressions. Without `pattern` the generator would append the flags to the
+    // pattern
     pattern: PRINTABLE.source,
   })
 

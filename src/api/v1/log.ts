@@ -31,9 +31,9 @@ import { route } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { LOG_BUNDLE_PRICE } from '../limits/costs.js'
 
-/** Tiles and entry bundles never change, so caches store them for a year (RFC 9111). */
+/** Cache headers of tiles and entry bundles. They never change, so caches store them for a year (RFC 9111). */
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' }
-/** A checkpoint is cached for a second only. */
+/** Cache headers of a checkpoint, which is cached for a second. */
 const BRIEFLY = { 'cache-control': 'public, max-age=1' }
 
 const TEXT = 'text/plain; charset=utf-8'
@@ -46,14 +46,14 @@ const generation = z
   .regex(GENERATION)
   .openapi({ description: 'Generation of the feed, as in event ids', example: '1' })
 
-/** The network that a path names. @throws ApiError not_found */
+/** The network of a path parameter. @throws ApiError not_found */
 function networkOf(text: string | undefined): Network {
   const network = NETWORKS.find((one) => one === text)
   if (!network) throw new ApiError('not_found', 'There are logs of mainnet and testnet.')
   return network
 }
 
-/** The network and generation of a log's path. @throws ApiError not_found */
+/** The network and generation in a transparency log's path. @throws ApiError not_found */
 function placeOf(params: Readonly<Record<string, string>>) {
   const text = params.generation ?? ''
   if (!GENERATION.test(text))
@@ -61,7 +61,7 @@ function placeOf(params: Readonly<Record<string, string>>) {
   return { network: networkOf(params.network), generation: Number(text) }
 }
 
-/** Response with the checkpoint of a log. @throws ApiError unavailable, not_found */
+/** Response with the checkpoint of a transparency log. @throws ApiError unavailable, not_found */
 function checkpointOf(log: StoredFeedLog | null): Answer {
   if (!log)
     throw new ApiError(
@@ -84,7 +84,7 @@ const NOTE = {
   },
 }
 
-/** Routes of the feeds' logs, or of the evidence logs. Both have the same forms. */
+/** Routes of the feeds' transparency logs, or of the evidence logs, which have the same forms. */
 function logRoutes(kind: '' | '/evidence') {
   const of = kind ? 'evidence log' : 'log'
   const placeOfNetwork = (network: Network): LogPlace => (kind ? `${network}${kind}` : network)
@@ -180,7 +180,7 @@ function logRoutes(kind: '' | '/evidence') {
   return [newest, ofGeneration, tile]
 }
 
-/** Whether a log has a tile, or an entry bundle, of at least a given width. */
+/** True if a transparency log has a tile, or an entry bundle, of at least the given width. */
 function isWithin(
   size: number,
   { level, index, width }: EntryBundle & { level: number | null },
@@ -256,5 +256,5 @@ const inclusion = route.get('/v1/events/:id/proof', {
   },
 })
 
-// those of evidence first: the feed's generation would match `evidence`
+// the routes of evidence logs come first, because `:generation` of the feed's routes would match `evidence`
 export const feedLogRoutes = [...logRoutes('/evidence'), ...logRoutes(''), inclusion]

@@ -28,7 +28,7 @@ import {
 
 export type NameOfAddress = ReturnType<typeof nameRecord | typeof unreadable>
 
-/** Name of an address. A text that is not an address, or has a wrong checksum, has no name. */
+/** Name of an address. A text that is not an address, or an address with a wrong checksum, has no name. */
 export async function nameOfAddress(context: Context, input: string): Promise<NameOfAddress> {
   const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)
@@ -58,7 +58,7 @@ const nameRecord = ({ text, type }: Wallet, hit: AddressLookupResult | null) => 
   hit,
 })
 
-/** Record of an unreadable input. An address with a wrong checksum is still known to be an EVM address. */
+/** Record of a text that is not a valid address. A wrong checksum occurs only in EVM addresses. */
 const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_address') => ({
   address: input,
   type: problem === 'bad_checksum' ? ('evm' as const) : null,
@@ -112,7 +112,7 @@ const NameRecordSchema = namedObjectSchema('NameRecord', {
   isVerified: z.boolean().optional().describe('absent when the address is in no cluster'),
 })
 
-/** A name look-up as the response shows it. Undefined fields are missing in the JSON. */
+/** JSON of a name look-up. Undefined fields are missing in the JSON. */
 const view = ({ address, type, hit }: NameOfAddress) => ({
   address,
   type,
@@ -139,7 +139,7 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   },
 })
 
-/** Fields that the look-ups of many addresses of v1 and v0.1 have in common. */
+/** Fields that the routes for the names of many addresses of v1 and v0.1 have in common. */
 export const sharedNamesOfAddressesFields = {
   costliest: { what: '1,000 addresses of Cosmos', body: addressesOfLargestLookup },
   bounds: { '[]': 'asked: 1,000' },

@@ -83,7 +83,7 @@ function progressOf(
       isHealthy: false,
     }
   const { state, ageMs } = stored
-  // the lag is measured by the clock of the process that wrote the state, so that two clocks are never compared
+  // the lag is measured by the clock of the process that stored the state, so that two clocks are never compared
   const ms = indexingLagMs(state, nowMs - ageMs)
   const confirmMs = usualConfirmationDelayMs(state)
   return {
@@ -141,7 +141,8 @@ const proof = route.get('/v1/proof', {
   async handle(_, context) {
     const { pool, network } = context
     const label = chainsOfNetwork(context)[0]?.label ?? ''
-    // read the log before the block: all of its hub events are then from this block or an earlier block
+    // the log is read before the block, so that the block of each hub event in the log is this block or an earlier
+    // block
     const { log } = await readFeedLogState(pool, network)
     const {
       nextBlock = 0,

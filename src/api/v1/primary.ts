@@ -73,8 +73,8 @@ const primary = (primaryNames: PrimaryNameReader | null) =>
   })
 
 /**
- * Time limit for reading an address's present name from a chain. Without an answer by then, the response gives the
- * transactions and no present name.
+ * Time limit for reading an address's present name from a chain. Afterwards the response has the transactions, but no
+ * present name.
  */
 const CURRENT_NAME_MS = 3_000
 
@@ -93,5 +93,5 @@ async function currentName(
   return withTimeout(CURRENT_NAME_MS, lookup, null)
 }
 
-/** @param primaryNames null where no ENS name is served */
+/** Routes of primary names in ENS. @param primaryNames null where no ENS name is served */
 export const primaryNameRoutes = (primaryNames: PrimaryNameReader | null) => [primary(primaryNames)]

@@ -30,13 +30,16 @@ const amounts = Object.fromEntries(
 
 const named = z.object({ name: nameSchema, ...amounts })
 
-/** Body of a registration. Each route adds its network and its referral. */
+/** Body of a registration. Each route adds its fields for the network and the referral. */
 export const RegistrationBody = z.object({
   sender: addressSchema,
   names: z.array(named).min(1).max(MAX_CHANGES_OF_REQUEST),
 })
 
-/** Raw amount of an element of a request, if any. @throws ApiError invalid_amount if several synonyms are set */
+/**
+ * Raw amount of a name in a request, if any. @throws ApiError invalid_amount if several of the amount's field names are
+ * set
+ */
 function amountOf(element: z.output<typeof named>, path: string): unknown {
   const given = AMOUNT_FIELDS.filter((name) => element[name] !== undefined)
   if (given.length > 1) {
@@ -48,7 +51,7 @@ function amountOf(element: z.output<typeof named>, path: string): unknown {
 
 type QuoteRequestBody = z.output<typeof RegistrationBody> & { network: string }
 
-/** The quote that a request asks for. @throws as `quoteRegistrationOnChain` */
+/** The quote for the body of a request. @throws as `quoteRegistrationOnChain` */
 export function quoteOfRequest(
   context: Context,
   { body, isTestnet }: Pick<RouteRequest<QuoteRequestBody>, 'body' | 'isTestnet'>,
@@ -73,13 +76,13 @@ const COMMON_ERRORS = [
   'catching_up',
 ] as const satisfies readonly ErrorCode[]
 
-/** Errors of quotes of some families. */
+/** Errors of quotes of the given families. */
 export const quoteErrors = (families: readonly FamilyInterface[]): ErrorCode[] => [
   ...COMMON_ERRORS,
   ...families.flatMap(({ errors }) => errors),
 ]
 
-/** Schema of the fields that quotes of all families have, except the coin. */
+/** Schemas of the fields that quotes of all families have, except the gas token. */
 const quoteFields = {
   registrationFee: z.string().openapi({ description: 'Smallest unit of the gas token' }),
   names: z.array(
@@ -96,7 +99,7 @@ const quoteFields = {
   }),
 }
 
-/** The fields of the response that quotes of all families have. */
+/** JSON of the fields that quotes of all families have. */
 export const commonQuoteJson = (quote: RegistrationQuote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),
@@ -108,7 +111,7 @@ export const commonQuoteJson = (quote: RegistrationQuote) => ({
   })),
 })
 
-/** Requests of a family's quotes for the tests of all routes. */
+/** Sample requests of a family's quotes, for the tests of all routes. */
 export const quoteSamples = ({
   testnet,
   sender,

@@ -222,18 +222,18 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     ),
 })
 
-/** Units to give back: only the status of an unknown transaction calls the chains. */
+/** Units of a status request to give back. Only the status of an unknown transaction calls the chains. */
 export const unusedStatusUnits = ({ status }: TxStatus): number =>
   status === 'not_found' ? 0 : CHAIN_CALL_COST - 1
 
-/** Retry-After by status, seconds. */
+/** Value of the Retry-After header by status, seconds. */
 const ASK_AGAIN_S: Partial<Record<RegistrationStatus, number>> = {
   not_found: 5,
   pending: 2,
   bridging: 5,
 }
 
-/** Headers of a status response. Caches do not store it. A status that may change has a Retry-After. */
+/** Headers of a status response. Caches do not store the response. A status that may change has a Retry-After. */
 function statusHeaders({ status }: TxStatus): Answer['headers'] {
   const seconds = ASK_AGAIN_S[status]
   return seconds === undefined ? NO_STORE : { ...NO_STORE, 'retry-after': String(seconds) }
@@ -276,7 +276,7 @@ const status = (longPolls: LongPolls) =>
           'This is neither a transaction hash (0x and 64 hex digits) nor a signature of Solana (base58).',
         )
       const { txStatus, reads } = await awaitTxStatus(longPolls, context, id, { ms, since })
-      // each further status of an unknown transaction asks the chains again
+      // each further read of an unknown transaction's status calls the chains again
       const unspent =
         txStatus.status === 'not_found'
           ? CHAIN_CALL_COST * (1 - reads)

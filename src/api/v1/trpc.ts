@@ -148,7 +148,7 @@ const get = procedure('names.get', {
   },
 })
 
-/** A time of v1's look-ups in ISO 8601. */
+/** Converts a time of v1's look-ups to ISO 8601. */
 const isoOf = (timestamp: string): string => timestamp.replace(' ', 'T').replace('+00', 'Z')
 
 const ofOwner = procedure('names.getNamesByOwnerAddress', {

@@ -20,7 +20,7 @@ import { addressSchema, clusterIdSchema, walletNameSchema } from './schemas.js'
 
 const responses = okResponses('It is done', { success: z.literal(true) })
 
-/** Makes a change of a cluster and returns a response without data. */
+/** Appends a change of a cluster and returns a response without data. */
 async function done(context: Context, author: Session, made: ClusterChange): Promise<Answer> {
   await appendChange(context, author, { changes: [made] })
   return okAnswer({ success: true })
@@ -149,7 +149,7 @@ const remove = route.delete('/v1/clusters/wallets', {
     done(context, session, removeWalletsChange(session.wallet, body)),
 })
 
-/** Time that a change may wait in the queue, ms. Evidence has to be fresh still when it is written. */
+/** Maximum time that a change may wait in the queue, ms. Evidence has to be fresh when it is written. */
 const MAX_WAIT_MS = 30_000
 
 const verify = route.post('/v1/clusters/verify/:clusterId', {
