@@ -3,12 +3,12 @@ import { concat, encodeAbiParameters, type Hex, keccak256, parseAbiParameters } 
 import type { EnsParent } from '../config/chainsFile.js'
 
 /**
- * Longest validity of a signed answer, and the step to which the validity's end is rounded down. Equal answers in the
- * same step have the same end, so they share one signature.
+ * Maximum validity of a signed answer, and the step to which the end of the validity is rounded down, seconds. Equal
+ * answers in the same step have the same end, so they share one signature.
  */
 const VALID_S = 300
 const STEP_S = 60
-/** Maximum number of signatures in the cache: making a signature takes a millisecond, or a call to a remote signer. */
+/** Maximum number of cached signatures. Making a signature takes a millisecond, or a call to a remote signer. */
 const KEPT_SIGNATURES = 10_000
 
 /** Answer to a call of an ENS resolver. */

@@ -6,7 +6,10 @@ import { EnsRequestError, runOrThrowEnsRequestError } from './error.js'
 
 export type DecodedEnsName = ReturnType<typeof decodeEnsName>
 
-/** Names that ENSIP-15 leaves unchanged. Other names need tables whose unpacking takes a fifth of a second, once. */
+/**
+ * Matches names that ENSIP-15 leaves unchanged. Other names need normalization tables, whose unpacking takes a fifth of
+ * a second once.
+ */
 const PLAIN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -22,14 +22,17 @@ interface Transaction {
 }
 
 interface PrimaryName {
-  /** The name in ENS; null where ENS does not normalize it (ENSIP-15). */
+  /** The name in ENS; null for a name that ENS does not normalize (ENSIP-15). */
   ensName: string | null
   /** Results, one for each chain with a reverse registrar. */
   chains: {
     chainId: number
     registrar: Hex
     transaction: Transaction | null
-    /** Why the chain has no transaction: clients of ENS would not show the name. Null where it has one. */
+    /**
+     * The reason why the chain has no transaction: clients of ENS would not show the name. Null for a chain with a
+     * transaction.
+     */
     reason: 'not_in_ens' | 'other_address' | null
   }[]
 }
