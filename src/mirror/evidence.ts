@@ -27,8 +27,8 @@ import {
 const POLL_MS = 5_000
 
 /**
- * Mirrors the evidence log of a source, once the feed's log is of the same generation. A source of an earlier version
- * has none.
+ * Mirrors the evidence log of a source, once the feed's mirrored log is of the same generation. A source of an earlier
+ * version has no evidence log.
  */
 export function evidenceMirrorWorker({
   network,

@@ -17,11 +17,11 @@ import { createMirrorSourceClient, type MirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
 
 /**
- * A running mirror of another service's log of a network. It takes part in the election of the network's leader as an
- * indexer does, and only the leader writes.
+ * A running mirror of another service's log of a network. The process takes part in the election of the network's
+ * leader as an indexer does, and only the leader writes.
  */
 export interface NetworkMirrorRun extends NetworkIndexRun {
-  /** Why nothing is mirrored. Null where there is no problem, and where another process leads. */
+  /** The reason why nothing is mirrored. Null where there is no problem, and where another process leads. */
   problem(): ProblemWithAlarm | null
 }
 
@@ -31,7 +31,7 @@ export interface MirrorSettings {
   maintenance(ctx: LeaderContext): Worker[]
   /** True if the source has to have a log of the network. */
   isExpected: boolean
-  /** True if the database mirrors nothing yet, so that it is unknown whether the source has the network. */
+  /** True if the database has mirrored nothing yet, so that it is unknown whether the source has the network. */
   isNew: boolean
 }
 
