@@ -20,14 +20,16 @@ export interface EventsOptions {
 /** An event of the feed, with the token (`resume`) to continue reading after it. */
 export type ResumableEvent = FeedEvent & { resume: string }
 
-/** Shortest pause after the end of a stream or a failed request. It doubles up to the longest. */
+/**
+ * Shortest pause after the end of a stream or a failed request. Each further pause is twice as long, up to the longest.
+ */
 const MIN_PAUSE_MS = 250
 /** Longest pause after the end of a stream or a failed request. */
 const MAX_PAUSE_MS = 10_000
 
 /**
- * Reads events from a position on: pages up to the feed's end, then the stream of new events, and again after a
- * failure.
+ * Reads events from a position on: pages up to the feed's end, then the stream of new events. After a failure the
+ * reading starts again with pages.
  * @throws ClusterdError feed_restarted for a new generation, and errors of refused requests
  * @internal
  */
@@ -57,7 +59,7 @@ export async function* followFeed(
       token = page.resume
       if (page.nextPage !== undefined) continue
       if (!follow) return
-      // React Native has no streams: there, the next page is asked for after a pause
+      // React Native has no streams. There, the next page is requested after a pause
       if (transport.hasStreams) {
         const stream = {
           query: { resume: token, from },
@@ -76,7 +78,7 @@ export async function* followFeed(
           if (signal?.aborted) return
           pauseMs = MIN_PAUSE_MS
         }
-        // services end streams after a few minutes: the end of a silent one is no failure
+        // services end streams after a few minutes, so the end of a stream without events is no failure
         if (performance.now() - openedMs > MAX_PAUSE_MS) pauseMs = MIN_PAUSE_MS
       }
     } catch (error) {

@@ -2,7 +2,7 @@ import { ClusterdError, throwServiceUnreachable } from './error.js'
 import { parseJsonOrText, type Transport } from './transport.js'
 import type { CallOptions, Schemas } from './types.js'
 
-/** Addresses per request. */
+/** Number of addresses per request. */
 const AT_ONCE = 10_000
 
 /** Options of `Client.wallets`. The time limit `timeoutMs` holds for each request. */

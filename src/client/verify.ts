@@ -1,6 +1,6 @@
 /**
- * `clusterd-client/verify`: checks a service's data by the key of its log and by its hub (docs/use/verify.md). It is
- * a separate entry point, because the client is half as large without it.
+ * `clusterd-client/verify`: verifies a service's data by the key of its transparency log and by its hub
+ * (docs/use/verify.md). This is a separate entry point, because it would double the size of the client.
  */
 
 export type {
