@@ -3,7 +3,7 @@ import type { EnsGateway } from '../ens/gateway.js'
 import { okAnswer } from './http/answer.js'
 import type { Context } from './http/context.js'
 import { ApiError } from './http/errors.js'
-import { route } from './http/route.js'
+import { declareRoute } from './http/route.js'
 import { okResponses, z } from './http/schema.js'
 import { ENS_PRICE } from './limits/costs.js'
 import { nameUrls } from './names/names.js'
@@ -46,7 +46,7 @@ const about = {
  * @param ens null where no ENS name is served
  */
 export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [
-  route.get('/ens/:sender/:data.json', {
+  declareRoute.get('/ens/:sender/:data.json', {
     bad: {
       what: 'a text that is no call',
       params: () => ({ data: 'x' }),
@@ -58,7 +58,7 @@ export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [
     params: gatewayCall,
     handle: ({ params }, context) => answered(ens, siteUrl, context, params),
   }),
-  route.post('/ens', {
+  declareRoute.post('/ens', {
     bad: {
       what: 'a text that is no call',
       body: ({ owner }) => ({ sender: owner, data: 'x' }),

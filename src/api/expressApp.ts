@@ -5,20 +5,20 @@ import { type Answer, answerOfJsonBytes, toHttpMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
-import { forCredentials, isTrpcUrl, trpcErrorAnswer } from './http/trpc.js'
+import { isTrpcUrl, trpcErrorAnswer, withCredentialHeaders } from './http/trpc.js'
 import type { OpenApiDocuments } from './routes.js'
 import type { HttpExchange } from './serving/exchange.js'
 import { decodePathPart } from './serving/router.js'
 import type { RouteServerOptions } from './serving/serve.js'
 import { fallbackLookupAnswer } from './v0.1/fallbacks.js'
 import {
-  asksForPage,
   assetAnswer,
-  fileAnswer,
   guidePageAnswer,
   indexAnswer,
+  isPageRequest,
   llmsAnswer,
   pageAnswer,
+  pageFileAnswer,
   profileRoute,
   robotsAnswer,
   securityAnswer,
@@ -55,7 +55,9 @@ export function createExpressApp(
     const meter = gate.ofAddress(exchange)
     const { url = '', headers } = exchange.req
     const messageOf = (answer: Answer) =>
-      isTrpcUrl(url) ? forCredentials(toHttpMessage(answer), headers.origin) : toHttpMessage(answer)
+      isTrpcUrl(url)
+        ? withCredentialHeaders(toHttpMessage(answer), headers.origin)
+        : toHttpMessage(answer)
     try {
       meter.spend(units)
       finish(exchange, messageOf(answerOf()), meter.fields())
@@ -84,11 +86,11 @@ export function createExpressApp(
   add('/robots.txt', robotsAnswer)
   add('/llms.txt', llmsAnswer)
   add('/.well-known/security.txt', securityAnswer)
-  add('/docs', ({ req }) => fileAnswer(referencePage(req.url ?? ''), req))
+  add('/docs', ({ req }) => pageFileAnswer(referencePage(req.url ?? ''), req))
   add('/docs/guides/:file', ({ req, params }) => guidePageAnswer(req, params))
   app.get(profileRoute.path, (req, res) => {
     const exchange = ofExpress(req, res, profileRoute.path)
-    if (asksForPage(req)) serve(exchange, () => pageAnswer(req)!)
+    if (isPageRequest(req)) serve(exchange, () => pageAnswer(req)!)
     else serveRoute(profileRoute, exchange)
   })
   /**

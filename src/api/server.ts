@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import { ChangeNotifications } from '../push/changeNotifications.js'
 import { FeedTail } from '../push/feedTail.js'
-import { MAX_FEED_STREAMS, MAX_LONG_POLLS, placesFor } from '../push/longRequests.js'
+import { createLongRequestLimiter, MAX_FEED_STREAMS, MAX_LONG_POLLS } from '../push/longRequests.js'
 import { createPageQueue } from '../push/streams.js'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -59,9 +59,12 @@ export type Api = ReturnType<typeof createApi>
 export function createApi(deps: ApiDeps) {
   const { notifications = new ChangeNotifications(), limits = null } = deps
   const contexts = createRequestContexts(deps)
-  const longPolls = { notifications, places: placesFor(MAX_LONG_POLLS, limits !== null) }
+  const longPolls = {
+    notifications,
+    places: createLongRequestLimiter(MAX_LONG_POLLS, limits !== null),
+  }
   const streams = {
-    places: placesFor(MAX_FEED_STREAMS, limits !== null),
+    places: createLongRequestLimiter(MAX_FEED_STREAMS, limits !== null),
     tail: new FeedTail({ pool: deps.pool, notifications, onOwnError: deps.onOwnError }),
     pages: createPageQueue(),
     ended: notifications.ended,

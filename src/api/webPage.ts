@@ -19,7 +19,7 @@ import {
 import { isApiPath } from '../web/paths.js'
 import { type Answer, answerOfType, okAnswer } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
-import { route } from './http/route.js'
+import { declareRoute } from './http/route.js'
 import { z } from './http/schema.js'
 import { SEVERAL_STATEMENTS_PRICE } from './limits/costs.js'
 import { INVALID_NAME_MESSAGE, requireName } from './names/names.js'
@@ -37,19 +37,19 @@ export const indexAnswer = (req: PageRequest): Answer => pageAnswer(req) ?? INDE
 
 /** The page of a path for browsers, which accept `text/html`. Null for other clients and for paths of the API. */
 export function pageAnswer(req: PageRequest): Answer | null {
-  const page = asksForPage(req) ? pageOfUrl(req.url ?? '') : null
+  const page = isPageRequest(req) ? pageOfUrl(req.url ?? '') : null
   return page && browserAnswer(page.file, req, page.isFound)
 }
 
 /** True for a browser's request of a path outside the API. */
-export const asksForPage = (req: PageRequest): boolean =>
+export const isPageRequest = (req: PageRequest): boolean =>
   isBrowser(req) && !isApiPath((req.url ?? '').split('?', 1)[0]!)
 
 const isBrowser = ({ method, headers }: PageRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && Boolean(headers.accept?.includes('text/html'))
 
 const browserAnswer = (file: PageFile, req: PageRequest, isFound: boolean): Answer =>
-  fileAnswer(file, req, { status: isFound ? 200 : 404, vary: 'accept, accept-encoding' })
+  pageFileAnswer(file, req, { status: isFound ? 200 : 404, vary: 'accept, accept-encoding' })
 
 /** Answer with a file of the pages. */
 export function assetAnswer(
@@ -58,7 +58,7 @@ export function assetAnswer(
 ): Answer {
   const asset = typeof build === 'string' && typeof file === 'string' ? pageFile(build, file) : null
   return asset
-    ? fileAnswer(asset, req)
+    ? pageFileAnswer(asset, req)
     : errorAnswer(new ApiError('not_found', 'The page has no such file now: load it again.'))
 }
 
@@ -96,7 +96,7 @@ export function securityAnswer(): Answer {
 
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/
 
-export function fileAnswer(
+export function pageFileAnswer(
   file: PageFile,
   { headers }: PageRequest,
   { status = 200, vary = 'accept-encoding' } = {},
@@ -117,7 +117,7 @@ export function fileAnswer(
 const TYPE = 'image/svg+xml'
 const PNG_TYPE = 'image/png'
 
-const image = route.get('/image/:name.svg', {
+const image = declareRoute.get('/image/:name.svg', {
   costliest: {},
   summary: 'The picture of a name',
   description: 'Drawn from the name alone, whether anybody holds it or not.',
@@ -129,7 +129,7 @@ const image = route.get('/image/:name.svg', {
   },
 })
 
-const cardImage = route.get('/image/:name.png', {
+const cardImage = declareRoute.get('/image/:name.png', {
   costliest: {},
   summary: 'The picture of a name as PNG',
   description: 'As `/image/:name.svg`, for sites that show a link as a card.',
@@ -142,7 +142,7 @@ const cardImage = route.get('/image/:name.png', {
   },
 })
 
-const profileImage = route.get('/profile-image/*name', {
+const profileImage = declareRoute.get('/profile-image/*name', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a.b' }), error: 'invalid_name' },
   costliest: {},
   summary: 'The picture of a name, under the path that block explorers ask',
@@ -160,7 +160,7 @@ const profileImage = route.get('/profile-image/*name', {
 })
 
 /** Serves a held name's page to clients other than browsers. `pageAnswer` serves the page of any name to browsers. */
-export const profileRoute = route.get('/:name', {
+export const profileRoute = declareRoute.get('/:name', {
   bad: {
     what: 'a name that nobody holds',
     params: ({ freshName }) => ({ name: freshName() }),

@@ -15,7 +15,7 @@ const decoder = (() => {
 })()
 
 /** Decodes UTF-8 and keeps a byte order mark. @throws TypeError or URIError for bytes that are not UTF-8 */
-export const utf8Of = (bytes: Uint8Array): string =>
+export const decodeUtf8 = (bytes: Uint8Array): string =>
   decoder
     ? decoder.decode(bytes)
     : decodeURIComponent(bytesToHex(bytes).slice(2).replace(/../g, '%$&'))

@@ -7,7 +7,7 @@ import {
 } from './families.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
-import { isClusterId, NOT_SIGNED, requireCluster } from './membership.js'
+import { isClusterId, requireClusterInMessage, SIGNATURE_NOT_KEPT_TEXT } from './membership.js'
 import { type RegistrationNetwork, withViemChain } from './networks.js'
 import { followStatus, type WaitOptions, waitForStatus } from './status.js'
 import { withTimeLimit } from './time.js'
@@ -218,7 +218,7 @@ export class Client {
       query,
       ...options,
     })
-    requireCluster(message, cluster)
+    requireClusterInMessage(message, cluster)
     // there is no time limit, because a person has to confirm. Only the signal ends this wait
     const signature = await withTimeLimit({ signal: options.signal }, async () => sign(message))
     const body = { ...query, signingDate, signature }
@@ -279,7 +279,7 @@ export class Client {
       params: { clusterId },
       ...options,
     })
-    if (!signed) throw new ClusterdError('unexpected', NOT_SIGNED)
+    if (!signed) throw new ClusterdError('unexpected', SIGNATURE_NOT_KEPT_TEXT)
     return token
   }
 

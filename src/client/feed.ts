@@ -1,5 +1,5 @@
 import { pauseMsAfterOutage } from './error.js'
-import { readEvents, STREAM_SILENCE_TIMEOUT_MS } from './sse.js'
+import { readServerSentEvents, STREAM_SILENCE_TIMEOUT_MS } from './sse.js'
 import { pause, withTimeLimit } from './time.js'
 import type { Transport } from './transport.js'
 import type { Answer, FeedEvent } from './types.js'
@@ -70,7 +70,7 @@ export async function* followFeed(
           transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
         )
         const openedMs = performance.now()
-        for await (const { id, event, data } of readEvents(body!, signal)) {
+        for await (const { id, event, data } of readServerSentEvents(body!, signal)) {
           // another event type: the generation has ended, and the next page throws feed_restarted
           if (event !== 'message') break
           token = id

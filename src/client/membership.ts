@@ -9,7 +9,7 @@ export const isClusterId = (text: string): boolean => /^0x[\da-f]{64}$/i.test(te
  * @param cluster id or name; undefined where no cluster was requested
  * @throws ClusterdError unexpected
  */
-export function requireCluster(message: string, cluster: string | undefined): void {
+export function requireClusterInMessage(message: string, cluster: string | undefined): void {
   if (cluster === undefined) return
   const id = isClusterId(cluster) ? cluster.toLowerCase() : '0x'
   if (!message.includes(`\nCluster: ${id}`))
@@ -20,5 +20,5 @@ export function requireCluster(message: string, cluster: string | undefined): vo
 }
 
 /** Error message for a wallet that the service has verified without keeping the wallet's signature. */
-export const NOT_SIGNED =
+export const SIGNATURE_NOT_KEPT_TEXT =
   'The wallet is verified, but its signature was not kept, because it was too old or an earlier version of the service answered: sign again.'

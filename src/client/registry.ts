@@ -25,7 +25,7 @@ export interface RegistryOptions
 type Proof = Answer<'GET', '/v1/proof'>
 
 /** Result of a comparison with the hub: the service's proof, and the checkpoint of the compared log. */
-export type Verified = Proof & {
+export type VerifiedRegistry = Proof & {
   /** Checkpoint of the transparency log that was read, to pass as `last` next time. */
   head: KeptHead
 }
@@ -67,7 +67,7 @@ export function verifyRegistry(
     maxAgeMs = MAX_AGE_MS,
     ...options
   }: RegistryOptions,
-): Promise<Verified> {
+): Promise<VerifiedRegistry> {
   return withTimeLimit(options, async (signal) => {
     const proof = await client.request('GET', '/v1/proof', { ...options, signal })
     const reader = new LogReader(client, { key, sha256, last, domain, witnesses })

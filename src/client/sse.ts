@@ -11,7 +11,7 @@ export const STREAM_SILENCE_TIMEOUT_MS = 60_000
  * are skipped.
  * @throws ClusterdError network, timeout, unexpected; the signal's reason
  */
-export async function* readEvents(
+export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
   signal?: AbortSignal,
 ): AsyncGenerator<{ id: string; event: string; data: string }, void, undefined> {

@@ -35,7 +35,7 @@ import {
   isSameHash,
   type Sha256,
 } from '../registry/transparencyLog/tree.js'
-import { utf8Of } from './bytes.js'
+import { decodeUtf8 } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError, logMismatchError } from './error.js'
 import { abortReasonOf } from './time.js'
@@ -426,7 +426,7 @@ interface ReadBundle {
 /** Text of signed bytes. @throws ClusterdError log_mismatch for bytes that are not UTF-8 */
 function textOf(bytes: Uint8Array, what: string): string {
   try {
-    return utf8Of(bytes)
+    return decodeUtf8(bytes)
   } catch (cause) {
     throw logMismatchError(`${what} is not UTF-8.`, cause)
   }

@@ -15,7 +15,12 @@ export {
   type VerifiedBundle,
   verifyBundle,
 } from './bundle.js'
-export { type HubNode, type RegistryOptions, type Verified, verifyRegistry } from './registry.js'
+export {
+  type HubNode,
+  type RegistryOptions,
+  type VerifiedRegistry,
+  verifyRegistry,
+} from './registry.js'
 export {
   type KeptHead,
   type LogEntry,

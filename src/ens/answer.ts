@@ -47,7 +47,10 @@ const SIGNED = parseAbiParameters(
 )
 
 /** Encodes an answer for `resolveWithProof` of the resolver. */
-export function encodeAnswer({ under, request, result, expiresS }: EnsAnswer, signature: Hex): Hex {
+export function encodeSignedEnsAnswer(
+  { under, request, result, expiresS }: EnsAnswer,
+  signature: Hex,
+): Hex {
   const values = [BigInt(under.chainId), under.resolver, request, BigInt(expiresS), result] as const
   return concat([signature, encodeAbiParameters(SIGNED, values)])
 }
@@ -62,6 +65,6 @@ export function createEnsAnswerSigner(sign: SignEnsAnswer, now: () => number) {
     const expiresS = Math.floor(now() / 1_000 / STEP_S) * STEP_S + VALID_S
     const answer = { under, request: keccak256(call), result, expiresS }
     const key = [under.chainId, under.resolver, answer.request, keccak256(result), expiresS].join()
-    return encodeAnswer(answer, (await kept.fetch(key, { context: answer }))!)
+    return encodeSignedEnsAnswer(answer, (await kept.fetch(key, { context: answer }))!)
   }
 }

@@ -19,9 +19,9 @@ import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
 import {
   isCheckpointStored,
   type MirrorWorkerOptions,
+  mirrorRefusalError,
   parsePreviousLog,
   readNewestCheckpoint,
-  refusalOf,
 } from './worker.js'
 
 const POLL_MS = 5_000
@@ -63,7 +63,7 @@ export function evidenceMirrorWorker({
             if (before) await storePreviousFeedLog(db, place, before)
             await storeMirroredEvidence(db, network, generation, { from, texts })
           } catch (error) {
-            throw refusalOf(error, `Entry ${from} of ${origin}`)
+            throw mirrorRefusalError(error, `Entry ${from} of ${origin}`)
           }
           await storeTiles(db, place, generation, tiles)
         }

@@ -174,13 +174,13 @@ async function mirrorCheckpoint(
           await writer.take(events)
           await background.pause(signal)
         } catch (error) {
-          throw refusalOf(error, `Entry ${index} of ${origin}`)
+          throw mirrorRefusalError(error, `Entry ${index} of ${origin}`)
         }
       }
       const log = { generation, origin, size, root: Buffer.from(head.root), server: null }
       const signedNote = cosigner && !isOlder ? addCosignatures(note, cosigner) : note
       await writer.end({ ...log, note: signedNote }).catch((error: unknown) => {
-        throw refusalOf(error, `The log ${origin}`)
+        throw mirrorRefusalError(error, `The log ${origin}`)
       })
     } finally {
       await writer.settled()
@@ -211,7 +211,7 @@ export function parsePreviousLog(text: string, { origin }: SignedHead, network: 
  * Converts an error of an entry to a refusal of `what`, if the entry's content caused the error; else returns the error
  * itself.
  */
-export function refusalOf(error: unknown, what: string): unknown {
+export function mirrorRefusalError(error: unknown, what: string): unknown {
   if (error instanceof RangeError)
     return logMismatchError(`${what} is refused: ${error.message}.`, error)
   if (!isRefusedValueError(error)) return error

@@ -9,5 +9,7 @@ export const MAX_LONG_POLLS: CapacityLimits = { perClient: 500, total: 2_000 }
 export const MAX_FEED_STREAMS: CapacityLimits = { perClient: 50, total: 2_000 }
 
 /** Creates the limiter of long requests. @param isLimited false for no separate limit of one address */
-export const placesFor = ({ perClient, total }: CapacityLimits, isLimited: boolean) =>
-  new CapacityLimiter({ perClient: isLimited ? perClient : total, total })
+export const createLongRequestLimiter = (
+  { perClient, total }: CapacityLimits,
+  isLimited: boolean,
+) => new CapacityLimiter({ perClient: isLimited ? perClient : total, total })

@@ -24,7 +24,7 @@ export const createPageQueue = (): PQueue =>
   new PQueue({ concurrency: 1, interval: PAGE_EVERY_MS, intervalCap: 1 })
 
 /** Sends heartbeats on a stream until its signal fires. The signal fires after `MAX_STREAM_MS` at the latest. */
-export function keepAlive(res: ServerResponse, stop: AbortController): void {
+export function sendHeartbeats(res: ServerResponse, stop: AbortController): void {
   if (stop.signal.aborted) return
   const beat = () => !res.writableNeedDrain && !res.writableEnded && res.write(HEARTBEAT)
   const beats = setInterval(beat, HEARTBEAT_MS).unref()

@@ -25,11 +25,11 @@ import { type Context, chainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
 import {
-  callerMeetsRequirements,
   chainsWithCachedBalances,
   nameAvailabilityUnderRules,
+  walletMeetsRequirements,
 } from './availability.js'
-import { type NameBelowCommunity, requireRules } from './communities.js'
+import { type NameBelowCommunity, requireCommunityRules } from './communities.js'
 
 export interface RegistrationRequest extends NameBelowCommunity {
   /** New owner of the name; null where the request names none. */
@@ -109,7 +109,7 @@ async function attemptRegistration(
   }
   const first = decideRegistration(known)
   const areMet =
-    first.outcome === 'open' && (await callerMeetsRequirements(context, rules!, owner.bytes))
+    first.outcome === 'open' && (await walletMeetsRequirements(context, rules!, owner.bytes))
   const judgement =
     first.outcome === 'open' ? decideRegistration({ ...known, areRequirementsMet: areMet }) : first
   switch (judgement.outcome) {
@@ -191,9 +191,9 @@ export async function walletMeetsCommunityRequirements(
   community: string,
   wallet: Wallet,
 ): Promise<boolean> {
-  return callerMeetsRequirements(
+  return walletMeetsRequirements(
     context,
-    await requireRules(context, community),
+    await requireCommunityRules(context, community),
     wallet.bytes,
     chainsWithCachedBalances(context),
   )
@@ -213,7 +213,7 @@ export async function assignCommunityName(
 ): Promise<void> {
   const { pool } = context
   const requestedId = bundleId === undefined ? null : requireClusterId(bundleId)
-  await requireRules(context, community)
+  await requireCommunityRules(context, community)
   const clusterId = await findClusterIdOfWallet(pool, context.network, author.wallet, author.wallet)
   if (!clusterId) throw refusalError({ code: 'not_in_cluster', address: null })
   if (requestedId && !requestedId.equals(clusterId)) throw refusalError({ code: 'forbidden' })

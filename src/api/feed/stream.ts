@@ -3,7 +3,7 @@ import type PQueue from 'p-queue'
 import type { CapacityLimiter } from '../../push/capacityLimiter.js'
 import type { SerializedEvent } from '../../push/feedReader.js'
 import type { FeedTail } from '../../push/feedTail.js'
-import { keepAlive, waitForDrain } from '../../push/streams.js'
+import { sendHeartbeats, waitForDrain } from '../../push/streams.js'
 import {
   createV1EventWriter,
   type FeedItem,
@@ -34,7 +34,7 @@ export interface FeedStreams {
   ended: AbortSignal
 }
 
-export interface StreamRequest {
+export interface FeedStreamRequest {
   isTestnet: boolean
   /** Token of a page, or id of an event. Without it and without `sinceMs` the stream begins with the next event. */
   token: string | undefined
@@ -52,10 +52,10 @@ type Page = Awaited<ReturnType<typeof feedPage>>
  * @returns function that writes the stream to a response whose head was sent
  * @throws ApiError as feedPage; rate_limited and unavailable where as many streams are open as allowed
  */
-export async function openStream(
+export async function openFeedStream(
   streams: FeedStreams,
   context: Context,
-  request: StreamRequest,
+  request: FeedStreamRequest,
 ): Promise<(res: ServerResponse) => void> {
   const { token = await beginning(context, request), ...rest } = request
   const page = await feedPage(context, {
@@ -78,7 +78,7 @@ export async function openStream(
 /** Token of the feed's end, where a stream without a token begins; undefined where the stream begins at a time. */
 const beginning = async (
   context: Context,
-  { sinceMs, from }: StreamRequest,
+  { sinceMs, from }: FeedStreamRequest,
 ): Promise<string | undefined> =>
   sinceMs === undefined ? feedEndToken(context, from ?? null) : undefined
 
@@ -127,7 +127,7 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
   const { streams, context, res, key, stop } = reader
   // an id without data sets the position from which a browser reconnects
   write(res, `retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
-  keepAlive(res, stop)
+  sendHeartbeats(res, stop)
   try {
     for (let page = first; ; ) {
       const { network, generation, idOf, items, end } = page

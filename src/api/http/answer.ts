@@ -59,7 +59,7 @@ export const answerOfJsonBytes = (text: Buffer): Answer => answerOfType(JSON_CON
 export const NO_STORE = { 'cache-control': 'no-store' } as const
 
 /** Response with an event stream (WHATWG HTML, 9.2). No cache stores it, and no proxy buffers or compresses it. */
-export const eventStream = (stream: NonNullable<Answer['stream']>): Answer => ({
+export const eventStreamAnswer = (stream: NonNullable<Answer['stream']>): Answer => ({
   status: 200,
   stream,
   content: { type: 'text/event-stream', text: '' },

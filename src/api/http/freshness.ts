@@ -138,7 +138,7 @@ function blockTimeMs(block: number, state: HubState['state']): number | null {
 }
 
 /** The lag of a network's tables behind its chains; `UNKNOWN` while the database does not answer. */
-export const knownFreshness = ({ freshness, network }: Fresh): Promise<Freshness> =>
+export const freshnessOrUnknown = ({ freshness, network }: Fresh): Promise<Freshness> =>
   freshness[network]().catch(() => UNKNOWN)
 
 /**
@@ -157,7 +157,7 @@ export function requireNetworkDeployed({ isDeployed }: Freshness, network: Netwo
 
 /** True where the chains file has a hub of the network, or the tables are a mirror. */
 export const isNetworkDeployed = async (fresh: Fresh): Promise<boolean> =>
-  (await knownFreshness(fresh)).isDeployed
+  (await freshnessOrUnknown(fresh)).isDeployed
 
 /** Header of a look-up with the oldest block that the response can reflect. @returns names and values in alternation */
 export const asOfBlockHeader = ({ asOf }: Freshness): readonly string[] =>
@@ -197,8 +197,8 @@ export function refuseOnEmptyMirror({ isEmptyMirror }: Freshness): void {
 }
 
 /** As `refuseOnEmptyMirror`, for a request that names its network in its path or body. */
-export const requireMirrored = async (fresh: Fresh): Promise<void> =>
-  refuseOnEmptyMirror(await knownFreshness(fresh))
+export const requireFilledMirror = async (fresh: Fresh): Promise<void> =>
+  refuseOnEmptyMirror(await freshnessOrUnknown(fresh))
 
 function requireKnown(fresh: Freshness): void {
   if (fresh !== UNKNOWN) return

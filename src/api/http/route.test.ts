@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { routes } from '../../../scripts/declaredRoutes.js'
 import { badRequestOf } from '../../../test/support/declaredRequests.js'
 import { okAnswer } from './answer.js'
-import { route } from './route.js'
+import { declareRoute } from './route.js'
 import { REQUEST_WITHOUT_KEY } from './sampleRequests.js'
 import { z } from './schema.js'
 
@@ -15,28 +15,28 @@ it('the type check requires the fields of a declaration', () => {
   const required = { ...plain, auth: 'required' } as const
   const optional = { ...plain, auth: 'optional' } as const
   const declared = [
-    route.get('/x', { ...plain, bad: null, cacheSource: 'journal' }),
-    route.get('/x', { ...optional, bad: null, privateTo: 'members' }),
-    route.post('/x', { ...plain, bad, body }),
-    route.post('/x', { ...required, bad: REQUEST_WITHOUT_KEY, privateTo: null }),
+    declareRoute.get('/x', { ...plain, bad: null, cacheSource: 'journal' }),
+    declareRoute.get('/x', { ...optional, bad: null, privateTo: 'members' }),
+    declareRoute.post('/x', { ...plain, bad, body }),
+    declareRoute.post('/x', { ...required, bad: REQUEST_WITHOUT_KEY, privateTo: null }),
     // @ts-expect-error: no most expensive request
-    route.get('/x', { summary: '', responses: {}, handle, bad: null }),
+    declareRoute.get('/x', { summary: '', responses: {}, handle, bad: null }),
     // @ts-expect-error: a required key, and no privateTo
-    route.post('/x', { ...required, bad: REQUEST_WITHOUT_KEY }),
+    declareRoute.post('/x', { ...required, bad: REQUEST_WITHOUT_KEY }),
     // @ts-expect-error: an optional key, and no privateTo
-    route.get('/x', { ...optional, bad: null }),
+    declareRoute.get('/x', { ...optional, bad: null }),
     // @ts-expect-error: private data without a key
-    route.get('/x', { ...plain, bad: null, privateTo: 'caller' }),
+    declareRoute.get('/x', { ...plain, bad: null, privateTo: 'caller' }),
     // @ts-expect-error: cached responses on a route with a key
-    route.get('/x', { ...optional, bad: null, privateTo: null, cacheSource: 'journal' }),
+    declareRoute.get('/x', { ...optional, bad: null, privateTo: null, cacheSource: 'journal' }),
   ]
   for (const one of declared) expect(one.handle).toBe(handle)
 })
 
 it('a route with a body has a bad request', () => {
   const made = [
-    route.post('/x', { ...plain, body }),
-    route.post('/x', { ...plain, bad: null, body }),
+    declareRoute.post('/x', { ...plain, body }),
+    declareRoute.post('/x', { ...plain, bad: null, body }),
   ]
   for (const one of made) expect(() => badRequestOf(one)).toThrow('declares no request')
 })

@@ -181,7 +181,8 @@ const declaring =
     handle: definition.handle as Route['handle'],
   })
 
-export const route = {
+/** Declares the route of a path. */
+export const declareRoute = {
   get: declaring('get'),
   post: declaring('post'),
   put: declaring('put'),

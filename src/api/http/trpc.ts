@@ -2,7 +2,7 @@ import { chargeForListItems } from '../limits/costs.js'
 import { type Answer, type HttpMessage, jsonAnswer, okAnswer } from './answer.js'
 import type { Context } from './context.js'
 import { ApiError, errorAnswer } from './errors.js'
-import { type Route, route } from './route.js'
+import { declareRoute, type Route } from './route.js'
 import { z } from './schema.js'
 
 /** Queries by tRPC over HTTP: plain JSON in the parameter `input`, without a transformer and without batches. */
@@ -55,12 +55,12 @@ interface Procedure<Input extends z.ZodType>
 }
 
 /** Declares the route of a query. */
-export function procedure<Input extends z.ZodType>(
+export function declareProcedure<Input extends z.ZodType>(
   name: string,
   { input, example, data, run, ...declared }: Procedure<Input>,
 ): Route {
   const description = 'The input of the procedure as JSON, without a transformer'
-  return route.get(`${PATH}${name}`, {
+  return declareRoute.get(`${PATH}${name}`, {
     ...declared,
     bad: { what: 'no input', error: 'invalid_request' },
     query: z.object({
@@ -127,7 +127,10 @@ export function trpcErrorAnswer(error: ApiError, path: string): Answer {
  * origin (Fetch, 3.2.5). No cookie is read, so the page gets the same data as any client.
  * @param origin of the page; undefined for other clients
  */
-export function forCredentials(message: HttpMessage, origin: string | undefined): HttpMessage {
+export function withCredentialHeaders(
+  message: HttpMessage,
+  origin: string | undefined,
+): HttpMessage {
   const headers = message.headers.map((text, i) =>
     message.headers[i - 1] === 'access-control-allow-origin' ? (origin ?? text) : text,
   )

@@ -5,7 +5,7 @@ import { decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { isoTimestamp } from '../http/timestamps.js'
-import { ownedBelowCommunity } from './owners.js'
+import { communityNameRecord } from './owners.js'
 
 /**
  * Describes the names that somebody holds. Names without a holder are left out.
@@ -32,7 +32,8 @@ export async function describeNames(
     updatedBy: addressText(one.updatedBy),
     expiresAt: null,
     isTestnet: context.network === 'testnet',
-    chainIds: (cluster && chainIds.get(cluster)) ?? chainIdsOf(context, owner ? [owner] : []),
+    chainIds:
+      (cluster && chainIds.get(cluster)) ?? chainIdsOfAddresses(context, owner ? [owner] : []),
   }))
 }
 
@@ -66,7 +67,7 @@ async function ofCommunity(context: Context, community: string, names: readonly 
 export async function chainIdsOfClusters(context: Context, clusters: readonly number[]) {
   const wallets = await findWalletOfEachChain(context.pool, context.network, clusters)
   return new Map(
-    [...wallets].map(([cluster, addresses]) => [cluster, chainIdsOf(context, addresses)]),
+    [...wallets].map(([cluster, addresses]) => [cluster, chainIdsOfAddresses(context, addresses)]),
   )
 }
 
@@ -77,7 +78,7 @@ const FORMAT = /-(?:p2\w+|classic)$/
  * Chains of stored addresses, without repetition: the EIP-155 id of the hub for EVM addresses, else the chain's name,
  * such as `solana` or `bitcoin`.
  */
-export function chainIdsOf(context: Context, addresses: readonly Buffer[]): string[] {
+export function chainIdsOfAddresses(context: Context, addresses: readonly Buffer[]): string[] {
   const [hub] = chainsOfNetwork(context)
   const ids = addresses.map((address) => {
     const { type } = decodeWallet(address)

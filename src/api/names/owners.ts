@@ -80,11 +80,11 @@ async function ownedAfter(
   if (names.length === limit) return names
   const rest = { after: isBelow ? after : 0, limit: limit - names.length }
   const below = await findOwnedCommunityNames(pool, network, address, rest)
-  return [...names, ...below.map((name) => ownedBelowCommunity(context, name))]
+  return [...names, ...below.map((name) => communityNameRecord(context, name))]
 }
 
 /** A record of a name below a community. The amount is the price paid in ETH, else 0. */
-export const ownedBelowCommunity = (
+export const communityNameRecord = (
   context: Context,
   { community, name, paid, atMs, by, clusterId }: OwnedCommunityName,
 ) => ({

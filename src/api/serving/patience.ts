@@ -12,7 +12,7 @@ export const requestTimeoutError = () => {
 }
 
 /** Error of a request whose caller has disconnected. No response is sent, and the error is not counted as a failure. */
-export const CALLER_LEFT = new ApiError('unavailable', 'The caller has left.')
+export const CALLER_LEFT_ERROR = new ApiError('unavailable', 'The caller has left.')
 
 /**
  * Time for sending the response after a long poll or stream has ended. A connection is closed after this time without a
@@ -46,10 +46,10 @@ export class WaitingCaller {
     return String(this.#exchange.req.headers['last-event-id'] ?? '') || undefined
   }
 
-  /** Waits for a later turn of the event loop. @throws `CALLER_LEFT` once nobody waits for the response */
+  /** Waits for a later turn of the event loop. @throws `CALLER_LEFT_ERROR` once nobody waits for the response */
   turn(): Promise<void> {
     return waitForEventLoopTurn(this.address, () => {
-      if (this.hasLeft()) throw CALLER_LEFT
+      if (this.hasLeft()) throw CALLER_LEFT_ERROR
     })
   }
 
@@ -64,7 +64,7 @@ export class WaitingCaller {
     const timer = setTimeout(() => ended.abort(requestTimeoutError()), leftMs())
     this.whenGone(() => {
       clearTimeout(timer)
-      ended.abort(CALLER_LEFT)
+      ended.abort(CALLER_LEFT_ERROR)
     })
     return { leftMs, signal: ended.signal }
   }

@@ -25,7 +25,7 @@ import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import {
   asOfBlockHeader,
   type Freshness,
-  knownFreshness,
+  freshnessOrUnknown,
   refuseOnEmptyMirror,
   refuseOnMirror,
   refuseWhileCatchingUp,
@@ -36,13 +36,13 @@ import { parseQuery, type RequestQuery, selectsTestnet } from '../http/query.js'
 import type { Route } from '../http/route.js'
 import { addDeprecationHeaders, withCacheHeaders } from '../http/routeHeaders.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
-import { forCredentials, isTrpcUrl, trpcErrorAnswer } from '../http/trpc.js'
+import { isTrpcUrl, trpcErrorAnswer, withCredentialHeaders } from '../http/trpc.js'
 import { priceOfRoute, requestBytesCost } from '../limits/costs.js'
 import type { RateLimitGate } from '../limits/gate.js'
 import { rateLimitedError, UNLIMITED_METER } from '../limits/meter.js'
 import type { ResponseSender } from './answerer.js'
 import type { HttpExchange } from './exchange.js'
-import { CALLER_LEFT, requestTimeoutError, WaitingCaller } from './patience.js'
+import { CALLER_LEFT_ERROR, requestTimeoutError, WaitingCaller } from './patience.js'
 import { type CachedResponse, createResponseCache } from './responseCache.js'
 
 /** Maximum bytes in memory of bodies of `POST /v1/wallets` (joins). */
@@ -117,12 +117,12 @@ class RouteExchange {
     this.#isOpen = false
     clearTimeout(this.#deadline)
     // not counted as an error: anybody could raise the alarm for errors
-    if (error === CALLER_LEFT) return
+    if (error === CALLER_LEFT_ERROR) return
 
     const isFound = message.status < 400 || message.status === 404
     const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
     const { origin } = this.#exchange.req.headers
-    const sent = isTrpcUrl(this.#route.path) ? forCredentials(message, origin) : message
+    const sent = isTrpcUrl(this.#route.path) ? withCredentialHeaders(message, origin) : message
     this.#shared.finish(this.#exchange, sent, fields, error)
   }
 
@@ -176,7 +176,7 @@ class RouteExchange {
     const query = parseQuery(url)
     const context = contexts[selectsTestnet(query) ? 'testnet' : 'mainnet']
     // freshness is read before the response is made. The response may then reflect a newer block
-    const fresh = await knownFreshness(context)
+    const fresh = await freshnessOrUnknown(context)
     if (route.isOfOneNetwork) requireNetworkDeployed(fresh, context.network)
     if (route.isNotOnMirror) refuseOnMirror(fresh)
     else refuseOnEmptyMirror(fresh)
@@ -188,7 +188,7 @@ class RouteExchange {
     const paid = requestBytesCost(bytes?.length ?? 0)
     meter.owe(paid - charged)
     const body = bytes && (await parseRequestBody(req, bytes, route, () => caller.turn()))
-    if (!this.#isOpen) throw CALLER_LEFT
+    if (!this.#isOpen) throw CALLER_LEFT_ERROR
 
     // look for a cached response
     const { cacheSource } = route

@@ -27,10 +27,10 @@ import {
 } from './decide.js'
 import {
   creditOfDirectBids,
+  findPaidCommunityNames,
   findSentPackets,
-  paidNamesOf,
   statusOfPackets,
-  statusOfPaidNames,
+  statusOfPaidCommunityNames,
 } from './packets.js'
 
 /** Maximum length of a chain of replacements. A replacement may itself have been replaced. */
@@ -61,7 +61,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   const [tail, tracked, paid] = await Promise.all([
     hub ? findUnconfirmedTx(pool, network, hub.chain, tx) : null,
     findTrackedTx(pool, network, tx),
-    paidNamesOf(query),
+    findPaidCommunityNames(query),
   ])
   // the status of messages to the hub has priority. Messages are read last, because a payment may be stored together
   // with its message
@@ -85,7 +85,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
       updatedAt,
     }
   }
-  if (paid) return statusOfPaidNames(paid)
+  if (paid) return statusOfPaidCommunityNames(paid)
   if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy, tracked.label)
   return ofChains(query, tracked)
 }

@@ -253,7 +253,7 @@ export const creditOfDirectBids = async ({
 }: TxStatusQuery): Promise<HubCredit | null> =>
   creditAnswer(await findCreditOfDirectBids(context.pool, context.network, tx))
 
-export type PaidNames = {
+export type PaidCommunityNames = {
   paidNames: CommunityNamePayment[]
   /** Number of payments of the transaction that `paidNames` leaves out. */
   more: number
@@ -263,14 +263,14 @@ export type PaidNames = {
   trouble: Trouble | null
 }
 
-export function statusOfPaidNames({
+export function statusOfPaidCommunityNames({
   paidNames,
   more,
   paidMs,
   block,
   origin,
   trouble,
-}: PaidNames): TxStatus {
+}: PaidCommunityNames): TxStatus {
   const answer = decideTxStatusWithDefaults({ paidNames, more })
   return {
     ...answer,
@@ -281,7 +281,10 @@ export function statusOfPaidNames({
   }
 }
 
-export async function paidNamesOf({ context, tx }: TxStatusQuery): Promise<PaidNames | null> {
+export async function findPaidCommunityNames({
+  context,
+  tx,
+}: TxStatusQuery): Promise<PaidCommunityNames | null> {
   const payments = await findCommunityPaymentsOfTransaction(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null

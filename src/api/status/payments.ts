@@ -15,7 +15,12 @@ import {
   storeSeenTxStatus,
   type TxStatus,
 } from './decide.js'
-import { findPaymentMessages, paidNamesOf, statusOfPackets, statusOfPaidNames } from './packets.js'
+import {
+  findPaidCommunityNames,
+  findPaymentMessages,
+  statusOfPackets,
+  statusOfPaidCommunityNames,
+} from './packets.js'
 
 /** Confirmations of a transaction where the chain has not reported any. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
@@ -34,13 +39,13 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
   const ofPayments = async (): Promise<TxStatus | null> => {
     const sent = await findPaymentMessages({ context, tx }, () => confirmationsOf(ask))
     if (sent) return statusOfPackets(sent)
-    const named = await paidNamesOf({ context, tx })
+    const named = await findPaidCommunityNames({ context, tx })
     if (!named) return null
     if (named.paidNames.some(({ source }) => !source.isConfirmed)) {
       const confirmations = await confirmationsOf(ask)
       for (const { source } of named.paidNames) source.confirmations = confirmations
     }
-    return statusOfPaidNames(named)
+    return statusOfPaidCommunityNames(named)
   }
   const known = await ofPayments()
   if (known) return known

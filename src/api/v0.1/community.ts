@@ -11,7 +11,7 @@ import { requireSigner } from '../http/address.js'
 import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
-import { type RouteRequest, route } from '../http/route.js'
+import { declareRoute, type RouteRequest } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
@@ -50,28 +50,31 @@ const isProblem = (code: string) =>
 /** Sample of a refused request, for the mainnet, which every route in this file refuses. */
 const MAINNET = { what: 'the mainnet', error: 'testnet_only' } as const
 
-const availability = route.get('/v0.1/community/check/availability/:clusterName/:walletName', {
-  bad: MAINNET,
-  costliest: {},
-  example: {
-    query: { testnet: 'true' },
-    params: { clusterName: COMMUNITY_WITHOUT_PRICE, walletName: 'alice' },
+const availability = declareRoute.get(
+  '/v0.1/community/check/availability/:clusterName/:walletName',
+  {
+    bad: MAINNET,
+    costliest: {},
+    example: {
+      query: { testnet: 'true' },
+      params: { clusterName: COMMUNITY_WITHOUT_PRICE, walletName: 'alice' },
+    },
+    successor: '/v1/names/community/:clusterName/check/:walletName',
+    summary: 'Whether a name below a community can be registered',
+    beyond: '`invalid_name` for what is no name.',
+    params: z.object({ clusterName: nameSchema, walletName: walletNameSchema }),
+    price: SEVERAL_STATEMENTS_PRICE,
+    responses: okResponses('Its availability', { name: z.string(), isAvailable: z.boolean() }),
+    errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
+    handle: onTestnet<RouteRequest>(async ({ params }, context) => {
+      const member = requireNameBelowCommunity(params.clusterName!, params.walletName!)
+      const { name, isAvailable } = await availabilityOfCommunityName(context, member)
+      return okAnswer({ name, isAvailable })
+    }),
   },
-  successor: '/v1/names/community/:clusterName/check/:walletName',
-  summary: 'Whether a name below a community can be registered',
-  beyond: '`invalid_name` for what is no name.',
-  params: z.object({ clusterName: nameSchema, walletName: walletNameSchema }),
-  price: SEVERAL_STATEMENTS_PRICE,
-  responses: okResponses('Its availability', { name: z.string(), isAvailable: z.boolean() }),
-  errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
-  handle: onTestnet<RouteRequest>(async ({ params }, context) => {
-    const member = requireNameBelowCommunity(params.clusterName!, params.walletName!)
-    const { name, isAvailable } = await availabilityOfCommunityName(context, member)
-    return okAnswer({ name, isAvailable })
-  }),
-})
+)
 
-const requirements = route.get('/v0.1/community/check/requirements/:clusterName', {
+const requirements = declareRoute.get('/v0.1/community/check/requirements/:clusterName', {
   bad: MAINNET,
   costliest: {
     what: 'rules of 1,000 addresses',
@@ -118,7 +121,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
  */
 const DEFAULT_CHAIN_ID = '1'
 
-const register = route.post('/v0.1/community/register', {
+const register = declareRoute.post('/v0.1/community/register', {
   bad: {
     what: 'the mainnet',
     body: () => ({ clusterName: 'x', walletName: 'x' }),
@@ -190,7 +193,7 @@ const register = route.post('/v0.1/community/register', {
   }),
 })
 
-const status = route.get('/v0.1/community/tx/:tx', {
+const status = declareRoute.get('/v0.1/community/tx/:tx', {
   bad: MAINNET,
   costliest: {},
   example: { query: { testnet: 'true' } },

@@ -13,7 +13,7 @@ import { addressToWord, decodeWallet } from '../../registry/primitives/address.j
 import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { ApiError } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { feedPagePrice } from '../limits/costs.js'
 import {
@@ -120,7 +120,7 @@ function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
   return json.replace(/"weiAmount":"(\d+)"/, '"weiAmount":$1')
 }
 
-const events = route.get('/v0.1/events', {
+const events = declareRoute.get('/v0.1/events', {
   costliest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
   successor: '/v1/events',

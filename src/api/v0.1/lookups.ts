@@ -9,7 +9,7 @@ import { EXAMPLE_WALLET } from '../examples.js'
 import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import {
   MAX_BULK_LOOKUP_ELEMENTS,
   MAX_CHANGES_OF_REQUEST,
@@ -120,7 +120,7 @@ async function walletNamed(context: Context, name: FullName | null) {
   return okAnswer(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)
 }
 
-const addressOfClusterRoute = route.get('/v0.1/address/:name', {
+const addressOfClusterRoute = declareRoute.get('/v0.1/address/:name', {
   bad: null,
   costliest: {},
   cacheSource: 'journal',
@@ -132,7 +132,7 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
   handle: ({ params }, context) => walletNamed(context, parseFullName(params.name!)),
 })
 
-const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
+const addressOfWalletRoute = declareRoute.get('/v0.1/address/:name/:addressName', {
   bad: null,
   costliest: {},
   cacheSource: 'journal',
@@ -147,7 +147,7 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
   },
 })
 
-const addressesOfNamesRoute = route.post('/v0.1/address/names', {
+const addressesOfNamesRoute = declareRoute.post('/v0.1/address/names', {
   costliest: {
     what: '1,000 names of one cluster of 1,000 wallets',
     body: ({ held }) => held.slice(0, 1_000),
@@ -175,7 +175,7 @@ const fullName = z.string().openapi({ example: 'foobar/main' })
 const fullNameOf = ({ hit }: NameOfAddress): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 
-const nameOfAddressRoute = route.get('/v0.1/name/:address', {
+const nameOfAddressRoute = declareRoute.get('/v0.1/name/:address', {
   bad: null,
   costliest: {},
   cacheSource: 'journal',
@@ -188,7 +188,7 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
     okAnswer(fullNameOf(await nameOfAddress(context, params.address!))),
 })
 
-const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
+const namesOfAddressesRoute = declareRoute.post('/v0.1/name/addresses', {
   ...sharedNamesOfAddressesFields,
   successor: '/v1/names/address',
   description: 'One element per input, in its order.',
@@ -222,7 +222,7 @@ const clustersAnswer = (clusters: Metadata | Metadata[] | null): Answer =>
 const clusterFound = okResponses('The cluster, null where there is none', MetadataSchema.nullable())
 
 const clusterOfName = (siteUrl: string) =>
-  route.get('/v0.1/cluster/:name', {
+  declareRoute.get('/v0.1/cluster/:name', {
     bad: null,
     costliest: {},
     bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
@@ -235,7 +235,7 @@ const clusterOfName = (siteUrl: string) =>
   })
 
 const clusterOfAddress = (siteUrl: string) =>
-  route.get('/v0.1/cluster/address/:address', {
+  declareRoute.get('/v0.1/cluster/address/:address', {
     bad: null,
     costliest: {},
     bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
@@ -248,7 +248,7 @@ const clusterOfAddress = (siteUrl: string) =>
   })
 
 const clustersOfNames = (siteUrl: string) =>
-  route.post('/v0.1/cluster/names', {
+  declareRoute.post('/v0.1/cluster/names', {
     costliest: {
       what: '10 names of clusters of 1,000 wallets',
       body: ({ held }) => held.slice(0, 10),
@@ -274,7 +274,7 @@ const namedWallets = z
   .max(MAX_CHANGES_OF_REQUEST)
   .default([])
 
-const update = route.post('/v0.1/cluster/:name/update/wallets', {
+const update = declareRoute.post('/v0.1/cluster/:name/update/wallets', {
   bad: { what: 'an object instead of a list', body: () => ({ add: {} }), error: 'invalid_request' },
   privateTo: null,
   costliest: {

@@ -5,7 +5,7 @@ import { solanaFamilyInterface } from '../families/solana.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { isNetworkDeployed } from '../http/freshness.js'
-import { type RouteRequest, route } from '../http/route.js'
+import { declareRoute, type RouteRequest } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
@@ -41,7 +41,7 @@ async function checkAnswer(
   return okAnswer(isOne ? each[0] : each)
 }
 
-const checkOne = route.get('/v0.1/register/check/:name', {
+const checkOne = declareRoute.get('/v0.1/register/check/:name', {
   bad: null,
   costliest: {},
   cacheSource: 'facts',
@@ -53,7 +53,7 @@ const checkOne = route.get('/v0.1/register/check/:name', {
   handle: ({ params }, context) => checkAnswer(context, [params.name!], true),
 })
 
-const checkMany = route.post('/v0.1/register/check', {
+const checkMany = declareRoute.post('/v0.1/register/check', {
   ...sharedCheckRouteFields,
   successor: '/v1/names/register/check',
   beyond: 'A text that is no name is not available.',
@@ -74,7 +74,7 @@ const quoteFields = {
   ),
 }
 
-const register = route.post('/v0.1/register', {
+const register = declareRoute.post('/v0.1/register', {
   // samples of Solana quotes, because they are the most expensive
   ...quoteSamples(solanaFamilyInterface),
   example: registrationExample('1', EXAMPLE_OWNER),
@@ -145,7 +145,7 @@ export async function txStatusAnswer({ params }: RouteRequest, context: Context)
   }
 }
 
-const status = route.get('/v0.1/register/tx/:tx', {
+const status = declareRoute.get('/v0.1/register/tx/:tx', {
   bad: null,
   costliest: {},
   ...sharedTxStatusRouteFields,

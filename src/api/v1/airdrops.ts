@@ -15,7 +15,7 @@ import { EvmTransactionSchema } from '../families/evm.js'
 import { okAnswer } from '../http/answer.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route, type Session } from '../http/route.js'
+import { declareRoute, type Session } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { chargeForListItems } from '../limits/costs.js'
@@ -275,7 +275,7 @@ const ClaimSchema = namedObjectSchema('AirdropClaim', {
 })
 
 const claim = (signer: ClaimPermissionSigner | null) =>
-  route.get('/v1/airdrop/claim/:community', {
+  declareRoute.get('/v1/airdrop/claim/:community', {
     privateTo: 'members',
     costliest: { what: 'of 1,000 wallets', as: 'owner' },
     example: { status: 404, params: { community: COMMUNITY_WITHOUT_PRICE } },
@@ -322,7 +322,7 @@ const claim = (signer: ClaimPermissionSigner | null) =>
 /** Maximum number of listed airdrops. */
 const AIRDROPS_AT_MOST = 100
 
-const airdrops = route.get('/v1/airdrops', {
+const airdrops = declareRoute.get('/v1/airdrops', {
   bad: null,
   costliest: {},
   bounds: { '[]': 'rule: the newest 100 of those that the operator has loaded' },

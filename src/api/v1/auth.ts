@@ -5,7 +5,7 @@ import { EXAMPLE_OWNER, expiredProofExample, proofOfWrongTypeExample } from '../
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { enumParameter, type RequestQuery, wholeNumberParameter } from '../http/query.js'
-import { type Route, route, type Session } from '../http/route.js'
+import { declareRoute, type Route, type Session } from '../http/route.js'
 import type { SampleData } from '../http/sampleRequests.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
@@ -36,7 +36,7 @@ const signedCluster = z
 const GET_AND_POST = ['get', 'post'] as const
 
 const messages = GET_AND_POST.map((method) =>
-  route[method]('/v1/auth/message', {
+  declareRoute[method]('/v1/auth/message', {
     bad: {
       what: 'a wallet without its type',
       query: { wallet: EXAMPLE_OWNER },
@@ -103,7 +103,7 @@ export const sharedTokenRouteFields = {
   price: SIGN_IN_PRICE,
 }
 
-const token = route.post('/v1/auth/token', {
+const token = declareRoute.post('/v1/auth/token', {
   ...sharedTokenRouteFields,
   description:
     'The same signature gives the same key. Send the key as `Authorization: Bearer` or `X-AUTH-KEY`. With `cluster`, `POST /v1/clusters/verify/{clusterId}` within 11 minutes of the signing date publishes the signature.',
@@ -127,7 +127,7 @@ const token = route.post('/v1/auth/token', {
 /** Routes that tell whether a key is valid: the same for both versions of the interface, with different paths. */
 export const keyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
-    route[method](path, {
+    declareRoute[method](path, {
       privateTo: 'caller',
       ...version,
       costliest: { as: 'other' },
@@ -170,7 +170,7 @@ function validationAnswer(session: Session | null): Answer {
   })
 }
 
-const revoke = route.delete('/v1/auth/token', {
+const revoke = declareRoute.delete('/v1/auth/token', {
   bad: { what: 'another text than true', query: { everywhere: 'false' }, error: 'invalid_request' },
   privateTo: null,
   costliest: { as: 'other' },

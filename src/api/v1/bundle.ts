@@ -4,7 +4,7 @@ import { requireNameBelowCommunity } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
 import { COMMUNITY_WITHOUT_PRICE, EXAMPLE_SOLANA_WALLET } from '../examples.js'
 import { okAnswer } from '../http/answer.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { addMaxWalletsBody } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { clusterIdSchema, nameSchema, walletNameSchema } from './schemas.js'
@@ -17,7 +17,7 @@ const create = clusterCreationRoute('/v1/bundle', {
   responses: okResponses('The bundle', { id: clusterIdSchema }),
 })
 
-const add = route.post('/v1/bundle/wallets', {
+const add = declareRoute.post('/v1/bundle/wallets', {
   bad: {
     what: 'another type than the address has',
     body: ({ evmAddress }) => [{ address: evmAddress(), name: 'x', type: 'solana' }],
@@ -46,7 +46,7 @@ const add = route.post('/v1/bundle/wallets', {
   },
 })
 
-const assign = route.post('/v1/bundles/assign', {
+const assign = declareRoute.post('/v1/bundles/assign', {
   bad: {
     what: 'a text that is no name',
     body: ({ community }) => ({ community, name: 'a b' }),

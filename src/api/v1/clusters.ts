@@ -13,7 +13,7 @@ import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { enumParameter } from '../http/query.js'
-import { route, type Session } from '../http/route.js'
+import { declareRoute, type Session } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { timestampToSecond } from '../http/timestamps.js'
 import { chargeForListItems } from '../limits/costs.js'
@@ -140,7 +140,7 @@ const responses = okResponses(
 const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer =>
   chargeForListItems(okAnswer(cluster), cluster.wallets.length)
 
-const byId = route.get('/v1/clusters/id/:id', {
+const byId = declareRoute.get('/v1/clusters/id/:id', {
   privateTo: 'members',
   costliest: { what: '1,000 wallets, by a member', as: 'owner' },
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
@@ -153,7 +153,7 @@ const byId = route.get('/v1/clusters/id/:id', {
     clusterAnswer(await clusterById(context, params.id!, session)),
 })
 
-const byName = route.get('/v1/clusters/name/:name', {
+const byName = declareRoute.get('/v1/clusters/name/:name', {
   privateTo: 'members',
   costliest: { what: '1,000 wallets, by a member', as: 'owner' },
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
@@ -168,7 +168,7 @@ const byName = route.get('/v1/clusters/name/:name', {
     clusterAnswer(await clusterByName(context, params.name!, session)),
 })
 
-const byAddress = route.get('/v1/clusters/address/:address', {
+const byAddress = declareRoute.get('/v1/clusters/address/:address', {
   bad: null,
   privateTo: 'caller',
   costliest: {

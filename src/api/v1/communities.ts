@@ -20,7 +20,7 @@ import {
   configureCommunity,
   requireNameBelowCommunity,
 } from '../communities/communities.js'
-import { cacheSignatures, communityPayouts } from '../communities/payouts.js'
+import { cacheReleaseSignatures, communityPayouts } from '../communities/payouts.js'
 import { type RequestedPayment, registerCommunityName } from '../communities/registration.js'
 import { COMMUNITY_WITH_PRICE, COMMUNITY_WITHOUT_PRICE, EXAMPLE_OWNER } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
@@ -30,7 +30,7 @@ import { okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { pageLimitOf, type RequestQuery } from '../http/query.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { longestCommunityRules } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_PRICE, chargeForListItems, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
@@ -46,7 +46,7 @@ const RULES_BOUNDS = {
   'requirements[].addresses[]': RULES_BOUND,
 }
 
-const get = route.get('/v1/communities/:name', {
+const get = declareRoute.get('/v1/communities/:name', {
   costliest: {
     what: 'rules of 1,000 addresses',
     params: ({ community }) => ({ name: community }),
@@ -60,7 +60,7 @@ const get = route.get('/v1/communities/:name', {
   handle: async ({ params }, context) => okAnswer(await communityByName(context, params.name!)),
 })
 
-const put = route.put('/v1/communities/:name', {
+const put = declareRoute.put('/v1/communities/:name', {
   bad: { what: 'prices that are no list', body: () => ({ prices: {} }), error: 'invalid_request' },
   privateTo: null,
   costliest: { what: 'rules of 1,000 addresses', as: 'owner', body: longestCommunityRules },
@@ -102,7 +102,7 @@ function pageOf(query: RequestQuery): { after: string; limit: number } {
   return { after, limit }
 }
 
-const list = route.get('/v1/communities', {
+const list = declareRoute.get('/v1/communities', {
   costliest: { what: '100 names' },
   example: {},
   bounds: { '[]': 'page: limit, at most 100; after' },
@@ -136,7 +136,7 @@ async function communitiesNamed(
   return (await findCommunityRules(pool, network, name)) ? [name] : []
 }
 
-const members = route.get('/v1/communities/:name/members', {
+const members = declareRoute.get('/v1/communities/:name/members', {
   costliest: { what: '100 names' },
   example: { params: { name: COMMUNITY_WITHOUT_PRICE } },
   bounds: { '[]': 'page: limit, at most 100; after' },
@@ -161,7 +161,7 @@ const members = route.get('/v1/communities/:name/members', {
 
 const params = z.object({ communityName: nameSchema, name: walletNameSchema })
 
-const check = route.get('/v1/names/community/:communityName/check/:name', {
+const check = declareRoute.get('/v1/names/community/:communityName/check/:name', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   costliest: { what: 'rules of 1,000 addresses' },
   example: { params: { communityName: COMMUNITY_WITHOUT_PRICE, name: 'alice' } },
@@ -211,7 +211,7 @@ const withoutValue = (call: RequestedPayment['transaction']['approval']) =>
   call && { to: call.to, data: call.data, value: '0' }
 
 const payouts = (signer: PaymentReleaseSigner | null) =>
-  route.get('/v1/communities/:name/payouts', {
+  declareRoute.get('/v1/communities/:name/payouts', {
     costliest: {
       as: 'owner',
       params: ({ community }) => ({ name: community }),
@@ -259,7 +259,7 @@ function tokenOf(input: string | undefined): string | null {
   return requireAddress(input, 'token').text
 }
 
-const register = route.post('/v1/names/community/:communityName/register', {
+const register = declareRoute.post('/v1/names/community/:communityName/register', {
   bad: { what: 'a text that is no name', body: () => ({ name: 'a b' }), error: 'invalid_name' },
   privateTo: null,
   costliest: {
@@ -321,7 +321,7 @@ export const communityRoutes = (signer: PaymentReleaseSigner | null) => [
   get,
   put,
   members,
-  payouts(signer && cacheSignatures(signer)),
+  payouts(signer && cacheReleaseSignatures(signer)),
   check,
   register,
 ]

@@ -2,9 +2,9 @@ import { mapWithoutBlocking } from '../../ops/turns.js'
 import { createV1EventWriter } from '../../registry/journal/events.js'
 import { EVENTS, type EventFieldKind, type EventFields } from '../../registry/journal/eventTypes.js'
 import { feedPage } from '../feed/feed.js'
-import { type FeedStreams, openStream } from '../feed/stream.js'
+import { type FeedStreams, openFeedStream } from '../feed/stream.js'
 import { requireSigner } from '../http/address.js'
-import { type Answer, answerOfJsonBytes, eventStream } from '../http/answer.js'
+import { type Answer, answerOfJsonBytes, eventStreamAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import {
   enumParameter,
@@ -13,7 +13,7 @@ import {
   type RequestQuery,
   wholeNumberParameter,
 } from '../http/query.js'
-import { type RouteRequest, route } from '../http/route.js'
+import { declareRoute, type RouteRequest } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { chargeForListItems, feedPagePrice, STREAM_PRICE } from '../limits/costs.js'
 import { addressSchema, clusterIdSchema } from './schemas.js'
@@ -57,7 +57,7 @@ const EventSchema = z.union(eventSchemas).openapi('Event')
 
 const from = addressSchema.optional().describe('Only events of this actor')
 
-const events = route.get('/v1/events', {
+const events = declareRoute.get('/v1/events', {
   costliest: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 1,000; nextPage' },
   summary: 'The history of public events, page by page',
@@ -171,7 +171,7 @@ function actorOf(query: RequestQuery): Buffer | undefined {
 }
 
 const stream = (streams: FeedStreams) =>
-  route.get('/v1/events/stream', {
+  declareRoute.get('/v1/events/stream', {
     bad: {
       what: 'an actor that is no address',
       query: { from: 'x' },
@@ -208,7 +208,9 @@ const stream = (streams: FeedStreams) =>
     async handle({ query, isTestnet }, context) {
       const token = context.caller?.lastEventId ?? query.get('resume')
       const filter = { from: actorOf(query), sinceMs: wholeNumberParameter(query, 'fromTimestamp') }
-      return eventStream(await openStream(streams, context, { isTestnet, token, ...filter }))
+      return eventStreamAnswer(
+        await openFeedStream(streams, context, { isTestnet, token, ...filter }),
+      )
     },
   })
 

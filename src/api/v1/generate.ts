@@ -26,7 +26,7 @@ import { requireAddress, requireWallet } from '../http/address.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route, type Session } from '../http/route.js'
+import { declareRoute, type Session } from '../http/route.js'
 import { makeSampleList } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
@@ -151,7 +151,7 @@ const shareText = z.string().describe('33 bytes in 0x hex')
 type ShareKeys = readonly Uint8Array[]
 
 const generate = (keys: ShareKeys) =>
-  route.post('/v1/clusters/generate/wallet', {
+  declareRoute.post('/v1/clusters/generate/wallet', {
     bad: {
       what: 'an unknown type',
       body: () => ({ type: 'dogecoin', name: 'x' }),
@@ -185,7 +185,7 @@ const generate = (keys: ShareKeys) =>
       okAnswer(await generateWallet(keys, context, session, body), NO_STORE),
   })
 
-const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
+const confirm = declareRoute.post('/v1/clusters/generate/wallet/confirm', {
   bad: {
     what: 'a text that is no address',
     body: () => ({ address: 'x' }),
@@ -213,7 +213,7 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
 })
 
 const recover = (keys: ShareKeys) =>
-  route.post('/v1/clusters/generate/wallet/recover', {
+  declareRoute.post('/v1/clusters/generate/wallet/recover', {
     bad: {
       what: 'an address alone',
       body: ({ other }) => ({ address: other }),

@@ -19,7 +19,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import type { RequestQuery } from '../http/query.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { addressesOfLargestLookup, makeSampleList } from '../http/sampleRequests.js'
 import { MAX_BULK_WALLET_ADDRESSES, namedObjectSchema, z } from '../http/schema.js'
 import { addressSchema, walletNameSchema, walletTypeSchema } from './schemas.js'
@@ -48,7 +48,7 @@ const HolderSchema = namedObjectSchema('Holder', {
     .openapi({ description: 'Id of the newest event that the line reflects', example: 'm-1-42' }),
 })
 
-const join = route.post('/v1/wallets', {
+const join = declareRoute.post('/v1/wallets', {
   costliest: {
     what: '100,000 addresses of Cosmos',
     body: (scene) => makeSampleList(100, () => addressesOfLargestLookup(scene)).flat(),

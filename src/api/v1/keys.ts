@@ -12,7 +12,7 @@ import { apiKeyId } from '../../registry/auth/apiKey.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { type RouteRequest, route, type Session } from '../http/route.js'
+import { declareRoute, type RouteRequest, type Session } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { spendSharedUnits } from '../limits/shared.js'
@@ -49,7 +49,7 @@ const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({
   createdAt: isoTimestamp(createdMs),
 })
 
-const make = route.post('/v1/keys', {
+const make = declareRoute.post('/v1/keys', {
   bad: { what: 'an empty name', body: () => ({ name: '' }), error: 'invalid_request' },
   privateTo: 'caller',
   costliest: { as: 'other', body: () => ({ name: 'mine' }) },
@@ -71,7 +71,7 @@ const make = route.post('/v1/keys', {
   },
 })
 
-const list = route.get('/v1/keys', {
+const list = declareRoute.get('/v1/keys', {
   privateTo: 'caller',
   costliest: { as: 'other' },
   bounds: { '[]': 'rule: 10 keys a wallet' },
@@ -84,7 +84,7 @@ const list = route.get('/v1/keys', {
 
 const params = ApiKeySchema.pick({ id: true })
 
-const rename = route.patch('/v1/keys/:id', {
+const rename = declareRoute.patch('/v1/keys/:id', {
   bad: { what: 'an unknown id', body: () => ({ name: 'yours' }), error: 'not_found' },
   privateTo: 'caller',
   example: { status: 404 },
@@ -102,7 +102,7 @@ const rename = route.patch('/v1/keys/:id', {
   },
 })
 
-const revoke = route.delete('/v1/keys/:id', {
+const revoke = declareRoute.delete('/v1/keys/:id', {
   bad: { what: 'an unknown id', error: 'not_found' },
   privateTo: null,
   example: { status: 404 },

@@ -26,8 +26,8 @@ import {
 import { type Answer, answerOfType, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { requireMirrored } from '../http/freshness.js'
-import { route } from '../http/route.js'
+import { requireFilledMirror } from '../http/freshness.js'
+import { declareRoute } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { LOG_BUNDLE_PRICE } from '../limits/costs.js'
 
@@ -88,7 +88,7 @@ const NOTE = {
 function logRoutes(kind: '' | '/evidence') {
   const of = kind ? 'evidence log' : 'log'
   const placeOfNetwork = (network: Network): LogPlace => (kind ? `${network}${kind}` : network)
-  const newest = route.get(`/v1/log/:network${kind}/checkpoint`, {
+  const newest = declareRoute.get(`/v1/log/:network${kind}/checkpoint`, {
     bad: { what: 'no network', params: () => ({ network: 'nowhere' }), error: 'not_found' },
     costliest: {},
     summary: `The newest signed checkpoint of a network’s ${of}`,
@@ -100,12 +100,12 @@ function logRoutes(kind: '' | '/evidence') {
     errors: ['not_found'],
     async handle({ params }, context) {
       const network = networkOf(params.network)
-      await requireMirrored({ ...context, network })
+      await requireFilledMirror({ ...context, network })
       return checkpointOf((await readFeedLogState(context.pool, placeOfNetwork(network))).log)
     },
   })
 
-  const ofGeneration = route.get(`/v1/log/:network${kind}/:generation/checkpoint`, {
+  const ofGeneration = declareRoute.get(`/v1/log/:network${kind}/:generation/checkpoint`, {
     bad: {
       what: 'no generation',
       params: () => ({ network: 'mainnet', generation: '01' }),
@@ -120,14 +120,14 @@ function logRoutes(kind: '' | '/evidence') {
     errors: ['not_found'],
     async handle({ params }, context) {
       const { network, generation } = placeOf(params)
-      await requireMirrored({ ...context, network })
+      await requireFilledMirror({ ...context, network })
       return checkpointOf(
         await findStoredFeedLog(context.pool, placeOfNetwork(network), generation),
       )
     },
   })
 
-  const tile = route.get(`/v1/log/:network${kind}/:generation/*tile`, {
+  const tile = declareRoute.get(`/v1/log/:network${kind}/:generation/*tile`, {
     bad: {
       what: 'a path that is not the canonical one',
       params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/0/0' }),
@@ -159,7 +159,7 @@ function logRoutes(kind: '' | '/evidence') {
       const { pool, turn } = context
       const tile = parseTilePath(params.tile!)
       const { network, generation } = placeOf(params)
-      await requireMirrored({ ...context, network })
+      await requireFilledMirror({ ...context, network })
       const place = { network: placeOfNetwork(network), generation }
       const log = tile && (await findStoredFeedLog(pool, place.network, generation))
       if (!tile || !log || !isWithin(log.size, tile))
@@ -211,7 +211,7 @@ const ProofSchema = namedObjectSchema('EventProof', {
     .describe('Signed checkpoint of that tree; null where no key signs'),
 })
 
-const inclusion = route.get('/v1/events/:id/proof', {
+const inclusion = declareRoute.get('/v1/events/:id/proof', {
   bad: { what: 'text that is not an id', params: () => ({ id: '42' }), error: 'invalid_request' },
   costliest: { params: () => ({ id: 't-1-1' }) },
   summary: 'The proof that an event stands in the signed log',
@@ -230,7 +230,7 @@ const inclusion = route.get('/v1/events/:id/proof', {
     const eventId = parseEventId(params.id!)
     if (!eventId) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
     const { network, generation, number: index } = eventId
-    await requireMirrored({ ...context, network })
+    await requireFilledMirror({ ...context, network })
     const { log } = await readFeedLogState(pool, network)
     if (log && log.generation > generation)
       throw new ApiError(

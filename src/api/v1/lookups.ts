@@ -12,7 +12,7 @@ import { okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { pageLimitOf } from '../http/query.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { addressesOfLargestLookup } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { chargeForListItems } from '../limits/costs.js'
@@ -121,7 +121,7 @@ const view = ({ address, type, hit }: NameOfAddress) => ({
   isVerified: hit?.isVerified,
 })
 
-const nameOfAddressRoute = route.get('/v1/names/address/:address', {
+const nameOfAddressRoute = declareRoute.get('/v1/names/address/:address', {
   bad: null,
   costliest: {},
   cacheSource: 'journal',
@@ -150,7 +150,7 @@ export const sharedNamesOfAddressesFields = {
   errors: ['too_many'] as const,
 }
 
-const namesOfAddressesRoute = route.post('/v1/names/address', {
+const namesOfAddressesRoute = declareRoute.post('/v1/names/address', {
   ...sharedNamesOfAddressesFields,
   description: 'One element per input, in its order; an unknown address has clusterName null.',
   responses: okResponses('Name records', z.array(NameRecordSchema)),
@@ -166,7 +166,7 @@ const AddressRecordSchema = namedObjectSchema('AddressRecord', {
   isVerified: z.boolean(),
 })
 
-const addressesOfNamesRoute = route.post('/v1/names', {
+const addressesOfNamesRoute = declareRoute.post('/v1/names', {
   bad: { what: 'an object without a name', body: () => [{}], error: 'invalid_request' },
   costliest: {
     what: '1,000 names of one cluster of 1,000 wallets',
@@ -215,7 +215,7 @@ const OwnerRecordSchema = namedObjectSchema('OwnerRecord', {
     .describe('Transaction of the winning bid on the hub; null for `community/name`'),
 })
 
-const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
+const ownedNamesRoute = declareRoute.get('/v1/names/owner/address/:address', {
   costliest: { what: '1,000 names', query: { limit: '1000' } },
   bounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
   summary: 'The names that an address owns',
@@ -254,7 +254,7 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
 /** Maximum number of names in a search result. */
 const FOUND_AT_MOST = 10
 
-const search = route.get('/v1/names/search', {
+const search = declareRoute.get('/v1/names/search', {
   bad: { what: 'a prefix of one character', query: { prefix: 'a' }, error: 'invalid_request' },
   costliest: { what: 'a prefix of 10 names', query: { prefix: 'na' } },
   bounds: { '[]': 'rule: at most 10' },

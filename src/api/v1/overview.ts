@@ -10,13 +10,13 @@ import { storedRunningHashes } from '../../registry/runningHash.js'
 import { toBase64 } from '../../registry/transparencyLog/note.js'
 import { okAnswer } from '../http/answer.js'
 import { chainsOfNetwork } from '../http/context.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 
 const count = z.int().min(0)
 
-const overview = route.get('/v1/overview', {
+const overview = declareRoute.get('/v1/overview', {
   bad: null,
   costliest: {},
   bounds: { 'chains[]': 'set up: its chains' },
@@ -101,7 +101,7 @@ const word = z
   .openapi({ format: 'hex', description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` })
 const contractRunningHash = { address: z.string().openapi({ format: 'hex' }), recordHash: word }
 
-const proof = route.get('/v1/proof', {
+const proof = declareRoute.get('/v1/proof', {
   bad: null,
   costliest: {},
   bounds: { 'contracts[]': 'set up: the hub, and its contract for payments' },

@@ -8,14 +8,14 @@ import { contractCallJson, EvmTransactionSchema } from '../families/evm.js'
 import { okAnswer } from '../http/answer.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { INVALID_NAME_MESSAGE } from '../names/names.js'
 import { addressSchema, nameSchema } from './schemas.js'
 
 const primary = (primaryNames: PrimaryNameReader | null) =>
-  route.get('/v1/names/:name/primary/:address', {
+  declareRoute.get('/v1/names/:name/primary/:address', {
     costliest: {},
     bounds: { 'chains[]': 'set up: its reverse registrars' },
     summary: 'The transactions that make a name the primary name of an address in ENS',

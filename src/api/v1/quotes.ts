@@ -7,7 +7,7 @@ import { FAMILY_INTERFACES } from '../families/index.js'
 import { okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
-import { type Route, type RouteRequest, route } from '../http/route.js'
+import { declareRoute, type Route, type RouteRequest } from '../http/route.js'
 import { sampleQuoteBody } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { quoteRegistrationOnChain, type WithReferral } from '../names/quote.js'
@@ -129,7 +129,7 @@ function quoteRoute(form: FamilyInterface): Route {
   const { family, example, maxNames, v1 } = form
   const type = z.literal(family.key)
   const schema = namedObjectSchema(v1.schemaName, { ...quoteFields, type, ...v1.schemas })
-  return route.post(`/v1/names/register/${family.key}`, {
+  return declareRoute.post(`/v1/names/register/${family.key}`, {
     ...quoteSamples(form),
     example: registrationExample(...example),
     bounds: { ...v1.bounds, 'names[]': `asked: ${maxNames}` },

@@ -19,7 +19,7 @@ import { requireWallet } from '../http/address.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { CHAIN_CALL_PRICE } from '../limits/costs.js'
@@ -229,7 +229,7 @@ const RefundSchema = namedObjectSchema('Refund', {
     ),
 })
 
-const refunds = route.get('/v1/refunds/:address', {
+const refunds = declareRoute.get('/v1/refunds/:address', {
   costliest: {},
   bounds: {
     'refunds[]': 'page: 100 payments of a kind and 100 tokens; the answer says that there are more',

@@ -7,7 +7,7 @@ import { requireAddress } from '../http/address.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { enumParameter, wholeNumberParameter } from '../http/query.js'
-import { MAX_LONG_POLL_MS, route } from '../http/route.js'
+import { declareRoute, MAX_LONG_POLL_MS } from '../http/route.js'
 import { makeSampleList, type SampleData } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
@@ -31,7 +31,7 @@ export const sharedCheckRouteFields = {
   errors: ['too_many', 'catching_up'] as const,
 }
 
-const check = route.post('/v1/names/register/check', {
+const check = declareRoute.post('/v1/names/register/check', {
   ...sharedCheckRouteFields,
   beyond: '`reason` where a name is not available: `pending` or `invalid_name`.',
   description:
@@ -75,7 +75,7 @@ const NetworkSchema = namedObjectSchema('Network', {
   }),
 })
 
-const networks = route.get('/v1/networks', {
+const networks = declareRoute.get('/v1/networks', {
   bad: null,
   costliest: {},
   bounds: { '[]': 'set up: its chains', '[].rpcUrls[]': 'set up: one public node' },
@@ -99,7 +99,7 @@ const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
   explorer: port.explorer,
 })
 
-const tokenUnit = route.get('/v1/tokens/:network/:token', {
+const tokenUnit = declareRoute.get('/v1/tokens/:network/:token', {
   bad: {
     what: 'a token that is no address',
     params: () => ({ network: '1', token: 'x' }),
@@ -240,7 +240,7 @@ function statusHeaders({ status }: TxStatus): Answer['headers'] {
 }
 
 const status = (longPolls: LongPolls) =>
-  route.get('/v1/names/register/tx/:tx', {
+  declareRoute.get('/v1/names/register/tx/:tx', {
     costliest: {},
     bounds: { 'names[]': `rule: the first ${MAX_STATUS_NAMES}` },
     summary: 'The status of a registration transaction',

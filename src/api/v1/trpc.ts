@@ -15,9 +15,14 @@ import { ApiError } from '../http/errors.js'
 import type { Route } from '../http/route.js'
 import { z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
-import { procedure } from '../http/trpc.js'
+import { declareProcedure } from '../http/trpc.js'
 import { DIRECTORY_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
-import { addressText, chainIdsOf, chainIdsOfClusters, describeNames } from '../names/directory.js'
+import {
+  addressText,
+  chainIdsOfAddresses,
+  chainIdsOfClusters,
+  describeNames,
+} from '../names/directory.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 
 /** The queries that Blockscout's frontend sends (docs/use/blockscout.md), as tRPC procedures. */
@@ -58,7 +63,7 @@ const limit = z
 const PAGE = `page: limit, at most ${DIRECTORY_PAGE}; offset, at most ${MAX_DIRECTORY_OFFSET}`
 const CHAINS = 'rule: 1,000 wallets a cluster'
 
-const search = procedure('names.search', {
+const search = declareProcedure('names.search', {
   summary: 'Names of clusters, newest first or by their beginning',
   description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_LISTED} with a text.`,
   cacheSource: 'journal',
@@ -89,7 +94,7 @@ const search = procedure('names.search', {
   },
 })
 
-const leaderboard = procedure('names.leaderboard', {
+const leaderboard = declareProcedure('names.leaderboard', {
   summary: 'Clusters by the sum of their winning bids',
   description:
     'Then by the number of their names, then by age. Ranked again in the background, once a minute where something changed.',
@@ -128,7 +133,7 @@ const leaderboard = procedure('names.leaderboard', {
   },
 })
 
-const get = procedure('names.get', {
+const get = declareProcedure('names.get', {
   summary: 'A name of a cluster, or below a community',
   description: 'Null where nobody holds it.',
   cacheSource: 'journal',
@@ -151,7 +156,7 @@ const get = procedure('names.get', {
 /** Converts a time of v1's look-ups to ISO 8601. */
 const isoOf = (timestamp: string): string => timestamp.replace(' ', 'T').replace('+00', 'Z')
 
-const ofOwner = procedure('names.getNamesByOwnerAddress', {
+const ofOwner = declareProcedure('names.getNamesByOwnerAddress', {
   summary: 'The names of an address',
   description: `The first ${OWNED_NAMES_PAGE_SIZE}, oldest first, those below communities last. \`GET /v1/names/owner/address/:address\` has pages.`,
   cacheSource: 'journal',
@@ -176,7 +181,7 @@ const ofOwner = procedure('names.getNamesByOwnerAddress', {
   },
 })
 
-const clusterById = procedure('clusters.getClusterById', {
+const clusterById = declareProcedure('clusters.getClusterById', {
   summary: 'A cluster with its public wallets',
   description: 'As `GET /v1/clusters/id/:id` without a key.',
   cacheSource: 'journal',
@@ -205,7 +210,7 @@ const clusterById = procedure('clusters.getClusterById', {
       wallets: cluster.wallets.map(({ address, name }) => ({
         address: addressText(address),
         name,
-        chainIds: chainIdsOf(context, [address]),
+        chainIds: chainIdsOfAddresses(context, [address]),
       })),
       isTestnet: network === 'testnet',
     }

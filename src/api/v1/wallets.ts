@@ -13,7 +13,7 @@ import { requireClusterId } from '../http/address.js'
 import { type Answer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import type { ErrorCode } from '../http/errors.js'
-import { type Route, route, type Session } from '../http/route.js'
+import { declareRoute, type Route, type Session } from '../http/route.js'
 import { addMaxWalletsBody, makeSampleList } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { addressSchema, clusterIdSchema, walletNameSchema } from './schemas.js'
@@ -56,7 +56,7 @@ export const clusterCreationRoute = (
   path: string,
   texts: Pick<Route, 'summary' | 'description' | 'responses'>,
 ) =>
-  route.post(path, {
+  declareRoute.post(path, {
     ...texts,
     costliest: { as: 'other' },
     privateTo: 'caller',
@@ -74,7 +74,7 @@ const create = clusterCreationRoute('/v1/clusters', {
   responses: okResponses('The cluster', { id: clusterIdSchema }),
 })
 
-const add = route.post('/v1/clusters/wallets', {
+const add = declareRoute.post('/v1/clusters/wallets', {
   bad: {
     what: 'a text that is no address',
     body: () => [{ address: 'x', name: 'x' }],
@@ -94,7 +94,7 @@ const add = route.post('/v1/clusters/wallets', {
     done(context, session, addWalletsChange(session.wallet, body)),
 })
 
-const rename = route.put('/v1/clusters/wallets/names', {
+const rename = declareRoute.put('/v1/clusters/wallets/names', {
   bad: {
     what: 'a text that is no address',
     body: () => [{ address: 'x', name: 'x' }],
@@ -124,7 +124,7 @@ const rename = route.put('/v1/clusters/wallets/names', {
     done(context, session, renameWalletsChange(session.wallet, body)),
 })
 
-const remove = route.delete('/v1/clusters/wallets', {
+const remove = declareRoute.delete('/v1/clusters/wallets', {
   bad: { what: 'a text that is no address', body: () => ['x'], error: 'unsupported_address' },
   privateTo: null,
   costliest: {
@@ -152,7 +152,7 @@ const remove = route.delete('/v1/clusters/wallets', {
 /** Maximum time that a change may wait in the queue, ms. Evidence has to be fresh when it is written. */
 const MAX_WAIT_MS = 30_000
 
-const verify = route.post('/v1/clusters/verify/:clusterId', {
+const verify = declareRoute.post('/v1/clusters/verify/:clusterId', {
   privateTo: null,
   example: { status: 403 },
   costliest: { as: 'other' },

@@ -20,7 +20,7 @@ import { HASH_BYTES, isConsistencyProofValid } from '../../registry/transparency
 import { answerOfType, NO_STORE } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { z } from '../http/schema.js'
 import { SIGNED_CHECKPOINT_PRICE } from '../limits/costs.js'
 
@@ -64,7 +64,7 @@ async function networkOf({ pool }: Context, isLog: (head: TreeHead) => boolean) 
  * @param key public key of the logs, 32 bytes in base64
  */
 export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosigner }) => [
-  route.post('/v1/witness/add-checkpoint', {
+  declareRoute.post('/v1/witness/add-checkpoint', {
     bad: { what: 'text without a checkpoint', body: () => 'old 0', error: 'invalid_request' },
     costliest: { body: () => 'old 0\n\n' },
     summary: 'Signs a checkpoint of a log that has only grown since the last one',
@@ -101,7 +101,7 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
       return answerOfType(TEXT, stored.slice(signedNote.length), NO_STORE)
     },
   }),
-  route.get('/v1/witness/:log/checkpoint', {
+  declareRoute.get('/v1/witness/:log/checkpoint', {
     bad: null,
     costliest: {},
     summary: 'The newest checkpoint of a log that this witness has signed',

@@ -2,7 +2,7 @@ import type { LeasedWebhook, WebhookChange } from '../../db/webhooks/webhooks.js
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { postWebhookMessage } from './post.js'
-import { signedHeaders } from './signature.js'
+import { webhookSignatureHeaders } from './signature.js'
 import { TargetRefusedError } from './target.js'
 
 /** Maximum number of events per message. */
@@ -112,7 +112,7 @@ async function send(
   after: WebhookChange,
   { allowsPrivate, nowMs, signal }: WebhookDeliveryDependencies,
 ): Promise<DeliveryOutcome> {
-  const headers = signedHeaders(hook.key, message, nowMs(), body)
+  const headers = webhookSignatureHeaders(hook.key, message, nowMs(), body)
   let reason: string
   try {
     const status = await postWebhookMessage({ url: hook.url, headers, body, allowsPrivate, signal })

@@ -1,5 +1,5 @@
 import { okAnswer } from '../../../src/api/http/answer.js'
-import { route } from '../../../src/api/http/route.js'
+import { declareRoute } from '../../../src/api/http/route.js'
 import { type PickSampleAddress, sampleQuoteBody } from '../../../src/api/http/sampleRequests.js'
 import { okResponses, z } from '../../../src/api/http/schema.js'
 import { CHAIN_CALL_PRICE } from '../../../src/api/limits/costs.js'
@@ -13,7 +13,7 @@ import { ledgerWatcher } from './watcher.js'
 
 const sender: PickSampleAddress = ({ evmAddress }) => evmAddress()
 
-const quote = route.post('/v1/names/register/ledger', {
+const quote = declareRoute.post('/v1/names/register/ledger', {
   bad: { what: '101 names', body: sampleQuoteBody(LEDGER.label, sender, 101), error: 'too_many' },
   costliest: { what: '100 names', body: sampleQuoteBody(LEDGER.label, sender, 100) },
   summary: 'Orders for registering names from the ledger',
