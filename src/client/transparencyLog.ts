@@ -52,10 +52,7 @@ export type { TreeHead }
 
 /** Size and root of a transparency log's tree, with the signed note. */
 export interface SignedHead extends TreeHead {
-  /**
-   * The note with the pinned key's signature first, then other signatures under the log's name, then signatures of
-   * witnesses.
-   */
+  /** The note with the pinned key's signature, then others under the log's name, then those of witnesses. */
   note: string
 }
 
@@ -81,10 +78,7 @@ export interface LogOptions {
   key: string
   /** Place of the log; default: the feed of the client's network. */
   network?: LogPlace
-  /**
-   * Domain at the beginning of the log's name, such as `names.example`. Needed if the key also signs for other
-   * services.
-   */
+  /** Domain with which the log's name begins (`names.example`). Needed if the key also signs for other services. */
   domain?: string | undefined
   /** Checkpoint that was verified last. The log may only have grown since. */
   last?: TreeHead | KeptHead | undefined
@@ -115,15 +109,10 @@ const MOST_NOTE = 65_536
 /** Number of bundles requested in advance. */
 const AHEAD = 8
 const KEY_BYTES = 32
-/**
- * Maximum number of signatures of a note that are kept under the log's name. A service signs with several keys while it
- * replaces a key.
- */
+/** Maximum number of kept signatures of the service on a note: it may sign with several keys. */
 const KEPT_SIGNATURES = 4
 
-/**
- * Reader of a service's transparency log. Every result is verified by the pinned key and against the last checkpoint.
- */
+/** Reader of a service's transparency log. Verifies every result by the pinned key and the last checkpoint. */
 export class LogReader {
   #last: TreeHead | null = null
   readonly #transport: Transport
@@ -253,10 +242,7 @@ export class LogReader {
       for (const [i, text] of texts.entries()) yield { index: from + i, text }
   }
 
-  /**
-   * Reads and verifies the entries of the checkpoint `head` that `tree` does not have yet, and appends them to `tree`.
-   * @internal for mirrors
-   */
+  /** Reads, verifies and appends to `tree` the entries up to `head` that `tree` lacks. @internal for mirrors */
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
@@ -447,10 +433,7 @@ function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
   }
 }
 
-/**
- * Creates an error handler for bytes of a log. @throws ClusterdError log_mismatch for malformed bytes; other errors
- * unchanged
- */
+/** Creates an error handler. @throws ClusterdError log_mismatch for malformed bytes; other errors unchanged */
 const refuseIn =
   ({ origin }: TreeHead) =>
   (error: unknown): never => {
