@@ -47,14 +47,13 @@ export async function runMirror(
   const { network, log, loops, signal, pool } = ctx
   const client = createMirrorSourceClient(source)
   const { key, domain, accept, cosigner } = source
-  const acceptOf = (place: LogPlace) => accept?.replace(`/${network}/`, `/${place}/`)
   const openReader = (place: LogPlace = network) =>
     new LogReader(client, {
       key,
       domain,
       network: place,
       sha256: sha256InOneCall,
-      accept: acceptOf(place),
+      accept: accept?.replace(`/${network}/`, `/${place}/`),
     })
   openReader()
   await inTransaction(pool, async (db) => {

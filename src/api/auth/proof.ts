@@ -26,7 +26,8 @@ import {
 } from '../../registry/auth/message.js'
 import type { Address, Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { requireAddress, requireClusterId, requireWallet } from '../http/address.js'
+import { parseClusterId } from '../../registry/primitives/clusterId.js'
+import { requireAddress, requireWallet } from '../http/address.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoTimestamp } from '../http/timestamps.js'
@@ -84,14 +85,11 @@ async function membershipIn(
   cluster?: string,
 ): Promise<Membership | undefined> {
   if (cluster === undefined) return undefined
-  const id = CLUSTER_ID.test(cluster)
-    ? requireClusterId(cluster)
-    : await findClusterIdByName(pool, network, requireName(cluster))
+  const id =
+    parseClusterId(cluster) ?? (await findClusterIdByName(pool, network, requireName(cluster)))
   if (!id) throw new ApiError('not_found', 'No cluster holds this name.')
   return { network, clusterId: toHex(id) }
 }
-
-const CLUSTER_ID = /^0x[\da-f]{64}$/i
 
 /**
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.

@@ -144,15 +144,11 @@ async function registerFree(
   author: ChangeAuthor,
   { community, name, owner, rules }: NameBelowCommunity & { owner: Wallet; rules: CommunityRules },
 ): Promise<CommunityRegistrationResult | Changed> {
-  const registering = {
-    kind: 'register_community_name',
-    actor: author.wallet,
-    community,
-    name,
-  } as const
+  const kind = 'register_community_name'
+  const actor = author.wallet
   const met = rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null
   const made = await appendChangesThroughQueue(context, author, {
-    changes: [{ ...registering, wallet: owner.bytes, met, isAssigned: false }],
+    changes: [{ kind, actor, community, name, wallet: owner.bytes, met, isAssigned: false }],
   })
   if (made.kind === 'made') return { kind: 'registered', owner }
   const { refusal } = made
@@ -224,14 +220,10 @@ export async function assignCommunityName(
     caller: author.wallet,
   })
   if (!claim) throw communityRegistrationError('requirements_not_met')
-  const registering = {
-    kind: 'register_community_name',
-    actor: author.wallet,
-    community,
-    name,
-  } as const
+  const kind = 'register_community_name'
+  const actor = author.wallet
   const met = addressToWord(claim)
   await appendChange(context, author, {
-    changes: [{ ...registering, wallet: author.wallet, met, isAssigned: true }],
+    changes: [{ kind, actor, community, name, wallet: actor, met, isAssigned: true }],
   })
 }

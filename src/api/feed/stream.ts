@@ -57,9 +57,12 @@ export async function openFeedStream(
   context: Context,
   request: FeedStreamRequest,
 ): Promise<(res: ServerResponse) => void> {
-  const { token = await beginning(context, request), ...rest } = request
+  let { token } = request
+  // without a position the stream begins with the next event
+  if (token === undefined && request.sinceMs === undefined)
+    token = await feedEndToken(context, request.from ?? null)
   const page = await feedPage(context, {
-    ...rest,
+    ...request,
     page: token,
     limit: PAGE_EVENTS,
     order: 'oldest',
@@ -74,13 +77,6 @@ export async function openFeedStream(
   }
   return (res) => void run({ ...reader, res }, page, token)
 }
-
-/** Token of the feed's end, where a stream without a token begins; undefined where the stream begins at a time. */
-const beginning = async (
-  context: Context,
-  { sinceMs, from }: FeedStreamRequest,
-): Promise<string | undefined> =>
-  sinceMs === undefined ? feedEndToken(context, from ?? null) : undefined
 
 /**
  * Reserves one of the limited open streams for the caller.

@@ -24,14 +24,14 @@ export const createLocalBuckets = () =>
 /** Counts what a client's requests cost, in its buckets. Without quotas nothing is limited. */
 export class RequestMeter {
   readonly #buckets: LocalBuckets
-  readonly quotas: readonly BucketQuota[]
-  /** True if the operator gave the client limits of its own. */
-  readonly isRaised: boolean
 
-  constructor(buckets: LocalBuckets, quotas: readonly BucketQuota[], isRaised = false) {
+  /** @param isRaised true if the operator gave the client separate limits */
+  constructor(
+    buckets: LocalBuckets,
+    readonly quotas: readonly BucketQuota[],
+    readonly isRaised = false,
+  ) {
     this.#buckets = buckets
-    this.quotas = quotas
-    this.isRaised = isRaised
   }
 
   /** Withdraws units from all buckets, or from none. @throws ApiError rate_limited */

@@ -168,10 +168,11 @@ function logRoutes(kind: '' | '/evidence') {
           'The log has no such tile: ask for its checkpoint, which names its size.',
         )
       const { level, index, width } = tile
+      const hashes = { level: level ?? 0, index, width }
       const bytes =
         level === null
           ? await readEntryBundle(pool, { ...place, ...log }, tile, turn)
-          : await readTile(pool, place, { level, index, width })
+          : (await readTiles(pool, place.network, generation, [hashes])).get(tileKey(hashes))
       if (!bytes)
         throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')
       return answerOfType(BYTES, Buffer.from(bytes), FOR_EVER)
@@ -187,14 +188,6 @@ function isWithin(
 ): boolean {
   const whole = tileAt(size, level ?? 0, index)
   return whole !== null && width <= whole.width
-}
-
-async function readTile(
-  pool: Context['pool'],
-  { network, generation }: { network: LogPlace; generation: number },
-  tile: Tile,
-): Promise<Uint8Array | undefined> {
-  return (await readTiles(pool, network, generation, [tile])).get(tileKey(tile))
 }
 
 const ProofSchema = namedObjectSchema('EventProof', {
