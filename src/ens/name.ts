@@ -60,7 +60,7 @@ function labelsOf(bytes: Buffer): string[] {
   while (bytes[at] !== 0) {
     const end = at + 1 + bytes[at]!
     const label = utf8.decode(bytes.subarray(at + 1, end))
-    // a dot inside a label makes one label look like two
+    // a label with a dot would look like two labels
     if (!(end < bytes.length) || label.includes('.')) throw new RangeError('malformed')
     labels.push(label)
     at = end

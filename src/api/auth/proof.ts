@@ -46,7 +46,7 @@ export interface WalletProof {
   chainId?: number | undefined
   /** Random value of the client, a part of the bound message's nonce. Required for an approval on chain. */
   nonce?: string | undefined
-  /** Cluster to which the wallet says that it belongs, by its id or a name. */
+  /** Id or name of the cluster that the signed message names as the wallet's. */
   cluster?: string | undefined
 }
 
@@ -108,7 +108,7 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
     wallet: wallet.bytes,
     signingMs,
     nonce,
-    // no response returns a signature over the bound message, such as a contract's, so it is not stored
+    // only a signature over the plain message is stored, because no response returns any other signature
     signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
     evidence: membership
@@ -235,7 +235,10 @@ interface MainnetChains {
   others: readonly EvmChainPort[]
 }
 
-/** @throws ApiError invalid_request, and unsupported_network for another chain than one of the mainnet's */
+/**
+ * The mainnet chains for a proof. @throws ApiError invalid_request; unsupported_network for a chain that is not on the
+ * mainnet
+ */
 function mainnetChains(
   { chains }: Context,
   { type, chainId }: Pick<WalletProof, 'type' | 'chainId'>,
@@ -348,7 +351,7 @@ async function reserveCalls({ caller, pool }: Context, calls: number): Promise<v
 /** Chain id in messages where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1
 
-/** Message bound to a wallet, and to the wallet whose key it requests, if any. */
+/** The message that is bound to a wallet, and to the generated wallet whose key the message requests, if any. */
 function messageFor(
   context: Context,
   wallet: Wallet,

@@ -61,7 +61,7 @@ export async function authenticate(
   throw key === undefined ? missingKeyError() : invalidKeyError()
 }
 
-/** Error of a request whose key is wrong, expired or revoked. */
+/** Error of a request with a wrong, expired or revoked key. */
 export const invalidKeyError = (): ApiError =>
   new ApiError('unauthorized', 'The key is not valid, or not any more: sign in again.')
 

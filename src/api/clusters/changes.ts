@@ -191,8 +191,8 @@ export async function appendChange(
 }
 
 /**
- * Appends signed changes to the journal once they reach the head of the queue of changes. Changes whose caller has
- * disconnected by then are dropped, and those of a key that has been revoked by then are refused.
+ * Appends signed changes to the journal once they reach the head of the queue of changes. Changes are dropped if their
+ * caller has disconnected by then, and refused if their key has been revoked by then.
  * @throws ApiError catching_up, unauthorized, unavailable, rate_limited
  */
 export async function appendChangesThroughQueue(

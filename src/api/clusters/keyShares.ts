@@ -85,7 +85,7 @@ export const shareEncryptionKeyId = (key: Uint8Array): Buffer =>
 
 /**
  * Encrypts a share: nonce, AES-256-GCM ciphertext, tag.
- * @param keys the first one encrypts
+ * @param keys the first key encrypts
  */
 export function encryptKeyShare(
   [key]: ShareEncryptionKeys,

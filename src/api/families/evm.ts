@@ -11,7 +11,7 @@ const hexText = z.string().openapi({ format: 'hex' })
 const weiText = z.string().openapi({ format: 'wei' })
 export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: weiText })
 
-/** A contract call as responses show it, its value in decimal digits. */
+/** JSON of a contract call, with its value in decimal digits. */
 export const contractCallJson = ({
   to,
   data,

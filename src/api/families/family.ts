@@ -11,7 +11,7 @@ interface QuoteForm {
   readonly schemaName: string
   /** Schemas of fields that only quotes of this family have, and of fields whose form differs between families. */
   readonly schemas: z.ZodRawShape
-  /** Why each list in the family's own fields is bounded, as in `Route.bounds`. */
+  /** The reason why each list in the family's own fields is bounded, as in `Route.bounds`. */
   readonly bounds?: Route['bounds']
   /** Fields that only quotes of this family have. @param quote of a chain of the family */
   ownFields(quote: RegistrationQuote): object
@@ -29,7 +29,7 @@ export interface FamilyInterface extends Pick<Route, 'summary' | 'beyond' | 'des
   /** Maximum number of names in one quote. */
   readonly maxNames: number
   readonly price: RoutePrice
-  /** Errors of quotes in addition to those of all families. */
+  /** Errors of this family's quotes, in addition to the errors of all families' quotes. */
   readonly errors: readonly ErrorCode[]
   readonly v1: QuoteForm
   readonly v01: QuoteForm

@@ -83,10 +83,10 @@ type Walk = Omit<PagePosition, 'generation' | 'first'> & {
 }
 
 /**
- * Reads a page of a network's public events. Consecutive pages concatenate exactly, in both orders, while events are
- * added.
- * @throws ApiError invalid_page for a token of another service or a token that contradicts the request;
- * feed_restarted for a token of another generation, or of entries that the journal has lost
+ * Reads a page of a network's public events. Consecutive pages have no gaps and no repetitions, in both orders, even
+ * while events are added.
+ * @throws ApiError invalid_page for a token of another service or a token that contradicts the request; feed_restarted
+ * for a token of another generation, or of entries that the journal has lost
  */
 export async function feedPage(context: Context, request: FeedRequest) {
   const key = await context.pageKey()

@@ -196,7 +196,7 @@ function bytesFor(events: readonly SerializedEvent[], key: Buffer, walk: StreamW
   written.set(events, known)
   const { from } = walk
   const actor = from?.toString('hex') ?? ''
-  // the zero address also stands for private actors
+  // a filter for the zero address also shows events of private actors
   const shown = () =>
     from === null ? events : events.filter(({ actor }) => from.equals(actor ?? STORED_ZERO_ADDRESS))
   const made = () =>

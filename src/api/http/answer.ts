@@ -74,7 +74,7 @@ export function withEntityTag(answer: Answer): Answer {
   return { ...answer, headers: { ...headers, etag } }
 }
 
-/** Longest list of entity tags that is read, characters. A longer one counts as absent. */
+/** Maximum length of a list of entity tags, characters. A longer list counts as absent. */
 const MAX_LIST_CHARS = 512
 
 /**
@@ -108,7 +108,7 @@ const hashIn = (tag: string): string | undefined => TAG.exec(tag)?.[2]
 
 const NOT_MODIFIED = 304
 
-/** A response as it is sent, without the headers that depend on its request. */
+/** Status, headers and text of a response, without the headers that depend on its request. */
 export interface HttpMessage extends Pick<Answer, 'status' | 'stream'> {
   /** Names and values in alternation. */
   headers: readonly string[]

@@ -61,8 +61,9 @@ export function clientAddress(
 }
 
 /**
- * Hops reported by proxies, the nearest first: from `X-Forwarded-For`, else from `Forwarded` (RFC 7239). A request with
- * a longer list is refused (`checkRequestHeaders`), and its client is still the one that the end of the list names.
+ * Hops reported by proxies, the nearest first: from `X-Forwarded-For`, else from `Forwarded` (RFC 7239). Only the end
+ * of a long list is read. `checkRequestHeaders` refuses a request with a long list, but the request still counts for
+ * the client that the end of the list names.
  */
 function forwardedHops(headers: Addressed['headers']): string[] {
   const list = headers['x-forwarded-for']
@@ -85,7 +86,7 @@ function plainAddress(hop: string): string | null {
 
 /** Number of 16-bit groups of an IPv6 address. */
 const GROUPS = 8
-/** Number of groups of the prefix that one subscriber gets. */
+/** Number of groups in the prefix that a provider assigns to one subscriber. */
 const SUBSCRIBER_GROUPS = 4
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
@@ -98,7 +99,7 @@ export function rateLimitAddress(address = ''): string {
   return isIPv6(text) ? `${prefixOf(text)}::/64` : 'unknown'
 }
 
-/** The first 64 bits, normalized: URLs have exactly one spelling of an IPv6 address (WHATWG URL, 3.5). */
+/** The first 64 bits of an IPv6 address, normalized: a URL has exactly one spelling of an address (WHATWG URL, 3.5). */
 function prefixOf(text: string): string {
   const short = new URL(`http://[${text}]`).hostname.slice(1, -1)
   const groupsIn = (address: string) => address.split(':').filter(Boolean)

@@ -36,7 +36,7 @@ export interface Context {
    * run.
    */
   turn: WaitForEventLoopTurn
-  /** Caller of a request, for changes and long polls; absent elsewhere. */
+  /** Caller of the request. Absent where a response is shared with other callers, and in deliveries. */
   caller?: WaitingCaller
   /** Deadline of a change; absent where no caller waits for it. */
   patience?: Deadline

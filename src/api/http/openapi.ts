@@ -19,7 +19,7 @@ const ErrorSchema = namedObjectSchema('Error', {
 /** Errors that any route may return. */
 const COMMON: readonly ErrorCode[] = ['invalid_request', 'rate_limited', 'internal', 'unavailable']
 
-/** Statuses of a body that arrives too slowly, and of one that is too large. */
+/** Statuses of bodies that arrive too slowly, or are too large. */
 const BODY_STATUSES = [408, 413]
 
 /** Security schemes that carry a key. A request needs one of the two. */

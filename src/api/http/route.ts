@@ -67,8 +67,8 @@ export interface RoutePrice {
 }
 
 /**
- * Who sees private data in a response. `caller`: the wallet whose key is sent sees its own data. `members`: the
- * verified wallets of a cluster also see its private wallets. Null: nobody.
+ * Callers that see private data in a response. `caller`: a caller with a key sees data of its own wallet. `members`:
+ * verified wallets of a cluster also see the cluster's private wallets. Null: no caller.
  */
 type PrivateTo = 'caller' | 'members' | null
 
@@ -115,8 +115,8 @@ export interface Route {
   /** The route's most expensive request. A test compares its processor time with its price. */
   costliest: CostliestRequest
   /**
-   * A request that this route refuses. Needed where test/support/declaredRequests.ts can not make one from the route's
-   * schemas. Null for a route that refuses only what every route refuses.
+   * Sample of a request that the route refuses. Needed where test/support/declaredRequests.ts cannot derive a refused
+   * request from the route's schemas. Null for a route that has no refusals of its own.
    */
   bad?: RefusedRequest | null
   /** Who sees private data in the responses. A route without a key shows none. */
@@ -128,8 +128,8 @@ export interface Route {
    */
   bounds?: Readonly<Record<string, string>>
   /**
-   * Example of a request, where the schemas' examples do not give one. The local world (the test network on one
-   * machine) can answer the request.
+   * Example of a request, if the schemas' examples are not enough to make a request. The local world (the test network
+   * on one machine) can answer the request.
    */
   example?: RequestExample
   /** Price of a request; default: chosen by `priceOfRoute`. */
@@ -145,14 +145,14 @@ export interface Route {
   isOfOneNetwork?: boolean
   /** Refused on a mirror, which does not have the data. */
   isNotOnMirror?: boolean
-  /** Responses are streams, open until one side ends them. */
+  /** Responses are streams, which stay open until the client or the server ends them. */
   isStream?: true
   /**
    * The body is a list of up to 8 MiB, as JSON or as lines. Its cost may exceed the bucket of the rate limit, and few
    * such requests run at once.
    */
   isBulk?: true
-  /** The body is a text of the route's own form, not JSON. */
+  /** The body is text in a format of the route, not JSON. */
   isText?: true
   /** Handles a request whose body fits the schema; `session` is never null where `auth` is `required`. */
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>

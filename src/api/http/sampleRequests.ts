@@ -68,7 +68,7 @@ export const REQUEST_WITHOUT_KEY: RefusedRequest = {
 export const makeSampleList = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
-/** Body that adds as many wallets as one change may. */
+/** Body that adds 100 wallets, the maximum of one change. */
 export const addMaxWalletsBody = ({ evmAddress, freshName }: SampleData) =>
   makeSampleList(100, () => ({ address: evmAddress(), name: freshName() }))
 

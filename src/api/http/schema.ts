@@ -22,7 +22,7 @@ export const MAX_CHANGES_OF_REQUEST = 100
 export const namedObjectSchema = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
   z.object(shape).openapi(name)
 
-/** Responses of a route whose only response has status 200. A shape stands for an object with these fields. */
+/** Responses of a route whose only response has status 200. A shape is converted to an object schema. */
 export const okResponses = (description: string, schema: z.ZodType | z.ZodRawShape) => ({
   200: { description, schema: schema instanceof z.ZodType ? schema : z.object(schema) },
 })

@@ -7,7 +7,7 @@ import { z } from './schema.js'
 
 /** Queries by tRPC over HTTP: plain JSON in the parameter `input`, without a transformer and without batches. */
 
-/** Path of the procedures, which the name of a procedure follows. */
+/** Prefix of a procedure's path. The name of the procedure follows. */
 const PATH = '/v1/trpc/'
 /** Longest `input`, characters. */
 const MAX_INPUT = 1_000

@@ -21,7 +21,7 @@ type LocalBuckets = ReturnType<typeof createLocalBuckets>
 export const createLocalBuckets = () =>
   new LRUCache<string, number>({ maxSize: MAX_BUCKETS, sizeCalculation: () => 1 })
 
-/** Counts what a client's requests cost, in its buckets. Without quotas nothing is limited. */
+/** Charges the cost of a client's requests to the client's buckets. Without quotas nothing is limited. */
 export class RequestMeter {
   readonly #buckets: LocalBuckets
 

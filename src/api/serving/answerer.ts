@@ -47,7 +47,7 @@ export function createResponseSender({
     sendResponse(res, message, ['x-request-id', id, ...fields])
     const ms = performance.now() - startedMs
     const { status } = message
-    // one of the 34 methods that Node's parser accepts
+    // Node's parser accepts only 34 methods, so this label has few values
     const method = req.method ?? ''
     metrics?.requests.observe({ method, route, status: String(status) }, ms / 1_000)
     if (error?.limit) metrics?.limited?.inc({ route, limit: error.limit })

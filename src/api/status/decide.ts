@@ -34,8 +34,9 @@ export async function findTransactionOnChains<Port, Tx extends { state: string }
 }
 
 /**
- * Stores that a chain has returned a transaction. A final status is stored too, and must be stored before it is
- * answered. Storing any other status is not essential, so an outage of the database is ignored then.
+ * Stores a sighting of a transaction, which means that a chain has returned it. A final status is stored too, and must
+ * be stored before it is answered. Storing any other status is not essential, so an outage of the database is ignored
+ * then.
  */
 export async function storeSeenTxStatus(
   { context, tx }: TxStatusQuery,

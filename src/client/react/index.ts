@@ -1,7 +1,7 @@
 'use client'
 /**
- * `clusterd-client/react`: hooks on TanStack Query, whose results they return. An argument that is null or undefined,
- * such as the address of a wallet that is not connected, makes a hook wait. On a server the hooks fetch nothing.
+ * `clusterd-client/react`: hooks that return results of TanStack Query. An argument that is null or undefined, such as
+ * the address of a wallet that is not connected, makes a hook wait. On a server the hooks fetch nothing.
  */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, createElement, type ReactNode, useContext, useRef } from 'react'
