@@ -16,12 +16,12 @@ import {
   guidePageAnswer,
   indexAnswer,
   isPageRequest,
-  llmsAnswer,
+  llmsTxtAnswer,
   pageAnswer,
   pageFileAnswer,
   profileRoute,
-  robotsAnswer,
-  securityAnswer,
+  robotsTxtAnswer,
+  securityTxtAnswer,
 } from './webPage.js'
 
 /** Number of headers of a refused request whose reading takes as long as one look-up. */
@@ -83,9 +83,9 @@ export function createExpressApp(
   }
   add('/', ({ req }) => indexAnswer(req))
   add('/assets/:build/:file', ({ req, params }) => assetAnswer(req, params))
-  add('/robots.txt', robotsAnswer)
-  add('/llms.txt', llmsAnswer)
-  add('/.well-known/security.txt', securityAnswer)
+  add('/robots.txt', robotsTxtAnswer)
+  add('/llms.txt', llmsTxtAnswer)
+  add('/.well-known/security.txt', securityTxtAnswer)
   add('/docs', ({ req }) => pageFileAnswer(referencePage(req.url ?? ''), req))
   add('/docs/guides/:file', ({ req, params }) => guidePageAnswer(req, params))
   app.get(profileRoute.path, (req, res) => {

@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http'
 import { ChangeNotifications } from '../push/changeNotifications.js'
 import { FeedTail } from '../push/feedTail.js'
 import { createLongRequestLimiter, MAX_FEED_STREAMS, MAX_LONG_POLLS } from '../push/longRequests.js'
-import { createPageQueue } from '../push/streams.js'
+import { createPageReadQueue } from '../push/streams.js'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
 import type { Network } from '../registry/primitives/network.js'
 import { createExpressApp } from './expressApp.js'
@@ -66,7 +66,7 @@ export function createApi(deps: ApiDeps) {
   const streams = {
     places: createLongRequestLimiter(MAX_FEED_STREAMS, limits !== null),
     tail: new FeedTail({ pool: deps.pool, notifications, onOwnError: deps.onOwnError }),
-    pages: createPageQueue(),
+    pages: createPageReadQueue(),
     ended: notifications.ended,
   }
   const { routes, documents } = createRoutes({

@@ -82,13 +82,13 @@ const PLAIN = 'text/plain; charset=utf-8'
 /** Cache headers of responses that only a release changes. */
 const DAILY = { 'cache-control': 'public, max-age=86400' } as const
 
-export const robotsAnswer = (): Answer => answerOfType(PLAIN, ROBOTS_TXT, DAILY)
+export const robotsTxtAnswer = (): Answer => answerOfType(PLAIN, ROBOTS_TXT, DAILY)
 
 /** Answer with the file `llms.txt`, an index of the documents for language models (llmstxt.org). */
-export const llmsAnswer = (): Answer =>
+export const llmsTxtAnswer = (): Answer =>
   answerOfType(PLAIN, readFileSync(new URL('../llms.txt', GUIDES), 'utf8'), DAILY)
 
-export function securityAnswer(): Answer {
+export function securityTxtAnswer(): Answer {
   const text = securityText()
   if (text !== null) return answerOfType(PLAIN, text, DAILY)
   return errorAnswer(new ApiError('not_found', 'The operator has set no SECURITY_CONTACT.'))

@@ -18,7 +18,8 @@ const MAX_PAUSE_MS = 60_000
 
 /**
  * Matches characters that change how a terminal or a page shows a text: control characters, and characters that reverse
- * the order. They are listed, because older versions of Hermes (React Native) refuse a file with `\p{…}`.
+ * the order. The characters are listed one by one, because older versions of Hermes (React Native) refuse a file with
+ * `\p{…}`.
  */
 const INVISIBLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are to be found

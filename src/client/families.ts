@@ -5,8 +5,7 @@ import type { QuoteFamily } from './types.js'
 export interface EvmWallet {
   address?: string
   account?: { address: string } | undefined
-  // a method, because TypeScript compares methods bivariantly, so that viem's types are assignable. A property would
-  // not be
+  // TypeScript compares methods bivariantly, so viem's types are assignable to a method, but not to a property
   signMessage(args: { message: string; account: never }): Promise<string>
 }
 

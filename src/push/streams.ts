@@ -20,7 +20,7 @@ const PAGE_EVERY_MS = 20
 const HEARTBEAT = ':\n\n'
 
 /** Creates the queue in which streams behind the feed read their pages. */
-export const createPageQueue = (): PQueue =>
+export const createPageReadQueue = (): PQueue =>
   new PQueue({ concurrency: 1, interval: PAGE_EVERY_MS, intervalCap: 1 })
 
 /** Sends heartbeats on a stream until its signal fires. The signal fires after `MAX_STREAM_MS` at the latest. */

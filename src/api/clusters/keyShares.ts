@@ -79,7 +79,7 @@ const rowOf = (network: Network, address: Buffer): Buffer =>
 
 const KEY_ID_BYTES = 8
 
-/** Identifies a key beside the data that it encrypts, without revealing the key. */
+/** Id of a key, stored beside the data that the key encrypts. The id does not reveal the key. */
 export const shareEncryptionKeyId = (key: Uint8Array): Buffer =>
   createHmac('sha256', key).update('clusterd share key').digest().subarray(0, KEY_ID_BYTES)
 

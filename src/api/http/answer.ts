@@ -183,7 +183,7 @@ export function sendResponse(
 
 const CLOSE = ['connection', 'close']
 
-/** Ends a response after `LINGER_MS`, because its end closes the connection. */
+/** Ends a response after `LINGER_MS`. The end closes the connection. */
 function endLate(res: ServerResponse, text: string | Buffer): void {
   // the response to a HEAD has nothing to write
   res.flushHeaders()

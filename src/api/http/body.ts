@@ -6,7 +6,7 @@ import { MAX_BULK_WALLET_ADDRESSES, z } from './schema.js'
 
 /** Size limit of a list, as in a bulk look-up. */
 const LIST_LIMIT_BYTES = 128 * 1024
-/** Size limit of an object. The rules of a community are the largest. */
+/** Size limit of an object. The rules of a community are the largest object. */
 const OBJECT_LIMIT_BYTES = 64 * 1024
 /** Size limit of the address list of `POST /v1/wallets`. */
 const BULK_LIMIT_BYTES = 8 * 1024 * 1024

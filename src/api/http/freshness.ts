@@ -171,7 +171,10 @@ export async function requireCaughtUp({ freshness, network }: Fresh): Promise<vo
   refuseWhileCatchingUp(await freshness[network]())
 }
 
-/** As `requireCaughtUp`. @throws ApiError catching_up; unavailable where the database does not answer */
+/**
+ * Refuses a request if the tables were catching up when `fresh` was read.
+ * @throws ApiError catching_up; unavailable where the database does not answer
+ */
 export function refuseWhileCatchingUp(fresh: Freshness): void {
   requireKnown(fresh)
   if (!fresh.isCatchingUp) return

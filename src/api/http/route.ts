@@ -90,7 +90,7 @@ export interface Route {
   aliases?: readonly string[]
   summary: string
   description?: string
-  /** How the route differs from the interface document or adds to it, in sentences (docs/use/interface-v0.1.md). */
+  /** Sentences about how the route differs from the interface document, or adds to it (docs/use/interface-v0.1.md). */
   beyond?: string
   auth?: AuthRule
   /**
@@ -119,7 +119,7 @@ export interface Route {
    * request from the route's schemas. Null for a route that has no refusals of its own.
    */
   bad?: RefusedRequest | null
-  /** Who sees private data in the responses. A route without a key shows none. */
+  /** Callers that see private data in the responses. A route without a key returns no private data. */
   privateTo?: PrivateTo
   /**
    * The reason why each list in the responses is bounded, by the list's path. A reason begins with its kind: `page`

@@ -77,7 +77,7 @@ export const longestCommunityRules = ({ solanaAddress }: SampleData) => ({
   requirements: [{ kind: 'allowlist', addresses: makeSampleList(1_000, solanaAddress) }],
 })
 
-/** As many addresses as a bulk look-up may have. */
+/** Body with 1,000 addresses, the maximum of a bulk look-up. */
 export const addressesOfLargestLookup = ({ cosmosAddress }: SampleData) =>
   makeSampleList(1_000, cosmosAddress)
 

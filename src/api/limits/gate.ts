@@ -38,7 +38,9 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     fetchMethod: (_id, _stale, { context: hash }) => findApiKeyRate(pool, hash),
   })
 
-  /** Meter of a request's address, regardless of its API key. @param prefix of a bucket for another purpose */
+  /**
+   * Meter of a request's address, regardless of its API key. @param prefix of the bucket's name, for a separate limit
+   */
   const ofAddress = ({ address }: HttpExchange, prefix = ''): RequestMeter =>
     new RequestMeter(buckets, [
       { kind: 'address', bucket: prefix + address, rate: settings.address },

@@ -75,7 +75,7 @@ const quoteFields = {
 }
 
 const register = declareRoute.post('/v0.1/register', {
-  // samples of Solana quotes, because they are the most expensive
+  // samples of Solana's quotes, which are the most expensive quotes
   ...quoteSamples(solanaFamilyInterface),
   example: registrationExample('1', EXAMPLE_OWNER),
   bounds: Object.assign(
