@@ -101,9 +101,7 @@ export class Transport {
 
   async #once(method: Method, path: string, request: ApiRequest): Promise<unknown> {
     const response = await this.open(method, path, request)
-    const text = await readTextUpTo(response, MOST_ANSWER)
-    if (text === null)
-      throw new ClusterdError('unexpected', `The answer is longer than ${MOST_ANSWER} bytes.`)
+    const text = await readAnswerText(response)
     const body = parseJsonOrText(text)
     // a page of a proxy (HTML) is not a response of the service
     if (body === text && VERSIONED.test(path))
@@ -144,6 +142,13 @@ export class Transport {
     const text = (await readTextUpTo(response, MOST_ERROR)) ?? ''
     throw errorOfResponse(response, parseJsonOrText(text))
   }
+}
+
+/** Reads the text of a successful response. @throws ClusterdError network; unexpected for a long text @internal */
+export async function readAnswerText(response: Response): Promise<string> {
+  const text = await readTextUpTo(response, MOST_ANSWER)
+  if (text !== null) return text
+  throw new ClusterdError('unexpected', `The answer is longer than ${MOST_ANSWER} bytes.`)
 }
 
 /** Reads the text of a response; null for a text that is too long, as `readBytesUpTo` does for bytes. */

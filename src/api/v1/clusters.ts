@@ -24,24 +24,6 @@ import { addressSchema, clusterIdSchema, nameSchema, walletNameSchema } from './
 /** Caller of a look-up. Wallets verified in the cluster also see its private wallets. */
 type Viewer = Pick<Session, 'wallet'> | null
 
-const NO_CLUSTER = 'There is no such cluster.'
-
-/** A cluster by its id. @throws ApiError invalid_request, not_found */
-async function clusterById(context: Context, input: string, viewer: Viewer) {
-  return answer(
-    context,
-    await findClusterById(context.pool, context.network, requireClusterId(input), viewer?.wallet),
-  )
-}
-
-/** The cluster that holds a name. @throws ApiError invalid_name, not_found */
-async function clusterByName(context: Context, input: string, viewer: Viewer) {
-  return answer(
-    context,
-    await findClusterByName(context.pool, context.network, requireName(input), viewer?.wallet),
-  )
-}
-
 /**
  * Maximum number of listed clusters that name an address without its proof. Anybody may add any address to a cluster.
  */
@@ -81,10 +63,10 @@ async function clusterIdOfAddress(
   return id && toHex(id)
 }
 
-/** JSON of a cluster. @throws ApiError not_found */
-function answer({ network }: Context, cluster: ClusterForViewer | null) {
-  if (!cluster) throw new ApiError('not_found', NO_CLUSTER)
-  return {
+/** Response with a cluster. @throws ApiError not_found */
+function clusterAnswer({ network }: Context, cluster: ClusterForViewer | null): Answer {
+  if (!cluster) throw new ApiError('not_found', 'There is no such cluster.')
+  const answer = okAnswer({
     id: toHex(cluster.id),
     createdBy: actorText(cluster.createdBy),
     createdAt: timestampToSecond(cluster.createdMs),
@@ -100,7 +82,8 @@ function answer({ network }: Context, cluster: ClusterForViewer | null) {
       createdAt: timestampToSecond(wallet.createdMs),
     })),
     isTestnet: network === 'testnet',
-  }
+  })
+  return chargeForListItems(answer, cluster.wallets.length)
 }
 
 const timestamp = z.string().openapi({ example: '2026-11-20 08:00:00+00' })
@@ -137,9 +120,6 @@ const responses = okResponses(
   ClusterSchema,
 )
 
-const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer =>
-  chargeForListItems(okAnswer(cluster), cluster.wallets.length)
-
 const byId = declareRoute.get('/v1/clusters/id/:id', {
   privateTo: 'members',
   costliest: { what: '1,000 wallets, by a member', as: 'owner' },
@@ -149,8 +129,11 @@ const byId = declareRoute.get('/v1/clusters/id/:id', {
   params: z.object({ id: clusterIdSchema }),
   responses,
   errors: ['not_found'],
-  handle: async ({ params, session }, context) =>
-    clusterAnswer(await clusterById(context, params.id!, session)),
+  async handle({ params, session }, context) {
+    const { pool, network } = context
+    const id = requireClusterId(params.id!)
+    return clusterAnswer(context, await findClusterById(pool, network, id, session?.wallet))
+  },
 })
 
 const byName = declareRoute.get('/v1/clusters/name/:name', {
@@ -164,8 +147,11 @@ const byName = declareRoute.get('/v1/clusters/name/:name', {
   params: z.object({ name: nameSchema }),
   responses,
   errors: ['invalid_name', 'not_found'],
-  handle: async ({ params, session }, context) =>
-    clusterAnswer(await clusterByName(context, params.name!, session)),
+  async handle({ params, session }, context) {
+    const { pool, network } = context
+    const name = requireName(params.name!)
+    return clusterAnswer(context, await findClusterByName(pool, network, name, session?.wallet))
+  },
 })
 
 const byAddress = declareRoute.get('/v1/clusters/address/:address', {

@@ -99,7 +99,6 @@ function progressOf(
 const word = z
   .string()
   .openapi({ format: 'hex', description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` })
-const contractRunningHash = { address: z.string().openapi({ format: 'hex' }), recordHash: word }
 
 const proof = declareRoute.get('/v1/proof', {
   bad: null,
@@ -114,7 +113,9 @@ const proof = declareRoute.get('/v1/proof', {
       network: z.string(),
       block: z.int(),
       blockHash: word.nullable(),
-      contracts: z.array(z.object(contractRunningHash)),
+      contracts: z.array(
+        z.object({ address: z.string().openapi({ format: 'hex' }), recordHash: word }),
+      ),
       trust: z.enum(['proved', 'compared', 'trusted']).nullable().openapi({
         description:
           'Ground of the newest confirmed logs: the record, two nodes’ equal logs, or one node; null while it is not known',
