@@ -242,7 +242,7 @@ export class LogReader {
       for (const [i, text] of texts.entries()) yield { index: from + i, text }
   }
 
-  /** Reads, verifies and appends to `tree` the entries up to `head` that `tree` lacks. @internal for mirrors */
+  /** Reads, verifies and appends to `tree` the entries up to `head` that it does not have. @internal for mirrors */
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },

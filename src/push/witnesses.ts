@@ -49,7 +49,7 @@ export class Witness {
     return parseNote(note ?? '')?.signatures.find((one) => one.name === name && one.keyId === keyId)
   }
 
-  /** True if the note lacks the witness's signature, and the pause after the last failure is over. */
+  /** True if the note does not have the witness's signature, and the pause after the last failure is over. */
   isDue = (note: string | null): boolean =>
     note !== null && performance.now() >= this.#askAtMs && !this.signatureIn(note)
 
