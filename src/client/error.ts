@@ -26,7 +26,7 @@ const INVISIBLE =
   /[\0-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff\ufff0-\ufffb\ufffe\uffff\u{110bd}\u{110cd}\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{10ffff}]/gu
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`
 
-/** Every failure of a call: an error response, or no response. */
+/** Error of every failed call: an error response, or no response. */
 export class ClusterdError extends Error {
   override name = 'ClusterdError'
   /** HTTP status, 0 where there was no response. */

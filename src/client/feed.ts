@@ -71,7 +71,7 @@ export async function* followFeed(
         )
         const openedMs = performance.now()
         for await (const { id, event, data } of readServerSentEvents(body!, signal)) {
-          // another event type: the generation has ended, and the next page throws feed_restarted
+          // an event of another type means that the generation has ended. The next page then throws feed_restarted
           if (event !== 'message') break
           token = id
           yield { ...JSON.parse(data), resume: id }

@@ -30,7 +30,7 @@ export async function withTimeLimit<T>(
   let timer: ReturnType<typeof setTimeout> | undefined
   let end = () => {}
   try {
-    // do not rely on fetch's signal: Node no longer observes it once the response's headers have arrived
+    // do not rely on the signal of `fetch`: Node ignores that signal once the response's headers have arrived
     return await new Promise<T>((resolve, reject) => {
       const give = (reason: unknown) => {
         reject(reason)

@@ -84,7 +84,7 @@ export interface LogOptions {
   last?: TreeHead | KeptHead | undefined
   /**
    * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that this
-   * log has lost are accepted as lost. A log older than that of `last` is refused.
+   * log has lost are accepted as lost. A log older than the log of `last` is refused.
    */
   accept?: string | undefined
   /** Witnesses, a number of which must have signed each checkpoint. */

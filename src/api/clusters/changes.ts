@@ -145,7 +145,7 @@ function requireWallets(
 
 const MAX_DETAILS = 20
 
-/** @throws ApiError unsupported_address; invalid_request for repeated addresses */
+/** Parses the addresses of a request. @throws ApiError unsupported_address; invalid_request for repeated addresses */
 function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   const details: ErrorDetail[] = []
   const read: Wallet[] = []
@@ -209,7 +209,7 @@ export async function appendChangesThroughQueue(
     address: caller && !caller.meter.isRaised ? caller.address : null,
   })
   const append = () => {
-    // a change whose caller has left takes no connection
+    // a change is dropped before it takes a connection, if its caller has disconnected
     patience?.signal.throwIfAborted()
     return appendSignedChanges(pool, { ...request, network, keyHash, limits, patience })
   }

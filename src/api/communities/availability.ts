@@ -33,8 +33,7 @@ export async function availabilityOfCommunityName(context: Context, member: Name
 
 /**
  * Availability of a name below a community under given rules. A payment reserves a name only if its payer meets the
- * requirements. A payer who does not meet them gets the money back, and could otherwise block a name for the price of
- * a transaction.
+ * requirements. Other payers get their money back, and must not block a name for the price of a transaction.
  */
 export async function nameAvailabilityUnderRules(
   context: Context,

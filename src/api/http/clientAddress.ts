@@ -22,7 +22,7 @@ export interface Caller {
 
 export function callerOfRequest(req: Addressed, isTrusted: IsTrusted): Caller {
   const { remoteAddress } = req.socket
-  // an id is accepted only from a trusted proxy: a client could make the log show two requests as one
+  // an id is accepted only from a trusted proxy, because a client could send the id of another request
   const isByProxy = remoteAddress !== undefined && isTrusted(remoteAddress, 0)
   const headers = isByProxy ? req.headers : {}
   return {

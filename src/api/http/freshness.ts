@@ -20,7 +20,7 @@ export interface Freshness {
   isEmptyMirror: boolean
   /** Seconds by which the tables lag behind the chains; null while they are current, or where the lag is unknown. */
   staleSeconds: number | null
-  /** True if the chains file names a hub, or the tables are a mirror's. */
+  /** True if the chains file names a hub, or the tables are a mirror. */
   isDeployed: boolean
   /**
    * The hub's block that the tables reflect, as the header `x-clusterd-as-of` shows it; null before the first block.

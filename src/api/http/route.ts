@@ -139,11 +139,11 @@ export interface Route {
    * key, because cached responses are shared.
    */
   cacheSource?: CacheSource
-  /** Responses carry the block that they reflect (`x-clusterd-as-of`). */
+  /** True if responses carry the block that they reflect (`x-clusterd-as-of`). */
   isLookup?: boolean
-  /** The query selects a network. Refused where that network is not deployed. */
+  /** True for a route whose query selects a network. A request for a network that is not deployed is refused. */
   isOfOneNetwork?: boolean
-  /** Refused on a mirror, which does not have the data. */
+  /** True for a route that is refused on a mirror, because a mirror does not have the data. */
   isNotOnMirror?: boolean
   /** Responses are streams, which stay open until the client or the server ends them. */
   isStream?: true

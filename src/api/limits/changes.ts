@@ -14,7 +14,7 @@ export interface ChangeLimits {
   changesPerMinute: number
   changesPerDay: number
   clustersPerDay: number
-  /** Names below communities that are registered without a payment. */
+  /** Maximum number of names below communities that are registered without a payment. */
   namesPerDay: number
 }
 

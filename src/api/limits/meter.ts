@@ -75,11 +75,11 @@ export const UNLIMITED_METER = new RequestMeter(createLocalBuckets(), [])
 
 const seconds = (ms: number): number => Math.ceil(ms / 1_000)
 
-/** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-10: `q` units per `w` seconds. */
+/** Value of the header `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10): `q` units per `w` seconds. */
 const policyHeader = ({ kind, rate }: Pick<BucketQuota, 'kind' | 'rate'>): string =>
   `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(refillMs(rate.burst, rate)))}`
 
-/** `RateLimit` of the same draft: `r` units are left, and the bucket is full in `t` seconds. */
+/** Value of the header `RateLimit` (same draft): `r` units are left, and the bucket is full in `t` seconds. */
 const stateHeader = (kind: string, left: number, fullInMs: number): string =>
   `"${kind}";r=${left};t=${Math.max(0, seconds(fullInMs))}`
 

@@ -52,7 +52,7 @@ export const availabilityAnswer = (name: string, availability: NameAvailability)
   ...((availability === 'pending' || availability === 'invalid_name') && { reason: availability }),
 })
 
-/** Availability of texts, in order. @throws ApiError catching_up */
+/** Availability of texts as names, in the order of the texts. @throws ApiError catching_up */
 export async function availabilityOfTexts(
   context: Context,
   inputs: readonly string[],
@@ -64,7 +64,7 @@ export async function availabilityOfTexts(
   return names.map((name) => (name === null ? 'invalid_name' : availability[next++]!))
 }
 
-/** Availability of names, in order. @throws ApiError catching_up */
+/** Availability of names, in the order of the names. @throws ApiError catching_up */
 export async function availabilityOfNames(
   context: Context,
   names: readonly string[],

@@ -57,7 +57,7 @@ interface CachePlace {
  */
 export function createResponseCache(batches: Readonly<Record<Network, BatchedLookups>>) {
   const entries = new LRUCache<string, CachedResponse & { version: string | null }>({
-    // no `max`: lru-cache would allocate room for all entries at once
+    // `max` is not set, because lru-cache would then allocate room for all entries at once
     maxSize: MAX_TOTAL_BYTES,
     sizeCalculation: ({ message }) => Math.max(LEAST_BYTES, message.bytes),
     ...KEPT_MS,

@@ -176,7 +176,10 @@ async function replacementOf(
   return replacement && !replacement.equals(tx) ? replacement : null
 }
 
-/** A replaced transaction has the status of its replacement. A cancellation makes it invalid. */
+/**
+ * The status of a replaced transaction, which is the status of the replacement. A transaction that was replaced by a
+ * cancellation is invalid.
+ */
 async function ofReplacement(query: EvmQuery, by: Buffer, network: string): Promise<TxStatus> {
   const { context, tx, replacementsLeft: left } = query
   const replacedBy = toHex(by)

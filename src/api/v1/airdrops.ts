@@ -239,7 +239,7 @@ async function claimOf(
     merkleRoot,
     proof: proof.map((hash): Hex => `0x${hash}`),
     claimed: claim?.isConfirmed ?? false,
-    // spread last: V8 is slow at properties that follow a spread
+    // the spread is last, because V8 is slow at properties that follow a spread
     ...(claim
       ? claimedBy(claim)
       : await offer(wallet, { index, account: addressToWord(wallet.address), amount, proof })),
@@ -357,5 +357,5 @@ const airdrops = declareRoute.get('/v1/airdrops', {
   },
 })
 
-/** @param signer signs permissions; null where only EVM accounts can claim */
+/** Routes of airdrops. @param signer signs permissions; null where only EVM accounts can claim */
 export const airdropRoutes = (signer: ClaimPermissionSigner | null) => [airdrops, claim(signer)]
