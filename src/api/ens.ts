@@ -47,26 +47,26 @@ const about = {
  */
 export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [
   declareRoute.get('/ens/:sender/:data.json', {
-    bad: {
+    refusedSample: {
       what: 'a text that is no call',
       params: () => ({ data: 'x' }),
       error: 'invalid_request',
     },
     example: { status: 400 },
     ...about,
-    costliest: {},
+    costliestSample: {},
     params: gatewayCall,
     handle: ({ params }, context) => answered(ens, siteUrl, context, params),
   }),
   declareRoute.post('/ens', {
-    bad: {
+    refusedSample: {
       what: 'a text that is no call',
       body: ({ owner }) => ({ sender: owner, data: 'x' }),
       error: 'invalid_request',
     },
     example: { status: 400 },
     ...about,
-    costliest: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
+    costliestSample: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
     body: gatewayCall,
     handle: ({ body }, context) => answered(ens, siteUrl, context, body),
   }),

@@ -118,7 +118,7 @@ const TYPE = 'image/svg+xml'
 const PNG_TYPE = 'image/png'
 
 const image = declareRoute.get('/image/:name.svg', {
-  costliest: {},
+  costliestSample: {},
   summary: 'The picture of a name',
   description: 'Drawn from the name alone, whether anybody holds it or not.',
   params: z.object({ name: nameSchema }),
@@ -130,7 +130,7 @@ const image = declareRoute.get('/image/:name.svg', {
 })
 
 const cardImage = declareRoute.get('/image/:name.png', {
-  costliest: {},
+  costliestSample: {},
   summary: 'The picture of a name as PNG',
   description: 'As `/image/:name.svg`, for sites that show a link as a card.',
   params: z.object({ name: nameSchema }),
@@ -143,8 +143,12 @@ const cardImage = declareRoute.get('/image/:name.png', {
 })
 
 const profileImage = declareRoute.get('/profile-image/*name', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a.b' }), error: 'invalid_name' },
-  costliest: {},
+  refusedSample: {
+    what: 'a text that is no name',
+    params: () => ({ name: 'a.b' }),
+    error: 'invalid_name',
+  },
+  costliestSample: {},
   summary: 'The picture of a name, under the path that block explorers ask',
   description: 'As `/image/:name.svg`, also of `community/name`, whose slash is not encoded.',
   params: z.object({ name: nameSchema }),
@@ -161,12 +165,12 @@ const profileImage = declareRoute.get('/profile-image/*name', {
 
 /** Serves a held name's page to clients other than browsers. `pageAnswer` serves the page of any name to browsers. */
 export const profileRoute = declareRoute.get('/:name', {
-  bad: {
+  refusedSample: {
     what: 'a name that nobody holds',
     params: ({ freshName }) => ({ name: freshName() }),
     error: 'not_found',
   },
-  costliest: {},
+  costliestSample: {},
   summary: 'The page of a name that is held',
   description:
     'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',

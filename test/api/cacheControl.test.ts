@@ -8,8 +8,8 @@ import { memberOf } from './members.js'
 import { limitsOf, randomAddress, randomHash, useApi } from './support.js'
 
 const failing = declareRoute.get('/v1/failing', {
-  bad: null,
-  costliest: {},
+  refusedSample: null,
+  costliestSample: {},
   summary: 'Fails',
   responses: okResponses('Nothing', { nothing: z.string() }),
   async handle() {

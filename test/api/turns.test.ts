@@ -13,8 +13,8 @@ const begun: number[] = []
 const priced = (path: string, units: number) => {
   const price: RoutePrice = { text: String(units), of: () => units }
   return declareRoute.get(path, {
-    bad: null,
-    costliest: {},
+    refusedSample: null,
+    costliestSample: {},
     summary: 'Works for some time',
     responses: { 200: { description: 'Done', schema: z.object({}) } },
     price,

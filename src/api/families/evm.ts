@@ -34,7 +34,7 @@ export const evmFamilyInterface: FamilyInterface = {
   sender: ({ evmAddress }) => evmAddress(),
   maxNames: MAX_CHANGES_OF_REQUEST,
   summary: 'Transaction data for registering names from an EVM chain',
-  beyond:
+  interfaceNotes:
     '`names[].amountWei` and `referral`. An amount below the minimum of 0.01 ETH is 400 `invalid_amount`.',
   price: CHAIN_CALL_PRICE,
   errors: ['watch_only', 'bridge_failure'],

@@ -11,14 +11,14 @@ interface QuoteForm {
   readonly schemaName: string
   /** Schemas of fields that only quotes of this family have, and of fields whose form differs between families. */
   readonly schemas: z.ZodRawShape
-  /** The reason why each list in the family's own fields is bounded, as in `Route.bounds`. */
-  readonly bounds?: Route['bounds']
+  /** The reason why each list in the family's own fields is bounded, as in `Route.listBounds`. */
+  readonly listBounds?: Route['listBounds']
   /** Fields that only quotes of this family have. @param quote of a chain of the family */
   ownFields(quote: RegistrationQuote): object
 }
 
 /** Parts of the API that differ by chain family: quotes, and the transactions that wallets sign. */
-export interface FamilyInterface extends Pick<Route, 'summary' | 'beyond' | 'description'> {
+export interface FamilyInterface extends Pick<Route, 'summary' | 'interfaceNotes' | 'description'> {
   readonly family: ChainFamily
   /** Network label and wallet in the example of a quote. */
   readonly example: readonly [label: string, wallet: string]

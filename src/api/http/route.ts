@@ -70,7 +70,7 @@ export interface RoutePrice {
  * Callers that see private data in a response. `caller`: a caller with a key sees data of its own wallet. `members`:
  * verified wallets of a cluster also see the cluster's private wallets. Null: no caller.
  */
-type PrivateTo = 'caller' | 'members' | null
+type PrivateDataFor = 'caller' | 'members' | null
 
 /** Example of a request. */
 export interface RequestExample {
@@ -91,7 +91,7 @@ export interface Route {
   summary: string
   description?: string
   /** Sentences about how the route differs from the interface document, or adds to it (docs/use/interface-v0.1.md). */
-  beyond?: string
+  interfaceNotes?: string
   auth?: AuthRule
   /**
    * Path of the route that replaces this deprecated route. Responses carry `Deprecation` and a link to the successor.
@@ -113,20 +113,20 @@ export interface Route {
    */
   errors?: readonly ErrorCode[]
   /** The route's most expensive request. A test compares its processor time with its price. */
-  costliest: CostliestRequest
+  costliestSample: CostliestRequest
   /**
    * Sample of a request that the route refuses. Needed where test/support/declaredRequests.ts cannot derive a refused
    * request from the route's schemas. Null for a route that has no refusals of its own.
    */
-  bad?: RefusedRequest | null
+  refusedSample?: RefusedRequest | null
   /** Callers that see private data in the responses. A route without a key returns no private data. */
-  privateTo?: PrivateTo
+  privateDataFor?: PrivateDataFor
   /**
    * The reason why each list in the responses is bounded, by the list's path. A reason begins with its kind: `page`
    * (the list is paged), `asked` (as many elements as the request names), `rule` (a rule of the registry limits the
    * list) or `set up` (the operator's configuration limits the list). Details follow a colon.
    */
-  bounds?: Readonly<Record<string, string>>
+  listBounds?: Readonly<Record<string, string>>
   /**
    * Example of a request, if the schemas' examples are not enough to make a request. The local world (the test network
    * on one machine) can answer the request.
@@ -160,13 +160,13 @@ export interface Route {
 
 type Definition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
   Route,
-  'method' | 'path' | 'body' | 'auth' | 'privateTo' | 'cacheSource' | 'handle'
+  'method' | 'path' | 'body' | 'auth' | 'privateDataFor' | 'cacheSource' | 'handle'
 > & {
   auth?: Auth
   cacheSource?: Auth extends undefined ? CacheSource : never
   body?: Body
   handle(request: RouteRequest<z.output<Body>, Auth>, context: Context): Promise<Answer>
-} & (Auth extends undefined ? { privateTo?: never } : { privateTo: PrivateTo })
+} & (Auth extends undefined ? { privateDataFor?: never } : { privateDataFor: PrivateDataFor })
 
 const declaring =
   (method: Route['method']) =>

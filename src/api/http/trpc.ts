@@ -44,7 +44,7 @@ const ERRORS = Object.fromEntries(
 interface Procedure<Input extends z.ZodType>
   extends Pick<
     Route,
-    'summary' | 'description' | 'bounds' | 'cacheSource' | 'costliest' | 'price'
+    'summary' | 'description' | 'listBounds' | 'cacheSource' | 'costliestSample' | 'price'
   > {
   input: Input
   /** Example of the input. */
@@ -62,7 +62,7 @@ export function declareProcedure<Input extends z.ZodType>(
   const description = 'The input of the procedure as JSON, without a transformer'
   return declareRoute.get(`${PATH}${name}`, {
     ...declared,
-    bad: { what: 'no input', error: 'invalid_request' },
+    refusedSample: { what: 'no input', error: 'invalid_request' },
     query: z.object({
       input: z.string().openapi({ description, example: JSON.stringify(example) }),
     }),

@@ -5,8 +5,8 @@ import { okResponses, z } from '../http/schema.js'
 import { keyValidationRoutes, ProofSchema, sharedTokenRouteFields } from '../v1/auth.js'
 
 const message = declareRoute.get('/v0.1/auth/message', {
-  bad: null,
-  costliest: {},
+  refusedSample: null,
+  costliestSample: {},
   successor: '/v1/auth/message',
   summary: 'The message that a wallet signs to prove itself',
   responses: okResponses('The message and its date', {

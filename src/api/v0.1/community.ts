@@ -53,15 +53,15 @@ const MAINNET = { what: 'the mainnet', error: 'testnet_only' } as const
 const availability = declareRoute.get(
   '/v0.1/community/check/availability/:clusterName/:walletName',
   {
-    bad: MAINNET,
-    costliest: {},
+    refusedSample: MAINNET,
+    costliestSample: {},
     example: {
       query: { testnet: 'true' },
       params: { clusterName: COMMUNITY_WITHOUT_PRICE, walletName: 'alice' },
     },
     successor: '/v1/names/community/:clusterName/check/:walletName',
     summary: 'Whether a name below a community can be registered',
-    beyond: '`invalid_name` for what is no name.',
+    interfaceNotes: '`invalid_name` for what is no name.',
     params: z.object({ clusterName: nameSchema, walletName: walletNameSchema }),
     price: SEVERAL_STATEMENTS_PRICE,
     responses: okResponses('Its availability', { name: z.string(), isAvailable: z.boolean() }),
@@ -75,8 +75,8 @@ const availability = declareRoute.get(
 )
 
 const requirements = declareRoute.get('/v0.1/community/check/requirements/:clusterName', {
-  bad: MAINNET,
-  costliest: {
+  refusedSample: MAINNET,
+  costliestSample: {
     what: 'rules of 1,000 addresses',
     query: { walletAddress: `0x${'99'.repeat(20)}` },
   },
@@ -86,7 +86,7 @@ const requirements = declareRoute.get('/v0.1/community/check/requirements/:clust
   },
   successor: '/v1/communities/:clusterName',
   summary: 'Whether a wallet meets the requirements of a community',
-  beyond: '`invalid_name` and `unsupported_address` for what is no name or address.',
+  interfaceNotes: '`invalid_name` and `unsupported_address` for what is no name or address.',
   params: z.object({ clusterName: nameSchema }),
   query: z.object({ walletAddress: addressSchema }),
   price: CHAIN_CALL_PRICE,
@@ -122,13 +122,13 @@ const requirements = declareRoute.get('/v0.1/community/check/requirements/:clust
 const DEFAULT_CHAIN_ID = '1'
 
 const register = declareRoute.post('/v0.1/community/register', {
-  bad: {
+  refusedSample: {
     what: 'the mainnet',
     body: () => ({ clusterName: 'x', walletName: 'x' }),
     error: 'testnet_only',
   },
-  privateTo: null,
-  costliest: {
+  privateDataFor: null,
+  costliestSample: {
     what: 'rules of 1,000 addresses',
     as: 'other',
     body: ({ community, freshName }) => ({ clusterName: community, walletName: freshName() }),
@@ -139,7 +139,7 @@ const register = declareRoute.post('/v0.1/community/register', {
   },
   successor: '/v1/names/community/:clusterName/register',
   summary: 'Register a name below a community',
-  beyond:
+  interfaceNotes:
     '`transactionInfo.approval` and `approvalReset` at the price of a token: transactions that are sent before the payment. `chainId` `1`, the default, counts as absent; a chain of the testnet does not select the testnet. `not_verified` also where a key that is no owner’s names another wallet than its own. `invalid_name`, `invalid_request` and `unauthorized` beside the listed errors.',
   description:
     'Needs a key. `testnet_only` comes before a missing key. `not_verified`: the key is not an owner’s, and sign-ups are restricted to owners or `walletAddress` is another wallet.',
@@ -194,8 +194,8 @@ const register = declareRoute.post('/v0.1/community/register', {
 })
 
 const status = declareRoute.get('/v0.1/community/tx/:tx', {
-  bad: MAINNET,
-  costliest: {},
+  refusedSample: MAINNET,
+  costliestSample: {},
   example: { query: { testnet: 'true' } },
   ...sharedTxStatusRouteFields,
   summary: 'The status of a payment for a name below a community',

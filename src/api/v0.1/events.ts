@@ -121,11 +121,11 @@ function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
 }
 
 const events = declareRoute.get('/v0.1/events', {
-  costliest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
-  bounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
+  costliestSample: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
+  listBounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
   successor: '/v1/events',
   summary: 'The history of names and wallets, page by page',
-  beyond:
+  interfaceNotes:
     '`removeWallet`, whose `data` is null. `addressType` may be a type of another chain. A name that moved is a further `register` with the new `clusterId` and the amount of its winning bid. `nextPage` is absent on the last page; `resume` continues after any.',
   description: 'The same feed as /v1/events. Page tokens are valid in both.',
   query: eventPageQuery(LIMIT, 'Seconds'),

@@ -121,8 +121,8 @@ async function walletNamed(context: Context, name: FullName | null) {
 }
 
 const addressOfClusterRoute = declareRoute.get('/v0.1/address/:name', {
-  bad: null,
-  costliest: {},
+  refusedSample: null,
+  costliestSample: {},
   cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The address of a cluster name',
@@ -133,8 +133,8 @@ const addressOfClusterRoute = declareRoute.get('/v0.1/address/:name', {
 })
 
 const addressOfWalletRoute = declareRoute.get('/v0.1/address/:name/:addressName', {
-  bad: null,
-  costliest: {},
+  refusedSample: null,
+  costliestSample: {},
   cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The address of a wallet of a cluster',
@@ -148,11 +148,11 @@ const addressOfWalletRoute = declareRoute.get('/v0.1/address/:name/:addressName'
 })
 
 const addressesOfNamesRoute = declareRoute.post('/v0.1/address/names', {
-  costliest: {
+  costliestSample: {
     what: '1,000 names of one cluster of 1,000 wallets',
     body: ({ held }) => held.slice(0, 1_000),
   },
-  bounds: { '[]': 'asked: 1,000' },
+  listBounds: { '[]': 'asked: 1,000' },
   cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The addresses of many names',
@@ -176,12 +176,12 @@ const fullNameOf = ({ hit }: NameOfAddress): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 
 const nameOfAddressRoute = declareRoute.get('/v0.1/name/:address', {
-  bad: null,
-  costliest: {},
+  refusedSample: null,
+  costliestSample: {},
   cacheSource: 'journal',
   successor: '/v1/names/address/:address',
   summary: 'The name of an address',
-  beyond: '`type` may be a type of another chain, such as `bitcoin-p2wpkh`.',
+  interfaceNotes: '`type` may be a type of another chain, such as `bitcoin-p2wpkh`.',
   params: z.object({ address: addressSchema }),
   responses: okResponses('Its name, null where it has none', fullName.nullable()),
   handle: async ({ params }, context) =>
@@ -223,9 +223,9 @@ const clusterFound = okResponses('The cluster, null where there is none', Metada
 
 const clusterOfName = (siteUrl: string) =>
   declareRoute.get('/v0.1/cluster/:name', {
-    bad: null,
-    costliest: {},
-    bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
+    refusedSample: null,
+    costliestSample: {},
+    listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
     responses: clusterFound,
     successor: '/v1/clusters/name/:name',
     summary: 'The cluster that holds a name',
@@ -236,9 +236,9 @@ const clusterOfName = (siteUrl: string) =>
 
 const clusterOfAddress = (siteUrl: string) =>
   declareRoute.get('/v0.1/cluster/address/:address', {
-    bad: null,
-    costliest: {},
-    bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
+    refusedSample: null,
+    costliestSample: {},
+    listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
     responses: clusterFound,
     successor: '/v1/clusters/address/:address',
     summary: 'The cluster in which an address is verified, under its default name',
@@ -249,11 +249,11 @@ const clusterOfAddress = (siteUrl: string) =>
 
 const clustersOfNames = (siteUrl: string) =>
   declareRoute.post('/v0.1/cluster/names', {
-    costliest: {
+    costliestSample: {
       what: '10 names of clusters of 1,000 wallets',
       body: ({ held }) => held.slice(0, 10),
     },
-    bounds: {
+    listBounds: {
       '[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
       '[].wallets[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
     },
@@ -275,9 +275,13 @@ const namedWallets = z
   .default([])
 
 const update = declareRoute.post('/v0.1/cluster/:name/update/wallets', {
-  bad: { what: 'an object instead of a list', body: () => ({ add: {} }), error: 'invalid_request' },
-  privateTo: null,
-  costliest: {
+  refusedSample: {
+    what: 'an object instead of a list',
+    body: () => ({ add: {} }),
+    error: 'invalid_request',
+  },
+  privateDataFor: null,
+  costliestSample: {
     what: 'in a full cluster',
     as: 'owner',
     body: ({ evmAddress, freshName }) => ({ add: [{ address: evmAddress(), name: freshName() }] }),

@@ -42,8 +42,8 @@ async function checkAnswer(
 }
 
 const checkOne = declareRoute.get('/v0.1/register/check/:name', {
-  bad: null,
-  costliest: {},
+  refusedSample: null,
+  costliestSample: {},
   cacheSource: 'facts',
   successor: '/v1/names/register/check',
   summary: 'Whether a name can be registered',
@@ -56,7 +56,7 @@ const checkOne = declareRoute.get('/v0.1/register/check/:name', {
 const checkMany = declareRoute.post('/v0.1/register/check', {
   ...sharedCheckRouteFields,
   successor: '/v1/names/register/check',
-  beyond: 'A text that is no name is not available.',
+  interfaceNotes: 'A text that is no name is not available.',
   description: 'One element per input, in order. A malformed name is not available.',
   responses: okResponses('Availability of each', z.array(AvailabilitySchema)),
   handle: ({ body }, context) => checkAnswer(context, body),
@@ -78,13 +78,13 @@ const register = declareRoute.post('/v0.1/register', {
   // samples of Solana's quotes, which are the most expensive quotes
   ...quoteSamples(solanaFamilyInterface),
   example: registrationExample('1', EXAMPLE_OWNER),
-  bounds: Object.assign(
+  listBounds: Object.assign(
     { 'names[]': 'asked: 100' },
-    ...FAMILY_INTERFACES.map(({ v01 }) => v01.bounds),
+    ...FAMILY_INTERFACES.map(({ v01 }) => v01.listBounds),
   ),
   successor: '/v1/names/register/evm',
   summary: 'Transaction data for registering names',
-  beyond:
+  interfaceNotes:
     'With the network `solana`, `gasToken.decimals` is the text `lamports`, `transactionData` a list of transactions, and `expiresAt` is there.',
   body: RegistrationBody.extend({
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
@@ -146,8 +146,8 @@ export async function txStatusAnswer({ params }: RouteRequest, context: Context)
 }
 
 const status = declareRoute.get('/v0.1/register/tx/:tx', {
-  bad: null,
-  costliest: {},
+  refusedSample: null,
+  costliestSample: {},
   ...sharedTxStatusRouteFields,
   summary: 'The status of a registration transaction',
   handle: txStatusAnswer,

@@ -276,10 +276,10 @@ const ClaimSchema = namedObjectSchema('AirdropClaim', {
 
 const claim = (signer: ClaimPermissionSigner | null) =>
   declareRoute.get('/v1/airdrop/claim/:community', {
-    privateTo: 'members',
-    costliest: { what: 'of 1,000 wallets', as: 'owner' },
+    privateDataFor: 'members',
+    costliestSample: { what: 'of 1,000 wallets', as: 'owner' },
     example: { status: 404, params: { community: COMMUNITY_WITHOUT_PRICE } },
-    bounds: {
+    listBounds: {
       'addresses[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
       'claims[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
       'claims[].proof[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
@@ -323,9 +323,9 @@ const claim = (signer: ClaimPermissionSigner | null) =>
 const AIRDROPS_AT_MOST = 100
 
 const airdrops = declareRoute.get('/v1/airdrops', {
-  bad: null,
-  costliest: {},
-  bounds: { '[]': 'rule: the newest 100 of those that the operator has loaded' },
+  refusedSample: null,
+  costliestSample: {},
+  listBounds: { '[]': 'rule: the newest 100 of those that the operator has loaded' },
   summary: 'The airdrops that can be claimed',
   description: 'The newest first. `GET /v1/airdrop/claim/{community}` returns a bundle’s claims.',
   responses: okResponses(

@@ -37,12 +37,12 @@ const GET_AND_POST = ['get', 'post'] as const
 
 const messages = GET_AND_POST.map((method) =>
   declareRoute[method]('/v1/auth/message', {
-    bad: {
+    refusedSample: {
       what: 'a wallet without its type',
       query: { wallet: EXAMPLE_OWNER },
       error: 'invalid_request',
     },
-    costliest: {},
+    costliestSample: {},
     example: { query: { type: 'evm', wallet: EXAMPLE_OWNER } },
     summary: 'The message that a wallet signs to prove itself',
     description:
@@ -92,12 +92,15 @@ export const ProofSchema = namedObjectSchema('Proof', {
 
 /** Fields that the token routes of v1 and v0.1 have in common. */
 export const sharedTokenRouteFields = {
-  bad: {
+  refusedSample: {
     what: 'an address of another kind',
     body: () => proofOfWrongTypeExample,
     error: 'unsupported_address' as const,
   },
-  costliest: { what: 'a wrong signature', body: ({ wrongProof }: SampleData) => wrongProof() },
+  costliestSample: {
+    what: 'a wrong signature',
+    body: ({ wrongProof }: SampleData) => wrongProof(),
+  },
   example: expiredProofExample,
   summary: 'Exchange a signature for an authentication key',
   price: SIGN_IN_PRICE,
@@ -128,9 +131,9 @@ const token = declareRoute.post('/v1/auth/token', {
 export const keyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
     declareRoute[method](path, {
-      privateTo: 'caller',
+      privateDataFor: 'caller',
       ...version,
-      costliest: { as: 'other' },
+      costliestSample: { as: 'other' },
       summary: 'Whether a key is valid, and its wallet',
       auth: 'optional',
       responses: {
@@ -171,9 +174,13 @@ function validationAnswer(session: Session | null): Answer {
 }
 
 const revoke = declareRoute.delete('/v1/auth/token', {
-  bad: { what: 'another text than true', query: { everywhere: 'false' }, error: 'invalid_request' },
-  privateTo: null,
-  costliest: { as: 'other' },
+  refusedSample: {
+    what: 'another text than true',
+    query: { everywhere: 'false' },
+    error: 'invalid_request',
+  },
+  privateDataFor: null,
+  costliestSample: { as: 'other' },
   summary: 'Revoke the key of the request, or all keys of its wallet',
   description: 'A revoked key is invalid for good, and its signature gives no key again.',
   auth: 'required',

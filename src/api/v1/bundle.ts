@@ -18,13 +18,13 @@ const create = clusterCreationRoute('/v1/bundle', {
 })
 
 const add = declareRoute.post('/v1/bundle/wallets', {
-  bad: {
+  refusedSample: {
     what: 'another type than the address has',
     body: ({ evmAddress }) => [{ address: evmAddress(), name: 'x', type: 'solana' }],
     error: 'unsupported_address',
   },
-  privateTo: 'caller',
-  costliest: { what: '100 wallets', as: 'other', body: addMaxWalletsBody },
+  privateDataFor: 'caller',
+  costliestSample: { what: '100 wallets', as: 'other', body: addMaxWalletsBody },
   example: { body: [{ address: EXAMPLE_SOLANA_WALLET, name: 'sol', type: 'solana' }] },
   summary: 'Add wallets to the bundle of this wallet',
   description: 'As `POST /v1/clusters/wallets`.',
@@ -47,13 +47,13 @@ const add = declareRoute.post('/v1/bundle/wallets', {
 })
 
 const assign = declareRoute.post('/v1/bundles/assign', {
-  bad: {
+  refusedSample: {
     what: 'a text that is no name',
     body: ({ community }) => ({ community, name: 'a b' }),
     error: 'invalid_name',
   },
-  privateTo: null,
-  costliest: {
+  privateDataFor: null,
+  costliestSample: {
     as: 'owner',
     body: ({ community, freshName }) => ({ community, name: freshName() }),
   },

@@ -121,9 +121,9 @@ const responses = okResponses(
 )
 
 const byId = declareRoute.get('/v1/clusters/id/:id', {
-  privateTo: 'members',
-  costliest: { what: '1,000 wallets, by a member', as: 'owner' },
-  bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
+  privateDataFor: 'members',
+  costliestSample: { what: '1,000 wallets, by a member', as: 'owner' },
+  listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'A cluster by its id',
   auth: 'optional',
   params: z.object({ id: clusterIdSchema }),
@@ -137,11 +137,11 @@ const byId = declareRoute.get('/v1/clusters/id/:id', {
 })
 
 const byName = declareRoute.get('/v1/clusters/name/:name', {
-  privateTo: 'members',
-  costliest: { what: '1,000 wallets, by a member', as: 'owner' },
-  bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
+  privateDataFor: 'members',
+  costliestSample: { what: '1,000 wallets, by a member', as: 'owner' },
+  listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'The cluster that holds a name',
-  beyond:
+  interfaceNotes:
     'A private wallet that registers a name on chain is public from then on, with its wallet name.',
   auth: 'optional',
   params: z.object({ name: nameSchema }),
@@ -155,14 +155,14 @@ const byName = declareRoute.get('/v1/clusters/name/:name', {
 })
 
 const byAddress = declareRoute.get('/v1/clusters/address/:address', {
-  bad: null,
-  privateTo: 'caller',
-  costliest: {
+  refusedSample: null,
+  privateDataFor: 'caller',
+  costliestSample: {
     what: 'by a member, with invitations and names',
     as: 'owner',
     query: { invitations: 'true', names: 'true' },
   },
-  bounds: {
+  listBounds: {
     'invitations[]': `rule: at most ${INVITATIONS_AT_MOST}`,
     'names[]': `page: the first ${OWNED_NAMES_PAGE_SIZE}`,
   },

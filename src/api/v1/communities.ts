@@ -47,12 +47,12 @@ const RULES_BOUNDS = {
 }
 
 const get = declareRoute.get('/v1/communities/:name', {
-  costliest: {
+  costliestSample: {
     what: 'rules of 1,000 addresses',
     params: ({ community }) => ({ name: community }),
   },
   example: { params: { name: COMMUNITY_WITH_PRICE } },
-  bounds: RULES_BOUNDS,
+  listBounds: RULES_BOUNDS,
   summary: 'The rules of a community',
   params: z.object({ name: nameSchema }),
   responses: okResponses('Its rules', CommunitySchema),
@@ -61,9 +61,13 @@ const get = declareRoute.get('/v1/communities/:name', {
 })
 
 const put = declareRoute.put('/v1/communities/:name', {
-  bad: { what: 'prices that are no list', body: () => ({ prices: {} }), error: 'invalid_request' },
-  privateTo: null,
-  costliest: { what: 'rules of 1,000 addresses', as: 'owner', body: longestCommunityRules },
+  refusedSample: {
+    what: 'prices that are no list',
+    body: () => ({ prices: {} }),
+    error: 'invalid_request',
+  },
+  privateDataFor: null,
+  costliestSample: { what: 'rules of 1,000 addresses', as: 'owner', body: longestCommunityRules },
   example: {
     status: 403,
     params: { name: COMMUNITY_WITHOUT_PRICE },
@@ -73,7 +77,7 @@ const put = declareRoute.put('/v1/communities/:name', {
       ],
     },
   },
-  bounds: RULES_BOUNDS,
+  listBounds: RULES_BOUNDS,
   summary: 'Make a name of the cluster of this wallet a community, or change its rules',
   description:
     'The request replaces all rules, and omitted fields are empty. The rules and their history are public. Prices and `ownersOnly` exclude each other. A price stays valid for payments until 30 minutes after its change.',
@@ -103,9 +107,9 @@ function pageOf(query: RequestQuery): { after: string; limit: number } {
 }
 
 const list = declareRoute.get('/v1/communities', {
-  costliest: { what: '100 names' },
+  costliestSample: { what: '100 names' },
   example: {},
-  bounds: { '[]': 'page: limit, at most 100; after' },
+  listBounds: { '[]': 'page: limit, at most 100; after' },
   summary: 'The names that are communities',
   description:
     'In the order of ASCII. For the next page pass the last name as `after`. With `name` only that community.',
@@ -137,9 +141,9 @@ async function communitiesNamed(
 }
 
 const members = declareRoute.get('/v1/communities/:name/members', {
-  costliest: { what: '100 names' },
+  costliestSample: { what: '100 names' },
   example: { params: { name: COMMUNITY_WITHOUT_PRICE } },
-  bounds: { '[]': 'page: limit, at most 100; after' },
+  listBounds: { '[]': 'page: limit, at most 100; after' },
   cacheSource: 'journal',
   summary: 'The names below a community',
   description: 'In the order of ASCII. For the next page pass the last name as `after`.',
@@ -162,8 +166,12 @@ const members = declareRoute.get('/v1/communities/:name/members', {
 const params = z.object({ communityName: nameSchema, name: walletNameSchema })
 
 const check = declareRoute.get('/v1/names/community/:communityName/check/:name', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
-  costliest: { what: 'rules of 1,000 addresses' },
+  refusedSample: {
+    what: 'a text that is no name',
+    params: () => ({ name: 'a b' }),
+    error: 'invalid_name',
+  },
+  costliestSample: { what: 'rules of 1,000 addresses' },
   example: { params: { communityName: COMMUNITY_WITHOUT_PRICE, name: 'alice' } },
   summary: 'Whether a name below a community can be registered',
   description: 'A name with a pending payment is not available, with `reason: "pending"`.',
@@ -212,12 +220,12 @@ const withoutValue = (call: RequestedPayment['transaction']['approval']) =>
 
 const payouts = (signer: PaymentReleaseSigner | null) =>
   declareRoute.get('/v1/communities/:name/payouts', {
-    costliest: {
+    costliestSample: {
       as: 'owner',
       params: ({ community }) => ({ name: community }),
     },
     example: { params: { name: COMMUNITY_WITH_PRICE } },
-    bounds: { 'payouts[]': 'page: the oldest 500; those that are released make room' },
+    listBounds: { 'payouts[]': 'page: the oldest 500; those that are released make room' },
     summary: 'Payments to a community that were not withdrawn yet',
     description:
       'Payments on EVM chains that bought names and are held for their recipients: the oldest 50 for each network, recipient and token. The recipient can send the transaction. Otherwise the relayer releases the payments before their payers could reclaim them.',
@@ -260,16 +268,20 @@ function tokenOf(input: string | undefined): string | null {
 }
 
 const register = declareRoute.post('/v1/names/community/:communityName/register', {
-  bad: { what: 'a text that is no name', body: () => ({ name: 'a b' }), error: 'invalid_name' },
-  privateTo: null,
-  costliest: {
+  refusedSample: {
+    what: 'a text that is no name',
+    body: () => ({ name: 'a b' }),
+    error: 'invalid_name',
+  },
+  privateDataFor: null,
+  costliestSample: {
     what: 'rules of 1,000 addresses',
     as: 'other',
     body: ({ freshName }) => ({ name: freshName() }),
   },
   example: { params: { communityName: COMMUNITY_WITHOUT_PRICE }, body: { name: 'bob' } },
   summary: 'Register a name below a community',
-  beyond:
+  interfaceNotes:
     '`transactionInfo.approval` and `approvalReset` at the price of a token: transactions that are sent before the payment. `not_verified` also where a key that is no owner’s names another wallet than its own.',
   description:
     'A free name is registered at once. For a name with a price, sign `transactionInfo`. The registration is decided again when the payment is confirmed, and a payment that buys nothing is refunded.',

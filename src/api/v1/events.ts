@@ -58,10 +58,10 @@ const EventSchema = z.union(eventSchemas).openapi('Event')
 const from = addressSchema.optional().describe('Only events of this actor')
 
 const events = declareRoute.get('/v1/events', {
-  costliest: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
-  bounds: { 'items[]': 'page: limit, at most 1,000; nextPage' },
+  costliestSample: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
+  listBounds: { 'items[]': 'page: limit, at most 1,000; nextPage' },
   summary: 'The history of public events, page by page',
-  beyond:
+  interfaceNotes:
     'Further event types ([events.md](events.md)), and `data.cluster_id` of `REGISTER_NAME`. `resume` continues after the page. `nextPage` is absent on the last page.',
   description:
     'Within one generation, events never change, move or disappear. Pages concatenate exactly in both orders while events are being added.',
@@ -172,12 +172,12 @@ function actorOf(query: RequestQuery): Buffer | undefined {
 
 const stream = (streams: FeedStreams) =>
   declareRoute.get('/v1/events/stream', {
-    bad: {
+    refusedSample: {
       what: 'an actor that is no address',
       query: { from: 'x' },
       error: 'unsupported_address',
     },
-    costliest: { what: 'from the first event on', query: { fromTimestamp: '0' } },
+    costliestSample: { what: 'from the first event on', query: { fromTimestamp: '0' } },
     summary: 'New public events as server-sent events',
     description:
       'Each message is an event of `GET /v1/events`. Its `id` is a token that continues after the event, in both routes. The stream begins after `resume`, else at `fromTimestamp`, else with the next event. It ends after 4 to 5 minutes: continue after the last id. It ends with `event: feed_restarted` when a new generation begins.',

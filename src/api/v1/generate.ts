@@ -152,13 +152,13 @@ type ShareKeys = readonly Uint8Array[]
 
 const generate = (keys: ShareKeys) =>
   declareRoute.post('/v1/clusters/generate/wallet', {
-    bad: {
+    refusedSample: {
       what: 'an unknown type',
       body: () => ({ type: 'dogecoin', name: 'x' }),
       error: 'invalid_request',
     },
-    privateTo: 'caller',
-    costliest: {
+    privateDataFor: 'caller',
+    costliestSample: {
       as: 'other',
       body: ({ freshName }) => ({ type: 'solana', name: freshName() }),
     },
@@ -186,13 +186,13 @@ const generate = (keys: ShareKeys) =>
   })
 
 const confirm = declareRoute.post('/v1/clusters/generate/wallet/confirm', {
-  bad: {
+  refusedSample: {
     what: 'a text that is no address',
     body: () => ({ address: 'x' }),
     error: 'unsupported_address',
   },
-  privateTo: null,
-  costliest: {
+  privateDataFor: null,
+  costliestSample: {
     what: '6,000 unknown fields',
     as: 'other',
     body: () => Object.fromEntries(makeSampleList(6_000, (i) => [`k${i}`, 0])),
@@ -214,13 +214,13 @@ const confirm = declareRoute.post('/v1/clusters/generate/wallet/confirm', {
 
 const recover = (keys: ShareKeys) =>
   declareRoute.post('/v1/clusters/generate/wallet/recover', {
-    bad: {
+    refusedSample: {
       what: 'an address alone',
       body: ({ other }) => ({ address: other }),
       error: 'invalid_request',
     },
-    privateTo: 'caller',
-    costliest: {
+    privateDataFor: 'caller',
+    costliestSample: {
       as: 'other',
       body: ({ other, wrongProof }) => ({
         address: other,

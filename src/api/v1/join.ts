@@ -49,11 +49,13 @@ const HolderSchema = namedObjectSchema('Holder', {
 })
 
 const join = declareRoute.post('/v1/wallets', {
-  costliest: {
+  costliestSample: {
     what: '100,000 addresses of Cosmos',
     body: (scene) => makeSampleList(100, () => addressesOfLargestLookup(scene)).flat(),
   },
-  bounds: { 'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses' },
+  listBounds: {
+    'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses',
+  },
   isBulk: true,
   summary: 'The wallets of many addresses',
   description:

@@ -50,9 +50,9 @@ const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({
 })
 
 const make = declareRoute.post('/v1/keys', {
-  bad: { what: 'an empty name', body: () => ({ name: '' }), error: 'invalid_request' },
-  privateTo: 'caller',
-  costliest: { as: 'other', body: () => ({ name: 'mine' }) },
+  refusedSample: { what: 'an empty name', body: () => ({ name: '' }), error: 'invalid_request' },
+  privateDataFor: 'caller',
+  costliestSample: { as: 'other', body: () => ({ name: 'mine' }) },
   summary: 'Make an API key',
   description: `It is shown this once. Sent as \`X-API-KEY\` it raises the limit of requests, and opens nothing. A wallet has at most ${MAX_API_KEYS}.`,
   auth: 'required',
@@ -72,9 +72,9 @@ const make = declareRoute.post('/v1/keys', {
 })
 
 const list = declareRoute.get('/v1/keys', {
-  privateTo: 'caller',
-  costliest: { as: 'other' },
-  bounds: { '[]': 'rule: 10 keys a wallet' },
+  privateDataFor: 'caller',
+  costliestSample: { as: 'other' },
+  listBounds: { '[]': 'rule: 10 keys a wallet' },
   summary: 'The API keys of this wallet',
   auth: 'required',
   responses: okResponses('Its keys, oldest first, each without its text', z.array(ApiKeySchema)),
@@ -85,10 +85,10 @@ const list = declareRoute.get('/v1/keys', {
 const params = ApiKeySchema.pick({ id: true })
 
 const rename = declareRoute.patch('/v1/keys/:id', {
-  bad: { what: 'an unknown id', body: () => ({ name: 'yours' }), error: 'not_found' },
-  privateTo: 'caller',
+  refusedSample: { what: 'an unknown id', body: () => ({ name: 'yours' }), error: 'not_found' },
+  privateDataFor: 'caller',
   example: { status: 404 },
-  costliest: { as: 'other', body: () => ({ name: 'yours' }) },
+  costliestSample: { as: 'other', body: () => ({ name: 'yours' }) },
   summary: 'Rename an API key',
   auth: 'required',
   params,
@@ -103,10 +103,10 @@ const rename = declareRoute.patch('/v1/keys/:id', {
 })
 
 const revoke = declareRoute.delete('/v1/keys/:id', {
-  bad: { what: 'an unknown id', error: 'not_found' },
-  privateTo: null,
+  refusedSample: { what: 'an unknown id', error: 'not_found' },
+  privateDataFor: null,
   example: { status: 404 },
-  costliest: { as: 'other' },
+  costliestSample: { as: 'other' },
   summary: 'Revoke an API key',
   description: 'All processes refuse the key within 30 seconds.',
   auth: 'required',

@@ -89,8 +89,12 @@ function logRoutes(kind: '' | '/evidence') {
   const of = kind ? 'evidence log' : 'log'
   const placeOfNetwork = (network: Network): LogPlace => (kind ? `${network}${kind}` : network)
   const newest = declareRoute.get(`/v1/log/:network${kind}/checkpoint`, {
-    bad: { what: 'no network', params: () => ({ network: 'nowhere' }), error: 'not_found' },
-    costliest: {},
+    refusedSample: {
+      what: 'no network',
+      params: () => ({ network: 'nowhere' }),
+      error: 'not_found',
+    },
+    costliestSample: {},
     summary: `The newest signed checkpoint of a network’s ${of}`,
     description:
       'C2SP tlog-checkpoint: a tree hash over every entry so far (RFC 6962), signed with Ed25519. docs/use/verify.md shows how to check it.',
@@ -106,12 +110,12 @@ function logRoutes(kind: '' | '/evidence') {
   })
 
   const ofGeneration = declareRoute.get(`/v1/log/:network${kind}/:generation/checkpoint`, {
-    bad: {
+    refusedSample: {
       what: 'no generation',
       params: () => ({ network: 'mainnet', generation: '01' }),
       error: 'not_found',
     },
-    costliest: {},
+    costliestSample: {},
     summary: `The newest signed checkpoint of one generation’s ${of}`,
     description: 'For an ended generation, its last checkpoint.',
     params: z.object({ network, generation }),
@@ -128,12 +132,12 @@ function logRoutes(kind: '' | '/evidence') {
   })
 
   const tile = declareRoute.get(`/v1/log/:network${kind}/:generation/*tile`, {
-    bad: {
+    refusedSample: {
       what: 'a path that is not the canonical one',
       params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/0/0' }),
       error: 'not_found',
     },
-    costliest: {
+    costliestSample: {
       what: 'a bundle of 256 entries',
       params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/entries/000' }),
     },
@@ -205,8 +209,12 @@ const ProofSchema = namedObjectSchema('EventProof', {
 })
 
 const inclusion = declareRoute.get('/v1/events/:id/proof', {
-  bad: { what: 'text that is not an id', params: () => ({ id: '42' }), error: 'invalid_request' },
-  costliest: { params: () => ({ id: 't-1-1' }) },
+  refusedSample: {
+    what: 'text that is not an id',
+    params: () => ({ id: '42' }),
+    error: 'invalid_request',
+  },
+  costliestSample: { params: () => ({ id: 't-1-1' }) },
   summary: 'The proof that an event stands in the signed log',
   description:
     'RFC 6962, 2.1.1: any library of Certificate Transparency checks it. `event` of `clusterd-client/verify` proves an event by the tiles.',
@@ -214,7 +222,7 @@ const inclusion = declareRoute.get('/v1/events/:id/proof', {
     id: z.string().openapi({ description: 'Id of the event', example: 'm-1-1' }),
   }),
   example: { params: { id: 'm-1-1' } },
-  bounds: { 'hashes[]': 'rule: one a level of the tree, at most 53' },
+  listBounds: { 'hashes[]': 'rule: one a level of the tree, at most 53' },
   price: LOG_BUNDLE_PRICE,
   responses: okResponses('The entry with its proof', ProofSchema),
   errors: ['not_found', 'feed_restarted'],

@@ -122,11 +122,11 @@ const view = ({ address, type, hit }: NameOfAddress) => ({
 })
 
 const nameOfAddressRoute = declareRoute.get('/v1/names/address/:address', {
-  bad: null,
-  costliest: {},
+  refusedSample: null,
+  costliestSample: {},
   cacheSource: 'journal',
   summary: 'The name of an address',
-  beyond:
+  interfaceNotes:
     'An address without a cluster is 404 with the record: `clusterName` and `walletName` are null, `isVerified` is absent. An address whose only name lies below a community has that community as `clusterName`, though it is in no cluster.',
   params: z.object({ address: addressSchema }),
   responses: {
@@ -141,11 +141,11 @@ const nameOfAddressRoute = declareRoute.get('/v1/names/address/:address', {
 
 /** Fields that the routes for the names of many addresses of v1 and v0.1 have in common. */
 export const sharedNamesOfAddressesFields = {
-  costliest: { what: '1,000 addresses of Cosmos', body: addressesOfLargestLookup },
-  bounds: { '[]': 'asked: 1,000' },
+  costliestSample: { what: '1,000 addresses of Cosmos', body: addressesOfLargestLookup },
+  listBounds: { '[]': 'asked: 1,000' },
   cacheSource: 'journal' as const,
   summary: 'The names of many addresses',
-  beyond: 'Addresses come back in lower case, in the order of the input.',
+  interfaceNotes: 'Addresses come back in lower case, in the order of the input.',
   body: z.array(addressSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
   errors: ['too_many'] as const,
 }
@@ -167,12 +167,12 @@ const AddressRecordSchema = namedObjectSchema('AddressRecord', {
 })
 
 const addressesOfNamesRoute = declareRoute.post('/v1/names', {
-  bad: { what: 'an object without a name', body: () => [{}], error: 'invalid_request' },
-  costliest: {
+  refusedSample: { what: 'an object without a name', body: () => [{}], error: 'invalid_request' },
+  costliestSample: {
     what: '1,000 names of one cluster of 1,000 wallets',
     body: ({ held }) => held.slice(0, 1_000).map((name) => ({ name })),
   },
-  bounds: { '[]': 'asked: 1,000' },
+  listBounds: { '[]': 'asked: 1,000' },
   cacheSource: 'journal',
   summary: 'The addresses of many names',
   description:
@@ -216,10 +216,10 @@ const OwnerRecordSchema = namedObjectSchema('OwnerRecord', {
 })
 
 const ownedNamesRoute = declareRoute.get('/v1/names/owner/address/:address', {
-  costliest: { what: '1,000 names', query: { limit: '1000' } },
-  bounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
+  costliestSample: { what: '1,000 names', query: { limit: '1000' } },
+  listBounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
   summary: 'The names that an address owns',
-  beyond:
+  interfaceNotes:
     '`walletName`: the name of the owner’s wallet. `tx`: the transaction of the winning bid, null in a mirror. A wallet in a cluster without a name owns none, so its answer is empty. The header `Link` names the next page.',
   description:
     'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
@@ -255,9 +255,13 @@ const ownedNamesRoute = declareRoute.get('/v1/names/owner/address/:address', {
 const FOUND_AT_MOST = 10
 
 const search = declareRoute.get('/v1/names/search', {
-  bad: { what: 'a prefix of one character', query: { prefix: 'a' }, error: 'invalid_request' },
-  costliest: { what: 'a prefix of 10 names', query: { prefix: 'na' } },
-  bounds: { '[]': 'rule: at most 10' },
+  refusedSample: {
+    what: 'a prefix of one character',
+    query: { prefix: 'a' },
+    error: 'invalid_request',
+  },
+  costliestSample: { what: 'a prefix of 10 names', query: { prefix: 'na' } },
+  listBounds: { '[]': 'rule: at most 10' },
   cacheSource: 'journal',
   summary: 'The names that begin with a text',
   description: `For suggestions while somebody types: at most ${FOUND_AT_MOST} registered names, in the order of ASCII. A name that is the prefix itself comes first.`,

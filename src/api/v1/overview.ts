@@ -17,9 +17,9 @@ import { SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 const count = z.int().min(0)
 
 const overview = declareRoute.get('/v1/overview', {
-  bad: null,
-  costliest: {},
-  bounds: { 'chains[]': 'set up: its chains' },
+  refusedSample: null,
+  costliestSample: {},
+  listBounds: { 'chains[]': 'set up: its chains' },
   summary: 'What is registered, and how far the chains are read',
   description: 'Private wallets are in no number. The hub is the first chain.',
   price: SEVERAL_STATEMENTS_PRICE,
@@ -101,9 +101,9 @@ const word = z
   .openapi({ format: 'hex', description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` })
 
 const proof = declareRoute.get('/v1/proof', {
-  bad: null,
-  costliest: {},
-  bounds: { 'contracts[]': 'set up: the hub, and its contract for payments' },
+  refusedSample: null,
+  costliestSample: {},
+  listBounds: { 'contracts[]': 'set up: the hub, and its contract for payments' },
   summary: 'What holds the registry against the hub: the record that the journal’s logs make',
   description:
     '`recordHash()` of each contract at `blockHash` is the same, asked of any node (EIP-1898). docs/run/security.md says what that proves.',

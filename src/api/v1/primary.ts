@@ -16,8 +16,8 @@ import { addressSchema, nameSchema } from './schemas.js'
 
 const primary = (primaryNames: PrimaryNameReader | null) =>
   declareRoute.get('/v1/names/:name/primary/:address', {
-    costliest: {},
-    bounds: { 'chains[]': 'set up: its reverse registrars' },
+    costliestSample: {},
+    listBounds: { 'chains[]': 'set up: its reverse registrars' },
     summary: 'The transactions that make a name the primary name of an address in ENS',
     description:
       'One element per chain whose reverse registrar the operator configured (ENSIP-19). The address sends the transaction on that chain; afterwards ENS names the address. The name is `foo`, or `foo%2Fbar` for a wallet of it.',

@@ -116,13 +116,15 @@ export const quoteSamples = ({
   testnet,
   sender,
   maxNames,
-}: FamilyInterface): Pick<Route, 'costliest'> & { bad: NonNullable<Route['bad']> } => ({
-  bad: {
+}: FamilyInterface): Pick<Route, 'costliestSample'> & {
+  refusedSample: NonNullable<Route['refusedSample']>
+} => ({
+  refusedSample: {
     what: '101 names',
     body: sampleQuoteBody(testnet, sender, MAX_CHANGES_OF_REQUEST + 1),
     error: 'too_many',
   },
-  costliest: { what: `${maxNames} names`, body: sampleQuoteBody(testnet, sender, maxNames) },
+  costliestSample: { what: `${maxNames} names`, body: sampleQuoteBody(testnet, sender, maxNames) },
 })
 
 function quoteRoute(form: FamilyInterface): Route {
@@ -132,10 +134,10 @@ function quoteRoute(form: FamilyInterface): Route {
   return declareRoute.post(`/v1/names/register/${family.key}`, {
     ...quoteSamples(form),
     example: registrationExample(...example),
-    bounds: { ...v1.bounds, 'names[]': `asked: ${maxNames}` },
+    listBounds: { ...v1.listBounds, 'names[]': `asked: ${maxNames}` },
     aliases: [`/v1/register/${family.key}`],
     summary: form.summary,
-    beyond: form.beyond,
+    interfaceNotes: form.interfaceNotes,
     description: form.description,
     price: form.price,
     body: RegistrationBody.extend({

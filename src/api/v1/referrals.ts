@@ -7,7 +7,7 @@ import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { addressSchema, clusterIdSchema } from './schemas.js'
 
 const declared = {
-  costliest: {},
+  costliestSample: {},
   description:
     'Winning bids of all chains whose logs name the referral. Summed again once a minute. Nothing is paid out for them.',
   responses: okResponses(

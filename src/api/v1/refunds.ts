@@ -230,8 +230,8 @@ const RefundSchema = namedObjectSchema('Refund', {
 })
 
 const refunds = declareRoute.get('/v1/refunds/:address', {
-  costliest: {},
-  bounds: {
+  costliestSample: {},
+  listBounds: {
     'refunds[]': 'page: 100 payments of a kind and 100 tokens; the answer says that there are more',
     'refunds[].payments[]':
       'page: 100 payments of a kind and 100 tokens; the answer says that there are more',

@@ -19,12 +19,12 @@ import { addressSchema, nameSchema, txIdSchema } from './schemas.js'
 
 /** Fields that the checks of v1 and v0.1 have in common. */
 export const sharedCheckRouteFields = {
-  costliest: {
+  costliestSample: {
     what: '1,000 names',
     body: ({ freshName }: SampleData) => makeSampleList(1_000, freshName),
   },
   example: { body: [EXAMPLE_NAME, 'sprout'] },
-  bounds: { '[]': 'asked: 1,000' },
+  listBounds: { '[]': 'asked: 1,000' },
   cacheSource: 'facts' as const,
   summary: 'Whether names can be registered',
   body: z.array(nameSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
@@ -33,7 +33,7 @@ export const sharedCheckRouteFields = {
 
 const check = declareRoute.post('/v1/names/register/check', {
   ...sharedCheckRouteFields,
-  beyond: '`reason` where a name is not available: `pending` or `invalid_name`.',
+  interfaceNotes: '`reason` where a name is not available: `pending` or `invalid_name`.',
   description:
     'One element per input, in its order. A name with an unconfirmed bid is not available, with `reason: "pending"`. A malformed name has `reason: "invalid_name"`.',
   responses: okResponses(
@@ -76,9 +76,9 @@ const NetworkSchema = namedObjectSchema('Network', {
 })
 
 const networks = declareRoute.get('/v1/networks', {
-  bad: null,
-  costliest: {},
-  bounds: { '[]': 'set up: its chains', '[].rpcUrls[]': 'set up: one public node' },
+  refusedSample: null,
+  costliestSample: {},
+  listBounds: { '[]': 'set up: its chains', '[].rpcUrls[]': 'set up: one public node' },
   summary: 'The chains that names can be registered from',
   description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
   responses: okResponses('Hubs first', z.array(NetworkSchema)),
@@ -100,12 +100,12 @@ const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
 })
 
 const tokenUnit = declareRoute.get('/v1/tokens/:network/:token', {
-  bad: {
+  refusedSample: {
     what: 'a token that is no address',
     params: () => ({ network: '1', token: 'x' }),
     error: 'unsupported_address',
   },
-  costliest: {},
+  costliestSample: {},
   summary: 'Symbol and decimals of a token',
   description:
     'As the token’s contract says: anybody may give a token any symbol. Two nodes have to agree. An address that is no token has decimals 0.',
@@ -241,10 +241,10 @@ function statusHeaders({ status }: TxStatus): Answer['headers'] {
 
 const status = (longPolls: LongPolls) =>
   declareRoute.get('/v1/names/register/tx/:tx', {
-    costliest: {},
-    bounds: { 'names[]': `rule: the first ${MAX_STATUS_NAMES}` },
+    costliestSample: {},
+    listBounds: { 'names[]': `rule: the first ${MAX_STATUS_NAMES}` },
     summary: 'The status of a registration transaction',
-    beyond:
+    interfaceNotes:
       '`network`, `sender`, `paid`, `names`, `more`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy`, `updatedAt` and `trouble`, where they apply. A malformed transaction id is 400 `invalid_request`.',
     description:
       'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',

@@ -68,8 +68,8 @@ const search = declareProcedure('names.search', {
   description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_LISTED} with a text.`,
   cacheSource: 'journal',
   price: DIRECTORY_PRICE,
-  costliest: { what: '50 names', query: { input: '{"offset":900}' } },
-  bounds: { 'result.data.items[]': PAGE, 'result.data.items[].chainIds[]': CHAINS },
+  costliestSample: { what: '50 names', query: { input: '{"offset":900}' } },
+  listBounds: { 'result.data.items[]': PAGE, 'result.data.items[].chainIds[]': CHAINS },
   input: z.object({
     offset,
     limit,
@@ -99,8 +99,8 @@ const leaderboard = declareProcedure('names.leaderboard', {
   description:
     'Then by the number of their names, then by age. Ranked again in the background, once a minute where something changed.',
   price: SEVERAL_STATEMENTS_PRICE,
-  costliest: { what: '50 clusters', query: { input: '{}' } },
-  bounds: { 'result.data[]': PAGE, 'result.data[].chainIds[]': CHAINS },
+  costliestSample: { what: '50 clusters', query: { input: '{}' } },
+  listBounds: { 'result.data[]': PAGE, 'result.data[].chainIds[]': CHAINS },
   input: z.object({ offset, limit, orderBy: z.enum(['rank-asc']).nullish() }),
   example: { offset: 0, limit: 50, orderBy: 'rank-asc' },
   data: z.array(
@@ -137,8 +137,8 @@ const get = declareProcedure('names.get', {
   summary: 'A name of a cluster, or below a community',
   description: 'Null where nobody holds it.',
   cacheSource: 'journal',
-  costliest: { query: ({ name }) => ({ input: JSON.stringify({ name }) }) },
-  bounds: { 'result.data.chainIds[]': CHAINS },
+  costliestSample: { query: ({ name }) => ({ input: JSON.stringify({ name }) }) },
+  listBounds: { 'result.data.chainIds[]': CHAINS },
   input: z.object({ name: z.string() }),
   example: { name: 'seedling' },
   data: NameSchema.extend({ backingWei: wei, chainIds }).nullable(),
@@ -160,11 +160,11 @@ const ofOwner = declareProcedure('names.getNamesByOwnerAddress', {
   summary: 'The names of an address',
   description: `The first ${OWNED_NAMES_PAGE_SIZE}, oldest first, those below communities last. \`GET /v1/names/owner/address/:address\` has pages.`,
   cacheSource: 'journal',
-  costliest: {
+  costliestSample: {
     what: '1,000 names',
     query: ({ owner }) => ({ input: JSON.stringify({ address: owner }) }),
   },
-  bounds: { 'result.data[]': `page: the first ${OWNED_NAMES_PAGE_SIZE}` },
+  listBounds: { 'result.data[]': `page: the first ${OWNED_NAMES_PAGE_SIZE}` },
   input: z.object({ address: z.string() }),
   example: { address: '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5' },
   data: z.array(NameSchema),
@@ -185,11 +185,11 @@ const clusterById = declareProcedure('clusters.getClusterById', {
   summary: 'A cluster with its public wallets',
   description: 'As `GET /v1/clusters/id/:id` without a key.',
   cacheSource: 'journal',
-  costliest: {
+  costliestSample: {
     what: '1,000 wallets',
     query: ({ clusterId }) => ({ input: JSON.stringify({ id: clusterId }) }),
   },
-  bounds: { 'result.data.wallets[]': CHAINS, 'result.data.wallets[].chainIds[]': 'rule: one' },
+  listBounds: { 'result.data.wallets[]': CHAINS, 'result.data.wallets[].chainIds[]': 'rule: one' },
   input: z.object({ id: z.string() }),
   example: { id: '0x38cd811679ffbef5bd03bc9fd3e822f56107600568e6b106604fcf8503b40ca8' },
   data: z.object({

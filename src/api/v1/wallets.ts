@@ -58,8 +58,8 @@ export const clusterCreationRoute = (
 ) =>
   declareRoute.post(path, {
     ...texts,
-    costliest: { as: 'other' },
-    privateTo: 'caller',
+    costliestSample: { as: 'other' },
+    privateDataFor: 'caller',
     auth: 'required',
     errors: CHANGE_ERRORS,
     async handle({ session }, context) {
@@ -75,13 +75,13 @@ const create = clusterCreationRoute('/v1/clusters', {
 })
 
 const add = declareRoute.post('/v1/clusters/wallets', {
-  bad: {
+  refusedSample: {
     what: 'a text that is no address',
     body: () => [{ address: 'x', name: 'x' }],
     error: 'unsupported_address',
   },
-  privateTo: null,
-  costliest: { what: '100 wallets', as: 'other', body: addMaxWalletsBody },
+  privateDataFor: null,
+  costliestSample: { what: '100 wallets', as: 'other', body: addMaxWalletsBody },
   example: { body: walletsExample },
   summary: 'Add wallets to the cluster of this wallet',
   description:
@@ -95,13 +95,13 @@ const add = declareRoute.post('/v1/clusters/wallets', {
 })
 
 const rename = declareRoute.put('/v1/clusters/wallets/names', {
-  bad: {
+  refusedSample: {
     what: 'a text that is no address',
     body: () => [{ address: 'x', name: 'x' }],
     error: 'unsupported_address',
   },
-  privateTo: null,
-  costliest: {
+  privateDataFor: null,
+  costliestSample: {
     as: 'other',
     body: ({ other, freshName }) => [{ address: other, name: freshName() }],
   },
@@ -125,9 +125,13 @@ const rename = declareRoute.put('/v1/clusters/wallets/names', {
 })
 
 const remove = declareRoute.delete('/v1/clusters/wallets', {
-  bad: { what: 'a text that is no address', body: () => ['x'], error: 'unsupported_address' },
-  privateTo: null,
-  costliest: {
+  refusedSample: {
+    what: 'a text that is no address',
+    body: () => ['x'],
+    error: 'unsupported_address',
+  },
+  privateDataFor: null,
+  costliestSample: {
     what: '100 wallets',
     as: 'other',
     body: ({ evmAddress }) => makeSampleList(100, evmAddress),
@@ -153,9 +157,9 @@ const remove = declareRoute.delete('/v1/clusters/wallets', {
 const MAX_WAIT_MS = 30_000
 
 const verify = declareRoute.post('/v1/clusters/verify/:clusterId', {
-  privateTo: null,
+  privateDataFor: null,
   example: { status: 403 },
-  costliest: { as: 'other' },
+  costliestSample: { as: 'other' },
   summary: 'Verify this wallet in a cluster that lists it',
   description:
     'The wallet leaves its former cluster. If it was the last verified wallet there, the names of the former cluster move with it. The signature of a sign-in with `cluster`, at most 11 minutes old, is kept as public evidence, also where the wallet is verified already.',

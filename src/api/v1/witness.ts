@@ -65,8 +65,12 @@ async function networkOf({ pool }: Context, isLog: (head: TreeHead) => boolean) 
  */
 export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosigner }) => [
   declareRoute.post('/v1/witness/add-checkpoint', {
-    bad: { what: 'text without a checkpoint', body: () => 'old 0', error: 'invalid_request' },
-    costliest: { body: () => 'old 0\n\n' },
+    refusedSample: {
+      what: 'text without a checkpoint',
+      body: () => 'old 0',
+      error: 'invalid_request',
+    },
+    costliestSample: { body: () => 'old 0\n\n' },
     summary: 'Signs a checkpoint of a log that has only grown since the last one',
     body: z.string(),
     isText: true,
@@ -102,8 +106,8 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
     },
   }),
   declareRoute.get('/v1/witness/:log/checkpoint', {
-    bad: null,
-    costliest: {},
+    refusedSample: null,
+    costliestSample: {},
     summary: 'The newest checkpoint of a log that this witness has signed',
     params: z.object({ log: z.string().describe('SHA-256 of the log’s name, hex') }),
     responses: { 200: { description: 'A signed note', schema: z.string(), type: TEXT } },

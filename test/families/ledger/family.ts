@@ -14,8 +14,12 @@ import { ledgerWatcher } from './watcher.js'
 const sender: PickSampleAddress = ({ evmAddress }) => evmAddress()
 
 const quote = declareRoute.post('/v1/names/register/ledger', {
-  bad: { what: '101 names', body: sampleQuoteBody(LEDGER.label, sender, 101), error: 'too_many' },
-  costliest: { what: '100 names', body: sampleQuoteBody(LEDGER.label, sender, 100) },
+  refusedSample: {
+    what: '101 names',
+    body: sampleQuoteBody(LEDGER.label, sender, 101),
+    error: 'too_many',
+  },
+  costliestSample: { what: '100 names', body: sampleQuoteBody(LEDGER.label, sender, 100) },
   summary: 'Orders for registering names from the ledger',
   body: RegistrationBody.extend({ network: z.string() }),
   price: CHAIN_CALL_PRICE,
