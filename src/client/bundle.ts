@@ -3,13 +3,13 @@ import type { BundleWallet, ContractCheck } from '../registry/transparencyLog/ev
 import type { Client } from './client.js'
 import { ClusterdError, logMismatchError } from './error.js'
 import { withTimeLimit } from './time.js'
-import { type KeptHead, type LogOptions, LogReader } from './transparencyLog.js'
+import { type LogOptions, LogReader, type TreeHeadJson } from './transparencyLog.js'
 import type { CallOptions } from './types.js'
 
 /** Checkpoints that were read: of the feed's log, and of the evidence log (null where the service has none). */
 export interface BundleHeads {
-  feed: KeptHead
-  evidence: KeptHead | null
+  feed: TreeHeadJson
+  evidence: TreeHeadJson | null
 }
 
 /** Options of `verifyBundle`. `witnesses` are the witnesses of the feed's log. An evidence log has no witnesses. */

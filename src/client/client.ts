@@ -19,7 +19,7 @@ import type {
   Method,
   PathOf,
   QuoteFamily,
-  QuoteFrom,
+  QuoteOfFamily,
   Schemas,
   TransactionStatus,
 } from './types.js'
@@ -29,10 +29,10 @@ type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
 export type QuoteRequest<N extends string = string> = EvmQuoteInput & { network: N }
 /** Quote on network `N`. For the type `string`, a quote of any family. */
 export type QuoteOn<N extends string> = N extends LabelledQuoteFamily
-  ? QuoteFrom<N>
+  ? QuoteOfFamily<N>
   : string extends N
-    ? QuoteFrom<QuoteFamily>
-    : QuoteFrom<'evm'>
+    ? QuoteOfFamily<QuoteFamily>
+    : QuoteOfFamily<'evm'>
 type Added = Input<'POST', '/v1/clusters/wallets'>['body']
 type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 

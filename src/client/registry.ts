@@ -2,7 +2,7 @@ import { bytesToHex } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
 import { abortReasonOf, withTimeLimit } from './time.js'
-import { type KeptHead, type LogOptions, LogReader } from './transparencyLog.js'
+import { type LogOptions, LogReader, type TreeHeadJson } from './transparencyLog.js'
 import type { Answer, CallOptions, FeedEvent } from './types.js'
 
 /** Any node of the hub's chain, as an EIP-1193 provider: a viem client, or a wallet's provider. */
@@ -27,7 +27,7 @@ type Proof = Answer<'GET', '/v1/proof'>
 /** Result of a comparison with the hub: the service's proof, and the checkpoint of the compared log. */
 export type VerifiedRegistry = Proof & {
   /** Checkpoint of the transparency log that was read, to pass as `last` next time. */
-  head: KeptHead
+  head: TreeHeadJson
 }
 
 type Registration = Pick<Extract<FeedEvent, { type: 'REGISTER_NAME' }>, 'from' | 'data'>

@@ -57,7 +57,7 @@ export interface SignedHead extends TreeHead {
 }
 
 /** Size and root of a transparency log's tree, in values that JSON can represent. */
-export interface KeptHead extends Omit<TreeHead, 'root'> {
+export interface TreeHeadJson extends Omit<TreeHead, 'root'> {
   /** Root hash, base64. */
   root: string
 }
@@ -81,7 +81,7 @@ export interface LogOptions {
   /** Domain with which the log's name begins (`names.example`). Needed if the key also signs for other services. */
   domain?: string | undefined
   /** Checkpoint that was verified last. The log may only have grown since. */
-  last?: TreeHead | KeptHead | undefined
+  last?: TreeHead | TreeHeadJson | undefined
   /**
    * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that this
    * log has lost are accepted as lost. A log older than the log of `last` is refused.
@@ -143,12 +143,12 @@ export class LogReader {
   }
 
   /** Checkpoint that was verified last, in values that JSON can represent. Null before the first checkpoint. */
-  get last(): KeptHead | null {
+  get last(): TreeHeadJson | null {
     return this.#last && { ...this.#last, root: toBase64(this.#last.root) }
   }
 
   /** @throws TypeError for a value that is no checkpoint */
-  set last(last: TreeHead | KeptHead | null) {
+  set last(last: TreeHead | TreeHeadJson | null) {
     this.#last = last && treeHeadOf(last)
   }
 
@@ -234,7 +234,7 @@ export class LogReader {
 
   /** Entries up to a checkpoint, in order. Each is proved by the checkpoint's tree. */
   async *entries(
-    head: TreeHead | KeptHead,
+    head: TreeHead | TreeHeadJson,
     { signal }: { signal?: AbortSignal } = {},
   ): AsyncGenerator<LogEntry> {
     const tree = new GrowingTree(this.#tree)
@@ -395,7 +395,7 @@ export class LogReader {
 }
 
 /** A checkpoint with its root as bytes. @throws TypeError for a value that is no checkpoint */
-function treeHeadOf({ origin, size, root }: TreeHead | KeptHead): TreeHead {
+function treeHeadOf({ origin, size, root }: TreeHead | TreeHeadJson): TreeHead {
   const bytes = typeof root === 'string' ? fromBase64(root) : root
   const isRoot = bytes instanceof Uint8Array && bytes.length === HASH_BYTES
   if (typeof origin === 'string' && Number.isSafeInteger(size) && size >= 0 && isRoot)

@@ -22,11 +22,11 @@ export {
   verifyRegistry,
 } from './registry.js'
 export {
-  type KeptHead,
   type LogEntry,
   type LogOptions,
   LogReader,
   type SignedHead,
   type TreeHead,
+  type TreeHeadJson,
 } from './transparencyLog.js'
 export type { LogWitnesses } from './witnesses.js'

@@ -15,7 +15,7 @@ import {
   quoteErrors,
   quoteOfRequest,
   quoteSamples,
-  RegistrationBody,
+  RegistrationBodySchema,
 } from '../v1/quotes.js'
 import { sharedCheckRouteFields, TX_STATUSES, unusedStatusUnits } from '../v1/register.js'
 import { addressSchema, nameSchema, txIdSchema } from '../v1/schemas.js'
@@ -86,7 +86,7 @@ const register = declareRoute.post('/v0.1/register', {
   summary: 'Transaction data for registering names',
   interfaceNotes:
     'With the network `solana`, `gasToken.decimals` is the text `lamports`, `transactionData` a list of transactions, and `expiresAt` is there.',
-  body: RegistrationBody.extend({
+  body: RegistrationBodySchema.extend({
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
     referralAddress: addressSchema.optional().describe('Who is credited for the registration'),
   }),

@@ -31,7 +31,7 @@ const amounts = Object.fromEntries(
 const named = z.object({ name: nameSchema, ...amounts })
 
 /** Body of a registration. Each route adds its fields for the network and the referral. */
-export const RegistrationBody = z.object({
+export const RegistrationBodySchema = z.object({
   sender: addressSchema,
   names: z.array(named).min(1).max(MAX_CHANGES_OF_REQUEST),
 })
@@ -49,7 +49,7 @@ function amountOf(element: z.output<typeof named>, path: string): unknown {
   return given[0] && element[given[0]]
 }
 
-type QuoteRequestBody = z.output<typeof RegistrationBody> & { network: string }
+type QuoteRequestBody = z.output<typeof RegistrationBodySchema> & { network: string }
 
 /** The quote for the body of a request. @throws as `quoteRegistrationOnChain` */
 export function quoteOfRequest(
@@ -140,7 +140,7 @@ function quoteRoute(form: FamilyInterface): Route {
     interfaceNotes: form.interfaceNotes,
     description: form.description,
     price: form.price,
-    body: RegistrationBody.extend({
+    body: RegistrationBodySchema.extend({
       network: z.string().openapi({
         description: `Label of the chain to pay on; ${family.label === null ? 'it also' : 'testnet=true'} selects the testnet`,
         example: example[0],
