@@ -57,7 +57,7 @@ async function ofCommunity(context: Context, community: string, names: readonly 
   const { pool, network } = context
   const records = await findCommunityNameRecords(pool, network, community, names)
   return records.map((record) => ({
-    ...ownedBelowCommunity(context, record),
+    ...communityNameRecord(context, record),
     owner: record.address,
     cluster: record.cluster,
   }))

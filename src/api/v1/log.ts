@@ -13,7 +13,6 @@ import {
   type EntryBundle,
   parseTilePath,
   rangeHashFromTiles,
-  type Tile,
   tileAt,
   tileKey,
   tilesForRanges,
@@ -24,7 +23,6 @@ import {
   rootOfInclusionProof,
 } from '../../registry/transparencyLog/tree.js'
 import { type Answer, answerOfType, NO_STORE, okAnswer } from '../http/answer.js'
-import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireFilledMirror } from '../http/freshness.js'
 import { declareRoute } from '../http/route.js'
