@@ -6,7 +6,10 @@ import { EnsRequestError, runOrThrowEnsRequestError } from './error.js'
 
 export type DecodedEnsName = ReturnType<typeof decodeEnsName>
 
-/** Names that ENSIP-15 leaves unchanged. Other names need tables whose unpacking takes a fifth of a second, once. */
+/**
+ * Matches names that ENSIP-15 leaves unchanged. Other names need normalization tables, whose unpacking takes a fifth of
+ * a second once.
+ */
 const PLAIN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -57,7 +60,7 @@ function labelsOf(bytes: Buffer): string[] {
   while (bytes[at] !== 0) {
     const end = at + 1 + bytes[at]!
     const label = utf8.decode(bytes.subarray(at + 1, end))
-    // a dot inside a label makes one label look like two
+    // a label with a dot would look like two labels
     if (!(end < bytes.length) || label.includes('.')) throw new RangeError('malformed')
     labels.push(label)
     at = end

@@ -19,16 +19,16 @@ import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
 import {
   isCheckpointStored,
   type MirrorWorkerOptions,
+  mirrorRefusalError,
   parsePreviousLog,
   readNewestCheckpoint,
-  refusalOf,
 } from './worker.js'
 
 const POLL_MS = 5_000
 
 /**
- * Mirrors the evidence log of a source, once the feed's log is of the same generation. A source of an earlier version
- * has none.
+ * Mirrors the evidence log of a source, once the feed's mirrored log is of the same generation. A source of an earlier
+ * version has no evidence log.
  */
 export function evidenceMirrorWorker({
   network,
@@ -63,7 +63,7 @@ export function evidenceMirrorWorker({
             if (before) await storePreviousFeedLog(db, place, before)
             await storeMirroredEvidence(db, network, generation, { from, texts })
           } catch (error) {
-            throw refusalOf(error, `Entry ${from} of ${origin}`)
+            throw mirrorRefusalError(error, `Entry ${from} of ${origin}`)
           }
           await storeTiles(db, place, generation, tiles)
         }

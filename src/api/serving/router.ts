@@ -8,8 +8,8 @@ export interface RouteMatch {
 }
 
 /**
- * Creates the router. It finds the first route whose path matches, case-insensitively and with or without a slash at
- * the end; null where none matches, and for a path that can't be decoded.
+ * Creates the router. The router returns the first route whose path matches, case-insensitively and with or without a
+ * slash at the end; null where no route matches, and for a path that cannot be decoded.
  */
 export function createRouter(routes: readonly Route[]) {
   const table = routes.flatMap((route) =>
@@ -50,8 +50,8 @@ const ORIGIN = /^https?:\/\/[^/?]*/i
 const PATH = /^\/[^?]*/
 
 /**
- * The URL of a request as path and query. A proxy may send it with its origin (RFC 9112, 3.2.2), and one that joins two
- * paths with doubled slashes.
+ * The URL of a request as path and query. A proxy may send the URL with its origin (RFC 9112, 3.2.2), or with doubled
+ * slashes where the proxy has joined two paths.
  */
 export function normalizeUrl(url: string): string {
   const local = url.startsWith('/') ? url : url.replace(ORIGIN, '')

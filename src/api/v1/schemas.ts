@@ -4,7 +4,10 @@ import { NAME_RULES_TEXT } from '../../registry/primitives/nameRule.js'
 import { OTHER_CHAIN_ADDRESS_TYPES } from '../../registry/primitives/otherAddress.js'
 import { z } from '../http/schema.js'
 
-/** Schemas that several routes share. Their examples are the local world's seeded name, its wallet and its cluster. */
+/**
+ * Schemas that several routes share. The examples are a name, its wallet and its cluster in the local world (the test
+ * network on one machine).
+ */
 
 export const addressSchema = z.string().openapi({
   description: `${Object.values(ADDRESS_TYPE_NAMES).join(' or ')} address (responses have hex in lower case); look-ups, lists of wallets and signers also accept addresses of other chains`,

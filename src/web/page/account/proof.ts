@@ -1,5 +1,5 @@
 import { bytesToHex } from '../../../client/bytes.js'
-import { requireCluster } from '../../../client/membership.js'
+import { requireClusterInMessage } from '../../../client/membership.js'
 import { callApi } from '../lib/api.js'
 import { readChains } from '../lib/money.js'
 import type { ConnectedAccount } from './wallets/kind.js'
@@ -32,7 +32,7 @@ export async function walletProofOf(
   const { message, signingDate } = await callApi<{ message: string; signingDate: string }>(path, {
     isTestnet,
   })
-  requireCluster(message, more.cluster)
+  requireClusterInMessage(message, more.cluster)
   return { signature: await sign(message), signingDate, ...named }
 }
 

@@ -2,7 +2,7 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { ClusterdError } from '../../../client/error.js'
-import { NOT_SIGNED } from '../../../client/membership.js'
+import { SIGNATURE_NOT_KEPT_TEXT } from '../../../client/membership.js'
 import { familyOfLabel } from '../../../registry/families.js'
 import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
@@ -318,7 +318,7 @@ function useWalletActions(
       const signed = await signMembershipWith(connectedAccount, cluster, isTestnet)
       if (!signed) {
         await reload()
-        throw new Error(NOT_SIGNED)
+        throw new Error(SIGNATURE_NOT_KEPT_TEXT)
       }
       const when = isPrivate ? 'once the wallet is' : 'in some 12 minutes'
       await reload(`Signed. The signature is public ${when}.`)
