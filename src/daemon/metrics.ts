@@ -10,7 +10,7 @@ import { type ProcessSnapshot, processAlarms } from './snapshot.js'
 const JOB_KINDS = Object.keys(JOB_KIND)
 const OPEN_JOB_STATES = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed')
 
-/** Sample by which the metric of the alarms exists while there is none. */
+/** Sample that keeps the metric `clusterd_alarm` present while there is no alarm. */
 const NO_ALARM = [{ alarm: 'none', network: '', chain: '', subject: '' }, 0] as const
 
 /**

@@ -6,7 +6,7 @@ import { type Html, html } from '../ops/port/html.js'
 import { JOB_STATE, type JobState } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { NETWORKS } from '../registry/primitives/network.js'
-import { payingAccount, type RelayerState } from '../relayer/relayerState.js'
+import { payingAccountCells, type RelayerState } from '../relayer/relayerState.js'
 import type { ProcessSnapshot, ServedChain } from './snapshot.js'
 import { installationStatus } from './status.js'
 
@@ -16,7 +16,7 @@ const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as 
 
 /** The operator's page: problems, chains, leaders, the outbox, nodes and loops. */
 export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Promise<Html> {
-  // this page is needed most while the database is unavailable, so sections that need it are left out then
+  // this page is needed most while the database is unavailable, so sections that need the database are then left out
   const [status, stored] = await Promise.all([
     installationStatus(snapshot, pool),
     nullIfDatabaseUnavailable(storedOf(pool)),
@@ -100,11 +100,11 @@ const problemsOf = ({ problems, alarms }: Status): Html =>
 const proseOf = (text: string): unknown[] =>
   text.split('`').map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
 
-/** A paying account, with its balance and the days for which the balance lasts. Only the leading process knows it. */
+/** Row of a paying account, with its balance. Empty where another process leads, which alone knows the balance. */
 function accountRow(state: RelayerState): object[] {
   const { network, chain, balance } = state
   if (balance === null) return []
-  const { isLow, account, ...shown } = payingAccount(state, balance)
+  const { isLow, account, ...shown } = payingAccountCells(state, balance)
   return [
     {
       network,

@@ -12,9 +12,9 @@ import { SERVICE_VERSION } from '../ops/version.js'
 import type { Network } from '../registry/primitives/network.js'
 import { NAME_PROOF_LOOP } from './proof.js'
 import {
-  alarmsOf,
+  collectAlarms,
   isConsequence,
-  ofChain,
+  withChainName,
   type ProcessSnapshot,
   type ServedChain,
 } from './snapshot.js'
@@ -54,7 +54,7 @@ export async function checkProcessReadiness(snapshot: ProcessSnapshot, pool: pg.
   }
 }
 
-/** What the processes of an installation have stored about it. */
+/** State of an installation, as its processes have stored it in the database. */
 interface StoredState {
   states: readonly StoredChainState[]
   leaders: readonly Leader[]
@@ -67,7 +67,7 @@ export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Poo
   const { stored, fault } = await readStored(pool)
   const { leaders, mirrored } = stored ?? NOTHING_STORED
   const chains = chainsOf(snapshot, stored)
-  const { problems, warnings } = alarmsOf(snapshot, [
+  const { problems, warnings } = collectAlarms(snapshot, [
     ...databaseProblems(snapshot, fault),
     ...(stored ? unindexed(snapshot, stored) : []),
     ...chains.flatMap((chain) => chainAlarm(chain, stored) ?? []),
@@ -118,7 +118,7 @@ function databaseProblems({ loops }: ProcessSnapshot, fault: string): ProblemWit
   return fault === '' || isNamed ? [] : [{ alarm: 'ClusterdDatabaseAway', text: fault }]
 }
 
-/** A problem with its remedy and a link. */
+/** Form of an alarm in /status: the problem with its remedy and a link. */
 const alarmAnswer = ({ alarm, text }: ProblemWithAlarm, seeded: readonly string[]) => ({
   text,
   remedy: REMEDIES[alarm],
@@ -157,7 +157,7 @@ function chainAlarm(
 ): ProblemWithAlarm | null {
   if (problem === null) return null
   const isExplained = !stored || !isLed(stored.leaders, chain.network, 'index')
-  return isExplained && isConsequence(problem) ? null : ofChain(chain, problem)
+  return isExplained && isConsequence(problem) ? null : withChainName(chain, problem)
 }
 
 const isMirrored = (
@@ -216,10 +216,7 @@ const unrelayed = (snapshot: ProcessSnapshot, stored: StoredState): ProblemWithA
       network,
     }))
 
-/**
- * Why the names of a mirrored network are not proved, as far as this process knows. Null while the proof may still
- * come.
- */
+/** Problem of the worker that proves a mirrored network's names. Null if the worker's last step did not fail. */
 function unproved(network: Network, { loops }: ProcessSnapshot): ProblemWithAlarm | null {
   const failed = loops.find((loop) => loop.name === NAME_PROOF_LOOP && loop.network === network)
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null

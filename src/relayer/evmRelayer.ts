@@ -35,7 +35,7 @@ import {
   ChainRelayer,
   type ChainRelayerOptions,
   jobLogFields,
-  QUIET_EVERY_MS,
+  COSTLY_READ_INTERVAL_MS,
 } from './chainRelayer.js'
 import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
@@ -116,7 +116,7 @@ export class EvmRelayer extends ChainRelayer {
     this.state.nonceGaps = gaps
     this.state.nonceClaimed = claimed
     // a local chain may lose confirmed transactions at any time
-    this.quietMs = isSound && !this.#isLocal ? QUIET_EVERY_MS : 0
+    this.quietMs = isSound && !this.#isLocal ? COSTLY_READ_INTERVAL_MS : 0
     const nowMs = this.clock.nowMs()
     const due = await findDueEvmJobs(this.#options.pool, this.key!, nowMs, this.setAside)
     const held = due.filter(({ nonce }) => nonce !== null)
@@ -230,8 +230,8 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /**
-   * New jobs of a message. On local networks we are the only verifier. A refused execution is queued too, so that it is
-   * shown as parked.
+   * New jobs of a message. On local networks we are the only verifier. An execution that we refuse is queued too, so
+   * that operators see a parked job.
    */
   #jobsFor(message: StoredMessage, { lane, messageLib }: DeliveryPath): NewJob[] {
     const job = { chain: this.#options.at.chain, subject: message.guid }
@@ -347,8 +347,8 @@ export class EvmRelayer extends ChainRelayer {
   }
 }
 
-/** A chain on which an EVM relayer sends transactions. */
-export const evmRelayerChain = (
+/** Creates an EVM chain's entry for the list of chains on which the relayer sends transactions. */
+export const createEvmRelayerChain = (
   target: RelayTarget,
   { account, settings }: Pick<EvmRelayerOptions, 'account' | 'settings'>,
 ): RelayerChain => ({

@@ -14,7 +14,7 @@ const DECIMALS = { wei: 18, lamports: 9 } as const
 /** Rent of an account without data, lamports. Fees must leave the authority at least this much. */
 export const RENT_LAMPORTS = 890_880n
 
-/** State of one chain's relayer: the process's snapshot, its alarms, metrics and the operator's page show it. */
+/** State of one chain's relayer, from which alarms, metrics and the operator's page are made. */
 export interface RelayerState {
   network: Network
   /** Label of the chain. */
@@ -125,7 +125,7 @@ const isLow = ({ unit, balance, runwayMs }: RelayerState): boolean =>
     : balance !== null && balance < LOW_BALANCE_LAMPORTS
 
 /** Cells of the paying account on the operator's page. */
-export function payingAccount(state: RelayerState, balance: bigint) {
+export function payingAccountCells(state: RelayerState, balance: bigint) {
   const { unit, account, signedToday, runwayMs } = state
   const coins = (amount: bigint) => formatUnits(amount, DECIMALS[unit])
   return {

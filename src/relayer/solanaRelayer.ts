@@ -226,8 +226,8 @@ function accountsOf(payment: Row['payment']): number {
 }
 
 /**
- * Bytes that a transaction of 1,232 bytes has for payments, beside signature, fee payer, blockhash, six accounts of the
- * instruction and the compute budget.
+ * Bytes for payments in a transaction of 1,232 bytes: the rest is for signature, fee payer, blockhash, six accounts of
+ * the instruction and the compute budget.
  */
 export const SOLANA_TX_CAPACITY = {
   of: () => 888,
@@ -259,8 +259,8 @@ interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'rele
   open(): Promise<{ chain: number }>
 }
 
-/** The chain of a network's Solana program. */
-export const solanaRelayerChain = ({ pollMs, ...options }: SolanaPayerOptions): RelayerChain => ({
+/** Creates the entry of a network's Solana program for the list of chains on which the relayer sends transactions. */
+export const createSolanaRelayerChain = ({ pollMs, ...options }: SolanaPayerOptions): RelayerChain => ({
   label: SOLANA.label,
   followsOthers: true,
   pollMs,

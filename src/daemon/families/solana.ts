@@ -8,7 +8,7 @@ import type { SolanaChainSource } from '../../indexer/solana/watcher.js'
 import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelayerChain } from '../../relayer/run.js'
-import { solanaRelayerChain } from '../../relayer/solanaRelayer.js'
+import { createSolanaRelayerChain } from '../../relayer/solanaRelayer.js'
 import { findHub } from './evm.js'
 import { type DaemonChainFamily, type OpenedChain, rpcFaultLogger } from './family.js'
 
@@ -28,8 +28,8 @@ export interface OpenedSolanaChain extends OpenedChain, SolanaChainSource {
 }
 
 /**
- * Opens a network's Solana cluster with the genesis from the configuration or the database. If neither has it and the
- * chain is unavailable, its watcher opens it later, so that it delays nothing else. Loads Solana's libraries.
+ * Opens a network's Solana cluster with the genesis hash from the configuration or the database. If neither has the hash
+ * and the nodes are unavailable, the chain's watcher opens the chain later. Loads Solana's libraries.
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {
@@ -64,7 +64,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
       chain: row.chain,
     }
   }
-  // a hash that is not configured is stored for good
+  // a genesis hash that is not configured is stored permanently, so a quorum of nodes has to report it
   const readGenesis = () => rpc.quorum(() => rpc.genesisHash())
   const open = async () => register(genesisHash ?? (await readGenesis()))
   if (genesisHash) await open()
@@ -92,7 +92,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
     pollMs,
     balances: chain.balances,
     watch: (ctx, reporting) => [paymentWatcherWorker(ctx, { chain, open }, reporting)],
-    payer: solanaRelayerChain({ signer, releaseAfterMs, pollMs, open }),
+    payer: createSolanaRelayerChain({ signer, releaseAfterMs, pollMs, open }),
   }
 }
 
@@ -101,7 +101,7 @@ const isSolanaChain = (opened: OpenedChain): opened is OpenedSolanaChain => 'pay
 /** Solana clusters: at most one for each network, with price feeds on the hub. */
 export const solanaFamily: DaemonChainFamily = {
   testWallet({ solana }) {
-    // a local Solana cluster serves both networks
+    // a local Solana cluster serves mainnet and testnet
     const [rpcUrl = null] = (solana.mainnet ?? solana.testnet)?.rpcUrls ?? []
     return {
       key: SOLANA.addressType,
