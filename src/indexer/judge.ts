@@ -93,7 +93,7 @@ export function paymentJudgeWorker(
       log.info({ network, ...outcome }, 'payments of communities are in the journal')
       return 'progressed'
     },
-    // ends when no payment has waited for so long: in an outage that lasts, the oldest one waits on
+    // the alarm ends when no payment has waited for ALARM_AFTER_MS any more
     alarms() {
       const { waiting, sinceMs, reason } = judge.state
       if (sinceMs === null || Date.now() - sinceMs < ALARM_AFTER_MS) return []

@@ -18,7 +18,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
 import { createBackfillProgressLog, type IndexerCallbacks } from './progress.js'
 
-/** A chain that is indexed. */
+/** A chain, with what its workers need to index it. */
 export interface IndexedChainSource {
   readonly label: string
   readonly pollMs: number
@@ -31,7 +31,7 @@ export interface IndexedChainSource {
   watch(ctx: LeaderContext, reporting: IndexerCallbacks): Worker[]
 }
 
-/** The chains of one network. */
+/** The chains of one network, and the settings of the workers that run beside the chains' workers. */
 export interface NetworkChainSources {
   /** The hub and all other chains. */
   chains: readonly IndexedChainSource[]
@@ -98,8 +98,8 @@ export function runIndexers(
 const WRITE_STATES_EVERY_MS = 2_000
 
 /**
- * Creates a worker that stores the chains' states at intervals, for processes that do not index. It stores them at once
- * when a change affects quotes, and at the first answer of a chain, for which a starting daemon waits.
+ * Creates a worker that stores the chains' states at intervals, for processes that do not index. `onAdvance` makes the
+ * worker store them at once, if a change affects quotes or a chain, for which a starting daemon waits, answered first.
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createLoopWaker()
@@ -134,7 +134,7 @@ function workersOf(
   sources: NetworkChainSources,
   on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & {
     logNotify: LoopWaker
-    /** Of the feed's log, and of the evidence log. */
+    /** The last signed checkpoints of the feed's log and of the evidence log. */
     logMemories: readonly LastSignedFeedLog[]
   },
 ): Worker[] {
@@ -157,7 +157,7 @@ function workersOf(
       feedLogWorker(ctx, {
         ...sources.log,
         memory,
-        // witnesses know the log of the feed only
+        // witnesses sign checkpoints of the feed's log only
         ...(i === 0
           ? {
               notify: on.logNotify,

@@ -200,7 +200,7 @@ const commonFields = (
   blockHash: null,
   payer: storedAddress('solana', payer),
   referral: referral.some((byte) => byte !== 0) ? Buffer.from(referral) : null,
-  // not the block's time, which a node may invent: the program adds the same holding time to each payment
+  // calculated from the program's deadline, since one node may invent the block's time
   paidMs: Number(reclaimableAt) * 1_000 - program.heldMs,
 })
 

@@ -104,7 +104,7 @@ export class PaymentWatcher {
   readonly #stages = new LoopStageTimer()
   /** Discarded by a failed step. */
   #memory: Memory | null = null
-  // a failed step keeps these two, so that frequent failures delay neither the searches nor the alarm
+  // a failed step keeps `#search` and `#shortfall`, so that frequent failures delay neither searches nor the alarm
   /** Start of the last search, ms. `isDone` is false while it has not succeeded. */
   #search: { startedMs: number; isDone: boolean }
   #shortfall: Shortfall | null = null
@@ -133,7 +133,7 @@ export class PaymentWatcher {
     } catch (error) {
       // the database transaction may have been committed, so the cursor is read again
       this.#memory = null
-      // the search may have been too long to end
+      // the failed search may have covered too many slots, so the next one begins with few
       if (this.#shortfall) this.#shortfall.lateSlots = LATE_SLOTS
       const errorAlarm = alarmOfNoQuorumError(error)
       Object.assign(state, { lastError: chainErrorSentence(error), errorAlarm })
@@ -202,7 +202,7 @@ export class PaymentWatcher {
   #planList(memory: Memory, wasNotified: boolean) {
     const nowMs = this.#nowMs()
     const shortfall = this.#shortfall
-    // a clock that was set back counts as time passed: nothing waits until it reaches the earlier time again
+    // a clock that was set back counts as time passed, so that no search waits until the clock reaches the old time again
     const isPast = (sinceMs: number, ms: number) => Math.abs(nowMs - sinceMs) >= ms
     const isUrgent = shortfall !== null || !this.#search.isDone
     const everyMs = isUrgent ? SEARCH_EVERY_MS : LATE_SEARCH_EVERY_MS
@@ -323,7 +323,7 @@ export class PaymentWatcher {
     shortfall.sinceMs = Math.min(shortfall.sinceMs, nowMs)
     const forMs = nowMs - shortfall.sinceMs
     if (forMs >= shortfall.rereadAfterMs) {
-      // a wrong answer may have hidden the payments of a transaction that was read: all are read again
+      // a wrong answer may have hidden the payments of a transaction that was read, so all transactions are read again
       tracker.forgetRead()
       shortfall.rereadAfterMs *= 2
     }
