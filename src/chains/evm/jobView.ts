@@ -104,7 +104,7 @@ export function combineEvmJobStates(
   }
 }
 
-/** Limits what a node reports that no second node confirms. */
+/** Stands for a missing second node: with this state among the reported ones, nothing combines to `confirmed`. */
 const UNCOMPARED = { done: 'unconfirmed', nonce: 'unconfirmed' } as const
 
 /** Number of receipts that confirm a transaction with the same outcome. */

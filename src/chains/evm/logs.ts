@@ -151,7 +151,7 @@ async function listLogs(
   return ordered(await call<RawLog[]>('eth_getLogs', [filter]), addresses, { from, to })
 }
 
-/** What to do where a node refuses the logs of a single block as too large. */
+/** Advice to an operator whose node refuses the logs of a single block as too large. */
 export const ANSWER_LIMIT_ADVICE = ": raise the node's limit for answers, or replace its URL"
 
 /**

@@ -20,7 +20,7 @@ import {
   readLastConfirmedHashes,
   readNewestRunningHashes,
   trustBasisOf,
-  trustOfRange,
+  trustBasisOfRange,
 } from '../../chains/evm/runningHash/prove.js'
 import { RangeFetcher } from '../../chains/evm/runningHash/rangeFetcher.js'
 import { isCoveredByRunningHash } from '../../chains/evm/runningHash/ranges.js'
@@ -351,7 +351,7 @@ export class ChainIndexer {
     replaced: ReplacedRows,
   ): Promise<void> {
     const { chain, row } = this.#options
-    const trust = proved.map((range) => trustOfRange(chain, range)).at(-1)
+    const trust = proved.map((range) => trustBasisOfRange(chain, range)).at(-1)
     const last = proved.at(-1)?.answer
     const hashes = last?.runningHashes?.answer ?? []
     const to = last

@@ -22,8 +22,8 @@ const INCLUSION_MS = 10 * 60_000
 const POLL_MS = 500
 
 /**
- * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. First it
- * waits for a pending transaction of an earlier run, so that nothing is sent twice.
+ * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until the transaction is mined.
+ * Before that, waits for a pending transaction of an earlier run, so that nothing is sent twice.
  * @throws Error with one sentence
  */
 export async function sendDeploymentCall(
