@@ -3,7 +3,7 @@ import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { EvmJobTx, JobProgress } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
-import { parseQuantity, type RpcCall, rpcQuantity } from '../rpc/evm.js'
+import { parseQuantity, type RpcCall, toRpcQuantity } from '../rpc/evm.js'
 import { areBidsDelivered, type PaidBid, readPacketState } from './bridge/calls.js'
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
@@ -149,7 +149,7 @@ async function readNonce(
 ): Promise<EvmJobState['nonce']> {
   if (nonce === null) return 'next'
   const countAt = async (block: number) =>
-    Number(await ask<Hex>('eth_getTransactionCount', [signer, rpcQuantity(block)]))
+    Number(await ask<Hex>('eth_getTransactionCount', [signer, toRpcQuantity(block)]))
   const used = await countAt(latest)
   if (used < nonce) return 'later'
   if (used === nonce) return 'next'
@@ -165,9 +165,9 @@ async function readDone(
   if (call.kind === 'noop') return kind === 'noop' ? 'confirmed' : 'no'
   const isDoneAt = async (block: number): Promise<boolean> => {
     if (call.kind === 'deliver')
-      return areBidsDelivered(ask, call.hub, call.bids, rpcQuantity(block))
+      return areBidsDelivered(ask, call.hub, call.bids, toRpcQuantity(block))
     if ('payments' in call) return areNoPaymentsHeld(ask, call.payments, call.of, block)
-    const state = await readPacketState(ask, call.endpoint, call.packet, rpcQuantity(block))
+    const state = await readPacketState(ask, call.endpoint, call.packet, toRpcQuantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
   }
   if (!(await isDoneAt(latest))) return 'no'

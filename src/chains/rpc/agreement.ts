@@ -16,7 +16,7 @@ export class NodesSilentError extends NoQuorumError {
   override name = 'NodesSilentError'
 }
 
-/** Waits for equal answers of two nodes. Returns `fallback` while there are none. */
+/** Resolves to `fallback` if too few nodes give equal answers (NoQuorumError). */
 export const fallbackIfNoQuorum = <T>(request: Promise<T>, fallback: T): Promise<T> =>
   fallbackOnExpectedError(request, (error) => error instanceof NoQuorumError, fallback)
 
@@ -29,7 +29,7 @@ export interface AgreementOptions<T> {
   about?: string | undefined
 }
 
-/** An answer that distinct nodes gave equally. Only `NodeAnswers` makes one, so nothing else can state who gave it. */
+/** An answer that distinct nodes gave equally. Only `NodeAnswers` creates instances, so `givers` is never made up. */
 class Agreed<T, Node> {
   /** The nodes that gave the answer, each once, the first giver first. */
   readonly givers: readonly Node[]
@@ -49,7 +49,7 @@ class Agreed<T, Node> {
     return this.givers.length
   }
 
-  /** What follows from the answer without a further question: the same nodes stand for it. */
+  /** A value derived from the answer, with the same givers. */
   map<R>(follow: (answer: T) => R): AgreedAnswer<R, Node> {
     return new Agreed(follow(this.#answer), this.givers)
   }
@@ -58,8 +58,8 @@ class Agreed<T, Node> {
 export type AgreedAnswer<T, Node = { readonly host: string }> = Agreed<T, Node>
 
 /**
- * Answers of nodes to one question: one answer a node, and a later answer of a node replaces its earlier one. Agreement
- * is counted here, over distinct nodes, and nowhere else.
+ * Answers of nodes to one question, one for each node: a later answer of a node replaces the node's earlier answer. Only
+ * this class counts whether distinct nodes agree.
  */
 export class NodeAnswers<Node, T> {
   readonly #answers = new Map<Node, T>()

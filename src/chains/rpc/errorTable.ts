@@ -99,9 +99,9 @@ export const HTTP_STATUS_TABLE: readonly ErrorRow[] = [
 
 /**
  * Errors that the HTTP status does not decide: by code, then by wording, which is the least reliable. A refusal ends a
- * call, so only an error by the rules of the EVM counts as a refusal. Sending needs no wordings: a transaction's hash and
- * the account's nonce decide (`broadcastTransaction`). Wordings for pruned state are in evm/transactions.ts, for mints in
- * solana/tokens.ts.
+ * call, so only an error by the rules of the EVM counts as a refusal. Errors of sent transactions need no wordings, since
+ * `broadcastTransaction` asks for the transaction's hash. Wordings for pruned state are in evm/transactions.ts, for mints
+ * in solana/tokens.ts.
  */
 export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
   { source: 'JSON-RPC 2.0', fault: 'unable', reason: 'method_missing', codes: [-32_601] },

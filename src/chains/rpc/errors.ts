@@ -51,7 +51,7 @@ export class RefutedAnswerError extends RpcError {
   }
 }
 
-/** Nodes refuse a transaction, and none of them has it. The reason and the message are those of one node's error. */
+/** Nodes refuse a transaction that none of them has. The reason and the message are those of one node's error. */
 export class RefusedByNodesError extends RpcError {
   override name = 'RefusedByNodesError'
 
@@ -253,7 +253,7 @@ const REASONS_OF_NODES: ReadonlySet<string> = new Set([
   'internal',
 ])
 
-/** True if a node answered with a JSON-RPC error that may concern what was sent, and not the caller or the node. */
+/** True if a node answered with a JSON-RPC error that may concern the sent transaction, not the caller or the node. */
 export const isRefusalByNode = (error: unknown): error is RpcError =>
   isErrorAnswer(error) && !REASONS_OF_NODES.has((error as RpcError).reason)
 

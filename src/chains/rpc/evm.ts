@@ -12,7 +12,7 @@ import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nod
 
 export type { RpcCall }
 
-export const rpcQuantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
+export const toRpcQuantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
 const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
 

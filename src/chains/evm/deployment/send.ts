@@ -3,7 +3,7 @@ import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { addPriceMargin } from '../../margins.js'
 import { RefusedByNodesError, RpcError } from '../../rpc/errors.js'
-import { type EvmRpc, type RpcCall, rpcQuantity } from '../../rpc/evm.js'
+import { type EvmRpc, type RpcCall, toRpcQuantity } from '../../rpc/evm.js'
 import { contractErrorOfRevert } from '../bridge/calls.js'
 import { doubledGasFees, type GasFees, maxTransactionCostWei } from '../gasFees.js'
 import { createGasPriceCap, readGasFees } from '../gasPrice.js'
@@ -35,7 +35,7 @@ export async function sendDeploymentCall(
   const { address: from } = account
   await waitUntilNoTransactionPending(chain, from)
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
-    const tx = { from, to: call.to, data: call.data, value: rpcQuantity(call.value) }
+    const tx = { from, to: call.to, data: call.data, value: toRpcQuantity(call.value) }
     const [fees, balance] = await Promise.all([
       readGasFees(ask),
       ask<Hex>('eth_getBalance', [from, 'latest']),
@@ -137,7 +137,7 @@ export async function findDeploymentBlock(
 ): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {
     const hasCode = async (block: number) =>
-      (await ask<Hex>('eth_getCode', [address, rpcQuantity(block)])) !== '0x'
+      (await ask<Hex>('eth_getCode', [address, toRpcQuantity(block)])) !== '0x'
     const head = Number(await ask<Hex>('eth_blockNumber', []))
     return findFirstBlockWhere(head, hasCode).catch(() => null)
   })

@@ -10,7 +10,7 @@ import {
   RefutedAnswerError,
   transientError,
 } from '../../rpc/errors.js'
-import { type RpcCall, rpcQuantity } from '../../rpc/evm.js'
+import { type RpcCall, toRpcQuantity } from '../../rpc/evm.js'
 import { HELD_EVENT_TOPIC, PAYMENT_EVENT_TOPIC } from '../community/logs.js'
 import { type BlockHeader, type RawLog, requireBlockHeader } from '../logs.js'
 
@@ -201,7 +201,7 @@ export async function readAtBlock<T>(
       )
   }
   await assertHeader()
-  const answer = await call<T>(method, [what, rpcQuantity(number)])
+  const answer = await call<T>(method, [what, toRpcQuantity(number)])
   await assertHeader()
   return answer
 }

@@ -33,7 +33,7 @@ import {
   hasSameLogs,
   isCoveredByRunningHash,
   logRangeSource,
-  proveOnlyRange,
+  proveRangeOfSingleNode,
   rangeOfBlocks,
   readBlocksInRanges,
 } from './ranges.js'
@@ -312,7 +312,7 @@ export async function proveBlocks(
   }
   const about = `the logs of blocks ${seen.from}-${seen.to}`
   const confirmed = await chain.rpc.agreed(ask, { isProved: !top, about })
-  await proveOnlyRange(chain, confirmed)
+  await proveRangeOfSingleNode(chain, confirmed)
   return [confirmed]
 }
 
