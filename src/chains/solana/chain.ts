@@ -10,7 +10,7 @@ import { readTxByTwoNodes, TOKEN_CACHE_OPTIONS, TX_STATE_CACHE_OPTIONS } from '.
 import { createSolanaCommunityPaymentPort } from './community/port.js'
 import { createRefundPort } from './openPayments.js'
 import { createSolanaQuoter, type SolanaQuoterOptions } from './quote.js'
-import { hasReached, readSignatureStatuses, readTransaction } from './reads.js'
+import { hasReachedCommitment, readSignatureStatuses, readTransaction } from './reads.js'
 import { createRegistrarClient, type RegistrarClient } from './registrar.js'
 import { readTokenBalance } from './tokens.js'
 
@@ -85,7 +85,7 @@ async function lookUp(
   const [status] = await readSignatureStatuses(call, [signature])
   if (!status) return { state: 'unknown' }
   const { slot, err, confirmations } = status
-  const isConfirmed = confirmations === null || hasReached(status, commitment)
+  const isConfirmed = confirmations === null || hasReachedCommitment(status, commitment)
   const need = commitment === 'confirmed' ? 1 : FINAL_CONFIRMATIONS
   const tx = await readTransaction(call, registrar, signature, 'confirmed')
   return {

@@ -17,7 +17,7 @@ import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { createCommunityPaymentInstructions, type NumberedPayment } from './community/program.js'
 import { readOpenPayments } from './openPayments.js'
 import {
-  hasReached,
+  hasReachedCommitment,
   readLatestBlockhash,
   readRegistrarState,
   readSignatureStatuses,
@@ -262,7 +262,7 @@ function statusOf(status: SignatureStatus | null, commitment: Commitment): Solan
   if (!status) return null
   const { err } = status
   const error = err === null ? null : transactionErrorName(err)
-  return { isConfirmed: hasReached(status, commitment), error }
+  return { isConfirmed: hasReachedCommitment(status, commitment), error }
 }
 
 /** JSON-RPC code of a transaction that fails its simulation. */

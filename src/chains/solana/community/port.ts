@@ -74,7 +74,7 @@ export function createSolanaCommunityPaymentPort(
         )
         return { symbol: null, decimals: decimals ?? 0 }
       }),
-    // rules with this token enter the journal
+    // two nodes have to agree, because rules with this token enter the journal
     isToken: (token) =>
       asking(() =>
         rpc.quorum(
