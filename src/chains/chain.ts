@@ -294,7 +294,7 @@ export interface EvmChainPort extends ChainPort {
   tokenUnit: NonNullable<CommunityPaymentPort['tokenUnit']>
   /** Number of configured nodes. */
   readonly nodes: number
-  /** Whether one node says that an account has code: enough to refuse its signature. @throws ChainUnavailableError */
+  /** True if one node reports that an account has code: enough to refuse its signature. @throws ChainUnavailableError */
   seemsToHaveCode(account: Hex): Promise<boolean>
   /**
    * Asks a wallet's contract whether a signature is valid (ERC-1271, ERC-6492). Two nodes have to give equal answers where

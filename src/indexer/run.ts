@@ -18,7 +18,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
 import { createBackfillProgressLog, type IndexerCallbacks } from './progress.js'
 
-/** A chain, with what its workers need to index it. */
+/** A chain to index: its label, polling interval and reader of balances, and the creation of its workers. */
 export interface IndexedChainSource {
   readonly label: string
   readonly pollMs: number
@@ -98,8 +98,8 @@ export function runIndexers(
 const WRITE_STATES_EVERY_MS = 2_000
 
 /**
- * Creates a worker that stores the chains' states at intervals, for processes that do not index. `onAdvance` makes the
- * worker store them at once, if a change affects quotes or a chain, for which a starting daemon waits, answered first.
+ * Creates a worker that stores the chains' states at intervals, for processes that do not index. `onAdvance` wakes the
+ * worker at once after a change that affects quotes, and after a chain's first answer, for which a starting daemon waits.
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createLoopWaker()

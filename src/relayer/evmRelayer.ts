@@ -141,7 +141,7 @@ export class EvmRelayer extends ChainRelayer {
     }))
   }
 
-  /** Whether a job has a call. False also where our own code fails to make it: the job's own step then reports why. */
+  /** True if a job has a call. False also where building the call fails by a fault of our code, which the job's step reports. */
   #hasCall(row: Row, nowMs: number): boolean {
     try {
       return typeof this.#callOf(row, nowMs) !== 'string'

@@ -19,7 +19,7 @@ import {
   type SolanaJobSnapshot,
 } from './machine/blockhash.js'
 import { applyJobEvent, type JobDecisionContext, type JobEvent } from './machine/index.js'
-import { RENT_LAMPORTS } from './relayerState.js'
+import { EMPTY_ACCOUNT_RENT_LAMPORTS } from './relayerState.js'
 import type { RelayerChain } from './run.js'
 
 /** Transactions that are handled in parallel. */
@@ -153,7 +153,7 @@ export class SolanaRelayer extends ChainRelayer {
     )
     if (groups.length === 0) return
     const { maxFee } = this.#signer
-    const affordable = Number(((await this.readBalance()) - RENT_LAMPORTS) / maxFee)
+    const affordable = Number(((await this.readBalance()) - EMPTY_ACCOUNT_RENT_LAMPORTS) / maxFee)
     await this.#guardAll(groups, alive, async (group, i) => {
       if (i < affordable) await this.#act(group, { ...NOT_SIGNED, payment: HELD })
       else

@@ -155,7 +155,7 @@ async function sign(
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === null) throw error
-    // sends the last transaction again: nothing replaces it, and nodes may have dropped it
+    // sends the last transaction again: no replacement was signed, and nodes may have dropped the transaction
     const last = nonce === null ? undefined : job.txs.at(-1)
     const isTaken =
       last?.purpose === purpose &&

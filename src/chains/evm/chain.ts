@@ -44,7 +44,7 @@ import {
 export interface ConfirmedHead {
   /** Number of the block. Negative while no block is confirmed. */
   confirmed: number
-  /** Hash of the finalized or safe block. Null where it is not known, as where blocks are confirmed by their depth. */
+  /** Hash of the finalized or safe block. Null where the hash is not known, or blocks are confirmed by their depth. */
   confirmedHash: Hex | null
   /** Time of the finalized or safe block, ms. Null where blocks are confirmed by their depth. */
   confirmedMs: number | null

@@ -6,7 +6,7 @@ export class NoQuorumError extends ChainUnavailableError {
   override name = 'NoQuorumError'
 }
 
-/** Nodes gave unequal answers to a call whose answer is accepted for good. */
+/** Nodes gave unequal answers to a call whose answer would be accepted permanently. */
 export class NodesDisagreeError extends NoQuorumError {
   override name = 'NodesDisagreeError'
 }
@@ -25,7 +25,7 @@ export interface AgreementOptions<T> {
   isSame?: (a: T, b: T) => boolean
   /** True if `ask` checks answers against agreed data. A node that fails the check has answered, but has no vote. */
   isProved?: boolean | undefined
-  /** What is asked about, for errors, such as `block 7`. */
+  /** Subject of the question in error messages, such as `block 7`. */
   about?: string | undefined
 }
 

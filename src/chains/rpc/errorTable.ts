@@ -9,7 +9,7 @@ export type RpcFault =
   /** Any other error: try another node, or try later. */
   | 'transient'
 
-/** Parts of a node's error, by their source. */
+/** Parts of a node's error with which the rows of the tables are compared. */
 export interface RpcErrorParts {
   /** HTTP status; 0 without a response. */
   status: number
@@ -23,7 +23,7 @@ export interface RpcErrorParts {
   byFamily: RpcFault | undefined
 }
 
-/** What an error means: a fault, or `unable`: this node does not support the call, so the next one is asked. */
+/** Meaning of an error: a fault, or `unable` if this node does not support the call, so that the next node is asked. */
 export type RpcErrorMeaning = RpcFault | 'unable'
 
 /** Row of an error table. A row matches an error if all of its conditions hold. */

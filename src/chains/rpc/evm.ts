@@ -98,7 +98,8 @@ export interface RpcCallerOptions {
 }
 
 /**
- * Creates a caller of a node or signer over HTTP. It returns raw results, does not retry, and throws classified errors.
+ * Creates a caller of a node or signer over HTTP. The caller returns raw results, does not retry, and throws classified
+ * errors.
  */
 export function createEvmRpcCaller(
   url: string,

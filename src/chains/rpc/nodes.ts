@@ -235,7 +235,7 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Asks for an answer that is accepted for good: two nodes have to give equal answers where two are configured. A node
+   * Asks for an answer that is accepted permanently: two nodes have to give equal answers where two are configured. A node
    * that fails, rests or asked to wait does not count as an answer, and no node counts twice, however often it was asked.
    * @param ask gets the first answer of another node, if there is one. `ask` may then request less data, and returns the
    * first answer itself if the node's data are equal
@@ -309,7 +309,7 @@ export class RpcPool<Hash extends string> {
     )
   }
 
-  /** Asks these nodes last for `REFUTED_MS`, because their answers contradict data proved on the chain. */
+  /** Makes the pool ask the nodes of some hosts last for `REFUTED_MS`: their answers contradict data proved on the chain. */
   refute(hosts: ReadonlySet<string>, error: RefutedAnswerError): void {
     for (const node of this.#nodes)
       if (hosts.has(node.host)) {

@@ -115,7 +115,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
       }),
     /**
      * Sends a transaction (base64); may be repeated.
-     * @returns why the nodes refused it; null when a node accepted it
+     * @returns reason of the nodes' refusal; null when a node accepted the transaction
      */
     send: async (raw: string): Promise<string | null> => {
       const [verdict] = await rpc.toEveryNode(

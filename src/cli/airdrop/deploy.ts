@@ -4,7 +4,7 @@ import { createEvmChainRpc } from '../../chains/evm/chain.js'
 import { createContractReader, encodeContractCall } from '../../chains/evm/contracts/read.js'
 import {
   DEPLOYMENT_PROXY,
-  distributorContractCreation,
+  buildDistributorCreation,
 } from '../../chains/evm/deployment/creation.js'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/deployment/send.js'
@@ -39,7 +39,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
       throw new Error('Say --token and --ends-at: the distributor is constructed with both.')
     const config = requireConfiguredChain(airdrop.label)
     const chain = { label: airdrop.label, chainId: config.chainId, rpc: createEvmChainRpc(config) }
-    const made = distributorContractCreation(encoded)
+    const made = buildDistributorCreation(encoded)
     const account = signingAccountOfOptions(command)
     const steps = await stepsFor(chain, airdrop, {
       made,
@@ -60,7 +60,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
 }
 
 interface FundingPlan {
-  made: ReturnType<typeof distributorContractCreation>
+  made: ReturnType<typeof buildDistributorCreation>
   token: Hex
   /** End of the airdrop, Unix time in seconds. */
   endsAtS: number

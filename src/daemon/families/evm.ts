@@ -137,7 +137,7 @@ interface OpenedEvmChain extends OpenedChain {
 const isEvm = (opened: OpenedChain): opened is OpenedEvmChain => 'evm' in opened
 
 /** The EVM chain that is the hub of a network. */
-export const findHub = (opened: readonly OpenedChain[], network: string) =>
+export const findHubChain = (opened: readonly OpenedChain[], network: string) =>
   opened.filter(isEvm).find(({ evm }) => evm.network === network && evm.role === 'hub')?.evm
 
 /** The EVM chains: hubs and spokes. */

@@ -9,7 +9,7 @@ import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelayerChain } from '../../relayer/run.js'
 import { createSolanaRelayerChain } from '../../relayer/solanaRelayer.js'
-import { findHub } from './evm.js'
+import { findHubChain } from './evm.js'
 import { type DaemonChainFamily, type OpenedChain, rpcFaultLogger } from './family.js'
 
 export interface OpenSolanaOptions extends Pick<SolanaQuoterOptions, 'network' | 'config' | 'hub'> {
@@ -117,7 +117,7 @@ export const solanaFamily: DaemonChainFamily = {
     const solanaChains: OpenedChain[] = []
     for (const network of NETWORKS) {
       const solanaConfig = config.solana[network]
-      const hub = findHub(opened, network)
+      const hub = findHubChain(opened, network)
       if (!solanaConfig || !hub) continue
       const opening = openSolanaChain({
         pool: ctx.pool,

@@ -125,7 +125,10 @@ export function evmIndexerWorker(
   }
 }
 
-/** Blocks of configured minimum bids that the journal has not, or has with another value. A rewind to the block adds one. */
+/**
+ * Blocks of configured minimum bids that are missing from the journal, or have another value there. A rewind to such a
+ * block applies the minimum bid.
+ */
 export async function findUnappliedMinimumBids(
   pool: pg.Pool,
   { config }: EvmChain,

@@ -43,8 +43,8 @@ const MAX_LATE_SLOTS = 432_000
 /** Interval of the searches while payments are missing, ms. */
 const SEARCH_EVERY_MS = 5_000
 /**
- * Interval of the searches while no payment is missing. They find outcomes that a node listed late, which no counter of
- * the program reveals. LATE_SLOTS last about a minute, so two searches cover each slot.
+ * Interval of the searches while no payment is missing. The searches find outcomes that a node listed late, which no
+ * counter of the program reveals. LATE_SLOTS last about a minute, so two searches cover each slot.
  */
 const LATE_SEARCH_EVERY_MS = 30_000
 /**
@@ -220,7 +220,7 @@ export class PaymentWatcher {
     return { isDue, isSearch, lateSlots }
   }
 
-  /** Reads listed transactions and stores what they contain. @returns how much was stored */
+  /** Reads listed transactions and stores their payments and outcomes. @returns numbers of stored items */
   async #storeTransactions(
     memory: Memory,
     listed: readonly ListedTransaction[],
@@ -342,7 +342,7 @@ interface Shortfall {
   sinceMs: number
   /** Time after which all transactions are read again, ms. Then it is doubled. */
   rereadAfterMs: number
-  /** Number of slots before the cursor that the next search covers. Each search doubles it. */
+  /** Number of slots before the cursor that the next search covers. Each search doubles the number. */
   lateSlots: number
 }
 
@@ -363,7 +363,7 @@ async function load(options: PaymentWatcherOptions, stages: LoopStageTimer) {
     listedTo: cursor.signature && bs58.encode(cursor.signature),
     /** Time when the program's transactions were last listed, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
-    /** The stored unconfirmed payments: their number, and their ids and transactions. Null before the first write. */
+    /** Number of the stored unconfirmed payments, and their ids and transactions as text, null before the first write. */
     tail: { payments: 0, ids: null as string | null },
   }
 }

@@ -29,7 +29,7 @@ export function parkJobOnceUnmineable<Job extends JobProgress>(job: Job): Job {
 
 /** Resumes a parked job, which keeps its spending and failures. */
 export function resumeJob<Job extends JobProgress>(job: Job): Job {
-  // sent alone, so that it is not parked again for its cost
+  // a job that was parked for its cost is sent alone, so that the job is not parked again
   if (job.state === 'parked')
     return {
       ...job,

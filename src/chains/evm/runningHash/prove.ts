@@ -52,7 +52,7 @@ export interface StoredCursor {
 export const hasRunningHashes = ({ config }: EvmChain): boolean =>
   contractsWithRunningHash(config).length > 0
 
-/** How far logs can be trusted: whether a running hash covers the chain's logs, and how many nodes agreed. */
+/** Basis of trust in logs: whether a running hash covers the chain's logs, and the number of nodes that agreed. */
 export function trustBasisOf(chain: EvmChain, nodes: number): LogTrustBasis {
   if (isCoveredByRunningHash(chain)) return { trust: 'proved', nodes }
   return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
@@ -191,7 +191,7 @@ export type CheckedLogRange = ConfirmedLogRange & {
 }
 
 /**
- * How far a range can be trusted.
+ * Basis of trust in the logs of a range.
  * @throws RpcError where the running hashes of the chain's contracts are not known
  */
 export function trustBasisOfRange(

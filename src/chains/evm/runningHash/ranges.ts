@@ -39,7 +39,7 @@ export interface ConfirmedLogRange {
   lastHash: Buffer
 }
 
-/** How the logs of ranges of blocks are read, and from how many nodes. */
+/** Reader of logs in ranges of blocks, with the nodes to read from and the width of the ranges. */
 export interface BlockRangeSource<Range> {
   rpc: EvmRpc
   width: LogRangeWidth
