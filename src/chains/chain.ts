@@ -196,8 +196,8 @@ export interface CommunityPaymentPort {
    */
   recentBalance?(token: string, wallet: string): Promise<bigint>
   /**
-   * Unit in which people read and type a token's amounts. Two nodes have to agree, because typed prices are converted by
-   * this unit. Absent on chains without tokens.
+   * Unit in which people read and type a token's amounts. Two nodes have to agree, because typed prices are converted
+   * by this unit. Absent on chains without tokens.
    * @returns decimals 0 where the address is no token @throws ChainUnavailableError
    */
   tokenUnit?(token: string): Promise<TokenUnit>
@@ -249,7 +249,8 @@ export interface RefundPort {
   /**
    * Transaction by which a bidder withdraws what the hub owes for bids from this chain.
    * @param to receiver on the hub; null for the bidder's own address
-   * @returns null where the bidder is a contract on a spoke and `to` is null: the contract may not exist on the hub's chain
+   * @returns null where the bidder is a contract on a spoke and `to` is null: the contract may not exist on the hub's
+   * chain
    * @throws ChainUnavailableError, BridgeError
    */
   withdrawal?(bidder: string, to: string | null): Promise<UnsignedTransaction | null>
@@ -294,7 +295,10 @@ export interface EvmChainPort extends ChainPort {
   tokenUnit: NonNullable<CommunityPaymentPort['tokenUnit']>
   /** Number of configured nodes. */
   readonly nodes: number
-  /** True if one node reports that an account has code: enough to refuse its signature. @throws ChainUnavailableError */
+  /**
+   * True if one node reports that an account has code: enough to refuse its signature.
+   * @throws ChainUnavailableError
+   */
   seemsToHaveCode(account: Hex): Promise<boolean>
   /**
    * Asks a wallet's contract whether a signature is valid (ERC-1271, ERC-6492). Two nodes have to give equal answers where

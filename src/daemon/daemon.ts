@@ -317,9 +317,9 @@ export class Daemon {
   #startRelayer(ctx: NetworkContext, opened: readonly OpenedChain[]): void {
     const { network, log } = ctx
     const { roles, relayWatch, relayerKey } = this.#config
-    const parts = this.#families
-      .map((family) => family.relay?.(opened, this.#config, network))
-      .filter((part) => part !== undefined)
+    const parts = this.#families.flatMap(
+      (family) => family.relay?.(opened, this.#config, network) ?? [],
+    )
     for (const { problem } of parts) if (problem) log.warn({ network }, problem)
     const chains = parts.flatMap(({ sources }) => sources)
     if (chains.every(({ followsOthers }) => followsOthers)) return

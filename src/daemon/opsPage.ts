@@ -3,7 +3,7 @@ import type { NodeCounters } from '../chains/rpc/nodes.js'
 import { listJobs } from '../db/outbox/rows.js'
 import { nullIfDatabaseUnavailable } from '../db/pg/unavailable.js'
 import { type Html, html } from '../ops/port/html.js'
-import { JOB_STATE, type JobState } from '../registry/outbox.js'
+import { UNFINISHED_JOB_STATES } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { payingAccountCells, type RelayerState } from '../relayer/relayerState.js'
@@ -12,7 +12,6 @@ import { installationStatus } from './status.js'
 
 /** Maximum number of jobs on the page, the newest. */
 const JOBS_SHOWN = 100
-const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as JobState[]
 
 /** The operator's page: problems, chains, leaders, the outbox, nodes and loops. */
 export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Promise<Html> {
@@ -59,7 +58,8 @@ ${tableOf('Nodes', snapshot.chains.flatMap(nodeRows))}${tableOf('Loops', loops)}
 
 /** Section of the page with the outbox's open jobs. */
 async function storedOf(pool: pg.Pool): Promise<Html> {
-  const jobs = await listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN })
+  const shown = { networks: NETWORKS, states: UNFINISHED_JOB_STATES, limit: JOBS_SHOWN }
+  const jobs = await listJobs(pool, shown)
   const open = jobs.map(({ id, network, kind, state, reason, failures, createdMs, subject }) => ({
     job: id,
     state: badly(state === 'parked', `${state} ${reason ?? ''}`),

@@ -135,16 +135,6 @@ export function alarmLogWorker(
   }
 }
 
-/** Alarms of a chain that an unavailable database, a missing leader or a wrong clock also causes. */
-const CONSEQUENCES: ReadonlySet<AlarmName> = new Set<AlarmName>([
-  'ClusterdNotLed',
-  'ClusterdLoopHangs',
-  'ClusterdHeadStandsStill',
-  'ClusterdChainBehind',
-])
-
-export const isConsequence = ({ alarm }: ProblemWithAlarm): boolean => CONSEQUENCES.has(alarm)
-
 /** A chain's problem with the chain's name. */
 export const withChainName = (
   { network, label }: Pick<ServedChain, 'network' | 'label'>,

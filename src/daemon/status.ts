@@ -2,7 +2,12 @@ import type pg from 'pg'
 import { readChainStates, type StoredChainState } from '../db/chains/states.js'
 import { type Leader, readLeaders } from '../db/leaders/leaders.js'
 import { type MirroredNetwork, readMirrorAges, readMirroredNetworks } from '../db/mirror/mirrors.js'
-import { alarmLogFields, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from '../ops/alarms.js'
+import {
+  type AlarmName,
+  alarmLogFields,
+  type ProblemWithAlarm,
+  STUCK_LOOP_ALARM_MS,
+} from '../ops/alarms.js'
 import { type ChainState, chainProblem, headAgeMs, indexingLagMs } from '../ops/chainState.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
 import { errorSentence, fallbackOnExpectedError, isInternalError } from '../ops/logger/errors.js'
@@ -11,13 +16,7 @@ import { withTimeout } from '../ops/notify.js'
 import { SERVICE_VERSION } from '../ops/version.js'
 import type { Network } from '../registry/primitives/network.js'
 import { NAME_PROOF_LOOP } from './proof.js'
-import {
-  collectAlarms,
-  isConsequence,
-  withChainName,
-  type ProcessSnapshot,
-  type ServedChain,
-} from './snapshot.js'
+import { collectAlarms, type ProcessSnapshot, type ServedChain, withChainName } from './snapshot.js'
 
 /** Timeout of the database queries for /ready and /status, ms. */
 const PROBE_LIMIT_MS = 3_000
@@ -150,6 +149,14 @@ function chainsOf(snapshot: ProcessSnapshot, stored: StoredState | null): ChainS
   })
 }
 
+/** Alarms of a chain that an unavailable database, a missing leader or a wrong clock also causes. */
+const CONSEQUENT_ALARMS: ReadonlySet<AlarmName> = new Set<AlarmName>([
+  'ClusterdNotLed',
+  'ClusterdLoopHangs',
+  'ClusterdHeadStandsStill',
+  'ClusterdChainBehind',
+])
+
 /** The alarm of a chain's problem. Null where the problem follows from a database or a leader that is away. */
 function chainAlarm(
   { problem, ...chain }: ChainStatus,
@@ -157,7 +164,7 @@ function chainAlarm(
 ): ProblemWithAlarm | null {
   if (problem === null) return null
   const isExplained = !stored || !isLed(stored.leaders, chain.network, 'index')
-  return isExplained && isConsequence(problem) ? null : withChainName(chain, problem)
+  return isExplained && CONSEQUENT_ALARMS.has(problem.alarm) ? null : withChainName(chain, problem)
 }
 
 const isMirrored = (
@@ -191,25 +198,27 @@ const isLed = (leaders: readonly Leader[], network: Network, role: Leader['role'
 const isLedHere = ({ network, role }: Leader, { leads }: ProcessSnapshot): boolean =>
   leads.some((lead) => lead.network === network && lead.role === role && lead.isLeading)
 
+/** True if no process leads a network in a role. False for a mirrored network, which needs no such leader. */
+const isLeaderMissing = (
+  network: Network,
+  role: Leader['role'],
+  snapshot: ProcessSnapshot,
+  stored: StoredState,
+): boolean => !isMirrored(network, snapshot, stored) && !isLed(stored.leaders, network, role)
+
 /** Networks that nobody indexes, unless the database or the clock of this process is the cause. */
 function unindexed(snapshot: ProcessSnapshot, stored: StoredState): ProblemWithAlarm[] {
   if (installationProblems(snapshot.loops).length > 0) return []
   const networks = new Set(snapshot.chains.map(({ network }) => network))
   return [...networks]
-    .filter(
-      (network) =>
-        !isMirrored(network, snapshot, stored) && !isLed(stored.leaders, network, 'index'),
-    )
+    .filter((network) => isLeaderMissing(network, 'index', snapshot, stored))
     .map((network) => ({ alarm: 'ClusterdNotLed', text: `nobody indexes ${network}`, network }))
 }
 
-/** Networks whose jobs nobody delivers. None where a service leaves jobs to others, as a mirror does. */
+/** Networks whose jobs nobody delivers. */
 const unrelayed = (snapshot: ProcessSnapshot, stored: StoredState): ProblemWithAlarm[] =>
   snapshot.relayed
-    .filter(
-      (network) =>
-        !isMirrored(network, snapshot, stored) && !isLed(stored.leaders, network, 'relay'),
-    )
+    .filter((network) => isLeaderMissing(network, 'relay', snapshot, stored))
     .map((network) => ({
       alarm: 'ClusterdNotRelayed',
       text: `nobody relays for ${network}`,

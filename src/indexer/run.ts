@@ -32,7 +32,7 @@ export interface IndexedChainSource {
 }
 
 /** The chains of one network, and the settings of the workers that run beside the chains' workers. */
-export interface NetworkChainSources {
+interface NetworkChainSources {
   /** The hub and all other chains. */
   chains: readonly IndexedChainSource[]
   /** Creates the workers that maintain the network's tables, for one term of leadership. */
@@ -99,7 +99,8 @@ const WRITE_STATES_EVERY_MS = 2_000
 
 /**
  * Creates a worker that stores the chains' states at intervals, for processes that do not index. `onAdvance` wakes the
- * worker at once after a change that affects quotes, and after a chain's first answer, for which a starting daemon waits.
+ * worker at once after a change that affects quotes, and after a chain's first answer, for which a starting daemon
+ * waits.
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createLoopWaker()

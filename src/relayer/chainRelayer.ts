@@ -12,8 +12,8 @@ import type { JobStepOutcome, RelayerClock } from './step.js'
 
 const STATS_EVERY_MS = 5_000
 /**
- * Interval of costly reads, ms: calls to a chain on which no job waits, and the query for refused payments whose names are
- * registered. The query is slow, since strangers may cause many refusals.
+ * Interval of costly reads, ms: calls to a chain on which no job waits, and the query for refused payments whose names
+ * are registered. The query is slow, since strangers may cause many refusals.
  */
 export const COSTLY_READ_INTERVAL_MS = 60_000
 

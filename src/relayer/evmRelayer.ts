@@ -26,6 +26,7 @@ import { endParkedRefusals, parkOrResumeCostlyRefusals } from '../db/outbox/refu
 import type { JobRow } from '../db/outbox/rows.js'
 import { readSignerStats } from '../db/outbox/stats.js'
 import { queuePaymentDeliveries } from '../db/payments/open.js'
+import { DAY_MS } from '../ops/alarms.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError, isInternalError } from '../ops/logger/errors.js'
 import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../registry/outbox.js'
@@ -45,7 +46,6 @@ import type { RelayerChain } from './run.js'
 import { decideJobStep, isProgressOutcome, type JobStepOutcome, type SaveJob } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
-const DAY_MS = 86_400_000
 const RELEASES_EVERY_MS = 60_000
 /** Maximum number of transactions in one step. */
 const TRANSACTIONS_AT_ONCE = 200
@@ -141,7 +141,10 @@ export class EvmRelayer extends ChainRelayer {
     }))
   }
 
-  /** True if a job has a call. False also where building the call fails by a fault of our code, which the job's step reports. */
+  /**
+   * True if a job has a call. False also where building the call fails by a fault of our code, which the job's step
+   * reports.
+   */
   #hasCall(row: Row, nowMs: number): boolean {
     try {
       return typeof this.#callOf(row, nowMs) !== 'string'

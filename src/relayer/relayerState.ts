@@ -115,7 +115,11 @@ export function relayerProblems(state: RelayerState): RelayerProblem[] {
   if (isLow(state) && unit === 'wei')
     add('ClusterdRelayerRunsDry', `the balance ${on} runs dry`, runwayMs === 0)
   if (isLow(state) && unit === 'lamports')
-    add('ClusterdRelayAuthorityRunsDry', `${balance} lamports are left`, balance! <= EMPTY_ACCOUNT_RENT_LAMPORTS)
+    add(
+      'ClusterdRelayAuthorityRunsDry',
+      `${balance} lamports are left`,
+      balance! <= EMPTY_ACCOUNT_RENT_LAMPORTS,
+    )
   return problems
 }
 

@@ -28,7 +28,7 @@ export interface RelayerChain {
   open(options: ChainRelayerOptions): Promise<ChainRelayer>
 }
 
-export interface RelayRunOptions extends Omit<NetworkContext, 'metrics'> {
+interface RelayRunOptions extends Omit<NetworkContext, 'metrics'> {
   /** Chains on which the relayer sends transactions, the hub first. */
   chains: readonly RelayerChain[]
   /** True if this process has the key that pays for deliveries at the hub. */

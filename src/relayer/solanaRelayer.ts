@@ -260,7 +260,10 @@ interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'rele
 }
 
 /** Creates the entry of a network's Solana program for the list of chains on which the relayer sends transactions. */
-export const createSolanaRelayerChain = ({ pollMs, ...options }: SolanaPayerOptions): RelayerChain => ({
+export const createSolanaRelayerChain = ({
+  pollMs,
+  ...options
+}: SolanaPayerOptions): RelayerChain => ({
   label: SOLANA.label,
   followsOthers: true,
   pollMs,

@@ -37,7 +37,7 @@ export interface RelayerClock {
   random(): number
 }
 
-export interface JobStepDependencies {
+interface JobStepDependencies {
   sender: EvmJobSender
   save: SaveJob
   clock: RelayerClock

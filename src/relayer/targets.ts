@@ -24,7 +24,7 @@ export interface RelayTarget {
   path: DeliveryPath | null
 }
 
-export interface RelayPlan {
+interface RelayPlan {
   /** Chains on which the relayer sends transactions, the hub first. */
   targets: readonly RelayTarget[]
   /**

@@ -223,8 +223,8 @@ export async function readChainHeads(
 }
 
 /**
- * The highest block that two nodes call confirmed, where two are configured. A node whose finality stands still does not
- * delay two other nodes. `confirmedHash` is null unless two nodes call the same block their last confirmed one.
+ * The highest block that two nodes call confirmed, where two are configured. A node whose finality stands still does
+ * not delay two other nodes. `confirmedHash` is null unless two nodes call the same block their last confirmed one.
  * @param first heads of one of the nodes
  * @throws ChainUnavailableError
  */

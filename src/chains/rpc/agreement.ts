@@ -16,6 +16,10 @@ export class NodesSilentError extends NoQuorumError {
   override name = 'NodesSilentError'
 }
 
+/** True if too few nodes answered a call. False if nodes answered and contradict each other. */
+export const isSilenceOfNodes = (error: unknown): boolean =>
+  error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
+
 /** Resolves to `fallback` if too few nodes give equal answers (NoQuorumError). */
 export const fallbackIfNoQuorum = <T>(request: Promise<T>, fallback: T): Promise<T> =>
   fallbackOnExpectedError(request, (error) => error instanceof NoQuorumError, fallback)
@@ -58,8 +62,8 @@ class Agreed<T, Node> {
 export type AgreedAnswer<T, Node = { readonly host: string }> = Agreed<T, Node>
 
 /**
- * Answers of nodes to one question, one for each node: a later answer of a node replaces the node's earlier answer. Only
- * this class counts whether distinct nodes agree.
+ * Answers of nodes to one question, one for each node: a later answer of a node replaces the node's earlier answer.
+ * Only this class counts whether distinct nodes agree.
  */
 export class NodeAnswers<Node, T> {
   readonly #answers = new Map<Node, T>()

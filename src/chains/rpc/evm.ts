@@ -90,7 +90,7 @@ interface Answer {
   error?: unknown
 }
 
-export interface RpcCallerOptions {
+interface RpcCallerOptions {
   /** Timeout of a call, ms. Default: the EVM method's. */
   timeoutOf?: (method: string, params: readonly unknown[]) => number
   /** Meaning of JSON-RPC codes in this chain family. */

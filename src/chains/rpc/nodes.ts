@@ -31,6 +31,7 @@ import {
 export {
   type AgreedAnswer,
   fallbackIfNoQuorum,
+  isSilenceOfNodes,
   NodesDisagreeError,
   NodesSilentError,
   NoQuorumError,
@@ -50,7 +51,7 @@ export interface RpcPoolOptions<Hash extends string> {
   onFault?: ((url: string, error: RpcError) => void) | undefined
 }
 
-export interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Hash> {
+interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Hash> {
   /** Creates a caller of a node, which throws RpcErrors. @param limitMs timeout of a call, if shorter than usual */
   connect(url: string, limitMs?: number): RpcCall
   /** Reads the genesis hash, and checks the chain id where the family has one. @throws WrongChainError */
@@ -235,12 +236,14 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Asks for an answer that is accepted permanently: two nodes have to give equal answers where two are configured. A node
-   * that fails, rests or asked to wait does not count as an answer, and no node counts twice, however often it was asked.
-   * @param ask gets the first answer of another node, if there is one. `ask` may then request less data, and returns the
-   * first answer itself if the node's data are equal
-   * @throws NodesDisagreeError; NodesSilentError where one node answered and another is needed; RpcError of fault refused
-   * where two nodes refuse; ChainUnavailableError. The cause is of fault too_much where a smaller question may help
+   * Asks for an answer that is accepted permanently: two nodes have to give equal answers where two are configured. A
+   * node that fails, rests or asked to wait does not count as an answer, and no node counts twice, however often it was
+   * asked.
+   * @param ask gets the first answer of another node, if there is one. `ask` may then request less data, and returns
+   * the first answer itself if the node's data are equal
+   * @throws NodesDisagreeError; NodesSilentError where one node answered and another is needed; RpcError of fault
+   * refused where two nodes refuse; ChainUnavailableError. The cause is of fault too_much where a smaller question may
+   * help
    */
   async agreed<T>(
     ask: (call: RpcCall, first: T | undefined, host: string) => Promise<T>,
@@ -309,7 +312,10 @@ export class RpcPool<Hash extends string> {
     )
   }
 
-  /** Makes the pool ask the nodes of some hosts last for `REFUTED_MS`: their answers contradict data proved on the chain. */
+  /**
+   * Makes the pool ask the nodes of some hosts last for `REFUTED_MS`: their answers contradict data proved on the
+   * chain.
+   */
   refute(hosts: ReadonlySet<string>, error: RefutedAnswerError): void {
     for (const node of this.#nodes)
       if (hosts.has(node.host)) {

@@ -5,7 +5,7 @@ export function cacheAnswerForDuration<T>(forMs: number, ask: () => Promise<T>):
   return cacheAnswersByKey(ask, { forMs: () => forMs, most: 1 })
 }
 
-export interface AnswerCacheOptions<T, A extends readonly unknown[] = []> {
+interface AnswerCacheOptions<T, A extends readonly unknown[] = []> {
   /** How long an answer is cached, ms. */
   forMs: (answer: T) => number
   /** Maximum number of cached answers. A further answer replaces the oldest one. */

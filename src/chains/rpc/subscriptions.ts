@@ -8,7 +8,7 @@ const PING_MS = 30_000
 /** Largest message, bytes. */
 const MAX_BYTES = 2 ** 20
 
-export interface SubscriptionOptions {
+interface SubscriptionOptions {
   /** WebSocket URLs, one for each attempt in turn. */
   urls: readonly string[]
   /** JSON-RPC requests that subscribe. */

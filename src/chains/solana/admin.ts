@@ -11,7 +11,7 @@ export const programDataAddress = (programId: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync([programId.toBuffer()], UPGRADEABLE_LOADER_PROGRAM)[0]
 
 /** Authorities of a registrar, and the time after which payers may take undecided payments back. */
-export interface RegistrarInitialSettings {
+interface RegistrarInitialSettings {
   admin: PublicKey
   relay: PublicKey
   treasury: PublicKey

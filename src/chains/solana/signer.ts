@@ -44,7 +44,7 @@ const MICRO = 1_000_000
 /** Compute units that a batch of the largest size needs at most. */
 const MAX_BATCH_UNITS = 200_000
 
-export interface SolanaSignerOptions {
+interface SolanaSignerOptions {
   rpc: SolanaRpc
   registrar: RegistrarClient
   commitment: Commitment

@@ -2,10 +2,7 @@ import { erc20Abi, type Hex } from 'viem'
 import { isoTimestamp } from '../../api/http/timestamps.js'
 import { createEvmChainRpc } from '../../chains/evm/chain.js'
 import { createContractReader, encodeContractCall } from '../../chains/evm/contracts/read.js'
-import {
-  DEPLOYMENT_PROXY,
-  buildDistributorCreation,
-} from '../../chains/evm/deployment/creation.js'
+import { DEPLOYMENT_PROXY, buildDistributorCreation } from '../../chains/evm/deployment/creation.js'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/deployment/send.js'
 import type { Airdrop } from '../../db/airdrop/airdrops.js'

@@ -99,7 +99,10 @@ export async function openEvmChain(
   }
 }
 
-/** Answer of a chain's nodes. Null if no node answers: the chain's worker will report the outage. @throws other errors */
+/**
+ * Answer of a chain's nodes. Null if no node answers: the chain's worker will report the outage.
+ * @throws other errors
+ */
 const nullIfAway = <T>(request: Promise<T>): Promise<T | null> =>
   fallbackOnExpectedError(request, (error) => error instanceof ChainUnavailableError, null)
 

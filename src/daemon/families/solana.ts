@@ -12,7 +12,7 @@ import { createSolanaRelayerChain } from '../../relayer/solanaRelayer.js'
 import { findHubChain } from './evm.js'
 import { type DaemonChainFamily, type OpenedChain, rpcFaultLogger } from './family.js'
 
-export interface OpenSolanaOptions extends Pick<SolanaQuoterOptions, 'network' | 'config' | 'hub'> {
+interface OpenSolanaOptions extends Pick<SolanaQuoterOptions, 'network' | 'config' | 'hub'> {
   /** The key that signs quotes, followed by earlier keys. */
   quoteKeys: readonly Uint8Array[]
   pool: pg.Pool
@@ -28,8 +28,8 @@ export interface OpenedSolanaChain extends OpenedChain, SolanaChainSource {
 }
 
 /**
- * Opens a network's Solana cluster with the genesis hash from the configuration or the database. If neither has the hash
- * and the nodes are unavailable, the chain's watcher opens the chain later. Loads Solana's libraries.
+ * Opens a network's Solana cluster with the genesis hash from the configuration or the database. If neither has the
+ * hash and the nodes are unavailable, the chain's watcher opens the chain later. Loads Solana's libraries.
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {

@@ -1,4 +1,3 @@
-import { ChainUnavailableError } from '../../chains/chain.js'
 import {
   type ChainHeads,
   type ConfirmedHead,
@@ -25,7 +24,12 @@ import {
 import { RangeFetcher } from '../../chains/evm/runningHash/rangeFetcher.js'
 import { isCoveredByRunningHash } from '../../chains/evm/runningHash/ranges.js'
 import { transientError } from '../../chains/rpc/errors.js'
-import { type AgreedAnswer, NodesDisagreeError, NodesSilentError } from '../../chains/rpc/nodes.js'
+import {
+  type AgreedAnswer,
+  isSilenceOfNodes,
+  NodesDisagreeError,
+  NodesSilentError,
+} from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/chains/chains.js'
 import { assertIndexingLeader, markCaughtUp, readJournalHead } from '../../db/journal/head.js'
 import { BackgroundWork } from '../../ops/background.js'
@@ -60,7 +64,9 @@ import {
  */
 export const MAX_BLOCKS_FOLLOWED_SINGLY = 64
 
-/** Maximum number of confirmed blocks that are kept unproved. No further blocks are read until the kept ones are proved. */
+/**
+ * Maximum number of confirmed blocks that are kept unproved. No further blocks are read until the kept ones are proved.
+ */
 const MOST_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
 
 /**
@@ -87,7 +93,9 @@ export class ChainIndexer {
   #doubt: { failures: number; sinceMs: number } | null = null
   /** Error of the proof of confirmed blocks in this step, which still writes new blocks. Null: no error. */
   #unproved: Error | null = null
-  /** Maximum number of new blocks in one step. A failed step halves the number, since one bad answer fails a whole step. */
+  /**
+   * Maximum number of new blocks in one step. A failed step halves the number, since one bad answer fails a whole step.
+   */
   #maxBlocks = MAX_BLOCKS_FOLLOWED_SINGLY
 
   constructor(options: ChainIndexerOptions) {
@@ -228,7 +236,8 @@ export class ChainIndexer {
       for await (const fetched of this.#fetcher.ranges(this.#runningHashes!, row.nextBlock, to)) {
         if (signal.aborted) break
         const { to: last, parentHash, runningHashes } = fetched.answer
-        if (row.parentHash && !parentHash.equals(row.parentHash)) await throwForkBelowCursor(chain, row)
+        if (row.parentHash && !parentHash.equals(row.parentHash))
+          await throwForkBelowCursor(chain, row)
         if (!runningHashes && hasRunningHashes(chain)) {
           if (foldedFrom === row.nextBlock)
             throw transientError(`the contracts' running hashes of block ${last} are not known`)
@@ -238,7 +247,12 @@ export class ChainIndexer {
           await this.#fetcher.foldAhead(this.#runningHashes!, blocks, show)
           break
         }
-        await this.#write('backfill', [fetched], lastBlockOfRange(fetched.answer), BOTH_KINDS_OF_ROWS)
+        await this.#write(
+          'backfill',
+          [fetched],
+          lastBlockOfRange(fetched.answer),
+          BOTH_KINDS_OF_ROWS,
+        )
         entries += fetched.answer.decoded.entries.length
         show()
         await this.#background.pause(signal)
@@ -299,10 +313,9 @@ export class ChainIndexer {
         agreed,
       })
     } catch (error) {
-      const isUnanswered =
-        error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
       // nodes may have only the newest block's state: the confirmed blocks are proved once the tail reaches the newest
-      const isProvedLater = isUnanswered && extension !== null && tail.at(-1)!.block < latest.number
+      const isProvedLater =
+        isSilenceOfNodes(error) && extension !== null && tail.at(-1)!.block < latest.number
       // until nodes agree, new blocks are shown as unconfirmed
       if (!isProvedLater && !findNoQuorumError(error)) throw error
       if (!isProvedLater) this.#unproved = error as Error

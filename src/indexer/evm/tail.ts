@@ -13,7 +13,7 @@ import type { ChainRow } from '../../db/chains/chains.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { throwForkBelowCursor } from './cursor.js'
 
-export interface KnownChainBlocks {
+interface KnownChainBlocks {
   chain: EvmChain
   /** The chain's row, with its cursor: the newest confirmed block. */
   row: ChainRow

@@ -19,7 +19,7 @@ import type { IndexerStepOutcome } from './types.js'
 const HALTED_POLL_MS = 1_000
 
 /** An EVM chain with its row in the database. */
-export interface IndexedEvmChain {
+interface IndexedEvmChain {
   chain: EvmChain
   row: ChainRow
   /** Checks, once nodes answer, that they serve the configured chain. @throws ChainMismatchError, WrongChainError */
@@ -41,8 +41,8 @@ export function evmIndexerWorker(
   const notify = createLoopWaker()
   let isOpen = false
   let isHalted = false
-  // true if the row must be read again: another leader may have moved the cursor, or a commit on a broken connection may
-  // have succeeded
+  // true if the row must be read again: another leader may have moved the cursor, or a commit on a broken connection
+  // may have succeeded
   let isRowStale = true
   let signOfLife = () => {}
   /** Newest head: its number, and when this process read it. */

@@ -60,7 +60,7 @@ function writeConfirmed(
   ]
 }
 
-export interface BlocksToWrite {
+interface BlocksToWrite {
   /** Kind of step. The fail points' names begin with it. */
   at: 'backfill' | 'follow'
   extension: NewBlocks | null
@@ -172,11 +172,11 @@ function writeExtension(
   ]
 }
 
-/** A backfilled range's last block, without logs. Its hash is stored, because a local chain may restart from an older state. */
-export const lastBlockOfRange = ({
-  to: block,
-  lastHash: hash,
-}: ConfirmedLogRange): NewBlocks => ({
+/**
+ * A backfilled range's last block, without logs. Its hash is stored, because a local chain may restart from an older
+ * state.
+ */
+export const lastBlockOfRange = ({ to: block, lastHash: hash }: ConfirmedLogRange): NewBlocks => ({
   dropFrom: block,
   blocks: [
     { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeDecodedLogs([]) },

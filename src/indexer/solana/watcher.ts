@@ -202,7 +202,8 @@ export class PaymentWatcher {
   #planList(memory: Memory, wasNotified: boolean) {
     const nowMs = this.#nowMs()
     const shortfall = this.#shortfall
-    // a clock that was set back counts as time passed, so that no search waits until the clock reaches the old time again
+    // a clock that was set back counts as time passed, so that no search waits until the clock reaches the old time
+    // again
     const isPast = (sinceMs: number, ms: number) => Math.abs(nowMs - sinceMs) >= ms
     const isUrgent = shortfall !== null || !this.#search.isDone
     const everyMs = isUrgent ? SEARCH_EVERY_MS : LATE_SEARCH_EVERY_MS
@@ -363,7 +364,9 @@ async function load(options: PaymentWatcherOptions, stages: LoopStageTimer) {
     listedTo: cursor.signature && bs58.encode(cursor.signature),
     /** Time when the program's transactions were last listed, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
-    /** Number of the stored unconfirmed payments, and their ids and transactions as text, null before the first write. */
+    /**
+     * Number of the stored unconfirmed payments, and their ids and transactions as text, null before the first write.
+     */
     tail: { payments: 0, ids: null as string | null },
   }
 }

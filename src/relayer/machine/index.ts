@@ -13,9 +13,10 @@ import {
 import { toParkedJob } from './job.js'
 
 /**
- * This module is the state machine of jobs, pure. `planEvmJobStep` (nonce.ts) and `planSolanaJobStep` (blockhash.ts) choose the next action
- * from the stored job and its state on the chain. `applyJobEvent` changes the job by an event. A job gets another nonce
- * or blockhash only after a confirmed transaction used its nonce without executing the job, or its blockhash expired.
+ * This module is the state machine of jobs, pure. `planEvmJobStep` (nonce.ts) and `planSolanaJobStep` (blockhash.ts)
+ * choose the next action from the stored job and its state on the chain. `applyJobEvent` changes the job by an event. A
+ * job gets another nonce or blockhash only after a confirmed transaction used its nonce without executing the job, or
+ * its blockhash expired.
  */
 export interface JobDecisionContext {
   nowMs: number

@@ -172,7 +172,10 @@ describe('a transaction that no node takes', () => {
   it('and its cancel are offered again at the cap on the price of gas', () => {
     const cancel = txOf(2, { purpose: 'cancel', ...highest })
     const dear: EvmJob = { ...refused, release: 'queue', txs: [...refused.txs, cancel] }
-    expect(planEvmJobStep(dear, seen({ prepared }), capped)).toEqual({ do: 'broadcast', tx: cancel })
+    expect(planEvmJobStep(dear, seen({ prepared }), capped)).toEqual({
+      do: 'broadcast',
+      tx: cancel,
+    })
   })
 })
 

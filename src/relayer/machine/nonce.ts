@@ -26,7 +26,11 @@ import { type EvmJob, hasJobEnded } from './job.js'
 
 const WAIT: EvmJobAction = { do: 'wait' }
 
-export function planEvmJobStep(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
+export function planEvmJobStep(
+  job: EvmJob,
+  seen: EvmJobSnapshot,
+  policy: SpendPolicy,
+): EvmJobAction {
   if (hasJobEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
   if (seen.mined) return planMined(job, seen, seen.mined)
@@ -260,7 +264,10 @@ function replace(
 }
 
 interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
-  /** Highest price of a unit of gas, wei: the lower of `gasPriceCapWei` and the price that the rest of the job's cap pays. */
+  /**
+   * Highest price of a unit of gas, wei: the lower of `gasPriceCapWei` and the price that the rest of the job's cap
+   * pays.
+   */
   capWei: bigint
 }
 

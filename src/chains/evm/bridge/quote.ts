@@ -36,8 +36,8 @@ interface Delivery {
 /**
  * Creates a quoter of registrations over the bridge. The bridge's fee includes the bids' sum in ETH. The rest of the
  * fee is raised by a margin, because fees change between quote and transaction, and the endpoint refunds the excess. A
- * fee depends only on the message's size and options (gas and value), so registrations with equal size and options share
- * a cached fee.
+ * fee depends only on the message's size and options (gas and value), so registrations with equal size and options
+ * share a cached fee.
  * @returns a function that throws BridgeError when the endpoint can't quote; AmountError; ChainUnavailableError
  */
 export function createSpokeQuoter(

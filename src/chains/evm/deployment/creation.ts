@@ -20,7 +20,7 @@ import {
 export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 
 /** Deployment of a clusterd contract by the deterministic deployment proxy. */
-export interface ContractCreation {
+interface ContractCreation {
   /** Creation code with constructor arguments. */
   code: Hex
   /** Address at which the proxy deploys the contract. */

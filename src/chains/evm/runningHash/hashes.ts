@@ -165,7 +165,12 @@ export async function readRunningHashes(
   block: BlockNumberAndHash,
 ): Promise<RunningHashes> {
   const read = async ({ address }: RecordingContract): Promise<Buffer> => {
-    const answer = await readAtBlock<Hex>(call, 'eth_call', { to: address, data: RECORD_HASH }, block)
+    const answer = await readAtBlock<Hex>(
+      call,
+      'eth_call',
+      { to: address, data: RECORD_HASH },
+      block,
+    )
     // a contract that is not deployed yet has no code and has logged nothing
     const isUndeployed =
       answer === '0x' && (await readAtBlock<Hex>(call, 'eth_getCode', address, block)) === '0x'

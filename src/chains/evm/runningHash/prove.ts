@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import type { LogTrustBasis } from '../../../ops/chainState.js'
 import { fallbackOnExpectedError } from '../../../ops/logger/errors.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
-import { ChainUnavailableError } from '../../chain.js'
 import {
   ContradictingNodeError,
   MissingDataError,
@@ -12,7 +11,7 @@ import {
 } from '../../rpc/errors.js'
 import {
   type AgreedAnswer,
-  NodesDisagreeError,
+  isSilenceOfNodes,
   NodesSilentError,
   type RpcCall,
 } from '../../rpc/nodes.js'
@@ -102,10 +101,7 @@ export const readAgreedRunningHashesOrNull = (
   chain: EvmChain,
   block: BlockNumberAndHash,
 ): Promise<AgreedAnswer<RunningHashes> | null> =>
-  fallbackOnExpectedError(readAgreedRunningHashes(chain, block), isUnknown, null)
-
-const isUnknown = (error: unknown): boolean =>
-  error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
+  fallbackOnExpectedError(readAgreedRunningHashes(chain, block), isSilenceOfNodes, null)
 
 /**
  * Running hashes at a chain's cursor, and how far nodes confirm them (`ground`, null where nodes no longer return them).

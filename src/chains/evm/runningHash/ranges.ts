@@ -161,7 +161,7 @@ export async function* readRangesAhead<T>(
   }
 }
 
-export interface BlockRangeToRead {
+interface BlockRangeToRead {
   from: number
   to: number
   width: LogRangeWidth
@@ -195,7 +195,9 @@ export const logRangeSource = (
     return (await hasSameLogs(call, chain, first)) ? first : (whole ?? readOwn())
   },
   sizeOf: ({ decoded }) => decodedLogCount(decoded),
-  ...(isCoveredByRunningHash(chain) && { proveSingle: (range) => proveRangeOfSingleNode(chain, range) }),
+  ...(isCoveredByRunningHash(chain) && {
+    proveSingle: (range) => proveRangeOfSingleNode(chain, range),
+  }),
 })
 
 /** Decodes a chain's logs, and measures the time as the `decode` stage of the chain's loop. @throws RpcError */

@@ -55,8 +55,8 @@ export function createLogRangeWidth(first = FIRST_BLOCKS, isShared = () => false
       if (width <= ceiling) lower(Math.floor(width / 2))
     },
     /**
-     * Call when a range of `width` blocks has failed for an unknown reason, but not for a rate limit. A smaller width is
-     * tried, and becomes the ceiling if it works.
+     * Call when a range of `width` blocks has failed for an unknown reason, but not for a rate limit. A smaller width
+     * is tried, and becomes the ceiling if it works.
      */
     failed(width: number): void {
       suspect = width > 1 ? Math.min(suspect ?? width, width) : null

@@ -37,7 +37,7 @@ const PIECE_BYTES = 900
 const WRITES_AT_ONCE = 8
 const SLOT_POLL_MS = 50
 
-export interface ProgramDeployment {
+interface ProgramDeployment {
   /** Pays, and becomes upgrade authority. */
   payer: Keypair
   /** Key pair whose public key becomes the program's id. */
