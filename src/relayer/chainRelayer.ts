@@ -30,7 +30,6 @@ export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'netwo
   onOwnError?: ((error: unknown, about: object) => void) | undefined
 }
 
-/** Log fields of a job. */
 export const jobLogFields = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonce'>) => ({
   job: id,
   kind,

@@ -195,7 +195,7 @@ export class EvmRelayer extends ChainRelayer {
   /**
    * Queues releases of payments for community names. Parks refusals that cost more than the payment is worth, and ends
    * parked jobs whose payment is no longer held.
-   * @returns how many jobs it changed
+   * @returns number of changed jobs
    */
   async #queueEndings(): Promise<number> {
     const { pool, network, at, epoch, settings } = this.#options

@@ -225,7 +225,7 @@ async function unitsOf(call: RpcCall, tx: Transaction, commitment: Commitment): 
   const params = [tx.serialize().toString('base64'), options]
   const none: Simulation = { value: { err: null } }
   const { value } = await fallbackIfCallFails(call<Simulation>('simulateTransaction', params), none)
-  // sending the transaction will report the same error
+  // the simulation's error is ignored, since sending the transaction will report the same error
   if (value.err !== null) return MAX_UNITS
   return value.unitsConsumed
     ? Number(addPriceMargin(BigInt(value.unitsConsumed), 'units'))

@@ -319,7 +319,7 @@ export class PaymentSequenceTracker {
     return { payments: [...payments.values()], outcomes: this.#takeOutcomes() }
   }
 
-  /** Outcomes whose payment was read. Each is returned once. */
+  /** Outcomes whose payment was read. Each outcome is returned once. */
   #takeOutcomes(): ConfirmedPaymentOutcome[] {
     const outcomes: ConfirmedPaymentOutcome[] = []
     for (const [key, { of, sequence, outcome, block }] of this.#early) {

@@ -102,7 +102,7 @@ export class PaymentWatcher {
   readonly #options: PaymentWatcherOptions
   readonly #nowMs: () => number
   readonly #stages = new LoopStageTimer()
-  /** Discarded by a failed step. */
+  /** State that is kept between steps. A failed step discards the state. */
   #memory: Memory | null = null
   // a failed step keeps `#search` and `#shortfall`, so that frequent failures delay neither searches nor the alarm
   /** Start of the last search, ms. `isDone` is false while it has not succeeded. */
@@ -320,7 +320,7 @@ export class PaymentWatcher {
     const nowMs = this.#nowMs()
     this.#shortfall ??= { sinceMs: nowMs, rereadAfterMs: MISSING_ALARM_MS, lateSlots: LATE_SLOTS }
     const shortfall = this.#shortfall
-    // after the clock was set back, the time begins anew
+    // after the clock was set back, the time of the shortfall is counted from now
     shortfall.sinceMs = Math.min(shortfall.sinceMs, nowMs)
     const forMs = nowMs - shortfall.sinceMs
     if (forMs >= shortfall.rereadAfterMs) {

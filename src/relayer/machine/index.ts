@@ -18,6 +18,8 @@ import { toParkedJob } from './job.js'
  * job gets another nonce or blockhash only after a confirmed transaction used its nonce without executing the job, or
  * its blockhash expired.
  */
+
+/** Time and randomness for a decision about a job. */
 export interface JobDecisionContext {
   nowMs: number
   /** Random number in [0, 1), for the jitter. */

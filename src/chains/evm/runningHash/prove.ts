@@ -42,9 +42,9 @@ import { createLogRangeWidth, type LogRangeWidth } from './width.js'
 export interface StoredCursor {
   /** The first block that is not in the journal. */
   nextBlock: number
-  /** Hash of the block before. Null before the first block. */
+  /** Hash of block `nextBlock` - 1. Null before the first block. */
   parentHash: Buffer | null
-  /** Running hashes after that block (`encodeRunningHashes`). */
+  /** Running hashes after block `nextBlock` - 1 (`encodeRunningHashes`). */
   record: Buffer | null
 }
 

@@ -78,7 +78,7 @@ export class RangeFetcher {
     to: number,
   ): AsyncGenerator<AgreedAnswer<CheckedLogRange>> {
     const { hashesAt } = this
-    // after a failed step nodes are asked again
+    // answers of an earlier step, which may have failed, are requested again
     this.#asked.clear()
     const source = checkedLogRangeSource(this.#chain, this.#width, { from, before, hashesAt })
     const blocks = { from, to, width: this.#width, cuts: [...this.#folded.keys()] }
