@@ -3,9 +3,8 @@ import { SOLANA } from '../../registry/families.js'
 import { QUOTE_AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { type PaymentTx, type RegistrationRequest, rethrowAsUnavailable } from '../chain.js'
 import { createTokenBalancePort } from '../requirementInputs.js'
-import type { RpcCall, RpcPoolOptions } from '../rpc/nodes.js'
+import type { RpcCall } from '../rpc/nodes.js'
 import { cacheAnswersByKey } from '../rpc/served.js'
-import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
 import { readTxByTwoNodes, TOKEN_CACHE_OPTIONS, TX_STATE_CACHE_OPTIONS } from '../rpc/strangers.js'
 import { createSolanaCommunityPaymentPort } from './community/port.js'
 import { createRefundPort } from './openPayments.js'
@@ -70,11 +69,6 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
     quote: (request: RegistrationRequest) => rethrowAsUnavailable(CHAIN, () => quote(request)),
   }
 }
-
-export const createSolanaClusterRpc = (
-  { rpcUrls: urls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
-  onFault?: RpcPoolOptions<string>['onFault'],
-): SolanaRpc => createSolanaRpc({ label: SOLANA.label, urls, genesisHash, onFault })
 
 async function lookUp(
   call: RpcCall,

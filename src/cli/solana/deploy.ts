@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Keypair, PublicKey } from '@solana/web3.js'
-import { createSolanaClusterRpc } from '../../chains/solana/chain.js'
+import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import { deployProgram, readDeployedProgram } from '../../chains/solana/deployment/deploy.js'
 import { isRegistrarCode, readRegistrarCode } from '../../chains/solana/deployment/loader.js'
 import { ConfigError } from '../../config/index.js'
@@ -28,7 +28,7 @@ interface DeployOptions extends SolanaSigningOptions {
 export async function deployRegistrar(options: DeployOptions): Promise<void> {
   const { unitPrice } = options
   const { file, network, config } = readDraftSolanaClusterSettings(options)
-  const rpc = createSolanaClusterRpc(config)
+  const rpc = createSolanaRpc(config)
   const payer = readKeypairFile(options.keypair, '--keypair')
   const keyFile = options.programKeypair ?? join(dirname(file), `registrar-${network}.json`)
   const program = config.programId ? null : programKey(keyFile)

@@ -1,6 +1,7 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
 import type { RpcError } from '../../chains/rpc/errors.js'
+import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import type { SolanaQuoterOptions } from '../../chains/solana/quote.js'
 import { readGenesisHash, registerChain } from '../../db/chains/chains.js'
 import type { PaymentProgramIdentity } from '../../indexer/solana/check.js'
@@ -33,7 +34,7 @@ export interface OpenedSolanaChain extends OpenedChain, SolanaChainSource {
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {
-  const { createSolanaClusterRpc, createSolanaChain } = await import('../../chains/solana/chain.js')
+  const { createSolanaChain } = await import('../../chains/solana/chain.js')
   const { createSolanaSigner } = await import('../../chains/solana/signer.js')
   const { paymentWatcherWorker } = await import('../../indexer/solana/worker.js')
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
@@ -41,7 +42,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
   const programId = Buffer.from(bs58.decode(instance))
   const known = await readGenesisHash(pool, network, SOLANA.label, instance)
   const genesisHash = config.genesisHash ?? (known ? bs58.encode(known) : undefined)
-  const rpc = createSolanaClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
+  const rpc = createSolanaRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
   const chain = createSolanaChain({ config, network, rpc, hub, quoteKey: quoteKeys[0]! })
 
   const register = async (

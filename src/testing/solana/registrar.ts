@@ -20,7 +20,7 @@ export async function deployRegistrar(
   payer: Keypair,
   isSurfpool = false,
 ): Promise<{ programId: PublicKey; slot: number }> {
-  const rpc = createSolanaRpc({ label: 'solana', urls: [connection.rpcEndpoint] })
+  const rpc = createSolanaRpc({ rpcUrls: [connection.rpcEndpoint] })
   const program = Keypair.generate()
   const programId = program.publicKey.toBase58()
   const code = readRegistrarCode()
