@@ -35,7 +35,7 @@ export function checkProcessHealth({ loops }: Pick<ProcessSnapshot, 'loops'>) {
 
 /** Answer of /ready: whether this process can fulfil its roles. Ignores chains and other processes. */
 export async function checkProcessReadiness(snapshot: ProcessSnapshot, pool: pg.Pool) {
-  const mirrorAges = await probed(readMirrorAges(pool), null)
+  const mirrorAges = await nullIfNoAnswer(readMirrorAges(pool))
   const emptyMirrors = (mirrorAges ?? []).filter(({ ageMs }) => ageMs === null)
   const problems = [
     ...(snapshot.isStopping ? ['this process is stopping'] : []),
@@ -105,7 +105,7 @@ async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; 
   answer.catch((error: unknown) => {
     fault = `${NO_ANSWER}: ${errorSentence(error)}`
   })
-  const read = await probed(answer, null)
+  const read = await nullIfNoAnswer(answer)
   if (!read) return { stored: null, fault }
   const [states, leaders, mirrored] = read
   return { stored: { states, leaders, mirrored }, fault: '' }
@@ -125,12 +125,12 @@ const alarmAnswer = ({ alarm, text }: ProblemWithAlarm, seeded: readonly string[
   isSeeded: seeded.includes(text),
 })
 
-/** An answer of the database, or `otherwise` where it fails or takes too long. @throws errors of our own code */
-const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>
+/** An answer of the database, or null where the database fails or takes too long. @throws errors of our own code */
+const nullIfNoAnswer = <T>(answer: Promise<T>): Promise<T | null> =>
   withTimeout(
     PROBE_LIMIT_MS,
-    fallbackOnExpectedError(answer, (error) => !isInternalError(error), otherwise),
-    otherwise,
+    fallbackOnExpectedError(answer, (error) => !isInternalError(error), null),
+    null,
   )
 
 interface ChainStatus extends Pick<ServedChain, 'network' | 'label' | 'state'> {
