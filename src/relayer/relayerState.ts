@@ -46,7 +46,7 @@ export interface RelayerState {
   nonceClaimed: number | null
 }
 
-/** The fields that do not change, with which a relayer begins. */
+/** Fields of a relayer's state whose values are known when the relayer starts. */
 export type RelayerIdentity = Pick<RelayerState, 'chain' | 'unit' | 'account' | 'stuck'>
 
 interface RelayerGauge {

@@ -77,7 +77,7 @@ export function combineEvmJobStates(
   views: readonly EvmJobStateOnNode[],
   { configured, isLocal }: { configured: number; isLocal: boolean },
 ): EvmJobState {
-  // the two heights of a node are read at once, so the confirmed one may already be of a newer block
+  // a node's head and confirmed height are read at the same time, so the confirmed height may exceed the head
   const heights = views.map((view) => Math.min(view.head, view.confirmedHead))
   const confirmedHeight = heights.sort((a, b) => a - b)[heights.length >> 1]!
   const known = views.filter(({ head }) => head >= confirmedHeight)

@@ -5,7 +5,7 @@
 export type LogRangeWidth = ReturnType<typeof createLogRangeWidth>
 
 /**
- * Width of the first ranges: small, because several are requested before the first answer. An answer with few logs
+ * Width of the first ranges: small, because several ranges are requested before the first answer. An answer with few logs
  * increases the width up to fourfold.
  */
 const FIRST_BLOCKS = 8
