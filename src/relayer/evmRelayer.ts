@@ -35,8 +35,8 @@ import { decideMessageExecution, isDeliveryVoid, jobCallOf } from './calls.js'
 import {
   ChainRelayer,
   type ChainRelayerOptions,
-  jobLogFields,
   COSTLY_READ_INTERVAL_MS,
+  jobLogFields,
 } from './chainRelayer.js'
 import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'

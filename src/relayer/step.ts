@@ -22,7 +22,7 @@ import {
   type SpendPolicy,
 } from './machine/index.js'
 import type { EvmJob } from './machine/job.js'
-import { MAX_BLOCKS_NODE_IS_AHEAD, planEvmJobStep, hasSentTransaction } from './machine/nonce.js'
+import { hasSentTransaction, MAX_BLOCKS_NODE_IS_AHEAD, planEvmJobStep } from './machine/nonce.js'
 
 /**
  * Stores a changed job.

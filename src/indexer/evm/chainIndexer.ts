@@ -42,17 +42,17 @@ import { measureBackfillProgress } from '../progress.js'
 import {
   assertCursorOnChain,
   DeepReorgError,
-  throwForkBelowCursor,
   HALT_PATIENCE,
   LOCAL_HALT_PATIENCE,
+  throwForkBelowCursor,
 } from './cursor.js'
 import { type NewBlocks, readNewBlocks } from './tail.js'
 import { type ChainIndexerOptions, type IndexerStepOutcome, initialChainState } from './types.js'
 import { alarmOfNoQuorumError, findNoQuorumError } from './undecided.js'
 import {
   BOTH_KINDS_OF_ROWS,
-  lastBlockOfRange,
   firstWritableBlocks,
+  lastBlockOfRange,
   type ReplacedRows,
   rowsToReplace,
   writeBlocks,
