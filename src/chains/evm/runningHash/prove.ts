@@ -60,7 +60,7 @@ export function trustBasisOf(chain: EvmChain, nodes: number): LogTrustBasis {
 /**
  * Error message for logs that do not produce the running hashes that nodes return.
  * @param logs text that names the logs
- * @param advice text that tells the operator what follows, or what to do
+ * @param advice what follows, or what the operator has to do
  */
 export const runningHashMismatchText = (
   { config }: EvmChain,
