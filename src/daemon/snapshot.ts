@@ -26,7 +26,7 @@ export interface ServedChain {
 
 /**
  * All that a process knows about its health at one time. `/health`, `/ready`, `/status`, `/metrics`, the alarms and the
- * operator's page are views of it.
+ * operator's page are views of this snapshot.
  */
 export interface ProcessSnapshot {
   /** Time of the snapshot, Unix ms. */
@@ -44,7 +44,7 @@ export interface ProcessSnapshot {
   relayed: readonly Network[]
   loops: readonly LoopState[]
   ownErrors: readonly InternalErrorCount[]
-  /** Problems that only the code that found them can end. */
+  /** Problems that last until the code that raised them ends them. */
   raised: readonly ProblemWithAlarm[]
   failedRoutes: readonly FailedRoute[]
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>
@@ -64,7 +64,7 @@ export interface Alarms {
  * All alarms of a snapshot, one for each cause.
  * @param installation problems of the database, the leaders and the chains, which `/status` also reads from the database
  */
-export function alarmsOf(
+export function collectAlarms(
   snapshot: ProcessSnapshot,
   installation: readonly ProblemWithAlarm[],
 ): Alarms {
@@ -92,12 +92,12 @@ export function processAlarms(snapshot: ProcessSnapshot): Alarms {
   const chains = snapshot.chains.flatMap(({ state }) => state ?? [])
   const problems = chains.flatMap((state) => {
     const problem = chainProblem(state, snapshot.nowMs)
-    return problem ? [ofChain(state, problem)] : []
+    return problem ? [withChainName(state, problem)] : []
   })
-  return alarmsOf(snapshot, problems)
+  return collectAlarms(snapshot, problems)
 }
 
-/** Alarms that nothing but an operator ends. */
+/** Alarms that last until an operator acts. */
 const LASTING: ReadonlySet<AlarmName> = new Set<AlarmName>([
   'ClusterdChainHalted',
   'ClusterdMirrorRefused',
@@ -106,14 +106,14 @@ const LASTING: ReadonlySet<AlarmName> = new Set<AlarmName>([
 /**
  * Creates the worker that logs each alarm of this process when it begins. A problem that may end automatically, such as
  * that of a chain that catches up, is only in `/status` and metrics.
- * @param notify reports alarms that do not wait for the next poll
+ * @param notify wakes the worker before its next poll, for alarms that are logged at once
  */
 export function alarmLogWorker(
   log: Logger,
   read: () => ProcessSnapshot,
   notify?: LoopWaker,
 ): Worker {
-  // not by the text: ages and errors in it change while the alarm lasts
+  // the text is not part of the key: ages and errors in the text change while the alarm lasts
   const keyOf = ({ alarm, network, chain, subject }: ProblemWithAlarm) =>
     JSON.stringify([alarm, network, chain, subject])
   let known: ReadonlySet<string> = new Set()
@@ -135,18 +135,8 @@ export function alarmLogWorker(
   }
 }
 
-/** Alarms of a chain that are also consequences of an unavailable database or a wrong clock. */
-const CONSEQUENCES: ReadonlySet<AlarmName> = new Set<AlarmName>([
-  'ClusterdNotLed',
-  'ClusterdLoopHangs',
-  'ClusterdHeadStandsStill',
-  'ClusterdChainBehind',
-])
-
-export const isConsequence = ({ alarm }: ProblemWithAlarm): boolean => CONSEQUENCES.has(alarm)
-
 /** A chain's problem with the chain's name. */
-export const ofChain = (
+export const withChainName = (
   { network, label }: Pick<ServedChain, 'network' | 'label'>,
   { alarm, text }: ProblemWithAlarm,
 ): ProblemWithAlarm => ({

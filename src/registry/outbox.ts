@@ -42,6 +42,9 @@ export const JOB_STATE = {
   parked: 5,
 } as const
 export type JobState = keyof typeof JOB_STATE
+export const UNFINISHED_JOB_STATES = (Object.keys(JOB_STATE) as JobState[]).filter(
+  (state) => state !== 'confirmed',
+)
 
 /** Park reason of a payment whose bid exceeds the daily limit of deliveries. The hub's owner has to raise the limit. */
 export const PARKED_ABOVE_DELIVERY_LIMIT = 'above_deliver_limit'

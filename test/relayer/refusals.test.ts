@@ -146,7 +146,7 @@ const paymentOf = async (signature: string) => {
 /** Outcomes of a payment by the program's own events, in order. */
 async function outcomesOf(signature: string): Promise<string[]> {
   const paid = await paymentOf(signature)
-  const rpc = createSolanaRpc({ label: 'solana', urls: [world.solana.rpcUrl] })
+  const rpc = createSolanaRpc({ rpcUrls: [world.solana.rpcUrl] })
   return rpc.onOneNode(async (call) => {
     const { startSlot: downToSlot } = world.solana
     const options = { commitment: 'confirmed' as const, until: null, downToSlot }

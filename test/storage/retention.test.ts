@@ -5,7 +5,7 @@ import type { LeaderContext } from '../../src/ops/context.js'
 import { createLog } from '../../src/ops/logger/logger.js'
 import type { EvmJobSnapshot } from '../../src/relayer/machine/index.js'
 import type { EvmJob } from '../../src/relayer/machine/job.js'
-import { planEvmJob } from '../../src/relayer/machine/nonce.js'
+import { planEvmJobStep } from '../../src/relayer/machine/nonce.js'
 import { useDatabase } from '../support/database.js'
 
 const DAY_MS = 86_400_000
@@ -139,7 +139,7 @@ test('a job without its bytes, which a rewind checks again, is signed again at i
   }
   const reopened = { ...row, state: 'signed' as const }
   const policy = { spendCapWei: 10n ** 18n, gasPriceCapWei: 10n ** 9n }
-  expect(planEvmJob(reopened, seen as unknown as EvmJobSnapshot, policy)).toMatchObject({
+  expect(planEvmJobStep(reopened, seen as unknown as EvmJobSnapshot, policy)).toMatchObject({
     do: 'sign',
     nonce: 1,
   })

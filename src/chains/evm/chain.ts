@@ -44,7 +44,7 @@ import {
 export interface ConfirmedHead {
   /** Number of the block. Negative while no block is confirmed. */
   confirmed: number
-  /** Hash of the finalized or safe block. Null where it is not known, as where blocks are confirmed by their depth. */
+  /** Hash of the finalized or safe block. Null where the hash is not known, or blocks are confirmed by their depth. */
   confirmedHash: Hex | null
   /** Time of the finalized or safe block, ms. Null where blocks are confirmed by their depth. */
   confirmedMs: number | null
@@ -223,8 +223,8 @@ export async function readChainHeads(
 }
 
 /**
- * The highest block that two nodes call confirmed, where two are configured, so that a node whose finality stands still
- * delays nothing beside two others. Its hash is known where two nodes call the same block their last confirmed one.
+ * The highest block that two nodes call confirmed, where two are configured. A node whose finality stands still does
+ * not delay two other nodes. `confirmedHash` is null unless two nodes call the same block their last confirmed one.
  * @param first heads of one of the nodes
  * @throws ChainUnavailableError
  */

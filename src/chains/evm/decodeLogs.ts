@@ -56,7 +56,7 @@ export interface DecodedLogs {
   payments: Payment<CommunityNameTarget>[]
   credits: HubCreditChange[]
   ends: ConfirmedPaymentOutcome[]
-  /** What the logs add to the running hashes of their contracts. */
+  /** Inputs by which the logs extend the running hashes of their contracts. */
   runningHashInputs: RunningHashInput[]
   /** Position of each log in its chain (`logPosition`), ascending. */
   places: number[]

@@ -2,10 +2,7 @@ import { erc20Abi, type Hex } from 'viem'
 import { isoTimestamp } from '../../api/http/timestamps.js'
 import { createEvmChainRpc } from '../../chains/evm/chain.js'
 import { createContractReader, encodeContractCall } from '../../chains/evm/contracts/read.js'
-import {
-  DEPLOYMENT_PROXY,
-  distributorContractCreation,
-} from '../../chains/evm/deployment/creation.js'
+import { buildDistributorCreation, DEPLOYMENT_PROXY } from '../../chains/evm/deployment/creation.js'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/deployment/send.js'
 import type { Airdrop } from '../../db/airdrop/airdrops.js'
@@ -39,7 +36,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
       throw new Error('Say --token and --ends-at: the distributor is constructed with both.')
     const config = requireConfiguredChain(airdrop.label)
     const chain = { label: airdrop.label, chainId: config.chainId, rpc: createEvmChainRpc(config) }
-    const made = distributorContractCreation(encoded)
+    const made = buildDistributorCreation(encoded)
     const account = signingAccountOfOptions(command)
     const steps = await stepsFor(chain, airdrop, {
       made,
@@ -60,7 +57,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
 }
 
 interface FundingPlan {
-  made: ReturnType<typeof distributorContractCreation>
+  made: ReturnType<typeof buildDistributorCreation>
   token: Hex
   /** End of the airdrop, Unix time in seconds. */
   endsAtS: number

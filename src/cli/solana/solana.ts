@@ -1,5 +1,6 @@
 import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
+import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import {
   acceptAdminInstruction,
   initializeRegistrarInstruction,
@@ -7,7 +8,6 @@ import {
   setAuthoritiesInstruction,
   withdrawTreasuryInstruction,
 } from '../../chains/solana/admin.js'
-import { createSolanaClusterRpc } from '../../chains/solana/chain.js'
 import { sendInstructions } from '../../chains/solana/deployment/deploy.js'
 import { encodeUnsignedTransaction } from '../../chains/solana/quote.js'
 import { readLatestBlockhash, readRegistrarState } from '../../chains/solana/reads.js'
@@ -176,7 +176,7 @@ export function programOfOptions(options: SolanaNetworkOptions) {
   const { programId } = config
   if (!programId)
     throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
-  const rpc = createSolanaClusterRpc(config)
+  const rpc = createSolanaRpc(config)
   const registrar = createRegistrarClient(programId)
   return {
     programId,

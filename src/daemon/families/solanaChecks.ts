@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js'
 import { createEvmChainRpc } from '../../chains/evm/chain.js'
-import { createSolanaClusterRpc } from '../../chains/solana/chain.js'
+import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import { createHubPriceReader } from '../../chains/solana/rates.js'
 import { createRegistrarClient } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
@@ -55,15 +55,12 @@ async function chainFindings(
   const urls = config.rpcUrls.map(async (url): Promise<DoctorFinding> => {
     const host = `${about}, ${new URL(url).host}`
     const finding = await runCheck(host, 'Correct `rpcUrls`, or see that node.', async () => {
-      const slot = await createSolanaClusterRpc({ ...config, rpcUrls: [url] }).call<number>(
-        'getSlot',
-        [],
-      )
+      const slot = await createSolanaRpc({ ...config, rpcUrls: [url] }).call<number>('getSlot', [])
       return okResult(`slot ${slot}`)
     })
     return { ...finding, isNode: true }
   })
-  const rpc = createSolanaClusterRpc(config)
+  const rpc = createSolanaRpc(config)
   const { commitment, maxUnitPrice } = config
   const registrar = createRegistrarClient(config.programId)
   const signer = createSolanaSigner({

@@ -36,8 +36,8 @@ interface Delivery {
 /**
  * Creates a quoter of registrations over the bridge. The bridge's fee includes the bids' sum in ETH. The rest of the
  * fee is raised by a margin, because fees change between quote and transaction, and the endpoint refunds the excess. A
- * fee depends only on the message's size and options (gas and value), so registrations that are equal in them share a
- * cached fee.
+ * fee depends only on the message's size and options (gas and value), so registrations with equal size and options
+ * share a cached fee.
  * @returns a function that throws BridgeError when the endpoint can't quote; AmountError; ChainUnavailableError
  */
 export function createSpokeQuoter(
@@ -141,7 +141,7 @@ const withdrawalData = (to: Hex): Hex => encodeContractCall(hubAbi, 'withdrawRef
 /**
  * Transaction on a spoke by which a bidder withdraws, over the bridge, what the hub owes for bids from this spoke.
  * @param to receiver on the hub; null for the bidder's own address
- * @returns null where the bidder is a contract and `to` is null: nobody may control the same address on the hub
+ * @returns null where the bidder is a contract and `to` is null: the contract may not exist on the hub's chain
  * @throws BridgeError when the endpoint can't quote
  */
 export async function spokeWithdrawalTransaction(

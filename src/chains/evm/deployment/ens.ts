@@ -7,7 +7,7 @@ import { createEvmChainRpc } from '../chain.js'
 import { ensResolverAbi, ensResolverBytecode } from '../contracts/index.js'
 import { createContractReader } from '../contracts/read.js'
 import { compareContractCode, compareContractOwner, readContractSettingText } from './compare.js'
-import { contractCreation } from './creation.js'
+import { buildContractCreation } from './creation.js'
 import {
   type ComparedSetting,
   compareSetting,
@@ -57,7 +57,7 @@ export async function compareEnsDeployment(
 ): Promise<ComparedSetting[]> {
   const { chain, owner, signer, salt, url } = desired
   const args = [owner, signer, [url]] as const
-  const creation = contractCreation(
+  const creation = buildContractCreation(
     salt,
     encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }),
   )

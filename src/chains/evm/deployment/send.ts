@@ -3,7 +3,7 @@ import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { addPriceMargin } from '../../margins.js'
 import { RefusedByNodesError, RpcError } from '../../rpc/errors.js'
-import { type EvmRpc, type RpcCall, rpcQuantity } from '../../rpc/evm.js'
+import { type EvmRpc, type RpcCall, toRpcQuantity } from '../../rpc/evm.js'
 import { contractErrorOfRevert } from '../bridge/calls.js'
 import { doubledGasFees, type GasFees, maxTransactionCostWei } from '../gasFees.js'
 import { createGasPriceCap, readGasFees } from '../gasPrice.js'
@@ -22,8 +22,8 @@ const INCLUSION_MS = 10 * 60_000
 const POLL_MS = 500
 
 /**
- * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. First it
- * waits for a pending transaction of an earlier run, so that nothing is sent twice.
+ * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until the transaction is mined.
+ * Before that, waits for a pending transaction of an earlier run, so that nothing is sent twice.
  * @throws Error with one sentence
  */
 export async function sendDeploymentCall(
@@ -35,7 +35,7 @@ export async function sendDeploymentCall(
   const { address: from } = account
   await waitUntilNoTransactionPending(chain, from)
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
-    const tx = { from, to: call.to, data: call.data, value: rpcQuantity(call.value) }
+    const tx = { from, to: call.to, data: call.data, value: toRpcQuantity(call.value) }
     const [fees, balance] = await Promise.all([
       readGasFees(ask),
       ask<Hex>('eth_getBalance', [from, 'latest']),
@@ -137,7 +137,7 @@ export async function findDeploymentBlock(
 ): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {
     const hasCode = async (block: number) =>
-      (await ask<Hex>('eth_getCode', [address, rpcQuantity(block)])) !== '0x'
+      (await ask<Hex>('eth_getCode', [address, toRpcQuantity(block)])) !== '0x'
     const head = Number(await ask<Hex>('eth_blockNumber', []))
     return findFirstBlockWhere(head, hasCode).catch(() => null)
   })
