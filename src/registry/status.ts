@@ -54,11 +54,11 @@ export interface Confirmations {
   need: number
 }
 
-/** What the network's chains currently report about a transaction without a stored log. */
+/** State that the chains of a network currently report for a transaction without a stored log. */
 export type ChainTxState =
   | { state: 'unknown' }
   | { state: 'mempool' }
-  /** `isRegistration`: our contracts emitted logs in it that the indexer has not read yet. */
+  /** `isRegistration`: in the transaction, our contracts emitted logs that the indexer has not read yet. */
   | {
       state: 'mined'
       succeeded: boolean
@@ -81,7 +81,7 @@ export interface SentPacket {
   source: { isConfirmed: boolean; confirmations: Confirmations }
   /** Names in order, canonical or as hex words; empty for a message that the hub will refuse, null for a withdrawal. */
   names: readonly string[] | null
-  /** Why a payment is never relayed: it matches no quote of ours, or its payer took it back. */
+  /** Reason why a payment is never relayed: the payment matches no quote of ours, or its payer took it back. */
   refusal?: 'quote_mismatch' | 'reclaimed' | null
   /** Refund of a payment that bought nothing; absent for a message. */
   refund?: RefundState
@@ -138,7 +138,7 @@ export interface CommunityNamePayment {
   judgement: CommunityPaymentDecision | null
   /** null where no refund is due or its state is unknown. */
   refund: RefundState | null
-  /** Where the money of the payment went; null while it is held. */
+  /** Final state of the payment's money; null while the money is held. */
   outcome: Ended | null
   /** Time from which on the payer may reclaim the payment, ms. */
   reclaimableMs: number
@@ -185,7 +185,7 @@ export interface StatusAnswer {
   credit?: HubCredit
   /** Time from which on the payer may reclaim a held payment, ISO 8601. */
   reclaimAfter?: string
-  /** Set for a payment that bought its name: where the money is. */
+  /** State of the money of a payment that bought its name; absent for other payments. */
   payout?: 'held' | Ended
 }
 
@@ -223,7 +223,7 @@ function withAllNames(input: TxStatusInput): StatusAnswer {
   return unlogged(input)
 }
 
-/** First message that asks for a name; else the first that will be refused; else the first. */
+/** The first message that asks for a name, else the first message that will be refused, else the first message. */
 function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
   const sorted = byLogIndex(packets)
   const named = sorted.find(({ names }) => names !== null && names.length > 0)

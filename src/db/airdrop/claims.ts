@@ -42,8 +42,8 @@ const columnsOf = (airdrop: number, isConfirmed: boolean): ArrayColumns<ClaimOnC
 ]
 
 /**
- * Stores claims in the caller's transaction. Claims of confirmed blocks come with the next cursor, and replace what
- * was stored for these blocks, perhaps from another fork. Unconfirmed claims replace all unconfirmed claims.
+ * Stores claims in the caller's transaction. Claims of confirmed blocks move the airdrop's cursor, and replace the
+ * claims stored for the same blocks, which may be of another fork. Unconfirmed claims replace all unconfirmed claims.
  * @returns false, with nothing stored, where the airdrop was removed, replaced or given another distributor meanwhile
  */
 export async function storeClaims(
@@ -73,7 +73,7 @@ export async function storeClaims(
     table: 'airdrop_claims',
     columns: columnsOf(airdrop, confirmed !== null),
     items: claims,
-    // a confirmed claim replaces any stored claim; an unconfirmed claim replaces none
+    // a confirmed claim replaces any stored claim, and an unconfirmed claim replaces none
     onConflict: (set) => `(network, airdrop, index) DO UPDATE SET ${set} WHERE excluded.confirmed`,
   })
   return true

@@ -26,7 +26,7 @@ export const insertConfirmedCredits = (
 /** Amount that the hub owes to a bidder for bids from one chain. */
 export type Credit = Pick<HubCreditChange, 'eid' | 'amountWei'>
 
-/** What the hub owes to an address (stored form) as of its confirmed blocks, by the chain that the money came from. */
+/** Amounts that the hub owes to an address (stored form) in confirmed blocks, by the chain that the money came from. */
 export const findCreditsOfAddress = prepareStatement<Credit, [wallet: Buffer]>(
   `SELECT eid, sum(amount_wei) AS amount_wei FROM hub_credits WHERE network = $1 AND wallet = $2
    GROUP BY eid HAVING sum(amount_wei) > 0 ORDER BY eid`,
@@ -43,14 +43,16 @@ export const findCreditOfDirectBids = prepareSingleRow<OwnedCredit, [tx: Buffer]
   ),
 )
 
-// a message's credit is logged right before its receipt
+// the hub logs a message's credit right before the message's receipt
 const ofReceipts = prepared(
   `SELECT i.ord, c.wallet, c.eid, c.amount_wei FROM unnest($2::bytea[], $3::int8[], $4::int4[]) WITH ORDINALITY AS i(hash, block, log_index, ord)
    JOIN hub_credits c ON c.network = $1 AND c.block = i.block AND c.log_index = i.log_index - 1
      AND c.tx_hash = i.hash AND c.amount_wei > 0`,
 )
 
-/** Credits for messages by the hub's receipts of them: one element per receipt, null where a message has no credit. */
+/**
+ * Finds the credit for each message by the hub's receipt: one element per receipt, null for a message without credit.
+ */
 export async function findCreditsOfReceipts(
   db: Queryable,
   network: Network,

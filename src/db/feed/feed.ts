@@ -70,7 +70,9 @@ const entries = (l: PartitionNames, order: FeedOrder, filter: string): string =>
    WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE[order]} AND j.public_count > 0 ${filter}
    ORDER BY j.public_first ${DIRECTION[order]} LIMIT $3`
 
-/** The head comes as a separate first row. As columns of each entry, it would be read for each. */
+/**
+ * SQL: the head as a first row, then the entries. With the head's columns in each row, each row would read the head.
+ */
 const stretch = (l: PartitionNames, order: FeedOrder, rows: string): string =>
   `SELECT h.feed_generation AS generation, h.public_seq AS newest, NULL::int2 AS kind, NULL::int8 AS at_ms,
      NULL::int8 AS public_first, NULL::int4 AS public_count, NULL::bytea AS actor, NULL::bytea AS body, NULL::bytea AS effects
@@ -87,8 +89,8 @@ const inOrder = (rows: (l: PartitionNames, order: FeedOrder) => string) => {
 }
 const all = inOrder((l, order) => entries(l, order, within(l, order)))
 const byActor = inOrder((l, order) => entries(l, order, 'AND j.actor = $4'))
-// the zero address also matches private actors, which the feed shows as the zero address. Each half of the union uses
-// the index.
+// The zero address also matches private actors, because the feed shows them as the zero address. Each half of the union
+// uses the index.
 const byNobody = inOrder(
   (l, order) =>
     `SELECT * FROM ((${entries(l, order, 'AND j.actor = $4')}) UNION ALL (${entries(l, order, 'AND j.actor IS NULL')})) j
@@ -118,7 +120,7 @@ export async function readJournalRange(
   return { generation, newest, rows: entryRows }
 }
 
-// bisects the event numbers, whose timestamps never decrease: about 30 probes
+// this statement bisects the event numbers, because timestamps never decrease: about 30 probes
 const since = prepareSingleRow<{ generation: number; newest: number; first: number }>(
   (l) => `WITH RECURSIVE head AS (
       SELECT h.* FROM journal_heads h WHERE h.network = ${l.network}

@@ -109,7 +109,7 @@ export async function writeFoldedBatch(
   changes: RowChanges,
   others: (db: Queryable) => readonly Promise<unknown>[] = () => [],
 ): Promise<void> {
-  // with removals, no COPY: it would run before them, and a removed wallet may be listed again in the same batch
+  // no COPY in a batch with removals: COPY would run first, and a removed wallet may be listed again in the same batch
   const isCopied = changes.journal.length >= MIN_COPY_ROWS && changes.walletRemovals.length === 0
   if (isCopied)
     for (const { table, columns, items } of rowsOfMany(changes))
@@ -242,7 +242,7 @@ async function updateWallets(
   await execute(db, network, prepared(text), WALLET.values(rows))
 }
 
-/** Makes the writer of a statement that takes an array of each property's values. */
+/** Makes a function that runs a statement on rows. The statement's parameters are arrays, one for each property. */
 const writerOf =
   <Row>(text: (network: Network) => Statement, ...properties: (keyof Row)[]) =>
   (db: Queryable, network: Network, rows: readonly Row[]): Promise<number> =>
@@ -293,8 +293,8 @@ async function endMoves(
 }
 
 /**
- * Marks the names that are communities, so that a cluster's communities are found among many names. Derived from the
- * rules, and not part of the state hash.
+ * Marks the names that are communities, so that a cluster's communities are found among many names. The mark is derived
+ * from the rules, so it is not part of the state hash.
  */
 const markCommunities = writerOf<CommunityRow>(
   (network) => `UPDATE ${partitionName('names', network)} SET community = true

@@ -28,11 +28,11 @@ import { findRowsOfKeys, loadRegistryRowsOfBatch } from './slice.js'
 
 export type AppendChangesResult =
   /**
-   * Accepted. Changes with an effect are written. `clusterId` is the cluster of the last of them, null where none had
-   * an effect.
+   * The changes were accepted, and those with an effect were written. `clusterId` is the cluster of the last change,
+   * null for a change without a cluster.
    */
   | { kind: 'made'; clusterId: Buffer | null }
-  /** Nothing was written. `refusal` is that of the first refused change. */
+  /** Nothing was written. `refusal` is the reason for which the first refused change was refused. */
   | { kind: 'refused'; refusal: ChangeRefusal }
   /** Nothing was written: during the network's first catch-up only its indexer may write. */
   | { kind: 'catching_up' }
@@ -43,7 +43,7 @@ export type AppendChangesResult =
 
 /** Rate limit of changes. All writers of its bucket hold the head's lock. */
 export interface ChangeLimit extends BucketQuota {
-  /** What the limit counts. */
+  /** Kind of units that the limit counts. */
   per: keyof ReturnType<typeof workOf>
 }
 
@@ -100,7 +100,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
       if (!isLive) return { kind: 'session_ended' }
       const nowMs = journalTimeMs(head)
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
-      // only the rules from now on are read: reading all former rules takes long under the head's lock
+      // reads only the rules in force now: to read all former rules takes long under the head's lock
       for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
       const slice = await loadRegistryRowsOfBatch(
         client,
@@ -146,8 +146,8 @@ function decide(
 const BYTES_PER_CHANGE = 1_024
 
 /**
- * What changes are charged for. `changes`: their events, their rows of private wallets (which have no events) or their
- * KiB, whichever is most. A community's rules may be long.
+ * Units that changes cost, by kind. `changes`: the highest of the number of public events, of written wallet rows
+ * (private wallets have no events), and of KiB of the bodies (a community's rules may be long).
  */
 function workOf({ journal, clusters, communityNames, ...rows }: RowChanges) {
   const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)
@@ -160,7 +160,7 @@ function workOf({ journal, clusters, communityNames, ...rows }: RowChanges) {
   }
 }
 
-/** Units that changes take from each of their limits. */
+/** Units that changes withdraw from the bucket of each limit. */
 function chargesOf(limits: readonly ChangeLimit[], changes: RowChanges): BucketCharge[] {
   const work = workOf(changes)
   return limits.map(({ per, ...quota }) => ({ ...quota, units: work[per] }))
@@ -179,7 +179,7 @@ const END_EVIDENCE = prepareStatement(
     WHERE s.wallet = r.address AND s.evidence->>'network' = $3 AND s.evidence->>'clusterId' = '0x' || encode(c.id, 'hex')`,
 )
 
-/** Ends what wallets have signed of clusters that they leave, as their sessions still have it. */
+/** Deletes the signed membership in sessions of wallets that leave the cluster, so that it does not become evidence. */
 async function endEvidence(db: Queryable, network: Network, { walletRemovals }: RowChanges) {
   if (walletRemovals.length > 0)
     await END_EVIDENCE(db, network, ...arraysOf(walletRemovals, 'cluster', 'address'), network)

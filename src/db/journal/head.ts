@@ -39,7 +39,7 @@ const SELECT_HEAD = `${HEAD} WHERE h.network = $1`
 /** Makes the transaction plan by indexes, also on new tables without statistics. */
 const BY_INDEX = `set_config('enable_seqscan', 'off', true)`
 
-/** Reads the clock after the lock is granted. */
+/** Prepares a statement that locks a head, and reads the clock after the lock is granted. */
 const locked = (text: string) =>
   prepared(`WITH head AS (${text})
     SELECT *, ${NOW_MS_SQL} AS now_ms FROM head WHERE ${BY_INDEX} = 'off'`)
@@ -102,7 +102,7 @@ export const lockJournalHeadIfCaughtUp = prepareSingleRow<LockedJournalHead, []>
 )
 
 /**
- * The time at which a writer dates entries.
+ * Time that a writer stores in new entries, Unix ms.
  * @throws ClockError when this process's clock differs from the database's
  */
 export function journalTimeMs({ nowMs }: LockedJournalHead): number {
@@ -157,8 +157,8 @@ export async function endLeaderships(
 }
 
 /**
- * Keeps the role's leader of the given epoch in office until the transaction ends. @throws LostLeadershipError when
- * another process leads
+ * Makes a function that checks whether an epoch is the newest of a role, and prevents a newer one until the transaction
+ * ends. The function throws LostLeadershipError when another process leads.
  */
 function assertEpoch(role: LeaderRole) {
   const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR KEY SHARE`

@@ -12,12 +12,15 @@ export interface NotedHead extends TreeHead {
   note: string | null
 }
 
-/** How long a witness waits while its mirror writes the log, ms. A log waits for its witnesses for 2,000. */
+/**
+ * Timeout of a witness's wait for a lock that its mirror holds while it writes the log, ms. The witnessed service waits
+ * 2,000 ms for a signature.
+ */
 const LOCK_LIMIT_MS = 1_000
 
 /**
- * The newest checkpoint of a network's log that this mirror knows: the one of its stored log, or a newer one that the log
- * had it sign as a witness. Null before the mirror has stored any of the log.
+ * The newest checkpoint of a network's log that this mirror knows: the one of its stored log, or a newer one that the
+ * log had it sign as a witness. Null before the mirror has stored any of the log.
  */
 export const readNewestSignedHead = prepareSingleRow<
   NotedHead,
@@ -46,7 +49,7 @@ export const storeSignedHead = (
   inTransaction(pool, async (client) => {
     await client.query(`SET LOCAL lock_timeout = ${LOCK_LIMIT_MS}`)
     await lockMirrorHead(client, network)
-    // a log is never deleted without another one in its place
+    // not null: a stored log is deleted only in the transaction that stores its successor
     const newest = (await readNewestSignedHead(client, network))!
     if (checkpointText(newest) !== checkpointText(before)) return newest
     await execute(client, network, SIGNED, [origin, size, root, note])

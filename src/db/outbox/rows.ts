@@ -49,7 +49,7 @@ const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.
 /** Called for a job whose row this version can't read. The job is left out. */
 export type OnUnreadableJob = (error: unknown, about: { job: string }) => void
 
-/** For callers that must not continue without the job. */
+/** Default of `onUnreadable`, for callers that must not continue without a job. */
 const throwIt: OnUnreadableJob = (error) => {
   throw error
 }

@@ -42,7 +42,7 @@ const nextCommunitySql = (l: PartitionNames, after: string): string =>
   `SELECT name FROM ${l.communities} WHERE network = ${l.network} AND name > ${after} ORDER BY name LIMIT 1`
 
 const list = prepareStatement<{ name: string }>(
-  // one probe of the index for each community, however often its rules have changed
+  // one index probe for each community: the table has a row for each change of a community's rules
   (l) => `WITH RECURSIVE found AS (
       (${nextCommunitySql(l, '$1')})
       UNION ALL
@@ -65,8 +65,8 @@ export async function findCommunities(
 }
 
 /**
- * Maximum number of payers returned: each may cost twenty calls to a chain. A later payer who loses the name is
- * refunded.
+ * Maximum number of payers returned for a name: the caller may need twenty calls to a chain for each. A later payer who
+ * loses the name is refunded.
  */
 const PAYERS = 8
 
@@ -222,7 +222,7 @@ const named = prepareStatement<OwnedRow>(
   (l) => `${ownedSql(l)} AND n.community = $1 AND n.name = ANY ($2::text[]) ORDER BY n.name`,
 )
 
-/** Those of the given names below a community that somebody owns, in ASCII order. */
+/** Records of the given names below a community that have an owner, in ASCII order. */
 export async function findCommunityNameRecords(
   db: Queryable,
   network: Network,

@@ -7,7 +7,7 @@ import { heldNamesSql, holderOfNameSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /**
- * Reads each distinct input once: a request that repeats an input must not multiply its time.
+ * Reads each distinct input once: repeated inputs must not multiply the time of a request.
  * @param read returns rows of distinct inputs, with their position from 1
  * @returns one element per input, in the same order; null where there is no row
  */
@@ -134,7 +134,7 @@ export async function findWalletsByNames(
   )
 }
 
-// scans all wallets of each cluster, at most a thousand
+// this statement scans all wallets of each cluster, at most a thousand
 const byTypes = prepareStatement<NameLookupResult & { ord: number }>(
   (
     l,
@@ -178,7 +178,7 @@ export interface WalletBundlesSnapshot {
   wallets: string | null
 }
 
-/** Maximum number of wallets in a bundle: `main`, and the oldest. */
+/** Maximum number of wallets that a look-up returns for a cluster: `main`, then the oldest. */
 export const MAX_WALLETS_PER_LOOKUP = 20
 
 // reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the
@@ -210,7 +210,7 @@ export async function findWalletBundles(
   addresses: readonly Buffer[],
   stored: string | null,
 ): Promise<WalletBundlesSnapshot[]> {
-  // addresses without a cluster have a row, too
+  // no element is null: an address without a cluster has a row too
   return (await readOnce(addresses, mapKey, (distinct) =>
     bundles(db, network, distinct, stored),
   )) as WalletBundlesSnapshot[]

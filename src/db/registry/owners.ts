@@ -14,7 +14,7 @@ export interface OwnedName {
   walletName: string
   /** Amount of the winning bid. */
   amountWei: bigint
-  /** Hash of its transaction on the hub, 32 bytes. */
+  /** Hash of the winning bid's transaction on the hub, 32 bytes. */
   tx: Buffer
   createdMs: number
   updatedMs: number
@@ -53,7 +53,9 @@ export interface JournalPage {
   limit: number
 }
 
-/** The names owned by a verified address, oldest first. A private verification is found only if the address is `viewer`. */
+/**
+ * The names owned by a verified address, oldest first. A private verification is found only if the address is `viewer`.
+ */
 export async function findOwnedNames(
   db: Queryable,
   network: Network,

@@ -8,11 +8,14 @@ import { execute, prepared, type Queryable } from '../pg/rows.js'
 import { MAX_LISTED } from './directory.js'
 import { nameHolderSql } from './heldNames.js'
 
-/** SQL: unsigned integer of up to 8 bytes in the body of a bid `j`, from the end of its amount less `after` bytes. */
+/** SQL: unsigned integer of up to 8 bytes in a bid's amount. It ends `after` bytes before the end of the amount. */
 const numberSql = (bytes: number, after = 0): string =>
   `('x' || encode(substring(j.body FROM ${BID_OFFSETS.name - after - bytes + 1} FOR ${bytes}), 'hex'))::bit(${8 * bytes})::int8`
 
-/** SQL: the amount of a bid `j`, 256 bits. Almost all amounts are positive numbers of an int8, which is converted at once. */
+/**
+ * SQL: the amount of a bid `j`, 256 bits. Almost all amounts are positive numbers of an int8, which is converted at
+ * once.
+ */
 const AMOUNT = `CASE WHEN substring(j.body FROM ${BID_OFFSETS.amount + 1} FOR 24) = decode(repeat('00', 24), 'hex')
     AND get_byte(j.body, ${BID_OFFSETS.amount + 24}) < 128 THEN ${numberSql(8)}::numeric
   ELSE ${numberSql(4, 28)} * ${2n ** 224n} + ${numberSql(7, 21)} * ${2n ** 168n} + ${numberSql(7, 14)} * ${2n ** 112n}
@@ -71,12 +74,12 @@ export async function refreshRanking(db: Queryable, network: Network): Promise<v
 const PAUSE_FACTOR = 20
 
 /**
- * Creates a worker that ranks the clusters again: at most once a minute, where public data changed since the last time,
- * and where the last time is long enough ago for its cost.
+ * Creates a worker that refreshes the ranking, at most once a minute. It does so if public data has changed since the
+ * last refresh, and the pause after that refresh (`PAUSE_FACTOR`) is over.
  */
 export function rankingWorker({ pool, network }: LeaderContext): Worker {
   let ranked: string | null = null
-  // by the monotonic clock
+  // end of the pause, ms of the monotonic clock
   let nextMs = 0
   return {
     name: 'the ranking',
@@ -124,7 +127,7 @@ export const findRankedClusters = prepareStatement<RankedCluster, [offset: numbe
     WHERE r.network = ${l.network} AND r.rank > $1 AND r.rank <= $1 + $2 ORDER BY r.rank`,
 )
 
-/** Winning bids with a referral: their number, and the sum of their amounts. */
+/** Winning bids with one referrer: the number of bids, and the sum of their amounts. */
 export interface ReferredBids {
   bids: number
   amountWei: bigint
@@ -135,7 +138,10 @@ const referred = prepareSingleRow<ReferredBids>(
     `SELECT bids, amount_wei FROM referrals WHERE network = ${network} AND referral = $1`,
 )
 
-/** Winning bids with a referral, as `refreshRanking` summed them last. @param referral word of the log, 32 bytes */
+/**
+ * Winning bids with a referrer, as of the last `refreshRanking`. @param referral bytes32 of the referrer in the hub's
+ * log
+ */
 export const findReferredBids = async (
   db: Queryable,
   network: Network,

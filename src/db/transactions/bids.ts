@@ -30,8 +30,8 @@ import { readOnce } from '../registry/lookups.js'
 import { findWinningBids } from '../registry/owners.js'
 
 /**
- * The first bids of a transaction, in log order, and what follows from all of its bids. A contract can make thousands
- * of bids in one transaction, so at most `MAX_STATUS_NAMES` of them are read.
+ * The first bids of a transaction, in log order, with sums over all of its bids. A contract can make thousands of bids
+ * in one transaction, so at most `MAX_STATUS_NAMES` of the bids are read.
  */
 interface BidsOfTx<Bid> {
   bids: Bid[]
@@ -44,7 +44,7 @@ interface BidsOfTx<Bid> {
   atMs: number
 }
 
-/** Rows to read: one more than are shown, which reports that there are more. */
+/** Number of rows to read: one more than a status shows. A result with so many rows means that there are more bids. */
 const ROWS = MAX_STATUS_NAMES + 1
 
 /** Parts of an amount's 32 bytes that fit an int8: offset and length. */
@@ -56,7 +56,9 @@ const AMOUNT_PARTS = [
   [25, 7],
 ] as const
 
-/** SQL: the sum of the amounts in the bodies of bids. PostgreSQL casts no 32 bytes to a number, so it sums the parts. */
+/**
+ * SQL: the sum of the amounts in the bodies of bids. PostgreSQL casts no 32 bytes to a number, so it sums the parts.
+ */
 const AMOUNT_SUM = AMOUNT_PARTS.map(([offset, bytes]) => {
   const part = `substring(body FROM ${BID_OFFSETS.amount + offset + 1} FOR ${bytes})`
   const factor = 2n ** BigInt(8 * (32 - offset - bytes))
@@ -222,12 +224,15 @@ function journalledBid({
   return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
 }
 
-/** The hub's log that it received a message. Its bids are the last `bids` ones before the log, in the same transaction. */
+/**
+ * The hub's log that it received a message. The message's bids are the last `bids` bids before, in the same
+ * transaction.
+ */
 export interface HubReceipt {
   txHash: Buffer
   block: number
   logIndex: number
-  /** Number of bids to read. */
+  /** Number of the message's bids to read. */
   bids: number
 }
 

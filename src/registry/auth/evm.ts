@@ -20,8 +20,8 @@ export function personalSignHash(message: string): Buffer {
 }
 
 /**
- * The 65 bytes r ‖ s ‖ v. A compact signature (EIP-2098: the parity is the first bit of s) is expanded. Null for
- * another length.
+ * Converts a signature to the 65 bytes r ‖ s ‖ v. A compact signature (EIP-2098: the parity is the first bit of s) is
+ * expanded. Null for another length.
  */
 export function parseEvmSignature(given: Uint8Array): Buffer | null {
   if (given.length === SIGNATURE_BYTES) return Buffer.from(given)
@@ -57,7 +57,10 @@ export function recoverSigner(message: string, signature: Uint8Array): string | 
 /** Maximum length of a smart wallet's signature: many times what known wallets need. */
 const LIMIT_BYTES = 8_192
 
-/** Suffix of the signatures of wallets that may not be deployed yet (ERC-6492), in hex, and what precedes it. */
+/**
+ * Suffix of a signature of a wallet that may not be deployed yet (ERC-6492), in hex, and the types of the values
+ * before.
+ */
 const WRAPPED_SUFFIX = '6492'.repeat(16)
 const WRAPPED_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }] as const
 
@@ -69,8 +72,9 @@ export interface ContractSignature {
 }
 
 /**
- * Hex of a smart wallet's signature, with what wraps it. `0x` is one too: a multisig may have approved the hash on its
- * chain. @returns null for any other text
+ * Hex of a smart wallet's signature, with its ERC-6492 wrapper if it has one. `0x` is a signature too: a multisig may
+ * have approved the hash on its chain.
+ * @returns null for any other text
  */
 export function contractSignatureHex(text: string): Hex | null {
   const { encoded } = openSignatureEnvelope(text)

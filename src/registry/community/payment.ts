@@ -5,7 +5,7 @@ import { wordToName } from '../primitives/name.js'
 import { lowestPriceWithinGrace, type RulesVersion, rulesAtBlock } from './history.js'
 import { NATIVE_COIN } from './rules.js'
 
-/** Payment for a community name, as input of the decision whether it registers the name. */
+/** A payment for a community name: the data that decide whether the payment registers the name. */
 export interface CommunityPayment {
   /** Label of the network on which the payment was made. */
   network: string
@@ -72,15 +72,15 @@ export type CommunityPaymentDecision =
 export interface PaymentDecisionInputs {
   /** Rules of the community, oldest first. */
   history: readonly RulesVersion[]
-  /** The name is registered, or is a public wallet name of the community's cluster. */
+  /** True if the name is registered, or is the name of a public wallet of the community's cluster. */
   isTaken: boolean
-  /** The payer meets the requirements in force at the block (`rulesAtBlock`), read at confirmation. */
+  /** True if, when the payment was confirmed, the payer met the requirements in force at its block (`rulesAtBlock`). */
   areRequirementsMet: boolean
 }
 
 /**
- * Decides whether a confirmed payment registers its name, since rules may have changed after its quote. A payment is
- * refunded unless its outcome is `registered`. The block time must not be before the time from which the community's
+ * Decides whether a confirmed payment registers its name: the rules may have changed since its quote. The payment is
+ * refunded unless the outcome is `registered`. The block time must not be before the time from which the community's
  * names can be registered. The minimum amount is the lowest price in force from 30 min before the block.
  */
 export function decideCommunityPayment(

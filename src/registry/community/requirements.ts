@@ -15,7 +15,7 @@ export function requirementsHash(requirements: readonly CommunityRequirement[]):
   return createHash('sha256').update(JSON.stringify(json)).digest()
 }
 
-/** State of the wallet that is to get the name, read before its requirements are checked. */
+/** State of the wallet that is to get a name, read before the requirements are checked. */
 export interface RequirementInputs {
   /** Address as responses show it. */
   address: string

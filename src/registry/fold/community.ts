@@ -100,7 +100,7 @@ function checkFree(work: FoldState, request: CommunityNameRequest): ChangeRefusa
   return decision.outcome === 'free' ? null : { code: 'rules_changed' }
 }
 
-/** Whether the name is for the actor, or for another wallet verified in its cluster. */
+/** True if the name is for the actor, or for another wallet that is verified in the actor's cluster. */
 const isOwn = (work: FoldState, { actor, wallet, cluster }: CommunityNameRequest): boolean =>
   wallet.equals(actor) || work.verified.get(mapKey(wallet))?.cluster === cluster
 
@@ -118,9 +118,9 @@ export const claimAccountOfAssignment = ({
 }: CommunityNameRegistration): Buffer | null => (isAssigned && met ? addressOfWord(met) : null)
 
 /**
- * Refusal of a name that is assigned after a claim. A cluster gets one such name, and a claim gives one such name,
- * even if its account is verified in another cluster later. The name is for a wallet verified in the cluster.
- * Requirements do not matter.
+ * Returns the refusal of a name that is assigned after an airdrop claim, or null. A cluster gets one assigned name. A
+ * claim gives one assigned name, even if the claim's account is verified in another cluster later. The name is for a
+ * wallet verified in the cluster. Requirements do not matter.
  */
 function checkAssignment(work: FoldState, request: CommunityNameRequest): ChangeRefusal | null {
   const { community, name, wallet, rules, cluster, claim } = request

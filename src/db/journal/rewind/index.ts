@@ -54,7 +54,7 @@ export async function rewindJournal(
       isDropped(entry, target) ? [] : removeRefusedPurchase(entry, refused)
     const folded = { reader: writer, writer, network, generation, done: 0, keep }
     const rebuild: Rebuild = { ...folded, schema, target, apply, refused }
-    // rows that a killed rewind left, of a generation that never began
+    // deletes rows that a killed rewind left: their generation never began
     await execute(
       writer,
       network,

@@ -23,7 +23,10 @@ export interface RewindTarget {
   parentMs: number
 }
 
-/** Replacements of transactions that were last seen up to this long before the dropped blocks are derived again. */
+/**
+ * A stored replacement of a transaction is deleted, and found again, if the transaction was last seen at most this long
+ * before the dropped blocks, ms.
+ */
 const REPLACED_WITHIN_MS = 86_400_000
 /**
  * Margin for `last_seen_ms`, which is written with a delay (storeTxSighting), and for clock skew against the chain.
@@ -87,7 +90,7 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
     ...seenMs,
   )
   await reopenDeliveries(client, target)
-  // payments are read again with their blocks. Refunds are known by payment id.
+  // the indexer reads these payments again with their blocks. Jobs for refunds refer to a payment by its id.
   const seen = `DELETE FROM payments WHERE network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`
   await run(seen, chain, block)
   const ended = 'network = $1 AND chain = $2 AND outcome_block >= $3'
