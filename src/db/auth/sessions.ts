@@ -101,14 +101,14 @@ const revocation = (of: 'wallet' | 'key_hash') =>
   prepared(`UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE ${of} = $1 AND revoked_ms IS NULL`)
 
 // JSON null instead of NULL, so that the coalesce in OPEN keeps it when the same sign-in is sent again
-const FORGET_EVIDENCE = prepared(`UPDATE sessions SET evidence = 'null' WHERE key_hash = $1`)
+const DELETE_EVIDENCE = prepared(`UPDATE sessions SET evidence = 'null' WHERE key_hash = $1`)
 
 /**
  * Deletes the evidence of a session. A signature becomes evidence only once, even if its wallet leaves the cluster and
  * returns.
  */
-export async function forgetEvidence(db: Queryable, keyHash: Buffer): Promise<void> {
-  await readRows(db, FORGET_EVIDENCE, [keyHash])
+export async function deleteSessionEvidence(db: Queryable, keyHash: Buffer): Promise<void> {
+  await readRows(db, DELETE_EVIDENCE, [keyHash])
 }
 
 /** Revokes the sessions of a wallet (stored address). The rows stay until the sessions would have expired. */

@@ -1,7 +1,7 @@
 import type { HubCreditChange } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { prepareSingleRow, prepareStatement } from '../journal/partitions.js'
-import { arraysOf, columnsFromProperties, insertRows } from '../pg/arrays.js'
+import { columnsFromProperties, insertRows, propertyArrays } from '../pg/arrays.js'
 import { prepared, type Queryable, query } from '../pg/rows.js'
 
 const COLUMNS = [
@@ -64,7 +64,7 @@ export async function findCreditsOfReceipts(
     db,
     network,
     ofReceipts,
-    arraysOf(receipts, 'txHash', 'block', 'logIndex'),
+    propertyArrays(receipts, 'txHash', 'block', 'logIndex'),
   )
   for (const { ord, ...credit } of rows) credits[ord - 1] = credit
   return credits

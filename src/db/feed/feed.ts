@@ -2,7 +2,7 @@ import { entryKindOfCode } from '../../registry/journal/entry.js'
 import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
 import { decodeWallet, STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { assertIndexingLeader, firstOfHead, type LeaderScope } from '../journal/head.js'
+import { assertIndexingLeader, type LeaderScope, requireHeadRow } from '../journal/head.js'
 import {
   type PartitionNames,
   prepareCommand,
@@ -113,7 +113,7 @@ export async function readJournalRange(
         from,
       )
     : await all[order](db, network, ...values, query.events)
-  const { generation, newest } = firstOfHead(rows, network) as HeadRow
+  const { generation, newest } = requireHeadRow(rows, network) as HeadRow
   const entryRows = rows.flatMap((row) =>
     row.kind === null ? [] : [Object.assign(row, { kind: entryKindOfCode(row.kind) })],
   )

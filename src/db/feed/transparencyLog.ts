@@ -3,8 +3,8 @@ import type { FilledTile } from '../../registry/transparencyLog/append.js'
 import { type Tile, type TileHashes, tileKey } from '../../registry/transparencyLog/tiles.js'
 import { HASH_BYTES } from '../../registry/transparencyLog/tree.js'
 import type { Log } from '../generated/client.js'
-import { assertIndexingLeader, firstOfHead, type LeaderScope } from '../journal/head.js'
-import { arraysOf, byteaArray } from '../pg/arrays.js'
+import { assertIndexingLeader, type LeaderScope, requireHeadRow } from '../journal/head.js'
+import { byteaArray, propertyArrays } from '../pg/arrays.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { inPipelinedTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query, readRows } from '../pg/rows.js'
@@ -41,7 +41,7 @@ export async function readFeedLogState(db: Queryable, network: LogPlace): Promis
   type Head = Pick<FeedLogState, 'newest' | 'isCaughtUp'> & { current: number }
   // one row for each log; without any log, one row without a generation
   const rows = await query<Head & (StoredFeedLog | { generation: null })>(db, network, STATE)
-  const { current, newest, isCaughtUp } = firstOfHead(rows, networkOfLog(network))
+  const { current, newest, isCaughtUp } = requireHeadRow(rows, networkOfLog(network))
   const logs = rows.flatMap(({ current: _, newest: __, isCaughtUp: ___, ...log }) =>
     log.generation === null ? [] : [log],
   )
@@ -93,7 +93,7 @@ export async function readTiles(
   if (tiles.length === 0) return new Map()
   const rows = await query<{ level: number; index: number; hashes: Buffer }>(db, network, TILES, [
     generation,
-    ...arraysOf(tiles, 'level', 'index', 'width'),
+    ...propertyArrays(tiles, 'level', 'index', 'width'),
   ])
   return new Map(rows.map((row) => [tileKey(row), row.hashes]))
 }
@@ -167,7 +167,7 @@ export async function storeTiles(
   if (tiles.length === 0) return
   await execute(db, network, WRITE_TILES, [
     generation,
-    ...arraysOf(tiles, 'level', 'index'),
+    ...propertyArrays(tiles, 'level', 'index'),
     byteaArray(tiles.map(({ hashes }) => hashes)),
   ])
 }

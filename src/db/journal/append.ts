@@ -18,9 +18,9 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
   type ArrayColumns,
-  arraysOf,
   columnsFromProperties,
   insertRows,
+  propertyArrays,
   unnestSql,
 } from '../pg/arrays.js'
 import { copyRows, MIN_COPY_ROWS } from '../pg/copyRows.js'
@@ -246,7 +246,7 @@ async function updateWallets(
 const writerOf =
   <Row>(text: (network: Network) => Statement, ...properties: (keyof Row)[]) =>
   (db: Queryable, network: Network, rows: readonly Row[]): Promise<number> =>
-    execute(db, network, text(network), arraysOf(rows, ...properties))
+    execute(db, network, text(network), propertyArrays(rows, ...properties))
 
 const removeWallets = writerOf<RowChanges['walletRemovals'][number]>(
   (network) =>
@@ -276,7 +276,7 @@ async function moveNames(
   // a batch may move the same name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   // unnamed statement: on tables without statistics, a generic plan for any number of names scans the whole table
-  await execute(db, network, text, arraysOf(newest, 'name', 'cluster', 'updatedSeq'))
+  await execute(db, network, text, propertyArrays(newest, 'name', 'cluster', 'updatedSeq'))
 }
 
 async function endMoves(

@@ -15,7 +15,7 @@ import {
   writeBuckets,
 } from '../auth/limitBuckets.js'
 import { lockLiveSession } from '../auth/sessions.js'
-import { arraysOf } from '../pg/arrays.js'
+import { propertyArrays } from '../pg/arrays.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inPipelinedTransaction } from '../pg/pool.js'
@@ -171,7 +171,7 @@ const written = (db: Queryable, network: Network, changes: RowChanges): Promise<
     ? [...writeRowChanges(db, network, changes), notifyNetwork(db, network)]
     : []
 
-const END_EVIDENCE = prepareStatement(
+const deleteEvidenceOfRemoved = prepareStatement(
   (
     l,
   ) => `UPDATE sessions s SET evidence = 'null' FROM unnest($1::int8[], $2::bytea[]) AS r(cluster, address)
@@ -182,7 +182,12 @@ const END_EVIDENCE = prepareStatement(
 /** Deletes the signed membership in sessions of wallets that leave the cluster, so that it does not become evidence. */
 async function endEvidence(db: Queryable, network: Network, { walletRemovals }: RowChanges) {
   if (walletRemovals.length > 0)
-    await END_EVIDENCE(db, network, ...arraysOf(walletRemovals, 'cluster', 'address'), network)
+    await deleteEvidenceOfRemoved(
+      db,
+      network,
+      ...propertyArrays(walletRemovals, 'cluster', 'address'),
+      network,
+    )
 }
 
 function isWithin(

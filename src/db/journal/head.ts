@@ -51,7 +51,7 @@ const LEAD_HEAD = locked(LEAD)
 
 /** Reads a network's head without a lock. */
 export async function readJournalHead(db: Queryable, network: Network): Promise<StoredJournalHead> {
-  return firstOfHead(await query(db, network, prepared(SELECT_HEAD)), network)
+  return requireHeadRow(await query(db, network, prepared(SELECT_HEAD)), network)
 }
 
 /** Versions of public responses: a version changes whenever a response that depends on it may change. */
@@ -74,7 +74,7 @@ const registryVersionSql = (l: PartitionNames): string =>
 const version = prepareStatement<AnswerVersions>(registryVersionSql)
 
 export async function readAnswerVersions(db: Queryable, network: Network): Promise<AnswerVersions> {
-  return firstOfHead(await version(db, network), network)
+  return requireHeadRow(await version(db, network), network)
 }
 
 /**
@@ -89,7 +89,7 @@ export async function lockJournalHead(
   epoch: number | null,
 ): Promise<LockedJournalHead> {
   if (epoch === null)
-    return firstOfHead(await query<LockedJournalHead>(db, network, LOCK_HEAD), network)
+    return requireHeadRow(await query<LockedJournalHead>(db, network, LOCK_HEAD), network)
   const [head] = await query<LockedJournalHead>(db, network, LEAD_HEAD, [epoch])
   if (!head) throw new LostLeadershipError(network)
   return head
@@ -173,7 +173,7 @@ export const assertIndexingLeader = assertEpoch('index')
 export const assertRelayingLeader = assertEpoch('relay')
 
 /** The row of a network's head, or the first row of a query that returns at least one for each head. */
-export function firstOfHead<T>([head]: T[], network: Network): T {
+export function requireHeadRow<T>([head]: T[], network: Network): T {
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   return head
 }

@@ -7,7 +7,7 @@ import { execute } from '../pg/rows.js'
 import { lockMirrorHead } from './writer.js'
 
 /** A checkpoint of a log, with its signed note. */
-export interface NotedHead extends TreeHead {
+export interface CheckpointWithNote extends TreeHead {
   /** Null where no key signs. */
   note: string | null
 }
@@ -23,7 +23,7 @@ const LOCK_LIMIT_MS = 1_000
  * log had it sign as a witness. Null before the mirror has stored any of the log.
  */
 export const readNewestSignedHead = prepareSingleRow<
-  NotedHead,
+  CheckpointWithNote,
   []
 >(`SELECT l.origin, coalesce(c.size, l.size) AS size, coalesce(c.root, l.root) AS root,
     coalesce(c.note, l.note) AS note
@@ -44,8 +44,8 @@ export const storeSignedHead = (
   pool: pg.Pool,
   network: Network,
   before: TreeHead,
-  { origin, size, root, note }: NotedHead,
-): Promise<NotedHead | null> =>
+  { origin, size, root, note }: CheckpointWithNote,
+): Promise<CheckpointWithNote | null> =>
   inTransaction(pool, async (client) => {
     await client.query(`SET LOCAL lock_timeout = ${LOCK_LIMIT_MS}`)
     await lockMirrorHead(client, network)

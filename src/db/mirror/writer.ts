@@ -37,7 +37,7 @@ const ANALYZE_FROM_ENTRIES = 10_000
 const IDLE_LIMIT_MS = 90_000
 
 /** Lets a transaction idle while it waits for the mirror's source. */
-export const waitForSource = (client: pg.ClientBase) =>
+export const allowSourceWait = (client: pg.ClientBase) =>
   client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
 
 const TABLES = ['journal', ...STATE_TABLES] as const
@@ -103,7 +103,7 @@ export class MirrorWriter {
     }: { stored: StoredFeedLog | null; next: Pick<StoredFeedLog, 'generation' | 'origin'> },
   ): Promise<MirrorWriter | null> {
     await assertIndexingLeader(client, network, epoch)
-    await waitForSource(client)
+    await allowSourceWait(client)
     let head = await lockMirrorHead(client, network)
     const { log } = await readFeedLogState(client, network)
     if (log?.origin !== stored?.origin || log?.size !== stored?.size) return null

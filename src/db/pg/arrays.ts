@@ -48,7 +48,7 @@ export const columnsFromProperties = <Item>(
   })
 
 /** Parameters for `unnest` in a statement: one array per property, with the property's value of each item. */
-export const arraysOf = <Item>(
+export const propertyArrays = <Item>(
   items: readonly Item[],
   ...properties: (keyof Item)[]
 ): unknown[][] => properties.map((property) => items.map((item) => item[property]))

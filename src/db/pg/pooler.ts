@@ -7,7 +7,7 @@ const ANSWER_LIMIT_MS = 3_000
  * through a pooler.
  * @throws Error where the URL leads to a pooler
  */
-export async function refusePooler(url: string): Promise<void> {
+export async function assertNoPooler(url: string): Promise<void> {
   await withConnection(
     { url, applicationName: 'clusterd probe', answerMs: ANSWER_LIMIT_MS, isProbe: true },
     async (client) => {

@@ -13,10 +13,10 @@ import {
   prepareSingleValue,
   prepareStatement,
 } from '../journal/partitions.js'
-import { arraysOf } from '../pg/arrays.js'
+import { propertyArrays } from '../pg/arrays.js'
 import type { Queryable } from '../pg/rows.js'
 import { holderOfNameSql, nameHolderSql } from './heldNames.js'
-import type { JournalPage } from './owners.js'
+import type { JournalPageRequest } from './owners.js'
 import { publicWalletSql } from './publicWallets.js'
 
 const rulesNow = prepareSingleValue<Buffer>(
@@ -130,7 +130,7 @@ export async function readCommunityNameAvailability(
     network,
     community,
     name,
-    ...arraysOf(prices, 'network', 'token', 'recipient'),
+    ...propertyArrays(prices, 'network', 'token', 'recipient'),
     prices.map(({ amount }) => amount.toString()),
   )
   return row!
@@ -213,7 +213,7 @@ export async function findOwnedCommunityNames(
   db: Queryable,
   network: Network,
   address: Buffer,
-  { after, limit }: JournalPage,
+  { after, limit }: JournalPageRequest,
 ): Promise<OwnedCommunityName[]> {
   return (await owned(db, network, address, after, limit)).map(ownedWithPayment)
 }

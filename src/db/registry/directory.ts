@@ -8,10 +8,10 @@ import type { Queryable } from '../pg/rows.js'
 import { nameHolderSql } from './heldNames.js'
 
 /** Items per page of a directory, and the highest offset of a page. */
-export const DIRECTORY_PAGE = 50
+export const DIRECTORY_PAGE_ITEMS = 50
 export const MAX_DIRECTORY_OFFSET = 10_000
 /** Number of items that the pages of a directory can show. Matches of a text are counted up to this number. */
-export const MAX_LISTED = MAX_DIRECTORY_OFFSET + DIRECTORY_PAGE
+export const MAX_DIRECTORY_ITEMS = MAX_DIRECTORY_OFFSET + DIRECTORY_PAGE_ITEMS
 
 /** A part of a list of names. */
 export interface NameListPart {
@@ -41,7 +41,7 @@ export const findNewestNames = async (
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
 const beginningSql = (
   names: string,
-): string => `WITH found AS MATERIALIZED (SELECT name FROM ${names} AND name >= $3 AND name < $3 || '~' ORDER BY name LIMIT ${MAX_LISTED})
+): string => `WITH found AS MATERIALIZED (SELECT name FROM ${names} AND name >= $3 AND name < $3 || '~' ORDER BY name LIMIT ${MAX_DIRECTORY_ITEMS})
   SELECT (SELECT count(*) FROM found) AS total, ${partSql('SELECT name FROM found')}`
 
 const ofClusters = prepareSingleRow<NameListPart>((l) =>

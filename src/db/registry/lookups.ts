@@ -11,7 +11,7 @@ import { publicWalletSql } from './publicWallets.js'
  * @param read returns rows of distinct inputs, with their position from 1
  * @returns one element per input, in the same order; null where there is no row
  */
-export async function readOnce<Input, Row extends { ord: number }>(
+export async function readDistinctInputs<Input, Row extends { ord: number }>(
   inputs: readonly Input[],
   mapKey: (input: Input) => string,
   read: (distinct: Input[]) => Promise<Row[]>,
@@ -74,7 +74,7 @@ export async function findNamesOfAddresses(
   network: Network,
   addresses: readonly Buffer[],
 ): Promise<(AddressLookupResult | null)[]> {
-  return readOnce(addresses, mapKey, (distinct) => byAddresses(db, network, distinct))
+  return readDistinctInputs(addresses, mapKey, (distinct) => byAddresses(db, network, distinct))
 }
 
 export interface NameLookupResult {
@@ -121,7 +121,7 @@ export async function findWalletsByNames(
   network: Network,
   names: readonly { cluster: string; wallet: string | null }[],
 ): Promise<(NameLookupResult | null)[]> {
-  return readOnce(
+  return readDistinctInputs(
     names,
     ({ cluster, wallet }) => `${cluster}/${wallet ?? ''}`,
     (distinct) =>
@@ -157,7 +157,7 @@ export const findWalletsByTypes = (
   network: Network,
   all: readonly { cluster: string; stored: string }[],
 ) =>
-  readOnce(
+  readDistinctInputs(
     all,
     ({ cluster, stored }) => `${cluster}/${stored}`,
     (distinct) =>
@@ -211,7 +211,7 @@ export async function findWalletBundles(
   stored: string | null,
 ): Promise<WalletBundlesSnapshot[]> {
   // no element is null: an address without a cluster has a row too
-  return (await readOnce(addresses, mapKey, (distinct) =>
+  return (await readDistinctInputs(addresses, mapKey, (distinct) =>
     bundles(db, network, distinct, stored),
   )) as WalletBundlesSnapshot[]
 }
@@ -247,7 +247,7 @@ export async function readNameAvailability(
   network: Network,
   names: readonly string[],
 ): Promise<NameAvailabilityState[]> {
-  const rows = await readOnce(
+  const rows = await readDistinctInputs(
     names,
     (name) => name,
     (distinct) => availability(db, network, distinct),

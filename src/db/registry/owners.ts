@@ -47,7 +47,7 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
 )
 
 /** A page of a list in the order of the journal. */
-export interface JournalPage {
+export interface JournalPageRequest {
   /** Sequence number after which the page begins. */
   after: number
   limit: number
@@ -60,7 +60,7 @@ export async function findOwnedNames(
   db: Queryable,
   network: Network,
   address: Buffer,
-  { after, limit }: JournalPage,
+  { after, limit }: JournalPageRequest,
   viewer: Buffer | null = null,
 ): Promise<OwnedName[]> {
   const rows = await owned(db, network, address, after, limit, viewer)

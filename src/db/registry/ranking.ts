@@ -5,7 +5,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { readAnswerVersions } from '../journal/head.js'
 import { type PartitionNames, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
 import { execute, prepared, type Queryable } from '../pg/rows.js'
-import { MAX_LISTED } from './directory.js'
+import { MAX_DIRECTORY_ITEMS } from './directory.js'
 import { nameHolderSql } from './heldNames.js'
 
 /** SQL: unsigned integer of up to 8 bytes in a bid's amount. It ends `after` bytes before the end of the amount. */
@@ -31,7 +31,7 @@ const refresh = prepareStatement<{ names: number; seq: number }>(
       WHERE n.network = ${l.network} AND n.outcome = ${BID_OUTCOME.won}
     ), highest AS (
       SELECT cluster, sum(amount) AS amount, count(*) AS names, min(seq) AS oldest FROM bids
-      GROUP BY cluster ORDER BY amount DESC, names DESC, cluster LIMIT ${MAX_LISTED}
+      GROUP BY cluster ORDER BY amount DESC, names DESC, cluster LIMIT ${MAX_DIRECTORY_ITEMS}
     ), ranked AS MATERIALIZED (
       SELECT row_number() OVER (ORDER BY h.amount DESC, h.names DESC, h.cluster) AS rank, h.cluster, n.name, h.names, h.amount
       FROM highest h JOIN ${l.names} n ON n.network = ${l.network} AND n.seq = h.oldest

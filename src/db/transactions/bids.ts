@@ -24,9 +24,9 @@ import {
   prepareSingleRow,
   prepareStatement,
 } from '../journal/partitions.js'
-import { arraysOf } from '../pg/arrays.js'
+import { propertyArrays } from '../pg/arrays.js'
 import { type DecodedRow, existsRowSql, type Queryable } from '../pg/rows.js'
-import { readOnce } from '../registry/lookups.js'
+import { readDistinctInputs } from '../registry/lookups.js'
 import { findWinningBids } from '../registry/owners.js'
 
 /**
@@ -136,7 +136,7 @@ export const findJournalledTxs = (
   network: Network,
   hashes: readonly Buffer[],
 ): Promise<(JournalledTx | null)[]> =>
-  readOnce(hashes, mapKey, (distinct) => readJournalledTxs(db, network, distinct))
+  readDistinctInputs(hashes, mapKey, (distinct) => readJournalledTxs(db, network, distinct))
 
 async function readJournalledTxs(db: Queryable, network: Network, hashes: readonly Buffer[]) {
   const journalledRows = await journalled(
@@ -262,7 +262,7 @@ export async function findJournalledBidsOfHubReceipts(
   for (const row of await journalledOfReceipts(
     db,
     network,
-    ...arraysOf(receipts, 'txHash', 'block', 'logIndex', 'bids'),
+    ...propertyArrays(receipts, 'txHash', 'block', 'logIndex', 'bids'),
     hub,
   ))
     bids[row.ord - 1]!.push(journalledBid(row))
@@ -372,7 +372,7 @@ export async function findUnconfirmedBidsOfReceipts(
   for (const row of await inTailOfReceipts(
     db,
     network,
-    ...arraysOf(receipts, 'txHash', 'block', 'logIndex', 'bids'),
+    ...propertyArrays(receipts, 'txHash', 'block', 'logIndex', 'bids'),
     hub,
   )) {
     const result = results[row.ord - 1]!

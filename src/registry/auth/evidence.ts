@@ -116,7 +116,7 @@ const entryOf = (
 const HASHED = 'sha256:'
 
 /** Text of a smart wallet's signature for evidence: the signature, or its hash if it is too long for a log entry. */
-export function keptSignature(evidence: Omit<Evidence, 'atMs'>): string {
+export function evidenceSignatureText(evidence: Omit<Evidence, 'atMs'>): string {
   const { signature } = evidence
   const length = Buffer.byteLength(entryOf({ ...evidence, atMs: Date.now() }, { signature }))
   return length <= MOST_ENTRY_BYTES ? signature : HASHED + toHex(sha256(Buffer.from(signature)))

@@ -33,7 +33,7 @@ export const authKeyHash = (key: string): Buffer | null =>
 const NONCE_BYTES = 16
 
 /** Form of the nonce that a client may send when it requests a message. */
-export const CLIENT_NONCE = /^[A-Za-z0-9_-]{16,64}$/
+export const CLIENT_NONCE_PATTERN = /^[A-Za-z0-9_-]{16,64}$/
 
 /**
  * Nonce of a message that is bound to an address. Only this server can compute it.
