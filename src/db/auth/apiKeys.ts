@@ -31,7 +31,7 @@ export const listApiKeys = (db: Queryable, wallet?: Buffer): Promise<StoredApiKe
   readRows(
     db,
     `SELECT ${COLUMNS} FROM api_keys ${wallet ? 'WHERE wallet = $1' : ''} ORDER BY created_ms, key_hash`,
-    [...(wallet ? [wallet] : [])],
+    wallet ? [wallet] : [],
   )
 
 /**

@@ -50,9 +50,8 @@ export class ChainMismatchError extends Error {
  * under another label
  */
 export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Promise<ChainRow> {
-  const { label } = identity
+  const { label, genesisHash } = identity
   const row = await findOrCreate(pool, identity)
-  const { genesisHash } = identity
   if (genesisHash && row.genesisHash && !row.genesisHash.equals(genesisHash)) {
     throw new ChainMismatchError(
       `The database was filled from another chain "${label}" (genesis ${toHex(row.genesisHash)}, this one has ${toHex(genesisHash)}): use another database, or for a local world delete its data folder.`,
@@ -171,7 +170,7 @@ export async function readGenesisHash(
 /** Position of a chain in the journal: the journal has all blocks before `nextBlock`. */
 export type ChainCursor = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
 
-const LOCK_CHECKPOINT = prepared(
+const LOCK_CURSOR = prepared(
   `SELECT FROM chains WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NULL FOR NO KEY UPDATE`,
 )
 
@@ -180,7 +179,7 @@ const LOCK_CHECKPOINT = prepared(
  * @throws Error when another process has moved the cursor, or the chain is halted
  */
 export async function lockChainCursor(db: Queryable, row: ChainRow): Promise<void> {
-  if ((await execute(db, row.network, LOCK_CHECKPOINT, [row.chain, row.nextBlock])) !== 1)
+  if ((await execute(db, row.network, LOCK_CURSOR, [row.chain, row.nextBlock])) !== 1)
     throw new Error(
       `moving the cursor of chain "${row.label}" from block ${row.nextBlock}: it is not there any more`,
     )

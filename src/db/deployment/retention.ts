@@ -65,8 +65,6 @@ const expired = (network: Network): Record<string, string> => {
   }
 }
 
-export type RemovedCounts = Record<string, number>
-
 /**
  * Deletes expired rows, in small batches.
  * @param signal stops the work between two batches
@@ -77,8 +75,8 @@ export async function removeExpiredRows(
   network: Network,
   signal?: AbortSignal,
   alive = (): void => {},
-): Promise<RemovedCounts> {
-  const counts: RemovedCounts = {}
+): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
   for (const [what, remove] of Object.entries(expired(network))) {
     let rows = 0
     for (let last = BATCH_ROWS; last === BATCH_ROWS && !signal?.aborted; rows += last) {

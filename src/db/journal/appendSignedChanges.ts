@@ -8,7 +8,6 @@ import { type DecodedEntry, entryOfChange } from '../../registry/journal/decode.
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
-  type BucketCharge,
   type EmptyBucket,
   readBuckets,
   withdrawFromBuckets,
@@ -112,13 +111,18 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
       const decided = decide(slice, entries, nowMs)
       if ('kind' in decided) return decided
 
-      const left = withdrawFromBuckets(chargesOf(limits, decided), buckets)
+      const work = workOf(decided)
+      const charges = limits.map(({ per, ...quota }) => ({ ...quota, units: work[per] }))
+      const left = withdrawFromBuckets(charges, buckets)
       if ('quota' in left) return { kind: 'limited', reached: left }
       const { cluster } = decided.outcomes.at(-1)!
       const clusterId = cluster === null ? null : await idOf(client, network, decided, cluster)
       await inPipeline(client, (db) => [
         writeBuckets(db, left),
-        Promise.all(written(db, network, decided)),
+        Promise.all([
+          ...writeRowChanges(db, network, decided),
+          decided.journal.length > 0 && notifyNetwork(db, network),
+        ]),
         endEvidence(db, network, decided),
         (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),
       ])
@@ -159,17 +163,6 @@ function workOf({ journal, clusters, communityNames, ...rows }: RowChanges) {
     names: communityNames.length,
   }
 }
-
-/** Units that changes withdraw from the bucket of each limit. */
-function chargesOf(limits: readonly ChangeLimit[], changes: RowChanges): BucketCharge[] {
-  const work = workOf(changes)
-  return limits.map(({ per, ...quota }) => ({ ...quota, units: work[per] }))
-}
-
-const written = (db: Queryable, network: Network, changes: RowChanges): Promise<unknown>[] =>
-  changes.journal.length > 0
-    ? [...writeRowChanges(db, network, changes), notifyNetwork(db, network)]
-    : []
 
 const deleteEvidenceOfRemoved = prepareStatement(
   (

@@ -73,16 +73,14 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   return (await withSubjects(db, network, jobs, onUnreadable)) as JobRow<Tx>[]
 }
 
-export interface JobFilter {
-  networks: readonly Network[]
-  states: readonly JobState[]
-  limit: number
-}
-
 /** Jobs of some states, newest first. */
 export async function listJobs(
   db: Queryable,
-  { networks, states, limit }: JobFilter,
+  {
+    networks,
+    states,
+    limit,
+  }: { networks: readonly Network[]; states: readonly JobState[]; limit: number },
   onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow[]> {
   const values = [states.map((state) => JOB_STATE[state]), limit]

@@ -2,28 +2,16 @@ import type { LeaderContext } from '../../ops/context.js'
 import type { Worker } from '../../ops/worker.js'
 import { BID_OFFSETS, BID_OUTCOME } from '../../registry/journal/bid.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { bidAmountSql } from '../journal/bidAmount.js'
 import { readAnswerVersions } from '../journal/head.js'
 import { type PartitionNames, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
 import { execute, prepared, type Queryable } from '../pg/rows.js'
 import { MAX_DIRECTORY_ITEMS } from './directory.js'
 import { nameHolderSql } from './heldNames.js'
 
-/** SQL: unsigned integer of up to 8 bytes in a bid's amount. It ends `after` bytes before the end of the amount. */
-const numberSql = (bytes: number, after = 0): string =>
-  `('x' || encode(substring(j.body FROM ${BID_OFFSETS.name - after - bytes + 1} FOR ${bytes}), 'hex'))::bit(${8 * bytes})::int8`
-
-/**
- * SQL: the amount of a bid `j`, 256 bits. Almost all amounts are positive numbers of an int8, which is converted at
- * once.
- */
-const AMOUNT = `CASE WHEN substring(j.body FROM ${BID_OFFSETS.amount + 1} FOR 24) = decode(repeat('00', 24), 'hex')
-    AND get_byte(j.body, ${BID_OFFSETS.amount + 24}) < 128 THEN ${numberSql(8)}::numeric
-  ELSE ${numberSql(4, 28)} * ${2n ** 224n} + ${numberSql(7, 21)} * ${2n ** 168n} + ${numberSql(7, 14)} * ${2n ** 112n}
-    + ${numberSql(7, 7)} * ${2n ** 56n} + ${numberSql(7)} END`
-
 const refresh = prepareStatement<{ names: number; seq: number }>(
   (l) => `WITH bids AS MATERIALIZED (
-      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster, n.seq, ${AMOUNT} AS amount,
+      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster, n.seq, ${bidAmountSql('j.body')} AS amount,
         CASE WHEN octet_length(j.body) >= ${BID_OFFSETS.lengthWithReferral} THEN substring(j.body FROM ${BID_OFFSETS.referral + 1} FOR 32) END AS referral
       FROM ${l.names} n
       JOIN ${l.journal} j ON j.network = ${l.network} AND j.seq = n.seq

@@ -18,6 +18,7 @@ import {
 } from '../../registry/status.js'
 import { blockConfirmations } from '../bridge/receipts.js'
 import type { Fact, Journal } from '../generated/client.js'
+import { bidAmountSql } from '../journal/bidAmount.js'
 import {
   journalEntrySql,
   type PartitionNames,
@@ -47,23 +48,8 @@ interface BidsOfTx<Bid> {
 /** Number of rows to read: one more than a status shows. A result with so many rows means that there are more bids. */
 const ROWS = MAX_STATUS_NAMES + 1
 
-/** Parts of an amount's 32 bytes that fit an int8: offset and length. */
-const AMOUNT_PARTS = [
-  [0, 4],
-  [4, 7],
-  [11, 7],
-  [18, 7],
-  [25, 7],
-] as const
-
-/**
- * SQL: the sum of the amounts in the bodies of bids. PostgreSQL casts no 32 bytes to a number, so it sums the parts.
- */
-const AMOUNT_SUM = AMOUNT_PARTS.map(([offset, bytes]) => {
-  const part = `substring(body FROM ${BID_OFFSETS.amount + offset + 1} FOR ${bytes})`
-  const factor = 2n ** BigInt(8 * (32 - offset - bytes))
-  return `sum(('x' || encode(${part}, 'hex'))::bit(${8 * bytes})::int8) * ${factor}`
-}).join(' + ')
+/** SQL: column with the sum of the bids' amounts. */
+const AMOUNT_SUM = `sum(${bidAmountSql('body')}) AS amount_wei`
 
 /** Bids of a transaction in the journal. */
 export interface JournalledTx extends BidsOfTx<JournalledBid> {
@@ -119,7 +105,7 @@ interface Totals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWon'> {
 const totalsInJournal = prepareSingleRow<Totals>(
   (l) => `SELECT s.count, s.amount_wei, s.at_ms, s.has_won, w.body AS first_won FROM journal_heads h
     CROSS JOIN LATERAL (
-      SELECT count(*) AS count, ${AMOUNT_SUM} AS amount_wei, max(at_ms) AS at_ms, bool_and(${WON}) AS has_won,
+      SELECT count(*) AS count, ${AMOUNT_SUM}, max(at_ms) AS at_ms, bool_and(${WON}) AS has_won,
         min(log_index) FILTER (WHERE ${WON}) AS won_at
       FROM (${bidsOfBlock(l, '$2', '$3')}) j WHERE ${HASH} = $1
     ) s
@@ -309,7 +295,7 @@ const inTail = prepareStatement<TailRow>((l) =>
 )
 
 const totalsInTail = prepareSingleRow<Pick<Totals, 'count' | 'amountWei'>>(
-  (l) => `SELECT count(*) AS count, ${AMOUNT_SUM} AS amount_wei ${factsOfTx(l)}`,
+  (l) => `SELECT count(*) AS count, ${AMOUNT_SUM} ${factsOfTx(l)}`,
 )
 
 /**

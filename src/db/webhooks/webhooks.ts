@@ -75,9 +75,8 @@ export async function leaseWebhooks(
 /** Outcome of a delivery. Saving it releases the webhook. */
 export type WebhookChange = Pick<
   Webhook,
-  'cursor' | 'generation' | 'seen' | 'delivered' | 'parked'
-> &
-  Pick<Webhook, 'failures' | 'failingMs' | 'nextMs'>
+  'cursor' | 'generation' | 'seen' | 'delivered' | 'parked' | 'failures' | 'failingMs' | 'nextMs'
+>
 
 /** @returns false where another process handles the webhook now, or it was removed */
 export async function saveWebhook(

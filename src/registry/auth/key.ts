@@ -1,5 +1,6 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { Wallet as ListedWallet } from '../primitives/address.js'
+import { sha256 } from '../primitives/sha256.js'
 
 /** Authentication keys and nonces, derived from the server's token key. Only the hash of a key is stored. */
 
@@ -28,7 +29,7 @@ const KEY = /^[A-Za-z0-9_-]{43}$/
 
 /** Look-up hash of an authentication key; null for malformed text. @returns 32 bytes */
 export const authKeyHash = (key: string): Buffer | null =>
-  KEY.test(key) ? createHash('sha256').update(key).digest() : null
+  KEY.test(key) ? sha256(Buffer.from(key)) : null
 
 const NONCE_BYTES = 16
 

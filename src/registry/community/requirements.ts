@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../primitives/sha256.js'
 import { type CommunityRequirement, communityRulesJson, type TokenRequirement } from './rules.js'
 
 /**
@@ -12,7 +12,7 @@ export function requirementsHash(requirements: readonly CommunityRequirement[]):
     startsAtMs: null,
     requirements,
   })
-  return createHash('sha256').update(JSON.stringify(json)).digest()
+  return sha256(Buffer.from(JSON.stringify(json)))
 }
 
 /** State of the wallet that is to get a name, read before the requirements are checked. */

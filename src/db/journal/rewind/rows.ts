@@ -73,7 +73,9 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
   const run = (text: string, ...values: unknown[]) => execute(client, network, text, values)
   const moved = await run(
     'UPDATE chains SET next_block = $3, parent_hash = $4, halted = NULL WHERE network = $1 AND chain = $2 AND next_block >= $3',
-    ...[chain, block, parentHash],
+    chain,
+    block,
+    parentHash,
   )
   if (moved !== 1)
     throw new Error(`rewinding chain "${row.label}": it stands before block ${block}`)
@@ -83,11 +85,11 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
     chain,
     block,
   )
-  const seenMs = [parentMs - CLOCK_MARGIN_MS, parentMs - REPLACED_WITHIN_MS]
   await run(
     `UPDATE tracked_txs SET verdict = NULL, replaced_by = NULL WHERE ${verdictsFrom}`,
     chain,
-    ...seenMs,
+    parentMs - CLOCK_MARGIN_MS,
+    parentMs - REPLACED_WITHIN_MS,
   )
   await reopenDeliveries(client, target)
   // the indexer reads these payments again with their blocks. Jobs for refunds refer to a payment by its id.
