@@ -95,8 +95,8 @@ export type PacketOutcome =
   /** The message was executed in an unconfirmed block. `bids` is empty if the hub refused the message. */
   | { state: 'tail'; bids: readonly UnconfirmedBid[]; confirmations: Confirmations; hubTx: string }
   /**
-   * The message was executed in a confirmed block. `bids` is empty if the hub refused the message. `credit`: what the
-   * hub owes for bids that won nothing.
+   * The message was executed in a confirmed block. `bids` is empty if the hub refused the message. `credit`: the
+   * hub's debt for bids that won nothing.
    */
   | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string; credit?: HubCredit | null }
 
@@ -181,7 +181,10 @@ export interface StatusAnswer {
   hubTx?: string
   /** Set for a payment that bought nothing. */
   refund?: RefundState
-  /** Set where the hub owes money for bids that won nothing. It can be withdrawn on the hub, or by a message. */
+  /**
+   * Set where the hub owes money for bids that won nothing. The owner withdraws the money on the hub, or by a message
+   * from another chain.
+   */
   credit?: HubCredit
   /** Time from which on the payer may reclaim a held payment, ISO 8601. */
   reclaimAfter?: string

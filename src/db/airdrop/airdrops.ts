@@ -31,7 +31,7 @@ export interface Distributor
   startBlock?: number
 }
 
-/** An airdrop can't be changed as requested. The message is one sentence, and says what to do. */
+/** An airdrop can't be changed as requested. The message is one sentence that tells the operator how to continue. */
 export class AirdropError extends Error {
   override name = 'AirdropError'
 }

@@ -32,7 +32,7 @@ export const findCreditsOfAddress = prepareStatement<Credit, [wallet: Buffer]>(
    GROUP BY eid HAVING sum(amount_wei) > 0 ORDER BY eid`,
 )
 
-/** Credit of the hub with the owner's stored address. */
+/** A credit, with the stored address of the bidder who owns the credit. */
 export type OwnedCredit = Credit & Pick<HubCreditChange, 'wallet'>
 
 /** Sum of the credits that a hub transaction gave for its direct bids, with the owner of the first. Null for none. */

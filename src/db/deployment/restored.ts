@@ -12,9 +12,9 @@ import { type DecodedRow, execute, prepared, query, readRows } from '../pg/rows.
 export interface RestoreReport {
   /** Generations of the feed before and after. */
   feed: { from: number; to: number }
-  /** Entries of the journal as it was restored. */
+  /** Number of entries in the restored journal. */
   entries: number
-  /** Unfinished jobs, which are all checked again at once. */
+  /** Number of unfinished jobs, all of which are checked again at once. */
   jobs: number
 }
 

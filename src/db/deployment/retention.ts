@@ -16,7 +16,7 @@ export const RETAINED_GENERATIONS = 2
 /** Maximum number of rows per statement, so that no statement holds a lock for long. */
 const BATCH_ROWS = 1_000
 
-/** Ages are measured by the database's clock. */
+/** SQL: the database's clock, Unix ms. Rows expire by this clock. */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
 const KEPT_SINCE_MS = `${NOW_MS} - ${TRANSACTION_RETENTION_MS}`
 

@@ -19,7 +19,7 @@ export interface JournalRangeQuery {
   order: FeedOrder
   /** Number of the first event of the first entry, inclusive. Null in newest order: start at the head. */
   first: number | null
-  /** Lowest number of a first event to return. */
+  /** Entries whose first event has a lower number are not returned. */
   floor: number
   /** Maximum number of entries to return. */
   limit: number
@@ -38,7 +38,7 @@ export interface JournalRange {
   newest: number
 }
 
-/** The first row of the result. */
+/** First row of a result: the journal's head, without an entry. */
 interface HeadRow {
   generation: number
   newest: number
@@ -81,7 +81,7 @@ const stretch = (l: PartitionNames, order: FeedOrder, rows: string): string =>
    SELECT NULL, NULL, j.* FROM journal_heads h CROSS JOIN LATERAL (${rows}) j WHERE h.network = ${l.network}
    ORDER BY public_first ${DIRECTION[order]} NULLS FIRST`
 
-/** Prepares two statements, one for each order. */
+/** Prepares two statements, one for each order of the feed. */
 const inOrder = (rows: (l: PartitionNames, order: FeedOrder) => string) => {
   const of = (order: FeedOrder) =>
     prepareStatement<Row, unknown[]>((l) => stretch(l, order, rows(l, order)))
@@ -142,7 +142,7 @@ const since = prepareSingleRow<{ generation: number; newest: number; first: numb
     SELECT feed AS generation, newest, low AS first FROM span WHERE low = high`,
 )
 
-/** Number of the first event at or after a time (ms). One past the newest event if there is none. */
+/** Number of the first event at or after a time (ms). Without such an event, the number after the newest event. */
 export async function findFirstEventSince(
   db: Queryable,
   network: Network,
@@ -182,7 +182,7 @@ export interface SqlFeedCopy {
   newest: number
   /** True if the journal has caught up with the hub, or belongs to a mirror. */
   isComplete: boolean
-  /** True if the views show this copy. */
+  /** True if the SQL views show this copy. */
   isShown: boolean
 }
 

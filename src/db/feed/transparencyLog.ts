@@ -18,7 +18,7 @@ export type PreviousLog = Omit<StoredFeedLog, 'note' | 'server'>
 /** State of a network's feed or evidence, and of its log. */
 export interface FeedLogState {
   generation: number
-  /** Number of the newest event, or piece of evidence. */
+  /** Number of the newest event, or of the newest piece of evidence. */
   newest: number
   isCaughtUp: boolean
   /** Log of the current generation. Null before its first leaf. */

@@ -57,7 +57,7 @@ export interface SignedChanges {
   /** How long the caller waits. Nothing is written after that. */
   patience?: Deadline | undefined
   limits?: readonly ChangeLimit[]
-  /** Additional statements in the same transaction. */
+  /** Sends additional statements in the transaction of the changes. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
 
@@ -146,7 +146,7 @@ function decide(
     : { ...foldEntriesToRows(slice, effective, nowMs), outcomes }
 }
 
-/** Journal bytes of a change per unit. */
+/** Number of bytes in bodies of entries that cost one unit. */
 const BYTES_PER_CHANGE = 1_024
 
 /**

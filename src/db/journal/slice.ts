@@ -126,7 +126,7 @@ async function probe(
   network: Network,
   { names = [], wallets = [], firstIds = [], ids }: ProbedKeys,
 ): Promise<KeyRow[]> {
-  // `firstIds` is as long as `wallets`
+  // `firstIds` needs no check: it is as long as `wallets`
   if (names.length + wallets.length + ids.length === 0) return []
   const leaves = partitionsOf(network)
   const clustersBy = (source: 'first' | 'id', ids: '$3' | '$4') => `

@@ -76,7 +76,7 @@ export const createLeasePool = (url: string): pg.Pool =>
     max: LEASE_CONNECTIONS,
     applicationName: 'clusterd lease',
     answerMs: ANSWER_LIMIT_MS,
-    // one of the server's addresses may be dead
+    // a longer time than for answers: one of the server's addresses may be dead
     connectMs: ADDRESS_ATTEMPT_MS + ANSWER_LIMIT_MS,
   })
 
@@ -140,7 +140,7 @@ function endFrozenWritersOnceForAll(pool: pg.Pool): void {
 /**
  * Renews a lease until it is released, another process takes it, the clock is wrong, or it expires.
  * @param renew returns whether this process still holds the lease. It may throw ClockError and database errors.
- * @param sinceMs when the lease was taken, ms of the monotonic clock
+ * @param sinceMs time at which the lease was taken, ms of the monotonic clock
  */
 async function renewed(
   renew: () => Promise<boolean>,

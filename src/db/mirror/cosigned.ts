@@ -8,7 +8,7 @@ import { lockMirrorHead } from './writer.js'
 
 /** A checkpoint of a log, with its signed note. */
 export interface CheckpointWithNote extends TreeHead {
-  /** Null where no key signs. */
+  /** Null for a log whose service has no key to sign with. */
   note: string | null
 }
 

@@ -82,10 +82,10 @@ export interface PaidToken {
   token: string
 }
 
-/** A payer's payments for community names. */
+/** SQL: a payer's payments for community names. */
 const PAID = `FROM payments p WHERE p.network = $1 AND p.payer = $2 AND p.kind = ${PAYMENT_KIND.communityName}`
 
-/** One index probe per token, independently of the number of payments. */
+/** SQL: tokens of a payer's payments. The recursion needs one index probe per token, for any number of payments. */
 const PAID_TOKENS = `WITH RECURSIVE paid AS (
     (SELECT p.chain, p.token ${PAID} ORDER BY p.chain, p.token LIMIT 1)
     UNION ALL

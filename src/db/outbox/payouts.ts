@@ -124,8 +124,8 @@ const REFUSED_NAMES = `SELECT count(*)::int AS count FROM payments p
     AND CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${HUB_OUTCOME} = ${BID_OUTCOME.won} ELSE ${BOUGHT_NAME} END`
 
 /**
- * Counts payments of a chain that were refused although their names are registered. Each counts until the time from
- * which its payer could have reclaimed it.
+ * Counts payments of a chain that were refused although their names are registered. A payment
+ * counts until the time from which its payer could have reclaimed it.
  */
 export async function countWronglyRefusedPayments(
   db: Queryable,

@@ -23,7 +23,7 @@ export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   others: readonly JobRow<Tx>[]
 }
 
-/** Columns as the database returns them. */
+/** A row of `jobs` as the database returns its columns. */
 type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
   id: number
   batch: number | null
@@ -73,7 +73,7 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   return (await withSubjects(db, network, jobs, onUnreadable)) as JobRow<Tx>[]
 }
 
-/** Jobs of some states, newest first. */
+/** Jobs whose state is one of `states`, newest first. */
 export async function listJobs(
   db: Queryable,
   {

@@ -12,7 +12,7 @@ import type { SignerRowKey } from './jobs.js'
 const HOLDERS_AT_ONCE = 1_000
 
 export interface SignerNonces {
-  /** Next nonce to give out. Null before the first. */
+  /** Nonce of the signer's next transaction. Null before the signer's first job. */
   next: number | null
   /** Highest nonce that a job holds or has used. Null for none. */
   top: number | null

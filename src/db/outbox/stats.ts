@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 /** Unfinished jobs of one kind and state, parked ones included. */
 export interface OpenJobCount extends Pick<Job, 'kind' | 'state'> {
   count: number
-  /** Creation time of the oldest, Unix ms. */
+  /** Creation time of the oldest of these jobs, Unix ms. */
   oldestMs: number
   /**
    * Largest share of the holding time that has passed for a payment of these jobs, if they are settlements or releases.

@@ -30,7 +30,7 @@ import type { DecodedRow, Queryable } from '../pg/rows.js'
 
 /** Figures over all payments of a transaction, repeated in each row. */
 interface PaymentTotals {
-  /** Number of all payments of the kind. */
+  /** Number of the transaction's payments of this kind. */
   count: number
   /** Sum of the payments in this payment's token, in the token's smallest unit. */
   paid: bigint

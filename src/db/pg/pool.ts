@@ -289,7 +289,7 @@ export async function countFreeConnections(db: Queryable): Promise<number> {
   return rows[0]!.free
 }
 
-/** How long a caller waits for a result. */
+/** Deadline of a caller that waits for a result. */
 export interface Deadline {
   /** Fires when the caller no longer waits. */
   signal: AbortSignal

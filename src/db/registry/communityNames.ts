@@ -156,8 +156,8 @@ interface Standing {
 }
 
 /**
- * Reads what a registration needs about its caller: ownership of the community, and of the wallet that gets the name.
- * Private data, for the caller only.
+ * Reads the rights of a registration's caller: whether the caller owns the community, and the wallet that gets the
+ * name. The result is private data, for the caller only.
  */
 export async function readCallerRights(
   db: Queryable,

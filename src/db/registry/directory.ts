@@ -13,7 +13,7 @@ export const MAX_DIRECTORY_OFFSET = 10_000
 /** Number of items that the pages of a directory can show. Matches of a text are counted up to this number. */
 export const MAX_DIRECTORY_ITEMS = MAX_DIRECTORY_OFFSET + DIRECTORY_PAGE_ITEMS
 
-/** A part of a list of names. */
+/** One page of a list of names. */
 export interface NameListPart {
   /** Length of the list. */
   total: number

@@ -62,7 +62,7 @@ export async function refreshRanking(db: Queryable, network: Network): Promise<v
 const PAUSE_FACTOR = 20
 
 /**
- * Creates a worker that refreshes the ranking, at most once a minute. It does so if public data has changed since the
+ * Creates a worker that refreshes the ranking, at most once a minute: if public data has changed since the
  * last refresh, and the pause after that refresh (`PAUSE_FACTOR`) is over.
  */
 export function rankingWorker({ pool, network }: LeaderContext): Worker {
@@ -96,7 +96,7 @@ export interface RankedCluster {
   /** Serial. */
   cluster: number
   clusterId: Buffer
-  /** The oldest name that it holds. */
+  /** The oldest name that the cluster holds. */
   name: string
   names: number
   amountWei: bigint
@@ -104,7 +104,7 @@ export interface RankedCluster {
   referredWei: bigint
 }
 
-/** Clusters of the ranking, as `refreshRanking` wrote it last. */
+/** Clusters of the ranking, as of the last `refreshRanking`. */
 export const findRankedClusters = prepareStatement<RankedCluster, [offset: number, limit: number]>(
   (
     l,

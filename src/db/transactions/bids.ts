@@ -36,12 +36,12 @@ import { findWinningBids } from '../registry/owners.js'
  */
 interface BidsOfTx<Bid> {
   bids: Bid[]
-  /** Number of bids after these. */
+  /** Number of the transaction's bids after `bids`. */
   more: number
   block: number
   /** Sum of all bids, wei. */
   amountWei: bigint
-  /** Newest time of all bids, ms. */
+  /** Time of the newest bid, ms. */
   atMs: number
 }
 

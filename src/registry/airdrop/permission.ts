@@ -12,7 +12,7 @@ export interface ClaimPermission {
   /** Account of the allocation, as bytes32. */
   account: Buffer
   to: `0x${string}`
-  /** Last valid time, Unix seconds. */
+  /** Time until which the permission is valid, Unix seconds. */
   deadlineS: bigint
 }
 

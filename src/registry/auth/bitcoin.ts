@@ -55,7 +55,7 @@ const tagged = (tag: string, ...parts: Uint8Array[]): Buffer =>
 /** Zero as a number of 4 and of 8 bytes: for versions, sequences, lock times and amounts. */
 const ZERO4 = Buffer.alloc(4)
 const ZERO8 = Buffer.alloc(8)
-/** The only output of `to_sign`: no coins, to OP_RETURN. */
+/** The only output of the transaction `to_sign` (BIP-322): no coins, to OP_RETURN. */
 const OUTPUT = join(ZERO8, [1, 0x6a])
 const ALL = 1
 const DEFAULT = 0

@@ -43,7 +43,7 @@ export type PublishedEvidence = Omit<Evidence, 'signature'> & {
   signatureHash: string | null
 }
 
-/** Maximum length of an entry, bytes. */
+/** Maximum length of an entry of the evidence log, bytes. */
 const MOST_ENTRY_BYTES = 1_024
 /** Maximum age of a signature when it becomes evidence. */
 export const EVIDENCE_MAX_AGE_MS = SIGNING_DATE_MAX_AGE_MS + 60_000

@@ -54,7 +54,7 @@ export function recoverSigner(message: string, signature: Uint8Array): string | 
   }
 }
 
-/** Maximum length of a smart wallet's signature: many times what known wallets need. */
+/** Maximum length of a smart wallet's signature: many times the length that known wallets need. */
 const LIMIT_BYTES = 8_192
 
 /**
@@ -105,7 +105,7 @@ export const evmWalletKind: WalletKind = {
   shown: (text) => getAddress(text),
   hasChainId: true,
   proves: (type) => type === 'evm',
-  // one coin type stands for all EVM chains (ENSIP-11)
+  // the coin type of Ethereum stands for all EVM chains (ENSIP-11)
   coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
   form: `the 65 bytes of personal_sign, or 1 to ${LIMIT_BYTES} of a contract in hex`,
   // r ‖ s ‖ v with v 27 or 28

@@ -65,7 +65,7 @@ type PaymentRefusal = 'malformed_name' | keyof typeof PAYMENT_REFUSALS
 
 export type CommunityPaymentDecision =
   | { outcome: 'registered' }
-  /** The name was taken already. */
+  /** The name was taken before the payment. */
   | { outcome: 'lost' }
   | { outcome: 'refused'; reason: PaymentRefusal }
 

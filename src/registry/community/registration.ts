@@ -20,6 +20,7 @@ export interface PaymentPreference {
   network: string | null
   /** `native`, or the address or mint of a token as responses show it. */
   token: string | null
+  /** Type of the payer's address. */
   payer: Wallet['type'] | null
 }
 

@@ -57,7 +57,7 @@ const isListedWith = (last: LeafEvent, { event, actor, atMs }: LeafEvent): boole
 
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
 
-/** Keys of the rows that entries read. */
+/** Keys of the rows that the entries of a mirror read. */
 export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): RegistryRowKeys {
   const keys = rowKeysOfEntries([])
   const made = new Set<string>()
@@ -233,8 +233,8 @@ class CopyState implements MirrorState {
 type On<Method extends keyof MirrorState> = Parameters<MirrorState[Method]>[0]
 
 /**
- * Kind, body and effects of an entry with the given events. Earlier builds wrote `move_names` in place of `mirrored`; both
- * have the same effects.
+ * Kind, body and effects of an entry with the given events. Earlier builds wrote `move_names` in place of `mirrored`;
+ * both have the same effects.
  */
 function contentOf(
   events: readonly PublicEvent[],

@@ -60,7 +60,7 @@ export const bidNameWord = (body: Buffer): Buffer =>
 export const BID_OUTCOME = { won: 1, lost: 2, refused: 3 } as const
 export type BidOutcome = keyof typeof BID_OUTCOME
 
-/** Codes of the reasons in the hub's `BidRefused` event. */
+/** Reasons for which a bid is refused, by their codes in the hub's `BidRefused` event. */
 export const BID_REFUSAL = { malformed_name: 1, below_minimum: 2, paused: 3 } as const
 export type BidRefusal = keyof typeof BID_REFUSAL
 

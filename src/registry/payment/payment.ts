@@ -73,7 +73,7 @@ export interface Payment<Target = HubNameTarget | CommunityNameTarget> {
   tx: Buffer
   /** Number of the payment's block or slot. */
   block: number
-  /** Null on a chain whose blocks are not read. */
+  /** Hash of the payment's block. Null on a chain whose blocks are not read. */
   blockHash: Buffer | null
   /** Order among the payments: a program's count from 1 (per kind), or the log's index in its block. */
   sequence: number

@@ -17,7 +17,7 @@ export const confirmationSchema = z.union([
     .transform(({ blocks }) => ({ kind: 'depth' as const, blocks })),
 ])
 
-/** Which blocks of an EVM chain count as confirmed. */
+/** Rule by which blocks of an EVM chain count as confirmed. */
 export type ConfirmationPolicy = z.output<typeof confirmationSchema>
 type Of<Kind extends ConfirmationPolicy['kind']> = Extract<ConfirmationPolicy, { kind: Kind }>
 

@@ -143,7 +143,7 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   await endLeaderships(writer, network, ['index'])
   await lockStateTables(writer, network)
   while (rebuild.done < end) await foldStoredBatch(rebuild)
-  // under this lock no relayer begins a refusal
+  // under the head's lock no relayer begins a refusal
   for (const place of await findRefusedPaymentPositions(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')

@@ -13,7 +13,7 @@ export interface FirstRowsWithCount<T> {
   first: readonly T[]
 }
 
-/** Changes of a rewind, applied or not. */
+/** Changes that a rewind has made, or would make if it is not applied. */
 export interface RewindReport {
   network: Network
   label: string
