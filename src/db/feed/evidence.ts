@@ -5,6 +5,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { assertIndexingLeader, type LeaderScope } from '../journal/head.js'
 import { prepareStatement } from '../journal/partitions.js'
+import { propertyArrays } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { NOW_MS_SQL } from '../pg/unavailable.js'
@@ -75,8 +76,7 @@ export async function publishEvidence(
     await execute(db, network, FORGET, [generation])
     await execute(db, network, PUBLISH, [
       generation,
-      due.map(({ position }) => position),
-      due.map(({ address }) => address),
+      ...propertyArrays(due, 'position', 'address'),
       entries,
     ])
   })

@@ -9,6 +9,7 @@ import {
   prepareSingleRow,
   prepareStatement,
 } from '../journal/partitions.js'
+import { propertyArrays } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Queryable } from '../pg/rows.js'
 
@@ -218,8 +219,8 @@ export async function appendToSqlFeedCopy(
   )
   await inTransaction(pool, async (client) => {
     await assertIndexingLeader(client, network, epoch)
-    const values = [events.map(({ number }) => number), events.map(({ json }) => json), types]
-    await execute(client, network, ADD_COPIED, [generation, ...values])
+    const values = [generation, ...propertyArrays(events, 'number', 'json'), types]
+    await execute(client, network, ADD_COPIED, values)
     if ((events.at(-1)?.number ?? count) >= newest)
       await execute(client, network, SHOW_COPIED, [generation])
   })

@@ -2,6 +2,7 @@ import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type PartitionNames, prepareStatement } from '../journal/partitions.js'
+import { propertyArrays } from '../pg/arrays.js'
 import { existsRowSql, type Queryable } from '../pg/rows.js'
 import { heldNamesSql, holderOfNameSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
@@ -124,13 +125,7 @@ export async function findWalletsByNames(
   return readDistinctInputs(
     names,
     ({ cluster, wallet }) => `${cluster}/${wallet ?? ''}`,
-    (distinct) =>
-      byNames(
-        db,
-        network,
-        distinct.map((name) => name.cluster),
-        distinct.map((name) => name.wallet),
-      ),
+    (distinct) => byNames(db, network, ...propertyArrays(distinct, 'cluster', 'wallet')),
   )
 }
 
@@ -160,13 +155,7 @@ export const findWalletsByTypes = (
   readDistinctInputs(
     all,
     ({ cluster, stored }) => `${cluster}/${stored}`,
-    (distinct) =>
-      byTypes(
-        db,
-        network,
-        distinct.map(({ cluster }) => cluster),
-        distinct.map(({ stored }) => stored),
-      ),
+    (distinct) => byTypes(db, network, ...propertyArrays(distinct, 'cluster', 'stored')),
   )
 
 /** A cluster's wallets, with the feed's generation and newest event number at the time of the read. */

@@ -17,7 +17,7 @@ import {
   communityNameKey,
   type JournalRow,
 } from './rows.js'
-import { type FoldState, requireLoadedCluster, setCommunityRules, setPublicEvents } from './work.js'
+import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
@@ -31,9 +31,10 @@ export function applyCommunityConfiguration(
   const cluster = work.owners.get(community)
   if (cluster === undefined) return { code: 'not_found' }
   if (actor && work.verified.get(mapKey(actor))?.cluster !== cluster) return { code: 'forbidden' }
-  const before = rulesAtTime(work.communities.get(community) ?? [], Number.POSITIVE_INFINITY)
+  const history = work.communities.get(community) ?? []
+  const before = rulesAtTime(history, Number.POSITIVE_INFINITY)
   if (before && textOf(before) === textOf(rules)) return { cluster, hasEffect: false }
-  setCommunityRules(work, community, { atMs: row.atMs, rules })
+  work.communities.set(community, [...history, { atMs: row.atMs, rules }])
   work.changes.communities.push({ name: community, seq: row.seq })
   row.actor = actor && publicActor(work, actor, cluster)
   setPublicEvents(row, cluster, [])

@@ -1,4 +1,3 @@
-import type { RulesVersion } from '../community/history.js'
 import { encodeChangeEffects } from '../journal/effects.js'
 import type { Entry } from '../journal/entry.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
@@ -104,10 +103,6 @@ export function requireLoadedCluster(work: FoldState, serial: number): ClusterSt
   const state = work.clusters?.get(serial)
   if (!state) throw new Error(`cluster ${serial} is missing in the slice`)
   return state
-}
-
-export function setCommunityRules(work: FoldState, community: string, version: RulesVersion): void {
-  work.communities.set(community, [...(work.communities.get(community) ?? []), version])
 }
 
 /**
