@@ -6,7 +6,7 @@ import {
   UNFINISHED_JOB_COLUMNS,
   type UnfinishedJobRow,
   unfinishedJobSql,
-} from '../outbox/trouble.js'
+} from '../outbox/unfinishedJob.js'
 import type { DecodedRow, Queryable } from '../pg/rows.js'
 import {
   blockConfirmations,

@@ -24,7 +24,7 @@ import {
   UNFINISHED_JOB_COLUMNS,
   type UnfinishedJobRow,
   unfinishedJobSql,
-} from '../outbox/trouble.js'
+} from '../outbox/unfinishedJob.js'
 import { nameOfCode } from '../pg/codes.js'
 import type { DecodedRow, Queryable } from '../pg/rows.js'
 
