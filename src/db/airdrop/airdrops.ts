@@ -31,7 +31,7 @@ export interface Distributor
   startBlock?: number
 }
 
-/** An airdrop can't be changed as requested. The message is one sentence that tells the operator how to continue. */
+/** An airdrop can't be changed as requested. The message names the reason and the operator's next step. */
 export class AirdropError extends Error {
   override name = 'AirdropError'
 }

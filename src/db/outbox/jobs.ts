@@ -222,7 +222,8 @@ async function update(
 
 /**
  * Changes of all jobs that share a transaction. The first job holds it, and the others follow its state. Once the
- * transaction is void, they are queued again. A job that the chain refused is sent alone from then on.
+ * transaction is void, they are queued again. A job that the chain refused is sent in a transaction of its own from
+ * then on.
  */
 function withOthers({ job, after }: MadeChange): StoredChange[] {
   const { state, reason } = after

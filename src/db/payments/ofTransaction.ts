@@ -125,8 +125,8 @@ const paidNamesByTx = prepareStatement<PaidNameColumns>(
 
 /**
  * A transaction's first payments for community names, in order. Empty when none is known.
- * @returns `confirmations`: null where the chain has to be asked (not `IS_EVM_CHAIN_SQL`); `judgement`: null until the
- * payment is in the journal; `refund`: null for a payment that bought its name, or is undecided
+ * @returns `confirmations`: null where the caller has to ask the chain (not `IS_EVM_CHAIN_SQL`); `judgement`: null
+ * until the payment is in the journal; `refund`: null for a payment that bought its name, or is undecided
  */
 export async function findCommunityPaymentsOfTransaction(
   db: Queryable,

@@ -43,7 +43,7 @@ export const queuePaymentDeliveries = (
 /** A confirmed, undecided payment for a community name. */
 export interface OpenCommunityPayment extends StoredPayment<CommunityNameTarget> {
   label: string
-  /** Canonical name of the community. Null where its word is not a valid name. */
+  /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   communityName: string | null
   /**
    * True if the payer has the money back, or may get it back soon, in any generation of the journal. Such a payment

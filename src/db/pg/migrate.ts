@@ -32,7 +32,7 @@ const CONTRACT_STEP = /_contract_(\d+)$/
 export interface SchemaDifference {
   /** Migrations that the database does not have. */
   missing: string[]
-  /** Migrations of a newer version beside which this version can run. */
+  /** Migrations of a newer version that do not prevent this version from running. */
   newer: string[]
 }
 

@@ -30,7 +30,7 @@ export interface Evidence {
    * Canonical form of the signature (`canonicalSignature`); of a smart wallet's signature the `evidenceSignatureText`.
    */
   signature: string
-  /** Newest block of the hub when the wallet's contract was asked. Null without a contract. */
+  /** Newest block of the hub when a wallet's contract checked the signature. Null for a wallet without a contract. */
   block: number | null
 }
 

@@ -173,7 +173,7 @@ function registerName(work: FoldState, row: JournalRow, registered: Registered):
 }
 
 /**
- * Public actor of a registration, chosen so no private wallet is linked to its cluster.
+ * Returns the public actor of a registration. No private wallet is linked to its cluster.
  *
  * | who signed                      | is the owner public in that cluster? | who is shown | `isVerified` |
  * | any wallet                      | yes                                  | signer*      | true         |

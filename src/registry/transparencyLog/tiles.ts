@@ -177,7 +177,7 @@ export function packBundle(entries: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-/** Splits a bundle into its `width` entries. @throws RangeError for bytes that are not exactly so many entries */
+/** Splits a bundle into its `width` entries. @throws RangeError for another number of entries */
 export function unpackBundle(bytes: Uint8Array, width: number): Uint8Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const entries: Uint8Array[] = []
