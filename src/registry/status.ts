@@ -329,8 +329,9 @@ const leadsOf = (bids: readonly UnconfirmedBid[]) =>
 
 /** Status by the first payment within the transaction, regardless of the order in the journal. */
 function paid(payments: readonly CommunityNamePayment[]): StatusAnswer {
-  const { judgement, source, refund, outcome, reclaimableMs } = byLogIndex(payments)[0]!
-  const names = byLogIndex(payments).map((payment): NameStatus => {
+  const ordered = byLogIndex(payments)
+  const { judgement, source, refund, outcome, reclaimableMs } = ordered[0]!
+  const names = ordered.map((payment): NameStatus => {
     return {
       name: payment.name,
       outcome: payment.judgement ? outcomeOf(payment.judgement) : 'pending',

@@ -20,7 +20,7 @@ const LOCK_LIMIT_MS = 1_000
 
 /**
  * The newest checkpoint of a network's log that this mirror knows: the one of its stored log, or a newer one that the
- * log had it sign as a witness. Null before the mirror has stored any of the log.
+ * mirror has signed as a witness. Null before the mirror has stored any of the log.
  */
 export const readNewestSignedHead = prepareSingleRow<
   CheckpointWithNote,
@@ -35,8 +35,8 @@ const SIGNED = `INSERT INTO cosigned (network, origin, size, root, note) VALUES 
   ON CONFLICT (network, origin) DO UPDATE SET size = $3, root = $4, note = $5`
 
 /**
- * Stores a checkpoint that this mirror signs as a witness, if `before`, which it continues, is still the newest one.
- * Meanwhile the mirror writes no log and signs nothing else.
+ * Stores a checkpoint that this mirror signs as a witness and that continues `before`, if `before` is still the newest
+ * one. Meanwhile the mirror writes no log and signs nothing else.
  * @returns null if it is stored; else the newest checkpoint
  * @throws Error for which `isLockTimeoutError` is true, while the mirror writes the log
  */

@@ -113,8 +113,6 @@ export function foldMirrorEntries(
 /** A mirror's registry state, to which events are applied in order. */
 class CopyState implements MirrorState {
   readonly #work: FoldState
-  /** Serials of clusters by their public ids. */
-  readonly #serials = new Map<string, number>()
   #event!: LeafEvent
 
   constructor(work: FoldState) {
@@ -140,7 +138,6 @@ class CopyState implements MirrorState {
     const serial = ++changes.head.serial
     changes.clusters.push({ serial, id, createdSeq: changes.head.seq })
     clusterSerials.set(mapKey(id), serial)
-    this.#serials.set(cluster, serial)
     clusters!.set(serial, { wallets: new Map(), names: [] })
   }
 
@@ -218,9 +215,8 @@ class CopyState implements MirrorState {
   }
 
   #serialOf(id: string): number {
-    const serial = this.#serials.get(id) ?? this.#work.clusterSerials.get(mapKey(fromHex(id)))
+    const serial = this.#work.clusterSerials.get(mapKey(fromHex(id)))
     if (serial === undefined) throw this.#misfit()
-    this.#serials.set(id, serial)
     return serial
   }
 

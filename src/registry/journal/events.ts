@@ -98,27 +98,17 @@ function bidEvents({ effects: stored, body }: FeedRow): PublicEvent[] {
   const { cluster, created, published } = effects
   const { name, amountWei, wallet } = decodeBid(body)
   const events: PublicEvent[] = []
-  if (created) {
-    events.push({ type: 'CREATE_CLUSTER', cluster })
+  if (created) events.push({ type: 'CREATE_CLUSTER', cluster })
+  const added = created ? { walletName: DEFAULT_WALLET_NAME, isBackedUp: false } : published
+  if (added)
     events.push({
       type: 'ADD_WALLET',
       cluster,
-      name: DEFAULT_WALLET_NAME,
+      name: added.walletName,
       wallet,
       isVerified: true,
-      isBackedUp: false,
+      isBackedUp: added.isBackedUp,
     })
-  } else if (published) {
-    const { walletName, isBackedUp } = published
-    events.push({
-      type: 'ADD_WALLET',
-      cluster,
-      name: walletName,
-      wallet,
-      isVerified: true,
-      isBackedUp,
-    })
-  }
   events.push({ type: 'REGISTER_NAME', cluster, name: name!, amountWei })
   return events
 }

@@ -44,12 +44,7 @@ export function tileAt(size: number, level: number, index: number): Tile | null 
 }
 
 /** Where to find a subtree's hash: it is the root of `count` hashes of a tile, beginning at `offset`. */
-function placeOf({ level, index }: Subtree): {
-  level: number
-  index: number
-  offset: number
-  count: number
-} {
+function placeOf({ level, index }: Subtree) {
   const tileLevel = Math.floor(level / TILE_HEIGHT)
   const count = 2 ** (level % TILE_HEIGHT)
   const first = index * count
