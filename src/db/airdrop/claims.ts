@@ -18,7 +18,7 @@ export type WatchedAirdrop = Pick<
 
 export type ClaimOnChain = Omit<DecodedRow<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
-/** Airdrops that may still be claimed from, on the chain of a network label. */
+/** Airdrops on the chain with a label from which claims are still possible. */
 export const readWatchedAirdrops = prepareStatement<WatchedAirdrop, [label: string]>(
   prepared(`SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
     FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`),

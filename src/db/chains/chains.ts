@@ -89,8 +89,8 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
 }
 
 /**
- * Finds the same chain under another label. Equal are the values from which ids of payments are made: the chain id, or
- * genesis hash and program.
+ * Finds the same chain under another label, by the values from which ids of payments are made: the chain id, or genesis
+ * hash and program.
  */
 const SAME_CHAIN = `SELECT label FROM chains WHERE network = $1 AND label <> $2
   AND (chain_id = $3 OR (chain_id IS NULL AND $3::int8 IS NULL AND genesis_hash = $4 AND contract = $5))`

@@ -76,7 +76,7 @@ export async function findDueSolanaJobs(
   return [...urgent, ...refusals, ...others]
 }
 
-/** Longest back-off of a job or a webhook. A longer wait in a row means that the clock was set back since. */
+/** Longest back-off of a job or a webhook. A row with a longer wait was written before the clock was set back. */
 export const LONGEST_BACKOFF_MS = 2 * 3_600_000
 
 /**

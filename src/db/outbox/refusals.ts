@@ -65,7 +65,10 @@ export const parkOrResumeCostlyRefusals = (
     [chain, leastWei.toString()],
   )
 
-/** Ends parked refusals and releases whose payment has an outcome, whoever sent it. @returns how many jobs it ended */
+/**
+ * Ends parked refusals and releases whose payment has an outcome, also one that another process caused. @returns how
+ * many jobs it ended
+ */
 export function endParkedRefusals(
   client: pg.ClientBase,
   { network, chain }: ChainRowKey,

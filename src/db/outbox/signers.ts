@@ -6,8 +6,8 @@ import { execute, type Queryable, query } from '../pg/rows.js'
 import type { SignerRowKey } from './jobs.js'
 
 /**
- * Maximum number of jobs with a nonce that one step reads. Without it, a node's wrong transaction count could make a
- * step read all of them.
+ * Maximum number of jobs with a nonce that one step reads. Without this limit, a node's wrong transaction count
+ * could make a step read all such jobs.
  */
 const HOLDERS_AT_ONCE = 1_000
 

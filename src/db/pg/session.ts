@@ -8,7 +8,7 @@ export interface SessionLimits {
   lockTimeoutMs?: number | undefined
   /** Time after which the server ends a transaction whose client is silent, ms. Absent: none. */
   idleTransactionMs?: number | undefined
-  /** True if plans use only indexes: the time of a scan of a small table reveals how many private rows it has. */
+  /** True if plans use only indexes: the time of a table scan would reveal how many private rows a table has. */
   isByIndex?: boolean | undefined
 }
 

@@ -54,7 +54,10 @@ export async function assertTakesWrites(db: Queryable): Promise<void> {
 /** SQL: the database's clock, Unix ms. */
 export const NOW_MS_SQL = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::int8'
 
-/** Greatest accepted difference between the clocks of this process and of the database. Above it, writers throw. */
+/**
+ * Greatest accepted difference between the clocks of this process and of the database. Above this difference, writers
+ * throw.
+ */
 export const MAX_CLOCK_SKEW_MS = 5_000
 
 /** @param databaseMs the database's present time @throws ClockError when this process's clock differs too much */
