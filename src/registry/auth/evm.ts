@@ -64,7 +64,7 @@ const LIMIT_BYTES = 8_192
 const WRAPPED_SUFFIX = '6492'.repeat(16)
 const WRAPPED_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }] as const
 
-/** Signature of a smart wallet (ERC-1271). Only its chain can check it. */
+/** Signature of a smart wallet (ERC-1271). Only the wallet's chain can check the signature. */
 export interface ContractSignature {
   signature: Hex
   /** ERC-6492: the factory, in lower case, and the call that deploys the wallet. Null for a plain signature. */

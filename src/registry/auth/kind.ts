@@ -43,7 +43,9 @@ export interface EnsCoinType {
 export const storedAddressPatternOfPrefixes = (...texts: readonly string[]): string =>
   `^03(${texts.map((text) => Buffer.from(text).toString('hex')).join('|')})`
 
-/** Combines checks to one that succeeds if any of them succeeds. Null checks are ignored; null if all are null. */
+/**
+ * Combines checks to one that succeeds if any of them succeeds. Null checks are ignored. Null if all checks are null.
+ */
 export function combineSignatureChecks(
   checks: readonly (SignatureCheck | null)[],
 ): SignatureCheck | null {

@@ -15,7 +15,7 @@ export interface CommunityPayment {
   amount: bigint
   /** Recipient's address as responses show it. */
   recipient: string
-  /** Canonical name of the community. Null where its bytes32 is not a valid name. */
+  /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   community: string | null
   name: string | null
   /** Time of the block, ms. */

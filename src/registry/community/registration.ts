@@ -51,7 +51,7 @@ export interface RegistrationDecisionInputs {
   isTaken: boolean
   /** True if the beneficiary holds the name already: the request repeats an earlier request that was granted. */
   isHeld: boolean
-  /** True if the beneficiary meets the requirements; null before they are read. */
+  /** True if the beneficiary meets the requirements; null before the requirements are read. */
   areRequirementsMet: boolean | null
 }
 

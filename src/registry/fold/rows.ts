@@ -150,7 +150,7 @@ export interface JournalRow extends Required<Entry> {
 export interface NameRow {
   seq: number
   txKey: bigint | null
-  /** null when malformed; the journal keeps the raw 32-byte word. */
+  /** Null for a malformed name, whose raw bytes32 the journal keeps. */
   name: string | null
   /** Serial of the winner's cluster. Null for a bid that did not win. */
   cluster: number | null
@@ -188,11 +188,13 @@ export interface CommunityNameRow {
   name: string
   /** Stored address of the owner. */
   address: Buffer
-  /** False when an owner of the community registered it for a wallet that isn't in the same cluster in public. */
+  /**
+   * False if an owner of the community registered the name for a wallet that isn't in the owner's cluster in public.
+   */
   isVerified: boolean
   /** Serial of the cluster that got the name after an airdrop claim. Null for other names. */
   assigned: number | null
-  /** Stored address of the claim's account, null in entries from before it was stored. */
+  /** Stored address of the claim's account. Null in entries of earlier versions, which did not store the account. */
   claim: Buffer | null
   seq: number
 }
@@ -213,7 +215,7 @@ export interface AcceptedChange {
 
 interface ChangeOutcome extends AcceptedChange {
   seq: number
-  /** Reason for having no effect; null for an accepted change. */
+  /** Reason why the change has no effect; null for an accepted change. */
   refusal: ChangeRefusal | null
 }
 
