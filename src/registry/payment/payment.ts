@@ -38,7 +38,7 @@ export interface HubNameTarget {
   /** The name as bytes32 (`nameToWord` in name.ts). */
   name: Buffer
   /**
-   * Hash of the program that was paid and its Solana cluster (`paymentSourceId` in quote.ts). `sequence` counts the
+   * Hash of the program that was paid and of its chain's genesis (`paymentSourceId` in quote.ts). `sequence` counts the
    * payments of this program.
    */
   source: Buffer

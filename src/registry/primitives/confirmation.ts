@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Number of blocks that LayerZero's verifiers wait for, by the chain's confirmation tag: two epochs of Ethereum. */
+/** Number of blocks that LayerZero's verifiers wait for, by the chain's confirmation tag: 64 slots of Ethereum. */
 const BRIDGE_BLOCKS = { finalized: 64, safe: 64 } as const
 type Tag = keyof typeof BRIDGE_BLOCKS
 /** Block tags that stand for a confirmed block. */
