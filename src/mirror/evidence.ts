@@ -9,7 +9,7 @@ import {
   writeFeedLogRow,
 } from '../db/feed/transparencyLog.js'
 import { assertIndexingLeader } from '../db/journal/head.js'
-import { waitForSource } from '../db/mirror/writer.js'
+import { allowSourceWait } from '../db/mirror/writer.js'
 import { inTransaction } from '../db/pg/pool.js'
 import type { Worker } from '../ops/worker.js'
 import type { LogPlace } from '../registry/primitives/network.js'
@@ -53,7 +53,7 @@ export function evidenceMirrorWorker({
       const tree = new GrowingTree(sha256TreeHasher, { size: known, edge })
       await inTransaction(pool, async (db) => {
         await assertIndexingLeader(db, network, epoch)
-        await waitForSource(db)
+        await allowSourceWait(db)
         if (known === 0) await deleteFeedLogs(db, place, generation)
         for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
           alive()

@@ -80,7 +80,9 @@ export type ParkReason =
   | 'settled_elsewhere'
   | 'refunded_elsewhere'
 
-/** Why an attempt sent nothing. A reason is in snake_case, and never a node's own message, which may hold its URL. */
+/**
+ * Reason why an attempt sent no transaction, in snake_case. Never a node's own message, which may hold the node's URL.
+ */
 export type TxFailure =
   /** `revert`: the call reverts now, and may succeed later (a paused hub). */
   | { class: 'transient' | 'revert'; reason: string }

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { EvmChainPort, Hex } from '../../chains/chain.js'
 import { openSession, type SignedMembership } from '../../db/auth/sessions.js'
 import { findClusterIdByName } from '../../db/registry/clusters.js'
-import { canonicalSignature, keptSignature } from '../../registry/auth/evidence.js'
+import { canonicalSignature, evidenceSignatureText } from '../../registry/auth/evidence.js'
 import {
   contractSignatureHex,
   parseContractSignature,
@@ -11,7 +11,7 @@ import {
 import {
   authKey,
   authKeyHash,
-  CLIENT_NONCE,
+  CLIENT_NONCE_PATTERN,
   walletBoundMessageNonce,
 } from '../../registry/auth/key.js'
 import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
@@ -192,7 +192,7 @@ async function signedBy(
   // `mainnet 21000000 2026-11-20T08:00:00.000Z`
   const block = asOf === null ? null : Number(asOf.split(' ')[1])
   const signed = { message, signature: contractSignatureHex(signature)!, block }
-  return { ...signed, signature: keptSignature({ ...signed, wallet, clusterId }) }
+  return { ...signed, signature: evidenceSignatureText({ ...signed, wallet, clusterId }) }
 }
 
 /** The wallet of a proof, whose address has to be of the proof's type. @throws ApiError unsupported_address */
@@ -371,7 +371,7 @@ function messageNonce(
   { nonce, signingDate }: Pick<WalletProof, 'nonce' | 'signingDate'>,
   recovered?: Address,
 ): string {
-  if (nonce !== undefined && !CLIENT_NONCE.test(nonce))
+  if (nonce !== undefined && !CLIENT_NONCE_PATTERN.test(nonce))
     throw new ApiError(
       'invalid_request',
       'The nonce is not 16 to 64 letters, digits, - and _: choose one at random for each message.',

@@ -1,4 +1,4 @@
-import type { UnfinishedJob } from '../../db/outbox/trouble.js'
+import type { UnfinishedJob } from '../../db/outbox/unfinishedJob.js'
 import {
   type JobKind,
   PARKED_ABOVE_DELIVERY_LIMIT,

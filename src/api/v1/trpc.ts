@@ -1,10 +1,10 @@
 import { findClusterById } from '../../db/registry/clusters.js'
 import {
-  DIRECTORY_PAGE,
+  DIRECTORY_PAGE_ITEMS,
   findNamesBeginning,
   findNewestNames,
+  MAX_DIRECTORY_ITEMS,
   MAX_DIRECTORY_OFFSET,
-  MAX_LISTED,
 } from '../../db/registry/directory.js'
 import { findRankedClusters } from '../../db/registry/ranking.js'
 import { ZERO_ADDRESS } from '../../registry/journal/eventForms.js'
@@ -57,15 +57,15 @@ const offset = z
 const limit = z
   .int()
   .min(1)
-  .max(DIRECTORY_PAGE)
+  .max(DIRECTORY_PAGE_ITEMS)
   .nullish()
-  .transform((value) => value ?? DIRECTORY_PAGE)
-const PAGE = `page: limit, at most ${DIRECTORY_PAGE}; offset, at most ${MAX_DIRECTORY_OFFSET}`
+  .transform((value) => value ?? DIRECTORY_PAGE_ITEMS)
+const PAGE = `page: limit, at most ${DIRECTORY_PAGE_ITEMS}; offset, at most ${MAX_DIRECTORY_OFFSET}`
 const CHAINS = 'rule: 1,000 wallets a cluster'
 
 const search = declareProcedure('names.search', {
   summary: 'Names of clusters, newest first or by their beginning',
-  description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_LISTED} with a text.`,
+  description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_DIRECTORY_ITEMS} with a text.`,
   cacheSource: 'journal',
   price: DIRECTORY_PRICE,
   costliestSample: { what: '50 names', query: { input: '{"offset":900}' } },

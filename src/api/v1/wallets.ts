@@ -1,4 +1,4 @@
-import { forgetEvidence } from '../../db/auth/sessions.js'
+import { deleteSessionEvidence } from '../../db/auth/sessions.js'
 import { isEvidenceFresh } from '../../registry/auth/evidence.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -191,7 +191,7 @@ const verify = declareRoute.post('/v1/clusters/verify/:clusterId', {
     const signed = { kind, actor, clusterId, message, signature, block } as const
     await appendChange(context, session, {
       changes: [verified, signed],
-      alongside: (db) => forgetEvidence(db, keyHash),
+      alongside: (db) => deleteSessionEvidence(db, keyHash),
     })
     return okAnswer({ success: true, signed: true })
   },

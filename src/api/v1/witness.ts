@@ -1,4 +1,8 @@
-import { type NotedHead, readNewestSignedHead, storeSignedHead } from '../../db/mirror/cosigned.js'
+import {
+  type CheckpointWithNote,
+  readNewestSignedHead,
+  storeSignedHead,
+} from '../../db/mirror/cosigned.js'
 import { isLockTimeoutError } from '../../db/pg/unavailable.js'
 import { FairQueue } from '../../ops/fairQueue.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
@@ -56,7 +60,7 @@ async function networkOf({ pool }: Context, isLog: (head: TreeHead) => boolean) 
   const heads = await Promise.all(NETWORKS.map((one) => readNewestSignedHead(pool, one)))
   const i = heads.findIndex((head) => head && isLog(head))
   if (i < 0) throw new ApiError('not_found', 'This witness knows no such log.')
-  return { network: NETWORKS[i] as Network, head: heads[i] as NotedHead }
+  return { network: NETWORKS[i] as Network, head: heads[i] as CheckpointWithNote }
 }
 
 /**

@@ -5,7 +5,7 @@ import { countWalletSharesByEncryptionKey } from '../../db/auth/shares.js'
 import { readServerVersion } from '../../db/deployment/deployment.js'
 import { compareSchema } from '../../db/pg/migrate.js'
 import { countFreeConnections, withConnection } from '../../db/pg/pool.js'
-import { refusePooler } from '../../db/pg/pooler.js'
+import { assertNoPooler } from '../../db/pg/pooler.js'
 import { MAX_CLOCK_SKEW_MS } from '../../db/pg/unavailable.js'
 import {
   type DoctorCheckResult,
@@ -66,7 +66,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
       'direct connection',
       'Set DATABASE_DIRECT_URL to the server itself.',
       async () => {
-        await refusePooler(databaseDirectUrl)
+        await assertNoPooler(databaseDirectUrl)
         return okResult('locks and notifications work')
       },
     ),

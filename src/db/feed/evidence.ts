@@ -5,23 +5,25 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { assertIndexingLeader, type LeaderScope } from '../journal/head.js'
 import { prepareStatement } from '../journal/partitions.js'
+import { propertyArrays } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { NOW_MS_SQL } from '../pg/unavailable.js'
 
-/** Number of pieces of evidence that are published at once. */
+/** Maximum number of pieces of evidence that are published at once. */
 const AT_ONCE = 256
 
-/**
- * Evidence of public wallets after the newest published piece, and whether it is old enough. Its order is that of the entries at
- * which the evidence of a public wallet was taken, or a wallet with evidence became public. So nothing of a private
- * wallet is published, and the order never changes.
- */
+/** Unpublished evidence of a public wallet, in the order of `position` and address. */
 interface Row {
+  /**
+   * Number of the entry from which on the wallet was public and had this evidence. In this order nothing of a private
+   * wallet is published, and no evidence is ever inserted before published evidence.
+   */
   position: number
   address: Buffer
   atMs: number
   body: Buffer
+  /** True once the evidence is old enough to be published. */
   isDue: boolean
 }
 const next = prepareStatement<Row>(
@@ -74,8 +76,7 @@ export async function publishEvidence(
     await execute(db, network, FORGET, [generation])
     await execute(db, network, PUBLISH, [
       generation,
-      due.map(({ position }) => position),
-      due.map(({ address }) => address),
+      ...propertyArrays(due, 'position', 'address'),
       entries,
     ])
   })
@@ -84,7 +85,7 @@ export async function publishEvidence(
 const MIRROR = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
   SELECT $1, $2, $3::int8 + ord - 1, 0, '', entry FROM unnest($4::text[]) WITH ORDINALITY AS e(entry, ord) WHERE $3::int8 + ord > 1`)
 
-/** Writes entries of a mirror's source, from index `from` of the log. Entry 0, its beginning, is written anew. */
+/** Writes entries of the source's evidence log, from index `from` on. Entry 0 is no evidence and is not stored here. */
 export async function storeMirroredEvidence(
   db: Queryable,
   network: Network,

@@ -74,7 +74,7 @@ export async function replayJournal(pool: pg.Pool, network: Network): Promise<Re
 /** A replay of stored entries into separate tables. */
 export interface ReplayIntoOtherSchema {
   reader: pg.ClientBase
-  /** Its search path is the schema of the separate tables. */
+  /** Connection whose search path is the schema of the separate tables. */
   writer: pg.ClientBase
   network: Network
   generation: number

@@ -41,9 +41,9 @@ export async function queueRefusals(
 }
 
 /**
- * Parks refusals of payments in a chain's own coin while the payment is worth less than the refusal costs, so that
- * payers reclaim by themselves. Queues them again once the payment is worth the cost. Refusals that were tried, or that
- * an operator resumed, stay as they are.
+ * Parks refusals of payments in a chain's own coin while a payment is worth less than its refusal costs: the payer has
+ * to reclaim the payment. Queues a refusal again once the payment is worth the cost. Refusals that were tried, or that
+ * an operator resumed, do not change.
  * @returns how many it changed
  */
 export const parkOrResumeCostlyRefusals = (
@@ -65,7 +65,10 @@ export const parkOrResumeCostlyRefusals = (
     [chain, leastWei.toString()],
   )
 
-/** Ends parked refusals and releases whose payment has an outcome, whoever sent it. @returns how many jobs it ended */
+/**
+ * Ends parked refusals and releases whose payment has an outcome, also one that another process caused. @returns how
+ * many jobs it ended
+ */
 export function endParkedRefusals(
   client: pg.ClientBase,
   { network, chain }: ChainRowKey,
@@ -100,7 +103,7 @@ export async function findRefusedPaymentPositions(
 }
 
 /**
- * The entry as a new generation folds it: a refused payment buys nothing. `freed` is removed, because it is the
+ * Returns an entry as a new generation folds it: a refused payment buys nothing. `freed` is removed, because it is the
  * sequence number of a payment in the old generation.
  */
 export function removeRefusedPurchase(entry: Entry, refused: ReadonlySet<string>): Entry {

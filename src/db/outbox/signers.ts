@@ -6,13 +6,13 @@ import { execute, type Queryable, query } from '../pg/rows.js'
 import type { SignerRowKey } from './jobs.js'
 
 /**
- * Maximum number of jobs with a nonce that one step reads. Without it, a node's wrong transaction count could make a
- * step read all of them.
+ * Maximum number of jobs with a nonce that one step reads. Without this limit, a node's wrong transaction count
+ * could make a step read all such jobs.
  */
 const HOLDERS_AT_ONCE = 1_000
 
 export interface SignerNonces {
-  /** Next nonce to give out. Null before the first. */
+  /** Nonce of the signer's next transaction. Null before the signer's first job. */
   next: number | null
   /** Highest nonce that a job holds or has used. Null for none. */
   top: number | null

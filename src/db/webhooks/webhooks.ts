@@ -7,7 +7,7 @@ import { LONGEST_BACKOFF_MS } from '../outbox/due.js'
 import { type DecodedRow, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertClocksAgree, MAX_CLOCK_SKEW_MS, NOW_MS_SQL } from '../pg/unavailable.js'
 
-/** Failed deliveries that are kept for each webhook. */
+/** Number of failed deliveries that are kept for each webhook. */
 export const MAX_KEPT_FAILURES = 100
 
 /** A URL to which a network's public feed is sent, as the operator configured it. */
@@ -75,9 +75,8 @@ export async function leaseWebhooks(
 /** Outcome of a delivery. Saving it releases the webhook. */
 export type WebhookChange = Pick<
   Webhook,
-  'cursor' | 'generation' | 'seen' | 'delivered' | 'parked'
-> &
-  Pick<Webhook, 'failures' | 'failingMs' | 'nextMs'>
+  'cursor' | 'generation' | 'seen' | 'delivered' | 'parked' | 'failures' | 'failingMs' | 'nextMs'
+>
 
 /** @returns false where another process handles the webhook now, or it was removed */
 export async function saveWebhook(

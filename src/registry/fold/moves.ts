@@ -14,13 +14,13 @@ import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js
  * 2. Until the last part the source has no verified wallet and accepts none, so it gets no further names.
  * 3. A cluster takes part in at most one move. A source cannot be a target, and a target has one source.
  * 4. A target cannot lose its last verified wallet, because it has names.
- * 5. A part is an entry that names only the source, so the fold stays a function of the journal. A part without
+ * 5. The body of a part has only the id of the source, so the fold stays a function of the journal. A part without
  * remaining names (after a rewind) has no effect.
  *
  * After the last part, tables and feed equal those of a move in one entry, except for the entries' numbers.
  */
 
-/** True if a move in progress forbids that names leave a cluster for another. */
+/** True if a move in progress forbids that the `moving` names leave the source for the target. */
 export function isBlockedByNameMove(
   work: FoldState,
   source: number,

@@ -24,7 +24,7 @@ export interface EventField {
 }
 export type EventFields = Readonly<Record<string, EventField>>
 
-/** Values of the fields whose name in the API's v1 has type `V1`. */
+/** Values of an event's fields. With `V1` = `string`, only of the fields that the API's v1 shows. */
 type ValuesOf<F extends EventFields, Cluster, V1> = {
   -readonly [Key in keyof F as F[Key]['v1'] extends V1
     ? Key

@@ -54,7 +54,7 @@ export async function rewindJournal(
       isDropped(entry, target) ? [] : removeRefusedPurchase(entry, refused)
     const folded = { reader: writer, writer, network, generation, done: 0, keep }
     const rebuild: Rebuild = { ...folded, schema, target, apply, refused }
-    // rows that a killed rewind left, of a generation that never began
+    // deletes rows that a killed rewind left: their generation never began
     await execute(
       writer,
       network,
@@ -143,7 +143,7 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   await endLeaderships(writer, network, ['index'])
   await lockStateTables(writer, network)
   while (rebuild.done < end) await foldStoredBatch(rebuild)
-  // under this lock no relayer begins a refusal
+  // under the head's lock no relayer begins a refusal
   for (const place of await findRefusedPaymentPositions(writer, network))
     if (!rebuild.refused.has(place))
       throw new Error('a payment for a community name was refunded meanwhile: run it again.')
