@@ -143,7 +143,7 @@ function checkNetworks(file: Sections, issue: Issue): void {
     if (isUsed && hubs.length !== 1)
       issue(['chains'], `${network} needs exactly one hub, has ${hubs.length}`)
   }
-  // otherwise an ENS name would belong to both networks
+  // an ENS name below both parents would belong to both networks
   const one = `.${mainnet?.parent}`
   const other = `.${testnet?.parent}`
   if (mainnet && testnet && (one.endsWith(other) || other.endsWith(one)))
@@ -153,7 +153,7 @@ function checkNetworks(file: Sections, issue: Issue): void {
 /** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
 export type DraftChainsFile = z.output<typeof chainsFile>
 export type ChainConfig = DraftChainConfig & { readonly contract: `0x${string}` }
-/** ENS parent name as the chains file may have it before the resolver is deployed. */
+/** Settings of an ENS parent name in a draft of the chains file, whose resolver may not be deployed yet. */
 export type DraftEnsParent = z.output<typeof ensParent>
 export type EnsParent = DraftEnsParent & { readonly resolver: `0x${string}` }
 export interface ChainsFile
@@ -164,7 +164,7 @@ export interface ChainsFile
 }
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
-/** Chains file of a process without chains: only defaults. */
+/** Content of a chains file without chains: every setting has its default. */
 export const emptyChainsFile = (): ChainsFile => {
   const empty = sections.extend({ chains: z.array(evmChainSchema).readonly() })
   return withDefaults(empty.parse({ chains: [] })) as ChainsFile
@@ -178,7 +178,7 @@ export const readChainsFile = (file: string): ChainsFile =>
 export const readDraftChainsFile = (file: string): DraftChainsFile =>
   parseDraftChainsFile(readJson(file), file)
 
-/** Fields of later releases (`since`) that a chains file does not set. @throws ConfigError */
+/** Fields that a release has added (`since` in the schema) and that a chains file does not set. @throws ConfigError */
 export const listMissingNewFields = (file: string): NewField[] =>
   missingNewFields(chainsFileJsonSchema(), readJson(file))
 
@@ -235,7 +235,7 @@ export const parseChainsFile = (json: unknown, file: string): ChainsFile =>
 
 const whereOf = (file: string): string => `the chains file ${file}`
 
-/** Checks that a draft leaves nothing out. @throws ConfigError with the missing parts and the command for each */
+/** Checks that a draft has all that a start needs. @throws ConfigError that says how to add each missing part */
 function complete(draft: DraftChainsFile, file: string): ChainsFile {
   const faults: string[] = []
   const undeployed = draft.chains

@@ -220,11 +220,11 @@ const variables = z.object({
   SQL_VIEWS: onOrOff('off'),
   /** Proxies that are trusted to name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
-  /** Time for which an idle connection stays open: longer than the idle timeout of a proxy in front of it. */
+  /** Time for which an idle connection stays open. It has to exceed the idle timeout of a proxy in front of the API. */
   KEEP_ALIVE_SECONDS: wholeNumber(1, 3_600).default(65),
   /** Lifetime of an authentication key. */
   SESSION_DAYS: wholeNumber(1, 365).default(DEFAULT_SESSION_DAYS),
-  /** Factories that signatures of undeployed smart wallets may name (ERC-6492), in place of the public ones. */
+  /** Factories that signatures of undeployed smart wallets may name (ERC-6492); default: PUBLIC_WALLET_FACTORIES. */
   WALLET_FACTORIES: commaList.pipe(z.array(evmAddress)).default([...PUBLIC_WALLET_FACTORIES]),
   /** Adds the test wallet of a local world (test network) to the pages. */
   CLUSTERD_TEST_WALLET: trueOrFalse,
@@ -265,7 +265,7 @@ const environment = variables
       databaseUrl: set.DATABASE_URL,
       databaseDirectUrl: set.DATABASE_DIRECT_URL ?? set.DATABASE_URL,
       migrates: set.MIGRATE,
-      /** undefined: not set; the caller chooses a port. */
+      /** Undefined where PORT is not set: the caller chooses a port. */
       port: set.PORT,
       opsPort: set.OPS_PORT,
       host: set.HOST,
@@ -277,7 +277,7 @@ const environment = variables
       logLevel: set.LOG_LEVEL,
       logFormat: set.LOG_FORMAT,
       serviceDomain: set.SERVICE_DOMAIN,
-      /** undefined: not set; the service is on this machine. */
+      /** Undefined where SITE_URL is not set: browsers then reach the service at localhost. */
       siteUrl: set.SITE_URL,
       securityContact: set.SECURITY_CONTACT,
       databasePool: set.DATABASE_POOL,
@@ -333,7 +333,10 @@ export function loadEnvFile(): void {
   for (const file of envFiles()) process.loadEnvFile(file)
 }
 
-/** The first file may name the folder of the second. */
+/**
+ * Paths of the `.env` files to load. A generator, because the first file may set CLUSTERD_HOME, the folder of the
+ * second.
+ */
 function* envFiles(): Generator<string> {
   if (isStartedByLocalWorld()) return
   if (existsSync('.env')) yield '.env'
@@ -341,7 +344,7 @@ function* envFiles(): Generator<string> {
   if (existsSync(ofWorld)) yield ofWorld
 }
 
-/** Lines of these files that systemd or Docker Compose may have read differently than this process. */
+/** Lines of the loaded `.env` files that systemd or Docker Compose may have read differently than this process. */
 export const ambiguousEnvLines = () =>
   [...envFiles()].flatMap((file) =>
     envFileFaults(readFileSync(file, 'utf8')).map(({ line, variable, found, remedy }) => ({

@@ -81,8 +81,8 @@ export interface MirrorConfig {
 }
 
 /**
- * Configuration of a mirror. It serves the API, and has no key but that of a witness. The chains file is optional: its
- * hubs are used to check who owns the names.
+ * Reads the configuration of a mirror, which serves the API and has no key but a witness's. The chains file is
+ * optional: its hubs are used to check who owns the names.
  * @throws ConfigError
  */
 export function readMirrorConfig(
@@ -177,7 +177,7 @@ function refuse(problem: ConfigError): unknown {
   throw problem
 }
 
-/** The chains file; without chains if the file can't be read, which is reported. */
+/** Reads the chains file. Where that fails, reports the error and returns a file without chains. */
 function chainsOf(readFile: () => ChainsFile, report: typeof refuse): ChainsFile {
   try {
     return readFile()

@@ -38,7 +38,7 @@ type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 
 export const emptyNonEvmSections = z.object(nonEvmSectionSchemas).parse({}) as NonEvmSections
 
-/** Settings of one non-EVM chain (such as Solana devnet) in a draft of the chains file, with their section's rules. */
+/** Settings of one non-EVM chain (such as Solana devnet) in a draft of the chains file, and the rules for them. */
 interface ConfiguredSection {
   readonly key: Key
   readonly network: Network

@@ -12,7 +12,7 @@ type Hex = `0x${string}`
 /** Key of the relayer or of the ENS signer: a private key in this process, or an external signer. */
 export type EvmSigningKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
 
-/** Where a key is: in a keystore file with its password file, or in an external signer with the key's address. */
+/** Source of a key: a keystore file and the file of its password, or an external signer and the key's address. */
 export interface KeySources {
   keystore?: string | undefined
   passwordFile?: string | undefined
