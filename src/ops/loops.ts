@@ -16,7 +16,7 @@ export interface LoopState extends ProcessPart {
   cause: ErrorCause | null
 }
 
-/** Alarms for errors whose cause is not a chain. */
+/** Names of the alarms for errors of the database and of the clock. */
 const ALARM_OF = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
 
 /** A running loop of a worker, which reports its iterations. */
@@ -26,10 +26,10 @@ export type WorkerLoop = ReturnType<WorkerLoops['start']>
 export class WorkerLoops {
   /** Counts of errors of our own code, in these loops and elsewhere. */
   readonly ownErrors: InternalErrors
-  /** Wakes who logs the alarm for lost commits, which no other process raises and none remembers. */
+  /** Wakes the loop that logs alarms when a database lost commits. No other process raises that alarm. */
   readonly onLostCommits = createLoopWaker()
   readonly #nowMs: () => number
-  /** Running loops, with what reads the alarms of their workers. */
+  /** Running loops, each with a function that reads the alarms of its worker. */
   readonly #running = new Map<
     Omit<LoopState, 'ageMs'> & { turnedMs: number },
     () => readonly ProblemWithAlarm[]
@@ -56,7 +56,7 @@ export class WorkerLoops {
     return [...lost, ...[...this.#running.values()].flatMap((read) => read())]
   }
 
-  /** @param alarms reads the alarms of the loop's worker */
+  /** Adds a running loop. @param alarms function that reads the alarms of the loop's worker */
   start(name: ProcessPart, alarms: () => readonly ProblemWithAlarm[] = () => []) {
     const loop = {
       ...name,
@@ -94,7 +94,7 @@ export class WorkerLoops {
   }
 }
 
-/** Problems of the database and of the clock that made loops fail. Each problem is listed once for all loops. */
+/** Problems of the database and of the clock that made loops fail. A problem of several loops is listed once. */
 export function installationProblems(loops: readonly LoopState[]): ProblemWithAlarm[] {
   const problems = new Map<string, ProblemWithAlarm>()
   for (const { cause, lastError } of loops)
@@ -107,8 +107,8 @@ export function installationProblems(loops: readonly LoopState[]): ProblemWithAl
 }
 
 /**
- * Alarms of loops that hang, or fail again and again. Failures of a loop are not listed where the database, the clock or
- * a problem of the loop's own chain causes them. A loop that hangs is always listed.
+ * Alarms of loops that hang, or fail again and again. Failures of a loop are not listed where the database, the clock
+ * or a problem of the loop's own chain causes them. A loop that hangs is always listed.
  */
 export function loopProblems(
   loops: readonly LoopState[],

@@ -45,19 +45,19 @@ export interface Worker {
   idleMs?: number
   /** Ends a pause early. */
   notify?: LoopWaker
-  /** Subscribes for the time that the worker runs. @returns function that unsubscribes */
+  /** Subscribes, when the worker starts, to events that wake it. @returns function that unsubscribes */
   subscribe?(): (() => void) | undefined
   /** Maximum number of consecutive steps without a pause. Absent: no limit. */
   maxBusySteps?: number
   /**
-   * Does the next piece of work, without timers.
-   * @param alive called now and then by a long step (a catch-up), which restarts the time limit
+   * Does the next piece of work. Pauses and time limits are up to the caller.
+   * @param alive function that a long step (a catch-up) calls now and then to restart its time limit
    * @throws FatalError (a lost leadership) ends all workers; any other error is logged, and the step is tried again
    */
   step(signal: AbortSignal, alive: () => void): Promise<StepResult>
   /** Runs after each successful step. */
   check?(): void
-  /** Alarms that hold now, and that no other state shows. They end with the worker. */
+  /** Alarms of the worker that hold now, and that no other state shows. They end when the worker ends. */
   alarms?(): readonly ProblemWithAlarm[]
   /** Runs after each failed step. */
   onFailure?(error: Error): void
@@ -75,7 +75,7 @@ export interface WorkerContext {
 
 /** Time limits of a step, ms. */
 interface Limits {
-  /** Limit of a step, from its start or its last sign of life. */
+  /** Time limit of a step, counted from its start or its last call of `alive`. */
   stepMs: number
   /** Limit for a running step to end after the signal has fired. */
   endMs: number

@@ -5,7 +5,7 @@ import { LogOutput } from './output.js'
 
 export type { Logger } from 'pino'
 
-/** Fields whose values are redacted in every log line. `token` is not: it has a token's address. */
+/** Fields whose values are redacted in every log line. The field `token` is not redacted: it has a coin's address. */
 const SECRETS = ['authorization', 'signature', 'share', 'privateKey', 'secretKey', 'databaseUrl']
 const SECRET_PATHS = SECRETS.flatMap((key) => [
   key,
@@ -29,8 +29,8 @@ export interface LogOptions {
 }
 
 /**
- * Creates the log: JSON lines, or readable lines on a terminal. Calls pass fields first and the message second. The
- * fields have fixed names (network, chain, block, entries, ms, err).
+ * Creates the logger, which writes JSON lines, or readable lines on a terminal. Calls pass fields first and the message
+ * second. The fields have fixed names (network, chain, block, entries, ms, err).
  */
 export function createLog(options: LogOptions): Logger {
   const redact = { paths: [...SECRET_PATHS, ...HEADER_PATHS], censor: '[secret]' }
