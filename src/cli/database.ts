@@ -27,7 +27,7 @@ export const throwWithDatabaseAdvice =
     throw fault === null ? error : new Error(fault, { cause: error })
   }
 
-/** Error codes of a database that was never migrated, or is of an earlier version: a table or column is missing. */
+/** SQLSTATEs of a missing table or column: the database was never migrated, or is of an earlier version. */
 const BEHIND = /^(42P01|42703)$/
 /** Error codes for a wrong role, password or database name (SQLSTATE class 28, 3D000). */
 const REFUSED = /^(28\d\d\d|3D000)$/
@@ -36,7 +36,7 @@ const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/
 /** Error codes for a server's certificate that is not trusted (OpenSSL's codes, as Node reports them). */
 const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID)$/
-/** SQLSTATE of an error because the role does not have a privilege. */
+/** SQLSTATE of a missing privilege. */
 const FORBIDDEN = '42501'
 
 /** Messages of the PostgreSQL driver's timeout errors, which have no error code. */

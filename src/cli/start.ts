@@ -63,7 +63,7 @@ export const runMirrorCommand = (
 async function run(read: () => Config): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   collectHeapWhenIdle()
-  // before the configuration, which may be wrong because of such a line
+  // warn about ambiguous lines before the configuration is read: they may make it invalid
   for (const { about, found, remedy } of ambiguousEnvLines())
     console.error(`clusterd: ${about} ${found}. ${remedy}`)
   const config = read()
@@ -98,8 +98,8 @@ function untilAskedToStop(isChild: boolean): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       process.once(signal, () => resolve())
-    // only the launcher of a test network ends this process by disconnecting; the IPC channel of a supervisor may close
-    // and reopen
+    // a disconnect ends this process only under the launcher of a test network: the IPC channel of a supervisor may
+    // close and reopen
     if (isChild) process.once('disconnect', () => resolve())
   })
 }

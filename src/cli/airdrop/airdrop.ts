@@ -157,7 +157,10 @@ function refusal(file: string, bad: readonly UnreadableLine[]): Error {
   )
 }
 
-/** Runs work on a community's airdrop. @throws Error with one sentence if the community has no airdrop, or two networks have one */
+/**
+ * Runs work on a community's airdrop. @throws Error with one sentence if the community has no airdrop, or two networks
+ * have one
+ */
 export const withAirdrop = <T>(
   name: string,
   options: AirdropOptions,

@@ -30,7 +30,7 @@ const OWN_CONNECTIONS = 13
  */
 export async function databaseFindings(config: Config): Promise<DoctorFinding[]> {
   const { databaseUrl, databaseDirectUrl, databasePool } = config
-  // as a probe, because DATABASE_URL may lead to a pooler
+  // `isProbe` allows a pooler, which DATABASE_URL may name
   const asking =
     <T>(url: string, ask: (client: pg.Client) => Promise<T>) =>
     (): Promise<T> =>

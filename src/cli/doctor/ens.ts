@@ -38,7 +38,7 @@ type Parents = Pick<Config, 'chains' | 'ens'>
  */
 export async function ensFindings({ chains, ens }: Parents) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
-  // the chain comes first: what only follows from its node that is away is left out
+  // the chain comes first in a title, where `withoutConsequences` reads it
   const on = (chainId: number) =>
     `chain ${chains.find((chain) => chain.chainId === chainId)?.label ?? chainId}`
   const look = (one: EnsParent) => [

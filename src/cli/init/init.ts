@@ -182,7 +182,7 @@ const NO_REHEARSAL = 'No rehearsal runs in this folder: run `clusterd rehearse` 
 export function readRehearsal(): Rehearsal {
   try {
     const rehearsal: Rehearsal & { pid: number } = JSON.parse(readFileSync(REHEARSAL, 'utf8'))
-    // throws where the process has ended: a killed one leaves its file
+    // throws if the process has ended: a killed rehearsal leaves its file behind
     process.kill(rehearsal.pid, 0)
     return rehearsal
   } catch {

@@ -65,10 +65,10 @@ export async function initProgram(options: InitProgramOptions): Promise<void> {
   await print(options, by, (registrar) => initializeRegistrarInstruction(registrar, by, terms))
 }
 
-/** Largest balance of the treasury, lamports, with which `init` is run. Anybody may have sent lamports to it. */
+/** Largest balance of the treasury with which `init` runs, lamports. Anybody may have sent lamports to the treasury. */
 const MOST_IN_TREASURY = 50_000_000
 
-/** Checks that the treasury is nearly empty: `init` would add nine times its balance, paid by the deployer. */
+/** Checks that the treasury is nearly empty: `init` would make the deployer pay nine times the balance into it. */
 async function requireEmptyTreasury(options: SolanaNetworkOptions): Promise<void> {
   const { rpc, registrar, findState } = programOfOptions(options)
   const address = registrar.treasury.toBase58()
