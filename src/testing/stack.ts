@@ -145,7 +145,7 @@ async function build<N extends Network>(
   definitions: readonly LocalChainDefinition[],
   { blockMs, ...options }: StackOptions<N> & { blockMs: number },
 ): Promise<Stack<N>> {
-  // a killed start may have left the files. They are written again once this world is ready
+  // a killed start may have left stack.json and .env; both are written again once this world is ready
   removeWorld(sandbox.home)
 
   // choose the ports before anything starts, so that a taken port is reported at once
@@ -197,7 +197,7 @@ async function build<N extends Network>(
     seeds: {},
   }
   world.seeds = await settleSeeds(world, seeds, nonEvmChains)
-  // ports 0: a second daemon that is started with this environment chooses free ports
+  // with ports 0, a second daemon that is started with this environment chooses free ports
   const env = daemonEnvironment(sandbox.home, { ...daemon, port: 0, opsPort: 0 })
   if (sandbox.isKept) writeWorldFiles(sandbox.home, world, { ...env, LOG_FORMAT: undefined })
 
@@ -250,7 +250,7 @@ const seedChains = (chains: readonly LocalChain[]) =>
     }),
   )
 
-/** Waits until the daemon has indexed the seeded names, then makes communities of two of them. */
+/** Waits until the daemon has indexed the seeded names, then makes two of the names communities. */
 async function settleSeeds<N extends Network>(
   world: World<N>,
   seeds: Awaited<ReturnType<typeof seedChains>>,

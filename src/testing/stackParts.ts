@@ -38,7 +38,7 @@ export interface PostgresHandle extends Pick<Postgres, 'pid' | 'port' | 'stop' |
   restart(): Promise<void>
 }
 
-/** Waits for all tasks even when one fails, and then throws: a part that is still starting can't be ended. */
+/** Waits for all tasks, even if one fails, and then throws its error: a part that is still starting can't be ended. */
 export async function allSettledOrThrow<T extends readonly unknown[]>(
   tasks: { [K in keyof T]: Promise<T[K]> },
 ): Promise<T> {

@@ -45,8 +45,8 @@ export interface LocalChainOptions {
 }
 
 /**
- * Starts a chain, and deploys contracts that are missing in its state. The chain's mining is paused. If the home folder is kept, its subfolder
- * `anvil` has the chain's state.
+ * Starts a chain with paused mining, and deploys contracts that are missing in the chain's state. The subfolder `anvil`
+ * of a home folder that is kept has this state.
  */
 export async function startLocalChain(
   sandbox: Sandbox,

@@ -137,7 +137,10 @@ export async function setEnsGatewayOfHubs(
   await Promise.all(hubs.map((hub) => setEnsGateway(deployerOf(hub), hub.ens!, api)))
 }
 
-/** Price of messages from `near` to `far`. The hub's `numerator / denominator` is the inverse of the spoke's. */
+/**
+ * Price of messages from `near` to `far`. The hub's ratio `numerator / denominator` is the inverse of the spoke's
+ * ratio.
+ */
 function priceOf(near: LocalChainDefinition, far: LocalChainDefinition): BridgeMessagePrice {
   if (near.role === 'spoke') return near.price
   return {

@@ -6,10 +6,10 @@ import { identifyProcess } from './processes.js'
 
 const LOCK_POLL_MS = 20
 
-/** Process id and start time, which no later process has. */
+/** Process id and start time. No later process has the same pair. */
 export const processName = (pid: number): string => `${pid} ${identifyProcess(pid)?.startedAt}`
 
-/** A lock of this process on a file. The lock of a process that has died, even by kill -9, is no longer valid. */
+/** A lock of this process on a file. The lock ends when the process ends, even by kill -9. */
 export interface FileLock {
   release(): void
 }

@@ -13,8 +13,8 @@ import { identifyProcess, type ProcessHandle, waitForCondition } from './process
 import { startServerProgram } from './server.js'
 
 /**
- * How long to wait for another process, ms: for a process that prepares the template of data directories, or for the
- * end of a killed server.
+ * Time limit for other processes, ms: for the process that prepares the template of data directories, and for the end
+ * of a killed server.
  */
 const PATIENCE_MS = 30_000
 const NOBODY = 65_534
@@ -137,7 +137,7 @@ function locateNative(): string {
   return native
 }
 
-/** Creates the symlinks of PostgreSQL's npm package: npm does not pack them, and install scripts may be blocked. */
+/** Creates the symlinks of PostgreSQL's npm package: npm packs no symlinks, and install scripts may be blocked. */
 function hydrateSymlinks(native: string): void {
   const list = path.join(native, 'pg-symlinks.json')
   if (!fs.existsSync(list)) return
@@ -171,7 +171,7 @@ function initDataDir(native: string, user: PostgresUser, dataDir: string): Promi
   return fillDataDir(user, dataDir, commandFor)
 }
 
-/** Fills the data directory through a folder that is renamed, so that a killed launcher leaves no incomplete one. */
+/** Fills a new folder, then renames it to the data directory: a killed launcher leaves no incomplete data directory. */
 async function fillDataDir(
   user: PostgresUser,
   dataDir: string,
@@ -218,7 +218,7 @@ function readPidFile(dataDir: string): { pid: number; status: string } | undefin
   return { pid: Number(lines[0]), status: (lines[7] ?? '').trim() }
 }
 
-/** Removes a stale postmaster.pid: PostgreSQL would take any process with the id in it for a running server. */
+/** Removes a stale postmaster.pid: PostgreSQL takes any process with the file's process id for a running server. */
 async function clearPidFile(dataDir: string): Promise<void> {
   const pid = readPidFile(dataDir)?.pid
   if (pid === undefined) return
