@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
-import { ambiguousEnvLines, isStartedByLocalWorld } from '../config/environment.js'
+import { findAmbiguousEnvLines, isStartedByLocalWorld } from '../config/environment.js'
 import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
-import { createLog, exitOnUncaughtErrors } from '../ops/logger/logger.js'
+import { createLogger, exitOnUncaughtErrors } from '../ops/logger/logger.js'
 import { withTimeout } from '../ops/notify.js'
 import { throwWithDatabaseAdvice } from './database.js'
 import { collectHeapWhenIdle } from './memory.js'
@@ -64,10 +64,10 @@ async function run(read: () => Config): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   collectHeapWhenIdle()
   // warn about ambiguous lines before the configuration is read: they may make it invalid
-  for (const { about, found, remedy } of ambiguousEnvLines())
+  for (const { about, found, remedy } of findAmbiguousEnvLines())
     console.error(`clusterd: ${about} ${found}. ${remedy}`)
   const config = read()
-  const log = createLog({ level: config.logLevel, format: config.logFormat })
+  const log = createLogger({ level: config.logLevel, format: config.logFormat })
   exitOnUncaughtErrors(log)
   const isAskedToStop = untilAskedToStop(isStartedByLocalWorld())
   const stop = new AbortController()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { evmAddress, hexBytes, nonnegativeInt, positiveInt, weiText } from './fields.js'
+import { evmAddress, hexBytes, nonnegativeInt, positiveInt, weiText } from './fieldSchemas.js'
 
 /** Schemas of the settings of `clusterd contracts`. The daemon does not read these settings. */
 

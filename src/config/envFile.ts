@@ -32,7 +32,7 @@ const VARIABLE = /^(export\s+)?([A-Za-z_]\w{0,63})(\s*)=(\s*)(.*)$/
  * Finds the lines of an env file that Node (`process.loadEnvFile`), systemd (`EnvironmentFile`) and Docker Compose
  * (`env_file`, `.env`) may read differently. A file without faults means the same to all three.
  */
-export function envFileFaults(text: string): EnvFileFault[] {
+export function findEnvFileFaults(text: string): EnvFileFault[] {
   const faults: EnvFileFault[] = []
   const lines = text.replace(/^\ufeff/, '').split('\n')
   const add = (i: number, variable: string | null, problem: string, remedy: string): void =>

@@ -6,9 +6,9 @@ import { PUBLIC_WALLET_FACTORIES } from '../registry/auth/walletFactories.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { parseWitnessKey } from '../registry/transparencyLog/cosignature.js'
 import { sha256InOneCall } from '../registry/transparencyLog/hash.js'
-import { envFileFaults } from './envFile.js'
-import { parseInput } from './error.js'
-import { evmAddress, hexBytes, httpUrl } from './fields.js'
+import { findEnvFileFaults } from './envFile.js'
+import { parseConfigInput } from './error.js'
+import { evmAddress, hexBytes, httpUrl } from './fieldSchemas.js'
 import { readSecretFiles, secretSchema } from './secretFiles.js'
 import { parseSolanaSecretKey } from './solanaKey.js'
 
@@ -345,9 +345,9 @@ function* envFiles(): Generator<string> {
 }
 
 /** Lines of the loaded `.env` files that systemd or Docker Compose may have read differently than this process. */
-export const ambiguousEnvLines = () =>
+export const findAmbiguousEnvLines = () =>
   [...envFiles()].flatMap((file) =>
-    envFileFaults(readFileSync(file, 'utf8')).map(({ line, variable, found, remedy }) => ({
+    findEnvFileFaults(readFileSync(file, 'utf8')).map(({ line, variable, found, remedy }) => ({
       about: `${file}, line ${line}${variable === null ? '' : ` (${variable})`}`,
       found,
       remedy,
@@ -383,5 +383,5 @@ export function readEnvironment(
   const given = [...Object.entries(env), ...Object.entries(flags)]
   const set = Object.fromEntries(given.filter(([, value]) => value !== '' && value !== undefined))
   const { values, nameOf } = readSecretFiles(variables.shape, set)
-  return parseInput(environment, values, 'the environment', nameOf)
+  return parseConfigInput(environment, values, 'the environment', nameOf)
 }

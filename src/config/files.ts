@@ -6,7 +6,7 @@ import path from 'node:path'
  * @param attributes mode and owner of the file; default mode: that of the process's umask
  * @throws Error of the file system, after the temporary file was removed
  */
-export function writeAtomically(
+export function writeFileAtomically(
   file: string,
   content: string | Uint8Array,
   { mode, uid, gid }: Partial<Pick<fs.Stats, 'mode' | 'uid' | 'gid'>> = {},

@@ -13,15 +13,15 @@ export {
   type ChainConfig,
   type ChainsFile,
   type DeliverySettings,
-  listMissingNewFields,
+  missingNewFieldsOfChainsFile,
   parseChainsFile,
   parseDraftChainsFile,
   readChainsFile,
   readDraftChainsFile,
 } from './chainsFile.js'
-export { envFileFaults } from './envFile.js'
+export { findEnvFileFaults } from './envFile.js'
 export {
-  ambiguousEnvLines,
+  findAmbiguousEnvLines,
   type CommandFlags,
   type Environment,
   environmentWithVariables,

@@ -42,7 +42,7 @@ export function readRelayerOrEnsKey(
   // an incomplete source (perhaps its other variable is misspelt) must not silently give no key
   if (passwordFile && !keystore) throw alone(names.passwordFile, names.keystore)
   if (address && !signerUrl) throw alone(names.address, names.signerUrl)
-  return privateKey ? { privateKey } : readKeyFromOptions(rest, names)
+  return privateKey ? { privateKey } : readKeyFromKeystoreOrSigner(rest, names)
 }
 
 /** Keys that sign the feed's log, newest first: the keystore's key, then the environment's keys. @throws ConfigError */
@@ -69,7 +69,7 @@ const alone = (given: string, missing: string): ConfigError =>
   new ConfigError(`${given} is set, and ${missing} is not: set both, or neither.`)
 
 /** Reads a key from a keystore or an external signer; undefined where neither is set. @throws ConfigError */
-export function readKeyFromOptions(
+export function readKeyFromKeystoreOrSigner(
   sources: KeySources,
   names: SourceNames,
 ): EvmSigningKey | undefined {

@@ -6,7 +6,7 @@ import { alarmLogFields, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from '../o
 import { type ChainState, chainProblem, headAgeMs, indexingLagMs } from '../ops/chainState.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
 import { errorSentence, fallbackOnExpectedError, isInternalError } from '../ops/logger/errors.js'
-import { installationProblems, type LoopState } from '../ops/loops.js'
+import { databaseAndClockProblems, type LoopState } from '../ops/loops.js'
 import { withTimeout } from '../ops/notify.js'
 import { SERVICE_VERSION } from '../ops/version.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -114,7 +114,7 @@ async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; 
 
 /** The alarm of a database that does not answer, unless a loop of this process names the cause already. */
 function databaseProblems({ loops }: ProcessSnapshot, fault: string): ProblemWithAlarm[] {
-  const isNamed = installationProblems(loops).some(({ alarm }) => alarm === 'ClusterdDatabaseAway')
+  const isNamed = databaseAndClockProblems(loops).some(({ alarm }) => alarm === 'ClusterdDatabaseAway')
   return fault === '' || isNamed ? [] : [{ alarm: 'ClusterdDatabaseAway', text: fault }]
 }
 
@@ -193,7 +193,7 @@ const isLedHere = ({ network, role }: Leader, { leads }: ProcessSnapshot): boole
 
 /** Networks that nobody indexes, unless the database or the clock of this process is the cause. */
 function unindexed(snapshot: ProcessSnapshot, stored: StoredState): ProblemWithAlarm[] {
-  if (installationProblems(snapshot.loops).length > 0) return []
+  if (databaseAndClockProblems(snapshot.loops).length > 0) return []
   const networks = new Set(snapshot.chains.map(({ network }) => network))
   return [...networks]
     .filter(

@@ -44,7 +44,7 @@ const CHAIN_OUTAGES = [
 ]
 
 /** Runs one check of `clusterd doctor`. @param advice shown where the check fails or takes too long */
-export async function runCheck(
+export async function runDoctorCheck(
   about: string,
   advice: string,
   check: () => Promise<DoctorCheckResult>,
@@ -66,7 +66,7 @@ const chainOf = ({ about }: DoctorFinding): string => about.split(',')[0]!
 /**
  * Leaves out outages of a chain of which a node failed its own check: they only follow from the failure of the node.
  */
-export function withoutConsequences(findings: readonly DoctorFinding[]): readonly DoctorFinding[] {
+export function omitConsequentOutages(findings: readonly DoctorFinding[]): readonly DoctorFinding[] {
   const away = new Set(
     findings.filter(({ isNode, level }) => isNode && level === 'bad').map(chainOf),
   )

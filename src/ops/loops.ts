@@ -4,7 +4,7 @@ import { LOOP_FAILURES_ALARM, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from 
 import { type ErrorCause, errorCause } from './causes.js'
 import { errorSentence } from './logger/errors.js'
 import { createLoopWaker } from './notify.js'
-import { InternalErrors, type ProcessPart } from './ownErrors.js'
+import { InternalErrorCounter, type ProcessPart } from './ownErrors.js'
 
 export interface LoopState extends ProcessPart {
   /** Time since the loop's last iteration or sign of life, ms. */
@@ -25,7 +25,7 @@ export type WorkerLoop = ReturnType<WorkerLoops['start']>
 /** The worker loops of this process, with their health. Ages are measured by the monotonic clock. */
 export class WorkerLoops {
   /** Counts of errors of our own code, in these loops and elsewhere. */
-  readonly ownErrors: InternalErrors
+  readonly ownErrors: InternalErrorCounter
   /** Wakes the loop that logs alarms when a database lost commits. No other process raises that alarm. */
   readonly onLostCommits = createLoopWaker()
   readonly #nowMs: () => number
@@ -38,7 +38,7 @@ export class WorkerLoops {
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
-    this.ownErrors = new InternalErrors(nowMs)
+    this.ownErrors = new InternalErrorCounter(nowMs)
   }
 
   /** Raises the alarm for a database that lost commits. The alarm lasts until the process ends. */
@@ -95,7 +95,7 @@ export class WorkerLoops {
 }
 
 /** Problems of the database and of the clock that made loops fail. A problem of several loops is listed once. */
-export function installationProblems(loops: readonly LoopState[]): ProblemWithAlarm[] {
+export function databaseAndClockProblems(loops: readonly LoopState[]): ProblemWithAlarm[] {
   const problems = new Map<string, ProblemWithAlarm>()
   for (const { cause, lastError } of loops)
     if (lastError !== null && (cause === 'database' || cause === 'clock'))

@@ -7,7 +7,7 @@ import { LOCAL_RELAYER_SPEND_CAP_WEI } from './chains/localChains.js'
 import { localChainClients } from './chains/localClients.js'
 import { waitForReceipt } from './chains/receipt.js'
 import { OPEN_COMMUNITY_NAME, PAID_COMMUNITY_NAME } from './communitySeeds.js'
-import { bridgeCall } from './contracts/bridgeCall.js'
+import { buildBridgeCall } from './contracts/bridgeCall.js'
 import { lowerCaseAddress, operatorAccount, type Seed, seededCommunityOwner } from './world.js'
 
 /** Name for which two wallets bid. */
@@ -33,7 +33,7 @@ const UNREACHED_NONCE = 1_000
  * Text of the alarm that a network's seed raises in `/status`: the seed's message is parked, because it costs more than
  * the relayer's spend cap.
  */
-export const seededAlarm = (network: Network): string =>
+export const seededAlarmText = (network: Network): string =>
   `${network}: parked jobs of the kind execute: 1`
 
 /**
@@ -105,7 +105,7 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
   const account = operatorAccount('seedTraveller')
   const amountWei = LOCAL_RELAYER_SPEND_CAP_WEI + BID_WEI
   const hubCalldata = encodePlaceBidsCalldata([{ name: TRAVELLING_NAME, amountWei }], null)
-  const call = await bridgeCall(
+  const call = await buildBridgeCall(
     { rpcUrl, chainId, contracts: { spoke: config.contract } },
     { from: account.address, hubCalldata, valueWei: amountWei },
   )

@@ -16,7 +16,7 @@ import { startLocalNonEvmChains } from './families.js'
 import type { LocalNonEvmChain } from './nonEvmChain.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
-import { seededAlarm, seedNetwork } from './seeds.js'
+import { seededAlarmText, seedNetwork } from './seeds.js'
 import type { LocalSolana } from './solana/localSolana.js'
 import {
   type AttachedRpcUrls,
@@ -137,7 +137,7 @@ export interface AttachOptions
 }
 
 /** Starts a local world whose mainnet hub, label "1", is a running development chain. */
-export const attach = ({ rpcUrl, ...options }: AttachOptions): Promise<Stack<'mainnet'>> =>
+export const startStackOnRunningChain = ({ rpcUrl, ...options }: AttachOptions): Promise<Stack<'mainnet'>> =>
   startStack({ ...options, chains: ['1'], attach: { '1': rpcUrl } })
 
 async function build<N extends Network>(
@@ -177,7 +177,7 @@ async function build<N extends Network>(
     port,
     opsPort,
     env: {
-      CLUSTERD_SEEDED_ALARMS: seededHubs.map(({ network }) => seededAlarm(network)).join(','),
+      CLUSTERD_SEEDED_ALARMS: seededHubs.map(({ network }) => seededAlarmText(network)).join(','),
       ...Object.assign({}, ...nonEvmChains.map(({ env }) => env)),
       ...(options.limits && { LIMITS: 'on' }),
       ...(options.testWallet && { CLUSTERD_TEST_WALLET: 'true' }),

@@ -1,8 +1,8 @@
 import {
-  ambiguousEnvLines,
+  findAmbiguousEnvLines,
   type Config,
   ConfigError,
-  listMissingNewFields,
+  missingNewFieldsOfChainsFile,
   readConfigWithProblems,
 } from '../../config/index.js'
 import type { DaemonChainFamily } from '../../daemon/families/family.js'
@@ -13,7 +13,7 @@ import {
   failureResult,
   okResult,
   warningResult,
-  withoutConsequences,
+  omitConsequentOutages,
 } from '../../ops/finding.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { colourText, printJson } from '../output.js'
@@ -31,7 +31,7 @@ export async function runDoctorCommand(
   { json }: { json?: boolean },
   families: readonly DaemonChainFamily[] = CHAIN_FAMILIES,
 ): Promise<void> {
-  const ofFile = ambiguousEnvLines().map(({ about, found, remedy }) => ({
+  const ofFile = findAmbiguousEnvLines().map(({ about, found, remedy }) => ({
     about,
     ...warningResult(found, remedy),
   }))
@@ -69,7 +69,7 @@ async function examine(families: readonly DaemonChainFamily[]): Promise<DoctorFi
       : [{ about: 'configuration', ...okResult('read') }, newFieldsFinding(config)]),
     ...keyFindings(config),
     ...ofDatabase,
-    ...withoutConsequences(ofChains.flat()),
+    ...omitConsequentOutages(ofChains.flat()),
   ]
 }
 
@@ -80,7 +80,7 @@ const misconfigured = ({ message }: ConfigError): DoctorFinding => ({
 
 /** Finding that names new fields which the chains file does not set. The service works with their defaults. */
 function newFieldsFinding({ chainsFile }: Config): DoctorFinding {
-  const unset = listMissingNewFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
+  const unset = missingNewFieldsOfChainsFile(chainsFile).map(({ field, since }) => `${field} (${since})`)
   const text =
     unset.length === 0
       ? 'sets every new field'

@@ -10,7 +10,7 @@ const TEMPLATE = join(PACKAGE, 'examples/register')
 const MADE = ['node_modules', 'dist', 'package-lock.json']
 
 /** `clusterd init app`: copies examples/register into a new folder, for the client of this version. */
-export async function initApp(folder: string): Promise<void> {
+export async function createAppFromTemplate(folder: string): Promise<void> {
   const target = resolve(folder)
   if (existsSync(target) && readdirSync(target).length > 0)
     throw new Error(`${target} is not empty: nothing was written. Name another folder.`)

@@ -12,7 +12,7 @@ const LAST_PAUSE_MS = 10
  * a pipe or on a disk are written with a later line. Lines above `MAX_WAITING_BYTES` are dropped. A pipe without a
  * reader gets nothing.
  */
-export class LogOutput {
+export class LoggerOutput {
   readonly #fd: number
   #waiting: Buffer[] = []
   #waitingBytes = 0

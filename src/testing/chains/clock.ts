@@ -4,17 +4,17 @@ import type { LocalClients } from './localClients.js'
 const TRIES = 10
 
 /** This host's clock, seconds since 1970. */
-export const hostSeconds = (): number => Math.floor(Date.now() / 1_000)
+export const hostUnixSeconds = (): number => Math.floor(Date.now() / 1_000)
 
 /**
  * Reads by how many seconds the clock of an anvil is ahead of this host's; negative if behind. Anvil dates the pending
  * block by its clock. The result is one too small if a new second began on this host during each of ten requests.
  */
-export async function clockLeadS({ test }: Pick<LocalClients, 'test'>): Promise<number> {
+export async function readClockLeadSeconds({ test }: Pick<LocalClients, 'test'>): Promise<number> {
   for (let tries = 1; ; tries++) {
-    const before = hostSeconds()
+    const before = hostUnixSeconds()
     const { timestamp } = await getBlock(test, { blockTag: 'pending' })
-    const after = hostSeconds()
+    const after = hostUnixSeconds()
     // anvil may have answered before or after the host's next second
     if (after === before || tries === TRIES) return Number(timestamp) - after
   }
@@ -25,10 +25,10 @@ export async function clockLeadS({ test }: Pick<LocalClients, 'test'>): Promise<
  * left as it is. Anvil's clock stays behind after a slow start, and after an `anvil_reorg` by the age of the last block
  * that remains. A payment in a block with a past time would get the rules that a community had at that time.
  */
-export async function advanceClockTo(
+export async function advanceClockToLead(
   clients: Pick<LocalClients, 'test'>,
   leadS: number,
 ): Promise<void> {
-  const behindS = leadS - (await clockLeadS(clients))
+  const behindS = leadS - (await readClockLeadSeconds(clients))
   if (behindS > 0) await clients.test.increaseTime({ seconds: behindS })
 }

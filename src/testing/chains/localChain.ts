@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { deployMissingContracts } from '../contracts/localContracts.js'
-import { choosePortAgain } from '../processes/ports.js'
+import { reusePortIfFree } from '../processes/ports.js'
 import type { Sandbox } from '../processes/sandbox.js'
 import { type ChainActions, createChainActions } from './actions.js'
 import { type Anvil, startAnvil } from './anvil.js'
@@ -71,7 +71,7 @@ export async function startLocalChain(
     return anvil
   }
   const lastUrl = new URL(previous?.rpcUrls[0] ?? 'http://localhost')
-  let anvil = await start(await choosePortAgain(Number(lastUrl.port)))
+  let anvil = await start(await reusePortIfFree(Number(lastUrl.port)))
   const { contracts, ...extras } = await deployMissingContracts(
     { ...definition, rpcUrl: anvil.rpcUrl },
     hubEid,

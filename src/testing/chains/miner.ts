@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { advanceClockTo, clockLeadS } from './clock.js'
+import { advanceClockToLead, readClockLeadSeconds } from './clock.js'
 import type { LocalClients } from './localClients.js'
 
 /** Control of the mining of a chain by this process. A test that needs a fixed head stops the mining. */
@@ -67,7 +67,7 @@ export async function replaceNewestBlocks(
   { test }: Pick<LocalClients, 'test'>,
   depth: number,
 ): Promise<void> {
-  const leadS = await clockLeadS({ test })
+  const leadS = await readClockLeadSeconds({ test })
   await test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
-  await advanceClockTo({ test }, leadS)
+  await advanceClockToLead({ test }, leadS)
 }

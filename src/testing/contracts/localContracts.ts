@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseEther } from 'viem'
-import { writeAtomically } from '../../config/files.js'
+import { writeFileAtomically } from '../../config/files.js'
 import {
   type ChainContractAddresses,
   type HubOnlyContracts,
@@ -194,7 +194,7 @@ export function writeLocalChainsFiles(
 }
 
 const writeJson = (file: string, content: object): void =>
-  writeAtomically(file, `${JSON.stringify(content, null, 2)}\n`)
+  writeFileAtomically(file, `${JSON.stringify(content, null, 2)}\n`)
 
 export const chainsFilePath = (home: string): string => path.join(home, 'chains.json')
 const knownFile = (home: string): string => path.join(home, 'anvil', 'chains.json')

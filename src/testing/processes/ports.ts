@@ -28,7 +28,7 @@ export async function chooseFreePort(): Promise<number> {
 }
 
 /** The port of an earlier start, so that clients' settings keep working; a free port if `last` is 0 or taken. */
-export const choosePortAgain = async (last: number): Promise<number> =>
+export const reusePortIfFree = async (last: number): Promise<number> =>
   last > 0 && (await isPortFree(last)) ? last : chooseFreePort()
 
 /**

@@ -6,7 +6,7 @@ import { CHAIN_CALL_PRICE } from '../../../src/api/limits/costs.js'
 import { commonQuoteJson, quoteOfRequest, RegistrationBody } from '../../../src/api/v1/quotes.js'
 import type { DaemonChainFamily } from '../../../src/daemon/families/family.js'
 import { registerChain } from '../../../src/db/chains/chains.js'
-import { okResult, runCheck } from '../../../src/ops/finding.js'
+import { okResult, runDoctorCheck } from '../../../src/ops/finding.js'
 import { askerOf, LEDGER, type Ledger, type LedgerQuote, ledgerPort } from './ledger.js'
 import { PROGRAM } from './payment.js'
 import { ledgerWatcher } from './watcher.js'
@@ -34,7 +34,7 @@ type Named = Record<'key' | 'label', string>
 export const ledgerFamily = (url: string, { key, label }: Named = LEDGER): DaemonChainFamily => ({
   routes: [quote],
   examine: async () => [
-    await runCheck('the ledger', 'Start it.', async () => {
+    await runDoctorCheck('the ledger', 'Start it.', async () => {
       const { height } = await askerOf(url)<{ height: number }>('/head')
       return okResult(`height ${height}`)
     }),

@@ -10,7 +10,7 @@ const AND_MORE = 'and more'
  * After `MAX_KINDS_PER_WINDOW` kinds, all further kinds count as one: the function is true once more.
  * @param nowMs a monotonic clock
  */
-export function oncePer(
+export function createThrottle(
   windowMs: number,
   nowMs: () => number = () => performance.now(),
 ): (kind: string) => boolean {
