@@ -90,7 +90,7 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
     sendLibrary: addressOf('sendLibrary'),
     receiveLibrary: addressOf('receiveLibrary'),
     executor: addressOf('executor'),
-    // unique and ascending, as LayerZero's message library requires
+    // LayerZero's message library requires unique addresses in ascending order
     requiredDvns: sorted(required),
     optionalDvns: sorted(optionalDvns),
     optionalThreshold,

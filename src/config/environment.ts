@@ -113,7 +113,7 @@ const variables = z.object({
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
   CLUSTERD_CHAINS: z.string().min(1).optional(),
   DATABASE_URL: secretSchema(postgresUrl.optional()),
-  /** The same database without a pooler in between, for locks, notifications, migrations and long commands. */
+  /** URL of the same database without a pooler in between, for locks, notifications, migrations and long commands. */
   DATABASE_DIRECT_URL: secretSchema(postgresUrl.optional()),
   /** Whether a start applies missing database migrations. If not, it waits for `clusterd migrate`. */
   MIGRATE: onOrOff('on'),
@@ -135,7 +135,7 @@ const variables = z.object({
   SERVICE_DOMAIN: z
     .string()
     .regex(/^[^\s+\p{C}"\\]+$/u)
-    // so that an entry of evidence holds every wallet's text and signature
+    // bounds the text that a wallet signs: text and signature have to fit into an entry of the evidence log
     .refine((domain) => Buffer.byteLength(domain) <= 60, 'must have at most 60 characters')
     .default('localhost'),
   /** The site's URL in browsers. */

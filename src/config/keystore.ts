@@ -17,7 +17,7 @@ const bytes = (count?: number) =>
     .regex(new RegExp(`^(?:[0-9a-fA-F]{2}){${count ?? '1,64'}}$`))
     .transform((text): Buffer => Buffer.from(text, 'hex'))
 
-/** Limits of what a keystore file may demand: 512 MiB of memory, and some seconds. */
+/** Limits of the memory and the time that a keystore file may demand: 512 MiB, and some seconds. */
 const MAX_SCRYPT_BYTES = 2 ** 29
 const MAX_ROUNDS = 10_000_000
 

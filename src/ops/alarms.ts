@@ -40,7 +40,7 @@ export interface ProblemWithAlarm {
   text: string
   /**
    * Labels of the metric `clusterd_alarm`. `subject` distinguishes problems of one alarm: a host, a witness, a loop, or
-   * a kind and state of jobs. It stays the same while the problem lasts.
+   * a kind and state of jobs. The subject stays the same while the problem lasts.
    */
   network?: string | undefined
   chain?: string | undefined

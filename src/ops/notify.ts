@@ -39,7 +39,7 @@ export function createLoopWaker() {
   }
 }
 
-/** Pauses after the first, second, … failure in a row, ms, by what fails. The last pause is repeated. */
+/** Pauses after the first, second, … failure in a row, ms, by the work that fails. The last pause is repeated. */
 export const BACKOFF_PAUSES_MS = {
   /** Repeating a worker's step. */
   step: [250, 500, 1_000, 2_000, 5_000],

@@ -24,10 +24,10 @@ export interface BucketWithdrawal {
   waitMs: number
 }
 
-/** Rounding error of sums of times. */
+/** Allowed rounding error of a sum of times, ms. */
 const EPSILON_MS = 1e-6
 
-/** Time in which a number of units flows in. */
+/** Time in which a number of units flows into a bucket, ms. */
 export const refillMs = (units: number, { perSecond }: BucketRate): number =>
   (units * 1_000) / perSecond
 

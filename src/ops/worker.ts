@@ -30,7 +30,7 @@ export class StepTimeoutError extends FatalError {
 /** Pause of an idle worker that is notified of new work, ms. Polling finds work whose notification was lost. */
 export const IDLE_POLL_MS = 5_000
 
-/** Outcome of a worker's step. `waiting`: it waits for a chain, or for a time. `idle`: nothing to do. */
+/** Outcome of a worker's step. `waiting`: the worker waits for a chain, or until a time. `idle`: there is no work. */
 export type StepResult = 'progressed' | 'waiting' | 'idle'
 
 /** A loop of steps. Several workers run together. */
