@@ -1,5 +1,5 @@
 /** A line of an env file that programs read differently. No field has the variable's value, which may be a secret. */
-export interface EnvFileFault {
+interface EnvFileFault {
   /** Number of the line, from 1. */
   line: number
   /** Name of the variable, null where the line has none. */

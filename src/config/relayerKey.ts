@@ -13,7 +13,7 @@ type Hex = `0x${string}`
 export type EvmSigningKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
 
 /** Source of a key: a keystore file and the file of its password, or an external signer and the key's address. */
-export interface KeySources {
+interface KeySources {
   keystore?: string | undefined
   passwordFile?: string | undefined
   signerUrl?: string | undefined

@@ -8,7 +8,7 @@ interface Waiting {
   refuse(error: QueueFullError): void
 }
 
-export interface QueueBounds {
+interface QueueBounds {
   /** Maximum number of pieces of work that run at once. */
   atOnce: number
   /** Maximum number of waiting pieces of work. */

@@ -17,7 +17,7 @@ export const ratePerMinute = (burst: number): BucketRate => ({ perSecond: burst 
 export const ratePerDay = (burst: number): BucketRate => ({ perSecond: burst / 86_400, burst })
 
 /** Bucket after a withdrawal. */
-export interface BucketWithdrawal {
+interface BucketWithdrawal {
   /** Time at which the bucket is full again, ms. It is the bucket's whole state. */
   fullMs: number
   /** 0 for a withdrawal that was made, else the time after which it will succeed. */

@@ -63,7 +63,7 @@ export interface Worker {
   onFailure?(error: Error): void
 }
 
-export interface WorkerContext {
+interface WorkerContext {
   log: Logger
   signal: AbortSignal
   /** Health of the workers' loops. */

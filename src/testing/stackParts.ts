@@ -138,7 +138,7 @@ export async function startChains(
   return chains
 }
 
-export interface LocalDaemonSettings {
+interface LocalDaemonSettings {
   ops: string
   databaseUrl: string
   port: number

@@ -55,7 +55,7 @@ async function examine(families: readonly DaemonChainFamily[]): Promise<DoctorFi
     read = readConfigWithProblems()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return [misconfigured(error)]
+    return [misconfigured(error.message)]
   }
   const { config, problems } = read
   const [ofDatabase, ...ofChains] = await Promise.all([
@@ -73,7 +73,7 @@ async function examine(families: readonly DaemonChainFamily[]): Promise<DoctorFi
   ]
 }
 
-const misconfigured = ({ message }: ConfigError): DoctorFinding => ({
+const misconfigured = (message: string): DoctorFinding => ({
   about: 'configuration',
   ...failureResult(message, 'docs/run/configuration.md has each variable and field.'),
 })

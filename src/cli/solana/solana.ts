@@ -18,7 +18,7 @@ import { parseWalletOrNull } from '../../registry/primitives/address.js'
 import { printJson } from '../output.js'
 import { confirmOnTerminal } from '../signing/signing.js'
 
-export interface SolanaNetworkOptions {
+interface SolanaNetworkOptions {
   testnet?: boolean
 }
 
@@ -42,7 +42,7 @@ export async function showRegistrarProgram(options: SolanaNetworkOptions): Promi
   )
 }
 
-export interface InitializeRegistrarOptions
+interface InitializeRegistrarOptions
   extends SolanaSigningOptions,
     Record<'upgradeAuthority' | 'admin' | 'relay' | 'treasury' | 'reclaimDays', string> {}
 

@@ -21,7 +21,7 @@ const MAX_CAUSES = 8
 const WORDS = ['code', 'severity', 'table', 'constraint', 'routine'] as const
 
 /** An error as it is logged, without text that was written by a library, a server or a caller. */
-export interface LoggedError extends Partial<Record<(typeof WORDS)[number], string | number>> {
+interface LoggedError extends Partial<Record<(typeof WORDS)[number], string | number>> {
   type: string
   /** HTTP status of the response that the error is about. */
   status?: number

@@ -11,7 +11,7 @@ interface OpsAnswer {
   isGood: boolean
 }
 
-export interface OpsServerOptions {
+interface OpsServerOptions {
   port: number
   host: string
   metrics: Metrics

@@ -35,7 +35,7 @@ export interface LocalChain extends RunningChain, ChainActions {
   restart(): Promise<void>
 }
 
-export interface LocalChainOptions {
+interface LocalChainOptions {
   definition: LocalChainDefinition
   /** LayerZero's endpoint id of the hub of the chain's network. */
   hubEid: number

@@ -37,7 +37,7 @@ export interface DaemonProcess {
   logs(): string
 }
 
-export interface DaemonProcessOptions {
+interface DaemonProcessOptions {
   /** Complete environment of the process. Nothing is inherited. */
   env: DaemonEnvironment
   /** Base address of the operator's routes. */

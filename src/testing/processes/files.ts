@@ -10,7 +10,7 @@ const LOCK_POLL_MS = 20
 export const processIdAndStart = (pid: number): string => `${pid} ${identifyProcess(pid)?.startedAt}`
 
 /** A lock of this process on a file. The lock ends when the process ends, even by kill -9. */
-export interface FileLock {
+interface FileLock {
   release(): void
 }
 

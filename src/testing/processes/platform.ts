@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 
 /** Native programs of the local world that come from npm. */
-export type NativeProgram = 'anvil' | 'PostgreSQL' | 'Surfpool'
+type NativeProgram = 'anvil' | 'PostgreSQL' | 'Surfpool'
 
 /** npm package of a native program for a platform (`process.platform`, `process.arch`). */
 export function nativeProgramPackage(part: NativeProgram, platform: string, arch: string): string {

@@ -4,12 +4,16 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type pg from 'pg'
 import { withConnection } from '../../db/pg/pool.js'
-import { doesProcessExist } from '../../ops/hasProcess.js'
 import { lockFile, readFileOrUndefined } from './files.js'
 import { locateNativeProgram } from './platform.js'
 import { chooseFreePort } from './ports.js'
 import { getSharedPostgresSetup } from './prepared.js'
-import { identifyProcess, type ProcessHandle, waitForCondition } from './processes.js'
+import {
+  doesProcessExist,
+  identifyProcess,
+  type ProcessHandle,
+  waitForCondition,
+} from './processes.js'
 import { startServerProgram } from './server.js'
 
 /**
@@ -101,7 +105,7 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
 }
 
 /** How PostgreSQL's programs run as a user other than root: a command prefix, or user and group ids. */
-export interface PostgresUser {
+interface PostgresUser {
   prefix: readonly string[]
   ids: { uid?: number; gid?: number }
 }
