@@ -75,7 +75,7 @@ interface MirrorConfig {
   domain: string | undefined
   /** Name of a log to mirror even if it does not continue the log that was mirrored before. */
   accept: string | undefined
-  /** Signs checkpoints as a witness; undefined: nobody does. */
+  /** Name and keys by which the mirror signs checkpoints as a witness; undefined: it signs none. */
   cosigner: Cosigner | undefined
   networks: readonly Network[]
 }

@@ -39,7 +39,7 @@ export interface Worker {
   name: string
   /** Fields of the worker's log lines. */
   fields: Omit<ProcessPart, 'name'>
-  /** Pause after a step that found nothing to do, ms. */
+  /** Pause after a `waiting` step, ms. */
   readonly pollMs: number
   /** Shortest pause after an `idle` step, ms. Default: `pollMs`. */
   idleMs?: number

@@ -116,10 +116,10 @@ export async function startDaemonProcess(options: DaemonProcessOptions): Promise
   }
 }
 
-/** True if a problem is a halted chain, for which waiting does not help. */
+/** True if a problem of `/status` says that a chain is halted. No wait ends such a problem. */
 export const isHaltedChainProblem = (problem: string): boolean => problem.includes(': halted: ')
 
-/** Alarm that requests failed in the last minute. */
+/** Name of the alarm for requests that failed in the last minute. */
 const PAST_FAILURES = 'ClusterdErrors'
 
 /**
