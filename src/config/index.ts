@@ -21,10 +21,10 @@ export {
 } from './chainsFile.js'
 export { findEnvFileFaults } from './envFile.js'
 export {
-  findAmbiguousEnvLines,
   type CommandFlags,
   type Environment,
   environmentWithVariables,
+  findAmbiguousEnvLines,
   loadEnvFile,
   readEnvironment,
   selectLocalDaemonVariables,
@@ -123,8 +123,7 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
     )
   const { databaseUrl = '', databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
   const chains = chainsOf(readFile, report)
-  if (!base.tokenKey && base.roles.includes('api'))
-    report(missingKey('TOKEN_KEY', 'the API'))
+  if (!base.tokenKey && base.roles.includes('api')) report(missingKey('TOKEN_KEY', 'the API'))
   const [quoting] = configuredNonEvmSections(chains)
   if (base.quoteKeys.length === 0 && quoting)
     report(missingKey('QUOTE_KEY', `a chains file with ${quoting.section.family.name}`))

@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '../db/pg/unavailable.js'
 import { armFailpoint } from '../ops/failpoint.js'
 import type { Logger } from '../ops/logger/logger.js'
 import { pauseUntilSignal } from '../ops/notify.js'
-import { errorKind, createThrottle } from '../ops/throttle.js'
+import { createThrottle, errorKind } from '../ops/throttle.js'
 import type { Daemon } from './daemon.js'
 import type { DaemonChainFamily } from './families/family.js'
 

@@ -114,7 +114,9 @@ async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; 
 
 /** The alarm of a database that does not answer, unless a loop of this process names the cause already. */
 function databaseProblems({ loops }: ProcessSnapshot, fault: string): ProblemWithAlarm[] {
-  const isNamed = databaseAndClockProblems(loops).some(({ alarm }) => alarm === 'ClusterdDatabaseAway')
+  const isNamed = databaseAndClockProblems(loops).some(
+    ({ alarm }) => alarm === 'ClusterdDatabaseAway',
+  )
   return fault === '' || isNamed ? [] : [{ alarm: 'ClusterdDatabaseAway', text: fault }]
 }
 

@@ -66,7 +66,9 @@ const chainOf = ({ about }: DoctorFinding): string => about.split(',')[0]!
 /**
  * Leaves out outages of a chain of which a node failed its own check: they only follow from the failure of the node.
  */
-export function omitConsequentOutages(findings: readonly DoctorFinding[]): readonly DoctorFinding[] {
+export function omitConsequentOutages(
+  findings: readonly DoctorFinding[],
+): readonly DoctorFinding[] {
   const away = new Set(
     findings.filter(({ isNode, level }) => isNode && level === 'bad').map(chainOf),
   )

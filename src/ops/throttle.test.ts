@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { errorKind, MAX_KINDS_PER_WINDOW, createThrottle } from './throttle.js'
+import { createThrottle, errorKind, MAX_KINDS_PER_WINDOW } from './throttle.js'
 
 it('each kind passes once in a window', () => {
   let nowMs = 0

@@ -137,7 +137,10 @@ export interface AttachOptions
 }
 
 /** Starts a local world whose mainnet hub, label "1", is a running development chain. */
-export const startStackOnRunningChain = ({ rpcUrl, ...options }: AttachOptions): Promise<Stack<'mainnet'>> =>
+export const startStackOnRunningChain = ({
+  rpcUrl,
+  ...options
+}: AttachOptions): Promise<Stack<'mainnet'>> =>
   startStack({ ...options, chains: ['1'], attach: { '1': rpcUrl } })
 
 async function build<N extends Network>(

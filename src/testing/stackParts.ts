@@ -18,7 +18,7 @@ import {
   startDaemonProcess,
 } from './processes/daemonProcess.js'
 import { readFileOrUndefined } from './processes/files.js'
-import { chooseFreePort, reusePortIfFree, isPortFree } from './processes/ports.js'
+import { chooseFreePort, isPortFree, reusePortIfFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
 import type { Sandbox } from './processes/sandbox.js'
 import { operatorAccount } from './world.js'

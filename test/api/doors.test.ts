@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { MAX_WAITING_EXPENSIVE_WORK, expensiveWorkQueue } from '../../src/ops/turns.js'
+import { expensiveWorkQueue, MAX_WAITING_EXPENSIVE_WORK } from '../../src/ops/turns.js'
 import { CapacityLimiter } from '../../src/push/capacityLimiter.js'
 import { limitsOf, randomAddress, useApi } from './support.js'
 

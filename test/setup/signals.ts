@@ -11,7 +11,10 @@ export function expectSharedWorld(file: string): void {
 
 /** Writes what the shared world has come to: the processes, or why there are none. */
 export function shareWorld(found: readonly number[] | Error): void {
-  writeFileAtomically(process.env[SHARED]!, found instanceof Error ? found.message : found.join(' '))
+  writeFileAtomically(
+    process.env[SHARED]!,
+    found instanceof Error ? found.message : found.join(' '),
+  )
 }
 
 /** True once the shared world has started. @throws Error where it can't */

@@ -1,7 +1,7 @@
 import {
-  findAmbiguousEnvLines,
   type Config,
   ConfigError,
+  findAmbiguousEnvLines,
   missingNewFieldsOfChainsFile,
   readConfigWithProblems,
 } from '../../config/index.js'
@@ -12,8 +12,8 @@ import {
   type FindingLevel,
   failureResult,
   okResult,
-  warningResult,
   omitConsequentOutages,
+  warningResult,
 } from '../../ops/finding.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { colourText, printJson } from '../output.js'
@@ -80,7 +80,9 @@ const misconfigured = (message: string): DoctorFinding => ({
 
 /** Finding that names new fields which the chains file does not set. The service works with their defaults. */
 function newFieldsFinding({ chainsFile }: Config): DoctorFinding {
-  const unset = missingNewFieldsOfChainsFile(chainsFile).map(({ field, since }) => `${field} (${since})`)
+  const unset = missingNewFieldsOfChainsFile(chainsFile).map(
+    ({ field, since }) => `${field} (${since})`,
+  )
   const text =
     unset.length === 0
       ? 'sets every new field'

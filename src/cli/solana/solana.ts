@@ -50,7 +50,9 @@ interface InitializeRegistrarOptions
  * `clusterd solana init`: initializes the program with its authorities. Like all commands of this file, it throws an
  * Error with one sentence for a bad option.
  */
-export async function initializeRegistrarProgram(options: InitializeRegistrarOptions): Promise<void> {
+export async function initializeRegistrarProgram(
+  options: InitializeRegistrarOptions,
+): Promise<void> {
   const days = Number(options.reclaimDays)
   if (!(days >= 1 && days <= MAX_RECLAIM_DAYS))
     throw new Error(`--reclaim-days is a number from 1 to ${MAX_RECLAIM_DAYS}.`)

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { type Anvil, startAnvil } from './anvil.js'
-import { advanceClockToLead, readClockLeadSeconds, hostUnixSeconds } from './clock.js'
+import { advanceClockToLead, hostUnixSeconds, readClockLeadSeconds } from './clock.js'
 import { localChainClients } from './localClients.js'
 import { replaceNewestBlocks } from './miner.js'
 

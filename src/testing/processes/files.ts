@@ -7,7 +7,8 @@ import { identifyProcess } from './processes.js'
 const LOCK_POLL_MS = 20
 
 /** Process id and start time. No later process has the same pair. */
-export const processIdAndStart = (pid: number): string => `${pid} ${identifyProcess(pid)?.startedAt}`
+export const processIdAndStart = (pid: number): string =>
+  `${pid} ${identifyProcess(pid)?.startedAt}`
 
 /** A lock of this process on a file. The lock ends when the process ends, even by kill -9. */
 interface FileLock {
