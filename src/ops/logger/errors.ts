@@ -14,8 +14,8 @@ const PLACE = /^ {4}at (?:[^()]* \()?([^()]+:\d+:\d+)\)?$/
 /** Error classes of JavaScript. Their name says little, so the source position is logged too. */
 const BUILT_IN = /^(?:Type|Range|Reference|Syntax)?Error$/
 const WORD = /^[\w.-]{1,60}$/
-/** Limits the chain of causes, which may form a circle. */
-const MAX_CAUSES = 8
+/** Maximum number of an error's causes that are read: a chain of causes may be a circle. */
+export const MAX_CAUSES = 8
 
 /** Fields of an error that are logged, because they hold no row and no URL. All but `code` are PostgreSQL's. */
 const WORDS = ['code', 'severity', 'table', 'constraint', 'routine'] as const
