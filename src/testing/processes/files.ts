@@ -11,7 +11,7 @@ export const processIdAndStart = (pid: number): string =>
   `${pid} ${identifyProcess(pid)?.startedAt}`
 
 /** A lock of this process on a file. The lock ends when the process ends, even by kill -9. */
-interface FileLock {
+export interface FileLock {
   release(): void
 }
 
