@@ -113,7 +113,7 @@ function derive({ kdf, kdfparams }: z.output<typeof derivation>, password: strin
     return pbkdf2Sync(password, kdfparams.salt, kdfparams.c, kdfparams.dklen, 'sha256')
   const { salt, n, r, p, dklen } = kdfparams
   const settings = { N: n, r, p, maxmem: 2 * MAX_SCRYPT_BYTES }
-  // OpenSSL's implementation takes less than half the time, but refuses the N of the specification's own example
+  // OpenSSL's scrypt takes less than half the time, but refuses a large N with a small r
   if (n < 2 ** (16 * r)) return scryptSync(password, salt, dklen, settings)
   return Buffer.from(slowScrypt(password, salt, { ...settings, dkLen: dklen }))
 }

@@ -91,7 +91,8 @@ export async function createDatabase(url: string, name: string): Promise<string>
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${how}`)
     } catch (error) {
       const code = (error as pg.DatabaseError).code
-      if (code !== '42P04' && code !== '23505') throw error // duplicate_database, or a concurrent creation
+      // 42P04: the database exists; 23505: another process creates it at the same time
+      if (code !== '42P04' && code !== '23505') throw error
     }
   })
   return databaseUrl(url, name)
