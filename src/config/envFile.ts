@@ -23,7 +23,7 @@ const VALUE_FAULTS: readonly (readonly [value: RegExp, found: string, remedy: st
   [/\\/, 'has a backslash, which systemd or Docker Compose leaves out', QUOTE],
   [/^["'`]/, 'begins with a quote that not every reader removes', QUOTE],
 ]
-/** Pattern of a quoted value that all programs read alike. */
+/** Pattern of a quoted value that all programs read in the same way. */
 const QUOTED = /^(?:'(?:[^']*[^'\\])?'|"[^"\\$]*")$/
 
 const VARIABLE = /^(export\s+)?([A-Za-z_]\w{0,63})(\s*)=(\s*)(.*)$/
