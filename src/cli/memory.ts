@@ -3,7 +3,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const LOOK_EVERY_MS = 30_000
-/** Maximum share of time for which the event loop may be busy before a garbage collection, which takes some 100 ms. */
+/**
+ * The garbage collection, which takes some 100 ms, runs only if the event loop was busy for less than this share of
+ * time.
+ */
 const QUIET = 0.25
 /** Minimum growth of the heap since the last garbage collection, bytes, for another collection. */
 const WORTH_BYTES = 32 * 2 ** 20

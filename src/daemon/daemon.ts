@@ -15,7 +15,7 @@ import { createPool, dropConnections, FROZEN_CLIENT_MS } from '../db/pg/pool.js'
 import { type NetworkIndexRun, runIndexers } from '../indexer/run.js'
 import { type NetworkMirrorRun, runMirror } from '../mirror/run.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
-import { FailedRequests } from '../ops/failedRequests.js'
+import { FailedRequestCounter } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/logger/logger.js'
 import { WorkerLoops } from '../ops/loops.js'
 import { createMetrics } from '../ops/metrics.js'
@@ -57,7 +57,7 @@ export class Daemon {
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
   readonly #loops = new WorkerLoops()
-  readonly #requests = new FailedRequests()
+  readonly #requests = new FailedRequestCounter()
   /** Networks with messages or payments to deliver. */
   readonly #relayed = new Set<Network>()
   #runs: NetworkIndexRun[] = []

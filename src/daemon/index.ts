@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '../db/pg/unavailable.js'
 import { armFailpoint } from '../ops/failpoint.js'
 import type { Logger } from '../ops/logger/logger.js'
 import { pauseUntilSignal } from '../ops/notify.js'
-import { errorKind, oncePer } from '../ops/oncePer.js'
+import { createThrottle, errorKind } from '../ops/throttle.js'
 import type { Daemon } from './daemon.js'
 import type { DaemonChainFamily } from './families/family.js'
 
@@ -29,7 +29,7 @@ export async function startDaemon(
   families?: readonly DaemonChainFamily[],
 ): Promise<Daemon> {
   armFailpoint(config.failpoint)
-  const isNews = oncePer(REPORT_EVERY_MS)
+  const isNews = createThrottle(REPORT_EVERY_MS)
   const report = (err: Error): void => {
     if (!isNews(errorKind(err))) return
     if (err instanceof SchemaBehindError) log.warn(`the start waits: ${err.message}`)

@@ -6,7 +6,7 @@ import { type AlarmName, alarmLogFields, type ProblemWithAlarm } from '../ops/al
 import { type ChainState, chainProblem } from '../ops/chainState.js'
 import { type FailedRoute, failedRequestProblems } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/logger/logger.js'
-import { installationProblems, type LoopState, loopProblems } from '../ops/loops.js'
+import { databaseAndClockProblems, type LoopState, loopProblems } from '../ops/loops.js'
 import type { LoopWaker } from '../ops/notify.js'
 import { type InternalErrorCount, internalErrorProblems } from '../ops/ownErrors.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
@@ -70,7 +70,7 @@ export function collectAlarms(
 ): Alarms {
   const { nowMs, loops, mirrors, ownErrors, failedRoutes, raised, chains, outboxes } = snapshot
   const problems = [
-    ...installationProblems(loops),
+    ...databaseAndClockProblems(loops),
     ...mirrors.flatMap(({ network, problem }) => (problem ? [{ ...problem, network }] : [])),
     ...internalErrorProblems(ownErrors),
     ...failedRequestProblems(failedRoutes),

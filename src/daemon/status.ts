@@ -11,7 +11,7 @@ import {
 import { type ChainState, chainProblem, headAgeMs, indexingLagMs } from '../ops/chainState.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
 import { errorSentence, fallbackOnExpectedError, isInternalError } from '../ops/logger/errors.js'
-import { installationProblems, type LoopState } from '../ops/loops.js'
+import { databaseAndClockProblems, type LoopState } from '../ops/loops.js'
 import { withTimeout } from '../ops/notify.js'
 import { SERVICE_VERSION } from '../ops/version.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -113,7 +113,9 @@ async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; 
 
 /** The alarm of a database that does not answer, unless a loop of this process names the cause already. */
 function databaseProblems({ loops }: ProcessSnapshot, fault: string): ProblemWithAlarm[] {
-  const isNamed = installationProblems(loops).some(({ alarm }) => alarm === 'ClusterdDatabaseAway')
+  const isNamed = databaseAndClockProblems(loops).some(
+    ({ alarm }) => alarm === 'ClusterdDatabaseAway',
+  )
   return fault === '' || isNamed ? [] : [{ alarm: 'ClusterdDatabaseAway', text: fault }]
 }
 
@@ -208,7 +210,7 @@ const isLeaderMissing = (
 
 /** Networks that nobody indexes, unless the database or the clock of this process is the cause. */
 function unindexed(snapshot: ProcessSnapshot, stored: StoredState): ProblemWithAlarm[] {
-  if (installationProblems(snapshot.loops).length > 0) return []
+  if (databaseAndClockProblems(snapshot.loops).length > 0) return []
   const networks = new Set(snapshot.chains.map(({ network }) => network))
   return [...networks]
     .filter((network) => isLeaderMissing(network, 'index', snapshot, stored))

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { concat, encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from 'viem'
-import type { EnsParent } from '../config/chainsFile.js'
+import type { EnsParentSettings } from '../config/chainsFile.js'
 
 /**
  * Maximum validity of a signed answer, and the step to which the end of the validity is rounded down, seconds. Equal
@@ -13,7 +13,7 @@ const KEPT_SIGNATURES = 10_000
 
 /** Answer to a call of an ENS resolver. */
 export interface EnsAnswer {
-  under: EnsParent
+  under: EnsParentSettings
   /** Keccak-256 of the whole call of `resolve`. */
   request: Hex
   /** Encoded return value of the call inside `resolve`, such as `addr` or `text`. */
@@ -61,7 +61,7 @@ export function createEnsAnswerSigner(sign: SignEnsAnswer, now: () => number) {
     sizeCalculation: () => 1,
     fetchMethod: (_key, _stale, { context }) => sign(ensAnswerTypedData(context)),
   })
-  return async (call: Hex, under: EnsParent, result: Hex): Promise<Hex> => {
+  return async (call: Hex, under: EnsParentSettings, result: Hex): Promise<Hex> => {
     const expiresS = Math.floor(now() / 1_000 / STEP_S) * STEP_S + VALID_S
     const answer = { under, request: keccak256(call), result, expiresS }
     const key = [under.chainId, under.resolver, answer.request, keccak256(result), expiresS].join()

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import type { FailedRequests } from '../../ops/failedRequests.js'
-import { oncePer } from '../../ops/oncePer.js'
+import type { FailedRequestCounter } from '../../ops/failedRequests.js'
+import { createThrottle } from '../../ops/throttle.js'
 import { type HttpMessage, sendResponse } from '../http/answer.js'
 import type { ApiError } from '../http/errors.js'
 import type { HttpExchange } from './exchange.js'
@@ -27,7 +27,7 @@ export interface ResponseSenderDeps {
    */
   onOwnError?: (error: unknown, about: object) => void
   /** Counts requests that the service failed to serve. */
-  failed?: Pick<FailedRequests, 'count'>
+  failed?: Pick<FailedRequestCounter, 'count'>
   metrics?: {
     requests: {
       observe(labels: { method: string; route: string; status: string }, seconds: number): void
@@ -42,7 +42,7 @@ export function createResponseSender({
   onOwnError,
   failed,
 }: ResponseSenderDeps): ResponseSender {
-  const isNews = oncePer(FAULT_WINDOW_MS)
+  const isNews = createThrottle(FAULT_WINDOW_MS)
   return ({ req, res, id, trace, route, startedMs }, message, fields, error) => {
     sendResponse(res, message, ['x-request-id', id, ...fields])
     const ms = performance.now() - startedMs

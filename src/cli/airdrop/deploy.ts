@@ -67,12 +67,27 @@ interface FundingPlan {
 }
 
 /**
+ * Tokens that a distributor with this balance needs to pay the whole airdrop, base units; zero or less for none.
+ * @throws Error once accounts have claimed: their tokens have left the distributor and must not be sent twice
+ */
+export function missingTokens(
+  { community, total, claimed }: Pick<Airdrop, 'community' | 'total' | 'claimed'>,
+  balance: bigint,
+): bigint {
+  if (claimed.seen > 0)
+    throw new Error(
+      `--fund: ${claimed.seen} of the airdrop of "${community}" are claimed already, so nothing says what the distributor still needs: leave --fund out, and send by hand what is missing.`,
+    )
+  return total - balance
+}
+
+/**
  * Remaining steps to deploy a distributor and to fund it.
  * @throws Error where the token is no contract, the end has passed, or the funder does not have the missing tokens
  */
 async function stepsFor(
   { label: chain, rpc }: DeploymentChain,
-  { community, total }: Airdrop,
+  airdrop: Airdrop,
   { made, token, endsAtS, funds, funder }: FundingPlan,
 ): Promise<DeploymentStep[]> {
   const tokenCode = await rpc.onOneNode((ask) => ask<Hex>('eth_getCode', [token, 'latest']))
@@ -88,17 +103,18 @@ async function stepsFor(
       ask<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]),
     ])
   })
-  if (code === '0x' && endsAtS <= Number(timestamp))
+  const isDeployed = code !== '0x'
+  if ((funds || !isDeployed) && endsAtS <= Number(timestamp))
     throw new Error(`--ends-at ${isoTimestamp(endsAtS * 1_000)} has passed: name a later time.`)
   const common = { chain, by: null, value: 0n }
   const deploying: DeploymentStep = {
     ...common,
     to: DEPLOYMENT_PROXY,
     data: made.data,
-    does: `deploys the distributor of ${community} at ${made.address}`,
+    does: `deploys the distributor of ${airdrop.community} at ${made.address}`,
   }
-  const lacking = total - balance
-  if (funds && stock !== null && stock < lacking)
+  const lacking = funds ? missingTokens(airdrop, balance) : 0n
+  if (stock !== null && stock < lacking)
     throw new Error(
       `${funder} has ${stock} of the token ${token} on chain "${chain}", and the distributor needs ${lacking}: send it the rest, then run this again.`,
     )
@@ -108,5 +124,5 @@ async function stepsFor(
     data: encodeContractCall(erc20Abi, 'transfer', [made.address, lacking]),
     does: `sends it ${lacking} of the token ${token}`,
   }
-  return [...(code === '0x' ? [deploying] : []), ...(funds && lacking > 0n ? [funding] : [])]
+  return [...(isDeployed ? [] : [deploying]), ...(lacking > 0n ? [funding] : [])]
 }

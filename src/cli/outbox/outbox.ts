@@ -22,7 +22,7 @@ interface Options extends NetworkOptions {
   json?: boolean
 }
 
-export interface ListJobsOptions extends Options {
+interface ListJobsOptions extends Options {
   state?: string
   limit: number
 }

@@ -4,7 +4,7 @@ import type { LocalAccount } from 'viem/accounts'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import { type DeploymentChain, sendDeploymentCall } from '../../chains/evm/deployment/send.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
-import { readKeyFromOptions } from '../../config/relayerKey.js'
+import { readKeyFromKeystoreOrSigner } from '../../config/relayerKey.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { colourText } from '../output.js'
 
@@ -37,7 +37,7 @@ export function signingAccountOfOptions({
 }: SigningOptions): LocalAccount | null {
   if (unsigned && (keystore || signerUrl))
     throw new Error('--unsigned needs no key: leave --keystore and --signer-url out.')
-  const key = readKeyFromOptions(
+  const key = readKeyFromKeystoreOrSigner(
     { keystore, passwordFile, signerUrl, address: from && toHex(from) },
     NAMES,
   )

@@ -9,7 +9,7 @@ import { ConfigError } from '../../config/index.js'
 import { printJson } from '../output.js'
 import { confirmOnTerminal } from '../signing/signing.js'
 import {
-  programOfOptions,
+  openRegistrarOfOptions,
   readDraftSolanaClusterSettings,
   readKeypairFile,
   type SolanaSigningOptions,
@@ -86,7 +86,7 @@ const checksumOf = (code: Buffer): string =>
  * replace it. Exits with 1 if they differ.
  */
 export async function checkDeployedProgram(options: SolanaSigningOptions): Promise<void> {
-  const { programId, rpc } = programOfOptions(options)
+  const { programId, rpc } = openRegistrarOfOptions(options)
   const deployed = await readDeployedProgram(rpc, new PublicKey(programId))
   const isOurs = deployed !== null && isRegistrarCode(deployed.code)
   const known = isOurs ? 'ours' : 'another'

@@ -5,7 +5,7 @@ import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { Logger } from '../../ops/logger/logger.js'
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
 import { createLoopWaker, pauseUntilSignal } from '../../ops/notify.js'
-import { errorKind, oncePer } from '../../ops/oncePer.js'
+import { createThrottle, errorKind } from '../../ops/throttle.js'
 import { LeadershipEndedError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type Listener, leadershipEndNotification } from '../pg/notify.js'
@@ -187,7 +187,7 @@ type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 /** Runs `work` whenever this process leads, until the signal. The signal of `work` fires when the leadership ends. */
 export async function whileLeading(options: LeadershipOptions, work: Work): Promise<void> {
   const { signal, network, role, listener, log } = options
-  const isNews = oncePer(REPORT_EVERY_MS)
+  const isNews = createThrottle(REPORT_EVERY_MS)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
   const freed = createLoopWaker()
   const unhear = listener.subscribe(

@@ -10,7 +10,7 @@ import {
 } from '../../../src/api/v1/quotes.js'
 import type { DaemonChainFamily } from '../../../src/daemon/families/family.js'
 import { registerChain } from '../../../src/db/chains/chains.js'
-import { okResult, runCheck } from '../../../src/ops/finding.js'
+import { okResult, runDoctorCheck } from '../../../src/ops/finding.js'
 import { askerOf, LEDGER, type Ledger, type LedgerQuote, ledgerPort } from './ledger.js'
 import { PROGRAM } from './payment.js'
 import { ledgerWatcher } from './watcher.js'
@@ -42,7 +42,7 @@ type Named = Record<'key' | 'label', string>
 export const ledgerFamily = (url: string, { key, label }: Named = LEDGER): DaemonChainFamily => ({
   routes: [quote],
   examine: async () => [
-    await runCheck('the ledger', 'Start it.', async () => {
+    await runDoctorCheck('the ledger', 'Start it.', async () => {
       const { height } = await askerOf(url)<{ height: number }>('/head')
       return okResult(`height ${height}`)
     }),

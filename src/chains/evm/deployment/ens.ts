@@ -1,5 +1,5 @@
 import { type Abi, encodeDeployData, type Hex, namehash, parseAbi, zeroAddress } from 'viem'
-import type { DraftEnsParent } from '../../../config/chainsFile.js'
+import type { DraftEnsParentSettings } from '../../../config/chainsFile.js'
 import type { DraftChainConfig } from '../../../config/evmChain.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import { createEvmRpc, type RpcCall } from '../../rpc/evm.js'
@@ -31,7 +31,7 @@ export const ensRegistryAbi = parseAbi([
 ])
 
 /** Desired settings of the resolver of an ENS name: owner, the gateway's signer, and the gateway's URL. */
-type DesiredEns = DraftEnsParent &
+type DesiredEns = DraftEnsParentSettings &
   Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
 
 /**
@@ -40,7 +40,7 @@ type DesiredEns = DraftEnsParent &
  */
 export function ensResolverChainOf(
   chains: readonly DraftChainConfig[],
-  { chainId, rpcUrls: urls }: DraftEnsParent,
+  { chainId, rpcUrls: urls }: DraftEnsParentSettings,
 ): DeploymentChain {
   const config = chains.find((chain) => chain.chainId === chainId)
   const label = config?.label ?? String(chainId)
