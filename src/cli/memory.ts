@@ -10,10 +10,15 @@ const LOOK_EVERY_MS = 30_000
 const QUIET = 0.25
 /** Minimum growth of the heap since the last garbage collection, bytes, for another collection. */
 const WORTH_BYTES = 32 * 2 ** 20
+/**
+ * Heap up to which a process counts as one that has only started. Compacting such a heap takes 30 MiB more for a moment,
+ * and returns 5 MiB.
+ */
+const STARTED_BYTES = 96 * 2 ** 20
 
 /**
- * Returns memory to the system: when the process is idle, runs a garbage collection of a heap that grew under load or
- * at the start. V8 itself waits for further growth, which never comes in an idle process.
+ * Returns memory to the system: when the process is idle, runs a garbage collection of a heap that grew under load. V8
+ * itself waits for further growth, which never comes in an idle process.
  * @returns function that ends the periodic check
  */
 export function collectHeapWhenIdle({ everyMs = LOOK_EVERY_MS } = {}): () => void {
@@ -27,7 +32,7 @@ export function collectHeapWhenIdle({ everyMs = LOOK_EVERY_MS } = {}): () => voi
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
     const { heapTotal } = process.memoryUsage()
-    leftBytes = Math.min(leftBytes, heapTotal)
+    leftBytes = Math.max(STARTED_BYTES, Math.min(leftBytes, heapTotal))
     if (utilization > QUIET || heapTotal - leftBytes < WORTH_BYTES) return
     // compact the heap: otherwise a memory page with a few live objects would be kept
     setFlagsFromString('--compact-on-every-full-gc')

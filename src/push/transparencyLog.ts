@@ -10,7 +10,7 @@ import {
 } from '../db/feed/transparencyLog.js'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
-import { createLoopWaker, type LoopWaker } from '../ops/notify.js'
+import { createLoopWaker, type LoopWaker, pauseUntilSignal } from '../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import type { LogPlace, Network } from '../registry/primitives/network.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
@@ -33,6 +33,8 @@ import type { Witness } from './witnesses.js'
  * indexer. The log then grows by about 5,000 entries a second.
  */
 const PAUSE_MS = 100
+/** Time after a change before the log reads it, ms: look-ups of the change are answered first, and more changes follow. */
+const LOOKUPS_FIRST_MS = 25
 /**
  * Interval of looking for new evidence, ms. It may be long, because evidence is published minutes after it was taken.
  */
@@ -130,6 +132,7 @@ export function feedLogWorker(
       return alarms
     },
     async step(signal) {
+      if (behind === 0) await pauseUntilSignal(LOOKUPS_FIRST_MS, signal)
       // the log is read before the identity: after a fail-over between the two reads, the log is not of this database
       const now = await readFeedLogState(pool, place)
       const server = await readDatabaseIdentity(pool)

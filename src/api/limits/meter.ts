@@ -62,7 +62,7 @@ export class RequestMeter {
     if (this.quotas.length === 0) return []
     const nowMs = performance.now()
     const states = this.quotas.map(({ kind, bucket, rate }) => {
-      const fullMs = this.#buckets.get(bucket) ?? 0
+      const fullMs = this.#buckets.peek(bucket) ?? 0
       return stateHeader(kind, availableUnits(rate, fullMs, nowMs), fullMs - nowMs)
     })
     const policies = this.quotas.map(policyHeader)

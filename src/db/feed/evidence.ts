@@ -4,7 +4,7 @@ import { decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { assertIndexingLeader, type LeaderScope } from '../journal/head.js'
-import { prepareStatement } from '../journal/partitions.js'
+import { journalEntrySql, prepareStatement } from '../journal/partitions.js'
 import { propertyArrays } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, prepared, type Queryable, query } from '../pg/rows.js'
@@ -26,20 +26,23 @@ interface Row {
   /** True once the evidence is old enough to be published. */
   isDue: boolean
 }
+const POSITION = 'GREATEST(created_seq, evidence_seq)'
+/** Joins journal entries one by one: before tables are analyzed, PostgreSQL would join the whole journal with itself. */
 const next = prepareStatement<Row>(
-  (l) => `SELECT GREATEST(w.created_seq, w.evidence_seq) AS position, w.address, j.at_ms, j.body,
+  (l) => `SELECT w.position, w.address, j.at_ms, j.body,
       GREATEST(j.at_ms, shown.at_ms) < ${NOW_MS_SQL} - $2::int8 AS is_due
     FROM journal_heads h
     CROSS JOIN LATERAL (SELECT coalesce(max(number), 0) AS count FROM evidence
       WHERE network = ${l.network} AND generation = h.feed_generation) n
     LEFT JOIN evidence last ON last.network = ${l.network} AND last.generation = h.feed_generation AND last.number = n.count
-    JOIN ${l.wallets} w ON w.network = ${l.network} AND w.evidence_seq IS NOT NULL AND NOT w.private
-      AND (GREATEST(w.created_seq, w.evidence_seq), w.address) > (coalesce(last.seq, 0), coalesce(last.address, ''))
-    JOIN ${l.journal} j ON j.network = ${l.network} AND j.generation = h.generation AND j.seq = w.evidence_seq
-    JOIN ${l.journal} shown ON shown.network = ${l.network} AND shown.generation = h.generation
-      AND shown.seq = GREATEST(w.created_seq, w.evidence_seq)
+    CROSS JOIN LATERAL (SELECT ${POSITION} AS position, address, evidence_seq FROM ${l.wallets}
+      WHERE network = ${l.network} AND evidence_seq IS NOT NULL AND NOT private
+        AND (${POSITION}, address) > (coalesce(last.seq, 0), coalesce(last.address, ''))
+      ORDER BY ${POSITION}, address LIMIT ${AT_ONCE}) w
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'w.evidence_seq')}) j
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'w.position')}) shown
     WHERE h.network = ${l.network} AND h.feed_generation = $1
-    ORDER BY GREATEST(w.created_seq, w.evidence_seq), w.address LIMIT ${AT_ONCE}`,
+    ORDER BY w.position, w.address`,
 )
 
 const PUBLISH = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)

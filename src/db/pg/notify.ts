@@ -104,8 +104,9 @@ export function createListener({
         onWake?.()
         await assertTakesWrites(client)
         loop.succeeded()
-        await pauseUntilSignal(LEAST_MS, signal)
         await heard.wait(BEAT_MS - LEAST_MS, signal)
+        // the requests that a notification wakes go first
+        await pauseUntilSignal(LEAST_MS, signal)
       }
     })
   }
