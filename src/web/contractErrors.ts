@@ -41,7 +41,7 @@ function textsIn(value: unknown, depth = DEPTH): string[] {
 }
 
 /**
- * The refusal of one of our contracts in a wallet's or a node's error; null in any other error.
+ * Sentence for a refusal of one of our contracts, found in a wallet's or a node's error; null for any other error.
  * @param textOf sentence by selector, as `0x12345678`
  */
 export function contractErrorText(

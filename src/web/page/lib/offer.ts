@@ -1,7 +1,7 @@
 import { pause } from '../../../client/time.js'
 import { type ApiCallOptions, callApi } from './api.js'
 import { chainName, durationText, findChain } from './format.js'
-import { HUB, NATIVE_TOKEN, priceText } from './money.js'
+import { HUB_NETWORK, NATIVE_TOKEN, priceText } from './money.js'
 import type { Cluster, NameAvailabilityResponse, Overview } from './types.js'
 
 /** Availability and price of a name, shown before the visitor signs in. */
@@ -23,7 +23,7 @@ export async function readNameAvailabilityAndPrice(
     callApi<NameAvailabilityResponse[]>('/v1/names/register/check', { ...options, body: [name] }),
     callApi<Overview>('/v1/overview', options),
   ])
-  const bid = { network: HUB, token: NATIVE_TOKEN, amount: overview.bidWei }
+  const bid = { network: HUB_NETWORK, token: NATIVE_TOKEN, amount: overview.bidWei }
   const price = await priceText(bid, options.isTestnet)
   const isFree = availability?.isAvailable === true
   const taken =
