@@ -41,7 +41,7 @@ export function BundlePage() {
   if (cluster === undefined)
     return (
       <Card title="Your bundle">
-        <p class="empty">Loading…</p>
+        <p class="empty">{account.problem ?? 'Loading…'}</p>
       </Card>
     )
   const names = (

@@ -65,7 +65,7 @@ export default function AccountPages({ part }: { part: AccountPageName }) {
 }
 
 function AccountPageView({ page }: { page: AccountPageName }) {
-  const { session, isEnded, message, signOut } = useAccount()
+  const { session, isEnded, message, problem, signOut } = useAccount()
   useLayoutEffect(() => {
     // scroll to the tab: a narrow screen shows only some of them
     document
@@ -97,8 +97,8 @@ function AccountPageView({ page }: { page: AccountPageName }) {
         </nav>
       )}
       {!session && intro && <p class="soft">{intro}</p>}
-      <p id="message" role="status" data-kind={message.kind}>
-        {message.text}
+      <p id="message" role="status" data-kind={message.text ? message.kind : 'error'}>
+        {message.text || problem}
       </p>
       {!session && page === 'register' && <RegisterPage />}
       {page === 'communities' && <CommunityList />}

@@ -221,36 +221,22 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
     const next = await readNextNames(owner!, owned.items, send)
     setMore({ of: data!, owned: next })
   }
-  const failed = useRef<Error | undefined>(undefined)
-  const problem = state.error ?? error
-  const latest = useRef({ talk, say, problem })
-  latest.current = { talk, say, problem }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the session or its data changes
   useEffect(() => {
     // sign out only if no data is shown yet; otherwise the page keeps its data and asks to sign in again
     if (!session?.isEnded || !isUnknown) return
     sessionState.set(null)
-    latest.current.talk.say(KEY_ENDED, 'error')
+    talk.say(KEY_ENDED, 'error')
   }, [session, isUnknown])
-  const text = problem && sentenceOf(problem)
-  useEffect(() => {
-    // do not replace the message of a change that was made, where only the read after it failed
-    if (!text || latest.current.problem === failed.current) return
-    latest.current.talk.say(text, 'error')
-    return () => {
-      const { talk, say } = latest.current
-      // a newer message stays
-      if (talk.message.text === text) say('')
-    }
-  }, [text])
   return {
+    /** Why the data or the chains could not be read; undefined once they are. */
+    problem: (state.error ?? error)?.message,
     /** `cluster` is undefined while it is loading. */
     known: { cluster: undefined, invitations: [], moreInvitations: false, ...data, owned },
     /** Reads the account again. @param done message about the change that was made */
     async reload(done?: string): Promise<void> {
-      const problem = session ? await refresh() : undefined
-      if (!done) return
-      failed.current = problem
-      say(done)
+      if (session) await refresh()
+      if (done) say(done)
     },
     /** Reads the next names; undefined where the rest cannot be read. */
     moreNames:
@@ -402,8 +388,8 @@ function useWallet(shared: Shared) {
     if (!left.aborted) talk.say(...said)
   }
   const send = sendAs(shared, left)
-  const { known, reload, moreNames } = useKnown(shared, send, say)
-  const actions = useWalletActions(shared, { send, say, left, reload })
+  const { known, ...reading } = useKnown(shared, send, say)
+  const actions = useWalletActions(shared, { send, say, left, reload: reading.reload })
   return {
     session,
     wallets,
@@ -414,12 +400,11 @@ function useWallet(shared: Shared) {
     isTestnet,
     say,
     send,
-    reload,
-    moreNames,
+    ...reading,
     /** Makes a change, reads the account again and shows the message `done`. */
     async change(done: string, ...request: Parameters<Send>): Promise<void> {
       await send(...request)
-      await reload(done)
+      await reading.reload(done)
     },
     message: talk.message,
     question: talk.question,

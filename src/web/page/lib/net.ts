@@ -35,10 +35,10 @@ export interface ApiState<T> {
   error?: Error
 }
 
-/** A refresh that waits for an answer to its request, or to a later one. */
+/** A refresh that waits for the end of its request, or of a later one. */
 interface Refresh {
   round: number
-  done(error?: Error): void
+  done(): void
 }
 
 /** Pause before a hidden page checks whether it is visible again, ms. */
@@ -57,23 +57,23 @@ export interface PollOptions<T> {
  * Sends a request whenever the key or the network changes, and again after a pause while the page is open and visible. After an outage
  * the request is repeated even if `everyMs` is 0.
  * @param subject what is asked about; null while there is nothing to ask
- * @returns the state, and `refresh`, which sends the request again and resolves with its error, if any
+ * @returns the state, and `refresh`, which sends the request again and resolves once it has ended
  */
 export function usePolled<T>(
   subject: string | null,
   ask: (context: PageRequestContext) => Promise<T>,
   { everyMs = 0, isLast = () => everyMs === 0, again }: PollOptions<T> = {},
-): ApiState<T> & { refresh(): Promise<Error | undefined> } {
+): ApiState<T> & { refresh(): Promise<void> } {
   const { isTestnet } = useNetwork()
   const key = subject === null ? null : `${isTestnet} ${subject}`
   const [state, setState] = useState<ApiState<T>>({})
   const [round, setRound] = useState(0)
   const refreshes = useRef({ round: 0, waiting: [] as Refresh[] })
-  /** Ends the refreshes up to a round: an answer to an earlier request must not end a later one. */
-  const settle = (round: number, error?: Error) => {
+  /** Ends the refreshes up to a round: the end of an earlier request must not end a later refresh. */
+  const settle = (round: number) => {
     const { waiting } = refreshes.current
     refreshes.current.waiting = waiting.filter((one) => one.round > round)
-    for (const one of waiting) if (one.round <= round) one.done(error)
+    for (const one of waiting) if (one.round <= round) one.done()
   }
   const shown = useRef(key)
   const latest = useRef({ ask, isLast, everyMs, isTestnet })
@@ -89,7 +89,6 @@ export function usePolled<T>(
       const { ask, isLast, everyMs, isTestnet } = latest.current
       const of = { isTestnet, signal }
       let pauseMs: number | null = everyMs || null
-      let failed: Error | undefined
       // do not poll while the page is hidden
       if (!document.hidden || isFirst)
         try {
@@ -99,12 +98,11 @@ export function usePolled<T>(
           if (isLast(data)) pauseMs = null
         } catch (error) {
           if (signal.aborted) return
-          failed = error as Error
           setState((known) => ({ ...known, error: error as Error }))
           pauseMs ??= outagePauseMs(error)
         }
       else pauseMs ??= HIDDEN_PAUSE_MS
-      settle(round, failed)
+      settle(round)
       if (pauseMs === null) return
       await pause(pauseMs)
       if (!signal.aborted) void askAgain()
@@ -115,7 +113,7 @@ export function usePolled<T>(
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the component goes
   useEffect(() => () => settle(Infinity), [])
   const refresh = () =>
-    new Promise<Error | undefined>((done) => {
+    new Promise<void>((done) => {
       const round = ++refreshes.current.round
       refreshes.current.waiting.push({ round, done })
       setRound(round)

@@ -19,8 +19,8 @@ export async function readNameAvailabilityAndPrice(
   name: string,
   options: ReadOptions,
 ): Promise<NameAvailabilityAndPrice> {
-  const [[availability], overview] = await Promise.all([
-    callApi<NameAvailabilityResponse[]>('/v1/names/register/check', { ...options, body: [name] }),
+  const [availability, overview] = await Promise.all([
+    readAvailability(name, options),
     callApi<Overview>('/v1/overview', options),
   ])
   const bid = { network: HUB_NETWORK, token: NATIVE_TOKEN, amount: overview.bidWei }
@@ -58,15 +58,15 @@ export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_MS, s
 
 type ReadOptions = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
 
-/**
- * Whether a name is taken. The requested route answers 200 for a free name too, because the browser's console logs each
- * 404.
- */
+/** Availability of a name, by a route that answers 200 for any name: the browser's console logs each 404. */
+async function readAvailability(name: string, options: ReadOptions) {
+  const path = '/v1/names/register/check'
+  return (await callApi<NameAvailabilityResponse[]>(path, { ...options, body: [name] }))[0]
+}
+
+/** Whether a name is taken. */
 export async function isNameTaken(name: string, options: ReadOptions): Promise<boolean> {
-  const [availability] = await callApi<NameAvailabilityResponse[]>('/v1/names/register/check', {
-    ...options,
-    body: [name],
-  })
+  const availability = await readAvailability(name, options)
   return availability?.isAvailable === false && availability.reason !== 'pending'
 }
 
