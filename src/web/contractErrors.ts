@@ -34,7 +34,7 @@ const SELECTOR = /0x[0-9a-f]{8}/gi
 function textsIn(value: unknown, depth = DEPTH): string[] {
   if (typeof value === 'string') return [value]
   if (depth === 0 || typeof value !== 'object' || value === null) return []
-  // of an error `message` and `cause` are not enumerable
+  // `message` and `cause` of an error are not enumerable
   return Object.getOwnPropertyNames(value).flatMap((field) =>
     field === 'stack' ? [] : textsIn((value as Record<string, unknown>)[field], depth - 1),
   )

@@ -91,7 +91,7 @@ export function BundlePage() {
   )
 }
 
-/** How a wallet that the bundle lists proves that it belongs there. */
+/** Card that explains how to verify a wallet that the bundle lists. */
 const VerifyOther = () => (
   <Card title="Verify a wallet">
     <p>
@@ -236,7 +236,7 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
   )
 }
 
-/** What signing a membership does. */
+/** Text of the question before a wallet signs its membership. */
 const signingText = (isPrivate: boolean): string =>
   `Your wallet signs that it belongs to this bundle, and ${isPrivate ? 'the signature is public once the wallet is' : 'everybody can see the signature'}. This cannot be taken back.`
 

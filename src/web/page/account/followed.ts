@@ -9,7 +9,7 @@ import { UnansweredError } from './wallets/kind.js'
 
 /** A transaction that this tab asked a wallet to send. */
 export interface SentTransaction {
-  /** The name that it pays for, or the key of the offer that it takes. */
+  /** Name that the transaction pays for, or the key of the offer that the transaction takes. */
   title: string
   /** Wallet that was asked. */
   payer: string
@@ -25,7 +25,7 @@ export interface SentTransaction {
 /** Maximum number of transactions that survive a reload, the newest. A sent payment that is not final is always kept. */
 const KEPT = 20
 
-/** Newest first. Not state of a component, because a wallet may answer after the visitor has opened another page. */
+/** Sent transactions, newest first. They are not the state of a component, because a wallet may answer after the visitor has opened another page. */
 const known = createTabState<readonly SentTransaction[]>('clusterd.followed', [], (all) => {
   const stored = all.filter((one, i) => i < KEPT || isOpen(one))
   return stored.length > 0 ? stored : null
@@ -118,7 +118,7 @@ export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () =>
   return {
     sent: sentBy(payer),
     /**
-     * Keeps a transaction from the wallet's question on.
+     * Stores a transaction as soon as the wallet is asked for it, and its id once the wallet has answered.
      * @param said message once it is sent
      * @throws Error where the wallet refuses, or does not answer in time
      */

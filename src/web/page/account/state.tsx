@@ -48,11 +48,11 @@ export interface Transaction {
   isOffer?: true
   /** undefined for a chain that is not served here. */
   chain: ChainToSendOn | undefined
-  /** Sent one after the other; the last one counts, and the ones before it are approvals. */
+  /** Transactions that are sent in this order. The last one is the payment, the ones before it are approvals. */
   transactions: readonly (EvmTransaction | string | undefined)[]
   /** Question to confirm first. It is shown with a warning about earlier payments for the same title. */
   ask?: ConfirmationQuestion
-  /** Message once it is sent. */
+  /** Message once the transaction is sent. */
   said: string
 }
 
@@ -144,7 +144,7 @@ function useShared() {
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const talk = useTalk()
   useEffect(requestSessionFromTabs, [])
-  // A message belongs to the address at which it was shown. A later effect could remove a message of the next page.
+  // A message is about the page at which it was shown. A later effect could remove a message of the next page.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the address changes
   useLayoutEffect(() => talk.say(''), [url])
   useEffect(() => {

@@ -38,10 +38,10 @@ export const readChains = async (isTestnet: boolean): Promise<Chain[]> =>
     (chain) => chain.isTestnet === isTestnet,
   )
 
-/** The chains of the network. */
+/** Reads the chains of the page's network. */
 export const useChains = () => usePolled('', ({ isTestnet }) => readChains(isTestnet))
 
-/** The unit of an amount. @throws ClusterdError */
+/** Reads symbol and decimals of an amount's coin or token. @throws ClusterdError */
 export async function fetchAmountUnit(
   { network, token }: Omit<Amount, 'amount'>,
   isTestnet: boolean,

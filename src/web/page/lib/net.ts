@@ -22,7 +22,7 @@ export function useNetwork() {
   }
 }
 
-/** What a request of a page needs: its network, and the signal that cancels it. */
+/** Context of a page's request: its network, and the signal that cancels it. */
 export interface PageRequestContext {
   isTestnet: boolean
   signal: AbortSignal
@@ -35,12 +35,6 @@ export interface ApiState<T> {
   error?: Error
 }
 
-/** A refresh that waits for the end of its request, or of a later one. */
-interface Refresh {
-  round: number
-  done(): void
-}
-
 /** Pause before a hidden page checks whether it is visible again, ms. */
 const HIDDEN_PAUSE_MS = 1_000
 
@@ -49,7 +43,7 @@ export interface PollOptions<T> {
   everyMs?: number
   /** True if the answer is final, so that polling ends. */
   isLast?: (data: T) => boolean
-  /** The request is sent again when this changes. The earlier answer is shown until the next one. */
+  /** A value whose change sends the request again. The earlier answer is shown until the next one. */
   again?: unknown
 }
 
@@ -68,12 +62,11 @@ export function usePolled<T>(
   const key = subject === null ? null : `${isTestnet} ${subject}`
   const [state, setState] = useState<ApiState<T>>({})
   const [round, setRound] = useState(0)
-  const refreshes = useRef({ round: 0, waiting: [] as Refresh[] })
-  /** Ends the refreshes up to a round: the end of an earlier request must not end a later refresh. */
-  const settle = (round: number) => {
-    const { waiting } = refreshes.current
-    refreshes.current.waiting = waiting.filter((one) => one.round > round)
-    for (const one of waiting) if (one.round <= round) one.done()
+  const asking = useRef(new AbortController())
+  /** Functions that end the refreshes which wait for the request. */
+  const refreshes = useRef<(() => void)[]>([])
+  const settle = () => {
+    for (const done of refreshes.current.splice(0)) done()
   }
   const shown = useRef(key)
   const latest = useRef({ ask, isLast, everyMs, isTestnet })
@@ -82,8 +75,9 @@ export function usePolled<T>(
   useEffect(() => {
     if (shown.current !== key) setState({})
     shown.current = key
-    if (key === null) return settle(round)
+    if (key === null) return settle()
     const closed = new AbortController()
+    asking.current = closed
     const { signal } = closed
     const askAgain = async (isFirst = false) => {
       const { ask, isLast, everyMs, isTestnet } = latest.current
@@ -102,7 +96,7 @@ export function usePolled<T>(
           pauseMs ??= outagePauseMs(error)
         }
       else pauseMs ??= HIDDEN_PAUSE_MS
-      settle(round)
+      settle()
       if (pauseMs === null) return
       await pause(pauseMs)
       if (!signal.aborted) void askAgain()
@@ -111,12 +105,13 @@ export function usePolled<T>(
     return () => closed.abort()
   }, [key, again, round])
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the component goes
-  useEffect(() => () => settle(Infinity), [])
+  useEffect(() => settle, [])
   const refresh = () =>
     new Promise<void>((done) => {
-      const round = ++refreshes.current.round
-      refreshes.current.waiting.push({ round, done })
-      setRound(round)
+      // the end of an earlier request must not end this refresh
+      asking.current.abort()
+      refreshes.current.push(done)
+      setRound((last) => last + 1)
     })
   return { ...state, refresh }
 }
