@@ -168,7 +168,8 @@ export async function addEvmWallet(
     ]) => {
       const named = chainId === undefined ? wallet.chainId : Number(chainId)
       if (named !== chain.chainId) throw new Error(`the transaction is for chain ${named}`)
-      const limit = gas ?? ((await methods.eth_estimateGas!([{ from, to, data, value }] as never)) as Hex)
+      const limit =
+        gas ?? ((await methods.eth_estimateGas!([{ from, to, data, value }] as never)) as Hex)
       await wallet.beforeSending?.()
       return createLocalWalletClient(chain, wallet.account).sendTransaction({
         to,

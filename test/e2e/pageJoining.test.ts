@@ -41,7 +41,7 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
     await signIn('/@account', owner)
     await add(hidden.address, 'hidden', true)
     await page.getByRole('link', { name: 'Verify: hidden' }).click()
-    await expect.poll(message, 'a message ends with its address').toBe('')
+    await expect.poll(message, { message: 'a message ends with its address' }).toBe('')
     const link = await page
       .getByRole('region', { name: 'Verify a wallet' })
       .locator('code')

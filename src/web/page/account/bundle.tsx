@@ -97,8 +97,7 @@ const VerifyOther = () => (
     <p>
       A wallet is verified by signing in with it. Sign out above and sign in with that wallet, or
       open this page where that wallet is, and press “Join”. A wallet that was generated here needs
-      its recovered key for that.{' '}
-      <CopyableText text={location.href} isWhole />
+      its recovered key for that. <CopyableText text={location.href} isWhole />
     </p>
   </Card>
 )

@@ -23,7 +23,8 @@ export const sessionState = createTabState<Session | null>(SESSION_ITEM, null, (
  * Channel on which signed-in tabs of this site hand their session to a new tab. So only open tabs keep the key, and it
  * ends with the last of them. Null where the browser has no such channel.
  */
-export const tabChannel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(SESSION_ITEM) : null
+export const tabChannel =
+  'BroadcastChannel' in globalThis ? new BroadcastChannel(SESSION_ITEM) : null
 /** Time for which a tab that has asked takes a session from another tab. */
 const HANDOVER_MS = 1_000
 /** A tab asks when its account pages open. Another tab gives its session, or reports a key that was signed out. */

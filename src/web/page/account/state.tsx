@@ -266,7 +266,9 @@ function useWalletActions(
       return signature
     },
     async send() {
-      throw new Error('A wallet outside this browser sends nothing from here. Sign in with one that pays.')
+      throw new Error(
+        'A wallet outside this browser sends nothing from here. Sign in with one that pays.',
+      )
     },
     ...(chainId !== undefined && { chainId: async () => chainId }),
   })
