@@ -246,13 +246,8 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
   }
 }
 
-/** Actions that need the wallet: signing in, signing a membership, sending transactions. */
-function useWalletActions(
-  { session, wallets, talk, isTestnet }: Shared,
-  { send, say, left, reload }: Actions,
-) {
-  const payer = { payer: session?.address ?? '', isTestnet }
-  const { sent, forget, follow } = useSentTransactions(payer, say, reload)
+/** Connects the signed-in wallet, or one that signs in. */
+function useConnection({ session, wallets, talk }: Shared, left: AbortSignal) {
   const connected = useRef<ConnectedAccount | null>(null)
   const confirmed = async (question: ConfirmationQuestion, more?: () => string) =>
     (await talk.ask(question, left, more)) !== null
@@ -286,6 +281,40 @@ function useWalletActions(
     connected.current = connectedAccount
     return connectedAccount
   }
+  const openSession = async (
+    from: ConnectedAccount,
+    { walletId, chainId }: Pick<Session, 'walletId' | 'chainId'>,
+  ) => {
+    const { type, address } = from
+    sessionState.set({ token: await createSessionKey(from), type, address, walletId, chainId })
+    // the pressed button goes, and the focus with it
+    document.getElementById('main')?.focus({ preventScroll: true })
+    talk.say('Signed in.')
+  }
+  return {
+    confirmed,
+    account,
+    async signIn(wallet: BrowserWallet) {
+      talk.say(`Waiting for ${wallet.name}…`)
+      await openSession(await wallet.connect(), { walletId: wallet.id })
+    },
+    signInElsewhere: (of: AccountElsewhere) =>
+      openSession(accountElsewhere(of), { walletId: null, chainId: of.chainId }),
+    /** Whether the chain has executed a transaction; undefined where that is not known. @throws RevertedError */
+    isExecuted: (tx: string) =>
+      connected.current?.isExecuted?.(tx).catch((error: unknown) => {
+        if (error instanceof RevertedError) throw error
+        return undefined
+      }),
+  }
+}
+
+/** Actions of the wallet: signing in and out, signing a membership, sending transactions. */
+function useWalletActions(shared: Shared, { send, say, left, reload }: Actions) {
+  const { session, talk, isTestnet } = shared
+  const { confirmed, account, ...connection } = useConnection(shared, left)
+  const payer = { payer: session?.address ?? '', isTestnet }
+  const { sent, forget, follow } = useSentTransactions(payer, say, reload)
   const pay = async (
     chain: ChainToSendOn,
     transactions: readonly (EvmTransaction | string)[],
@@ -307,30 +336,15 @@ function useWalletActions(
       return false
     }
   }
-  const openSession = async (
-    from: ConnectedAccount,
-    { walletId, chainId }: Pick<Session, 'walletId' | 'chainId'>,
-  ) => {
-    const { type, address } = from
-    sessionState.set({ token: await createSessionKey(from), type, address, walletId, chainId })
-    // the pressed button goes, and the focus with it
-    document.getElementById('main')?.focus({ preventScroll: true })
-    talk.say('Signed in.')
-  }
   return {
     sent,
     attempt,
     /** Changes with each status of a registration: prices, refunds and payouts may then differ. */
     outcomes: sent.map(({ tx, status }) => `${tx} ${status?.status}`).join(),
     forget,
+    ...connection,
     confirmed,
     account,
-    async signIn(wallet: BrowserWallet) {
-      talk.say(`Waiting for ${wallet.name}…`)
-      await openSession(await wallet.connect(), { walletId: wallet.id })
-    },
-    signInElsewhere: (of: AccountElsewhere) =>
-      openSession(accountElsewhere(of), { walletId: null, chainId: of.chainId }),
     /**
      * Verifies the wallet in a cluster that lists it, by a signature that will be public.
      * @param isPrivate whether the cluster lists it in private
@@ -362,12 +376,6 @@ function useWalletActions(
       await follow({ title, ...(isOffer && { isOffer }) }, pay(chain, steps), said)
       return true
     },
-    /** Whether the chain has executed a transaction; undefined where that is not known. @throws RevertedError */
-    isExecuted: (tx: string) =>
-      connected.current?.isExecuted?.(tx).catch((error: unknown) => {
-        if (error instanceof RevertedError) throw error
-        return undefined
-      }),
   }
 }
 
