@@ -108,6 +108,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     await page.getByLabel('Its kind').selectOption('bitcoin')
     await press('Get the message')
     const message = await page.locator('#to-sign').textContent()
+    expect(await page.locator('#to-sign code').innerText(), 'its lines are shown').toBe(message)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
     await page.getByLabel('The signature').fill(await bitcoin.sign(message!))
     await confirm('Go on')
