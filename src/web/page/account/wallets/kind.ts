@@ -9,7 +9,7 @@ import type { Chain, SigningWalletKind } from '../../lib/types.js'
 export interface PageWalletKind {
   /** Name of the kind, as shown on the pages. */
   readonly name: string
-  /** What `discover` looks for in the browser: a standard, or the name of a wallet. */
+  /** The standard by which `discover` finds wallets in the browser, or the name of the only wallet that it finds. */
   readonly foundBy: string
   /** Calls `onWallet` for every wallet of the kind in this browser, including wallets that announce themselves later. */
   discover(onWallet: (wallet: BrowserWallet) => void): unknown
@@ -44,7 +44,7 @@ export class RevertedError extends Error {}
 /** Sentences for the errors of our contracts, by selector, as JSON, inserted by the build (scripts/build-web.ts). */
 declare const CONTRACT_ERRORS: string
 
-/** The refusal of one of our contracts in a wallet's error; null in any other error. */
+/** Sentence for a refusal of one of our contracts, found in a wallet's error; null for any other error. */
 export const refusalText = (error: unknown): string | null =>
   contractErrorText(error, JSON.parse(CONTRACT_ERRORS))
 
@@ -145,7 +145,7 @@ type StandardWallet<Features> = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
   readonly features: Features & StandardConnectFeature
 }
 
-/** What a kind of standard wallets adds to the standard. */
+/** Chains and features by which wallets of the Wallet Standard belong to a kind, with functions that use them. */
 interface StandardKind<Features> {
   type: SigningWalletKind
   /** Prefix of the names of its chains. */
