@@ -22,10 +22,10 @@ export interface Context {
   /** How far each network's tables are behind the chains. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
   /**
-   * Queue of the network's signed changes. Each network has its own, because a change waits for the lock of its
-   * network's journal, and must not take a place of other work meanwhile.
+   * Queue of each network's signed changes, because a change waits for the lock of its network's journal, and must not
+   * take a place of other work meanwhile.
    */
-  changes: FairQueue
+  changes: Readonly<Record<Network, FairQueue>>
   /** Rate limits of clients and wallets; null where there are none. */
   limits: LimitSettings | null
   auth: AuthSettings
@@ -86,12 +86,9 @@ export function createRequestContexts({
     },
     pageKey: once(() => readPageTokenKey(pool)),
     turn: () => waitForEventLoopTurn(''),
+    changes: ofEachNetwork(() => new FairQueue(CHANGES)),
   }
-  return ofEachNetwork((network) => ({
-    ...shared,
-    network,
-    changes: new FairQueue(CHANGES),
-  }))
+  return ofEachNetwork((network) => ({ ...shared, network }))
 }
 
 const ofEachNetwork = <T>(make: (network: Network) => T): Record<Network, T> => ({
