@@ -4,7 +4,7 @@ import { FeedTail } from '../push/feedTail.js'
 import { createLongRequestLimiter, MAX_FEED_STREAMS, MAX_LONG_POLLS } from '../push/longRequests.js'
 import { createPageReadQueue } from '../push/streams.js'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
-import type { Network } from '../registry/primitives/network.js'
+import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createExpressApp } from './expressApp.js'
 import { readFeedForDelivery } from './feed/feed.js'
 import { checkRequestHeaders } from './guard/requestHeaders.js'
@@ -124,7 +124,8 @@ export function createApi(deps: ApiDeps) {
       closeUnused = applySocketLimits(server, deps.maxConnections)
     },
     /** Number of signed changes in the queues. */
-    changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
+    changesWaiting: (): number =>
+      NETWORKS.reduce((sum, network) => sum + contexts[network].changes[network].size, 0),
     /** Number of long polls and of open streams. */
     openLongRequests: () => ({
       waits: longPolls.places.taken,

@@ -12,6 +12,9 @@ export type DecodedEnsName = ReturnType<typeof decodeEnsName>
  */
 const PLAIN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
 
+/** Longest DNS-encoded name (RFC 1035, 2.3.4). `normalize` takes the longer, the more labels there are. */
+const MAX_NAME_BYTES = 255
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
@@ -53,8 +56,12 @@ export function ensNameOf({ cluster, wallet }: FullName, parent: string): string
   }
 }
 
-/** Labels of a DNS-encoded name (RFC 1035, 3.1). @throws Error where the name does not end with the empty label */
+/**
+ * Labels of a DNS-encoded name (RFC 1035, 3.1).
+ * @throws Error where the name is too long, or does not end with the empty label
+ */
 function labelsOf(bytes: Buffer): string[] {
+  if (bytes.length > MAX_NAME_BYTES) throw new RangeError('too long')
   const labels: string[] = []
   let at = 0
   while (bytes[at] !== 0) {

@@ -213,7 +213,7 @@ export async function appendChangesThroughQueue(
     patience?.signal.throwIfAborted()
     return appendSignedChanges(pool, { ...request, network, keyHash, limits, patience })
   }
-  const made = await context.changes.run(caller?.address ?? '', append, toHex(wallet))
+  const made = await context.changes[network].run(caller?.address ?? '', append, toHex(wallet))
   if (made.kind === 'session_ended') throw invalidKeyError()
   if (made.kind === 'limited') throw sharedLimitError(made.reached)
   if (made.kind !== 'catching_up') return made

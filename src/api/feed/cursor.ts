@@ -35,7 +35,8 @@ const TAG_BYTES = 16
 /** AES-256-GCM-SIV (RFC 8452) stays secure when a nonce repeats. Equal positions then give equal tokens. */
 const NONCE = new Uint8Array(12)
 const HEAD_BYTES = 35
-const MAX_FROM_BYTES = 64
+/** A byte for the type, and the longest address: 90 characters of bech32 (BIP 173). */
+const MAX_FROM_BYTES = 91
 const MAX_TOKEN_CHARS = Math.ceil(((HEAD_BYTES + MAX_FROM_BYTES + TAG_BYTES) * 4) / 3)
 
 /**

@@ -25,7 +25,7 @@ export interface Context {
    * Queue of the network's signed changes. Each network has a separate queue, because a change waits for the lock of
    * its network's journal, and must not block other work meanwhile.
    */
-  changes: FairQueue
+  changes: Readonly<Record<Network, FairQueue>>
   /** Rate limits of clients and wallets; null where there are none. */
   limits: LimitSettings | null
   auth: AuthSettings
@@ -89,12 +89,9 @@ export function createRequestContexts({
     },
     pageKey: once(() => readPageTokenKey(pool)),
     turn: () => waitForEventLoopTurn(''),
+    changes: ofEachNetwork(() => new FairQueue(CHANGES)),
   }
-  return ofEachNetwork((network) => ({
-    ...shared,
-    network,
-    changes: new FairQueue(CHANGES),
-  }))
+  return ofEachNetwork((network) => ({ ...shared, network }))
 }
 
 const ofEachNetwork = <T>(make: (network: Network) => T): Record<Network, T> => ({

@@ -142,7 +142,7 @@ const events = declareRoute.get('/v0.1/events', {
     const moved = page.items.flatMap(({ event }) =>
       event.type === 'TRANSFER_NAME' ? [event.name] : [],
     )
-    const bids = await findWinningBids(context.pool, context.network, [...new Set(moved)])
+    const bids = await findWinningBids(context.pool, page.network, [...new Set(moved)])
     const items = await mapWithoutBlocking(context.turn, page.items, (item) => jsonOf(item, bids))
     return eventPageAnswer(page, items)
   },

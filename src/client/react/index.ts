@@ -3,8 +3,8 @@
  * `clusterd-client/react`: hooks that return results of TanStack Query. An argument that is null or undefined, such as
  * the address of a wallet that is not connected, makes a hook wait. On a server the hooks fetch nothing.
  */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { createContext, createElement, type ReactNode, useContext, useRef } from 'react'
+import { hashKey, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { createContext, createElement, type ReactNode, useContext, useEffect, useRef } from 'react'
 import type { Client, QuoteOn, QuoteRequest } from '../index.js'
 import { addressQuery, nameQuery, quoteQuery, statusQuery } from './queries.js'
 
@@ -58,9 +58,16 @@ export function useRegistration<N extends string>(
   const client = useClient()
   const cache = useQueryClient()
   const sending = useRef<Promise<string> | null>(null)
+  const paid = useRef<{ request: string; tx: string } | null>(null)
   const pay = async () => {
     if (!request) throw new Error('There is nothing to register yet.')
-    return send(await cache.fetchQuery(quoteQuery(client, request)))
+    const quoting = quoteQuery(client, request)
+    const key = hashKey(quoting.queryKey)
+    // a click after the wallet has sent, too, must not ask the wallet to pay twice
+    if (paid.current?.request === key) return paid.current.tx
+    const hash = await send(await cache.fetchQuery(quoting))
+    paid.current = { request: key, tx: hash }
+    return hash
   }
   const register = useMutation<string, Error, void>({
     retry: false,
@@ -76,5 +83,10 @@ export function useRegistration<N extends string>(
   // a wallet replaces a transaction to speed it up
   const tx = useStatus(sent).data?.replacedBy ?? sent
   const quote = useQuery({ ...quoteQuery(client, request), enabled: register.data === undefined })
-  return { quote, register, tx, status: useStatus(tx) }
+  const status = useStatus(tx)
+  const mayPay = register.isIdle || status.data?.status === 'invalid'
+  useEffect(() => {
+    if (mayPay) paid.current = null
+  }, [mayPay])
+  return { quote, register, tx, status }
 }

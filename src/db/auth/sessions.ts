@@ -35,11 +35,13 @@ export const MAX_SESSIONS_PER_WALLET = 32
 
 /**
  * Opens a session in one statement, because signing in is a hot path. A wallet keeps the sessions of its newest signing
- * dates. An older signing date opens no session, so a session that was revoked and deleted stays closed.
+ * dates. An older signing date opens no session, so a session that was revoked and deleted stays closed. Nor does one
+ * whose signature may be published as evidence by the database's clock, however late this process's clock is.
  */
 const OPEN = prepared(`WITH opened AS (
       INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms, nonce, evidence)
-      SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8, $6, $7::jsonb WHERE (
+      SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8, $6, $7::jsonb
+      WHERE $3::int8 >= ${NOW_MS} - ${EVIDENCE_MAX_AGE_MS} AND (
         SELECT count(*) FROM (SELECT FROM sessions WHERE wallet = $2 AND signing_ms > $3 LIMIT ${MAX_SESSIONS_PER_WALLET}) newer
       ) < ${MAX_SESSIONS_PER_WALLET}
       ON CONFLICT (wallet, signing_ms) DO UPDATE SET key_hash = excluded.key_hash, nonce = excluded.nonce,
@@ -62,8 +64,8 @@ const OPEN = prepared(`WITH opened AS (
 /**
  * Opens the session of a wallet and signing date, in one round trip. If the session is already live, it gets the new
  * key.
- * @returns false when the session was revoked or has expired, or when the wallet has `MAX_SESSIONS_PER_WALLET` sessions
- * of later dates
+ * @returns false when the session was revoked or has expired, when the signature is too old by the database's clock, or
+ * when the wallet has `MAX_SESSIONS_PER_WALLET` sessions of later dates
  */
 export async function openSession(db: Queryable, session: NewSession): Promise<boolean> {
   const { keyHash, wallet, signingMs, nonce, signature, lifetimeMs, evidence } = session

@@ -48,8 +48,8 @@ const MOST_ENTRY_BYTES = 1_024
 /** Maximum age of a signature when it becomes evidence. */
 export const EVIDENCE_MAX_AGE_MS = SIGNING_DATE_MAX_AGE_MS + 60_000
 /**
- * Age at which evidence is published. By then the signature opens no session, not even where a process's clock is a
- * minute late.
+ * Age at which evidence is published. Its signature opens no session by then: `EVIDENCE_MAX_AGE_MS` bounds its age by the
+ * database's clock, too.
  */
 export const EVIDENCE_PUBLISHED_AFTER_MS =
   SIGNING_DATE_MAX_AGE_MS + SIGNING_DATE_MAX_AHEAD_MS + 60_000
