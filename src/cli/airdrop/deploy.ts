@@ -7,8 +7,14 @@ import {
   distributorContractCreation,
 } from '../../chains/evm/deployment/creation.js'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
-import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/deployment/send.js'
+import {
+  type DeploymentChain,
+  findDeploymentBlock,
+  waitUntilNoTransactionPending,
+} from '../../chains/evm/deployment/send.js'
+import type { RpcCall } from '../../chains/rpc/evm.js'
 import type { Airdrop } from '../../db/airdrop/airdrops.js'
+import { readClaimedAmount } from '../../db/airdrop/claims.js'
 import { printFields } from '../output.js'
 import {
   type SigningOptions,
@@ -41,8 +47,12 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     const chain = { label: airdrop.label, chainId: config.chainId, rpc: createEvmChainRpc(config) }
     const made = distributorContractCreation(encoded)
     const account = signingAccountOfOptions(command)
+    // a pending transaction of an earlier run would be planned again, and the distributor funded twice
+    if (account) await waitUntilNoTransactionPending(chain, account.address)
+    const { network, airdrop: id } = airdrop
     const steps = await stepsFor(chain, airdrop, {
       made,
+      claimed: (await readClaimedAmount(pool, network, id))!,
       token: args.token!,
       endsAtS: args.endsAt!,
       funds: command.fund === true,
@@ -61,6 +71,8 @@ export async function deployDistributor(name: string, command: DeployCommand): P
 
 interface FundingPlan {
   made: ReturnType<typeof distributorContractCreation>
+  /** What the distributor has paid out, base units of the token. */
+  claimed: bigint
   token: Hex
   /** End of the airdrop, Unix time in seconds. */
   endsAtS: number
@@ -76,21 +88,23 @@ interface FundingPlan {
 async function stepsFor(
   { label: chain, rpc }: DeploymentChain,
   { community, total }: Airdrop,
-  { made, token, endsAtS, funds, funder }: FundingPlan,
+  { made, claimed, token, endsAtS, funds, funder }: FundingPlan,
 ): Promise<DeploymentStep[]> {
   const tokenCode = await rpc.onOneNode((ask) => ask<Hex>('eth_getCode', [token, 'latest']))
   if (tokenCode === '0x')
     throw new Error(`Chain "${chain}" has no contract at ${token}: name the token's address there.`)
-  const [code, balance, stock, { timestamp }] = await rpc.onOneNode((ask) => {
-    const balanceOf = (holder: Hex) =>
-      createContractReader(ask, token, erc20Abi)('balanceOf', [holder])
-    return Promise.all([
+  const balanceOf = (ask: RpcCall, holder: Hex) =>
+    createContractReader(ask, token, erc20Abi)('balanceOf', [holder])
+  const [code, stock, { timestamp }] = await rpc.onOneNode((ask) =>
+    Promise.all([
       ask<Hex>('eth_getCode', [made.address, 'latest']),
-      balanceOf(made.address),
-      funder && balanceOf(funder),
+      funder && balanceOf(ask, funder),
       ask<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]),
-    ])
-  })
+    ]),
+  )
+  // a node that is behind would have the distributor funded twice
+  const balances = await rpc.onEveryNode((ask) => balanceOf(ask, made.address), rpc.needed)
+  const balance = balances.reduce((most, one) => (one > most ? one : most))
   if (code === '0x' && endsAtS <= Number(timestamp))
     throw new Error(`--ends-at ${isoTimestamp(endsAtS * 1_000)} has passed: name a later time.`)
   const common = { chain, by: null, value: 0n }
@@ -100,7 +114,7 @@ async function stepsFor(
     data: made.data,
     does: `deploys the distributor of ${community} at ${made.address}`,
   }
-  const lacking = total - balance
+  const lacking = total - balance - claimed
   if (funds && stock !== null && stock < lacking)
     throw new Error(
       `${funder} has ${stock} of the token ${token} on chain "${chain}", and the distributor needs ${lacking}: send it the rest, then run this again.`,
