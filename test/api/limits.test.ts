@@ -121,6 +121,20 @@ describe('what a request costs', () => {
     expect(left(await ask(method, path, body))).toBe(Math.floor(999 - 2 * cost))
   })
 
+  it('refunds, by the number of tokens in which the address has paid', async () => {
+    const address = randomAddress()
+    const payer = Buffer.concat([Buffer.of(1), Buffer.from(address.slice(2), 'hex')])
+    await api.pool.query(
+      `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, paid_ms,
+         community_word, recipient, number, outcome)
+       SELECT 0, sha256($1 || i::text::bytea), 2, 1, 2, sha256($1), 1, i, $1, '0x' || lpad(i::text, 40, '0'), 1, sha256($1), 1,
+         sha256($1), '', i, 1 FROM generate_series(1, 30) i`,
+      [payer],
+    )
+    await ask('GET', `/v1/refunds/${address}`)
+    expect(left(await ask('GET', '/v1/networks'))).toBe(BURST - 5 - 30 - 1)
+  })
+
   it('requirements, by the number of their tokens', async () => {
     const owner = await memberOf(api)
     const name = freshName()

@@ -15,6 +15,7 @@ import { MAX_OWED_ITEMS_PER_RESPONSE } from '../../src/db/outbox/owed.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { deployPayments, SPOKE_EID } from '../support/bridgeContracts.js'
 import { MINIMUM_WEI, placeBids } from '../support/bridgeWorld.js'
+import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 import { type Label, startCommunityWorld } from './communityWorld.js'
 
@@ -166,6 +167,21 @@ describe('a bid from a spoke that came too late', () => {
     expect(offered!.transaction).toMatchObject({ type: 'evm', to: at.world.contracts.spoke })
     const { data } = offered!.transaction as { data: Hex }
     expect(data).toContain(pad(NOBODY).slice(2))
+
+    // a node that does not show the code can't send the money to an address that nobody may control
+    const { config, chain } = at.portOf('8453')
+    const blind = await startRpcProxy(at.world.spoke.anvil.rpcUrl, async (method) =>
+      method === 'eth_getCode'
+        ? (answer) => JSON.stringify({ ...JSON.parse(answer), result: '0x' })
+        : undefined,
+    )
+    const rpcUrls = [blind.url, at.world.spoke.anvil.rpcUrl]
+    const rpc = createEvmChainRpc({ ...config, rpcUrls })
+    const context = { ...at.context, chains: [createEvmChain({ config, chain, rpc })] }
+    expect(refundsJson(await refundsOfAddress(context, address, undefined)).refunds).toEqual(
+      await ask(),
+    )
+    await blind.stop()
   })
 
   it('from a chain that this deployment does not have is shown without a transaction', async () => {

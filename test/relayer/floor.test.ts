@@ -76,9 +76,9 @@ describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', (
 })
 
 describe('a transaction of a command', () => {
-  const send = async () => {
+  const send = async (urls = [bridge.url]) => {
     const chain = { label: '1', chainId: world.hub.anvil.chainId }
-    const rpc = createEvmRpc({ ...chain, urls: [bridge.url] })
+    const rpc = createEvmRpc({ ...chain, urls })
     const { address } = world.wallet(5)
     return sendDeploymentCall({ ...chain, rpc }, world.wallet(5), {
       to: address,
@@ -101,5 +101,13 @@ describe('a transaction of a command', () => {
     await expect(send()).rejects.toThrow(
       'Chain "1" does not take the transaction (eth_sendRawTransaction: transaction underpriced).',
     )
+  })
+
+  it('pays no price that one node of two asks alone', async () => {
+    // a thousand ETH for each unit of gas would be the whole balance
+    enforceFloor('transaction underpriced', `0x${(10n ** 15n).toString(16)}`, 0n)
+    const { hash } = await send([bridge.url, world.hub.anvil.rpcUrl])
+    const { effectiveGasPrice } = await world.hub.public.getTransactionReceipt({ hash })
+    expect(effectiveGasPrice).toBeLessThan(1_000n * GWEI)
   })
 })

@@ -62,7 +62,7 @@ export async function refundsOfAddress(
 ) {
   const { type, text: address, bytes } = requireWallet(input, 'address')
   const receiver = to === undefined ? null : requireReceiver(type, to)
-  const none = { address, type, refunds: [], unavailable: [], isTruncated: false }
+  const none = { address, type, refunds: [], unavailable: [], isTruncated: false, asked: 0 }
   if (!CHAIN_FAMILY_PROPERTIES.some(({ addressType }) => addressType === type)) return none
   const { pool, network } = context
   const [credits, payments, tokens, former] = await Promise.all([
@@ -87,6 +87,8 @@ export async function refundsOfAddress(
      */
     unavailable: [...new Set(answers.flatMap(({ unavailable }) => unavailable))],
     isTruncated: payments.isTruncated || tokens.isTruncated,
+    /** Number of credits that chains were asked for: one for each token and payments contract. */
+    asked: questions.reduce((sum, one) => sum + one.tokens.length * (1 + one.former.length), 0),
   }
 }
 
@@ -261,11 +263,10 @@ const refunds = declareRoute.get('/v1/refunds/:address', {
     truncated: z.boolean().describe('There is more, shown once some of this is taken'),
   }),
   errors: ['unsupported_address'],
-  handle: async ({ params, query }, context) =>
-    okAnswer(
-      refundsJson(await refundsOfAddress(context, params.address!, query.get('to'))),
-      NO_STORE,
-    ),
+  async handle({ params, query }, context) {
+    const owed = await refundsOfAddress(context, params.address!, query.get('to'))
+    return { ...okAnswer(refundsJson(owed), NO_STORE), unspent: -owed.asked }
+  },
 })
 
 export const refundsJson = ({

@@ -13,6 +13,7 @@ import {
   type OwedMoneyQuery,
   type RegistrationRequest,
   rethrowAsUnavailable,
+  type UnsignedTransaction,
 } from '../chain.js'
 import { fallbackIfRefused, transientError } from '../rpc/errors.js'
 import { createEvmRpc, type EvmRpc, type RpcCall } from '../rpc/evm.js'
@@ -30,6 +31,7 @@ import {
 } from './bridge/quote.js'
 import { readMoneyOwedToPayer } from './community/owed.js'
 import { createEvmCommunityPaymentPort } from './community/port.js'
+import { isContract } from './contracts/read.js'
 import { type BlockHeader, getBlockHeader } from './logs.js'
 import { readPrimaryName } from './primaryName.js'
 import { createCodeCheck, createSmartWalletSignatureCheck } from './smartWallet.js'
@@ -259,10 +261,21 @@ async function owedOn(
   return owed.flat()
 }
 
-const withdrawalOn = async (rpc: EvmRpc, config: ChainConfig, bidder: Hex, to: Hex | null) =>
-  config.role === 'hub'
-    ? hubWithdrawalTransaction(config.contract as Hex, to ?? bidder)
-    : rpc.onOneNode((call) => spokeWithdrawalTransaction(call, config, bidder, to))
+/** Withdrawal of a hub's credit. @param to receiver; null for the bidder itself */
+async function withdrawalOn(
+  rpc: EvmRpc,
+  config: ChainConfig,
+  bidder: Hex,
+  to: Hex | null,
+): Promise<UnsignedTransaction | null> {
+  const receiver = to ?? bidder
+  if (config.role === 'hub') return hubWithdrawalTransaction(config.contract, receiver)
+  // one node that shows the bidder's code is enough: nobody may control a contract's address on the hub
+  const codes = to ? [] : await rpc.onEveryNode((call) => isContract(call, bidder), rpc.needed)
+  return codes.includes(true)
+    ? null
+    : rpc.onOneNode((call) => spokeWithdrawalTransaction(call, config, bidder, receiver))
+}
 
 /** Quotes a registration on the hub, where a bid is the transaction's value. */
 function quoteOnHub(config: ChainConfig, { names, referral }: RegistrationRequest): EvmQuote {

@@ -4,8 +4,14 @@ import { createEvmChainRpc } from '../../chains/evm/chain.js'
 import { createContractReader, encodeContractCall } from '../../chains/evm/contracts/read.js'
 import { buildDistributorCreation, DEPLOYMENT_PROXY } from '../../chains/evm/deployment/creation.js'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
-import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/deployment/send.js'
+import {
+  type DeploymentChain,
+  findDeploymentBlock,
+  waitUntilNoTransactionPending,
+} from '../../chains/evm/deployment/send.js'
+import type { RpcCall } from '../../chains/rpc/evm.js'
 import type { Airdrop } from '../../db/airdrop/airdrops.js'
+import { readClaimedAmount } from '../../db/airdrop/claims.js'
 import { printFields } from '../output.js'
 import {
   type SigningOptions,
@@ -38,8 +44,12 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     const chain = { label: airdrop.label, chainId: config.chainId, rpc: createEvmChainRpc(config) }
     const made = buildDistributorCreation(encoded)
     const account = signingAccountOfOptions(command)
+    // a pending transaction of an earlier run would be planned again, and the distributor funded twice
+    if (account) await waitUntilNoTransactionPending(chain, account.address)
+    const { network, airdrop: id } = airdrop
     const steps = await stepsFor(chain, airdrop, {
       made,
+      claimed: (await readClaimedAmount(pool, network, id))!,
       token: args.token!,
       endsAtS: args.endsAt!,
       funds: command.fund === true,
@@ -58,6 +68,8 @@ export async function deployDistributor(name: string, command: DeployCommand): P
 
 interface FundingPlan {
   made: ReturnType<typeof buildDistributorCreation>
+  /** What the distributor has paid out, base units of the token. */
+  claimed: bigint
   token: Hex
   /** End of the airdrop, Unix time in seconds. */
   endsAtS: number
@@ -67,42 +79,29 @@ interface FundingPlan {
 }
 
 /**
- * Tokens that a distributor with this balance needs to pay the whole airdrop, base units; zero or less for none.
- * @throws Error once accounts have claimed: their tokens have left the distributor and must not be sent twice
- */
-export function missingTokens(
-  { community, total, claimed }: Pick<Airdrop, 'community' | 'total' | 'claimed'>,
-  balance: bigint,
-): bigint {
-  if (claimed.seen > 0)
-    throw new Error(
-      `--fund: ${claimed.seen} of the airdrop of "${community}" are claimed already, so nothing says what the distributor still needs: leave --fund out, and send by hand what is missing.`,
-    )
-  return total - balance
-}
-
-/**
  * Remaining steps to deploy a distributor and to fund it.
  * @throws Error where the token is no contract, the end has passed, or the funder does not have the missing tokens
  */
 async function stepsFor(
   { label: chain, rpc }: DeploymentChain,
-  airdrop: Airdrop,
-  { made, token, endsAtS, funds, funder }: FundingPlan,
+  { community, total }: Airdrop,
+  { made, claimed, token, endsAtS, funds, funder }: FundingPlan,
 ): Promise<DeploymentStep[]> {
   const tokenCode = await rpc.onOneNode((ask) => ask<Hex>('eth_getCode', [token, 'latest']))
   if (tokenCode === '0x')
     throw new Error(`Chain "${chain}" has no contract at ${token}: name the token's address there.`)
-  const [code, balance, stock, { timestamp }] = await rpc.onOneNode((ask) => {
-    const balanceOf = (holder: Hex) =>
-      createContractReader(ask, token, erc20Abi)('balanceOf', [holder])
-    return Promise.all([
+  const balanceOf = (ask: RpcCall, holder: Hex) =>
+    createContractReader(ask, token, erc20Abi)('balanceOf', [holder])
+  const [code, stock, { timestamp }] = await rpc.onOneNode((ask) =>
+    Promise.all([
       ask<Hex>('eth_getCode', [made.address, 'latest']),
-      balanceOf(made.address),
-      funder && balanceOf(funder),
+      funder && balanceOf(ask, funder),
       ask<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]),
-    ])
-  })
+    ]),
+  )
+  // a node that is behind would have the distributor funded twice
+  const balances = await rpc.onEveryNode((ask) => balanceOf(ask, made.address), rpc.needed)
+  const balance = balances.reduce((most, one) => (one > most ? one : most))
   const isDeployed = code !== '0x'
   if ((funds || !isDeployed) && endsAtS <= Number(timestamp))
     throw new Error(`--ends-at ${isoTimestamp(endsAtS * 1_000)} has passed: name a later time.`)
@@ -111,10 +110,10 @@ async function stepsFor(
     ...common,
     to: DEPLOYMENT_PROXY,
     data: made.data,
-    does: `deploys the distributor of ${airdrop.community} at ${made.address}`,
+    does: `deploys the distributor of ${community} at ${made.address}`,
   }
-  const lacking = funds ? missingTokens(airdrop, balance) : 0n
-  if (stock !== null && stock < lacking)
+  const lacking = total - balance - claimed
+  if (funds && stock !== null && stock < lacking)
     throw new Error(
       `${funder} has ${stock} of the token ${token} on chain "${chain}", and the distributor needs ${lacking}: send it the rest, then run this again.`,
     )
@@ -124,5 +123,5 @@ async function stepsFor(
     data: encodeContractCall(erc20Abi, 'transfer', [made.address, lacking]),
     does: `sends it ${lacking} of the token ${token}`,
   }
-  return [...(isDeployed ? [] : [deploying]), ...(lacking > 0n ? [funding] : [])]
+  return [...(isDeployed ? [] : [deploying]), ...(funds && lacking > 0n ? [funding] : [])]
 }

@@ -13,7 +13,7 @@ import { fallbackIfRefused, RpcError } from '../../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../../rpc/evm.js'
 import { cacheAnswerForDuration, cacheAnswersByKey } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
-import { createContractReader, encodeContractCall, isContract } from '../contracts/read.js'
+import { createContractReader, encodeContractCall } from '../contracts/read.js'
 import { encodePlaceBidsCalldata } from './calls.js'
 import { encodeHubMessage } from './hubMessage.js'
 import { encodeLzReceiveOption, MAX_DELIVERED_VALUE_WEI } from './packetOptions.js'
@@ -140,18 +140,16 @@ const withdrawalData = (to: Hex): Hex => encodeContractCall(hubAbi, 'withdrawRef
 
 /**
  * Transaction on a spoke by which a bidder withdraws, over the bridge, what the hub owes for bids from this spoke.
- * @param to receiver on the hub; null for the bidder's own address
- * @returns null where the bidder is a contract and `to` is null: the contract may not exist on the hub's chain
+ * @param to receiver on the hub
  * @throws BridgeError when the endpoint can't quote
  */
 export async function spokeWithdrawalTransaction(
   call: RpcCall,
   { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,
   bidder: Hex,
-  to: Hex | null,
-): Promise<UnsignedTransaction | null> {
-  if (to === null && (await isContract(call, bidder))) return null
-  const hubCalldata = withdrawalData(to ?? bidder)
+  to: Hex,
+): Promise<UnsignedTransaction> {
+  const hubCalldata = withdrawalData(to)
   const { withdrawal: gas } = await gasNeeds(call, contract)
   const options = encodeLzReceiveOption({ gas, value: 0n })
   const fee = await nativeFee(call, contract, encodeHubMessage(pad(bidder), hubCalldata), options)
