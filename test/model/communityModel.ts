@@ -118,10 +118,9 @@ export class CommunityModel extends Model {
     at: number,
   ): string | null {
     if (!rules) return 'community not_found'
+    if (rules.startsAt !== null && msAt(at) < rules.startsAt) return 'community not_active'
     const isOwner = home >= 0 && this.holder(s.name) === home
     const isOther = s.of !== s.w && (home < 0 || this.home(s.of) !== home)
-    const isEarly = rules.startsAt !== null && msAt(at) < rules.startsAt
-    if (isEarly && !(isOwner && isOther)) return 'community not_active'
     if (!isOwner && (rules.ownersOnly || isOther)) return 'community not_verified'
     if (this.isTaken(s.name, s.below)) return 'community not_available'
     if (rules.requirements !== 0 && s.met !== rules.requirements) return 'rules_changed'

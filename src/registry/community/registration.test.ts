@@ -65,9 +65,6 @@ describe('a registration in a community', () => {
     ).toBe('invalid_chain_id')
     expect(problemOf({ rules: rules({ startsAtMs: 1_001 }) })).toBe('not_active')
     expect(problemOf({ rules: rules({ startsAtMs: 1_000 }) })).toBe('free')
-    const early = { rules: rules({ startsAtMs: 1_001, prices: [onMainnet] }), isOwner: true }
-    expect(problemOf({ ...early, beneficiary: 'own' })).toBe('not_active')
-    expect(problemOf({ ...early, beneficiary: 'other' }), 'an owner gives names').toBe('free')
     expect(problemOf({ rules: rules({ ownersOnly: true }), beneficiary: 'own' })).toBe(
       'not_verified',
     )

@@ -67,7 +67,7 @@ export type RegistrationDecision =
 
 /**
  * Decides whether the caller may register a community name, and at which price. An owner of the community registers
- * for others free of charge, also before the start.
+ * for others free of charge.
  */
 export function decideRegistration(inputs: RegistrationDecisionInputs): RegistrationDecision {
   const { rules } = inputs
@@ -75,7 +75,7 @@ export function decideRegistration(inputs: RegistrationDecisionInputs): Registra
   if (!rules) return refused('not_found')
   const price = priceFor(rules, inputs)
   if (typeof price === 'string') return { ...refused('invalid_chain_id'), fault: price }
-  if (inputs.nowMs < (rules.startsAtMs ?? 0) && !isGift(inputs)) return refused('not_active')
+  if (inputs.nowMs < (rules.startsAtMs ?? 0)) return refused('not_active')
   if (!inputs.isOwner && (rules.ownersOnly || inputs.beneficiary === 'other'))
     return refused('not_verified')
   if (rules.ownersOnly && inputs.beneficiary === 'none') return refused('no_walletAddress_found')
@@ -86,13 +86,6 @@ export function decideRegistration(inputs: RegistrationDecisionInputs): Registra
     return { outcome: 'open' }
   return price ? { outcome: 'paid', price } : { outcome: 'free' }
 }
-
-/** True if an owner of the community registers for somebody else. */
-const isGift = ({
-  isOwner,
-  beneficiary,
-}: Pick<RegistrationDecisionInputs, 'isOwner' | 'beneficiary'>): boolean =>
-  isOwner && beneficiary === 'other'
 
 /** Price to pay, null if the name is free of charge; or the reason why no price fits the preference. */
 function priceFor(
@@ -110,7 +103,7 @@ function priceFor(
     (one) => one.network === (network ?? one.network) && one.token === (token ?? one.token),
   )
   if (named.length === 0) return 'no_price'
-  if (isGift({ isOwner, beneficiary })) return null
+  if (isOwner && beneficiary === 'other') return null
   return (
     named.find((one) => payer === null || payer === familyOfLabel(one.network).addressType) ??
     'other_payer'

@@ -1,6 +1,6 @@
 import type { TargetedEvent } from 'preact'
 import { useState } from 'preact/hooks'
-import { amountText, parseAmount, utcMinuteText } from '../lib/format.js'
+import { amountText, parseAmount } from '../lib/format.js'
 import { fetchAmountUnit, NATIVE_TOKEN, priceText } from '../lib/money.js'
 import { canonicalName } from '../lib/names.js'
 import type { Community } from '../lib/types.js'
@@ -105,13 +105,11 @@ export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
     }
     const now = await account.send<Community>(`/v1/communities/${name}`, { method: 'PUT', body })
     const costs = await Promise.all(now.prices.map((price) => priceText(price, account.isTestnet)))
-    const isLater = now.startsAt !== null && Date.parse(now.startsAt) > Date.now()
-    const when = isLater ? `from ${utcMinuteText(now.startsAt!)} on` : 'now'
     onSet()
     account.say(
       now.ownersOnly
         ? `Your bundle registers names below ${name}.`
-        : `Names below ${name} are ${costs.length > 0 ? `for ${costs.join(' or ')}` : 'free'} ${when}.`,
+        : `Names below ${name} are ${costs.length > 0 ? `for ${costs.join(' or ')}` : 'free'} now.`,
     )
     // keep the form as it is: after a reset, a double click would submit the initial values
     return false
@@ -162,7 +160,7 @@ export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
       </p>
       <TextInput
         label="Opens (UTC)"
-        hint="Empty: at once. You can give names to others before"
+        hint="Empty: names can be registered at once"
         name="start"
         type="datetime-local"
         required={false}
