@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { PAYMENTS, RECIPIENT, TOKEN, useCommunities } from './communityApi.js'
@@ -320,28 +319,6 @@ describe('communities of v0.1', () => {
       },
     })
   })
-})
-
-it('a name of the testnet, which a chain selects, waits for no changes of the mainnet', async () => {
-  const { name } = await community({}, 'testnet')
-  const others = await Promise.all([memberOf(world), memberOf(world), memberOf(world)])
-  const alice = await memberOf(world)
-  const holder = await world.pool.connect()
-  const waiting: Promise<string>[] = []
-  try {
-    await holder.query('BEGIN')
-    await holder.query('SELECT FROM journal_heads WHERE network = 0 FOR UPDATE')
-    waiting.push(...others.map((other) => other.create()))
-    await sleep(200)
-    const body = { name: 'alice', network: '11155111' }
-    const registered = alice.call('POST', `/v1/names/community/${name}/register`, body)
-    const reply = await Promise.race([registered, sleep(5_000)])
-    expect(reply).toMatchObject({ status: 200, body: { clusterName: `${name}/alice` } })
-  } finally {
-    await holder.query('ROLLBACK')
-    holder.release()
-  }
-  await Promise.all(waiting)
 })
 
 it('a chain id of the testnet does not select the testnet in v0.1', async () => {

@@ -266,8 +266,9 @@ describe('nonces', () => {
     await client.query('UPDATE relay_signers SET next_nonce = next_nonce + 1')
     const answer = clusterd('1', '9000')
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    // by another session: a transaction sees one state of pg_stat_activity
     await expect
-      .poll(async () => (await client.query(waiting)).rowCount, { timeout: 5_000 })
+      .poll(async () => (await world.pool.query(waiting)).rowCount, { timeout: 20_000 })
       .toBe(1)
     await client.query('COMMIT')
     client.release()

@@ -87,7 +87,7 @@ export interface ConnectedAccount {
 export const unpayableChainError = () => new Error('This chain takes no payment from your wallet.')
 
 /** `send` of a wallet that only signs. */
-export const refuseToSend = () => Promise.reject(unpayableChainError())
+const refuseToSend = () => Promise.reject(unpayableChainError())
 
 export interface BrowserWallet {
   /** Stable over reloads. */
