@@ -137,7 +137,9 @@ describe('GET /v0.1/events', () => {
     await world.append('testnet', [bid({ from: owner.address.toLowerCase(), name, amountWei })])
     // the same name on the mainnet, for another amount
     await world.append('mainnet', [bid({ from: randomAddress(), name })])
-    const { resume } = (await events({ testnet: 'true', limit: 5_000, orderBy: 'oldest' })).body
+    const page = { testnet: 'true', limit: 5_000, orderBy: 'oldest' }
+    let { nextPage, resume } = (await events(page)).body
+    while (nextPage) ({ nextPage, resume } = (await events({ ...page, nextPage })).body)
     const other = await memberOf(world)
     const { id } = (await other.call('POST', '/v1/clusters?testnet=true')).body
     const listed = [{ address: owner.address, name: 'listed' }]
