@@ -24,7 +24,7 @@ import {
   securityTxtAnswer,
 } from './webPage.js'
 
-/** Number of headers of a refused request whose reading takes as long as one look-up. */
+/** Reading this many headers of a refused request takes as long as one look-up. */
 const HEADERS_PER_UNIT = 500
 
 /** Route label of requests that match no route. */

@@ -1,6 +1,6 @@
 import type { ClaimPermissionSigner, PaymentReleaseSigner } from '../chains/chain.js'
 import type { EnsGateway } from '../ens/gateway.js'
-import type { PrimaryNameReader } from '../ens/primary.js'
+import type { PrimaryNameTransactionsBuilder } from '../ens/primary.js'
 import { SERVICE_VERSION } from '../ops/version.js'
 import { ensRoutes } from './ens.js'
 import type { FeedStreams } from './feed/stream.js'
@@ -48,7 +48,7 @@ export interface RouteServices {
   /** Gateway of ENS; null where no ENS name is served. */
   ens: EnsGateway | null
   /** Transactions for primary names in ENS; null where no ENS name is served. */
-  primaryNames: PrimaryNameReader | null
+  primaryNames: PrimaryNameTransactionsBuilder | null
 }
 
 /** Routes by the tag under which the OpenAPI documents list them. */

@@ -241,7 +241,8 @@ export class Daemon {
         ens,
         relayerAccount(ensKey).signTypedData,
       )
-    const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNameReader(ens)
+    const primaryNames =
+      ensKey && (await import('../ens/primary.js')).createPrimaryNameTransactionsBuilder(ens)
     const { createApi } = await import('../api/server.js')
     const witnessRoutes =
       cosigner &&

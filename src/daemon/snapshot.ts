@@ -40,7 +40,7 @@ export interface ProcessSnapshot {
   mirrors: readonly { network: Network; problem: ProblemWithAlarm | null }[]
   /** Outboxes that this process leads. */
   outboxes: readonly OutboxState[]
-  /** Networks with messages or payments to deliver. */
+  /** Networks whose chains need a relayer, whether or not jobs wait or this process relays for them. */
   relayed: readonly Network[]
   loops: readonly LoopState[]
   ownErrors: readonly InternalErrorCount[]

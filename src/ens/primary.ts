@@ -30,15 +30,15 @@ interface PrimaryName {
   }[]
 }
 
-/** Reader of the transactions that make a name of the registry the primary name of an address (ENSIP-19). */
-export type PrimaryNameReader = ReturnType<typeof createPrimaryNameReader>
+/** Builds the unsigned transactions by which an address makes a name of the registry its primary name (ENSIP-19). */
+export type PrimaryNameTransactionsBuilder = ReturnType<typeof createPrimaryNameTransactionsBuilder>
 
 /**
- * Creates the reader of primary names. For each chain with a reverse registrar, the reader returns the transaction that
- * sets the address's reverse record to the name. A chain on which the name does not resolve to the address (by the
+ * Creates a function that returns, for each chain with a reverse registrar, the unsigned transaction by which the address
+ * sets its reverse record to the name. A chain on which the name does not resolve to the address (by the
  * chain's coin type, ENSIP-11) has no transaction. The result is null on a network without an ENS parent name.
  */
-export function createPrimaryNameReader(parents: ChainsFile['ens']) {
+export function createPrimaryNameTransactionsBuilder(parents: ChainsFile['ens']) {
   return async (
     request: { name: FullName; address: string; network: Network },
     lookups: Pick<EnsRecordLookups, 'walletOf' | 'verifiedOf'>,

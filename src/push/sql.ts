@@ -3,7 +3,7 @@ import type { LeaderContext } from '../ops/context.js'
 import type { Worker } from '../ops/worker.js'
 import { readSerializedEvents } from './feedReader.js'
 
-/** Number of journal entries per step: some ten ms of work. */
+/** Number of journal entries per step: about 10 ms of work. */
 const ENTRIES_AT_ONCE = 256
 /**
  * Pause after every two steps, ms, so that a catch-up of the SQL tables leaves most of the process's time to the

@@ -40,7 +40,7 @@ export const ENS_PRICE = fixed(3)
 /** Price of an entry bundle of the feed's log (C2SP tlog-tiles): 256 entries are serialized for each request. */
 export const LOG_BUNDLE_PRICE = fixed(3)
 /** Price of a checkpoint that a witness signs: two signatures, and a lock. */
-export const SIGNED_CHECKPOINT_PRICE = fixed(6)
+export const WITNESS_SIGNATURE_PRICE = fixed(6)
 /** Price of a quote that builds one transaction per name. */
 export const QUOTE_PER_NAME_PRICE: RoutePrice = {
   text: '5 + n',

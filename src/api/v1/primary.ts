@@ -1,5 +1,5 @@
 import { ChainUnavailableError, type Hex } from '../../chains/chain.js'
-import type { PrimaryNameReader } from '../../ens/primary.js'
+import type { PrimaryNameTransactionsBuilder } from '../../ens/primary.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { withTimeout } from '../../ops/notify.js'
 import { parseWalletOrNull } from '../../registry/primitives/address.js'
@@ -14,7 +14,7 @@ import { CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { INVALID_NAME_MESSAGE } from '../names/names.js'
 import { addressSchema, nameSchema } from './schemas.js'
 
-const primary = (primaryNames: PrimaryNameReader | null) =>
+const primary = (primaryNames: PrimaryNameTransactionsBuilder | null) =>
   declareRoute.get('/v1/names/:name/primary/:address', {
     costliestSample: {},
     listBounds: { 'chains[]': 'set up: its reverse registrars' },
@@ -94,4 +94,6 @@ async function currentName(
 }
 
 /** Routes of primary names in ENS. @param primaryNames null where no ENS name is served */
-export const primaryNameRoutes = (primaryNames: PrimaryNameReader | null) => [primary(primaryNames)]
+export const primaryNameRoutes = (primaryNames: PrimaryNameTransactionsBuilder | null) => [
+  primary(primaryNames),
+]

@@ -26,7 +26,7 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { declareRoute } from '../http/route.js'
 import { z } from '../http/schema.js'
-import { SIGNED_CHECKPOINT_PRICE } from '../limits/costs.js'
+import { WITNESS_SIGNATURE_PRICE } from '../limits/costs.js'
 
 const TEXT = 'text/plain; charset=utf-8'
 /** Media type of a response with the size of the last signed checkpoint. */
@@ -80,7 +80,7 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
     isText: true,
     responses: { 200: { description: 'Signature lines', schema: z.string(), type: TEXT } },
     errors: ['forbidden', 'not_found'],
-    price: SIGNED_CHECKPOINT_PRICE,
+    price: WITNESS_SIGNATURE_PRICE,
     async handle({ body }, context) {
       const { oldSize, proof, note, next } = parseSubmission(body)
       const { origin, size } = next

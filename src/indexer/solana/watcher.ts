@@ -56,7 +56,7 @@ const MISSING_ALARM_MS = 60_000
  */
 const LIST_EVERY_MS = 5_000
 
-/** A network's Solana cluster as the daemon opened it. */
+/** A network's Solana chain as the daemon opened it. */
 export interface SolanaChainSource {
   chain: SolanaChain
   /**

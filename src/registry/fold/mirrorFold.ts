@@ -38,7 +38,10 @@ import {
 /** Maximum number of events per entry. A malicious feed could list any number of wallets with one actor and time. */
 const MOST_EVENTS = 2_048
 
-/** Groups events into entries. Wallets added together are ordered by address. */
+/**
+ * Groups events into entries. Consecutive wallets that one actor added at one time are one entry: they get the same
+ * `createdSeq`, and lists order wallets of the same `createdSeq` by address.
+ */
 export function groupEventsIntoEntries(events: readonly LeafEvent[]): LeafEvent[][] {
   const entries: LeafEvent[][] = []
   for (const event of events) {

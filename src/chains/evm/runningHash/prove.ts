@@ -32,7 +32,7 @@ import {
   hasSameLogs,
   isCoveredByRunningHash,
   logRangeSource,
-  proveRangeOfSingleNode,
+  requireAgreedLastBlock,
   rangeOfBlocks,
   readBlocksInRanges,
 } from './ranges.js'
@@ -308,7 +308,7 @@ export async function proveBlocks(
   }
   const about = `the logs of blocks ${seen.from}-${seen.to}`
   const confirmed = await chain.rpc.agreed(ask, { isProved: !top, about })
-  await proveRangeOfSingleNode(chain, confirmed)
+  await requireAgreedLastBlock(chain, confirmed)
   return [confirmed]
 }
 

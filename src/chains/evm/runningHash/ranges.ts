@@ -50,7 +50,7 @@ export interface BlockRangeSource<Range> {
    * hash proves ranges.
    * @throws RpcError where the range may not be accepted
    */
-  proveSingle?(range: AgreedAnswer<Range>): Promise<void>
+  requireAgreedEnd?(range: AgreedAnswer<Range>): Promise<void>
   /** Number of logs in a range. */
   sizeOf(range: Range): number
 }
@@ -72,7 +72,7 @@ export async function readAgreedHeader(
  * nodes were refuted. Does nothing for a range that enough nodes gave.
  * @throws as `readAgreedHeader`; RpcError transient where two nodes have another block at that height
  */
-export async function proveRangeOfSingleNode(
+export async function requireAgreedLastBlock(
   chain: Pick<EvmChain, 'rpc'>,
   { answer: { to, lastHash }, nodes }: AgreedAnswer<ConfirmedLogRange>,
 ): Promise<void> {
@@ -100,12 +100,12 @@ export async function readBlocksInRanges<Range>(
   from: number,
   to: number,
 ): Promise<AgreedAnswer<Range>[]> {
-  const { rpc, width, read, proveSingle, sizeOf } = source
+  const { rpc, width, read, requireAgreedEnd, sizeOf } = source
   try {
     const range = await rpc.agreed<Range>((call, first) => read(call, from, to, first), {
-      isProved: proveSingle !== undefined,
+      isProved: requireAgreedEnd !== undefined,
     })
-    await proveSingle?.(range)
+    await requireAgreedEnd?.(range)
     const logs = sizeOf(range.answer)
     if (logs > MOST_LOGS && from < to) throw new RpcError('too_much', `${logs} logs`)
     width.answered(to - from + 1, logs)
@@ -196,7 +196,7 @@ export const logRangeSource = (
   },
   sizeOf: ({ decoded }) => decodedLogCount(decoded),
   ...(isCoveredByRunningHash(chain) && {
-    proveSingle: (range) => proveRangeOfSingleNode(chain, range),
+    requireAgreedEnd: (range) => requireAgreedLastBlock(chain, range),
   }),
 })
 

@@ -1,5 +1,5 @@
 import { bytesToHex } from '../../../../client/bytes.js'
-import { ADDRESS_TYPE_NAMES } from '../../../../registry/families.js'
+import { PAYER_ADDRESS_TYPE_NAMES } from '../../../../registry/families.js'
 import {
   type BrowserWallet,
   type PageWalletKind,
@@ -12,7 +12,7 @@ import {
 
 /** EVM wallets. They announce themselves by EIP-6963. */
 export const evmWalletKind: PageWalletKind = {
-  name: ADDRESS_TYPE_NAMES.evm,
+  name: PAYER_ADDRESS_TYPE_NAMES.evm,
   foundBy: 'EIP-6963',
   discover(onWallet) {
     window.addEventListener('eip6963:announceProvider', (event) => {
