@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { PAYER_ADDRESS_TYPES, CHAIN_FAMILY_PROPERTIES, LABELLED_FAMILIES } from './families.js'
+import { CHAIN_FAMILY_PROPERTIES, LABELLED_FAMILIES, PAYER_ADDRESS_TYPES } from './families.js'
 import { ADDRESS_AND_TX_ID_FORMS } from './forms/index.js'
 import { parseWallet, type Wallet } from './primitives/address.js'
 import { NETWORK_OF_CHAIN_LABEL } from './primitives/network.js'

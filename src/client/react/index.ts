@@ -58,15 +58,17 @@ export function useRegistration<N extends string>(
   const client = useClient()
   const cache = useQueryClient()
   const sending = useRef<Promise<string> | null>(null)
-  const paid = useRef<{ request: string; tx: string } | null>(null)
+  /** Sent transactions by the hash key of their request. */
+  const paid = useRef(new Map<string, string>())
   const pay = async () => {
     if (!request) throw new Error('There is nothing to register yet.')
     const quoting = quoteQuery(client, request)
     const key = hashKey(quoting.queryKey)
     // a click after the wallet has sent, too, must not ask the wallet to pay twice
-    if (paid.current?.request === key) return paid.current.tx
+    const earlierTx = paid.current.get(key)
+    if (earlierTx !== undefined) return earlierTx
     const hash = await send(await cache.fetchQuery(quoting))
-    paid.current = { request: key, tx: hash }
+    paid.current.set(key, hash)
     return hash
   }
   const register = useMutation<string, Error, void>({
@@ -84,9 +86,13 @@ export function useRegistration<N extends string>(
   const tx = useStatus(sent).data?.replacedBy ?? sent
   const quote = useQuery({ ...quoteQuery(client, request), enabled: register.data === undefined })
   const status = useStatus(tx)
-  const mayPay = register.isIdle || status.data?.status === 'invalid'
+  const lost = status.data?.status === 'invalid' ? register.data : undefined
   useEffect(() => {
-    if (mayPay) paid.current = null
-  }, [mayPay])
-  return { quote, register, tx, status }
+    for (const [key, hash] of paid.current) if (hash === lost) paid.current.delete(key)
+  }, [lost])
+  const reset = () => {
+    paid.current.clear()
+    register.reset()
+  }
+  return { quote, register: { ...register, reset }, tx, status }
 }

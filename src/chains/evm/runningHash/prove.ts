@@ -32,9 +32,9 @@ import {
   hasSameLogs,
   isCoveredByRunningHash,
   logRangeSource,
-  requireAgreedLastBlock,
   rangeOfBlocks,
   readBlocksInRanges,
+  requireAgreedLastBlock,
 } from './ranges.js'
 import { createLogRangeWidth, type LogRangeWidth } from './width.js'
 

@@ -12,7 +12,7 @@ import { useTabState } from '../lib/tabStorage.js'
 import type { Chain, Cluster, ClusterOfAddress, Invitation, Wallet } from '../lib/types.js'
 import { earlierPaymentWarning, useSentTransactions } from './followed.js'
 import { createSessionKey, signMembershipWith } from './proof.js'
-import { requestSessionFromTabs, endSession, type Session, sessionState } from './session.js'
+import { endSession, requestSessionFromTabs, type Session, sessionState } from './session.js'
 import { type ConfirmationQuestion, type ShowMessage, useTalk } from './talk.js'
 import {
   type BrowserWallet,
@@ -270,7 +270,8 @@ function useConnection({ session, wallets, talk }: Shared, left: AbortSignal) {
   /** The connected account. @throws Error where the wallet offers another account */
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
-    if (session.walletId === null) return accountElsewhere(session)
+    // a session that an earlier build stored has ''
+    if (!session.walletId) return accountElsewhere(session)
     const wallet = wallets.find(({ id }) => id === session.walletId)
     if (!wallet) throw new Error('The wallet you signed in with is not there any more.')
     const connectedAccount = await wallet.connect()

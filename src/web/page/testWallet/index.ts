@@ -1,4 +1,4 @@
-import { PAYER_ADDRESS_TYPE_NAMES, type AddressType } from '../../../registry/families.js'
+import { type AddressType, PAYER_ADDRESS_TYPE_NAMES } from '../../../registry/families.js'
 import type { TestWalletAccounts } from './accounts.js'
 import { evmTestWalletAccounts } from './evm.js'
 import { solanaTestWalletAccounts } from './solana.js'

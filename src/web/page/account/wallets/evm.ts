@@ -1,4 +1,5 @@
 import { bytesToHex } from '../../../../client/bytes.js'
+import { pause } from '../../../../client/time.js'
 import { PAYER_ADDRESS_TYPE_NAMES } from '../../../../registry/families.js'
 import {
   type BrowserWallet,
@@ -29,6 +30,8 @@ export const evmWalletKind: PageWalletKind = {
  * wins (contracts/evm/gas.json).
  */
 const SPARE_GAS = 30_000n
+/** Time limit of an estimate, ms. Some wallets never answer one, and the person waits for the wallet's window. */
+const ESTIMATE_LIMIT_MS = 3_000
 
 /** Provider object of an EVM wallet (EIP-1193). */
 interface Provider {
@@ -81,10 +84,13 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
           }
           // a wallet that can't estimate says why when it is asked to send
           const estimate = provider.request({ method: 'eth_estimateGas', params: [call] })
-          const gas = await estimate.then(
-            (units) => hexOfNumber(BigInt(units as string) + SPARE_GAS),
-            () => undefined,
-          )
+          const gas = await Promise.race([
+            estimate.then(
+              (units) => hexOfNumber(BigInt(units as string) + SPARE_GAS),
+              () => undefined,
+            ),
+            pause(ESTIMATE_LIMIT_MS),
+          ])
           const request = { method: 'eth_sendTransaction', params: [gas ? { ...call, gas } : call] }
           const sent = Promise.resolve(source.request(request)).then((hash) => {
             if (typeof hash !== 'string' || hash === '')
