@@ -20,7 +20,7 @@ export const MISSING_PRIVILEGE = '42501'
 export async function runAndRecordCommand<T>(url: string, work: () => Promise<T>): Promise<T> {
   const id = randomUUID()
   const startedMs = performance.now()
-  /** Writes the command's row. @returns false where the database does not answer */
+  /** Writes the command's row in `operator_actions`. @returns false where the database does not answer */
   const write = (outcome: string | null): Promise<boolean> => {
     const ms = Math.round(performance.now() - startedMs)
     const action = {

@@ -64,7 +64,7 @@ export async function runDoctorCheck(
 const chainOf = ({ about }: DoctorFinding): string => about.split(',')[0]!
 
 /**
- * Leaves out outages of a chain of which a node failed its own check: they only follow from the failure of the node.
+ * Leaves out a chain's outages where the check of one of its nodes failed: the outages only follow from that failure.
  */
 export function omitConsequentOutages(
   findings: readonly DoctorFinding[],

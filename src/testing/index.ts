@@ -34,7 +34,7 @@ export {
 } from './solana/localSolana.js'
 export { payQuote } from './solana/payQuote.js'
 export {
-  type AttachOptions,
+  type StackOnRunningChainOptions as AttachOptions,
   type Stack,
   type StackOptions,
   startStack,

@@ -130,7 +130,7 @@ export async function startStack<N extends Network = Network, L extends ChainLab
   }
 }
 
-export interface AttachOptions
+export interface StackOnRunningChainOptions
   extends Omit<StackOptions<'mainnet', '1'>, 'attach' | 'chains' | 'networks'> {
   /** RPC URL of the chain. */
   rpcUrl: string
@@ -140,7 +140,7 @@ export interface AttachOptions
 export const startStackOnRunningChain = ({
   rpcUrl,
   ...options
-}: AttachOptions): Promise<Stack<'mainnet'>> =>
+}: StackOnRunningChainOptions): Promise<Stack<'mainnet'>> =>
   startStack({ ...options, chains: ['1'], attach: { '1': rpcUrl } })
 
 async function build<N extends Network>(

@@ -15,7 +15,7 @@ import {
   findNamesByPrefix,
   findNamesOfAddresses,
   findWalletsByNames,
-  findWalletsByTypes,
+  findClusterWalletsOfTypes,
   readNameAvailability,
 } from '../../src/db/registry/lookups.js'
 import { useDatabase } from '../support/database.js'
@@ -154,7 +154,7 @@ it('any number of names of one large cluster read it once', async () => {
 
 it('the wallet of a kind reads its cluster once', async () => {
   const read = await walletsRead((db) =>
-    findWalletsByTypes(db, 'testnet', [{ cluster: 'held-1', stored: '^01' }]),
+    findClusterWalletsOfTypes(db, 'testnet', [{ cluster: 'held-1', stored: '^01' }]),
   )
   expect(read).toBeLessThanOrEqual(MEMBERS)
 })

@@ -40,10 +40,10 @@ export interface RegistrationRequest extends NameBelowCommunity {
   preference: Omit<PaymentPreference, 'payer'>
 }
 
-export type RequestedPayment = { price: CommunityPrice; transaction: CommunityPaymentTransaction }
+export type PaymentToMake = { price: CommunityPrice; transaction: CommunityPaymentTransaction }
 export type CommunityRegistrationResult =
   | { kind: 'registered'; owner: Wallet }
-  | { kind: 'to_pay'; owner: Wallet; info: RequestedPayment }
+  | { kind: 'to_pay'; owner: Wallet; info: PaymentToMake }
 
 /** The rules or the name have changed since they were read, so the registration is attempted again. */
 interface Changed {
@@ -161,7 +161,7 @@ async function registerFree(
 async function paymentInfo(
   context: Context,
   { community, name, price, payer }: NameBelowCommunity & { price: CommunityPrice; payer: Wallet },
-): Promise<RequestedPayment> {
+): Promise<PaymentToMake> {
   const port = chainsOfNetwork(context).find(({ label }) => label === price.network)
   if (!port)
     throw new ApiError(

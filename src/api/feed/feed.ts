@@ -112,7 +112,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     newest,
     /** Number of journal entries that were read beyond the number that a page without a filter needs. */
     hiddenRows: Math.max(0, read - request.limit - 1),
-    /** Position at which the walk continues. */
+    /** Position at which the reading of the feed continues after this page. */
     end,
     /** Public id of a cluster that the items name, by its serial. */
     idOf: (serial: number): string => ids.get(serial)!,

@@ -5,7 +5,7 @@ import { type AnswerVersions, readAnswerVersions } from '../../db/journal/head.j
 import {
   findNamesOfAddresses,
   findWalletsByNames,
-  findWalletsByTypes,
+  findClusterWalletsOfTypes,
   readNameAvailability,
 } from '../../db/registry/lookups.js'
 import { findJournalledTxs } from '../../db/transactions/bids.js'
@@ -43,7 +43,7 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
     walletOf: together((names: readonly FullName[]) => findWalletsByNames(pool, network, names)),
     /** A cluster's verified public wallet of a type: the wallet named `main`, else the oldest. */
     verifiedOf: together((wallets: readonly { cluster: string; stored: string }[]) =>
-      findWalletsByTypes(pool, network, wallets),
+      findClusterWalletsOfTypes(pool, network, wallets),
     ),
     availabilityOf: together((names: readonly string[]) =>
       readNameAvailability(pool, network, names),

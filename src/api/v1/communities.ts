@@ -21,7 +21,7 @@ import {
   requireNameBelowCommunity,
 } from '../communities/communities.js'
 import { cacheReleaseSignatures, communityPayouts } from '../communities/payouts.js'
-import { type RequestedPayment, registerCommunityName } from '../communities/registration.js'
+import { type PaymentToMake, registerCommunityName } from '../communities/registration.js'
 import { COMMUNITY_WITH_PRICE, COMMUNITY_WITHOUT_PRICE, EXAMPLE_OWNER } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
 import { FAMILY_INTERFACES, transactionJson } from '../families/index.js'
@@ -207,7 +207,7 @@ export const TransactionInfoSchema = z
   )
   .openapi('TransactionInfo')
 
-export function transactionInfoJson({ transaction }: RequestedPayment) {
+export function transactionInfoJson({ transaction }: PaymentToMake) {
   const { type, ...signed } = transactionJson(transaction)
   const approval = withoutValue(transaction.approval)
   const approvalReset = withoutValue(transaction.approvalReset)
@@ -215,7 +215,7 @@ export function transactionInfoJson({ transaction }: RequestedPayment) {
 }
 
 /** JSON of a call without coins; undefined, which JSON leaves out, where there is no call. */
-const withoutValue = (call: RequestedPayment['transaction']['approval']) =>
+const withoutValue = (call: PaymentToMake['transaction']['approval']) =>
   call && { to: call.to, data: call.data, value: '0' }
 
 const payouts = (signer: PaymentReleaseSigner | null) =>

@@ -66,7 +66,7 @@ interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Hash> {
 const COMPARE_EVERY_MS = 5_000
 /** How long a node that is behind is asked last, ms: two of the longest pauses between polls of a quiet chain. */
 const BEHIND_MS = 30_000
-/** How long a node is asked last once two other nodes have contradicted it, ms. */
+/** Time for which a node is asked after all others once two other nodes have contradicted it, ms. */
 const OUTVOTED_MS = 60_000
 
 /** State that the pools of the same nodes share: one pool for each consumer. */

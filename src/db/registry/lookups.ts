@@ -147,7 +147,7 @@ const byTypes = prepareStatement<NameLookupResult & { ord: number }>(
  * else the oldest.
  * @param all inputs, each with a pattern of the hex of stored addresses
  */
-export const findWalletsByTypes = (
+export const findClusterWalletsOfTypes = (
   db: Queryable,
   network: Network,
   all: readonly { cluster: string; stored: string }[],

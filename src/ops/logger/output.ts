@@ -77,7 +77,7 @@ export class LoggerOutput {
     return next
   }
 
-  /** Puts the unwritten part of a write back, before lines that were added meanwhile. */
+  /** Queues the unwritten part of a write again, before lines that were added meanwhile. */
   #keep(bytes: Buffer, written: number): void {
     if (written === bytes.length) return
     const left = bytes.subarray(written)

@@ -31,7 +31,7 @@ type ValuesOf<F extends EventFields, Cluster, V1> = {
     : never]: EventFieldValues<Cluster>[F[Key]['kind']]
 }
 
-/** Event types of the API's v0.1. */
+/** Types of events in the API's v0.1. It shows several of our event types as one of these, and leaves out others. */
 export type V01EventType = 'register' | 'updateWallet' | 'removeWallet'
 
 /** Fields of a wallet in a cluster that events show. */

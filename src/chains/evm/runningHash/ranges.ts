@@ -348,7 +348,7 @@ const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
 /** Number of block headers that are read in parallel. */
 const CHUNK_BLOCKS = 32
 
-/** Times of the logs' blocks, from their headers, or from the logs where `isHinted` allows it. */
+/** Times of the logs' blocks: from the logs' own field where `isHinted` allows it and all have it, else from headers. */
 async function timesOf(
   call: RpcCall,
   { logs, last }: LogRange,

@@ -18,14 +18,14 @@ import {
   NameList,
   WalletBadges,
 } from '../parts/basics.js'
-import { GeneratedWallets } from './generate.js'
+import { GeneratedWalletForms } from './generate.js'
 import {
   ActionButton,
   CheckBox,
   Form,
   type FormValues,
   TextInput,
-  WORD_INPUT_ATTRIBUTES,
+  REQUIRED_TEXT_INPUT_ATTRIBUTES,
 } from './pieces.js'
 import { PrimaryNameCard } from './primary.js'
 import { type Account, namesOfCluster, useAccount, walletOfSession } from './state.js'
@@ -83,7 +83,7 @@ export function BundlePage() {
         <div>
           <PrimaryNameCard />
           <Card title="Generate a wallet">
-            <GeneratedWallets wallets={cluster.wallets} />
+            <GeneratedWalletForms wallets={cluster.wallets} />
           </Card>
         </div>
       </div>
@@ -250,7 +250,7 @@ function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   return (
     <Form class="rename row" label={`Rename ${name}`} work={rename}>
       <input
-        {...WORD_INPUT_ATTRIBUTES}
+        {...REQUIRED_TEXT_INPUT_ATTRIBUTES}
         {...WALLET_NAME_INPUT_ATTRIBUTES}
         aria-label={`Name of ${shortText(address)}`}
         value={typed}

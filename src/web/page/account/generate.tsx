@@ -15,7 +15,7 @@ const KINDS: Record<GeneratedWallet['type'], string> = {
 }
 
 /** Generates a wallet whose key is split, and recovers keys of such wallets. */
-export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
+export function GeneratedWalletForms({ wallets }: { wallets: readonly Wallet[] }) {
   const account = useAccount()
   const [made, setMade] = useState<GeneratedWallet | null>(null)
   const make = async (typed: FormValues) => {

@@ -114,7 +114,11 @@ interface FormProps {
 }
 
 /** Attributes of an input whose text is no ordinary word: the browser neither completes nor corrects it. */
-export const WORD_INPUT_ATTRIBUTES = { required: true, autocomplete: 'off', spellcheck: false }
+export const REQUIRED_TEXT_INPUT_ATTRIBUTES = {
+  required: true,
+  autocomplete: 'off',
+  spellcheck: false,
+}
 
 /** Required text input under its label. */
 export const TextInput = ({
@@ -123,7 +127,7 @@ export const TextInput = ({
   ...input
 }: Described & PartialInputHTMLAttributes<HTMLInputElement>) => (
   <LabelledControl label={label} hint={hint}>
-    <input {...WORD_INPUT_ATTRIBUTES} {...(input as object)} />
+    <input {...REQUIRED_TEXT_INPUT_ATTRIBUTES} {...(input as object)} />
   </LabelledControl>
 )
 

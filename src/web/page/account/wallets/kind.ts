@@ -197,7 +197,7 @@ function standardWallet<Features>(
     name,
     icon,
     type,
-    // one wallet may be of several kinds
+    // not the wallet's own object: a wallet of several kinds is listed once for each kind, each with its own `source`
     source: (features as Readonly<Record<string, unknown>>)[feature],
     async connect() {
       const { accounts } = await withWalletTimeout(features[StandardConnect].connect())
