@@ -102,8 +102,23 @@ export class FairQueue {
   }
 }
 
-const sizeOf = (wallets: Wallets): number =>
-  [...wallets.values()].reduce((sum, { length }) => sum + length, 0)
+// loops over the maps themselves: in a full queue each refusal looks at up to 16,000 addresses, and copies would take
+// four times as long
 
-const largestOf = <V>(map: ReadonlyMap<string, V>, size: (value: V) => number): [string, V] =>
-  [...map].reduce((most, next) => (size(next[1]) >= size(most[1]) ? next : most))
+function sizeOf(wallets: Wallets): number {
+  let sum = 0
+  for (const { length } of wallets.values()) sum += length
+  return sum
+}
+
+function largestOf<V>(map: ReadonlyMap<string, V>, sizeOf: (value: V) => number): [string, V] {
+  let largest: [string, V] | undefined
+  let most = 0
+  for (const entry of map) {
+    const size = sizeOf(entry[1])
+    if (size < most) continue
+    largest = entry
+    most = size
+  }
+  return largest!
+}

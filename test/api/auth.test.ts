@@ -246,7 +246,7 @@ describe('a key', () => {
       const proof = await proofOf(world, privateKeyToAccount(generatePrivateKey()))
       expect(await exchange(proof)).toMatchObject({
         status: 401,
-        body: { error: 'unauthorized' },
+        body: { error: 'unauthorized', message: expect.stringContaining('too old') },
       })
     } finally {
       late.mockRestore()

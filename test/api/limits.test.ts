@@ -135,6 +135,20 @@ describe('what a request costs', () => {
     expect(left(await ask('GET', '/v1/networks'))).toBe(BURST - 5 - 30 - 1)
   })
 
+  it('refunds, by the number of credits from other chains for which no receiver is given', async () => {
+    const address = randomAddress()
+    const wallet = Buffer.concat([Buffer.of(1), Buffer.from(address.slice(2), 'hex')])
+    await api.pool.query(
+      `INSERT INTO hub_credits (network, block, log_index, tx_hash, wallet, eid, amount_wei)
+       SELECT 0, 2, i, sha256($1), $1, i, 1 FROM generate_series(0, 7) i`,
+      [wallet],
+    )
+    await ask('GET', `/v1/refunds/${address}`)
+    expect(left(await ask('GET', '/v1/networks'))).toBe(BURST - 5 - 7 - 1)
+    await ask('GET', `/v1/refunds/${address}?to=${address}`)
+    expect(left(await ask('GET', '/v1/networks'))).toBe(BURST - 5 - 7 - 1 - 5 - 1)
+  })
+
   it('requirements, by the number of their tokens', async () => {
     const owner = await memberOf(api)
     const name = freshName()

@@ -323,7 +323,11 @@ describe('a rewind', () => {
     expect(await outcomeOf(given)).toBe(BACK)
     // a refunded payment buys nothing in a new generation, whatever its entry is worth there
     const refused = await inTransaction(bridge.pool, (client) =>
-      findRefusedPaymentPositions(client, 'mainnet'),
+      findRefusedPaymentPositions(
+        client,
+        'mainnet',
+        [given, queued].map((tx) => Buffer.from(bs58.decode(tx))),
+      ),
     )
     expect([refused.has(await positionOf(given)), refused.has(await positionOf(queued))]).toEqual([
       true,

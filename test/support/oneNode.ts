@@ -14,7 +14,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'chains/evm/chain.ts primaryName': 'the shown present name, beside transactions to sign',
   'chains/evm/chain.ts replacement': 'a candidate, which two nodes have to confirm',
   'chains/evm/chain.ts withdrawalOn':
-    'the bridge’s fee in a transaction to sign; every node is asked for the bidder’s code',
+    'the bridge’s fee in a transaction to sign; two nodes are asked for the bidder’s code',
   'chains/evm/community/port.ts communityPayment':
     'an allowance: a needless or missing approval makes the payment fail',
   'chains/evm/deployment/': 'commands that an operator runs and checks',

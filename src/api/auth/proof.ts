@@ -118,7 +118,7 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
   if (!isOpen)
     throw new ApiError(
       'unauthorized',
-      'The key of this signature was revoked, or newer ones took its place: sign a new message.',
+      'The key of this signature was revoked, newer ones took its place, or it is too old: sign a new message.',
     )
   return key
 }

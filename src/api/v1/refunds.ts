@@ -87,8 +87,14 @@ export async function refundsOfAddress(
      */
     unavailable: [...new Set(answers.flatMap(({ unavailable }) => unavailable))],
     isTruncated: payments.isTruncated || tokens.isTruncated,
-    /** Number of credits that chains were asked for: one for each token and payments contract. */
-    asked: questions.reduce((sum, one) => sum + one.tokens.length * (1 + one.former.length), 0),
+    /**
+     * Number of questions to chains: one for each token and payments contract, and one for each credit from another
+     * chain whose receiver is not given, since the payee may be a contract there.
+     */
+    asked: questions.reduce(
+      (sum, one) => sum + one.tokens.length * (1 + one.former.length),
+      receiver ? 0 : credits.filter(({ eid }) => eid !== 0).length,
+    ),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../../config/index.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { LoopStageTimer } from '../../ops/stages.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
@@ -17,7 +18,12 @@ import {
 } from '../chain.js'
 import { fallbackIfRefused, transientError } from '../rpc/errors.js'
 import { createEvmRpc, type EvmRpc, type RpcCall } from '../rpc/evm.js'
-import { fallbackIfNoQuorum, type NodeConsumer, type RpcPoolOptions } from '../rpc/nodes.js'
+import {
+  fallbackIfNoQuorum,
+  type NodeConsumer,
+  NodesDisagreeError,
+  type RpcPoolOptions,
+} from '../rpc/nodes.js'
 import { cacheAnswerForDuration, cacheAnswersByKey } from '../rpc/served.js'
 import { readTxByTwoNodes, TOKEN_CACHE_OPTIONS, TX_STATE_CACHE_OPTIONS } from '../rpc/strangers.js'
 import { encodeClaimCalldata, encodeClaimForCalldata } from './airdrop/distributor.js'
@@ -270,9 +276,15 @@ async function withdrawalOn(
 ): Promise<UnsignedTransaction | null> {
   const receiver = to ?? bidder
   if (config.role === 'hub') return hubWithdrawalTransaction(config.contract, receiver)
-  // one node that shows the bidder's code is enough: nobody may control a contract's address on the hub
-  const codes = to ? [] : await rpc.onEveryNode((call) => isContract(call, bidder), rpc.needed)
-  return codes.includes(true)
+  // a bidder about whose code nodes contradict each other counts as a contract: nobody may control its address on the hub
+  const isOfContract =
+    !to &&
+    (await fallbackOnExpectedError(
+      rpc.quorum((call) => isContract(call, bidder)),
+      (error) => error instanceof NodesDisagreeError,
+      true,
+    ))
+  return isOfContract
     ? null
     : rpc.onOneNode((call) => spokeWithdrawalTransaction(call, config, bidder, receiver))
 }

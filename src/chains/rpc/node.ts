@@ -49,7 +49,8 @@ export const NODE_CALL_LIMITS_BY_CONSUMER: Readonly<
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
   api: STRANGERS,
-  refunds: STRANGERS,
+  // a credit waits 5 s for its chain (`CHAIN_WAIT_MS` in `refunds.ts`): a hanging node leaves time to ask another
+  refunds: { ...STRANGERS, limitMs: 3_000 },
   // clients poll the status, so a quick error about an unavailable chain is better than a late answer
   status: { ...STRANGERS, limitMs: 3_000 },
   tokens: STRANGERS,

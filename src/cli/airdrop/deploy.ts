@@ -41,7 +41,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     if (!encoded)
       throw new Error('Say --token and --ends-at: the distributor is constructed with both.')
     const config = requireConfiguredChain(airdrop.label)
-    const chain = { label: airdrop.label, chainId: config.chainId, rpc: createEvmChainRpc(config) }
+    const chain = { ...config, rpc: createEvmChainRpc(config) }
     const made = buildDistributorCreation(encoded)
     const account = signingAccountOfOptions(command)
     // a pending transaction of an earlier run would be planned again, and the distributor funded twice

@@ -53,15 +53,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
   const chains = new Map(
     desired.map(({ label }) => {
       const config = configs.get(label)!
-      return [
-        label,
-        {
-          label,
-          chainId: config.chainId,
-          rpc: createEvmChainRpc(config),
-          gasToken: config.gasToken,
-        },
-      ]
+      return [label, { ...config, rpc: createEvmChainRpc(config) }]
     }),
   )
   const desiredEids = desired.map(({ eid }) => eid)

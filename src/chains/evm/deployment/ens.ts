@@ -44,8 +44,8 @@ export function ensResolverChainOf(
 ): DeploymentChain {
   const config = chains.find((chain) => chain.chainId === chainId)
   const label = config?.label ?? String(chainId)
-  if (config) return { label, chainId, rpc: createEvmChainRpc(config) }
-  if (urls) return { label, chainId, rpc: createEvmRpc({ label, urls, chainId }) }
+  if (config) return { ...config, rpc: createEvmChainRpc(config) }
+  if (urls) return { label, chainId, local: false, rpc: createEvmRpc({ label, urls, chainId }) }
   throw new Error(
     `The chains file has no chain ${chainId}: name its nodes in \`ens\`, as \`rpcUrls\`.`,
   )

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
+import type { ChainConfig } from '../../../config/index.js'
 import { addPriceMargin } from '../../margins.js'
 import { RefusedByNodesError, RpcError } from '../../rpc/errors.js'
 import { type EvmRpc, type RpcCall, toRpcQuantity } from '../../rpc/evm.js'
@@ -11,9 +12,8 @@ import { hasTransactionSucceeded, readTransactionReceipt } from '../logs.js'
 import { broadcastTransaction } from '../signer.js'
 import { findFirstBlockWhere } from '../transactions.js'
 
-export interface DeploymentChain {
-  label: string
-  chainId: number
+export interface DeploymentChain
+  extends Pick<ChainConfig, 'label' | 'chainId' | 'local' | 'maxGasPriceWei'> {
   rpc: EvmRpc
 }
 
@@ -35,7 +35,7 @@ export async function sendDeploymentCall(
   const { rpc, chainId, label } = chain
   const { address: from } = account
   await waitUntilNoTransactionPending(chain, from)
-  const capWei = await createGasPriceCap(rpc, { local: false, maxGasPriceWei: undefined })()
+  const capWei = await createGasPriceCap(rpc, chain)()
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
     const tx = { from, to: call.to, data: call.data, value: toRpcQuantity(call.value) }
     const [estimated, balance] = await Promise.all([
@@ -46,7 +46,7 @@ export async function sendDeploymentCall(
     const fees = capGasFees(estimated, capWei)
     if (!fees)
       throw new Error(
-        `Gas on chain "${label}" costs more than ${capWei} wei, the most that is paid: run the command later.`,
+        `Gas on chain "${label}" costs more than ${capWei} wei, the most that is paid: run the command later, or raise the chain's \`maxGasPriceWei\`.`,
       )
     const gas = addPriceMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), 'gas')
     const costWei = maxTransactionCostWei(gas, fees, call.value)
