@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import { encodeFunctionData, erc20Abi, type Hex, toHex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { localTokenAbi } from '../../contracts/evm/artifacts/local/LocalToken.js'
@@ -45,10 +45,7 @@ beforeAll(async () => {
     world.pool,
     accounts.map((address) => ({ address, amount: 100n })),
   )
-  const mint = { functionName: 'mint', args: [funder.address, 10n * TOTAL] } as const
-  const data = encodeFunctionData({ abi: localTokenAbi, ...mint })
-  const minted = await walletClient(OWNER).sendTransaction({ to: token, data })
-  await waitForReceipt(publicClient, minted)
+  await mint(funder.address, 10n * TOTAL)
   terms = {
     owner: fromHex(world.wallet(OWNER).address as Hex),
     token: fromHex(token),
@@ -71,6 +68,12 @@ const useNodes = (...rpcUrls: string[]) =>
     join(home, 'chains.json'),
     JSON.stringify({ chains: [{ ...world.section, rpcUrls }] }),
   )
+const mint = async (to: Hex, amount: bigint) => {
+  const data = encodeFunctionData({ abi: localTokenAbi, functionName: 'mint', args: [to, amount] })
+  const { walletClient } = chainAt(world.anvil.rpcUrl, HUB_CHAIN_ID)
+  const hash = await walletClient(OWNER).sendTransaction({ to: token, data })
+  await waitForReceipt(world.public, hash)
+}
 const transferOf = (to: Hex, amount: bigint) =>
   encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amount] })
 const balanceOf = (holder: Hex) =>
@@ -85,8 +88,56 @@ const distributorOf = async (): Promise<Hex> => {
   return `0x${distributor!.toString('hex')}`
 }
 
+/** A node that answers questions for the distributor's balance with `amount`. */
+const nodeWithBalance = (distributor: Hex, amount: bigint) =>
+  startRpcProxy(world.anvil.rpcUrl, async (_, body) =>
+    asksBalance(distributor, body)
+      ? (answer) => JSON.stringify({ ...JSON.parse(answer), result: toHex(amount, { size: 32 }) })
+      : undefined,
+  )
+const asksBalance = (holder: Hex, body: string) =>
+  body.toLowerCase().includes(`70a08231${holder.slice(2).toLowerCase().padStart(64, '0')}`)
+const nonceOf = () => world.public.getTransactionCount({ address: funder.address })
+const deploy = (changes: Partial<typeof terms> = {}) =>
+  deployDistributor(airdrop.community, { ...terms, ...changes })
+
+it('refuses to take an empty distributor for funded because one node of two says so', async () => {
+  await deploy({ fund: false })
+  const distributor = await distributorOf()
+  const lying = await nodeWithBalance(distributor, TOTAL)
+  useNodes(lying.url, world.anvil.rpcUrl)
+  await expect(deploy()).rejects.toThrow(/has (300 or 0|0 or 300) of the token/)
+  await lying.stop()
+  useNodes(world.anvil.rpcUrl)
+  expect(await balanceOf(distributor)).toBe(0n)
+})
+
+it('sends nothing where another run funded the distributor before the yes', async () => {
+  const distributor = await distributorOf()
+  const before = await world.test.snapshot()
+  let questions = 0
+  const node = await startRpcProxy(world.anvil.rpcUrl, async (_, body) => {
+    if (asksBalance(distributor, body) && ++questions === 2) await mint(distributor, TOTAL)
+    return undefined
+  })
+  useNodes(node.url)
+  await expect(deploy()).rejects.toThrow('the steps changed meanwhile: run this again')
+  await node.stop()
+  useNodes(world.anvil.rpcUrl)
+  expect(await balanceOf(distributor)).toBe(TOTAL)
+  await world.test.revert({ id: before })
+})
+
+it('sends the whole total to an empty distributor, once', async () => {
+  const distributor = await distributorOf()
+  const before = await world.test.snapshot()
+  await deploy()
+  await deploy()
+  expect(await balanceOf(distributor)).toBe(TOTAL)
+  await world.test.revert({ id: before })
+})
+
 it('waits for the transfer of an earlier run, and does not send it again', async () => {
-  await deployDistributor(airdrop.community, { ...terms, fund: false })
   const distributor = await distributorOf()
   await world.test.setAutomine(false)
   const raw = await funder.signTransaction({
@@ -95,12 +146,14 @@ it('waits for the transfer of an earlier run, and does not send it again', async
     to: token,
     data: transferOf(distributor, TOTAL),
     gas: 100_000n,
-    nonce: await world.public.getTransactionCount({ address: funder.address }),
+    nonce: await nonceOf(),
     maxFeePerGas: 10n ** 10n,
     maxPriorityFeePerGas: 10n ** 9n,
   })
   const hash = await world.public.sendRawTransaction({ serializedTransaction: raw })
-  const again = deployDistributor(airdrop.community, terms)
+  // without --fund there is nothing to send, so it does not wait
+  await deploy({ fund: false })
+  const again = deploy()
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   await world.test.setAutomine(true)
   await world.test.mine({ blocks: 1 })
@@ -109,8 +162,36 @@ it('waits for the transfer of an earlier run, and does not send it again', async
   expect(await balanceOf(distributor)).toBe(TOTAL)
 })
 
-it('counts what was claimed as funded', async () => {
+it('refuses where one node of two does not show the balance', async () => {
   const distributor = await distributorOf()
+  const behind = await nodeWithBalance(distributor, 0n)
+  useNodes(behind.url, world.anvil.rpcUrl)
+  await expect(deploy()).rejects.toThrow('send what is missing of 300 by hand')
+  await behind.stop()
+  useNodes(world.anvil.rpcUrl)
+  expect(await balanceOf(distributor)).toBe(TOTAL)
+})
+
+it('funds no second distributor, of other terms', async () => {
+  const distributor = await distributorOf()
+  const nonce = await nonceOf()
+  const refused = `${distributor} is recorded, and these terms make 0x`
+  await expect(deploy({ endsAt: terms.endsAt! + 1 })).rejects.toThrow(refused)
+  expect(await nonceOf()).toBe(nonce)
+})
+
+it('does not replace tokens that were claimed, though the claim was not seen', async () => {
+  const distributor = await distributorOf()
+  await world.test.impersonateAccount({ address: distributor })
+  await world.test.setBalance({ address: distributor, value: 10n ** 18n })
+  const data = transferOf(accounts[1] as Hex, 100n)
+  const paid = await world.test.sendUnsignedTransaction({ from: distributor, to: token, data })
+  await waitForReceipt(world.public, paid)
+  await expect(deploy()).rejects.toThrow('has 200 of the token')
+  expect(await balanceOf(distributor)).toBe(TOTAL - 100n)
+})
+
+it('refuses after a claim: to fund, and to deploy with other terms', async () => {
   const [watched] = await readWatchedAirdrops(world.pool, 'mainnet', '1')
   const claim = {
     index: 1,
@@ -121,27 +202,20 @@ it('counts what was claimed as funded', async () => {
     receiver: storedOf(accounts[1]!),
   }
   await inTransaction(world.pool, (client) => storeClaims(client, watched!, [claim], null))
-  await world.test.impersonateAccount({ address: distributor })
-  await world.test.setBalance({ address: distributor, value: 10n ** 18n })
-  const data = transferOf(accounts[1] as Hex, 100n)
-  const paid = await world.test.sendUnsignedTransaction({ from: distributor, to: token, data })
-  await waitForReceipt(world.public, paid)
-  await deployDistributor(airdrop.community, terms)
-  expect(await balanceOf(distributor)).toBe(TOTAL - 100n)
+  const nonce = await nonceOf()
+  await expect(deploy()).rejects.toThrow(
+    'of its claims 1 were seen: send what is missing of 300 by hand',
+  )
+  for (const fund of [true, false])
+    await expect(deploy({ fund, endsAt: terms.endsAt! + 1 })).rejects.toThrow(
+      'claimed already: its distributor stays',
+    )
+  expect(await nonceOf()).toBe(nonce)
 })
 
-it('sends nothing because one node of two shows an earlier balance', async () => {
-  const distributor = await distributorOf()
-  const balance = await balanceOf(distributor)
-  const ofDistributor = distributor.slice(2).toLowerCase()
-  const behind = await startRpcProxy(world.anvil.rpcUrl, async (method, body) =>
-    method === 'eth_call' &&
-    body.toLowerCase().includes(`70a08231${ofDistributor.padStart(64, '0')}`)
-      ? (answer) => JSON.stringify({ ...JSON.parse(answer), result: `0x${'0'.repeat(64)}` })
-      : undefined,
-  )
-  useNodes(behind.url, world.anvil.rpcUrl)
-  await deployDistributor(airdrop.community, terms)
-  await behind.stop()
-  expect(await balanceOf(distributor)).toBe(balance)
+it('names no later time once the deployed distributor has ended', async () => {
+  await world.test.setNextBlockTimestamp({ timestamp: BigInt(terms.endsAt!) })
+  await world.test.mine({ blocks: 1 })
+  await expect(deploy()).rejects.toThrow('The airdrop has ended')
+  await expect(deploy({ fund: false })).resolves.toBeUndefined()
 })

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { AirdropClaim } from '../generated/client.js'
-import { prepareSingleValue, prepareStatement } from '../journal/partitions.js'
+import { prepareStatement } from '../journal/partitions.js'
 import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
 import { type DecodedRow, execute, prepared } from '../pg/rows.js'
 import {
@@ -22,12 +22,6 @@ export type ClaimOnChain = Omit<DecodedRow<AirdropClaim>, 'network' | 'airdrop' 
 export const readWatchedAirdrops = prepareStatement<WatchedAirdrop, [label: string]>(
   prepared(`SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
     FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`),
-)
-
-/** Sum of the allocations of an airdrop whose claims were seen on chain, base units. */
-export const readClaimedAmount = prepareSingleValue<bigint, [airdrop: number]>(
-  `SELECT coalesce(sum(a.amount), 0) FROM airdrop_claims c JOIN airdrop_allocations a USING (network, airdrop, index)
-    WHERE network = $1 AND airdrop = $2`,
 )
 
 /** A range of confirmed blocks that begins at an airdrop's cursor. */
