@@ -102,7 +102,7 @@ export class FairQueue {
   }
 }
 
-// loops over the maps themselves: in a full queue each refusal looks at up to 16,000 addresses, and copies would take
+// loops over the maps themselves: in a full queue each refusal reads up to 16,000 addresses, and copies would take
 // four times as long
 
 function sizeOf(wallets: Wallets): number {
