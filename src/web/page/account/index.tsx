@@ -1,5 +1,4 @@
 import type { ComponentType } from 'preact'
-import { useLayoutEffect } from 'preact/hooks'
 import type { AccountPageName } from '../../paths.js'
 import { chainName } from '../lib/format.js'
 import { readChains } from '../lib/money.js'
@@ -66,12 +65,6 @@ export default function AccountPages({ part }: { part: AccountPageName }) {
 
 function AccountPageView({ page }: { page: AccountPageName }) {
   const { session, isEnded, message, problem, signOut } = useAccount()
-  useLayoutEffect(() => {
-    // scroll to the tab: a narrow screen shows only some of them
-    document
-      .querySelector(`.tabs [href^="/@${page}"]`)
-      ?.scrollIntoView({ block: 'nearest', inline: 'center' })
-  }, [page])
   const { title, Page, intro } = PAGES[page]
   useTitle(title)
   return (

@@ -131,10 +131,10 @@ export const VerifiedBadge = ({ isVerified }: { isVerified: boolean | undefined 
 
 /** Badges of a wallet: whether it is verified, and by which public evidence. Without evidence there is no second badge. */
 export const WalletBadges = ({ isVerified, evidence }: Pick<Wallet, 'isVerified' | 'evidence'>) => (
-  <>
+  <span class="badges">
     <VerifiedBadge isVerified={isVerified} />
     {evidence !== undefined && evidence !== 'unsigned' && <Badge kind="good">{evidence}</Badge>}
-  </>
+  </span>
 )
 
 /** A part of a page under its heading. */
