@@ -206,6 +206,7 @@ describe('a bid from a spoke that came too late', () => {
       const context = { ...at.context, chains: [port] }
       const answer = await refundsOfAddress(context, at.addressOf(6), undefined)
       await hanging.stop()
+      await at.pool.query('DELETE FROM hub_credits WHERE wallet = $1', [stored])
       expect(answer.unavailable).toEqual([])
       expect(answer.refunds).toMatchObject([{ eid: SPOKE_EID, transaction: { type: 'evm' } }])
     },
