@@ -45,6 +45,19 @@ const ownFetch: Plugin = {
   },
 }
 
+/**
+ * Leaves out parts of libraries that no code of ours runs: Express's parsers of bodies, whose tables of character sets are
+ * half of it, and the tracing of prom-client's exemplars. A start would read their text and keep it in memory.
+ */
+const withoutUnused: Plugin = {
+  name: 'without-unused',
+  setup({ onResolve, onLoad }) {
+    const filter = /^(?:body-parser|@opentelemetry\/api)$/
+    onResolve({ filter }, ({ path }) => ({ path, namespace: 'unused' }))
+    onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: 'module.exports = {}' }))
+  },
+}
+
 /** Leaves out zod's messages in other languages: fifty languages are half of zod, which is read at every start. */
 const inEnglish: Plugin = {
   name: 'in-english',
@@ -65,7 +78,7 @@ export const LIBRARIES = {
   ...BUNDLED,
   banner: { js: REQUIRE },
   define: NAVIGATOR,
-  plugins: [ownFetch, inEnglish],
+  plugins: [ownFetch, inEnglish, withoutUnused],
 }
 
 const isLibrary = (name: string): boolean =>
@@ -118,6 +131,9 @@ export async function bundleLibraries(folder: string): Promise<void> {
     outExtension: { '.js': '.mjs' },
     chunkNames: 'shared-[hash]',
     ...LIBRARIES,
+    // a process keeps the text of its modules in memory; the limit keeps lines short in the reports of crashes
+    minifyWhitespace: true,
+    lineLimit: 120,
     external: EXTERNAL,
     metafile: true,
   })

@@ -8,7 +8,7 @@ import { ripemd160 } from '@noble/hashes/legacy.js'
 import { sha256 as sha256Of } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { base58 } from '@scure/base'
-import { bytesToHex, utf8Of } from '../src/client/bytes.js'
+import { bytesToHex, decodeUtf8 } from '../src/client/bytes.js'
 import { fromBase64, toBase64 } from '../src/registry/transparencyLog/note.js'
 
 type Encoding = 'utf8' | 'hex' | 'base64' | 'latin1'
@@ -21,7 +21,7 @@ class Bytes extends Uint8Array {
     if (encoding === 'base64') return toBase64(bytes)
     if (encoding === 'latin1')
       return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
-    return utf8Of(bytes)
+    return decodeUtf8(bytes)
   }
 
   equals(other: Uint8Array): boolean {

@@ -18,7 +18,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { readConfig } from '../src/config/index.js'
 import { startDaemon } from '../src/daemon/index.js'
-import { createLog } from '../src/ops/logger/logger.js'
+import { createLogger } from '../src/ops/logger/logger.js'
 import { startPostgres } from '../src/testing/processes/postgres.js'
 import { LOCAL_SECRET_KEYS } from '../src/testing/stackParts.js'
 import { signIn } from '../test/support/signIn.js'
@@ -134,7 +134,7 @@ async function startRole(home: string, databaseUrl: string, role: 'index' | 'api
     OPS_PORT: '0',
     DRAIN_SECONDS: '0',
   })
-  return startDaemon(config, createLog({ level: 'error' }))
+  return startDaemon(config, createLogger({ level: 'error' }))
 }
 
 /** Functions that wait for the next commit with a journal entry, resolved in the turn in which its answer arrives. */

@@ -18,7 +18,7 @@ import { SERVICE_VERSION } from './ops/version.js'
 /** Commands that read no `.env` of a deployment: two run a test network, and `init` writes the file `.env`. */
 const WITHOUT_FILE = ['dev', 'rehearse', 'init']
 
-/** Hook before a command: sets environment variables that are not set yet from `.env` in the current folder. */
+/** Hook that runs before a command: reads the file `.env` and sets the variables that are not set yet. */
 async function loadEnvFileFor(command: Command): Promise<void> {
   let outermost = command
   while (outermost.parent?.parent) outermost = outermost.parent

@@ -64,6 +64,10 @@ const code = (text: string, shows = ''): string =>
 const card = (title: string, content: string): string =>
   `<section class="card" aria-label="${title}"><div class="card-head"><h2>${title}</h2></div>${content}</section>`
 
+/** Markup of a sentence, in which names stand between backticks. */
+const prose = (text: string): string =>
+  escapeMarkup(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+
 /** The content of `/docs` for a version. */
 function referenceContent(described: OpenAPIObject, version: (typeof VERSIONS)[number]): string {
   const tabs = VERSIONS.map(
@@ -73,7 +77,7 @@ function referenceContent(described: OpenAPIObject, version: (typeof VERSIONS)[n
   const guides = Object.entries(GUIDES).map(
     ([file, title]) => `<li><a href="/docs/guides/${file}">${title}</a></li>`,
   )
-  const about = `<p>${escapeMarkup(described.info.description ?? '')}</p>
+  const about = `<p>${prose(described.info.description ?? '')}</p>
 <p><a href="${version.document}">${version.document}</a> has the same for programs (OpenAPI 3.1).</p>
 <div class="form"><label class="field">Find a route <input id="find"></label>
 <label class="field">Authentication key, for routes that take one <input id="key" autocomplete="off"></label></div>`
@@ -98,8 +102,8 @@ function routeMarkup(document: OpenAPIObject, route: Route): string {
   const field = `<label class="field">Body <textarea rows="${rows}" spellcheck="false">${escapeMarkup(text)}</textarea></label>`
   const send = `<p><button type="button" class="plain">Send</button></p><div aria-live="polite" class="answer"><pre><code data-shows="answer"></code></pre></div>`
   return `<details class="card route" data-method="${method}" data-path="${path}"${hasKey ? ' data-key' : ''}>
-<summary><h3><span class="badge">${method.toUpperCase()}</span> <code>${path}</code></h3><span class="soft">${escapeMarkup(summary)}${deprecated ? ' (deprecated)' : ''}</span></summary>
-<div id="${id}">${description ? `<p>${escapeMarkup(description)}</p>` : ''}
+<summary><h3><span class="badge">${method.toUpperCase()}</span> <code>${path}</code></h3><span class="soft">${prose(summary)}${deprecated ? ' (deprecated)' : ''}</span></summary>
+<div id="${id}">${description ? `<p>${prose(description)}</p>` : ''}
 <div class="form">${parametersOf(document, route)
     .map((one) => parameterMarkup(document, one))
     .join('')}${content ? field : ''}</div>${isStream ? '' : send}
@@ -121,7 +125,7 @@ function parameterMarkup(
   { name, required, description = '', schema, in: place }: ParameterObject,
 ): string {
   const value = required ? String(exampleOfSchema(document, schema!)) : ''
-  return `<label class="field"><span><code>${name}</code> ${required ? '' : '(optional)'}</span><input name="${name}" data-in="${place}" value="${escapeMarkup(value)}">${description && `<small>${escapeMarkup(description)}</small>`}</label>`
+  return `<label class="field"><span><code>${name}</code> ${required ? '' : '(optional)'}</span><input name="${name}" data-in="${place}" value="${escapeMarkup(value)}">${description && `<small>${prose(description)}</small>`}</label>`
 }
 
 function answerMarkup(document: OpenAPIObject, status: string, response: ResponseObject): string {
@@ -130,5 +134,5 @@ function answerMarkup(document: OpenAPIObject, status: string, response: Respons
     ([type, { schema }]) =>
       `${type === JSON_TYPE ? '' : `<p class="soft">${type}</p>`}${code(schemaTypeText(document, schema!))}`,
   )
-  return `<h4>${status} <span class="soft">${escapeMarkup(description)}</span></h4>${Number(status) < 400 ? types.join('') : ''}`
+  return `<h4>${status} <span class="soft">${prose(description)}</span></h4>${Number(status) < 400 ? types.join('') : ''}`
 }

@@ -3,7 +3,7 @@ import type { EnsGateway } from '../ens/gateway.js'
 import { okAnswer } from './http/answer.js'
 import type { Context } from './http/context.js'
 import { ApiError } from './http/errors.js'
-import { route } from './http/route.js'
+import { declareRoute } from './http/route.js'
 import { okResponses, z } from './http/schema.js'
 import { ENS_PRICE } from './limits/costs.js'
 import { nameUrls } from './names/names.js'
@@ -42,32 +42,31 @@ const about = {
 }
 
 /**
- * Routes of the ENS gateway, as ERC-3668 clients call them: GET with the data in the URL, or POST with the data in a
- * body.
+ * Routes of the ENS gateway for ERC-3668 clients: GET with the data in the URL, or POST with the data in a body.
  * @param ens null where no ENS name is served
  */
 export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [
-  route.get('/ens/:sender/:data.json', {
-    bad: {
+  declareRoute.get('/ens/:sender/:data.json', {
+    refusedSample: {
       what: 'a text that is no call',
       params: () => ({ data: 'x' }),
       error: 'invalid_request',
     },
     example: { status: 400 },
     ...about,
-    costliest: {},
+    costliestSample: {},
     params: gatewayCall,
     handle: ({ params }, context) => answered(ens, siteUrl, context, params),
   }),
-  route.post('/ens', {
-    bad: {
+  declareRoute.post('/ens', {
+    refusedSample: {
       what: 'a text that is no call',
       body: ({ owner }) => ({ sender: owner, data: 'x' }),
       error: 'invalid_request',
     },
     example: { status: 400 },
     ...about,
-    costliest: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
+    costliestSample: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
     body: gatewayCall,
     handle: ({ body }, context) => answered(ens, siteUrl, context, body),
   }),

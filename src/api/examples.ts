@@ -1,8 +1,8 @@
 import type { RequestExample } from './http/route.js'
 
 /**
- * Example values in the OpenAPI documents. They exist in the local world (the test network on one machine), where a
- * test sends them: a seeded name, its wallet, a community without a price and a community with one.
+ * Example values in the OpenAPI documents: a seeded name, its wallet, a community without a price and a community with
+ * a price. A test sends the examples to the local world (the test network on one machine), which has these values.
  */
 export const EXAMPLE_NAME = 'seedling'
 export const EXAMPLE_OWNER = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
@@ -25,7 +25,7 @@ export const expiredProofExample = {
     wallet: EXAMPLE_OWNER,
   },
 }
-/** The wallet is of another kind than its proof. */
+/** The wallet's kind differs from the type of the proof. */
 export const proofOfWrongTypeExample = { ...expiredProofExample.body, type: 'bitcoin' }
 export const walletsExample = [
   { address: EXAMPLE_WALLET, name: 'cold' },

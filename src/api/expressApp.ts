@@ -5,26 +5,26 @@ import { type Answer, answerOfJsonBytes, toHttpMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
-import { forCredentials, isTrpcUrl, trpcErrorAnswer } from './http/trpc.js'
+import { isTrpcUrl, trpcErrorAnswer, withCredentialHeaders } from './http/trpc.js'
 import type { OpenApiDocuments } from './routes.js'
 import type { HttpExchange } from './serving/exchange.js'
 import { decodePathPart } from './serving/router.js'
 import type { RouteServerOptions } from './serving/serve.js'
 import { fallbackLookupAnswer } from './v0.1/fallbacks.js'
 import {
-  asksForPage,
   assetAnswer,
-  fileAnswer,
   guidePageAnswer,
   indexAnswer,
-  llmsAnswer,
+  isPageRequest,
+  llmsTxtAnswer,
   pageAnswer,
+  pageFileAnswer,
   profileRoute,
-  robotsAnswer,
-  securityAnswer,
+  robotsTxtAnswer,
+  securityTxtAnswer,
 } from './webPage.js'
 
-/** Headers of a refused request that are read in the time of a look-up. */
+/** Reading this many headers of a refused request takes as long as one look-up. */
 const HEADERS_PER_UNIT = 500
 
 /** Route label of requests that match no route. */
@@ -55,7 +55,9 @@ export function createExpressApp(
     const meter = gate.ofAddress(exchange)
     const { url = '', headers } = exchange.req
     const messageOf = (answer: Answer) =>
-      isTrpcUrl(url) ? forCredentials(toHttpMessage(answer), headers.origin) : toHttpMessage(answer)
+      isTrpcUrl(url)
+        ? withCredentialHeaders(toHttpMessage(answer), headers.origin)
+        : toHttpMessage(answer)
     try {
       meter.spend(units)
       finish(exchange, messageOf(answerOf()), meter.fields())
@@ -81,24 +83,24 @@ export function createExpressApp(
   }
   add('/', ({ req }) => indexAnswer(req))
   add('/assets/:build/:file', ({ req, params }) => assetAnswer(req, params))
-  add('/robots.txt', robotsAnswer)
-  add('/llms.txt', llmsAnswer)
-  add('/.well-known/security.txt', securityAnswer)
-  add('/docs', ({ req }) => fileAnswer(referencePage(req.url ?? ''), req))
+  add('/robots.txt', robotsTxtAnswer)
+  add('/llms.txt', llmsTxtAnswer)
+  add('/.well-known/security.txt', securityTxtAnswer)
+  add('/docs', ({ req }) => pageFileAnswer(referencePage(req.url ?? ''), req))
   add('/docs/guides/:file', ({ req, params }) => guidePageAnswer(req, params))
   app.get(profileRoute.path, (req, res) => {
     const exchange = ofExpress(req, res, profileRoute.path)
-    if (asksForPage(req)) serve(exchange, () => pageAnswer(req)!)
+    if (isPageRequest(req)) serve(exchange, () => pageAnswer(req)!)
     else serveRoute(profileRoute, exchange)
   })
   /**
-   * Answers a CORS preflight. A preflight above the rate limit gets its normal response too, because a page could not
+   * Answers a CORS preflight. A preflight above the rate limit also gets its normal response, because a page could not
    * read an error. `Retry-After` lets a proxy end the client's connection.
    */
   const servePreflight = (exchange: HttpExchange): void => {
     const headers = preflightHeaders(exchange.req.headers)
     try {
-      // preflights have a bucket of their own per address
+      // preflights have a separate bucket per address
       gate.ofAddress(exchange, 'preflights of ').spend(1)
     } catch (thrown) {
       headers.push('retry-after', toApiError(thrown).headers?.['retry-after'] ?? '1')
@@ -117,14 +119,14 @@ export function createExpressApp(
     if (req.method === 'OPTIONS') servePreflight(ofExpress(req, res, NONE))
     else serveNone(req, res)
   })
-  // an error handler has four parameters; Express itself reports paths that can't be decoded
+  // an error handler has four parameters. Express itself calls it for paths that cannot be decoded
   app.use((_error: unknown, req: Request, res: Response, _next: NextFunction) =>
     serveNone(req, res),
   )
   return app
 }
 
-/** A refusal in the form of the routes below the request's path. */
+/** A refusal in the error format of the routes that share the path's prefix. */
 const refusalAnswer = (url: string, error: ApiError): Answer =>
   isTrpcUrl(url) ? trpcErrorAnswer(error, new URL(url, 'http://x').pathname) : errorAnswer(error)
 

@@ -1,6 +1,6 @@
 import type { ClaimPermissionSigner, PaymentReleaseSigner } from '../chains/chain.js'
 import type { EnsGateway } from '../ens/gateway.js'
-import type { PrimaryNameReader } from '../ens/primary.js'
+import type { PrimaryNameTransactionsBuilder } from '../ens/primary.js'
 import { SERVICE_VERSION } from '../ops/version.js'
 import { ensRoutes } from './ens.js'
 import type { FeedStreams } from './feed/stream.js'
@@ -33,7 +33,7 @@ import { trpcRoutes } from './v1/trpc.js'
 import { walletRoutes } from './v1/wallets.js'
 import { nameImageAndPageRoutes } from './webPage.js'
 
-/** What single routes need in addition to the context of every request. */
+/** Services that some routes need in addition to the context of every request. */
 export interface RouteServices {
   streams: FeedStreams
   longPolls: LongPolls
@@ -48,19 +48,19 @@ export interface RouteServices {
   /** Gateway of ENS; null where no ENS name is served. */
   ens: EnsGateway | null
   /** Transactions for primary names in ENS; null where no ENS name is served. */
-  primaryNames: PrimaryNameReader | null
+  primaryNames: PrimaryNameTransactionsBuilder | null
 }
 
 /** Routes by the tag under which the OpenAPI documents list them. */
 type Tagged = Readonly<Record<string, readonly Route[]>>
 
-/** Marks look-ups: their responses carry the block that they reflect. */
+/** Marks look-ups. Responses of look-ups carry the block that they reflect. */
 const lookups = (routes: readonly Route[]) =>
   routes.map((route): Route => (route.auth === 'required' ? route : { ...route, isLookup: true }))
 
 /**
- * Routes whose body may select the network, and the list of all networks. They handle a network that is not deployed
- * themselves.
+ * Routes that check in their handlers whether the network is deployed: routes whose body may select the network, and
+ * the list of all networks.
  */
 const OF_BODY = new Set([
   '/v1/networks',
@@ -68,7 +68,9 @@ const OF_BODY = new Set([
   ...quoteRoutes.map(({ path }) => path),
 ])
 
-/** Marks routes that ask about the network that the query selects. They are refused where it is not deployed. */
+/**
+ * Marks routes that serve the network that the query selects. A request for a network that is not deployed is refused.
+ */
 const onNetwork = (routes: readonly Route[]): Route[] =>
   routes.map((route) => {
     if (OF_BODY.has(route.path)) return route
@@ -76,7 +78,10 @@ const onNetwork = (routes: readonly Route[]): Route[] =>
     return { ...route, errors: [...errors], isOfOneNetwork: true }
   })
 
-/** Marks routes that a mirror of another service's event feed cannot answer: they need more data, or write. */
+/**
+ * Marks routes that a mirror of another service's event feed refuses, because they need more data than the feed has, or
+ * write data.
+ */
 const notOnMirror = (routes: readonly Route[]): Route[] =>
   routes.map((route) => (route.path === '/v1/networks' ? route : { ...route, isNotOnMirror: true }))
 
@@ -121,10 +126,10 @@ const v01Routes = ({ siteUrl }: RouteServices): Tagged => ({
 const documentOf = (tagged: Tagged, title: string, description: string) => () =>
   openApiDocument(tagged, { title, version: SERVICE_VERSION, description })
 
-/** OpenAPI documents by the path that serves each. Making one takes 50 ms. */
+/** OpenAPI documents, each by the path of its route. Making a document takes 50 ms. */
 export type OpenApiDocuments = Readonly<Record<string, () => object>>
 
-/** Creates every route, in the order in which Express tries them, and the documents about them. */
+/** Creates every route, in the order of matching, and the OpenAPI documents of the routes. */
 export function createRoutes(services: RouteServices) {
   const v1 = v1Routes(services)
   const v01 = v01Routes(services)

@@ -1,10 +1,10 @@
 import type { RequestListener, Server } from 'node:http'
 import { ChangeNotifications } from '../push/changeNotifications.js'
 import { FeedTail } from '../push/feedTail.js'
-import { MAX_FEED_STREAMS, MAX_LONG_POLLS, placesFor } from '../push/longRequests.js'
-import { createPageQueue } from '../push/streams.js'
+import { createLongRequestLimiter, MAX_FEED_STREAMS, MAX_LONG_POLLS } from '../push/longRequests.js'
+import { createPageReadQueue } from '../push/streams.js'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
-import type { Network } from '../registry/primitives/network.js'
+import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createExpressApp } from './expressApp.js'
 import { readFeedForDelivery } from './feed/feed.js'
 import { checkRequestHeaders } from './guard/requestHeaders.js'
@@ -37,7 +37,7 @@ export interface ApiDeps
   extends ContextDeps,
     Pick<ResponseSenderDeps, 'log' | 'metrics' | 'failed' | 'onOwnError'>,
     Partial<Pick<RouteServices, keyof typeof NO_KEYS>> {
-  /** Wakes long polls and streams. Without it they poll. */
+  /** Wakes long polls and streams. Without notifications, long polls and streams poll the database. */
   notifications?: ChangeNotifications
   /** Public URL of the site, the base of profile and picture URLs. Default: http://localhost */
   siteUrl?: string
@@ -49,7 +49,7 @@ export interface ApiDeps
   trustProxy?: number | readonly string[]
   /** Time for which a connection without a request stays open. Default 65 s. */
   keepAliveMs?: number
-  /** Connections at once; default 10,000. */
+  /** Maximum number of open connections. Default 10,000. */
   maxConnections?: number
 }
 
@@ -59,11 +59,14 @@ export type Api = ReturnType<typeof createApi>
 export function createApi(deps: ApiDeps) {
   const { notifications = new ChangeNotifications(), limits = null } = deps
   const contexts = createRequestContexts(deps)
-  const longPolls = { notifications, places: placesFor(MAX_LONG_POLLS, limits !== null) }
+  const longPolls = {
+    notifications,
+    places: createLongRequestLimiter(MAX_LONG_POLLS, limits !== null),
+  }
   const streams = {
-    places: placesFor(MAX_FEED_STREAMS, limits !== null),
+    places: createLongRequestLimiter(MAX_FEED_STREAMS, limits !== null),
     tail: new FeedTail({ pool: deps.pool, notifications, onOwnError: deps.onOwnError }),
-    pages: createPageQueue(),
+    pages: createPageReadQueue(),
     ended: notifications.ended,
   }
   const { routes, documents } = createRoutes({
@@ -88,14 +91,14 @@ export function createApi(deps: ApiDeps) {
   const shell = createExpressApp(serving, serveRoute, documents, deps.trustProxy ?? 0, (url) =>
     METHODS.filter((method) => match({ method, url })),
   )
-  // the page of a name matches any one-part path, so the Express app serves it after its documents
+  // the page of a name matches any one-part path, so the Express app serves that page after the documents
   const match = createRouter([
     ...routes.filter((route) => route !== profileRoute),
     ...(deps.moreRoutes ?? []),
   ])
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
-    // closed for too many pipelined requests, of which Node still hands over the rest
+    // the socket is destroyed after too many pipelined requests, but Node still emits the rest of them
     if (req.socket.destroyed) return
     req.url = normalizeUrl(req.url ?? '')
     const matched = checkRequestHeaders(req) ? null : match(req)
@@ -121,14 +124,15 @@ export function createApi(deps: ApiDeps) {
       closeUnused = applySocketLimits(server, deps.maxConnections)
     },
     /** Number of signed changes in the queues. */
-    changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
+    changesWaiting: (): number =>
+      NETWORKS.reduce((sum, network) => sum + contexts[network].changes[network].size, 0),
     /** Number of long polls and of open streams. */
     openLongRequests: () => ({
       waits: longPolls.places.taken,
       streams: streams.places.taken,
     }),
     /**
-     * Ends all long polls and streams, since this process stops soon. Long polls and streams that begin later end at
+     * Ends all long polls and streams, because this process stops soon. Long polls and streams that start later end at
      * once.
      */
     release(): void {

@@ -19,7 +19,7 @@ import {
 import { isApiPath } from '../web/paths.js'
 import { type Answer, answerOfType, okAnswer } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
-import { route } from './http/route.js'
+import { declareRoute } from './http/route.js'
 import { z } from './http/schema.js'
 import { SEVERAL_STATEMENTS_PRICE } from './limits/costs.js'
 import { INVALID_NAME_MESSAGE, requireName } from './names/names.js'
@@ -35,21 +35,21 @@ const INDEX = okAnswer(
 /** Response of `/`: the page for browsers, JSON for any other client. */
 export const indexAnswer = (req: PageRequest): Answer => pageAnswer(req) ?? INDEX
 
-/** The page of a path, for browsers, which accept `text/html`; null where the API answers. */
+/** The page of a path for browsers, which accept `text/html`. Null for other clients and for paths of the API. */
 export function pageAnswer(req: PageRequest): Answer | null {
-  const page = asksForPage(req) ? pageOfUrl(req.url ?? '') : null
+  const page = isPageRequest(req) ? pageOfUrl(req.url ?? '') : null
   return page && browserAnswer(page.file, req, page.isFound)
 }
 
-/** Whether a request gets a page: a browser's, for a path outside the API. */
-export const asksForPage = (req: PageRequest): boolean =>
+/** True for a browser's request of a path outside the API. */
+export const isPageRequest = (req: PageRequest): boolean =>
   isBrowser(req) && !isApiPath((req.url ?? '').split('?', 1)[0]!)
 
 const isBrowser = ({ method, headers }: PageRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && Boolean(headers.accept?.includes('text/html'))
 
 const browserAnswer = (file: PageFile, req: PageRequest, isFound: boolean): Answer =>
-  fileAnswer(file, req, { status: isFound ? 200 : 404, vary: 'accept, accept-encoding' })
+  pageFileAnswer(file, req, { status: isFound ? 200 : 404, vary: 'accept, accept-encoding' })
 
 /** Answer with a file of the pages. */
 export function assetAnswer(
@@ -58,7 +58,7 @@ export function assetAnswer(
 ): Answer {
   const asset = typeof build === 'string' && typeof file === 'string' ? pageFile(build, file) : null
   return asset
-    ? fileAnswer(asset, req)
+    ? pageFileAnswer(asset, req)
     : errorAnswer(new ApiError('not_found', 'The page has no such file now: load it again.'))
 }
 
@@ -82,13 +82,13 @@ const PLAIN = 'text/plain; charset=utf-8'
 /** Cache headers of responses that only a release changes. */
 const DAILY = { 'cache-control': 'public, max-age=86400' } as const
 
-export const robotsAnswer = (): Answer => answerOfType(PLAIN, ROBOTS_TXT, DAILY)
+export const robotsTxtAnswer = (): Answer => answerOfType(PLAIN, ROBOTS_TXT, DAILY)
 
-/** Answer that leads programs with a language model to the documents (llmstxt.org). */
-export const llmsAnswer = (): Answer =>
+/** Answer with the file `llms.txt`, an index of the documents for language models (llmstxt.org). */
+export const llmsTxtAnswer = (): Answer =>
   answerOfType(PLAIN, readFileSync(new URL('../llms.txt', GUIDES), 'utf8'), DAILY)
 
-export function securityAnswer(): Answer {
+export function securityTxtAnswer(): Answer {
   const text = securityText()
   if (text !== null) return answerOfType(PLAIN, text, DAILY)
   return errorAnswer(new ApiError('not_found', 'The operator has set no SECURITY_CONTACT.'))
@@ -96,7 +96,7 @@ export function securityAnswer(): Answer {
 
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/
 
-export function fileAnswer(
+export function pageFileAnswer(
   file: PageFile,
   { headers }: PageRequest,
   { status = 200, vary = 'accept-encoding' } = {},
@@ -117,8 +117,8 @@ export function fileAnswer(
 const TYPE = 'image/svg+xml'
 const PNG_TYPE = 'image/png'
 
-const image = route.get('/image/:name.svg', {
-  costliest: {},
+const image = declareRoute.get('/image/:name.svg', {
+  costliestSample: {},
   summary: 'The picture of a name',
   description: 'Drawn from the name alone, whether anybody holds it or not.',
   params: z.object({ name: nameSchema }),
@@ -129,8 +129,8 @@ const image = route.get('/image/:name.svg', {
   },
 })
 
-const cardImage = route.get('/image/:name.png', {
-  costliest: {},
+const cardImage = declareRoute.get('/image/:name.png', {
+  costliestSample: {},
   summary: 'The picture of a name as PNG',
   description: 'As `/image/:name.svg`, for sites that show a link as a card.',
   params: z.object({ name: nameSchema }),
@@ -142,9 +142,13 @@ const cardImage = route.get('/image/:name.png', {
   },
 })
 
-const profileImage = route.get('/profile-image/*name', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a.b' }), error: 'invalid_name' },
-  costliest: {},
+const profileImage = declareRoute.get('/profile-image/*name', {
+  refusedSample: {
+    what: 'a text that is no name',
+    params: () => ({ name: 'a.b' }),
+    error: 'invalid_name',
+  },
+  costliestSample: {},
   summary: 'The picture of a name, under the path that block explorers ask',
   description: 'As `/image/:name.svg`, also of `community/name`, whose slash is not encoded.',
   params: z.object({ name: nameSchema }),
@@ -159,14 +163,14 @@ const profileImage = route.get('/profile-image/*name', {
   },
 })
 
-/** Serves a held name's page to clients other than browsers. Browsers get the page of any name (`pageAnswer`). */
-export const profileRoute = route.get('/:name', {
-  bad: {
+/** Serves a held name's page to clients other than browsers. `pageAnswer` serves the page of any name to browsers. */
+export const profileRoute = declareRoute.get('/:name', {
+  refusedSample: {
     what: 'a name that nobody holds',
     params: ({ freshName }) => ({ name: freshName() }),
     error: 'not_found',
   },
-  costliest: {},
+  costliestSample: {},
   summary: 'The page of a name that is held',
   description:
     'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
@@ -193,5 +197,5 @@ export const profileRoute = route.get('/:name', {
   },
 })
 
-/** Pictures and pages of names. The page's path matches any one-part path, so it comes last. */
+/** Pictures and pages of names. The path of a page matches any one-part path, so its route is the last. */
 export const nameImageAndPageRoutes = [image, cardImage, profileImage, profileRoute]

@@ -83,7 +83,7 @@ export class ChainUnavailableError extends Error {
   override name = 'ChainUnavailableError'
 }
 
-/** So many calls of API requests wait for a node that another one is refused (HTTP 503). It is no failure of the node. */
+/** Refusal of a call because too many calls of API requests wait for a node (HTTP 503). The node has not failed. */
 export class ChainBusyError extends ChainUnavailableError {
   override name = 'ChainBusyError'
 }
@@ -173,7 +173,7 @@ export type CommunityPaymentTransaction = UnsignedTransaction & {
 export type PaymentReleaseSigner = (word: PaymentReleaseApproval) => Promise<Hex>
 
 export interface TokenUnit {
-  /** As its contract says, up to 16 printable characters of ASCII; null for anything else. Anybody may choose any. */
+  /** Symbol that the token's contract returns: up to 16 printable ASCII characters, of anybody's choice. Else null. */
   symbol: string | null
   decimals: number
 }
@@ -196,8 +196,8 @@ export interface CommunityPaymentPort {
    */
   recentBalance?(token: string, wallet: string): Promise<bigint>
   /**
-   * Unit of a token’s amounts, for people. Two nodes have to agree, because a typed price is counted in it. Absent on
-   * chains without tokens.
+   * Unit in which people read and type a token's amounts. Two nodes have to agree, because typed prices are converted
+   * by this unit. Absent on chains without tokens.
    * @returns decimals 0 where the address is no token @throws ChainUnavailableError
    */
   tokenUnit?(token: string): Promise<TokenUnit>
@@ -249,7 +249,8 @@ export interface RefundPort {
   /**
    * Transaction by which a bidder withdraws what the hub owes for bids from this chain.
    * @param to receiver on the hub; null for the bidder's own address
-   * @returns null where the bidder is a contract on a spoke and `to` is null: nobody may control its address on the hub
+   * @returns null where the bidder is a contract on a spoke and `to` is null: the contract may not exist on the hub's
+   * chain
    * @throws ChainUnavailableError, BridgeError
    */
   withdrawal?(bidder: string, to: string | null): Promise<UnsignedTransaction | null>
@@ -294,7 +295,10 @@ export interface EvmChainPort extends ChainPort {
   tokenUnit: NonNullable<CommunityPaymentPort['tokenUnit']>
   /** Number of configured nodes. */
   readonly nodes: number
-  /** Whether one node says that an account has code: enough to refuse its signature. @throws ChainUnavailableError */
+  /**
+   * True if one node reports that an account has code: enough to refuse its signature.
+   * @throws ChainUnavailableError
+   */
   seemsToHaveCode(account: Hex): Promise<boolean>
   /**
    * Asks a wallet's contract whether a signature is valid (ERC-1271, ERC-6492). Two nodes have to give equal answers where

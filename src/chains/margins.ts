@@ -14,7 +14,6 @@ const PERCENT = {
  */
 export type PriceMargin = keyof typeof PERCENT | Pick<ChainConfig, 'bridgeMarginPercent'>
 
-/** Adds a margin to an amount. */
 export const addPriceMargin = (amount: bigint, margin: PriceMargin): bigint =>
   (amount *
     BigInt(100 + (typeof margin === 'string' ? PERCENT[margin] : margin.bridgeMarginPercent))) /

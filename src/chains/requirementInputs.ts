@@ -13,8 +13,8 @@ import type { RpcCall, RpcNodes } from './rpc/nodes.js'
 export type TokenBalancePort = Pick<CommunityPaymentPort, 'label' | 'tokenBalance'>
 
 /**
- * Creates a reader of balances, on which names depend for good. Two nodes have to return equal balances where two are
- * configured. Until they do, nothing is decided: a registration gets an error, and a payment waits.
+ * Creates a reader of balances that decide permanently who gets a name. Two nodes have to return equal balances where
+ * two are configured. Until then nothing is decided: a registration gets an error, and a payment waits.
  */
 export const createTokenBalancePort = (
   nodes: Pick<RpcNodes, 'label' | 'quorum'>,
@@ -27,7 +27,7 @@ export const createTokenBalancePort = (
     ),
 })
 
-export interface RequirementInputsQuery {
+interface RequirementInputsQuery {
   /** Address of the name's future owner, in the stored form. */
   wallet: Buffer
   requirements: readonly CommunityRequirement[]
@@ -38,7 +38,7 @@ export interface RequirementInputsQuery {
 }
 
 /**
- * Reads the balances and cluster memberships of a wallet on which the requirements depend, as of now. Its balances on
+ * Reads the balances and cluster memberships of a wallet on which the requirements depend, as of now. Balances on
  * chains of another family than the wallet's are 0.
  * @throws ChainUnavailableError where a chain is unavailable or no longer configured
  */

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { ConfigError, readEnvironment } from '../config/index.js'
 import { DatabaseConnectionError } from '../db/pg/connecting.js'
 import { createPool } from '../db/pg/pool.js'
-import { runAndRecordCommand } from './recorded.js'
+import { MISSING_PRIVILEGE, runAndRecordCommand } from './recorded.js'
 
 /**
  * Runs `work` on a command's database, and records the command in `operator_actions`. Every command opens its database
@@ -27,7 +27,7 @@ export const throwWithDatabaseAdvice =
     throw fault === null ? error : new Error(fault, { cause: error })
   }
 
-/** Error codes of a database that was never migrated, or is of an earlier version: a table or column is missing. */
+/** SQLSTATEs of a missing table or column: the database was never migrated, or is of an earlier version. */
 const BEHIND = /^(42P01|42703)$/
 /** Error codes for a wrong role, password or database name (SQLSTATE class 28, 3D000). */
 const REFUSED = /^(28\d\d\d|3D000)$/
@@ -36,9 +36,6 @@ const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/
 /** Error codes for a server's certificate that is not trusted (OpenSSL's codes, as Node reports them). */
 const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID)$/
-/** SQLSTATE of an error because the role does not have a privilege. */
-const FORBIDDEN = '42501'
-
 /** Messages of the PostgreSQL driver's timeout errors, which have no error code. */
 const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query read timeout)/
 
@@ -56,7 +53,7 @@ export function databaseErrorAdvice(thrown: unknown, url: string): string | null
     return `The certificate of PostgreSQL at ${host} is not trusted (${code}): name the authority that signed it in DATABASE_URL, \`?sslmode=verify-full&sslrootcert=/path/ca.crt\` (a self-signed certificate is its own), or encrypt without a check by \`?sslmode=no-verify\`.`
   if (text.includes('does not support SSL connections'))
     return `PostgreSQL at ${host} has no TLS: set \`ssl = on\` there, or leave sslmode out of DATABASE_URL on a network that nobody reads.`
-  if (code === FORBIDDEN)
+  if (code === MISSING_PRIVILEGE)
     return `The role "${username}" may not do this (${text}): run \`clusterd migrate\` as the owner of the tables, and grant the others USAGE on their schema with the rights of docs/run/configuration.md.`
   const isLate = code === '' && error instanceof Error && LATE.test(error.message)
   if (!AWAY.test(code) && !isLate) return null

@@ -9,7 +9,7 @@ import { LABELLED_FAMILIES } from '../registry/families.js'
 import type { Stack } from '../testing/index.js'
 import { colourText } from './output.js'
 
-/** Time limit for stopping the local test network. Afterwards its guard process kills the processes that are left. */
+/** Time limit for stopping the local test network. Then its guard process kills the remaining processes. */
 const END_MS = 8_000
 
 /** `clusterd dev`: runs a local test network (PostgreSQL, chains, contracts and the service) until Ctrl-C. */
@@ -39,7 +39,7 @@ export async function runDevCommand({ limits = false }: { limits?: boolean } = {
 /** Chains and services that a command runs. */
 type Running = Pick<Stack, 'failed' | 'stop'>
 
-/** Starts chains and services, and ends them with this process: on a signal, or when one of their processes ends. */
+/** Starts chains and services. On a signal, or when one of their processes ends, ends them and this process. */
 export async function runUntilSignal(start: () => Promise<Running>): Promise<void> {
   let running: Running | undefined
   endOnSignals(() => running)
@@ -63,7 +63,7 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
   return { port, opsPort: await choose(env.opsPort, DEFAULT_OPS_PORT, 'OPS_PORT') }
 }
 
-/** Stops the test network on a signal, only once: npm forwards a Ctrl-C that the process has received already. */
+/** Stops the test network on the first signal. npm sends a second one: it forwards Ctrl-C. */
 function endOnSignals(current: () => Running | undefined): void {
   let isEnding = false
   const endOnce = async (): Promise<void> => {

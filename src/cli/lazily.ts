@@ -1,6 +1,6 @@
 /**
- * Wraps command actions. Their module is loaded when one of them runs, so that other commands start without it. An
- * action gets the command's arguments, its options, and then `more`.
+ * Creates actions of commands. The module with the actions is loaded when one of them runs, so that other commands
+ * start faster. An action gets the command's arguments, its options, and then `more`.
  */
 export const lazyCommandActions =
   <M extends object>(load: () => Promise<M>) =>

@@ -11,7 +11,7 @@ import { replaceBigintByText } from './output.js'
 
 const MAX_NAMES = 100
 const MAX_EVENTS = 100
-/** Longest time that a tool can be asked to wait, seconds: less than the time limits of agents for a call. */
+/** Longest wait of a tool, seconds. It is shorter than the time limits of agents for a call. */
 const MAX_WAIT_S = 50
 
 const INSTRUCTIONS =
@@ -23,7 +23,7 @@ const bid = z.strictObject({
 })
 const nameOf = (element: string | z.output<typeof bid>): string =>
   typeof element === 'string' ? element : element.name
-/** Input schema of names. All tools that take names share this schema, because agents confuse two similar forms. */
+/** Input schema of names. All tools that take names share it: agents would confuse two similar schemas. */
 const names = z
   .array(
     z

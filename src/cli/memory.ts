@@ -3,14 +3,22 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const LOOK_EVERY_MS = 30_000
-/** Maximum share of time for which the event loop may be busy before a garbage collection, which takes some 100 ms. */
+/**
+ * The garbage collection, which takes some 100 ms, runs only if the event loop was busy for less than this share of
+ * time.
+ */
 const QUIET = 0.25
-/** Minimum growth of the heap since the last garbage collection, bytes, for another collection. */
+/** Minimum growth of the heap, bytes, for a collection: since the last one, and over `KEPT_BYTES`. */
 const WORTH_BYTES = 32 * 2 ** 20
+/**
+ * Heap that a process may keep, bytes, after its start or a small load. Compacting such a heap takes 30 MiB more for a
+ * moment, and returned 5 MiB after a start.
+ */
+const KEPT_BYTES = 96 * 2 ** 20
 
 /**
- * Returns memory to the system: when the process is idle, runs a garbage collection of a heap that grew under load or
- * at the start. V8 itself waits for further growth, which never comes in an idle process.
+ * Returns memory to the system: when the process is idle, runs a garbage collection of a heap of 128 MiB or more that
+ * grew under load. V8 itself waits for further growth, which never comes in an idle process.
  * @returns function that ends the periodic check
  */
 export function collectHeapWhenIdle({ everyMs = LOOK_EVERY_MS } = {}): () => void {
@@ -24,7 +32,7 @@ export function collectHeapWhenIdle({ everyMs = LOOK_EVERY_MS } = {}): () => voi
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
     const { heapTotal } = process.memoryUsage()
-    leftBytes = Math.min(leftBytes, heapTotal)
+    leftBytes = Math.max(KEPT_BYTES, Math.min(leftBytes, heapTotal))
     if (utilization > QUIET || heapTotal - leftBytes < WORTH_BYTES) return
     // compact the heap: otherwise a memory page with a few live objects would be kept
     setFlagsFromString('--compact-on-every-full-gc')

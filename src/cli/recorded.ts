@@ -9,8 +9,8 @@ import { redactSecrets } from './withoutSecrets.js'
 /** Time limit of a write to `operator_actions`. A command goes on without the row after this time. */
 const WRITE_LIMIT_MS = 3_000
 const LONGEST_TEXT = 500
-/** SQLSTATE of a missing privilege. */
-const FORBIDDEN = '42501'
+/** SQLSTATE of an access that the role may not make. */
+export const MISSING_PRIVILEGE = '42501'
 
 /**
  * Runs a command's work between two writes of its row in `operator_actions`. A row without an outcome belongs to a
@@ -20,7 +20,7 @@ const FORBIDDEN = '42501'
 export async function runAndRecordCommand<T>(url: string, work: () => Promise<T>): Promise<T> {
   const id = randomUUID()
   const startedMs = performance.now()
-  /** Writes the command's row. @returns false where the database does not answer */
+  /** Writes the command's row in `operator_actions`. @returns false where the database does not answer */
   const write = (outcome: string | null): Promise<boolean> => {
     const ms = Math.round(performance.now() - startedMs)
     const action = {
@@ -50,7 +50,7 @@ export async function runAndRecordCommand<T>(url: string, work: () => Promise<T>
 /** True for an error by which the database server itself refused a write. A missing privilege is reported on stderr. */
 function refused(error: pg.DatabaseError | Error): boolean {
   if (!('severity' in error)) return false
-  if (error.code === FORBIDDEN)
+  if (error.code === MISSING_PRIVILEGE)
     console.error(
       `Note: operator_actions does not record this command (${error.message}): grant the role INSERT, SELECT and UPDATE on it.`,
     )

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { toHex } from '../registry/primitives/bytes.js'
 import { runUntilSignal } from './dev.js'
-import { REHEARSAL, readRehearsal } from './init/init.js'
+import { REHEARSAL_FILE, readRehearsal } from './init/init.js'
 import { colourText } from './output.js'
 import { evmAddressParser } from './values.js'
 
@@ -24,7 +24,7 @@ export async function runRehearseCommand({ fund }: { fund?: readonly string[] })
 
 /** Creates the rehearsal's file, which is deleted at exit. @returns its path @throws Error where the file exists */
 function reserveFile(): string {
-  const file = resolve(REHEARSAL)
+  const file = resolve(REHEARSAL_FILE)
   try {
     writeFileSync(file, '', { flag: 'wx' })
   } catch (error) {

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
-import { ambiguousEnvLines, isStartedByLocalWorld } from '../config/environment.js'
+import { findAmbiguousEnvLines, isStartedByLocalWorld } from '../config/environment.js'
 import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
-import { createLog, exitOnUncaughtErrors } from '../ops/logger/logger.js'
+import { createLogger, exitOnUncaughtErrors } from '../ops/logger/logger.js'
 import { withTimeout } from '../ops/notify.js'
 import { throwWithDatabaseAdvice } from './database.js'
 import { collectHeapWhenIdle } from './memory.js'
@@ -63,11 +63,11 @@ export const runMirrorCommand = (
 async function run(read: () => Config): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   collectHeapWhenIdle()
-  // before the configuration, which may be wrong because of such a line
-  for (const { about, found, remedy } of ambiguousEnvLines())
+  // warn about ambiguous lines before the configuration is read: they may make it invalid
+  for (const { about, found, remedy } of findAmbiguousEnvLines())
     console.error(`clusterd: ${about} ${found}. ${remedy}`)
   const config = read()
-  const log = createLog({ level: config.logLevel, format: config.logFormat })
+  const log = createLogger({ level: config.logLevel, format: config.logFormat })
   exitOnUncaughtErrors(log)
   const isAskedToStop = untilAskedToStop(isStartedByLocalWorld())
   const stop = new AbortController()
@@ -98,8 +98,8 @@ function untilAskedToStop(isChild: boolean): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       process.once(signal, () => resolve())
-    // only the launcher of a test network ends this process by disconnecting; the IPC channel of a supervisor may close
-    // and reopen
+    // a disconnect ends this process only under the launcher of a test network: the IPC channel of a supervisor may
+    // close and reopen
     if (isChild) process.once('disconnect', () => resolve())
   })
 }

@@ -1,14 +1,16 @@
-/** A URL, up to the next blank or quote after its last `@`. Its user, path and query may hold a password or token. */
+/** Pattern of a URL, up to the next blank or quote after its last `@`: user, path and query may hold a secret. */
 const URL_TEXT = /[a-z][a-z0-9+.-]*:\/\/(?:.*@)?[^\s"'`]*/gi
-/** A user name and a password before a host, `user:password@host`. */
+/** Pattern of a user name and a password before a host, `user:password@host`. */
 const CREDENTIALS = /[^\s:@]+:[^\s@]*@\S*/g
 /**
- * API keys, webhook keys, lists of bytes, and runs of letters and digits at least as long as 32 bytes in hex or
- * base64.
+ * Pattern of API keys, webhook keys, lists of bytes, and runs of letters and digits at least as long as 32 bytes in hex
+ * or base64.
  */
 const KEY =
   /\b(?:ck|whsec)_\S+|\[[\d\s,]{24,}\]|[0-9A-Za-z+=_]{45,}|(?<![0-9A-Za-z+/])[0-9A-Za-z+/]{43}=/g
-/** A value after a name that marks a secret, such as `password=`, in options, JSON, variables, connection strings. */
+/**
+ * Pattern of a value after a name of a secret, such as `password=`, in options, JSON, variables, connection strings.
+ */
 const NAMED =
   /(\w*(?:password|passphrase|passwd|mnemonic|secret|token|(?:private|secret|api)[-_]?key)\w*["']?\s*[=:]\s*)(?:"[^"]*"|'[^']*'|[^\s,}"']+)/gi
 

@@ -3,24 +3,30 @@ import type { BundleWallet, ContractCheck } from '../registry/transparencyLog/ev
 import type { Client } from './client.js'
 import { ClusterdError, logMismatchError } from './error.js'
 import { withTimeLimit } from './time.js'
-import { type KeptHead, type LogOptions, LogReader } from './transparencyLog.js'
+import { type LogOptions, LogReader, type TreeHeadJson } from './transparencyLog.js'
 import type { CallOptions } from './types.js'
 
 /** Checkpoints that were read: of the feed's log, and of the evidence log (null where the service has none). */
 export interface BundleHeads {
-  feed: KeptHead
-  evidence: KeptHead | null
+  feed: TreeHeadJson
+  evidence: TreeHeadJson | null
 }
 
-/** `witnesses` are those of the feed's log: an evidence log has none. */
+/** Options of `verifyBundle`. `witnesses` are the witnesses of the feed's log. An evidence log has no witnesses. */
 export interface BundleOptions
   extends CallOptions,
     Pick<LogOptions, 'key' | 'sha256' | 'domain' | 'witnesses'> {
-  /** Other domains of the service that texts of wallets may name, where its domain has changed since its log began. */
+  /**
+   * Earlier domains of the service. Texts that wallets signed may name one of them, if the service's domain has
+   * changed.
+   */
   domains?: readonly string[] | undefined
-  /** `heads` of the last time. */
+  /** `heads` of an earlier result. */
   last?: BundleHeads | undefined
-  /** Checks signatures of smart wallets, as by `verifyMessage` of a client of viem. Default: none counts. */
+  /**
+   * Verifies signatures of smart wallets, such as `verifyMessage` of a viem client. Default: signatures of smart
+   * wallets do not count.
+   */
   isSignedByContract?: ContractCheck | undefined
 }
 
@@ -28,15 +34,15 @@ export interface VerifiedBundle {
   clusterId: string
   /** Public wallets, oldest first. */
   wallets: BundleWallet[]
-  /** Pass them as `last` next time. */
+  /** Checkpoints to pass as `last` next time. */
   heads: BundleHeads
 }
 
 /**
- * Reads who belongs to the cluster that holds a name, from the signed logs of a service, and what shows it: the
- * wallet's own signature (`signed`), or a name that the wallet registered on the hub (`registered`; `verifyRegistry`
- * compares with the hub, which does not know clusters). The rest is the service's word: which cluster holds the name,
- * departures, and `unsigned`.
+ * Reads from the signed logs of a service which wallets belong to the cluster that holds a name, and the evidence of
+ * each: the wallet's own signature (`signed`), or a name that the wallet registered on the hub (`registered`;
+ * `verifyRegistry` compares the registrations with the hub, which does not know clusters). Everything else depends on
+ * the service: which cluster holds the name, departures of wallets, and `unsigned` wallets.
  * @throws ClusterdError not_found for a name that nobody holds, or whose change of hands the log does not show yet;
  * log_mismatch, timeout; errors of `isSignedByContract`
  */
@@ -79,7 +85,7 @@ export function verifyBundle(
       last: last?.evidence ?? undefined,
     })
     const signed = await evidence.checkpoint(signal).catch((error: unknown) => {
-      // an older service, or a mirror, has no such log; one that was there can't go
+      // an older service, and a mirror, have no evidence log. A log that was there before must not disappear
       if (error instanceof ClusterdError && error.status === 404 && !evidence.last) return null
       throw error
     })

@@ -7,7 +7,7 @@ import {
 } from './families.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
-import { isClusterId, NOT_SIGNED, requireCluster } from './membership.js'
+import { isClusterId, requireClusterInMessage, SIGNATURE_NOT_KEPT_TEXT } from './membership.js'
 import { type RegistrationNetwork, withViemChain } from './networks.js'
 import { followStatus, type WaitOptions, waitForStatus } from './status.js'
 import { withTimeLimit } from './time.js'
@@ -19,7 +19,7 @@ import type {
   Method,
   PathOf,
   QuoteFamily,
-  QuoteFrom,
+  QuoteOfFamily,
   Schemas,
   TransactionStatus,
 } from './types.js'
@@ -27,12 +27,12 @@ import type {
 type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
 /** Names to register on network `N`. */
 export type QuoteRequest<N extends string = string> = EvmQuoteInput & { network: N }
-/** Quote on network `N`; for a `string`, of any family. */
+/** Quote on network `N`. For the type `string`, a quote of any family. */
 export type QuoteOn<N extends string> = N extends LabelledQuoteFamily
-  ? QuoteFrom<N>
+  ? QuoteOfFamily<N>
   : string extends N
-    ? QuoteFrom<QuoteFamily>
-    : QuoteFrom<'evm'>
+    ? QuoteOfFamily<QuoteFamily>
+    : QuoteOfFamily<'evm'>
 type Added = Input<'POST', '/v1/clusters/wallets'>['body']
 type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 
@@ -53,7 +53,7 @@ export class Client {
     this.network = this.transport.network
   }
 
-  /** Key that requests are sent with: the result of `signIn`, or a stored key. */
+  /** Authentication key that is sent with every request: the result of `signIn`, or a stored key. */
   get token(): string | undefined {
     return this.transport.token
   }
@@ -63,7 +63,7 @@ export class Client {
 
   /**
    * Calls any route: `request('GET', '/v1/names/address/{address}', { params: { address } })`.
-   * @returns the body of its response with status 200
+   * @returns the body of the response with status 200
    */
   request<M extends Method, P extends PathOf<M>>(
     method: M,
@@ -80,19 +80,20 @@ export class Client {
     )
   }
 
-  /** The names of up to 1,000 addresses, in their order. */
+  /** The names of up to 1,000 addresses, in the order of the addresses. */
   namesOf(addresses: string[], options?: CallOptions): Promise<Schemas['NameRecord'][]> {
     return this.request('POST', '/v1/names/address', { body: addresses, ...options })
   }
 
   /**
-   * The verified public wallets of any number of addresses, in their order. The iterable is read as needed.
+   * The verified public wallets of any number of addresses, in the order of the addresses. The iterable is read as
+   * needed.
    */
   wallets(addresses: AsyncIterable<string> | Iterable<string>, options: WalletsOptions = {}) {
     return joinWallets(this.transport, addresses, options)
   }
 
-  /** The address behind `name` or `name/wallet`, null where it resolves to nothing. */
+  /** The address behind `name` or `name/wallet`; null for a name that resolves to nothing. */
   async addressOf(name: string, options?: CallOptions): Promise<Schemas['AddressRecord'] | null> {
     const records = await this.addressesOf([name], options)
     if (!Array.isArray(records))
@@ -105,7 +106,7 @@ export class Client {
     return this.request('POST', '/v1/names', { body: names.map((name) => ({ name })), ...options })
   }
 
-  /** The first names that an address owns. Pass the last of them as `after` to get more. */
+  /** The first names that an address owns. Pass the last name as `after` to get more. */
   ownedBy(
     address: string,
     query?: { after?: string; limit?: number },
@@ -142,7 +143,7 @@ export class Client {
     return this.request('POST', '/v1/names/register/check', { body: names, ...options })
   }
 
-  /** The chains that names can be registered from. `chain` of each has viem's form. */
+  /** The chains that names can be registered from. The field `chain` of each has viem's form. */
   async networks(options?: CallOptions): Promise<RegistrationNetwork[]> {
     return (await this.request('GET', '/v1/networks', options)).map(withViemChain)
   }
@@ -160,8 +161,8 @@ export class Client {
   }
 
   /**
-   * Follows a transaction: yields its status, and each later one that differs. Ends after a status that never changes.
-   * Outages do not end it.
+   * Yields the status of a transaction, and each later status that differs. Ends after a final status, which never
+   * changes. Outages do not end the iteration.
    * @param options `timeoutMs`: one hour by default
    */
   followStatus(
@@ -184,7 +185,7 @@ export class Client {
     return this.request('GET', '/v1/refunds/{address}', { params: { address }, query, ...options })
   }
 
-  /** All public events, each once and in order: from the first, or after `resume`, without an end. */
+  /** All public events, each once and in order: from the first event, or after `resume`. The iteration does not end. */
   events(options: EventsOptions = {}): AsyncGenerator<ResumableEvent, void, undefined> {
     return followFeed(this.transport, options)
   }
@@ -212,13 +213,13 @@ export class Client {
       ...(nonce && { nonce }),
       ...(cluster !== undefined && { cluster }),
     }
-    // a message that names the address, so that a smart wallet's signature is accepted too
+    // the message names the address, so that a smart wallet's signature is accepted too
     const { message, signingDate } = await this.request('GET', '/v1/auth/message', {
       query,
       ...options,
     })
-    requireCluster(message, cluster)
-    // no time limit: a person has to confirm, so only the signal ends this wait
+    requireClusterInMessage(message, cluster)
+    // there is no time limit, because a person has to confirm. Only the signal ends this wait
     const signature = await withTimeLimit({ signal: options.signal }, async () => sign(message))
     const body = { ...query, signingDate, signature }
     const { token } = await this.request('POST', '/v1/auth/token', { body, ...options })
@@ -226,7 +227,7 @@ export class Client {
     return token
   }
 
-  /** Revokes the key of `signIn` for good; with `everywhere` all keys of its wallet. */
+  /** Revokes the key of `signIn` for good. With `everywhere` all keys of the wallet are revoked. */
   async signOut({ everywhere, ...options }: CallOptions & { everywhere?: boolean } = {}) {
     const query = everywhere ? { everywhere: 'true' as const } : {}
     await this.request('DELETE', '/v1/auth/token', { query, ...options })
@@ -262,8 +263,9 @@ export class Client {
   }
 
   /**
-   * Joins a cluster that lists the wallet, or signs the membership of a wallet that is verified there: signs in, by a
-   * signature that will be public (docs/use/verify.md), and verifies the wallet. Other wallets need no signature.
+   * Joins a cluster that lists the wallet, or signs the membership of a wallet that is verified there. The wallet signs
+   * in by a signature that will be public (docs/use/verify.md), and the service verifies the wallet. Other wallets of
+   * the cluster need not sign.
    * @returns the key, as `signIn`
    * @throws ClusterdError `unexpected` where the service did not keep the signature
    */
@@ -277,7 +279,7 @@ export class Client {
       params: { clusterId },
       ...options,
     })
-    if (!signed) throw new ClusterdError('unexpected', NOT_SIGNED)
+    if (!signed) throw new ClusterdError('unexpected', SIGNATURE_NOT_KEPT_TEXT)
     return token
   }
 
@@ -293,7 +295,7 @@ export class Client {
   }
 }
 
-/** The answer; null where the service itself, and not a proxy, returns 404. */
+/** The answer; null for a 404 of the service itself. A 404 of a proxy is an error. */
 const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
     if (error instanceof ClusterdError && error.status === 404 && typeof error.body === 'object')

@@ -3,7 +3,7 @@ import type { Schemas } from './types.js'
 /** Error codes of failures on the client's side. */
 const OWN_CODES = ['network', 'timeout', 'unexpected', 'log_mismatch', 'registry_mismatch'] as const
 
-/** Error codes of the service, and of failures on the client's side. */
+/** Error codes of the service and of the client. */
 type Code = Schemas['Error']['error'] | (typeof OWN_CODES)[number]
 type Failure = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
 
@@ -13,19 +13,20 @@ const TRANSIENT = [429, 502, 503, 504]
 const MOST_MESSAGE = 500
 /** Maximum number of refused elements that an error's message names. */
 const MOST_ELEMENTS = 3
-/** Longest pause before the next try: with a wrong clock, a date in Retry-After may be far away. */
+/** Maximum pause before the next attempt. With a wrong clock, a date in Retry-After may be far away. */
 const MAX_PAUSE_MS = 60_000
 
 /**
- * Characters that change how a terminal or a page shows a text: control characters, and such as reverse its order.
- * Listed, because older Hermes (React Native) refuses a file with `\p{…}`.
+ * Matches characters that change how a terminal or a page shows a text: control characters, and characters that reverse
+ * the order. The characters are listed one by one, because older versions of Hermes (React Native) refuse a file with
+ * `\p{…}`.
  */
 const INVISIBLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are to be found
   /[\0-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff\ufff0-\ufffb\ufffe\uffff\u{110bd}\u{110cd}\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{10ffff}]/gu
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`
 
-/** Every failure of a call: an error response, or no response. */
+/** Error of every failed call: an error response, or no response. */
 export class ClusterdError extends Error {
   override name = 'ClusterdError'
   /** HTTP status, 0 where there was no response. */
@@ -46,13 +47,13 @@ export class ClusterdError extends Error {
     this.body = body
   }
 
-  /** Whether the same request may succeed a little later. */
+  /** True if the same request may succeed a little later. */
   get isTransient(): boolean {
     return TRANSIENT.includes(this.status) || this.code === 'network'
   }
 }
 
-/** Error of a response whose status is not 2xx. A browser shows a redirect only by its type. */
+/** Error of a response whose status is not 2xx. In a browser a redirect is known only by the response's type. */
 export function errorOfResponse({ status, headers, type }: Response, body: unknown): ClusterdError {
   if (type === 'opaqueredirect' || (status >= 300 && status < 400))
     return new ClusterdError(
@@ -74,7 +75,10 @@ const printable = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are to be found
   text.replaceAll(/[\0-\x1f\x7f-\x9f]+/g, ' ').slice(0, MOST_MESSAGE)
 
-/** The first elements that a refusal names, such as ` ([2].address: This is no address of a known kind)`. */
+/**
+ * Text with the first elements that an error response refuses, such as ` ([2].address: This is no address of a known
+ * kind)`.
+ */
 function refusedElements(details: unknown, names: unknown): string {
   const listed = Array.isArray(details)
     ? details.map((one) => `${Object(one).path}: ${Object(one).message}`)
@@ -85,7 +89,7 @@ function refusedElements(details: unknown, names: unknown): string {
     : ''
 }
 
-/** Wait that a Retry-After header asks for (RFC 9110, 10.2.3), milliseconds; undefined without a valid header. */
+/** Wait that a Retry-After header requests (RFC 9110, 10.2.3), milliseconds; undefined without a valid header. */
 function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('retry-after') ?? ''
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now()
@@ -97,13 +101,13 @@ export function throwServiceUnreachable(cause: unknown): never {
   throw new ClusterdError('network', 'The service can not be reached.', { cause })
 }
 
-/** Pause before the next try after an outage, ms. @throws the error where it is not an outage */
+/** Pause before the next attempt after an outage, ms. @throws the error itself where it is not an outage */
 export function pauseMsAfterOutage(error: unknown): number {
   const isOutage = error instanceof ClusterdError && (error.isTransient || error.code === 'timeout')
   if (!isOutage) throw error
   return Math.min(error.retryAfterMs ?? 0, MAX_PAUSE_MS)
 }
 
-/** Error of a log that contradicts itself, its key or an earlier checkpoint. */
+/** Error of a transparency log that contradicts itself, its key or an earlier checkpoint. */
 export const logMismatchError = (message: string, cause?: unknown): ClusterdError =>
   new ClusterdError('log_mismatch', message, { cause })

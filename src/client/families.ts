@@ -5,7 +5,7 @@ import type { QuoteFamily } from './types.js'
 export interface EvmWallet {
   address?: string
   account?: { address: string } | undefined
-  // a method, not a property: methods are compared bivariantly, so viem's types are assignable
+  // TypeScript compares methods bivariantly, so viem's types are assignable to a method, but not to a property
   signMessage(args: { message: string; account: never }): Promise<string>
 }
 
@@ -28,20 +28,23 @@ interface MessageSigner {
 /** A wallet that can sign in. The types are structural, so that no wallet library is imported. */
 export type Wallet = EvmWallet | SolanaWallet | StandardWallet
 
-/** The parts of a wallet that are needed to sign in. */
+/** Parts of a wallet that are needed to sign in. */
 interface Signer {
   wallet: string
   /** Signs a text. @returns the signature in the form that the service accepts */
   sign(message: string): Promise<string>
 }
 
-/** Makes a wallet's signer, by chain family; null for a wallet of another form. EVM is last: it accepts any form. */
+/**
+ * Makes a wallet's signer, by chain family; null for a wallet of another form. EVM is the last family, because its
+ * signer accepts any form.
+ */
 const SIGNERS = { solana: solanaSigner, evm: evmSigner } satisfies Record<
   QuoteFamily,
   (wallet: object) => Signer | null
 >
 
-/** Chain families whose network label is the family's name, such as `solana`. Any other label is of an EVM chain. */
+/** Chain families whose network label is the name of the family, such as `solana`. Any other label is an EVM chain. */
 export type LabelledQuoteFamily = Exclude<QuoteFamily, 'evm'>
 
 export const quoteFamilyOfNetwork = (network: string): QuoteFamily =>
@@ -69,7 +72,7 @@ function evmSigner(wallet: object): Signer {
 /** Signer of a Solana wallet; null for a wallet of another form. */
 function solanaSigner(wallet: object): Signer | null {
   if ('features' in wallet) return signerOfAdapter(adapterOf(wallet as StandardWallet))
-  // a viem account has a public key too, but as hex
+  // a viem account also has a public key, but as hex
   if ('publicKey' in wallet && typeof wallet.publicKey !== 'string')
     return signerOfAdapter(wallet as SolanaWallet)
   return null

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { serveInTest } from '../../test/support/httpServer.js'
 import { wholeResponses } from '../../test/support/wholeResponses.js'
 import { Client, type ClientOptions, type EventsOptions } from './index.js'
-import { readEvents } from './sse.js'
+import { readServerSentEvents } from './sse.js'
 
 const bodyOf = (pieces: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
   new ReadableStream({
@@ -23,7 +23,7 @@ async function taken<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-describe('readEvents', () => {
+describe('readServerSentEvents', () => {
   const TEXT =
     ': hello\r\n\r\nid: 1\r\ndata: {"a":"é"}\r\n\r\nid:2\rdata:b\rdata: c\r\rretry: 1\nevent: x\ndata: d\n\nevent: y\n\ndata: e\n\ndata: cut'
   const EVENTS = [
@@ -40,7 +40,7 @@ describe('readEvents', () => {
       fc.asyncProperty(cuts, async (places) => {
         const ends = [...places.sort((a, b) => a - b), bytes.length]
         const pieces = ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end))
-        expect(await taken(readEvents(bodyOf(pieces)))).toEqual(EVENTS)
+        expect(await taken(readServerSentEvents(bodyOf(pieces)))).toEqual(EVENTS)
       }),
     )
   })
@@ -48,7 +48,7 @@ describe('readEvents', () => {
   it('ends a stream whose events have no end', async () => {
     const piece = new TextEncoder().encode(`data: ${'x'.repeat(100_000)}\n`)
     await expect(
-      taken(readEvents(bodyOf(Array.from({ length: 20 }, () => piece)))),
+      taken(readServerSentEvents(bodyOf(Array.from({ length: 20 }, () => piece)))),
     ).rejects.toMatchObject({
       code: 'unexpected',
     })

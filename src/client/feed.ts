@@ -1,5 +1,5 @@
 import { pauseMsAfterOutage } from './error.js'
-import { readEvents, STREAM_SILENCE_TIMEOUT_MS } from './sse.js'
+import { readServerSentEvents, STREAM_SILENCE_TIMEOUT_MS } from './sse.js'
 import { pause, withTimeLimit } from './time.js'
 import type { Transport } from './transport.js'
 import type { Answer, FeedEvent } from './types.js'
@@ -20,14 +20,16 @@ export interface EventsOptions {
 /** An event of the feed, with the token (`resume`) to continue reading after it. */
 export type ResumableEvent = FeedEvent & { resume: string }
 
-/** Shortest pause after the end of a stream or a failed request. It doubles up to the longest. */
+/**
+ * Shortest pause after the end of a stream or a failed request. Each further pause is twice as long, up to the longest.
+ */
 const MIN_PAUSE_MS = 250
 /** Longest pause after the end of a stream or a failed request. */
 const MAX_PAUSE_MS = 10_000
 
 /**
- * Reads events from a position on: pages up to the feed's end, then the stream of new events, and again after a
- * failure.
+ * Reads events from a position on: pages up to the feed's end, then the stream of new events. After a failure the
+ * reading starts again with pages.
  * @throws ClusterdError feed_restarted for a new generation, and errors of refused requests
  * @internal
  */
@@ -57,7 +59,7 @@ export async function* followFeed(
       token = page.resume
       if (page.nextPage !== undefined) continue
       if (!follow) return
-      // React Native has no streams: there, the next page is asked for after a pause
+      // React Native has no streams. There, the next page is requested after a pause
       if (transport.hasStreams) {
         const stream = {
           query: { resume: token, from },
@@ -68,15 +70,15 @@ export async function* followFeed(
           transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
         )
         const openedMs = performance.now()
-        for await (const { id, event, data } of readEvents(body!, signal)) {
-          // another event type: the generation has ended, and the next page throws feed_restarted
+        for await (const { id, event, data } of readServerSentEvents(body!, signal)) {
+          // an event of another type means that the generation has ended. The next page then throws feed_restarted
           if (event !== 'message') break
           token = id
           yield { ...JSON.parse(data), resume: id }
           if (signal?.aborted) return
           pauseMs = MIN_PAUSE_MS
         }
-        // services end streams after a few minutes: the end of a silent one is no failure
+        // services end streams after a few minutes, so the end of a stream without events is no failure
         if (performance.now() - openedMs > MAX_PAUSE_MS) pauseMs = MIN_PAUSE_MS
       }
     } catch (error) {

@@ -1,4 +1,4 @@
-/** A client that uses only what every runtime's `fetch` has: the package `clusterd-client`. */
+/** The package `clusterd-client`: a client that needs nothing but the `fetch` of a runtime. */
 export { Client, type QuoteOn, type QuoteRequest } from './client.js'
 export { ClusterdError } from './error.js'
 export type { EvmWallet, SolanaWallet, StandardWallet, Wallet } from './families.js'

@@ -1,8 +1,8 @@
-import { ClusterdError, throwServiceUnreachable } from './error.js'
-import { parseJsonOrText, type Transport } from './transport.js'
+import { ClusterdError } from './error.js'
+import { parseJsonOrText, readAnswerText, type Transport } from './transport.js'
 import type { CallOptions, Schemas } from './types.js'
 
-/** Addresses per request. */
+/** Number of addresses per request. */
 const AT_ONCE = 10_000
 
 /** Options of `Client.wallets`. The time limit `timeoutMs` holds for each request. */
@@ -37,10 +37,8 @@ const ask = (transport: Transport, body: string[], { types, ...options }: Wallet
       body,
       signal,
     })
-    const rows = (await response.text().catch(throwServiceUnreachable))
-      .trimEnd()
-      .split('\n')
-      .map(parseJsonOrText) as Schemas['Holder'][]
+    const text = await readAnswerText(response)
+    const rows = text.trimEnd().split('\n').map(parseJsonOrText) as Schemas['Holder'][]
     const { error, message, status, asOf } = Object(rows[rows.length - 1])
     if (error) throw new ClusterdError(error, message, { status })
     if (rows.length < body.length || !asOf)

@@ -1,15 +1,15 @@
 import { ClusterdError } from './error.js'
 
-/** Whether a text is a cluster's id, and not a name. @internal */
+/** True if a text has the form of a cluster's id. @internal */
 export const isClusterId = (text: string): boolean => /^0x[\da-f]{64}$/i.test(text)
 
 /**
- * Checks, before a wallet signs, that a message names the cluster that was asked for: an earlier service ignores it.
- * @param cluster id or name; undefined where none was asked for
+ * Checks, before a wallet signs, that the message names the requested cluster. An earlier version of the service
+ * ignores the parameter.
+ * @param cluster id or name; undefined where no cluster was requested
  * @throws ClusterdError unexpected
- * @internal
  */
-export function requireCluster(message: string, cluster: string | undefined): void {
+export function requireClusterInMessage(message: string, cluster: string | undefined): void {
   if (cluster === undefined) return
   const id = isClusterId(cluster) ? cluster.toLowerCase() : '0x'
   if (!message.includes(`\nCluster: ${id}`))
@@ -19,6 +19,6 @@ export function requireCluster(message: string, cluster: string | undefined): vo
     )
 }
 
-/** Sentence where the service did not keep the signature of a wallet that it has verified. */
-export const NOT_SIGNED =
+/** Error message for a wallet that the service has verified without keeping the wallet's signature. */
+export const SIGNATURE_NOT_KEPT_TEXT =
   'The wallet is verified, but its signature was not kept, because it was too old or an earlier version of the service answered: sign again.'

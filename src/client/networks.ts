@@ -1,6 +1,6 @@
 import type { Schemas } from './types.js'
 
-/** A chain in viem's form (`Chain`), which wagmi takes too. No wallet library is imported. */
+/** A chain in viem's form (`Chain`), which wagmi also accepts. No wallet library is imported. */
 export type ViemChain = ReturnType<typeof viemChainOf>
 
 /** A chain that names can be registered from. `chain` is null on a chain without an EIP-155 id. */

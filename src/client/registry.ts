@@ -2,7 +2,7 @@ import { bytesToHex } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
 import { abortReasonOf, withTimeLimit } from './time.js'
-import { type KeptHead, type LogOptions, LogReader } from './transparencyLog.js'
+import { type LogOptions, LogReader, type TreeHeadJson } from './transparencyLog.js'
 import type { Answer, CallOptions, FeedEvent } from './types.js'
 
 /** Any node of the hub's chain, as an EIP-1193 provider: a viem client, or a wallet's provider. */
@@ -25,9 +25,9 @@ export interface RegistryOptions
 type Proof = Answer<'GET', '/v1/proof'>
 
 /** Result of a comparison with the hub: the service's proof, and the checkpoint of the compared log. */
-export type Verified = Proof & {
-  /** Checkpoint of the log that was read. Pass it as `last` next time. */
-  head: KeptHead
+export type VerifiedRegistry = Proof & {
+  /** Checkpoint of the transparency log that was read, to pass as `last` next time. */
+  head: TreeHeadJson
 }
 
 type Registration = Pick<Extract<FeedEvent, { type: 'REGISTER_NAME' }>, 'from' | 'data'>
@@ -43,14 +43,14 @@ const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64
 /** Owner that the hub returns for a name without an owner. */
 const NO_OWNER = `0x${'0'.repeat(WORD_DIGITS)}`
-/** Patterns of the texts that have exactly one form as bytes32 on the hub: names, and addresses of EVM and Solana. */
+/** Patterns of texts that have exactly one form as bytes32 on the hub: names, and addresses of EVM and Solana. */
 const NAME = /^[!-~]{1,32}$/
 const ADDRESS = /^(0x[\da-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
 /**
  * Compares the registry of a service with its hub at the service's newest confirmed block: the contracts' running hash
- * of their logs (`recordHash`), and the owner of each name in the service's signed log. It does not prove that the
- * signed log has every name of the hub. With `last` it proves that no earlier entry has disappeared.
+ * of their logs (`recordHash`), and the owner of each name in the service's signed log. The comparison does not prove
+ * that the signed log has every name of the hub. With `last` it proves that no earlier entry has disappeared.
  * @param options `timeoutMs` limits the whole comparison; default: the client's limit for each request
  * @throws ClusterdError registry_mismatch, log_mismatch, unavailable, timeout; errors of the node
  */
@@ -67,7 +67,7 @@ export function verifyRegistry(
     maxAgeMs = MAX_AGE_MS,
     ...options
   }: RegistryOptions,
-): Promise<Verified> {
+): Promise<VerifiedRegistry> {
   return withTimeLimit(options, async (signal) => {
     const proof = await client.request('GET', '/v1/proof', { ...options, signal })
     const reader = new LogReader(client, { key, sha256, last, domain, witnesses })
@@ -143,7 +143,7 @@ async function checkHub(
   }
 }
 
-/** A name, which is ASCII, as the hex digits of a bytes32. */
+/** A name (ASCII) as the hex digits of a bytes32. */
 const wordOfName = (name: string) =>
   bytesToHex(new TextEncoder().encode(name)).slice(2).padEnd(WORD_DIGITS, '0')
 

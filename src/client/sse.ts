@@ -1,16 +1,17 @@
 import { ClusterdError, throwServiceUnreachable } from './error.js'
 import { withTimeLimit } from './time.js'
 
-/** Maximum length of an event, in characters; a longer one is not an event of the feed. */
+/** Maximum length of a server-sent event, characters. No event of the feed is longer. */
 const MAX_EVENT_CHARS = 1_000_000
 /** Time without a byte, even a heartbeat, after which a stream counts as broken. */
 export const STREAM_SILENCE_TIMEOUT_MS = 60_000
 
 /**
- * Server-sent events of a response, each with the last id that was sent (WHATWG HTML, 9.2). Comment lines are skipped.
+ * Server-sent events of a response, each with the last id that the service has sent (WHATWG HTML, 9.2). Comment lines
+ * are skipped.
  * @throws ClusterdError network, timeout, unexpected; the signal's reason
  */
-export async function* readEvents(
+export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
   signal?: AbortSignal,
 ): AsyncGenerator<{ id: string; event: string; data: string }, void, undefined> {

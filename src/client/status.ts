@@ -16,13 +16,16 @@ export const isFinalStatus = ({ status }: Pick<TransactionStatus, 'status'>): bo
   FINAL_STATUSES.includes(status)
 
 const WAIT_TIMEOUT_MS = 120_000
-/** Leaves room for a slow bridge, finality of Ethereum and an outage. */
+/** Default time limit of `followStatus`: enough for a slow bridge, finality of Ethereum and an outage. */
 const FOLLOW_TIMEOUT_MS = 3_600_000
-/** Time for which the service may hold a status request (long poll), seconds. */
+/** Time for which the service may delay a status response (long poll), seconds. */
 const HELD_S = 25
-/** Shortest time between two status requests, if the service does not hold them. It doubles up to the longest. */
+/**
+ * Shortest time between two status requests, if the service does not delay responses. Each further time is twice as
+ * long, up to the longest.
+ */
 const MIN_INTERVAL_MS = 250
-/** Longest time between two status requests, if the service does not hold them. */
+/** Longest time between two status requests, if the service does not delay responses. */
 const MAX_INTERVAL_MS = 5_000
 
 /**
@@ -50,7 +53,7 @@ export async function* followStatus(
   } while (!isFinalStatus(last))
 }
 
-/** Resolves with the first status that differs from the last one. Outages are waited for. */
+/** Resolves with the first status that differs from the last one. Failed requests are repeated during an outage. */
 async function nextStatus(
   transport: Transport,
   tx: string,
@@ -75,14 +78,14 @@ async function nextStatus(
       if (JSON.stringify(answer) !== JSON.stringify(last)) return answer
       pauseMs = askedMs + intervalMs - Date.now()
     } catch (error) {
-      // with jitter, so that the clients of a service that was down do not return at once
+      // random jitter prevents that all clients of a service that was down return at once
       pauseMs = pauseMsAfterOutage(error) + intervalMs * (0.5 + Math.random())
     }
   }
 }
 
 /**
- * Waits until a transaction has a status of `until`. A status that never changes ends the wait too.
+ * Waits until a transaction has a status of `until`, or a final status.
  * @throws ClusterdError timeout, and errors of refused requests; the signal's reason
  * @internal
  */

@@ -1,7 +1,7 @@
 import { ClusterdError } from './error.js'
 import type { CallOptions } from './types.js'
 
-/** Largest delay of a timer, ms; a larger one would fire at once. */
+/** Largest delay of a timer, ms. A timer with a larger delay would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /** Reason of an aborted signal. Signals of older React Native have none. */
@@ -30,7 +30,7 @@ export async function withTimeLimit<T>(
   let timer: ReturnType<typeof setTimeout> | undefined
   let end = () => {}
   try {
-    // do not rely on fetch's signal: Node no longer observes it once the response's headers have arrived
+    // do not rely on the signal of `fetch`: Node ignores that signal once the response's headers have arrived
     return await new Promise<T>((resolve, reject) => {
       const give = (reason: unknown) => {
         reject(reason)

@@ -35,7 +35,7 @@ import {
   isSameHash,
   type Sha256,
 } from '../registry/transparencyLog/tree.js'
-import { utf8Of } from './bytes.js'
+import { decodeUtf8 } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError, logMismatchError } from './error.js'
 import { abortReasonOf } from './time.js'
@@ -50,50 +50,50 @@ import {
 
 export type { TreeHead }
 
-/** Size and root of a log's tree, with the signed note. */
+/** Size and root of a transparency log's tree, with the signed note. */
 export interface SignedHead extends TreeHead {
-  /** The note with the signatures under the log's name, the pinned key's first, then those of witnesses. */
+  /** The note with the pinned key's signature, then others under the log's name, then those of witnesses. */
   note: string
 }
 
-/** Size and root of a log's tree, in values that JSON keeps. */
-export interface KeptHead extends Omit<TreeHead, 'root'> {
+/** Size and root of a transparency log's tree, in values that JSON can represent. */
+export interface TreeHeadJson extends Omit<TreeHead, 'root'> {
   /** Root hash, base64. */
   root: string
 }
 
-/** An entry of the log. */
+/** An entry of a transparency log. */
 export interface LogEntry {
   /** Index in the log. Entry 0 begins the generation; entry n is event n. */
   index: number
-  /** The entry's bytes, whose hash is in the tree, as text. */
+  /** Text of the bytes whose hash is a leaf of the tree. */
   text: string
 }
 
-/** A network, for the log of its feed, or its evidence log. */
+/** The place of a transparency log: a network for the log of its feed, or the evidence log of a network. */
 type LogPlace = `${'mainnet' | 'testnet'}${'' | '/evidence'}`
 
 export interface LogOptions {
   /** Public key of the service's logs, obtained from another source than the service: 32 bytes in base64. */
   key: string
-  /** Which log; default: that of the feed of the client's network. */
+  /** Place of the log; default: the feed of the client's network. */
   network?: LogPlace
-  /** Domain at the beginning of the log's name, needed if the key also signs for other services: `names.example`. */
+  /** Domain with which the log's name begins (`names.example`). Needed if the key also signs for other services. */
   domain?: string | undefined
   /** Checkpoint that was verified last. The log may only have grown since. */
-  last?: TreeHead | KeptHead | undefined
+  last?: TreeHead | TreeHeadJson | undefined
   /**
    * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that this
-   * log has lost are accepted as lost. A log older than that of `last` is refused.
+   * log has lost are accepted as lost. A log older than the log of `last` is refused.
    */
   accept?: string | undefined
-  /** Witnesses of which some must have signed each checkpoint. */
+  /** Witnesses, a number of which must have signed each checkpoint. */
   witnesses?: LogWitnesses | undefined
-  /** SHA-256 to use in place of the one in JavaScript. */
+  /** SHA-256 to use in place of the implementation in JavaScript. */
   sha256?: Sha256 | undefined
 }
 
-/** Verified new entries of a bundle. @internal for mirrors */
+/** Verified new entries of an entry bundle. @internal for mirrors */
 interface VerifiedBundle {
   /** Index in the log of the first text. */
   from: number
@@ -109,10 +109,10 @@ const MOST_NOTE = 65_536
 /** Number of bundles requested in advance. */
 const AHEAD = 8
 const KEY_BYTES = 32
-/** Number of signatures that are kept of a note: a service signs with several keys while it replaces a key. */
+/** Maximum number of kept signatures of the service on a note: it may sign with several keys. */
 const KEPT_SIGNATURES = 4
 
-/** Reader of a service's log. Everything it returns was verified by the pinned key and against the last checkpoint. */
+/** Reader of a service's transparency log. Verifies every result by the pinned key and the last checkpoint. */
 export class LogReader {
   #last: TreeHead | null = null
   readonly #transport: Transport
@@ -123,7 +123,7 @@ export class LogReader {
   readonly #witnesses: RequiredWitnesses
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHasher>
-  /** Resolves when the comparisons with `last` that began earlier have ended. A new comparison waits for that. */
+  /** Resolves when all earlier comparisons with `last` have ended. A new comparison waits for this promise. */
   #compared: Promise<unknown> = Promise.resolve()
 
   /** @throws TypeError for an invalid key or number of witnesses, and for a `last` that is not a checkpoint */
@@ -142,13 +142,13 @@ export class LogReader {
     this.last = options.last ?? null
   }
 
-  /** Checkpoint that was verified last, to keep as JSON. Null before the first. */
-  get last(): KeptHead | null {
+  /** Checkpoint that was verified last, in values that JSON can represent. Null before the first checkpoint. */
+  get last(): TreeHeadJson | null {
     return this.#last && { ...this.#last, root: toBase64(this.#last.root) }
   }
 
   /** @throws TypeError for a value that is no checkpoint */
-  set last(last: TreeHead | KeptHead | null) {
+  set last(last: TreeHead | TreeHeadJson | null) {
     this.#last = last && treeHeadOf(last)
   }
 
@@ -234,7 +234,7 @@ export class LogReader {
 
   /** Entries up to a checkpoint, in order. Each is proved by the checkpoint's tree. */
   async *entries(
-    head: TreeHead | KeptHead,
+    head: TreeHead | TreeHeadJson,
     { signal }: { signal?: AbortSignal } = {},
   ): AsyncGenerator<LogEntry> {
     const tree = new GrowingTree(this.#tree)
@@ -242,7 +242,7 @@ export class LogReader {
       for (const [i, text] of texts.entries()) yield { index: from + i, text }
   }
 
-  /** Reads and verifies the entries that `tree` does not have yet, and appends them. @internal for mirrors */
+  /** Reads, verifies and appends to `tree` the entries up to `head` that it does not have. @internal for mirrors */
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
@@ -270,7 +270,7 @@ export class LogReader {
         const from = tree.size
         const known = from - index * TILE_WIDTH
         const tiles = tree.append(leaves.slice(known))
-        // the last hash on level 1 is this bundle's root, if the bundle is full
+        // for a full bundle, the last hash on level 1 is the bundle's root
         const above = tiles.find(({ level }) => level === 1)
         await proved
           .assertBundle({ index }, leaves, above?.hashes.slice(-HASH_BYTES))
@@ -281,7 +281,7 @@ export class LogReader {
       given?.removeEventListener('abort', leave)
       left.abort()
     }
-    // the entries that `tree` had before have to be a part of the checkpoint's tree, too
+    // the entries that `tree` had before also have to be a part of the checkpoint's tree
     if (!isSameHash(tree.root, head.root))
       throw logMismatchError(`The entries of ${head.origin} do not make its checkpoint.`)
   }
@@ -316,7 +316,7 @@ export class LogReader {
       )
   }
 
-  /** Checks that a log is not older than the last log of the service, even where `accept` names it. */
+  /** Checks that a log is not older than the service's last log. The option `accept` does not change this. */
   #assertNewer(last: TreeHead, { origin }: TreeHead): void {
     const isOfService = domainOf(origin) === domainOf(last.origin)
     if (isOfService && this.#generationIn(origin) < this.#generationIn(last.origin))
@@ -347,7 +347,7 @@ export class LogReader {
     await this.#assertGrown(last, previous, signal)
   }
 
-  /** Reads a bundle, with the hashes of its entries. */
+  /** Reads an entry bundle, and hashes its entries. */
   async #bundle(
     head: TreeHead,
     { index, width }: EntryBundle,
@@ -395,7 +395,7 @@ export class LogReader {
 }
 
 /** A checkpoint with its root as bytes. @throws TypeError for a value that is no checkpoint */
-function treeHeadOf({ origin, size, root }: TreeHead | KeptHead): TreeHead {
+function treeHeadOf({ origin, size, root }: TreeHead | TreeHeadJson): TreeHead {
   const bytes = typeof root === 'string' ? fromBase64(root) : root
   const isRoot = bytes instanceof Uint8Array && bytes.length === HASH_BYTES
   if (typeof origin === 'string' && Number.isSafeInteger(size) && size >= 0 && isRoot)
@@ -412,7 +412,7 @@ interface ReadBundle {
 /** Text of signed bytes. @throws ClusterdError log_mismatch for bytes that are not UTF-8 */
 function textOf(bytes: Uint8Array, what: string): string {
   try {
-    return utf8Of(bytes)
+    return decodeUtf8(bytes)
   } catch (cause) {
     throw logMismatchError(`${what} is not UTF-8.`, cause)
   }
@@ -433,7 +433,7 @@ function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
   }
 }
 
-/** Error handler. @throws ClusterdError log_mismatch for bytes that are not the log's; other errors unchanged */
+/** Creates an error handler. @throws ClusterdError log_mismatch for malformed bytes; other errors unchanged */
 const refuseIn =
   ({ origin }: TreeHead) =>
   (error: unknown): never => {
@@ -444,6 +444,6 @@ const refuseIn =
 
 const domainOf = (origin: string): string => origin.split('/', 1)[0]!
 
-/** Error of a log that does not continue the last checkpoint. Its message says how to accept the log nevertheless. */
+/** Error of a log that does not continue the last checkpoint. The message says how to accept the log nevertheless. */
 const discontinued = ({ origin }: TreeHead, why: string): ClusterdError =>
   logMismatchError(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)

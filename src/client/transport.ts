@@ -34,14 +34,17 @@ const RETRIES = 2
 const MOST_ANSWER = 64 * 1024 * 1024
 /** Maximum length of an error response, bytes. */
 const MOST_ERROR = 64 * 1024
-/** Address of a service. It is not parsed: React Native's `URL` has no `canParse`, and accepts any text. */
+/**
+ * Matches the address of a service. The address is not parsed, because React Native's `URL` has no `canParse`, and
+ * accepts any text.
+ */
 const SERVICE_URL = /^https?:\/\/(\[[\da-f:.]+\]|[^\s/?#@:[\]]+)(:\d{1,5})?(\/[^\s?#]*)?$/i
-/** Paths of versioned routes, such as `/v1/…`: a response to `call` that is not JSON is an error there. */
+/** Matches paths of versioned routes, such as `/v1/…`. A response of such a route that is not JSON is an error. */
 const VERSIONED = /^\/v\d/
-/** Pause before a retry if the service sends no Retry-After. It doubles with each retry. */
+/** Pause before the first retry, if the service sends no Retry-After. Each further pause is twice as long. */
 const RETRY_PAUSE_MS = 300
 
-/** Sends requests with the client's keys and time limits, retries them, and throws error responses. @internal */
+/** Sends requests with the client's keys and time limits, retries requests, and throws error responses. @internal */
 export class Transport {
   readonly #options: ClientOptions
   readonly timeoutMs: number
@@ -49,7 +52,7 @@ export class Transport {
   readonly network: 'mainnet' | 'testnet'
   /** Authentication key, sent with every request. */
   token: string | undefined
-  /** Whether the last response could be read while it arrived. React Native's `fetch` gives only whole responses. */
+  /** True if the last response could be read while it arrived. React Native's `fetch` returns only whole responses. */
   hasStreams = true
 
   /** @throws TypeError for an address such as `localhost:3000`, whose scheme is `localhost` */
@@ -98,9 +101,7 @@ export class Transport {
 
   async #once(method: Method, path: string, request: ApiRequest): Promise<unknown> {
     const response = await this.open(method, path, request)
-    const text = await readTextUpTo(response, MOST_ANSWER)
-    if (text === null)
-      throw new ClusterdError('unexpected', `The answer is longer than ${MOST_ANSWER} bytes.`)
+    const text = await readAnswerText(response)
     const body = parseJsonOrText(text)
     // a page of a proxy (HTML) is not a response of the service
     if (body === text && VERSIONED.test(path))
@@ -126,13 +127,13 @@ export class Transport {
       ...(apiKey !== undefined && { 'x-api-key': apiKey }),
       ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
     }
-    // invalid keys are refused here, because `fetch` would report only that it failed
+    // invalid keys are refused here, because the error of `fetch` would not name the reason
     if ([apiKey, this.token].some((key) => /[^ -~]/.test(key?.trim() ?? '')))
       throw new ClusterdError(
         'invalid_request',
         'The token or the API key has letters that no key has.',
       )
-    // not `error`, which Cloudflare Workers do not have
+    // `redirect` is not `error`, because Cloudflare Workers do not have that mode
     const redirect = 'manual' as const
     const init = { method, headers, body: JSON.stringify(body), redirect, signal }
     const response = await send(withQuery, init).catch(throwServiceUnreachable)
@@ -143,9 +144,16 @@ export class Transport {
   }
 }
 
-/** Reads the text of a response, as `readBytesUpTo` its bytes. */
+/** Reads the text of a successful response. @throws ClusterdError network; unexpected for a long text @internal */
+export async function readAnswerText(response: Response): Promise<string> {
+  const text = await readTextUpTo(response, MOST_ANSWER)
+  if (text !== null) return text
+  throw new ClusterdError('unexpected', `The answer is longer than ${MOST_ANSWER} bytes.`)
+}
+
+/** Reads the text of a response; null for a text that is too long, as `readBytesUpTo` does for bytes. */
 async function readTextUpTo(response: Response, most: number): Promise<string | null> {
-  // where responses have no stream, there may be no TextDecoder either
+  // a runtime whose responses have no stream may have no TextDecoder either
   if (!response.body) {
     const text = await response.text().catch(throwServiceUnreachable)
     return text.length > most ? null : text
@@ -188,7 +196,10 @@ export async function readBytesUpTo(response: Response, most: number): Promise<U
   return bytes
 }
 
-/** Parses JSON, in which `value` of an EVM transaction becomes a bigint. Returns text that is not JSON. @internal */
+/**
+ * Parses JSON, and converts `value` of each EVM transaction to a bigint. Returns a text that is not JSON unchanged.
+ * @internal
+ */
 export function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text, withWei)

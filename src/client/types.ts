@@ -45,7 +45,10 @@ type FamilyOf<Path> = Path extends `/v1/names/register/${infer Family}`
   : never
 /** Chain families that have a route for quotes. */
 export type QuoteFamily = FamilyOf<PathOf<'POST'>>
-export type QuoteFrom<Family extends QuoteFamily> = Answer<'POST', `/v1/names/register/${Family}`>
+export type QuoteOfFamily<Family extends QuoteFamily> = Answer<
+  'POST',
+  `/v1/names/register/${Family}`
+>
 
 export type FeedEvent = Schemas['Event']
 export type TransactionStatus = Schemas['TransactionStatus']

@@ -1,6 +1,6 @@
 /**
- * `clusterd-client/verify`: checks a service's data by the key of its log and by its hub (docs/use/verify.md). It is
- * a separate entry point, because the client is half as large without it.
+ * `clusterd-client/verify`: verifies a service's data by the key of its transparency log and by its hub
+ * (docs/use/verify.md). This is a separate entry point, because it would double the size of the client.
  */
 
 export type {
@@ -15,13 +15,18 @@ export {
   type VerifiedBundle,
   verifyBundle,
 } from './bundle.js'
-export { type HubNode, type RegistryOptions, type Verified, verifyRegistry } from './registry.js'
 export {
-  type KeptHead,
+  type HubNode,
+  type RegistryOptions,
+  type VerifiedRegistry,
+  verifyRegistry,
+} from './registry.js'
+export {
   type LogEntry,
   type LogOptions,
   LogReader,
   type SignedHead,
   type TreeHead,
+  type TreeHeadJson,
 } from './transparencyLog.js'
 export type { LogWitnesses } from './witnesses.js'

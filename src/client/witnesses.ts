@@ -10,14 +10,14 @@ import { type NoteSignature, type SignedNote, toBase64 } from '../registry/trans
 import type { Sha256 } from '../registry/transparencyLog/tree.js'
 import { logMismatchError } from './error.js'
 
-/** Number of witnesses' signatures that are kept of a note, checked or not. */
+/** Maximum number of witnesses' signatures of a checkpoint that are kept, verified or not. */
 const KEPT_COSIGNATURES = 16
 
-/** Witnesses of a log (C2SP tlog-cosignature). A witness signs one history of a log only. */
+/** Witnesses of a transparency log (C2SP tlog-cosignature). A witness signs only one history of a log. */
 export interface LogWitnesses {
   /** Verifier keys, `<name>+<key id>+<key>`. */
   keys: readonly string[]
-  /** How many of them must have signed each checkpoint. */
+  /** Minimum number of the witnesses that must have signed each checkpoint. */
   required: number
 }
 
@@ -27,7 +27,10 @@ export interface RequiredWitnesses {
   required: number
 }
 
-/** @throws TypeError for text that is no verifier key of a witness, a key that stands twice, and an impossible number */
+/**
+ * Parses the keys of witnesses. @throws TypeError for text that is no verifier key of a witness, a repeated key, and an
+ * impossible number
+ */
 export function parseWitnesses(
   sha256: Sha256,
   witnesses: LogWitnesses | undefined,
@@ -55,7 +58,8 @@ export const isTextSigned: CheckSignature = (publicKey, signature, text) => {
 }
 
 /**
- * Signatures of witnesses to keep of a checkpoint of the log `origin`: the valid ones, then others that were not checked.
+ * Signatures of witnesses to keep of a checkpoint: the valid ones, then signatures that were not verified.
+ * @param origin name of the log
  * @throws ClusterdError log_mismatch where too few of the required witnesses have signed
  */
 export function requireWitnesses(

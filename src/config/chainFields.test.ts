@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { addChainFields } from './chainsFile.js'
-import { writeAtomically } from './files.js'
+import { writeFileAtomically } from './files.js'
 
 const CONTRACT = `0x${'0c'.repeat(20)}`
 const ADDED = new Map([
@@ -33,7 +33,7 @@ it('a file that can not be replaced leaves no copy with its secrets', () => {
   const folder = mkdtempSync(join(tmpdir(), 'clusterd-files-'))
   const file = join(folder, 'taken')
   mkdirSync(join(file, 'full'), { recursive: true })
-  expect(() => writeAtomically(file, 'a key')).toThrow(/EISDIR|ENOTEMPTY|EEXIST/)
+  expect(() => writeFileAtomically(file, 'a key')).toThrow(/EISDIR|ENOTEMPTY|EEXIST/)
   expect(readdirSync(folder)).toEqual(['taken'])
 })
 

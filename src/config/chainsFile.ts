@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import { NETWORK_OF_CHAIN_LABEL, NETWORKS, type Network } from '../registry/primitives/network.js'
 import { networkDeploymentSchema } from './deployment.js'
-import { ConfigError, combinedConfigError, parseInput } from './error.js'
+import { ConfigError, combinedConfigError, parseConfigInput } from './error.js'
 import { type DraftChainConfig, evmChainSchema } from './evmChain.js'
 import {
   evmAddress,
@@ -11,8 +11,8 @@ import {
   positiveInt,
   recordByChainId,
   weiText,
-} from './fields.js'
-import { writeAtomically } from './files.js'
+} from './fieldSchemas.js'
+import { writeFileAtomically } from './files.js'
 import { type JsonSchema, missingNewFields, type NewField } from './newFields.js'
 import {
   checkNonEvmSections,
@@ -21,7 +21,7 @@ import {
   missingNonEvmSettings,
   type NonEvmSections,
   nonEvmSectionSchemas,
-  settingsPerNetwork,
+  schemaPerNetwork,
   withNonEvmPresets,
 } from './nonEvmSections.js'
 
@@ -57,12 +57,12 @@ const ensParent = z.strictObject({
 const sections = z.strictObject({
   chains: z.array(evmChainSchema).min(1).readonly(),
   ...nonEvmSectionSchemas,
-  ens: settingsPerNetwork(ensParent),
+  ens: schemaPerNetwork(ensParent),
   deliveries: z
     .strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) })
     .prefault({}),
   /** Contracts that `clusterd contracts` deploys. */
-  deployment: settingsPerNetwork(networkDeploymentSchema),
+  deployment: schemaPerNetwork(networkDeploymentSchema),
   payments: z
     .strictObject({
       /** Age of a payment at which the relayer releases it to the recipient, if its registration is final. */
@@ -143,7 +143,7 @@ function checkNetworks(file: Sections, issue: Issue): void {
     if (isUsed && hubs.length !== 1)
       issue(['chains'], `${network} needs exactly one hub, has ${hubs.length}`)
   }
-  // otherwise an ENS name would belong to both networks
+  // an ENS name below both parents would belong to both networks
   const one = `.${mainnet?.parent}`
   const other = `.${testnet?.parent}`
   if (mainnet && testnet && (one.endsWith(other) || other.endsWith(one)))
@@ -153,18 +153,18 @@ function checkNetworks(file: Sections, issue: Issue): void {
 /** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
 export type DraftChainsFile = z.output<typeof chainsFile>
 export type ChainConfig = DraftChainConfig & { readonly contract: `0x${string}` }
-/** ENS parent name as the chains file may have it before the resolver is deployed. */
-export type DraftEnsParent = z.output<typeof ensParent>
-export type EnsParent = DraftEnsParent & { readonly resolver: `0x${string}` }
+/** Settings of an ENS parent name in a draft of the chains file, whose resolver may not be deployed yet. */
+export type DraftEnsParentSettings = z.output<typeof ensParent>
+export type EnsParentSettings = DraftEnsParentSettings & { readonly resolver: `0x${string}` }
 export interface ChainsFile
   extends Omit<DraftChainsFile, 'chains' | 'ens' | keyof NonEvmSections>,
     NonEvmSections {
   readonly chains: readonly ChainConfig[]
-  readonly ens: Readonly<Partial<Record<Network, EnsParent>>>
+  readonly ens: Readonly<Partial<Record<Network, EnsParentSettings>>>
 }
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
-/** Chains file of a process without chains: only defaults. */
+/** Content of a chains file without chains: every setting has its default. */
 export const emptyChainsFile = (): ChainsFile => {
   const empty = sections.extend({ chains: z.array(evmChainSchema).readonly() })
   return withDefaults(empty.parse({ chains: [] })) as ChainsFile
@@ -178,8 +178,8 @@ export const readChainsFile = (file: string): ChainsFile =>
 export const readDraftChainsFile = (file: string): DraftChainsFile =>
   parseDraftChainsFile(readJson(file), file)
 
-/** Fields of later releases (`since`) that a chains file does not set. @throws ConfigError */
-export const listMissingNewFields = (file: string): NewField[] =>
+/** Fields that a release has added (`since` in the schema) and that a chains file does not set. @throws ConfigError */
+export const missingNewFieldsOfChainsFile = (file: string): NewField[] =>
   missingNewFields(chainsFileJsonSchema(), readJson(file))
 
 /** JSON schema of a chains file. */
@@ -198,7 +198,7 @@ export function addChainFields(file: string, added: ReadonlyMap<string, object>)
   parseDraftChainsFile(json, file)
   const indentation = /^[ \t]+/m.exec(textOf(file))?.[0] ?? 2
   const target = realpathSync(file)
-  writeAtomically(target, `${JSON.stringify(json, null, indentation)}\n`, statSync(target))
+  writeFileAtomically(target, `${JSON.stringify(json, null, indentation)}\n`, statSync(target))
 }
 
 function readJson(file: string): unknown {
@@ -227,7 +227,7 @@ function textOf(file: string): string {
 
 /** Validates a chains file whose contracts may not be deployed yet. @throws ConfigError */
 export const parseDraftChainsFile = (json: unknown, file: string): DraftChainsFile =>
-  parseInput(chainsFile, json, whereOf(file))
+  parseConfigInput(chainsFile, json, whereOf(file))
 
 /** Validates the content of a complete chains file. @throws ConfigError */
 export const parseChainsFile = (json: unknown, file: string): ChainsFile =>
@@ -235,7 +235,7 @@ export const parseChainsFile = (json: unknown, file: string): ChainsFile =>
 
 const whereOf = (file: string): string => `the chains file ${file}`
 
-/** Checks that a draft leaves nothing out. @throws ConfigError with the missing parts and the command for each */
+/** Checks that a draft has all that a start needs. @throws ConfigError that says how to add each missing part */
 function complete(draft: DraftChainsFile, file: string): ChainsFile {
   const faults: string[] = []
   const undeployed = draft.chains

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { PUBLIC_WALLET_FACTORIES } from '../registry/auth/walletFactories.js'
 import { sha256InOneCall } from '../registry/transparencyLog/hash.js'
-import { COSIGNER, verifierKey } from '../registry/transparencyLog/note.js'
+import { COSIGNER_KEY_TYPE, verifierKey } from '../registry/transparencyLog/note.js'
 import { parseChainsFile, readConfig, readEnvironment, readMirrorConfig } from './index.js'
 
 const example = (): { chains: Record<string, unknown>[] } =>
@@ -259,7 +259,7 @@ describe('the environment', () => {
 
 describe('witnesses', () => {
   const key = Buffer.alloc(32, 1)
-  const witness = verifierKey(sha256InOneCall, 'w.example', key, COSIGNER)
+  const witness = verifierKey(sha256InOneCall, 'w.example', key, COSIGNER_KEY_TYPE)
   const read = (LOG_WITNESSES: string) => readEnvironment({ LOG_WITNESSES }).logWitnesses
 
   it('of a log are keys and URLs', () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { evmAddress, hexBytes, nonnegativeInt, positiveInt, weiText } from './fields.js'
+import { evmAddress, hexBytes, nonnegativeInt, positiveInt, weiText } from './fieldSchemas.js'
 
-/** Settings for `clusterd contracts`. The daemon does not read them. */
+/** Schemas of the settings of `clusterd contracts`. The daemon does not read these settings. */
 
 const ZERO_ADDRESS = `0x${'00'.repeat(20)}` as const
 const ZERO_SALT = `0x${'00'.repeat(32)}` as const
@@ -39,7 +39,7 @@ const dvns = z.array(evmAddress).max(127)
 
 /** Schema of the bridge's settings on one chain. Absent addresses default to those of the chain's preset. */
 export const bridgeSettingsSchema = z.strictObject({
-  /** Verifiers (DVNs) that all have to attest a message; addresses on this chain. */
+  /** Addresses, on this chain, of the verifiers (DVNs) that all have to attest a message. */
   requiredDvns: dvns.optional(),
   /** Further verifiers, of which `optionalThreshold` have to attest a message. */
   optionalDvns: dvns.default([]),

@@ -14,7 +14,7 @@ type Hex = `0x${string}`
 /** Desired settings of a chain's contracts, from the chains file. Addresses are null before the deployment. */
 export type DesiredChainDeployment = ReturnType<typeof desiredChainDeployments>[number]
 
-/** Desired settings of the bridge on one chain. All are explicit, so LayerZero's defaults never apply. */
+/** Desired settings of the bridge on one chain. Each setting replaces a default of LayerZero. */
 export type DesiredBridgeSettings = NonNullable<ReturnType<typeof bridgeOf>>
 
 /**
@@ -90,7 +90,7 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
     sendLibrary: addressOf('sendLibrary'),
     receiveLibrary: addressOf('receiveLibrary'),
     executor: addressOf('executor'),
-    // unique and ascending, as LayerZero's message library requires
+    // LayerZero's message library requires unique addresses in ascending order
     requiredDvns: sorted(required),
     optionalDvns: sorted(optionalDvns),
     optionalThreshold,
@@ -102,7 +102,7 @@ const sorted = (addresses: readonly Hex[]): Hex[] => [...new Set(addresses)].sor
 
 /**
  * Checks that both ends of each bridge require the same number of verifiers, and have the same threshold of optional
- * verifiers. Otherwise no message would pass. Addresses are not compared: a verifier's address differs by chain.
+ * verifiers: with different ones no message passes. A verifier's address differs by chain and is not compared.
  */
 function checkBridges(desired: readonly DesiredChainDeployment[]): void {
   const hub = desired.find(({ role }) => role === 'hub')?.bridge

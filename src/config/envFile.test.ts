@@ -1,11 +1,11 @@
 import { parseEnv } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { envFileFaults } from './envFile.js'
+import { findEnvFileFaults } from './envFile.js'
 
 /** Faults as texts: line, variable, what was found. */
 const faultsOf = (text: string): string[] =>
-  envFileFaults(text).map(({ line, variable, found }) => `${line} ${variable ?? '-'} ${found}`)
+  findEnvFileFaults(text).map(({ line, variable, found }) => `${line} ${variable ?? '-'} ${found}`)
 
 describe('an env file that all readers read equally', () => {
   it.each([
@@ -31,7 +31,7 @@ describe('an env file that all readers read equally', () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
         const text = `A=${a}\nB=${b}`
-        if (envFileFaults(text).length > 0) return
+        if (findEnvFileFaults(text).length > 0) return
         accepted.count += 1
         const unquoted = (one: string) => one.trim().replace(/^(['"])(.*)\1$/s, '$2')
         expect(parseEnv(text)).toEqual({ A: unquoted(a), B: unquoted(b) })
@@ -87,7 +87,7 @@ describe('a line that readers read differently', () => {
   it('is named without its value, and with a remedy', () => {
     const secret = 'hunter2'
     const text = `A=${secret}#${secret}\n${secret} ${secret}\nB="${secret}\n${secret}"\nC=${secret}$`
-    const faults = envFileFaults(text)
+    const faults = findEnvFileFaults(text)
     expect(faults.map(({ line }) => line)).toEqual([1, 2, 3, 5])
     expect(JSON.stringify(faults)).not.toContain(secret)
     for (const { remedy } of faults) expect(remedy).toMatch(/^[A-Z].*\.$/)

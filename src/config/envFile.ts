@@ -1,5 +1,5 @@
-/** A line of an env file that not every reader understands in the same way. It never holds the value. */
-export interface EnvFileFault {
+/** A line of an env file that programs read differently. No field has the variable's value, which may be a secret. */
+interface EnvFileFault {
   /** Number of the line, from 1. */
   line: number
   /** Name of the variable, null where the line has none. */
@@ -13,7 +13,7 @@ const REPLACE = 'Choose another value, or write a secret into a file that <varia
 const SAVE = 'Save the file as UTF-8 without a byte order mark, with line ends of Unix (LF).'
 
 const OPEN = /^(['"`])(?:(?!\1).)*$/
-/** What is wrong with a value, by the first pattern that it matches. */
+/** Faults of values. The first pattern that matches a value names its fault. */
 const VALUE_FAULTS: readonly (readonly [value: RegExp, found: string, remedy: string])[] = [
   [OPEN, 'begins with a quote that does not end on this line', REPLACE],
   [/\\'$/, 'has a backslash before its last quote, which Docker Compose goes on after', REPLACE],
@@ -23,7 +23,7 @@ const VALUE_FAULTS: readonly (readonly [value: RegExp, found: string, remedy: st
   [/\\/, 'has a backslash, which systemd or Docker Compose leaves out', QUOTE],
   [/^["'`]/, 'begins with a quote that not every reader removes', QUOTE],
 ]
-/** A quoted value that means the same to all readers. */
+/** Pattern of a quoted value that all programs read in the same way. */
 const QUOTED = /^(?:'(?:[^']*[^'\\])?'|"[^"\\$]*")$/
 
 const VARIABLE = /^(export\s+)?([A-Za-z_]\w{0,63})(\s*)=(\s*)(.*)$/
@@ -32,7 +32,7 @@ const VARIABLE = /^(export\s+)?([A-Za-z_]\w{0,63})(\s*)=(\s*)(.*)$/
  * Finds the lines of an env file that Node (`process.loadEnvFile`), systemd (`EnvironmentFile`) and Docker Compose
  * (`env_file`, `.env`) may read differently. A file without faults means the same to all three.
  */
-export function envFileFaults(text: string): EnvFileFault[] {
+export function findEnvFileFaults(text: string): EnvFileFault[] {
   const faults: EnvFileFault[] = []
   const lines = text.replace(/^\ufeff/, '').split('\n')
   const add = (i: number, variable: string | null, problem: string, remedy: string): void =>
@@ -64,7 +64,7 @@ export function envFileFaults(text: string): EnvFileFault[] {
       add(i, name, `is also set on line ${earlier + 1}`, 'Keep one of the two.')
     else if (fault) add(i, name, fault[1], fault[2])
 
-    // further lines of an open quote belong to this value
+    // the lines up to the closing quote belong to this value
     const quote = OPEN.exec(value)?.[1]
     const end = quote ? lines.findIndex((next, n) => n > i && next.includes(quote)) : -1
     if (end !== -1) i = end

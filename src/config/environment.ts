@@ -6,9 +6,9 @@ import { PUBLIC_WALLET_FACTORIES } from '../registry/auth/walletFactories.js'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { parseWitnessKey } from '../registry/transparencyLog/cosignature.js'
 import { sha256InOneCall } from '../registry/transparencyLog/hash.js'
-import { envFileFaults } from './envFile.js'
-import { parseInput } from './error.js'
-import { evmAddress, hexBytes, httpUrl } from './fields.js'
+import { findEnvFileFaults } from './envFile.js'
+import { parseConfigInput } from './error.js'
+import { evmAddress, hexBytes, httpUrl } from './fieldSchemas.js'
 import { readSecretFiles, secretSchema } from './secretFiles.js'
 import { parseSolanaSecretKey } from './solanaKey.js'
 
@@ -113,7 +113,7 @@ const variables = z.object({
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
   CLUSTERD_CHAINS: z.string().min(1).optional(),
   DATABASE_URL: secretSchema(postgresUrl.optional()),
-  /** The same database without a pooler in between, for locks, notifications, migrations and long commands. */
+  /** URL of the same database without a pooler in between, for locks, notifications, migrations and long commands. */
   DATABASE_DIRECT_URL: secretSchema(postgresUrl.optional()),
   /** Whether a start applies missing database migrations. If not, it waits for `clusterd migrate`. */
   MIGRATE: onOrOff('on'),
@@ -135,7 +135,7 @@ const variables = z.object({
   SERVICE_DOMAIN: z
     .string()
     .regex(/^[^\s+\p{C}"\\]+$/u)
-    // so that an entry of evidence holds every wallet's text and signature
+    // bounds the text that a wallet signs: text and signature have to fit into an entry of the evidence log
     .refine((domain) => Buffer.byteLength(domain) <= 60, 'must have at most 60 characters')
     .default('localhost'),
   /** The site's URL in browsers. */
@@ -220,11 +220,11 @@ const variables = z.object({
   SQL_VIEWS: onOrOff('off'),
   /** Proxies that are trusted to name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
-  /** Time for which an idle connection stays open: longer than the idle timeout of a proxy in front of it. */
+  /** Time for which an idle connection stays open. It has to exceed the idle timeout of a proxy in front of the API. */
   KEEP_ALIVE_SECONDS: wholeNumber(1, 3_600).default(65),
   /** Lifetime of an authentication key. */
   SESSION_DAYS: wholeNumber(1, 365).default(DEFAULT_SESSION_DAYS),
-  /** Factories that signatures of undeployed smart wallets may name (ERC-6492), in place of the public ones. */
+  /** Factories that signatures of undeployed smart wallets may name (ERC-6492); default: PUBLIC_WALLET_FACTORIES. */
   WALLET_FACTORIES: commaList.pipe(z.array(evmAddress)).default([...PUBLIC_WALLET_FACTORIES]),
   /** Adds the test wallet of a local world (test network) to the pages. */
   CLUSTERD_TEST_WALLET: trueOrFalse,
@@ -265,7 +265,7 @@ const environment = variables
       databaseUrl: set.DATABASE_URL,
       databaseDirectUrl: set.DATABASE_DIRECT_URL ?? set.DATABASE_URL,
       migrates: set.MIGRATE,
-      /** undefined: not set; the caller chooses a port. */
+      /** Undefined where PORT is not set: the caller chooses a port. */
       port: set.PORT,
       opsPort: set.OPS_PORT,
       host: set.HOST,
@@ -277,7 +277,7 @@ const environment = variables
       logLevel: set.LOG_LEVEL,
       logFormat: set.LOG_FORMAT,
       serviceDomain: set.SERVICE_DOMAIN,
-      /** undefined: not set; the service is on this machine. */
+      /** Undefined where SITE_URL is not set: browsers then reach the service at localhost. */
       siteUrl: set.SITE_URL,
       securityContact: set.SECURITY_CONTACT,
       databasePool: set.DATABASE_POOL,
@@ -294,12 +294,14 @@ const environment = variables
         passwordFile: set.LOG_PASSWORD_FILE,
       },
       logWitnesses: set.LOG_WITNESSES,
-      mirrorUrl: set.MIRROR_URL,
-      mirrorKey: set.MIRROR_KEY,
-      mirrorDomain: set.MIRROR_DOMAIN,
-      mirrorAccept: set.MIRROR_ACCEPT,
-      mirrorWitness: set.MIRROR_WITNESS,
-      mirrorApiKey: set.MIRROR_API_KEY,
+      mirrorSource: {
+        url: set.MIRROR_URL,
+        key: set.MIRROR_KEY,
+        domain: set.MIRROR_DOMAIN,
+        accept: set.MIRROR_ACCEPT,
+        witness: set.MIRROR_WITNESS,
+        apiKey: set.MIRROR_API_KEY,
+      },
       tokenKey: set.TOKEN_KEY,
       shareKeys: set.SHARE_KEY,
       /** null: no rate limits. */
@@ -333,7 +335,10 @@ export function loadEnvFile(): void {
   for (const file of envFiles()) process.loadEnvFile(file)
 }
 
-/** The first file may name the folder of the second. */
+/**
+ * Paths of the `.env` files to load. A generator, because the first file may set CLUSTERD_HOME, the folder of the
+ * second.
+ */
 function* envFiles(): Generator<string> {
   if (isStartedByLocalWorld()) return
   if (existsSync('.env')) yield '.env'
@@ -341,10 +346,10 @@ function* envFiles(): Generator<string> {
   if (existsSync(ofWorld)) yield ofWorld
 }
 
-/** Lines of these files that systemd or Docker Compose may have read differently than this process. */
-export const ambiguousEnvLines = () =>
+/** Lines of the loaded `.env` files that systemd or Docker Compose may have read differently than this process. */
+export const findAmbiguousEnvLines = () =>
   [...envFiles()].flatMap((file) =>
-    envFileFaults(readFileSync(file, 'utf8')).map(({ line, variable, found, remedy }) => ({
+    findEnvFileFaults(readFileSync(file, 'utf8')).map(({ line, variable, found, remedy }) => ({
       about: `${file}, line ${line}${variable === null ? '' : ` (${variable})`}`,
       found,
       remedy,
@@ -380,5 +385,5 @@ export function readEnvironment(
   const given = [...Object.entries(env), ...Object.entries(flags)]
   const set = Object.fromEntries(given.filter(([, value]) => value !== '' && value !== undefined))
   const { values, nameOf } = readSecretFiles(variables.shape, set)
-  return parseInput(environment, values, 'the environment', nameOf)
+  return parseConfigInput(environment, values, 'the environment', nameOf)
 }

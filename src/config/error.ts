@@ -11,7 +11,7 @@ export class ConfigError extends Error {
  * @param nameOf how the error names a field
  * @throws ConfigError with one line per wrong field
  */
-export function parseInput<Schema extends z.ZodType>(
+export function parseConfigInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
   where: string,

@@ -14,7 +14,7 @@ import {
   rpcUrls,
   weiText,
   wsUrl,
-} from './fields.js'
+} from './fieldSchemas.js'
 import { chainPresetOf } from './presets.js'
 
 const IN_ETHER = { symbol: 'ETH', decimals: 18 } as const

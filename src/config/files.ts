@@ -3,10 +3,10 @@ import path from 'node:path'
 
 /**
  * Replaces a file atomically: a reader finds the old or the new content, even after a crash. Creates its folder.
- * @param like mode and owner of the file. Without a mode: that of the process's umask
- * @throws Error of the file system. No other file is left then
+ * @param attributes mode and owner of the file; default mode: that of the process's umask
+ * @throws Error of the file system, after the temporary file was removed
  */
-export function writeAtomically(
+export function writeFileAtomically(
   file: string,
   content: string | Uint8Array,
   { mode, uid, gid }: Partial<Pick<fs.Stats, 'mode' | 'uid' | 'gid'>> = {},
@@ -15,11 +15,11 @@ export function writeAtomically(
   const temporary = `${file}.${process.pid}.tmp`
   fs.rmSync(temporary, { force: true })
   try {
-    // secret until owner and mode are those of the file
+    // only this user may read the temporary file before its owner and mode are set
     const flags = { flag: 'wx', flush: true, ...(mode !== undefined && { mode: 0o600 }) }
     fs.writeFileSync(temporary, content, flags)
     if (uid !== undefined && gid !== undefined) fs.chownSync(temporary, uid, gid)
-    // after the owner, whose change may clear bits; the umask does not cut it
+    // chmod comes after chown, which may clear bits of the mode
     if (mode !== undefined) fs.chmodSync(temporary, mode)
     fs.renameSync(temporary, file)
   } catch (error) {

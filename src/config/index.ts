@@ -13,18 +13,18 @@ export {
   type ChainConfig,
   type ChainsFile,
   type DeliverySettings,
-  listMissingNewFields,
+  missingNewFieldsOfChainsFile,
   parseChainsFile,
   parseDraftChainsFile,
   readChainsFile,
   readDraftChainsFile,
 } from './chainsFile.js'
-export { envFileFaults } from './envFile.js'
+export { findEnvFileFaults } from './envFile.js'
 export {
-  ambiguousEnvLines,
   type CommandFlags,
   type Environment,
   environmentWithVariables,
+  findAmbiguousEnvLines,
   loadEnvFile,
   readEnvironment,
   selectLocalDaemonVariables,
@@ -54,7 +54,7 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: CommandFlags) {
  * @throws ConfigError for a variable that can't be read
  */
 export function readConfigWithProblems() {
-  const problems: ConfigError[] = []
+  const problems: string[] = []
   const base = readEnvironment()
   const config = configOf(
     base,
@@ -65,7 +65,7 @@ export function readConfigWithProblems() {
 }
 
 /** Source of a mirror, a service or a folder, and the logs that the mirror accepts. */
-export interface MirrorConfig {
+interface MirrorConfig {
   /** URL of a service, or a folder that `clusterd journal export` wrote. */
   url: string
   /** Public key that signs the mirrored logs, base64. */
@@ -75,14 +75,14 @@ export interface MirrorConfig {
   domain: string | undefined
   /** Name of a log to mirror even if it does not continue the log that was mirrored before. */
   accept: string | undefined
-  /** Signs checkpoints as a witness; undefined: nobody does. */
+  /** Name and keys by which the mirror signs checkpoints as a witness; undefined: it signs none. */
   cosigner: Cosigner | undefined
   networks: readonly Network[]
 }
 
 /**
- * Configuration of a mirror. It serves the API, and has no key but that of a witness. The chains file is optional: its
- * hubs are used to check who owns the names.
+ * Reads the configuration of a mirror, which serves the API and has no key but a witness's. The chains file is
+ * optional: its hubs are used to check who owns the names.
  * @throws ConfigError
  */
 export function readMirrorConfig(
@@ -90,72 +90,51 @@ export function readMirrorConfig(
   env?: NodeJS.ProcessEnv,
   flags?: CommandFlags,
 ): Config & { readonly mirror: MirrorConfig } {
-  const { tokenKey, mirrorUrl: url, mirrorKey: key, ...rest } = readEnvironment(env, flags)
+  const base = readEnvironment(env, flags)
+  const { url, key, witness: name, ...rest } = base.mirrorSource
   if (url === undefined || key === undefined)
     throw new ConfigError(
       'A mirror needs the address of a service (or MIRROR_URL) and the public key of its logs (--key or MIRROR_KEY), which `clusterd log key` shows there.',
     )
-  const base: Environment = {
-    ...rest,
-    mirrorUrl: url,
-    mirrorKey: key,
-    // a random key, because no route of a mirror opens a session
-    tokenKey: tokenKey ?? randomBytes(32),
-    roles: ['api'],
-  }
-  const config = configOf(base, () => {
+  // a random key, because no route of a mirror opens a session
+  const tokenKey = base.tokenKey ?? randomBytes(32)
+  const config = configOf({ ...base, tokenKey, roles: ['api'] }, () => {
     const chains = existsSync(base.chainsFile) ? readChainsFile(base.chainsFile) : emptyChainsFile()
     const hubs = chains.chains.filter(
       ({ role, network }) => role === 'hub' && networks.includes(network),
     )
     return { ...chains, ...emptyNonEvmSections, chains: hubs, ens: {} }
   })
-  const { mirrorApiKey: apiKey, mirrorDomain: domain, mirrorAccept: accept } = base
-  const name = base.mirrorWitness
   const { logKeys: keys } = config
   if (name !== undefined && keys.length === 0)
     throw new ConfigError('LOG_KEY is not set: a mirror with --witness signs by it.')
   const cosigner = name === undefined ? undefined : { name, keys }
-  return Object.freeze({
-    ...config,
-    mirror: { url, key, apiKey, domain, accept, cosigner, networks },
-  })
+  return Object.freeze({ ...config, mirror: { url, key, ...rest, cosigner, networks } })
 }
 
 /**
  * Makes the configuration. Checks settings that may contradict each other.
- * @param report receives each problem; default: throws the first
+ * @param report receives each problem, a sentence; default: throws a ConfigError with the first
  */
 function configOf(base: Environment, readFile: () => ChainsFile, report = refuse) {
   if (!base.databaseUrl)
     report(
-      new ConfigError(
-        'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',
-      ),
+      'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',
     )
   const { databaseUrl = '', databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
   const chains = chainsOf(readFile, report)
-  if (!base.tokenKey && base.roles.includes('api'))
-    report(new ConfigError(missingKey('TOKEN_KEY', 'the API')))
+  if (!base.tokenKey && base.roles.includes('api')) report(missingKey('TOKEN_KEY', 'the API'))
   const [quoting] = configuredNonEvmSections(chains)
   if (base.quoteKeys.length === 0 && quoting)
-    report(
-      new ConfigError(missingKey('QUOTE_KEY', `a chains file with ${quoting.section.family.name}`)),
-    )
+    report(missingKey('QUOTE_KEY', `a chains file with ${quoting.section.family.name}`))
   const relayerKey = readRelayerOrEnsKey('RELAYER', base.relayerKeySources)
   const ensKey = readRelayerOrEnsKey('ENS', base.ensKeySources)
   if (!ensKey && base.roles.includes('api') && NETWORKS.some((network) => chains.ens[network]))
     report(
-      new ConfigError(
-        'ENS_PRIVATE_KEY, ENS_KEYSTORE and ENS_SIGNER_URL are not set: a chains file with ens needs one.',
-      ),
+      'ENS_PRIVATE_KEY, ENS_KEYSTORE and ENS_SIGNER_URL are not set: a chains file with ens needs one.',
     )
   if (relayerKey && ensKey && addressOfSigningKey(relayerKey) === addressOfSigningKey(ensKey))
-    report(
-      new ConfigError(
-        'The key of ENS is the relayer’s: whoever asks for names then uses the key that pays.',
-      ),
-    )
+    report('The key of ENS is the relayer’s: whoever asks for names then uses the key that pays.')
   return Object.freeze({
     ...base,
     databaseUrl,
@@ -173,17 +152,17 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
   })
 }
 
-function refuse(problem: ConfigError): unknown {
-  throw problem
+function refuse(problem: string): unknown {
+  throw new ConfigError(problem)
 }
 
-/** The chains file; without chains if the file can't be read, which is reported. */
+/** Reads the chains file. Where that fails, reports the error and returns a file without chains. */
 function chainsOf(readFile: () => ChainsFile, report: typeof refuse): ChainsFile {
   try {
     return readFile()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    report(error)
+    report(error.message)
     return emptyChainsFile()
   }
 }

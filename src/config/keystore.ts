@@ -17,7 +17,7 @@ const bytes = (count?: number) =>
     .regex(new RegExp(`^(?:[0-9a-fA-F]{2}){${count ?? '1,64'}}$`))
     .transform((text): Buffer => Buffer.from(text, 'hex'))
 
-/** Limits of what a keystore file may demand: 512 MiB of memory, and some seconds. */
+/** Limits of the memory and the time that a keystore file may demand: 512 MiB, and some seconds. */
 const MAX_SCRYPT_BYTES = 2 ** 29
 const MAX_ROUNDS = 10_000_000
 
@@ -113,7 +113,7 @@ function derive({ kdf, kdfparams }: z.output<typeof derivation>, password: strin
     return pbkdf2Sync(password, kdfparams.salt, kdfparams.c, kdfparams.dklen, 'sha256')
   const { salt, n, r, p, dklen } = kdfparams
   const settings = { N: n, r, p, maxmem: 2 * MAX_SCRYPT_BYTES }
-  // OpenSSL's implementation takes less than half the time, but refuses the N of the specification's own example
+  // OpenSSL's scrypt takes less than half the time, but refuses a large N with a small r
   if (n < 2 ** (16 * r)) return scryptSync(password, salt, dklen, settings)
   return Buffer.from(slowScrypt(password, salt, { ...settings, dkLen: dklen }))
 }

@@ -9,7 +9,7 @@ import { solanaSection } from './solana.js'
 type PerNetwork<Settings> = Readonly<Partial<Record<Network, Settings | undefined>>>
 
 /** Schema of settings per network. Either network may be left out. */
-export const settingsPerNetwork = <Settings extends z.ZodType>(settings: Settings) =>
+export const schemaPerNetwork = <Settings extends z.ZodType>(settings: Settings) =>
   z.strictObject({ mainnet: settings.optional(), testnet: settings.optional() }).prefault({})
 
 /** Sections of the chains file for chain families other than EVM, by section key. */
@@ -19,14 +19,14 @@ type Key = keyof Sections
 const KEYS = Object.keys(SECTIONS) as Key[]
 
 type Shape<Settings> = Settings extends z.ZodType
-  ? ReturnType<typeof settingsPerNetwork<Settings>>
+  ? ReturnType<typeof schemaPerNetwork<Settings>>
   : never
 
 /** Schemas of the chains file's sections for non-EVM families, by section key. */
 export const nonEvmSectionSchemas = Object.fromEntries(
   Object.entries<NonEvmSection>(SECTIONS).map(([key, { settings }]) => [
     key,
-    settingsPerNetwork(settings),
+    schemaPerNetwork(settings),
   ]),
 ) as { [K in Key]: Shape<Sections[K]['settings']> }
 
@@ -38,7 +38,7 @@ type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 
 export const emptyNonEvmSections = z.object(nonEvmSectionSchemas).parse({}) as NonEvmSections
 
-/** Settings of one non-EVM chain (such as Solana devnet) in a draft of the chains file, with their section's rules. */
+/** Settings of one non-EVM chain (such as Solana devnet) in a draft of the chains file, and the rules for them. */
 interface ConfiguredSection {
   readonly key: Key
   readonly network: Network

@@ -4,7 +4,7 @@ import { CHAIN_PRESET_DATA } from './presetData.js'
 type Hex = `0x${string}`
 
 /** Default settings of a public EVM chain, which a chains file may leave out. Addresses are in lower case. */
-export interface ChainPreset {
+interface ChainPreset {
   /** The chain's label in the HTTP API. */
   readonly label: string
   readonly name: string

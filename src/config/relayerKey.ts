@@ -12,8 +12,8 @@ type Hex = `0x${string}`
 /** Key of the relayer or of the ENS signer: a private key in this process, or an external signer. */
 export type EvmSigningKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
 
-/** Where a key is: in a keystore file with its password file, or in an external signer with the key's address. */
-export interface KeySources {
+/** Source of a key: a keystore file and the file of its password, or an external signer and the key's address. */
+interface KeySources {
   keystore?: string | undefined
   passwordFile?: string | undefined
   signerUrl?: string | undefined
@@ -42,7 +42,7 @@ export function readRelayerOrEnsKey(
   // an incomplete source (perhaps its other variable is misspelt) must not silently give no key
   if (passwordFile && !keystore) throw alone(names.passwordFile, names.keystore)
   if (address && !signerUrl) throw alone(names.address, names.signerUrl)
-  return privateKey ? { privateKey } : readKeyFromOptions(rest, names)
+  return privateKey ? { privateKey } : readKeyFromKeystoreOrSigner(rest, names)
 }
 
 /** Keys that sign the feed's log, newest first: the keystore's key, then the environment's keys. @throws ConfigError */
@@ -69,7 +69,7 @@ const alone = (given: string, missing: string): ConfigError =>
   new ConfigError(`${given} is set, and ${missing} is not: set both, or neither.`)
 
 /** Reads a key from a keystore or an external signer; undefined where neither is set. @throws ConfigError */
-export function readKeyFromOptions(
+export function readKeyFromKeystoreOrSigner(
   sources: KeySources,
   names: SourceNames,
 ): EvmSigningKey | undefined {

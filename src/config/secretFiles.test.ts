@@ -45,8 +45,8 @@ const SECRETS: Record<
   AIRDROP_OPERATOR_PRIVATE_KEY: [key('11'), ({ airdropOperatorKey }) => airdropOperatorKey],
   QUOTE_KEY: [`${key('11')}, ${key('22')}`, ({ quoteKeys }) => quoteKeys],
   LOG_KEY: [`${key('11')}, ${key('22')}`, ({ logKeySources }) => logKeySources.seeds],
-  MIRROR_URL: ['https://u:p@names', ({ mirrorUrl }) => mirrorUrl],
-  MIRROR_API_KEY: ['ck_of-the-source', ({ mirrorApiKey }) => mirrorApiKey],
+  MIRROR_URL: ['https://u:p@names', ({ mirrorSource }) => mirrorSource.url],
+  MIRROR_API_KEY: ['ck_of-the-source', ({ mirrorSource }) => mirrorSource.apiKey],
   TOKEN_KEY: [key('11'), ({ tokenKey }) => tokenKey],
   SHARE_KEY: [key('11'), ({ shareKeys }) => shareKeys],
 }

@@ -22,7 +22,8 @@ function fileVariables(variable: string, schema: z.ZodType): readonly string[] {
  * Reads secrets from their files, and trims them.
  * @param shape schemas of all variables
  * @param set variables that are set
- * @returns the variables including the secrets, and for error messages the name of each variable with its file
+ * @returns `values`: the variables including the secrets; `nameOf`: adds the path of its file to the name of a
+ * variable, for error messages
  * @throws ConfigError where a file can not be read, or a secret is set twice
  */
 export function readSecretFiles(

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { SOLANA } from '../registry/families.js'
 import { parseWalletOrNull } from '../registry/primitives/address.js'
 import type { Network } from '../registry/primitives/network.js'
-import { evmAddress, nonnegativeInt, positiveInt, rpcUrls, wsUrl } from './fields.js'
+import { evmAddress, nonnegativeInt, positiveInt, rpcUrls, wsUrl } from './fieldSchemas.js'
 import type { CompleteNonEvmSettings, NonEvmSection } from './nonEvmSection.js'
 
 /** Schema of 32 bytes in base58, as Solana writes keys and hashes. */

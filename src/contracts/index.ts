@@ -1,6 +1,6 @@
 /**
- * The contracts as a library without other code, also for browsers: `import { hubAbi } from 'clusterd/contracts'`. ABIs
- * are typed (`as const`) for viem, wagmi and ethers. Bytecode is creation code.
+ * The contracts' ABIs, bytecode and addresses as a library, also for browsers: `import { hubAbi } from
+ * 'clusterd/contracts'`. ABIs are typed (`as const`) for viem, wagmi and ethers. Bytecode is creation code.
  */
 export {
   airdropDistributorAbi,

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
-import { createLog } from '../ops/logger/logger.js'
+import { createLogger } from '../ops/logger/logger.js'
 import { WorkerLoops } from '../ops/loops.js'
 import { createMetrics } from '../ops/metrics.js'
 import { runWorkers } from '../ops/worker.js'
@@ -8,7 +8,7 @@ import { registerSnapshotMetrics } from './metrics.js'
 import { alarmLogWorker, type ProcessSnapshot } from './snapshot.js'
 
 const logInto = (lines: Record<string, unknown>[]) =>
-  createLog({ level: 'error', to: { write: (line) => void lines.push(JSON.parse(line)) } })
+  createLogger({ level: 'error', to: { write: (line) => void lines.push(JSON.parse(line)) } })
 
 const none = { mirrors: [], ownErrors: [], failedRoutes: [], loops: [], chains: [], outboxes: [] }
 

@@ -15,7 +15,7 @@ import { createPool, dropConnections, FROZEN_CLIENT_MS } from '../db/pg/pool.js'
 import { type NetworkIndexRun, runIndexers } from '../indexer/run.js'
 import { type NetworkMirrorRun, runMirror } from '../mirror/run.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
-import { FailedRequests } from '../ops/failedRequests.js'
+import { FailedRequestCounter } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/logger/logger.js'
 import { WorkerLoops } from '../ops/loops.js'
 import { createMetrics } from '../ops/metrics.js'
@@ -36,7 +36,7 @@ import { checkProcessHealth, checkProcessReadiness, installationStatus } from '.
 
 /** Statement timeout of the API's reads in the database. */
 const READ_TIMEOUT_MS = 10_000
-/** Time for which this process waits for PostgreSQL's answer to a read, and to a write. */
+/** Longest time for which this process waits for PostgreSQL's answer to a read, and to a write. */
 const READ_LIMIT_MS = 12_000
 const WRITE_LIMIT_MS = 60_000
 /** Longest time for which a stop waits for running requests and worker steps. */
@@ -57,7 +57,7 @@ export class Daemon {
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
   readonly #loops = new WorkerLoops()
-  readonly #requests = new FailedRequests()
+  readonly #requests = new FailedRequestCounter()
   /** Networks with messages or payments to deliver. */
   readonly #relayed = new Set<Network>()
   #runs: NetworkIndexRun[] = []
@@ -194,7 +194,7 @@ export class Daemon {
     return this.#stopped
   }
 
-  /** Continues to answer until load balancers have noticed that this process is not ready. */
+  /** Keeps answering requests until load balancers have noticed that this process is not ready. */
   async #drain(): Promise<void> {
     this.#isStopping = true
     this.#api?.release()
@@ -205,7 +205,7 @@ export class Daemon {
 
   /** Closes all parts within the time limit, the pools last. */
   async close(): Promise<void> {
-    // alarms end with their workers
+    // the alarm log's last step: the alarms of workers are gone once the workers have stopped
     await this.#alarmLog
       .step(this.#stopping.signal, () => {})
       .catch((err: Error) => this.#log.warn({ err }, 'closing'))
@@ -241,7 +241,8 @@ export class Daemon {
         ens,
         relayerAccount(ensKey).signTypedData,
       )
-    const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNameReader(ens)
+    const primaryNames =
+      ensKey && (await import('../ens/primary.js')).createPrimaryNameTransactionsBuilder(ens)
     const { createApi } = await import('../api/server.js')
     const witnessRoutes =
       cosigner &&
@@ -317,9 +318,9 @@ export class Daemon {
   #startRelayer(ctx: NetworkContext, opened: readonly OpenedChain[]): void {
     const { network, log } = ctx
     const { roles, relayWatch, relayerKey } = this.#config
-    const parts = this.#families
-      .map((family) => family.relay?.(opened, this.#config, network))
-      .filter((part) => part !== undefined)
+    const parts = this.#families.flatMap(
+      (family) => family.relay?.(opened, this.#config, network) ?? [],
+    )
     for (const { problem } of parts) if (problem) log.warn({ network }, problem)
     const chains = parts.flatMap(({ sources }) => sources)
     if (chains.every(({ followsOthers }) => followsOthers)) return

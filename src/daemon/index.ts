@@ -1,11 +1,11 @@
 import type { Config } from '../config/index.js'
 import { compareSchema, migrate, SchemaBehindError } from '../db/pg/migrate.js'
-import { refusePooler } from '../db/pg/pooler.js'
+import { assertNoPooler } from '../db/pg/pooler.js'
 import { isDatabaseUnavailable } from '../db/pg/unavailable.js'
 import { armFailpoint } from '../ops/failpoint.js'
 import type { Logger } from '../ops/logger/logger.js'
 import { pauseUntilSignal } from '../ops/notify.js'
-import { errorKind, oncePer } from '../ops/oncePer.js'
+import { createThrottle, errorKind } from '../ops/throttle.js'
 import type { Daemon } from './daemon.js'
 import type { DaemonChainFamily } from './families/family.js'
 
@@ -29,7 +29,7 @@ export async function startDaemon(
   families?: readonly DaemonChainFamily[],
 ): Promise<Daemon> {
   armFailpoint(config.failpoint)
-  const isNews = oncePer(REPORT_EVERY_MS)
+  const isNews = createThrottle(REPORT_EVERY_MS)
   const report = (err: Error): void => {
     if (!isNews(errorKind(err))) return
     if (err instanceof SchemaBehindError) log.warn(`the start waits: ${err.message}`)
@@ -56,7 +56,7 @@ async function startOnce(
   const url = config.databaseDirectUrl
   // a connection pooler refuses the settings that this process's other connections use, with an error that does not
   // mention the pooler
-  await refusePooler(url)
+  await assertNoPooler(url)
   const { missing, newer } = await compareSchema(url)
   if (missing.length > 0 && !config.migrates) throw new SchemaBehindError(missing)
   if (newer.length > 0) log.warn({ migrations: newer }, 'the database is newer than this version')

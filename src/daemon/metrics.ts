@@ -3,14 +3,13 @@ import type { NodeCounters } from '../chains/rpc/nodes.js'
 import type { OpenJobCount } from '../db/outbox/stats.js'
 import { type ChainState, headAgeMs } from '../ops/chainState.js'
 import type { ProcessPart } from '../ops/ownErrors.js'
-import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
+import { JOB_KIND, UNFINISHED_JOB_STATES } from '../registry/outbox.js'
 import { RELAYER_GAUGES } from '../relayer/relayerState.js'
 import { type ProcessSnapshot, processAlarms } from './snapshot.js'
 
 const JOB_KINDS = Object.keys(JOB_KIND)
-const OPEN_JOB_STATES = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed')
 
-/** Sample by which the metric of the alarms exists while there is none. */
+/** Sample that keeps the metric `clusterd_alarm` present while there is no alarm. */
 const NO_ALARM = [{ alarm: 'none', network: '', chain: '', subject: '' }, 0] as const
 
 /**
@@ -220,7 +219,7 @@ function showOutboxes(show: Show): void {
         const of = (kind: string, state: string) =>
           counted.flat().filter((jobs) => jobs.kind === kind && jobs.state === state)
         return JOB_KINDS.flatMap((kind) =>
-          OPEN_JOB_STATES.map(
+          UNFINISHED_JOB_STATES.map(
             (state) => [{ network, kind, state }, value(of(kind, state), nowMs)] as const,
           ),
         )

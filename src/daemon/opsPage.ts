@@ -3,20 +3,19 @@ import type { NodeCounters } from '../chains/rpc/nodes.js'
 import { listJobs } from '../db/outbox/rows.js'
 import { nullIfDatabaseUnavailable } from '../db/pg/unavailable.js'
 import { type Html, html } from '../ops/port/html.js'
-import { JOB_STATE, type JobState } from '../registry/outbox.js'
+import { UNFINISHED_JOB_STATES } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { NETWORKS } from '../registry/primitives/network.js'
-import { payingAccount, type RelayerState } from '../relayer/relayerState.js'
+import { payingAccountCells, type RelayerState } from '../relayer/relayerState.js'
 import type { ProcessSnapshot, ServedChain } from './snapshot.js'
 import { installationStatus } from './status.js'
 
 /** Maximum number of jobs on the page, the newest. */
 const JOBS_SHOWN = 100
-const OPEN = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed') as JobState[]
 
 /** The operator's page: problems, chains, leaders, the outbox, nodes and loops. */
 export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Promise<Html> {
-  // this page is needed most while the database is unavailable, so sections that need it are left out then
+  // this page is needed most while the database is unavailable, so sections that need the database are then left out
   const [status, stored] = await Promise.all([
     installationStatus(snapshot, pool),
     nullIfDatabaseUnavailable(storedOf(pool)),
@@ -59,7 +58,8 @@ ${tableOf('Nodes', snapshot.chains.flatMap(nodeRows))}${tableOf('Loops', loops)}
 
 /** Section of the page with the outbox's open jobs. */
 async function storedOf(pool: pg.Pool): Promise<Html> {
-  const jobs = await listJobs(pool, { networks: NETWORKS, states: OPEN, limit: JOBS_SHOWN })
+  const shown = { networks: NETWORKS, states: UNFINISHED_JOB_STATES, limit: JOBS_SHOWN }
+  const jobs = await listJobs(pool, shown)
   const open = jobs.map(({ id, network, kind, state, reason, failures, createdMs, subject }) => ({
     job: id,
     state: badly(state === 'parked', `${state} ${reason ?? ''}`),
@@ -100,11 +100,11 @@ const problemsOf = ({ problems, alarms }: Status): Html =>
 const proseOf = (text: string): unknown[] =>
   text.split('`').map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
 
-/** A paying account, with its balance and the days for which the balance lasts. Only the leading process knows it. */
+/** Row of a paying account, with its balance. Empty where another process leads, which alone knows the balance. */
 function accountRow(state: RelayerState): object[] {
   const { network, chain, balance } = state
   if (balance === null) return []
-  const { isLow, account, ...shown } = payingAccount(state, balance)
+  const { isLow, account, ...shown } = payingAccountCells(state, balance)
   return [
     {
       network,

@@ -19,7 +19,7 @@ export const NAME_PROOF_LOOP = 'the proof of the names'
 
 /**
  * Reads from the hub of a mirrored network, as of its newest confirmed block, the owner of each name that is not proved
- * yet. If all owners are right, stores that the names are proved.
+ * yet. If all owners match the tables, stores that the names are proved.
  * @throws Error that names the first name whose owner on the hub is not the owner in the tables; ChainUnavailableError
  */
 async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Promise<void> {

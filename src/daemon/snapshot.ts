@@ -6,7 +6,7 @@ import { type AlarmName, alarmLogFields, type ProblemWithAlarm } from '../ops/al
 import { type ChainState, chainProblem } from '../ops/chainState.js'
 import { type FailedRoute, failedRequestProblems } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/logger/logger.js'
-import { installationProblems, type LoopState, loopProblems } from '../ops/loops.js'
+import { databaseAndClockProblems, type LoopState, loopProblems } from '../ops/loops.js'
 import type { LoopWaker } from '../ops/notify.js'
 import { type InternalErrorCount, internalErrorProblems } from '../ops/ownErrors.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
@@ -26,7 +26,7 @@ export interface ServedChain {
 
 /**
  * All that a process knows about its health at one time. `/health`, `/ready`, `/status`, `/metrics`, the alarms and the
- * operator's page are views of it.
+ * operator's page are views of this snapshot.
  */
 export interface ProcessSnapshot {
   /** Time of the snapshot, Unix ms. */
@@ -40,11 +40,11 @@ export interface ProcessSnapshot {
   mirrors: readonly { network: Network; problem: ProblemWithAlarm | null }[]
   /** Outboxes that this process leads. */
   outboxes: readonly OutboxState[]
-  /** Networks with messages or payments to deliver. */
+  /** Networks whose chains need a relayer, whether or not jobs wait or this process relays for them. */
   relayed: readonly Network[]
   loops: readonly LoopState[]
   ownErrors: readonly InternalErrorCount[]
-  /** Problems that only the code that found them can end. */
+  /** Problems that last until the code that raised them ends them. */
   raised: readonly ProblemWithAlarm[]
   failedRoutes: readonly FailedRoute[]
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>
@@ -64,13 +64,13 @@ export interface Alarms {
  * All alarms of a snapshot, one for each cause.
  * @param installation problems of the database, the leaders and the chains, which `/status` also reads from the database
  */
-export function alarmsOf(
+export function collectAlarms(
   snapshot: ProcessSnapshot,
   installation: readonly ProblemWithAlarm[],
 ): Alarms {
   const { nowMs, loops, mirrors, ownErrors, failedRoutes, raised, chains, outboxes } = snapshot
   const problems = [
-    ...installationProblems(loops),
+    ...databaseAndClockProblems(loops),
     ...mirrors.flatMap(({ network, problem }) => (problem ? [{ ...problem, network }] : [])),
     ...internalErrorProblems(ownErrors),
     ...failedRequestProblems(failedRoutes),
@@ -92,12 +92,12 @@ export function processAlarms(snapshot: ProcessSnapshot): Alarms {
   const chains = snapshot.chains.flatMap(({ state }) => state ?? [])
   const problems = chains.flatMap((state) => {
     const problem = chainProblem(state, snapshot.nowMs)
-    return problem ? [ofChain(state, problem)] : []
+    return problem ? [withChainName(state, problem)] : []
   })
-  return alarmsOf(snapshot, problems)
+  return collectAlarms(snapshot, problems)
 }
 
-/** Alarms that nothing but an operator ends. */
+/** Alarms that last until an operator acts. */
 const LASTING: ReadonlySet<AlarmName> = new Set<AlarmName>([
   'ClusterdChainHalted',
   'ClusterdMirrorRefused',
@@ -106,14 +106,14 @@ const LASTING: ReadonlySet<AlarmName> = new Set<AlarmName>([
 /**
  * Creates the worker that logs each alarm of this process when it begins. A problem that may end automatically, such as
  * that of a chain that catches up, is only in `/status` and metrics.
- * @param notify reports alarms that do not wait for the next poll
+ * @param notify wakes the worker before its next poll, for alarms that are logged at once
  */
 export function alarmLogWorker(
   log: Logger,
   read: () => ProcessSnapshot,
   notify?: LoopWaker,
 ): Worker {
-  // not by the text: ages and errors in it change while the alarm lasts
+  // the text is not part of the key: ages and errors in the text change while the alarm lasts
   const keyOf = ({ alarm, network, chain, subject }: ProblemWithAlarm) =>
     JSON.stringify([alarm, network, chain, subject])
   let known: ReadonlySet<string> = new Set()
@@ -135,18 +135,8 @@ export function alarmLogWorker(
   }
 }
 
-/** Alarms of a chain that are also consequences of an unavailable database or a wrong clock. */
-const CONSEQUENCES: ReadonlySet<AlarmName> = new Set<AlarmName>([
-  'ClusterdNotLed',
-  'ClusterdLoopHangs',
-  'ClusterdHeadStandsStill',
-  'ClusterdChainBehind',
-])
-
-export const isConsequence = ({ alarm }: ProblemWithAlarm): boolean => CONSEQUENCES.has(alarm)
-
 /** A chain's problem with the chain's name. */
-export const ofChain = (
+export const withChainName = (
   { network, label }: Pick<ServedChain, 'network' | 'label'>,
   { alarm, text }: ProblemWithAlarm,
 ): ProblemWithAlarm => ({

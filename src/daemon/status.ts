@@ -2,22 +2,21 @@ import type pg from 'pg'
 import { readChainStates, type StoredChainState } from '../db/chains/states.js'
 import { type Leader, readLeaders } from '../db/leaders/leaders.js'
 import { type MirroredNetwork, readMirrorAges, readMirroredNetworks } from '../db/mirror/mirrors.js'
-import { alarmLogFields, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from '../ops/alarms.js'
+import {
+  type AlarmName,
+  alarmLogFields,
+  type ProblemWithAlarm,
+  STUCK_LOOP_ALARM_MS,
+} from '../ops/alarms.js'
 import { type ChainState, chainProblem, headAgeMs, indexingLagMs } from '../ops/chainState.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
 import { errorSentence, fallbackOnExpectedError, isInternalError } from '../ops/logger/errors.js'
-import { installationProblems, type LoopState } from '../ops/loops.js'
+import { databaseAndClockProblems, type LoopState } from '../ops/loops.js'
 import { withTimeout } from '../ops/notify.js'
 import { SERVICE_VERSION } from '../ops/version.js'
 import type { Network } from '../registry/primitives/network.js'
 import { NAME_PROOF_LOOP } from './proof.js'
-import {
-  alarmsOf,
-  isConsequence,
-  ofChain,
-  type ProcessSnapshot,
-  type ServedChain,
-} from './snapshot.js'
+import { collectAlarms, type ProcessSnapshot, type ServedChain, withChainName } from './snapshot.js'
 
 /** Timeout of the database queries for /ready and /status, ms. */
 const PROBE_LIMIT_MS = 3_000
@@ -36,7 +35,7 @@ export function checkProcessHealth({ loops }: Pick<ProcessSnapshot, 'loops'>) {
 
 /** Answer of /ready: whether this process can fulfil its roles. Ignores chains and other processes. */
 export async function checkProcessReadiness(snapshot: ProcessSnapshot, pool: pg.Pool) {
-  const mirrorAges = await probed(readMirrorAges(pool), null)
+  const mirrorAges = await nullIfNoAnswer(readMirrorAges(pool))
   const emptyMirrors = (mirrorAges ?? []).filter(({ ageMs }) => ageMs === null)
   const problems = [
     ...(snapshot.isStopping ? ['this process is stopping'] : []),
@@ -54,7 +53,7 @@ export async function checkProcessReadiness(snapshot: ProcessSnapshot, pool: pg.
   }
 }
 
-/** What the processes of an installation have stored about it. */
+/** State of an installation, as its processes have stored it in the database. */
 interface StoredState {
   states: readonly StoredChainState[]
   leaders: readonly Leader[]
@@ -67,7 +66,7 @@ export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Poo
   const { stored, fault } = await readStored(pool)
   const { leaders, mirrored } = stored ?? NOTHING_STORED
   const chains = chainsOf(snapshot, stored)
-  const { problems, warnings } = alarmsOf(snapshot, [
+  const { problems, warnings } = collectAlarms(snapshot, [
     ...databaseProblems(snapshot, fault),
     ...(stored ? unindexed(snapshot, stored) : []),
     ...chains.flatMap((chain) => chainAlarm(chain, stored) ?? []),
@@ -106,7 +105,7 @@ async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; 
   answer.catch((error: unknown) => {
     fault = `${NO_ANSWER}: ${errorSentence(error)}`
   })
-  const read = await probed(answer, null)
+  const read = await nullIfNoAnswer(answer)
   if (!read) return { stored: null, fault }
   const [states, leaders, mirrored] = read
   return { stored: { states, leaders, mirrored }, fault: '' }
@@ -114,11 +113,13 @@ async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; 
 
 /** The alarm of a database that does not answer, unless a loop of this process names the cause already. */
 function databaseProblems({ loops }: ProcessSnapshot, fault: string): ProblemWithAlarm[] {
-  const isNamed = installationProblems(loops).some(({ alarm }) => alarm === 'ClusterdDatabaseAway')
+  const isNamed = databaseAndClockProblems(loops).some(
+    ({ alarm }) => alarm === 'ClusterdDatabaseAway',
+  )
   return fault === '' || isNamed ? [] : [{ alarm: 'ClusterdDatabaseAway', text: fault }]
 }
 
-/** A problem with its remedy and a link. */
+/** Form of an alarm in /status: the problem with its remedy and a link. */
 const alarmAnswer = ({ alarm, text }: ProblemWithAlarm, seeded: readonly string[]) => ({
   text,
   remedy: REMEDIES[alarm],
@@ -126,12 +127,12 @@ const alarmAnswer = ({ alarm, text }: ProblemWithAlarm, seeded: readonly string[
   isSeeded: seeded.includes(text),
 })
 
-/** An answer of the database, or `otherwise` where it fails or takes too long. @throws errors of our own code */
-const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>
+/** An answer of the database, or null where the database fails or takes too long. @throws errors of our own code */
+const nullIfNoAnswer = <T>(answer: Promise<T>): Promise<T | null> =>
   withTimeout(
     PROBE_LIMIT_MS,
-    fallbackOnExpectedError(answer, (error) => !isInternalError(error), otherwise),
-    otherwise,
+    fallbackOnExpectedError(answer, (error) => !isInternalError(error), null),
+    null,
   )
 
 interface ChainStatus extends Pick<ServedChain, 'network' | 'label' | 'state'> {
@@ -150,6 +151,14 @@ function chainsOf(snapshot: ProcessSnapshot, stored: StoredState | null): ChainS
   })
 }
 
+/** Alarms of a chain that an unavailable database, a missing leader or a wrong clock also causes. */
+const CONSEQUENT_ALARMS: ReadonlySet<AlarmName> = new Set<AlarmName>([
+  'ClusterdNotLed',
+  'ClusterdLoopHangs',
+  'ClusterdHeadStandsStill',
+  'ClusterdChainBehind',
+])
+
 /** The alarm of a chain's problem. Null where the problem follows from a database or a leader that is away. */
 function chainAlarm(
   { problem, ...chain }: ChainStatus,
@@ -157,7 +166,7 @@ function chainAlarm(
 ): ProblemWithAlarm | null {
   if (problem === null) return null
   const isExplained = !stored || !isLed(stored.leaders, chain.network, 'index')
-  return isExplained && isConsequence(problem) ? null : ofChain(chain, problem)
+  return isExplained && CONSEQUENT_ALARMS.has(problem.alarm) ? null : withChainName(chain, problem)
 }
 
 const isMirrored = (
@@ -191,35 +200,34 @@ const isLed = (leaders: readonly Leader[], network: Network, role: Leader['role'
 const isLedHere = ({ network, role }: Leader, { leads }: ProcessSnapshot): boolean =>
   leads.some((lead) => lead.network === network && lead.role === role && lead.isLeading)
 
+/** True if no process leads a network in a role. False for a mirrored network, which needs no such leader. */
+const isLeaderMissing = (
+  network: Network,
+  role: Leader['role'],
+  snapshot: ProcessSnapshot,
+  stored: StoredState,
+): boolean => !isMirrored(network, snapshot, stored) && !isLed(stored.leaders, network, role)
+
 /** Networks that nobody indexes, unless the database or the clock of this process is the cause. */
 function unindexed(snapshot: ProcessSnapshot, stored: StoredState): ProblemWithAlarm[] {
-  if (installationProblems(snapshot.loops).length > 0) return []
+  if (databaseAndClockProblems(snapshot.loops).length > 0) return []
   const networks = new Set(snapshot.chains.map(({ network }) => network))
   return [...networks]
-    .filter(
-      (network) =>
-        !isMirrored(network, snapshot, stored) && !isLed(stored.leaders, network, 'index'),
-    )
+    .filter((network) => isLeaderMissing(network, 'index', snapshot, stored))
     .map((network) => ({ alarm: 'ClusterdNotLed', text: `nobody indexes ${network}`, network }))
 }
 
-/** Networks whose jobs nobody delivers. None where a service leaves jobs to others, as a mirror does. */
+/** Networks whose jobs nobody delivers. */
 const unrelayed = (snapshot: ProcessSnapshot, stored: StoredState): ProblemWithAlarm[] =>
   snapshot.relayed
-    .filter(
-      (network) =>
-        !isMirrored(network, snapshot, stored) && !isLed(stored.leaders, network, 'relay'),
-    )
+    .filter((network) => isLeaderMissing(network, 'relay', snapshot, stored))
     .map((network) => ({
       alarm: 'ClusterdNotRelayed',
       text: `nobody relays for ${network}`,
       network,
     }))
 
-/**
- * Why the names of a mirrored network are not proved, as far as this process knows. Null while the proof may still
- * come.
- */
+/** Problem of the worker that proves a mirrored network's names. Null if the worker's last step did not fail. */
 function unproved(network: Network, { loops }: ProcessSnapshot): ProblemWithAlarm | null {
   const failed = loops.find((loop) => loop.name === NAME_PROOF_LOOP && loop.network === network)
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null

@@ -1,19 +1,19 @@
 import { LRUCache } from 'lru-cache'
 import { concat, encodeAbiParameters, type Hex, keccak256, parseAbiParameters } from 'viem'
-import type { EnsParent } from '../config/chainsFile.js'
+import type { EnsParentSettings } from '../config/chainsFile.js'
 
 /**
- * Longest validity of a signed answer, and the step to which the validity's end is rounded down. Equal answers in the
- * same step have the same end, so they share one signature.
+ * Maximum validity of a signed answer, and the step to which the end of the validity is rounded down, seconds. Equal
+ * answers in the same step have the same end, so they share one signature.
  */
 const VALID_S = 300
 const STEP_S = 60
-/** Maximum number of signatures in the cache: making a signature takes a millisecond, or a call to a remote signer. */
+/** Maximum number of cached signatures. Making a signature takes a millisecond, or a call to a remote signer. */
 const KEPT_SIGNATURES = 10_000
 
 /** Answer to a call of an ENS resolver. */
 export interface EnsAnswer {
-  under: EnsParent
+  under: EnsParentSettings
   /** Keccak-256 of the whole call of `resolve`. */
   request: Hex
   /** Encoded return value of the call inside `resolve`, such as `addr` or `text`. */
@@ -47,7 +47,10 @@ const SIGNED = parseAbiParameters(
 )
 
 /** Encodes an answer for `resolveWithProof` of the resolver. */
-export function encodeAnswer({ under, request, result, expiresS }: EnsAnswer, signature: Hex): Hex {
+export function encodeSignedEnsAnswer(
+  { under, request, result, expiresS }: EnsAnswer,
+  signature: Hex,
+): Hex {
   const values = [BigInt(under.chainId), under.resolver, request, BigInt(expiresS), result] as const
   return concat([signature, encodeAbiParameters(SIGNED, values)])
 }
@@ -58,10 +61,10 @@ export function createEnsAnswerSigner(sign: SignEnsAnswer, now: () => number) {
     sizeCalculation: () => 1,
     fetchMethod: (_key, _stale, { context }) => sign(ensAnswerTypedData(context)),
   })
-  return async (call: Hex, under: EnsParent, result: Hex): Promise<Hex> => {
+  return async (call: Hex, under: EnsParentSettings, result: Hex): Promise<Hex> => {
     const expiresS = Math.floor(now() / 1_000 / STEP_S) * STEP_S + VALID_S
     const answer = { under, request: keccak256(call), result, expiresS }
     const key = [under.chainId, under.resolver, answer.request, keccak256(result), expiresS].join()
-    return encodeAnswer(answer, (await kept.fetch(key, { context: answer }))!)
+    return encodeSignedEnsAnswer(answer, (await kept.fetch(key, { context: answer }))!)
   }
 }

@@ -10,7 +10,10 @@ import {
 } from 'viem'
 import { EnsRequestError, runOrThrowEnsRequestError } from './error.js'
 
-/** The call of a wildcard resolver (ENSIP-10), and the supported calls inside it. */
+/**
+ * Functions by selector: `resolve` of a wildcard resolver (ENSIP-10), and the supported functions of the call inside
+ * it.
+ */
 const FUNCTIONS = new Map<string, AbiFunction>(
   parseAbi([
     'function resolve(bytes name, bytes data) view returns (bytes)',

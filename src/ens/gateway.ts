@@ -9,7 +9,7 @@ import { decodeEnsName } from './name.js'
 import { type EnsRecordLookups, resolveRecord } from './records.js'
 
 const SENDER = /^0x[0-9a-f]{40}$/i
-/** Calldata, limited in length so that even the longest call fits into a URL. */
+/** Matches calldata that fits into a URL. */
 const DATA = /^0x(?:[0-9a-f]{2}){4,2000}$/i
 
 /** CCIP-Read gateway (ERC-3668) for the names below the configured ENS names. */

@@ -35,6 +35,16 @@ function normalizedOf(name: string): string | null {
   }
 }
 
+it.each([255, 256])('a name of %i bytes is read up to the limit of DNS', (length) => {
+  const labels = ['é'.repeat(31), 'é'.repeat(31), 'é'.repeat(31)]
+  const rest = length - encoded(labels.join('.'))!.length - 1
+  const bytes = encoded(['a'.repeat(rest), ...labels].join('.'))!
+  expect(bytes).toHaveLength(length)
+  const read = () => decodeEnsName(bytes, PARENTS).network
+  if (length === 255) expect(read()).toBe('mainnet')
+  else expect(read).toThrow('The name is not DNS-encoded.')
+})
+
 describe('the vectors of ENSIP-15', () => {
   const named = vectors.filter(({ name }) => encoded(name))
 

@@ -6,8 +6,14 @@ import { EnsRequestError, runOrThrowEnsRequestError } from './error.js'
 
 export type DecodedEnsName = ReturnType<typeof decodeEnsName>
 
-/** Names that ENSIP-15 leaves unchanged. Other names need tables whose unpacking takes a fifth of a second, once. */
+/**
+ * Matches names that ENSIP-15 leaves unchanged. Other names need normalization tables, whose unpacking takes a fifth of
+ * a second once.
+ */
 const PLAIN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
+
+/** Longest DNS-encoded name (RFC 1035, 2.3.4). `normalize` takes the longer, the more labels there are. */
+const MAX_NAME_BYTES = 255
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -50,14 +56,18 @@ export function ensNameOf({ cluster, wallet }: FullName, parent: string): string
   }
 }
 
-/** Labels of a DNS-encoded name (RFC 1035, 3.1). @throws Error where the name does not end with the empty label */
+/**
+ * Labels of a DNS-encoded name (RFC 1035, 3.1).
+ * @throws Error where the name is too long, or does not end with the empty label
+ */
 function labelsOf(bytes: Buffer): string[] {
+  if (bytes.length > MAX_NAME_BYTES) throw new RangeError('too long')
   const labels: string[] = []
   let at = 0
   while (bytes[at] !== 0) {
     const end = at + 1 + bytes[at]!
     const label = utf8.decode(bytes.subarray(at + 1, end))
-    // a dot inside a label makes one label look like two
+    // a label with a dot would look like two labels
     if (!(end < bytes.length) || label.includes('.')) throw new RangeError('malformed')
     labels.push(label)
     at = end

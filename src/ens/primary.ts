@@ -13,36 +13,32 @@ const registrarAbi = parseAbi(['function setName(string name)'])
 export const encodeSetPrimaryNameCalldata = (ensName: string): Hex =>
   encodeFunctionData({ abi: registrarAbi, args: [ensName] })
 
-/** Transaction that an address sends on a chain; `value` in wei. */
-interface Transaction {
-  chainId: number
-  to: Hex
-  data: Hex
-  value: bigint
-}
-
 interface PrimaryName {
-  /** The name in ENS; null where ENS does not normalize it (ENSIP-15). */
+  /** The name in ENS; null for a name that ENS does not normalize (ENSIP-15). */
   ensName: string | null
   /** Results, one for each chain with a reverse registrar. */
   chains: {
     chainId: number
     registrar: Hex
-    transaction: Transaction | null
-    /** Why the chain has no transaction: clients of ENS would not show the name. Null where it has one. */
+    /** Call that the address sends on the chain; `value` in wei. */
+    transaction: { to: Hex; data: Hex; value: bigint } | null
+    /**
+     * The reason why the chain has no transaction: clients of ENS would not show the name. Null for a chain with a
+     * transaction.
+     */
     reason: 'not_in_ens' | 'other_address' | null
   }[]
 }
 
-/** Reader of the transactions that make a name of the registry the primary name of an address (ENSIP-19). */
-export type PrimaryNameReader = ReturnType<typeof createPrimaryNameReader>
+/** Builds the unsigned transactions by which an address makes a name of the registry its primary name (ENSIP-19). */
+export type PrimaryNameTransactionsBuilder = ReturnType<typeof createPrimaryNameTransactionsBuilder>
 
 /**
- * Creates the reader of primary names. For each chain with a reverse registrar, the reader returns the transaction that
- * sets the address's reverse record to the name. A chain on which the name does not resolve to the address (by the
+ * Creates a function that returns, for each chain with a reverse registrar, the unsigned transaction by which the address
+ * sets its reverse record to the name. A chain on which the name does not resolve to the address (by the
  * chain's coin type, ENSIP-11) has no transaction. The result is null on a network without an ENS parent name.
  */
-export function createPrimaryNameReader(parents: ChainsFile['ens']) {
+export function createPrimaryNameTransactionsBuilder(parents: ChainsFile['ens']) {
   return async (
     request: { name: FullName; address: string; network: Network },
     lookups: Pick<EnsRecordLookups, 'walletOf' | 'verifiedOf'>,
@@ -61,7 +57,6 @@ export function createPrimaryNameReader(parents: ChainsFile['ens']) {
         if ((await resolveAddressRecord(name, coinType, lookups)) !== address)
           return { chainId, registrar, transaction: null, reason: 'other_address' }
         const transaction = {
-          chainId,
           to: registrar,
           data: encodeSetPrimaryNameCalldata(ensName),
           value: 0n,

@@ -7,12 +7,12 @@ import type { FullName } from '../registry/primitives/name.js'
 import type { ResolverCall } from './calls.js'
 import type { DecodedEnsName } from './name.js'
 
-/** Look-ups that the ENS records need. They find public wallets only. */
+/** Look-ups of public wallets for ENS records. */
 export interface EnsRecordLookups {
   walletOf(name: FullName): Promise<NameLookupResult | null>
   /**
-   * The verified wallet of one type that a cluster's name without a wallet part stands for. `stored` is the pattern
-   * (regular expression) that the hex of the type's stored addresses matches.
+   * The verified wallet of one type to which a cluster's name resolves. `stored` is the pattern (regular expression) of
+   * the type's stored addresses in hex.
    */
   verifiedOf(wallet: { cluster: string; stored: string }): Promise<NameLookupResult | null>
   availabilityOf(cluster: string): Promise<NameAvailabilityState>
@@ -50,8 +50,8 @@ export async function resolveRecord(
 
 export const ETH_COIN_TYPE = 60n
 /**
- * Index of a bit. The ENS coin type of an EVM chain is this bit plus the chain id (ENSIP-11). The bit without a chain
- * id means any EVM chain (ENSIP-19).
+ * Index of the bit that marks EVM chains. The ENS coin type of an EVM chain is this bit plus the chain id (ENSIP-11).
+ * The bit without a chain id means any EVM chain (ENSIP-19).
  */
 const EVM_BIT = 31n
 
@@ -60,7 +60,7 @@ function coinOf(coinType: bigint): EnsCoinType | undefined {
   return WALLET_KIND_NAMES.map((name) => WALLET_KINDS[name].coin).find((coin) => coin.type === type)
 }
 
-/** Address of the wallet that a name stands for, in the coin's binary form, as hex (ENSIP-9). */
+/** Address of the wallet to which a name resolves, in the coin's binary form, as hex (ENSIP-9). */
 export async function resolveAddressRecord(
   name: FullName,
   coinType = ETH_COIN_TYPE,

@@ -107,7 +107,7 @@ export class AirdropWatcher {
     const isEnded = last.timestampMs >= watched.endsAtS * 1_000
     const stored = { to: last.number, hash: fromHex(last.hash), isEnded }
     await this.#write((client) => storeClaims(client, watched, claims, stored))
-    // these blocks may contain claims that were stored as unconfirmed
+    // the range may contain claims that were stored as unconfirmed
     this.#tails.delete(watched.airdrop)
     if (claims.length > 0)
       log.info(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { staleHeadAgeMs } from '../ops/chainState.js'
-import { BlockTimeEstimator, headPauseMs } from './headClock.js'
+import { BlockTimeEstimator, headPollPauseMs } from './headClock.js'
 
 const clockOf = (...heads: [number: number, seconds: number][]): BlockTimeEstimator => {
   const clock = new BlockTimeEstimator()
@@ -36,7 +36,7 @@ describe('the pause before the next poll', () => {
   const regular = (seconds: number, count = 9) =>
     clockOf(...Array.from({ length: count }, (_, i): [number, number] => [i, i * seconds]))
   const pauseOf = (clock: BlockTimeEstimator, sinceMs: number, lead = Number.NaN) =>
-    headPauseMs(clock, { pollMs: 2_000, sinceMs, lead })
+    headPollPauseMs(clock, { pollMs: 2_000, sinceMs, lead })
 
   it('ends when the next block can exist, and is short from then on', () => {
     expect([0, 4_000, 9_000, 60_000].map((ms) => pauseOf(regular(12), ms))).toEqual([

@@ -1,11 +1,11 @@
 const SAMPLES = 32
-/** Number of block times from which on a chain can count as regular. */
+/** Minimum number of known times between blocks for a chain to count as regular. */
 const LEAST_SAMPLES = 8
-/** How many times their shortest time the usual time between regular blocks is at most. */
-const REGULAR = 1.25
+/** Largest ratio of the usual to the shortest time between blocks at which a chain counts as regular. */
+const MAX_REGULAR_RATIO = 1.25
 /** Longest pause between two polls of a chain's head, ms: half the age at which an indexer counts as stuck. */
 const MAX_PAUSE_MS = 15_000
-/** After a head from a socket, the chain is polled once this many block times have passed. */
+/** Number of block times after a head from the socket at which the chain is polled. */
 const SOCKET_BLOCKS = 1.5
 
 /**
@@ -35,15 +35,15 @@ export class BlockTimeEstimator {
   }
 
   /**
-   * Shortest time between recent blocks, ms. 0 if a block may come earlier: while few are known, where their times
-   * differ, and where they are so long that blocks are probably made on demand.
+   * Shortest time between recent blocks, ms. 0 if a block may come earlier: while few times are known, if the times
+   * differ, and if they are so long that blocks are probably made on demand.
    */
   get shortestBlockMs(): number {
     const shortestMs = Math.min(...this.#blockMs)
     const isRegular =
       this.#blockMs.length >= LEAST_SAMPLES &&
       shortestMs <= MAX_PAUSE_MS &&
-      this.blockMs! <= REGULAR * shortestMs
+      this.blockMs! <= MAX_REGULAR_RATIO * shortestMs
     return isRegular ? shortestMs : 0
   }
 }
@@ -51,16 +51,16 @@ export class BlockTimeEstimator {
 /**
  * Pause before the next poll of a chain at its head, ms: until its next block can exist, then every `pollMs`.
  * @param sinceMs time since this process read the newest head
- * @param lead how many blocks the last head that a socket showed is ahead of that head. 0: the socket will show the
- *   next one too. NaN: it has shown none
+ * @param lead number of blocks by which the socket's last head is above the newest head that this process read. 0: the
+ *   socket probably shows the next head too. NaN: the socket has shown no head
  */
-export function headPauseMs(
+export function headPollPauseMs(
   { shortestBlockMs }: Pick<BlockTimeEstimator, 'shortestBlockMs'>,
   { pollMs, sinceMs, lead }: { pollMs: number; sinceMs: number; lead: number },
 ): number {
-  // the node that was asked is behind the socket's
+  // the polled node is behind the socket's node
   if (lead > 0) return pollMs
-  // this process may have read the head up to `pollMs` after its block
+  // this process may have read the head up to `pollMs` after the block was made
   const nextMs = lead === 0 ? SOCKET_BLOCKS * shortestBlockMs : shortestBlockMs - pollMs
   return Math.max(pollMs, Math.min(MAX_PAUSE_MS, nextMs) - sinceMs)
 }

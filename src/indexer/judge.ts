@@ -93,7 +93,7 @@ export function paymentJudgeWorker(
       log.info({ network, ...outcome }, 'payments of communities are in the journal')
       return 'progressed'
     },
-    // ends when no payment has waited for so long: in an outage that lasts, the oldest one waits on
+    // the alarm ends when no payment has waited for ALARM_AFTER_MS any more
     alarms() {
       const { waiting, sinceMs, reason } = judge.state
       if (sinceMs === null || Date.now() - sinceMs < ALARM_AFTER_MS) return []
@@ -145,7 +145,9 @@ export class PaymentJudge {
     const reads = all.filter((one) => one !== null)
     const payments = reads.length > 0 ? await enter(this.#options, reads) : 0
     for (const { payment } of reads) this.#stuck.delete(mapKey(payment.id))
-    return this.#outcome(payments)
+    const waiting = this.#stuck.size
+    if (payments > 0) return { kind: 'entered', payments, waiting }
+    return waiting > 0 ? { kind: 'waiting', waiting } : { kind: 'idle' }
   }
 
   async #read(
@@ -202,12 +204,6 @@ export class PaymentJudge {
   #forgetGone(resting: readonly Buffer[], open: readonly OpenCommunityPayment[]): void {
     const known = new Set([...resting, ...open.map(({ id }) => id)].map(mapKey))
     for (const key of this.#stuck.keys()) if (!known.has(key)) this.#stuck.delete(key)
-  }
-
-  #outcome(payments: number): PaymentJudgeStepOutcome {
-    const { waiting } = this.state
-    if (payments > 0) return { kind: 'entered', payments, waiting }
-    return waiting > 0 ? { kind: 'waiting', waiting } : { kind: 'idle' }
   }
 }
 

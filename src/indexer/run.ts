@@ -18,7 +18,7 @@ import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
 import { createBackfillProgressLog, type IndexerCallbacks } from './progress.js'
 
-/** A chain that is indexed. */
+/** A chain to index: its label, polling interval and reader of balances, and the creation of its workers. */
 export interface IndexedChainSource {
   readonly label: string
   readonly pollMs: number
@@ -31,8 +31,8 @@ export interface IndexedChainSource {
   watch(ctx: LeaderContext, reporting: IndexerCallbacks): Worker[]
 }
 
-/** The chains of one network. */
-export interface NetworkChainSources {
+/** The chains of one network, and the settings of the workers that run beside the chains' workers. */
+interface NetworkChainSources {
   /** The hub and all other chains. */
   chains: readonly IndexedChainSource[]
   /** Creates the workers that maintain the network's tables, for one term of leadership. */
@@ -98,8 +98,9 @@ export function runIndexers(
 const WRITE_STATES_EVERY_MS = 2_000
 
 /**
- * Creates a worker that stores the chains' states at intervals, for processes that do not index. It stores them at once
- * when a change affects quotes, and at the first answer of a chain, for which a starting daemon waits.
+ * Creates a worker that stores the chains' states at intervals, for processes that do not index. `onAdvance` wakes the
+ * worker at once after a change that affects quotes, and after a chain's first answer, for which a starting daemon
+ * waits.
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createLoopWaker()
@@ -134,7 +135,7 @@ function workersOf(
   sources: NetworkChainSources,
   on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & {
     logNotify: LoopWaker
-    /** Of the feed's log, and of the evidence log. */
+    /** The last signed checkpoints of the feed's log and of the evidence log. */
     logMemories: readonly LastSignedFeedLog[]
   },
 ): Worker[] {
@@ -157,7 +158,7 @@ function workersOf(
       feedLogWorker(ctx, {
         ...sources.log,
         memory,
-        // witnesses know the log of the feed only
+        // witnesses sign checkpoints of the feed's log only
         ...(i === 0
           ? {
               notify: on.logNotify,

@@ -9,7 +9,7 @@ import {
   writeFeedLogRow,
 } from '../db/feed/transparencyLog.js'
 import { assertIndexingLeader } from '../db/journal/head.js'
-import { waitForSource } from '../db/mirror/writer.js'
+import { allowSourceWait } from '../db/mirror/writer.js'
 import { inTransaction } from '../db/pg/pool.js'
 import type { Worker } from '../ops/worker.js'
 import type { LogPlace } from '../registry/primitives/network.js'
@@ -19,16 +19,16 @@ import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
 import {
   isCheckpointStored,
   type MirrorWorkerOptions,
+  mirrorRefusalError,
   parsePreviousLog,
   readNewestCheckpoint,
-  refusalOf,
 } from './worker.js'
 
 const POLL_MS = 5_000
 
 /**
- * Mirrors the evidence log of a source, once the feed's log is of the same generation. A source of an earlier version
- * has none.
+ * Mirrors the evidence log of a source, once the feed's mirrored log is of the same generation. A source of an earlier
+ * version has no evidence log.
  */
 export function evidenceMirrorWorker({
   network,
@@ -53,7 +53,7 @@ export function evidenceMirrorWorker({
       const tree = new GrowingTree(sha256TreeHasher, { size: known, edge })
       await inTransaction(pool, async (db) => {
         await assertIndexingLeader(db, network, epoch)
-        await waitForSource(db)
+        await allowSourceWait(db)
         if (known === 0) await deleteFeedLogs(db, place, generation)
         for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
           alive()
@@ -63,7 +63,7 @@ export function evidenceMirrorWorker({
             if (before) await storePreviousFeedLog(db, place, before)
             await storeMirroredEvidence(db, network, generation, { from, texts })
           } catch (error) {
-            throw refusalOf(error, `Entry ${from} of ${origin}`)
+            throw mirrorRefusalError(error, `Entry ${from} of ${origin}`)
           }
           await storeTiles(db, place, generation, tiles)
         }

@@ -5,7 +5,7 @@ import { errorSentence } from '../ops/logger/errors.js'
 /** Time without a successful step after which a mirror counts as behind its source, even without an error. */
 const BEHIND_LIMIT_MS = 60_000
 
-/** Health of a mirror: whether it keeps up with its source. */
+/** Health of a mirror: whether the mirror keeps up with its source. */
 export class MirrorHealth {
   readonly #name: string
   readonly #nowMs: () => number
@@ -13,7 +13,10 @@ export class MirrorHealth {
   /** Time of the last successful step. Before the first successful step: the time of the start. */
   #levelMs: number
 
-  /** @param name the mirror's name, with which the text of a problem begins @param nowMs a monotonic clock */
+  /**
+   * Starts the time without a successful step. @param name the mirror's name, with which the text of a problem begins
+   * @param nowMs a monotonic clock
+   */
   constructor(name: string, nowMs = () => performance.now()) {
     this.#name = name
     this.#nowMs = nowMs
@@ -29,7 +32,7 @@ export class MirrorHealth {
     this.#failure = error
   }
 
-  /** Why nothing is mirrored from the source. Null where there is no problem. */
+  /** The reason why nothing is mirrored from the source. Null where there is no problem. */
   problem(): ProblemWithAlarm | null {
     if (this.#failure)
       return {

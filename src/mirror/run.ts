@@ -17,11 +17,11 @@ import { createMirrorSourceClient, type MirrorSource } from './source.js'
 import { mirrorWorker } from './worker.js'
 
 /**
- * A running mirror of another service's log of a network. It takes part in the election of the network's leader as an
- * indexer does, and only the leader writes.
+ * A running mirror of another service's log of a network. The process takes part in the election of the network's
+ * leader as an indexer does, and only the leader writes.
  */
 export interface NetworkMirrorRun extends NetworkIndexRun {
-  /** Why nothing is mirrored. Null where there is no problem, and where another process leads. */
+  /** The reason why nothing is mirrored. Null where there is no problem, and where another process leads. */
   problem(): ProblemWithAlarm | null
 }
 
@@ -31,7 +31,7 @@ export interface MirrorSettings {
   maintenance(ctx: LeaderContext): Worker[]
   /** True if the source has to have a log of the network. */
   isExpected: boolean
-  /** True if the database mirrors nothing yet, so that it is unknown whether the source has the network. */
+  /** True if the database has mirrored nothing yet, so that it is unknown whether the source has the network. */
   isNew: boolean
 }
 
@@ -47,14 +47,13 @@ export async function runMirror(
   const { network, log, loops, signal, pool } = ctx
   const client = createMirrorSourceClient(source)
   const { key, domain, accept, cosigner } = source
-  const acceptOf = (place: LogPlace) => accept?.replace(`/${network}/`, `/${place}/`)
   const openReader = (place: LogPlace = network) =>
     new LogReader(client, {
       key,
       domain,
       network: place,
       sha256: sha256InOneCall,
-      accept: acceptOf(place),
+      accept: accept?.replace(`/${network}/`, `/${place}/`),
     })
   openReader()
   await inTransaction(pool, async (db) => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '../client/index.js'
 import type { Cosigner } from '../registry/transparencyLog/signer.js'
 
-/** Source of a mirror: where it reads logs, and which logs it accepts. */
+/** Source of a mirror: from where it reads transparency logs, and which logs it accepts. */
 export interface MirrorSource {
   /** Address of a service, or of a server with its exported log; or a folder of `clusterd journal export`. */
   url: string
@@ -28,7 +28,7 @@ const REQUEST_LIMIT_MS = 20_000
  */
 const RETRIES = 8
 
-/** Path of the logs below a service's address. */
+/** Path of the transparency logs below a service's address. */
 const PREFIX = '/v1/log/'
 
 /** A client that reads a source's logs. @throws TypeError for a bad URL */

@@ -17,17 +17,17 @@ import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
 import { type LeafEvent, parseEventLeaf } from '../registry/transparencyLog/leafReader.js'
 import { addCosignatures, type Cosigner } from '../registry/transparencyLog/signer.js'
 
-/** Name of the loop in the log and in `/status`. */
+/** Name of the worker in the log and in `/status`. */
 const MIRROR = 'the mirror'
 /** Interval at which the source's checkpoint is requested, ms. */
 const POLL_MS = 500
-/** How long a source may have no log of the network before this is an error, ms: it may just have started. */
+/** Time for which a source without a log of the network is no error, ms, because the source may just have started. */
 const BEGINS_MS = 60_000
 /** Interval at which the time of verification of an unchanged checkpoint is stored, ms. */
 const RECORD_EVERY_MS = 2_000
 /**
- * Interval at which a checkpoint is stored that differs only in its signatures, ms. A new key adds a signature, but
- * strangers may add some too.
+ * Interval at which a checkpoint with only new signatures is stored, ms. A new key adds a signature, but strangers may
+ * also add signatures.
  */
 const SIGNATURES_EVERY_MS = 60_000
 
@@ -44,8 +44,8 @@ export interface MirrorWorkerOptions {
 }
 
 /**
- * Follows the log of a source. Writes everything that the log's newest checkpoint proves, in one transaction. If
- * anything is wrong, writes nothing.
+ * Mirrors the transparency log of a source. Each step writes everything that the log's newest checkpoint proves, in one
+ * transaction. If anything is wrong, the step writes nothing.
  */
 export function mirrorWorker(options: MirrorWorkerOptions): Worker {
   const { network, pool, epoch, reader, isExpected, cosigner } = options
@@ -92,8 +92,8 @@ export function isCheckpointStored(log: StoredFeedLog, { note }: SignedHead): bo
 }
 
 /**
- * True if the stored note differs from the source's at most in the lines of this witness, which have the time of its
- * signature, and has such lines.
+ * True if the stored note has signature lines of this witness, and otherwise equals the source's note. The lines of
+ * this witness are not compared, because they have the time of their signing.
  */
 function areNotesEqual(
   stored: string | null | undefined,
@@ -151,10 +151,11 @@ async function mirrorCheckpoint(
     )
     if (!writer) return
     const signed = await readNewestSignedHead(client, network)
-    // a log asks its witnesses before it publishes: until then its checkpoint is older than what this mirror has signed
+    // a log requests signatures of witnesses before it publishes a checkpoint. Until then the published checkpoint is
+    // older than the checkpoint that this mirror has signed
     const isOlder = signed?.origin === origin && size < signed.size
     if (signed && stored && signed.size > stored.size && !isOlder) {
-      // the source has to go on from what this mirror has signed as a witness
+      // the source has to continue the checkpoint that this mirror has signed as a witness
       reader.last = signed
       await reader.take(head.note, signal)
     }
@@ -173,13 +174,13 @@ async function mirrorCheckpoint(
           await writer.take(events)
           await background.pause(signal)
         } catch (error) {
-          throw refusalOf(error, `Entry ${index} of ${origin}`)
+          throw mirrorRefusalError(error, `Entry ${index} of ${origin}`)
         }
       }
       const log = { generation, origin, size, root: Buffer.from(head.root), server: null }
       const signedNote = cosigner && !isOlder ? addCosignatures(note, cosigner) : note
       await writer.end({ ...log, note: signedNote }).catch((error: unknown) => {
-        throw refusalOf(error, `The log ${origin}`)
+        throw mirrorRefusalError(error, `The log ${origin}`)
       })
     } finally {
       await writer.settled()
@@ -189,7 +190,9 @@ async function mirrorCheckpoint(
   failpoint('mirror.committed')
 }
 
-/** The earlier log that a log continues, from the text of the log's first leaf. Null where it continues none. */
+/**
+ * The earlier log that a log continues, from the text of the log's first leaf. Null for a log that continues no other.
+ */
 export function parsePreviousLog(text: string, { origin }: SignedHead, network: LogPlace) {
   const previous = readBeginningLeaf(text, origin)
   const generation = previous && generationInLogName(previous.origin, network)
@@ -204,8 +207,11 @@ export function parsePreviousLog(text: string, { origin }: SignedHead, network: 
   }
 }
 
-/** Error to throw: a refusal of `what`, if an entry's content caused the error; else the error itself. */
-export function refusalOf(error: unknown, what: string): unknown {
+/**
+ * Converts an error of an entry to a refusal of `what`, if the entry's content caused the error; else returns the error
+ * itself.
+ */
+export function mirrorRefusalError(error: unknown, what: string): unknown {
   if (error instanceof RangeError)
     return logMismatchError(`${what} is refused: ${error.message}.`, error)
   if (!isRefusedValueError(error)) return error

@@ -9,7 +9,7 @@ export const LOOP_FAILURES_ALARM = 20
  * follow it.
  */
 export const FINALITY_ALARM_MS = 60 * 60_000
-/** Age from which a waiting job of the outbox raises an alarm. */
+/** Age from which a waiting job of the outbox raises an alarm, ms. */
 export const OLD_JOB_ALARM_MS = 3_600_000
 /** Time for which a webhook fails before it raises an alarm, ms. */
 export const FAILING_WEBHOOK_ALARM_MS = 3_600_000
@@ -25,8 +25,9 @@ export const PAYMENT_TIME_USED_ALARM_SHARE = 0.8
 export const LOW_RUNWAY_MS = 3 * DAY_MS
 /** The balance of the relay authority on Solana is low below this amount, which pays the fees of 2,000 transactions. */
 export const LOW_BALANCE_LAMPORTS = 10_000_000n
-/** Failed requests of a route are a problem from this number on, and above this share of the route's requests. */
+/** Smallest number of failed requests of a route in the last minute that raises an alarm. */
 export const LEAST_FAILED_REQUESTS = 3
+/** Share of failed requests among those of a route in the last minute, above which an alarm is raised. */
 export const FAILED_REQUESTS_ALARM_SHARE = 0.5
 
 /** Name of an alarm. examples/prometheus/alerts.yml has its condition, meaning and remedy. */
@@ -38,8 +39,8 @@ export interface ProblemWithAlarm {
   /** Description of the problem, one sentence. */
   text: string
   /**
-   * Labels of the metric `clusterd_alarm`. `subject` distinguishes problems of one alarm: a host, a witness, a loop, or a
-   * kind and state of jobs. It stays the same while the problem lasts.
+   * Labels of the metric `clusterd_alarm`. `subject` distinguishes problems of one alarm: a host, a witness, a loop, or
+   * a kind and state of jobs. The subject stays the same while the problem lasts.
    */
   network?: string | undefined
   chain?: string | undefined

@@ -17,10 +17,10 @@ export const backgroundPauseMs = (workedMs: number, arrived: number): number =>
   Math.floor(Math.min(workedMs, arrived * PAUSE_PER_REQUEST_MS, MAX_PAUSE_MS))
 
 /**
- * Long work of a process that may serve requests at the same time: a catch-up, or a mirror's first read. Without pauses it takes
- * all processor time that it can get, and requests wait for seconds. It pauses after each part for 3 ms per request
- * that arrived meanwhile, at most for as long as the part took. So the work keeps at least half of its speed, and
- * all of its speed where no requests arrive.
+ * Long work of a process that may serve requests at the same time: a catch-up, or a mirror's first read. Without pauses
+ * the work would take all processor time, and requests would wait for seconds. The work pauses after each part for 3 ms
+ * per request that arrived meanwhile, at most for as long as the part took. So the work keeps at least half of its
+ * speed, and all of its speed where no requests arrive.
  */
 export class BackgroundWork {
   #requests = requests

@@ -1,4 +1,4 @@
-import { errorSentence, isInternalError } from './logger/errors.js'
+import { errorSentence, isInternalError, MAX_CAUSES } from './logger/errors.js'
 
 /** Part of the installation that an error points to. */
 export type ErrorCause = 'database' | 'clock' | 'other'
@@ -15,8 +15,6 @@ const OF_DATABASE = new Set([
 /** Beginnings of the messages of `pg` errors without a code, such as a broken connection or an ended pool. */
 export const DATABASE_DRIVER_ERROR_PATTERN =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
-/** Limits the chain of causes, which may form a circle. */
-const MAX_CAUSES = 8
 
 /** Finds the part of the installation that an error points to, by its class and its chain of causes. */
 export function errorCause(error: unknown, depth = 0): ErrorCause {

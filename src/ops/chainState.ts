@@ -74,7 +74,7 @@ export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs
 
 /**
  * How far the registry's tables are behind a chain, ms: age of the head, plus time of the blocks not read yet. Null
- * before a node has answered. Before a new leader has read the head's number, the age alone: the least lag.
+ * before a node has answered. Until a new leader has read the head's number, only the age of the head: a lower bound.
  */
 export function indexingLagMs(
   state: Pick<ChainState, 'headMs' | 'blockMs' | 'latest' | 'tailBlock' | 'nextBlock'>,
@@ -97,7 +97,7 @@ export function usualConfirmationDelayMs({
   if (blockMs === null || headMs === null || latest === null || confirmed === null) return null
   const depthMs =
     confirmedMs === null ? (latest - confirmed) * blockMs : Math.max(0, headMs - confirmedMs)
-  // `blockMs` more: the time until the transaction is in a block
+  // adds a block time, in which the transaction gets into a block
   return depthMs + blockMs
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FailedRequests, failedRequestProblems } from './failedRequests.js'
+import { FailedRequestCounter, failedRequestProblems } from './failedRequests.js'
 
 const LOOKUP = { method: 'GET', route: '/v1/names/address/:address' }
 const CHANGE = { method: 'POST', route: '/v1/clusters/wallets' }
@@ -11,7 +11,7 @@ const diskFull = Object.assign(new Error('could not extend file "base/1/2"'), {
 /** Counts requests of one kind, a second apart. */
 function counted(failed: number, good: number, kind = CHANGE) {
   const clock = { ms: 0 }
-  const requests = new FailedRequests(() => clock.ms)
+  const requests = new FailedRequestCounter(() => clock.ms)
   for (let i = 0; i < failed + good; i++) {
     requests.count(kind, i < failed ? diskFull : undefined)
     clock.ms += 100
@@ -19,7 +19,7 @@ function counted(failed: number, good: number, kind = CHANGE) {
   return { requests, clock }
 }
 
-const problemsOf = ({ requests }: { requests: FailedRequests }) =>
+const problemsOf = ({ requests }: { requests: FailedRequestCounter }) =>
   failedRequestProblems(requests.routes())
 
 describe('failed requests of one kind are a problem', () => {

@@ -26,7 +26,7 @@ export interface FailedRoute {
 }
 
 /** Counts requests and failures of the last minute by method and route. */
-export class FailedRequests {
+export class FailedRequestCounter {
   readonly #nowMs: () => number
   /** Counts by method and route pattern (not path), so the number of keys is limited. */
   readonly #kinds = new Map<string, Counted>()

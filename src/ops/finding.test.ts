@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type DoctorFinding, withoutConsequences } from './finding.js'
+import { type DoctorFinding, omitConsequentOutages } from './finding.js'
 
 const bad = (about: string, more: Partial<DoctorFinding> = {}): DoctorFinding => ({
   about,
@@ -15,6 +15,6 @@ it('leaves out the outages that follow from a node that is away, of the same cha
     bad('chain 8453, relayer', { isOutage: false }),
     bad('chain 10, spoke', { isOutage: true }),
   ]
-  const shown = withoutConsequences(findings).map(({ about }) => about)
+  const shown = omitConsequentOutages(findings).map(({ about }) => about)
   expect(shown).toEqual(['chain 8453, node.example', 'chain 8453, relayer', 'chain 10, spoke'])
 })

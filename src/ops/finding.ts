@@ -12,7 +12,7 @@ export interface DoctorFinding {
   advice?: string
   /** True if a chain, or the database, did not answer the check. */
   isOutage?: boolean
-  /** True for the check of a single node. */
+  /** True for the check of a single node of a chain. */
   isNode?: boolean
 }
 
@@ -34,7 +34,7 @@ export const failureResult = (text: string, advice: string): DoctorCheckResult =
   advice,
 })
 
-/** Names of the errors of a chain of which too few nodes answer. */
+/** Names of the errors that are thrown when too few of a chain's nodes give a usable answer. */
 const CHAIN_OUTAGES = [
   'ChainUnavailableError',
   'NoQuorumError',
@@ -44,7 +44,7 @@ const CHAIN_OUTAGES = [
 ]
 
 /** Runs one check of `clusterd doctor`. @param advice shown where the check fails or takes too long */
-export async function runCheck(
+export async function runDoctorCheck(
   about: string,
   advice: string,
   check: () => Promise<DoctorCheckResult>,
@@ -63,8 +63,12 @@ export async function runCheck(
 /** The chain that a finding is about: its title up to the first comma. */
 const chainOf = ({ about }: DoctorFinding): string => about.split(',')[0]!
 
-/** The findings about chains without those that only follow from a node of the same chain that is away. */
-export function withoutConsequences(findings: readonly DoctorFinding[]): readonly DoctorFinding[] {
+/**
+ * Leaves out a chain's outages where the check of one of its nodes failed: the outages only follow from that failure.
+ */
+export function omitConsequentOutages(
+  findings: readonly DoctorFinding[],
+): readonly DoctorFinding[] {
   const away = new Set(
     findings.filter(({ isNode, level }) => isNode && level === 'bad').map(chainOf),
   )

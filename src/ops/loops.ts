@@ -4,7 +4,7 @@ import { LOOP_FAILURES_ALARM, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from 
 import { type ErrorCause, errorCause } from './causes.js'
 import { errorSentence } from './logger/errors.js'
 import { createLoopWaker } from './notify.js'
-import { InternalErrors, type ProcessPart } from './ownErrors.js'
+import { InternalErrorCounter, type ProcessPart } from './ownErrors.js'
 
 export interface LoopState extends ProcessPart {
   /** Time since the loop's last iteration or sign of life, ms. */
@@ -16,7 +16,7 @@ export interface LoopState extends ProcessPart {
   cause: ErrorCause | null
 }
 
-/** Alarms for errors whose cause is not a chain. */
+/** Names of the alarms for errors of the database and of the clock. */
 const ALARM_OF = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
 
 /** A running loop of a worker, which reports its iterations. */
@@ -25,11 +25,11 @@ export type WorkerLoop = ReturnType<WorkerLoops['start']>
 /** The worker loops of this process, with their health. Ages are measured by the monotonic clock. */
 export class WorkerLoops {
   /** Counts of errors of our own code, in these loops and elsewhere. */
-  readonly ownErrors: InternalErrors
-  /** Wakes who logs the alarm for lost commits, which no other process raises and none remembers. */
+  readonly ownErrors: InternalErrorCounter
+  /** Wakes the loop that logs alarms when a database lost commits. No other process raises that alarm. */
   readonly onLostCommits = createLoopWaker()
   readonly #nowMs: () => number
-  /** Running loops, with what reads the alarms of their workers. */
+  /** Running loops, each with a function that reads the alarms of its worker. */
   readonly #running = new Map<
     Omit<LoopState, 'ageMs'> & { turnedMs: number },
     () => readonly ProblemWithAlarm[]
@@ -38,7 +38,7 @@ export class WorkerLoops {
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
-    this.ownErrors = new InternalErrors(nowMs)
+    this.ownErrors = new InternalErrorCounter(nowMs)
   }
 
   /** Raises the alarm for a database that lost commits. The alarm lasts until the process ends. */
@@ -56,7 +56,7 @@ export class WorkerLoops {
     return [...lost, ...[...this.#running.values()].flatMap((read) => read())]
   }
 
-  /** @param alarms reads the alarms of the loop's worker */
+  /** Adds a running loop. @param alarms function that reads the alarms of the loop's worker */
   start(name: ProcessPart, alarms: () => readonly ProblemWithAlarm[] = () => []) {
     const loop = {
       ...name,
@@ -94,8 +94,8 @@ export class WorkerLoops {
   }
 }
 
-/** Problems of the database and of the clock that made loops fail. Each problem is listed once for all loops. */
-export function installationProblems(loops: readonly LoopState[]): ProblemWithAlarm[] {
+/** Problems of the database and of the clock that made loops fail. A problem of several loops is listed once. */
+export function databaseAndClockProblems(loops: readonly LoopState[]): ProblemWithAlarm[] {
   const problems = new Map<string, ProblemWithAlarm>()
   for (const { cause, lastError } of loops)
     if (lastError !== null && (cause === 'database' || cause === 'clock'))
@@ -107,8 +107,8 @@ export function installationProblems(loops: readonly LoopState[]): ProblemWithAl
 }
 
 /**
- * Alarms of loops that hang, or fail again and again. Failures of a loop are not listed where the database, the clock or
- * a problem of the loop's own chain causes them. A loop that hangs is always listed.
+ * Alarms of loops that hang, or fail again and again. Failures of a loop are not listed where the database, the clock
+ * or a problem of the loop's own chain causes them. A loop that hangs is always listed.
  */
 export function loopProblems(
   loops: readonly LoopState[],

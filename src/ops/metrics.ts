@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
 /**
- * Prometheus metrics that count while the process works. The daemon adds the views of its snapshot. No label holds an
- * address, a name or a key.
+ * Prometheus metrics that are counted when something happens. The daemon adds metrics that are read from its snapshot.
+ * No label holds an address, a name or a key.
  */
 export type Metrics = ReturnType<typeof createMetrics>
 

@@ -39,17 +39,17 @@ export function createLoopWaker() {
   }
 }
 
-/** Pauses after the first, second, … failure in a row, ms, by what fails. The last pause is repeated. */
+/** Pauses after the first, second, … failure in a row, ms, by the work that fails. The last pause is repeated. */
 export const BACKOFF_PAUSES_MS = {
-  /** Repeating a worker's step. */
+  /** Pauses before a worker's step is repeated. */
   step: [250, 500, 1_000, 2_000, 5_000],
-  /** Repeating a job of the outbox. */
+  /** Pauses before a job of the outbox is repeated. */
   job: [5_000, 10_000, 30_000, 60_000, 180_000, 600_000, 1_800_000, 3_600_000],
-  /** Reading a payer's balance from a chain. */
+  /** Pauses before a payer's balance is read from a chain again. */
   payer: [1_000, 2_000, 5_000, 10_000, 30_000],
-  /** Repeating a message to a webhook. */
+  /** Pauses before a message to a webhook is repeated. */
   webhook: [2_000, 10_000, 60_000, 300_000, 1_800_000, 3_600_000],
-  /** Asking a witness of a log. */
+  /** Pauses before a witness of a log is asked again. */
   witness: [1_000, 5_000, 15_000, 60_000],
 } as const
 

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { INTERNAL_ERROR_ALARM_MS } from './alarms.js'
 import { isInternalError, toLoggedError } from './logger/errors.js'
-import { InternalErrors, internalErrorProblems } from './ownErrors.js'
+import { InternalErrorCounter, internalErrorProblems } from './ownErrors.js'
 
 const at = { name: 'the relayer', network: 'mainnet', chain: '1' }
 
@@ -22,7 +22,7 @@ function setup() {
     { level: 'debug', serializers: { err: toLoggedError } },
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   )
-  return { lines, clock, log, errors: new InternalErrors(() => clock.nowMs) }
+  return { lines, clock, log, errors: new InternalErrorCounter(() => clock.nowMs) }
 }
 
 it('an error is logged with its stack and its alarm, and once more after a while', () => {

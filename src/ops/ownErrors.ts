@@ -1,7 +1,7 @@
 import { alarmLogFields, INTERNAL_ERROR_ALARM_MS, type ProblemWithAlarm } from './alarms.js'
 import { errorSentence } from './logger/errors.js'
 import type { Logger } from './logger/logger.js'
-import { oncePer } from './oncePer.js'
+import { createThrottle } from './throttle.js'
 
 /** Name of a loop, or of another part of the process, in health, status and metrics. */
 export interface ProcessPart {
@@ -32,7 +32,7 @@ interface Place {
 }
 
 /** Counts errors of our own code. */
-export class InternalErrors {
+export class InternalErrorCounter {
   readonly #nowMs: () => number
   readonly #places = new Map<string, Place>()
 
@@ -44,7 +44,7 @@ export class InternalErrors {
    * Counts an error, and logs it with its stack. For `LOG_AGAIN_MS`, an error with the same message is logged at level
    * `debug`.
    * @param at the loop, or another part of the process, that caught it
-   * @param fields further fields of the log line, about what was being worked on
+   * @param fields further fields of the log line, about the work that failed
    */
   report(at: ProcessPart, error: unknown, log: Logger, fields: object = {}): void {
     const nowMs = this.#nowMs()
@@ -75,7 +75,7 @@ export class InternalErrors {
     const key = [at.name, at.network, at.chain].join(' ')
     const known = this.#places.get(key)
     if (known) return known
-    const isNews = oncePer(LOG_AGAIN_MS, this.#nowMs)
+    const isNews = createThrottle(LOG_AGAIN_MS, this.#nowMs)
     const place = { at, count: 0, lastMs: 0, lastError: '', isNews }
     this.#places.set(key, place)
     return place

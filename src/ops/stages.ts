@@ -30,9 +30,9 @@ export class LoopStageTimer {
   }
 
   /**
-   * Runs work that occupies the processor, and counts its time to a stage. Processing of prefetched ranges is counted
-   * too, since nothing else runs meanwhile, whatever the loop waits for. Of an asynchronous function only the part
-   * before its first await is counted.
+   * Runs work that occupies the processor, and counts its time to a stage. Work on a prefetched range is counted too,
+   * even while the loop waits for something else. Of an asynchronous function only the part before its first await is
+   * counted.
    */
   work<T>(stage: LoopStage, work: () => T): T {
     const around = this.#enter(stage)

@@ -17,17 +17,17 @@ export const ratePerMinute = (burst: number): BucketRate => ({ perSecond: burst 
 export const ratePerDay = (burst: number): BucketRate => ({ perSecond: burst / 86_400, burst })
 
 /** Bucket after a withdrawal. */
-export interface BucketWithdrawal {
+interface BucketWithdrawal {
   /** Time at which the bucket is full again, ms. It is the bucket's whole state. */
   fullMs: number
   /** 0 for a withdrawal that was made, else the time after which it will succeed. */
   waitMs: number
 }
 
-/** Rounding error of sums of times. */
+/** Allowed rounding error of a sum of times, ms. */
 const EPSILON_MS = 1e-6
 
-/** Time in which a number of units flows in. */
+/** Time in which a number of units flows into a bucket, ms. */
 export const refillMs = (units: number, { perSecond }: BucketRate): number =>
   (units * 1_000) / perSecond
 

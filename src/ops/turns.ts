@@ -5,22 +5,23 @@ import { FairQueue } from './fairQueue.js'
 export type WaitForEventLoopTurn = () => Promise<void>
 
 /**
- * Number of elements that `mapWithoutBlocking` maps in one part: about half a millisecond. An iteration of the event loop
- * runs up to three parts, of different requests. A look-up takes several iterations, so larger parts would delay it.
+ * Number of elements that `mapWithoutBlocking` maps in one part: about half a millisecond. An iteration of the event
+ * loop runs up to three parts, of different requests. A look-up takes several iterations, so larger parts would delay
+ * it.
  */
 const AT_ONCE = 32
 
 /**
- * Maximum number of pieces of work that wait. A change of the journal makes all long polls of a process read again, each
- * with up to eight statements.
+ * Maximum number of waiting pieces of work. After a change of the journal, all long polls of a process read again at
+ * once, each with up to eight statements.
  */
-export const EXPENSIVE_WORK_WAITING = 16_000
+export const MAX_WAITING_EXPENSIVE_WORK = 16_000
 
 /**
  * Queue of all work that costs more than a look-up. Each piece is one database statement, or one part of a computation.
  * Three at once leave the event loop, the other connections and the database's processors to look-ups.
  */
-export const expensiveWorkQueue = new FairQueue({ atOnce: 3, waiting: EXPENSIVE_WORK_WAITING })
+export const expensiveWorkQueue = new FairQueue({ atOnce: 3, waiting: MAX_WAITING_EXPENSIVE_WORK })
 
 /**
  * Waits until a part of long work may run. An iteration of the event loop runs at most three parts.

@@ -30,7 +30,7 @@ export class StepTimeoutError extends FatalError {
 /** Pause of an idle worker that is notified of new work, ms. Polling finds work whose notification was lost. */
 export const IDLE_POLL_MS = 5_000
 
-/** Outcome of a worker's step. `waiting`: it waits for a chain, or for a time. `idle`: nothing to do. */
+/** Outcome of a worker's step. `waiting`: the worker waits for a chain, or until a time. `idle`: there is no work. */
 export type StepResult = 'progressed' | 'waiting' | 'idle'
 
 /** A loop of steps. Several workers run together. */
@@ -39,31 +39,31 @@ export interface Worker {
   name: string
   /** Fields of the worker's log lines. */
   fields: Omit<ProcessPart, 'name'>
-  /** Pause after a step that found nothing to do, ms. */
+  /** Pause after a `waiting` step, ms. */
   readonly pollMs: number
   /** Shortest pause after an `idle` step, ms. Default: `pollMs`. */
   idleMs?: number
   /** Ends a pause early. */
   notify?: LoopWaker
-  /** Subscribes for the time that the worker runs. @returns function that unsubscribes */
+  /** Subscribes, when the worker starts, to events that wake it. @returns function that unsubscribes */
   subscribe?(): (() => void) | undefined
   /** Maximum number of consecutive steps without a pause. Absent: no limit. */
   maxBusySteps?: number
   /**
-   * Does the next piece of work, without timers.
-   * @param alive called now and then by a long step (a catch-up), which restarts the time limit
+   * Does the next piece of work. Pauses and time limits are up to the caller.
+   * @param alive function that a long step (a catch-up) calls now and then to restart its time limit
    * @throws FatalError (a lost leadership) ends all workers; any other error is logged, and the step is tried again
    */
   step(signal: AbortSignal, alive: () => void): Promise<StepResult>
   /** Runs after each successful step. */
   check?(): void
-  /** Alarms that hold now, and that no other state shows. They end with the worker. */
+  /** Alarms of the worker that hold now, and that no other state shows. They end when the worker ends. */
   alarms?(): readonly ProblemWithAlarm[]
   /** Runs after each failed step. */
   onFailure?(error: Error): void
 }
 
-export interface WorkerContext {
+interface WorkerContext {
   log: Logger
   signal: AbortSignal
   /** Health of the workers' loops. */
@@ -75,7 +75,7 @@ export interface WorkerContext {
 
 /** Time limits of a step, ms. */
 interface Limits {
-  /** Limit of a step, from its start or its last sign of life. */
+  /** Time limit of a step, counted from its start or its last call of `alive`. */
   stepMs: number
   /** Limit for a running step to end after the signal has fired. */
   endMs: number

@@ -1,4 +1,6 @@
-/** Limits for one client and for the whole process: numbers of long-lived requests, or of their bytes. */
+/**
+ * Maximum numbers for one client and for the whole process: of long-lived requests, or of bytes that the requests use.
+ */
 export interface CapacityLimits {
   perClient: number
   total: number
@@ -26,8 +28,8 @@ export class CapacityLimiter {
   }
 
   /**
-   * Takes places for a request. If too few are free, a request with `end` gets those of the clients that have the most
-   * places.
+   * Takes places for a request. If too few places are free, a request with `end` ends requests of the clients that hold
+   * the most places, and gets their places.
    * @param end function that ends this request, when its places go to a client with fewer places
    * @returns function that frees the places; or the limit that is reached
    */
@@ -57,7 +59,10 @@ export class CapacityLimiter {
     return free
   }
 
-  /** Ends the newest request of the client with most places. @returns false where no client has more than `most` */
+  /**
+   * Ends the newest request of the client that holds the most places. @returns false where no client holds more than
+   * `most`
+   */
   #endOne(most: number): boolean {
     let first: Taken | undefined
     for (const taken of this.#of.values()) if (taken.count > (first?.count ?? most)) first = taken

@@ -4,7 +4,7 @@ import { fallbackOnExpectedError, isInternalError } from '../ops/logger/errors.j
 import { createLoopWaker } from '../ops/notify.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
-/** Interval at which a wait reads without a notification, in case one was lost, ms. */
+/** Interval at which a wait reads again without a notification, in case a notification was lost, ms. */
 const POLL_EVERY_MS = 5_000
 
 /** Notifies listeners in this process that a network's tables, or the head of one of its chains, have changed. */
@@ -13,7 +13,7 @@ export class ChangeNotifications {
   readonly #ended = new AbortController()
 
   constructor() {
-    // one for each wait without a signal of its own
+    // one listener for each wait without its own signal
     setMaxListeners(0, this.#ended.signal)
   }
 
@@ -28,16 +28,16 @@ export class ChangeNotifications {
       if (parseNotificationPayload(network, payload)) this.#notify(network)
   }
 
-  /** Calls the function at each change of a network. @returns function that unsubscribes it */
+  /** Calls the listener at each change of a network. @returns function that removes the listener */
   on(network: Network, listener: () => void): () => void {
     this.#listeners[network].add(listener)
     return () => void this.#listeners[network].delete(listener)
   }
 
   /**
-   * Reads at once, and again after each change of a network, until a read finds something. No change is missed: one
-   * that is notified during a read causes another read. While the database is unavailable, the wait goes on.
-   * @param read returns null where it found nothing
+   * Reads at once, and again after each change of a network, until a read returns a result. A change that is notified
+   * during a read causes another read, so no change is missed. While the database is unavailable, the wait continues.
+   * @param read returns null for no result
    * @returns null where the signal or `end` ended the wait
    * @throws errors of our own code
    */

@@ -18,7 +18,7 @@ export interface ConsecutiveEvents {
   events: SerializedEvent[]
 }
 
-/** Consecutive events, before they are serialized. */
+/** Consecutive events that are not serialized yet. */
 interface Items extends Omit<ConsecutiveEvents, 'events'> {
   items: FeedItem[]
   /** Public id (hex) of a cluster in the events, by its serial. */
@@ -29,7 +29,7 @@ interface Items extends Omit<ConsecutiveEvents, 'events'> {
  * Reads events of a network's feed, oldest first, in whole journal entries.
  * @param first number of an entry's first event
  * @param limit maximum number of entries
- * @param events number of events, from `first` on, within which the entries have to begin; default: any number
+ * @param events length of the range from `first` in which the entries have to begin, in events; default: any length
  * @returns null after a rewind; the next read uses the new generation
  */
 export async function readFeedItems(

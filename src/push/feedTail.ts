@@ -5,9 +5,9 @@ import { readSerializedEvents, type SerializedEvent } from './feedReader.js'
 
 const ENTRIES_AT_ONCE = 256
 
-/** Events that follow each other; or a note that the feed has restarted (a rewind, or a restored database). */
+/** Consecutive events, or `restarted` if the feed has restarted (a rewind, or a restored database). */
 type TailResult = readonly SerializedEvent[] | 'restarted'
-/** Ends the wait of each stream at a position with what was found there. */
+/** Functions that end the waits of the streams at one position, each with the result of the read. */
 type Streams = Set<(result: TailResult | null) => void>
 
 interface TailOptions {
@@ -69,7 +69,7 @@ export class FeedTail {
     this.#streams.set(position, streams)
     const readForStreams = async () => {
       if (streams.size > 0) return read()
-      // at once, so that a stream that comes from now on starts a wait of its own
+      // deleted at once, so that a stream that comes later starts a new wait
       this.#streams.delete(position)
       return 'nobody waits' as const
     }

@@ -25,10 +25,12 @@ import { readEventRange, readFeedItems } from './feedReader.js'
 const LEAVES_AT_ONCE = 64
 const NO_WAIT: WaitForEventLoopTurn = async () => {}
 
-/** Name and generation of a signed log, and its place. */
+/** Name, generation and place of a signed transparency log. */
 export type NetworkFeedLog = Pick<StoredFeedLog, 'generation' | 'origin'> & { network: LogPlace }
 
-/** Serializes entries `from` to `to` of a log from the journal; null where the log's generation has ended. */
+/**
+ * Serializes entries `from` to `to` of a transparency log from the journal; null where the log's generation has ended.
+ */
 export async function readLogLeaves(
   db: Queryable,
   { network, generation, origin }: NetworkFeedLog,
@@ -63,7 +65,7 @@ async function readEventLeaves(
 const ENTRIES_AT_ONCE = 256
 
 /**
- * Serializes the next entries of a log.
+ * Serializes the next entries of a transparency log.
  * @param first index in the log, from 1
  * @returns null where the log's generation has ended
  * @throws Error where an event is missing
@@ -88,7 +90,7 @@ export async function readNextLeaves(
 }
 
 /**
- * Reads the bytes of an entry bundle, which are checked against the hashes in the log's tile.
+ * Reads the bytes of an entry bundle. The bytes are checked against the hashes in the log's tile.
  * @returns null where the log's generation has ended, or has no such tile
  * @throws Error where the hashes differ: caches would store a wrong bundle for ever
  */

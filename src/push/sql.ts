@@ -3,18 +3,18 @@ import type { LeaderContext } from '../ops/context.js'
 import type { Worker } from '../ops/worker.js'
 import { readSerializedEvents } from './feedReader.js'
 
-/** Number of journal entries per step: some ten ms of work. */
+/** Number of journal entries per step: about 10 ms of work. */
 const ENTRIES_AT_ONCE = 256
 /**
- * Pause after every two steps, ms, so that a catch-up of the copy leaves most of the process's time to the indexer. The
- * copy then takes about 5,000 entries a second.
+ * Pause after every two steps, ms, so that a catch-up of the SQL tables leaves most of the process's time to the
+ * indexer. The tables then grow by about 5,000 entries a second.
  */
 const PAUSE_MS = 100
 const IDLE_MS = 1_000
 
 /**
  * Copies new events of a network's feed into the tables for SQL readers, in steps, after the first catch-up of the
- * hub. When the feed restarts, a new copy is made. Readers see the old copy until the new one is complete.
+ * hub. When the feed restarts, the tables are filled anew. Readers see the old rows until the new ones are complete.
  */
 export function sqlFeedCopyWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>): Worker {
   const { pool, network } = ctx

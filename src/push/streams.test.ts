@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, expect, it, vi } from 'vitest'
-import { keepAlive, MAX_STREAM_MS, STREAM_DRAIN_TIMEOUT_MS, waitForDrain } from './streams.js'
+import { MAX_STREAM_MS, STREAM_DRAIN_TIMEOUT_MS, sendHeartbeats, waitForDrain } from './streams.js'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -57,7 +57,7 @@ it('sends heartbeats to a stream, and ends it after a time', async () => {
   })
   socket.resume()
   const ended = new AbortController()
-  keepAlive(res, ended)
+  sendHeartbeats(res, ended)
   const beats = () => text.split(':\n\n').length - 1
   for (let sent = 1; sent <= 3; sent++) {
     vi.advanceTimersByTime(15_000)
@@ -68,7 +68,7 @@ it('sends heartbeats to a stream, and ends it after a time', async () => {
   vi.advanceTimersByTime(0.2 * MAX_STREAM_MS + 1)
   expect(ended.signal.aborted).toBe(true)
   expect(vi.getTimerCount()).toBe(0)
-  keepAlive(res, ended)
+  sendHeartbeats(res, ended)
   // a stream that ended before its first byte needs none
   expect(vi.getTimerCount()).toBe(0)
   stop()

@@ -4,23 +4,27 @@ import PQueue from 'p-queue'
 /** Interval of heartbeats on a stream, ms: half of the time after which a silent socket is closed. */
 const HEARTBEAT_MS = 15_000
 /**
- * Longest time after which a stream ends automatically, ms: the limit of a whole response in Cloud Run, the shortest of the
- * usual ones. Streams that were opened together end over the last fifth of it.
+ * Maximum duration of a stream, ms. Cloud Run limits responses to this time, which is the shortest of the usual limits.
+ * Streams end at random times in the last fifth of the duration, so that streams that were opened together do not end
+ * together.
  */
 export const MAX_STREAM_MS = 300_000
 /** Time within which a client has to read what was written to its stream, ms. */
 export const STREAM_DRAIN_TIMEOUT_MS = 30_000
-/** Pause between two page reads for streams behind the feed, ms: at 100 events a page, 5,000 a second per process. */
+/**
+ * Pause between two page reads for streams behind the feed, ms. With 100 events a page, a process reads 5,000 events a
+ * second.
+ */
 const PAGE_EVERY_MS = 20
 
 const HEARTBEAT = ':\n\n'
 
 /** Creates the queue in which streams behind the feed read their pages. */
-export const createPageQueue = (): PQueue =>
+export const createPageReadQueue = (): PQueue =>
   new PQueue({ concurrency: 1, interval: PAGE_EVERY_MS, intervalCap: 1 })
 
-/** Sends heartbeats on a stream until its signal fires, which is after the longest time of a stream at the latest. */
-export function keepAlive(res: ServerResponse, stop: AbortController): void {
+/** Sends heartbeats on a stream until its signal fires. The signal fires after `MAX_STREAM_MS` at the latest. */
+export function sendHeartbeats(res: ServerResponse, stop: AbortController): void {
   if (stop.signal.aborted) return
   const beat = () => !res.writableNeedDrain && !res.writableEnded && res.write(HEARTBEAT)
   const beats = setInterval(beat, HEARTBEAT_MS).unref()

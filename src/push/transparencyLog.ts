@@ -10,7 +10,7 @@ import {
 } from '../db/feed/transparencyLog.js'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
-import { createLoopWaker, type LoopWaker } from '../ops/notify.js'
+import { createLoopWaker, type LoopWaker, pauseUntilSignal } from '../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import type { LogPlace, Network } from '../registry/primitives/network.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'
@@ -29,27 +29,34 @@ import { readNextLeaves } from './leaves.js'
 import type { Witness } from './witnesses.js'
 
 /**
- * Pause after every two steps, ms, so that a catch-up of the log leaves most of the process's time to the indexer. The
- * log then grows by about 5,000 entries a second.
+ * Pause after every two steps, ms, so that a catch-up of the transparency log leaves most of the process's time to the
+ * indexer. The log then grows by about 5,000 entries a second.
  */
 const PAUSE_MS = 100
-/** Evidence is published minutes after it was taken. */
+/** Time after a change before the log reads it, ms: look-ups of the change are answered first, and more changes follow. */
+const LOOKUPS_FIRST_MS = 25
+/**
+ * Interval of looking for new evidence, ms. It may be long, because evidence is published minutes after it was taken.
+ */
 const EVIDENCE_IDLE_MS = 5_000
 
-/** The log that this process has signed last, remembered while other processes may lead its network. */
+/** The transparency log that this process has signed last. It is kept while another process leads the network. */
 export class LastSignedFeedLog {
   #log: StoredFeedLog | null = null
   #epoch = 0
 
-  /** Remembers a log before it is written, because a write that fails may have been published nevertheless. */
+  /**
+   * Stores a log before it is written to the database, because a write that fails may have been published nevertheless.
+   */
   remember(log: StoredFeedLog, epoch: number): void {
     this.#log = log
     this.#epoch = epoch
   }
 
   /**
-   * The log that this process signed last, if it is of the generation.
-   * @param epoch number of the current leadership: if it directly follows the last one, no other process has signed
+   * The log that this process signed last, if the log is of the generation.
+   * @param epoch number of the current leadership. If it directly follows the last known leadership, no other process
+   * has signed
    * @returns null where another process may have signed since
    */
   lastSigned(generation: number, epoch: number): StoredFeedLog | null {
@@ -68,7 +75,7 @@ export interface FeedLogWorkerOptions {
   witnesses?: readonly Witness[]
   notify?: LoopWaker
   memory?: LastSignedFeedLog
-  /** The log is that of evidence, not that of the feed. */
+  /** True for the evidence log. Default: the log of the feed. */
   isEvidence?: boolean
   /** Called when the feed restarts with a new generation, because signed events were lost. */
   onWentBack?(): void
@@ -78,8 +85,8 @@ export interface FeedLogWorkerOptions {
 const ALARM_AFTER_MS = 60_000
 
 /**
- * Maintains the transparency log of a network's feed, or of its evidence (C2SP tlog-tiles). In steps it appends new
- * events and signs a checkpoint, after the first catch-up of the hub. If events that were signed may be lost, the feed
+ * Maintains the transparency log of a network's feed, or of its evidence (C2SP tlog-tiles), after the first catch-up of
+ * the hub. Each step appends new events and signs a checkpoint. If events that were signed may be lost, the feed
  * restarts with a new generation, so that two histories are never signed under one log's name.
  */
 export function feedLogWorker(
@@ -91,7 +98,7 @@ export function feedLogWorker(
   const { memory = new LastSignedFeedLog() } = options
   const place: LogPlace = isEvidence ? `${network}/evidence` : network
   const what = isEvidence ? `evidence of ${network}` : network
-  /** Number of events that are not in the log yet, and when there was none. */
+  /** Number of events that are not in the log yet, and the last time at which the log had all events. */
   let behind = 0
   let levelMs = performance.now()
   return {
@@ -125,7 +132,8 @@ export function feedLogWorker(
       return alarms
     },
     async step(signal) {
-      // the log before the identity: after a fail-over between the two the log is not this database's
+      if (behind === 0) await pauseUntilSignal(LOOKUPS_FIRST_MS, signal)
+      // the log is read before the identity: after a fail-over between the two reads, the log is not of this database
       const now = await readFeedLogState(pool, place)
       const server = await readDatabaseIdentity(pool)
       const { generation, isCaughtUp, log } = now
@@ -152,7 +160,7 @@ export function feedLogWorker(
         )
       }
       const isSigned = log && behind === 0 && isHere && isLogSignedBy(log, keys)
-      // what others have signed counts as known, so that a promoted standby can go on
+      // a checkpoint that another process signed is remembered, so that a promoted standby can continue it
       if (isSigned && !signed) memory.remember(log, epoch)
       if (isSigned && !witnesses.some(({ isDue }) => isDue(log.note))) return 'idle'
       const grown = await grow(pool, place, { ...followed, server, signed }, { domain, keys })
@@ -160,7 +168,7 @@ export function feedLogWorker(
       if (grown === 'rewound') return 'progressed'
       if (grown === 'forked') return beginAnew()
       memory.remember(grown.log, epoch)
-      // only the newest checkpoint, so that no catch-up waits for witnesses
+      // witnesses sign only the newest checkpoint, so that no catch-up waits for witnesses
       if (grown.log.size > newest)
         grown.log.note = await withCosignatures(pool, place, grown, { log, witnesses, signal })
       await writeFeedLog({ ...ctx, network: place }, grown.log, {
@@ -173,7 +181,10 @@ export function feedLogWorker(
   }
 }
 
-/** Domain of the feed's log, with which the evidence log begins. Undefined before the feed's log. */
+/**
+ * Domain in the name of the feed's log, which the name of the evidence log shares. Undefined before the feed's log
+ * begins.
+ */
 async function domainOfFeed(
   pool: LeaderContext['pool'],
   network: Network,
@@ -183,7 +194,7 @@ async function domainOfFeed(
 }
 
 /**
- * Appends the feed's next events to a log, and signs it.
+ * Appends the feed's next events to a log, and signs a checkpoint of the longer log.
  * @param signed the log that was signed last, which the new log has to continue; null where it is not known
  * @returns the log with the new events; `rewound` where its generation has ended; `forked` where signed events were
  * replaced by other events
@@ -216,7 +227,10 @@ async function grow(
   return { log: { ...head, generation, note, server }, tiles }
 }
 
-/** Adds the signatures of witnesses to a log's new checkpoint. @param log the stored log, whose signatures are kept */
+/**
+ * Adds the signatures of witnesses to a log's new checkpoint.
+ * @param of.log the stored log, whose signatures are kept if its size is equal
+ */
 async function withCosignatures(
   pool: LeaderContext['pool'],
   place: LogPlace,
@@ -245,7 +259,7 @@ interface Signing {
   signed: StoredFeedLog | null
 }
 
-/** Whether a stored log equals the signed log, or is shorter and can grow to it by the feed's events. */
+/** True if a stored log equals the signed log, or can grow to the signed log by the feed's events. */
 function isWithin(signed: StoredFeedLog, log: StoredFeedLog | null, newest: number): boolean {
   const size = log?.size ?? 0
   if (size === signed.size) return isSameHash(log!.root, signed.root)
@@ -253,12 +267,12 @@ function isWithin(signed: StoredFeedLog, log: StoredFeedLog | null, newest: numb
 }
 
 /**
- * Whether no signature of a log can have been published: the log has none, or is from before database identities were
- * stored.
+ * True if no signature of a log can have been published: the log has no signature, or was stored before database
+ * identities were.
  */
 const isNeverSigned = ({ note, server }: StoredFeedLog): boolean => note === null || server === null
 
-/** Checks a log's root. @throws Error where the database's tiles do not make the root that was signed */
+/** Checks that the stored tiles of a log make its signed root. @throws Error for a different root */
 function assertRoot({ origin, root }: StoredFeedLog, ofTiles: Uint8Array): void {
   if (!isSameHash(ofTiles, root))
     throw new Error(

@@ -10,21 +10,27 @@ import {
 } from '../registry/transparencyLog/note.js'
 import { isTextSigned } from '../registry/transparencyLog/signer.js'
 
-/** A witness of a log, and the prefix of its URLs (C2SP tlog-witness). */
+/** A witness of a transparency log, and the prefix of the witness's URLs (C2SP tlog-witness). */
 export interface WitnessSettings extends WitnessKey {
   url: string
 }
 
-/** Time limit for the answers of a witness to one checkpoint, ms. The checkpoint is published after it at the latest. */
+/**
+ * Time limit for all requests to a witness about one checkpoint, ms. Afterwards the checkpoint is published without the
+ * witness's signature.
+ */
 export const WITNESS_LIMIT_MS = 2_000
 /** Maximum length of a witness's answer, characters. */
 const MOST_ANSWER = 16_384
 
-/** A witness that a log asks. It is asked less and less often while it fails, so that it seldom delays a checkpoint. */
+/** Client of a witness. A failing witness gets requests less and less often, so that it seldom delays a checkpoint. */
 export class Witness {
   /** Name of the witness. */
   readonly name: string
-  /** Since when all its answers have failed, by `performance.now()`, and the last reason. Null while it signs. */
+  /**
+   * Time since which all requests to the witness have failed, by `performance.now()`, and the last reason. Null while
+   * the witness signs.
+   */
   failing: { sinceMs: number; why: string } | null = null
   readonly #settings: WitnessSettings
   /** Size of the checkpoint that the witness has signed last. */
@@ -37,21 +43,22 @@ export class Witness {
     this.#settings = settings
   }
 
-  /** Its signature in a note, unchecked. */
+  /** The witness's signature in a note, not verified. */
   signatureIn(note: string | null): NoteSignature | undefined {
     const { name, keyId } = this.#settings
     return parseNote(note ?? '')?.signatures.find((one) => one.name === name && one.keyId === keyId)
   }
 
-  /** Whether it has to be asked about a checkpoint now. */
+  /** True if the note does not have the witness's signature, and the pause after the last failure is over. */
   isDue = (note: string | null): boolean =>
     note !== null && performance.now() >= this.#askAtMs && !this.signatureIn(note)
 
   /**
-   * Asks for a signature on a checkpoint.
+   * Requests the witness's signature on a checkpoint.
    * @param note signed by the log only
    * @param proofFrom reads the consistency proof from an older size of the log
-   * @returns undefined where the witness is not due, refuses, is late, or answers something else
+   * @returns undefined where the witness is not due, refuses, does not answer in time, or answers without a valid
+   * signature
    */
   async ask(
     note: string,
@@ -75,7 +82,7 @@ export class Witness {
     }
   }
 
-  /** @throws Error that says why the witness has not signed */
+  /** Sends the request. @throws Error that says why the witness has not signed */
   async #ask(
     note: string,
     parsed: SignedNote,
@@ -83,7 +90,8 @@ export class Witness {
     signal: AbortSignal,
   ): Promise<NoteSignature> {
     const { size } = parseCheckpoint(parsed.text)!
-    // the first answer of a witness whose last size is not known here names it
+    // a witness refuses the first request with its last size if this process does not know the size. The second request
+    // starts from that size
     for (const _attempt of ['first', 'second']) {
       const old = this.#size <= size ? this.#size : 0
       const proof = old > 0 ? await proofFrom(old) : []
@@ -113,7 +121,7 @@ export class Witness {
 
 const CONFLICT = 409
 
-/** @throws Error for an answer that is too long */
+/** Reads the text of a response. @throws Error for a response that is too long */
 async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''

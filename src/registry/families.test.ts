@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ADDRESS_TYPES, CHAIN_FAMILY_PROPERTIES, LABELLED_FAMILIES } from './families.js'
+import { CHAIN_FAMILY_PROPERTIES, LABELLED_FAMILIES, PAYER_ADDRESS_TYPES } from './families.js'
 import { ADDRESS_AND_TX_ID_FORMS } from './forms/index.js'
 import { parseWallet, type Wallet } from './primitives/address.js'
 import { NETWORK_OF_CHAIN_LABEL } from './primitives/network.js'
@@ -20,7 +20,7 @@ it('stored bytes show the type of an address, and the length of an id its form',
 
 it('each family has addresses of a known type, and a form for the ids of its transactions', () => {
   for (const { addressType, txIdForm } of CHAIN_FAMILY_PROPERTIES) {
-    expect(ADDRESS_TYPES).toContain(addressType)
+    expect(PAYER_ADDRESS_TYPES).toContain(addressType)
     expect(ADDRESS_AND_TX_ID_FORMS[txIdForm].tx).not.toBeNull()
   }
 })

@@ -1,9 +1,9 @@
 import { NETWORK_OF_CHAIN_LABEL, type Network } from './primitives/network.js'
 
 /** Types of wallets that register names and pay, with their names for people. */
-export const ADDRESS_TYPE_NAMES = { evm: 'Ethereum', solana: 'Solana' } as const
-export type AddressType = keyof typeof ADDRESS_TYPE_NAMES
-export const ADDRESS_TYPES = Object.keys(ADDRESS_TYPE_NAMES) as readonly AddressType[]
+export const PAYER_ADDRESS_TYPE_NAMES = { evm: 'Ethereum', solana: 'Solana' } as const
+export type AddressType = keyof typeof PAYER_ADDRESS_TYPE_NAMES
+export const PAYER_ADDRESS_TYPES = Object.keys(PAYER_ADDRESS_TYPE_NAMES) as readonly AddressType[]
 
 /**
  * Properties of a family of chains on which rules, SQL and responses depend. The family's code is in src/chains/<key>.

@@ -1,4 +1,6 @@
-/** Why a transaction that is `invalid` registered nothing: each `reason` of its status, with a sentence for people. */
+/**
+ * Reasons for which an `invalid` transaction registered nothing: the `reason` in its status, and a sentence for people.
+ */
 export const INVALID_REASONS = {
   reverted: 'The transaction failed on its chain.',
   not_a_registration: 'It is no registration.',

@@ -42,6 +42,9 @@ export const JOB_STATE = {
   parked: 5,
 } as const
 export type JobState = keyof typeof JOB_STATE
+export const UNFINISHED_JOB_STATES = (Object.keys(JOB_STATE) as JobState[]).filter(
+  (state) => state !== 'confirmed',
+)
 
 /** Park reason of a payment whose bid exceeds the daily limit of deliveries. The hub's owner has to raise the limit. */
 export const PARKED_ABOVE_DELIVERY_LIMIT = 'above_deliver_limit'
@@ -77,7 +80,9 @@ export type ParkReason =
   | 'settled_elsewhere'
   | 'refunded_elsewhere'
 
-/** Why an attempt sent nothing. A reason is in snake_case, and never a node's own message, which may hold its URL. */
+/**
+ * Reason why an attempt sent no transaction, in snake_case. Never a node's own message, which may hold the node's URL.
+ */
 export type TxFailure =
   /** `revert`: the call reverts now, and may succeed later (a paused hub). */
   | { class: 'transient' | 'revert'; reason: string }

@@ -4,8 +4,8 @@ const ADDRESS_BYTES = 20
 const HASH_BYTES = 32
 
 /**
- * Running hashes as they are stored with a checkpoint, by the contract's address: the checkpoint's block hash, then each
- * contract's address and running hash. None where the bytes are of another block.
+ * Reads the running hashes that are stored with a chain's cursor, by contract address. `stored` has the block hash of
+ * the cursor, then each contract's address and running hash. Empty if that block hash is not `parentHash`.
  */
 export function storedRunningHashes(parentHash: Buffer, stored: Buffer | null) {
   const known = new Map<string, Buffer>()

@@ -54,11 +54,11 @@ export interface Confirmations {
   need: number
 }
 
-/** What the network's chains currently report about a transaction without a stored log. */
+/** State that the chains of a network currently report for a transaction without a stored log. */
 export type ChainTxState =
   | { state: 'unknown' }
   | { state: 'mempool' }
-  /** `isRegistration`: our contracts emitted logs in it that the indexer has not read yet. */
+  /** `isRegistration`: in the transaction, our contracts emitted logs that the indexer has not read yet. */
   | {
       state: 'mined'
       succeeded: boolean
@@ -81,7 +81,7 @@ export interface SentPacket {
   source: { isConfirmed: boolean; confirmations: Confirmations }
   /** Names in order, canonical or as hex words; empty for a message that the hub will refuse, null for a withdrawal. */
   names: readonly string[] | null
-  /** Why a payment is never relayed: it matches no quote of ours, or its payer took it back. */
+  /** Reason why a payment is never relayed: the payment matches no quote of ours, or its payer took it back. */
   refusal?: 'quote_mismatch' | 'reclaimed' | null
   /** Refund of a payment that bought nothing; absent for a message. */
   refund?: RefundState
@@ -95,8 +95,8 @@ export type PacketOutcome =
   /** The message was executed in an unconfirmed block. `bids` is empty if the hub refused the message. */
   | { state: 'tail'; bids: readonly UnconfirmedBid[]; confirmations: Confirmations; hubTx: string }
   /**
-   * The message was executed in a confirmed block. `bids` is empty if the hub refused the message. `credit`: what the
-   * hub owes for bids that won nothing.
+   * The message was executed in a confirmed block. `bids` is empty if the hub refused the message. `credit`: the
+   * hub's debt for bids that won nothing.
    */
   | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string; credit?: HubCredit | null }
 
@@ -138,7 +138,7 @@ export interface CommunityNamePayment {
   judgement: CommunityPaymentDecision | null
   /** null where no refund is due or its state is unknown. */
   refund: RefundState | null
-  /** Where the money of the payment went; null while it is held. */
+  /** Final state of the payment's money; null while the money is held. */
   outcome: Ended | null
   /** Time from which on the payer may reclaim the payment, ms. */
   reclaimableMs: number
@@ -181,11 +181,14 @@ export interface StatusAnswer {
   hubTx?: string
   /** Set for a payment that bought nothing. */
   refund?: RefundState
-  /** Set where the hub owes money for bids that won nothing. It can be withdrawn on the hub, or by a message. */
+  /**
+   * Set where the hub owes money for bids that won nothing. The owner withdraws the money on the hub, or by a message
+   * from another chain.
+   */
   credit?: HubCredit
   /** Time from which on the payer may reclaim a held payment, ISO 8601. */
   reclaimAfter?: string
-  /** Set for a payment that bought its name: where the money is. */
+  /** State of the money of a payment that bought its name; absent for other payments. */
   payout?: 'held' | Ended
 }
 
@@ -223,7 +226,7 @@ function withAllNames(input: TxStatusInput): StatusAnswer {
   return unlogged(input)
 }
 
-/** First message that asks for a name; else the first that will be refused; else the first. */
+/** The first message that asks for a name, else the first message that will be refused, else the first message. */
 function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
   const sorted = byLogIndex(packets)
   const named = sorted.find(({ names }) => names !== null && names.length > 0)
@@ -326,8 +329,9 @@ const leadsOf = (bids: readonly UnconfirmedBid[]) =>
 
 /** Status by the first payment within the transaction, regardless of the order in the journal. */
 function paid(payments: readonly CommunityNamePayment[]): StatusAnswer {
-  const { judgement, source, refund, outcome, reclaimableMs } = byLogIndex(payments)[0]!
-  const names = byLogIndex(payments).map((payment): NameStatus => {
+  const ordered = byLogIndex(payments)
+  const { judgement, source, refund, outcome, reclaimableMs } = ordered[0]!
+  const names = ordered.map((payment): NameStatus => {
     return {
       name: payment.name,
       outcome: payment.judgement ? outcomeOf(payment.judgement) : 'pending',

@@ -72,9 +72,8 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
     return 'foreign_payment'
   const { sequence, payer, referral, outcome, target } = payment
   const { source, name, amountWei } = target
-  const isLate = nowMs !== null && heldShare(payment, nowMs) > DELIVERED_BY
   const isBack = outcome === 'refused' || outcome === 'reclaimed'
-  if (isLate || (nowMs !== null && isBack)) return 'reclaimed'
+  if (nowMs !== null && (isBack || heldShare(payment, nowMs) > DELIVERED_BY)) return 'reclaimed'
   const bid = { source, sequence: BigInt(sequence), name, amountWei }
   return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }
 }
@@ -102,7 +101,7 @@ function endingOf(
   return { kind, payments, of }
 }
 
-export type MessageExecutionDecision =
+type MessageExecutionDecision =
   | { packet: Packet; option: LzReceiveOption }
   /** The message is only verified, which moves no money but unblocks later packets. */
   | { packet: Packet; refusal: 'bad_options' | 'value_mismatch' }

@@ -12,16 +12,16 @@ import type { JobStepOutcome, RelayerClock } from './step.js'
 
 const STATS_EVERY_MS = 5_000
 /**
- * Interval of what costs more, ms: calls to a chain on which no job waits, and the query for refused payments whose names
- * are registered, which is slow, since strangers may cause many refusals.
+ * Interval of costly reads, ms: calls to a chain on which no job waits, and the query for refused payments whose names
+ * are registered. The query is slow, since strangers may cause many refusals.
  */
-export const QUIET_EVERY_MS = 60_000
+export const COSTLY_READ_INTERVAL_MS = 60_000
 
 export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   clock?: RelayerClock | undefined
   /** Called for each change of each job, with the stored row. */
   onOutcome?: ((row: JobRow, outcome: JobStepOutcome) => void) | undefined
-  /** Called with each error of a node that a job met. */
+  /** Called with each error of a node during the step of a job. */
   onNodeError?: ((row: JobRow, error: Error) => void) | undefined
   /**
    * Called with each error of our own code, and with log fields that name the job. Without it, the step throws the
@@ -30,7 +30,6 @@ export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'netwo
   onOwnError?: ((error: unknown, about: object) => void) | undefined
 }
 
-/** Log fields of a job. */
 export const jobLogFields = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonce'>) => ({
   job: id,
   kind,
@@ -38,18 +37,18 @@ export const jobLogFields = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | '
 })
 
 /**
- * Runs the jobs of one chain in the network's leading process. Subclasses for each chain family define what is due, how
- * a transaction is signed, sent and followed, and how it expires: by its nonce or by its blockhash.
+ * Runs the jobs of one chain in the network's leading process. A subclass for each chain family defines which jobs are
+ * due, how a transaction is signed, sent and followed, and how a transaction expires: by its nonce or by its blockhash.
  */
 export abstract class ChainRelayer {
   readonly state: RelayerState
   /** The chain whose jobs are followed. */
   protected readonly place: ChainRowKey
-  /** The chain whose jobs are executed. Null without a key: nothing is signed. */
+  /** The chain whose jobs are executed. Null without a signing key: no job is executed. */
   protected abstract readonly key: ChainRowKey | null
   protected readonly clock: RelayerClock
   /** Interval at which the chain is called while no job waits, ms. */
-  protected quietMs = QUIET_EVERY_MS
+  protected quietMs = COSTLY_READ_INTERVAL_MS
   readonly #pool: pg.Pool
   readonly #onOwnError: ChainRelayerOptions['onOwnError']
   #errors: unknown[] = []
@@ -101,7 +100,7 @@ export abstract class ChainRelayer {
       throw error
     })
 
-  /** Queues due jobs, each only once. @returns how many jobs it changed */
+  /** Queues due jobs, each only once. @returns number of changed jobs */
   protected abstract queue(): Promise<number>
   /**
    * Follows sent transactions, and signs and sends the transactions of due jobs.
@@ -109,7 +108,7 @@ export abstract class ChainRelayer {
    * @returns whether something was stored
    */
   protected abstract advance(isBusy: boolean, alive: () => void): Promise<boolean>
-  /** Balance of the paying account. Reads its spending into the state, where spending is counted. */
+  /** Returns the paying account's balance. On chains where spending is counted, also stores the spending in `state`. */
   protected abstract readBalance(): Promise<bigint>
 
   /**
@@ -139,7 +138,7 @@ export abstract class ChainRelayer {
     return isBusy || this.state.nonceGaps > 0 ? 'waiting' : 'idle'
   }
 
-  /** A clock that was set back counts as time passed. */
+  /** True if `ms` have passed since `sinceMs`, or if the clock was set back by as much. */
   #isPast(sinceMs: number, ms: number): boolean {
     return Math.abs(this.clock.nowMs() - sinceMs) >= ms
   }
@@ -154,7 +153,7 @@ export abstract class ChainRelayer {
     if (nowMs < this.#statsAtMs) this.state.balance = null
     this.#statsAtMs = nowMs
     this.state.open = await countOpenJobs(this.#pool, this.place, nowMs)
-    if (this.#isPast(this.#quietAtMs, QUIET_EVERY_MS)) {
+    if (this.#isPast(this.#quietAtMs, COSTLY_READ_INTERVAL_MS)) {
       this.state.refusedNames = await countWronglyRefusedPayments(this.#pool, this.place, nowMs)
       this.#quietAtMs = nowMs
     }

@@ -26,6 +26,7 @@ import { endParkedRefusals, parkOrResumeCostlyRefusals } from '../db/outbox/refu
 import type { JobRow } from '../db/outbox/rows.js'
 import { readSignerStats } from '../db/outbox/stats.js'
 import { queuePaymentDeliveries } from '../db/payments/open.js'
+import { DAY_MS } from '../ops/alarms.js'
 import { failpoint } from '../ops/failpoint.js'
 import { fallbackOnExpectedError, isInternalError } from '../ops/logger/errors.js'
 import { type EvmJobTx, MAX_JOBS_PER_BATCH } from '../registry/outbox.js'
@@ -34,8 +35,8 @@ import { decideMessageExecution, isDeliveryVoid, jobCallOf } from './calls.js'
 import {
   ChainRelayer,
   type ChainRelayerOptions,
+  COSTLY_READ_INTERVAL_MS,
   jobLogFields,
-  QUIET_EVERY_MS,
 } from './chainRelayer.js'
 import { groupJobs } from './groups.js'
 import type { SpendPolicy } from './machine/index.js'
@@ -45,7 +46,6 @@ import type { RelayerChain } from './run.js'
 import { decideJobStep, isProgressOutcome, type JobStepOutcome, type SaveJob } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
-const DAY_MS = 86_400_000
 const RELEASES_EVERY_MS = 60_000
 /** Maximum number of transactions in one step. */
 const TRANSACTIONS_AT_ONCE = 200
@@ -116,7 +116,7 @@ export class EvmRelayer extends ChainRelayer {
     this.state.nonceGaps = gaps
     this.state.nonceClaimed = claimed
     // a local chain may lose confirmed transactions at any time
-    this.quietMs = isSound && !this.#isLocal ? QUIET_EVERY_MS : 0
+    this.quietMs = isSound && !this.#isLocal ? COSTLY_READ_INTERVAL_MS : 0
     const nowMs = this.clock.nowMs()
     const due = await findDueEvmJobs(this.#options.pool, this.key!, nowMs, this.setAside)
     const held = due.filter(({ nonce }) => nonce !== null)
@@ -141,7 +141,10 @@ export class EvmRelayer extends ChainRelayer {
     }))
   }
 
-  /** Whether a job has a call. False also where our own code fails to make it: the job's own step then reports why. */
+  /**
+   * True if a job has a call. False also where building the call fails by a fault of our code, which the job's step
+   * reports.
+   */
   #hasCall(row: Row, nowMs: number): boolean {
     try {
       return typeof this.#callOf(row, nowMs) !== 'string'
@@ -192,7 +195,7 @@ export class EvmRelayer extends ChainRelayer {
   /**
    * Queues releases of payments for community names. Parks refusals that cost more than the payment is worth, and ends
    * parked jobs whose payment is no longer held.
-   * @returns how many jobs it changed
+   * @returns number of changed jobs
    */
   async #queueEndings(): Promise<number> {
     const { pool, network, at, epoch, settings } = this.#options
@@ -230,8 +233,8 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /**
-   * New jobs of a message. On local networks we are the only verifier. A refused execution is queued too, so that it is
-   * shown as parked.
+   * New jobs of a message. On local networks we are the only verifier. An execution that we refuse is queued too, so
+   * that operators see a parked job.
    */
   #jobsFor(message: StoredMessage, { lane, messageLib }: DeliveryPath): NewJob[] {
     const job = { chain: this.#options.at.chain, subject: message.guid }
@@ -347,8 +350,8 @@ export class EvmRelayer extends ChainRelayer {
   }
 }
 
-/** A chain on which an EVM relayer sends transactions. */
-export const evmRelayerChain = (
+/** Creates an EVM chain's entry for the list of chains on which the relayer sends transactions. */
+export const createEvmRelayerChain = (
   target: RelayTarget,
   { account, settings }: Pick<EvmRelayerOptions, 'account' | 'settings'>,
 ): RelayerChain => ({

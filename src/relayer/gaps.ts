@@ -29,7 +29,7 @@ export type NonceDecision =
    * to be repaired.
    */
   | { kind: 'undecided'; observed: NonceCountReport }
-  /** Two observations agree on another next nonce. */
+  /** Two observations agree that the next nonce is not the stored one. */
   | { kind: 'changed'; next: number }
   /** Two observations agree on a count that an operator has to confirm. */
   | { kind: 'too_far'; count: number; observed: NonceCountReport }

@@ -2,7 +2,7 @@ import type { JobRow } from '../db/outbox/rows.js'
 import type { JobKind } from '../registry/outbox.js'
 
 /** Capacity of a chain family's transactions for jobs. */
-export interface TxCapacity<Row> {
+interface TxCapacity<Row> {
   /** Capacity of one transaction for jobs of a kind: a number of jobs, or of bytes. */
   of(kind: JobKind): number
   /** Capacity that a job takes. */

@@ -31,13 +31,13 @@ import {
 } from './gaps.js'
 import { applyJobEvent } from './machine/index.js'
 
-/** Age from which a gap of lost nonces is repaired, ms: a lagging node shows such a gap too. */
+/** Age from which a gap of lost nonces is repaired, ms. A lagging node may show a gap that does not exist. */
 const PATIENCE_MS = 600_000
 const LOCAL_PATIENCE_MS = 2_000
 /** No account has sent more transactions, so a larger answer is not a count. */
 const MAX_COUNT = 2 ** 32
 
-export interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'> {
+interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'> {
   key: SignerRowKey
   signer: TransactionSigner
   /** Highest price of a unit of gas, wei. */
@@ -45,7 +45,10 @@ export interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'
   /** Maximum wei that the signer may commit in a day. */
   dailyCapWei: bigint
   nowMs: () => number
-  /** Runs work on one nonce, so that its error does not affect others. @returns null where the work failed */
+  /**
+   * Runs work on one nonce and catches its error, so that other nonces are repaired.
+   * @returns null if the work failed
+   */
   guard<T>(about: object, work: () => Promise<T>): Promise<T | null>
 }
 
@@ -114,8 +117,8 @@ export class NonceKeeper {
   }
 
   /**
-   * The earlier observation that confirms the new observation. A local chain's first count needs none, since an older
-   * chain may come back at any time.
+   * The earlier observation with which a new observation is compared. A local chain's first count confirms itself,
+   * since a local chain may restart from an older state at any time.
    */
   #earlier({ next }: SignerNonces, [first]: readonly NonceCountReport[]): NonceCountReport | null {
     return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#undecided

@@ -12,9 +12,9 @@ import type { Network } from '../registry/primitives/network.js'
 const DECIMALS = { wei: 18, lamports: 9 } as const
 
 /** Rent of an account without data, lamports. Fees must leave the authority at least this much. */
-export const RENT_LAMPORTS = 890_880n
+export const EMPTY_ACCOUNT_RENT_LAMPORTS = 890_880n
 
-/** State of one chain's relayer: the process's snapshot, its alarms, metrics and the operator's page show it. */
+/** State of one chain's relayer, from which alarms, metrics and the operator's page are made. */
 export interface RelayerState {
   network: Network
   /** Label of the chain. */
@@ -30,14 +30,14 @@ export interface RelayerState {
   signedToday: bigint | null
   /** How long the balance lasts at a day's spending, ms. Null: no spending, or not estimated. 0: a job waits for funds. */
   runwayMs: number | null
-  /** Payments that were refused although their names are registered. */
+  /** Number of payments that were refused although their names are registered. */
   refusedNames: number
   /**
    * Guids of messages that the hub has not received in time, oldest first, limited in number. Null where no messages
    * are delivered.
    */
   stuck: readonly Hex[] | null
-  /** Lost nonces of the account, which block later ones. */
+  /** Number of the account's lost nonces, which block later nonces. */
   nonceGaps: number
   /**
    * The account's transaction count on the chain, where it is so far above the stored count that an operator has to
@@ -46,7 +46,7 @@ export interface RelayerState {
   nonceClaimed: number | null
 }
 
-/** The fields that do not change, with which a relayer begins. */
+/** Fields of a relayer's state whose values are known when the relayer starts. */
 export type RelayerIdentity = Pick<RelayerState, 'chain' | 'unit' | 'account' | 'stuck'>
 
 interface RelayerGauge {
@@ -115,7 +115,11 @@ export function relayerProblems(state: RelayerState): RelayerProblem[] {
   if (isLow(state) && unit === 'wei')
     add('ClusterdRelayerRunsDry', `the balance ${on} runs dry`, runwayMs === 0)
   if (isLow(state) && unit === 'lamports')
-    add('ClusterdRelayAuthorityRunsDry', `${balance} lamports are left`, balance! <= RENT_LAMPORTS)
+    add(
+      'ClusterdRelayAuthorityRunsDry',
+      `${balance} lamports are left`,
+      balance! <= EMPTY_ACCOUNT_RENT_LAMPORTS,
+    )
   return problems
 }
 
@@ -125,7 +129,7 @@ const isLow = ({ unit, balance, runwayMs }: RelayerState): boolean =>
     : balance !== null && balance < LOW_BALANCE_LAMPORTS
 
 /** Cells of the paying account on the operator's page. */
-export function payingAccount(state: RelayerState, balance: bigint) {
+export function payingAccountCells(state: RelayerState, balance: bigint) {
   const { unit, account, signedToday, runwayMs } = state
   const coins = (amount: bigint) => formatUnits(amount, DECIMALS[unit])
   return {

@@ -100,7 +100,6 @@ const DONE: Record<JobKind, string> = {
   release: 'released a payment for a community name',
 }
 
-/** Logs an outcome of a job. */
 export function logJobOutcome(
   log: Logger,
   job: JobRow,

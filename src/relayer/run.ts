@@ -15,19 +15,20 @@ const MAX_BUSY_STEPS = 50
 export interface RelayerChain {
   readonly label: string
   /**
-   * True if the chain's jobs only follow from deliveries. A network without deliveries then has no jobs on the chain.
+   * True if all jobs of the chain follow from deliveries at the hub: without deliveries, the chain has no jobs.
    */
   readonly followsOthers: boolean
   /** Pause of the worker after a step that found nothing to do, ms. */
   readonly pollMs: number
   /**
-   * Opens the relayer for one term as leader. Called at its first step, so that a chain that is away delays no other.
+   * Opens the relayer for one term as leader. Called by its worker's first step, so that an unavailable chain does not
+   * delay other chains.
    * @throws ChainUnavailableError
    */
   open(options: ChainRelayerOptions): Promise<ChainRelayer>
 }
 
-export interface RelayRunOptions extends Omit<NetworkContext, 'metrics'> {
+interface RelayRunOptions extends Omit<NetworkContext, 'metrics'> {
   /** Chains on which the relayer sends transactions, the hub first. */
   chains: readonly RelayerChain[]
   /** True if this process has the key that pays for deliveries at the hub. */
@@ -83,7 +84,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
 
 interface RelayWorker extends Worker {
   readonly notify: LoopWaker
-  /** Null before the first step has opened it. */
+  /** The opened relayer. Null before the first step. */
   relayer(): ChainRelayer | null
 }
 

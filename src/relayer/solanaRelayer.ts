@@ -19,7 +19,7 @@ import {
   type SolanaJobSnapshot,
 } from './machine/blockhash.js'
 import { applyJobEvent, type JobDecisionContext, type JobEvent } from './machine/index.js'
-import { RENT_LAMPORTS } from './relayerState.js'
+import { EMPTY_ACCOUNT_RENT_LAMPORTS } from './relayerState.js'
 import type { RelayerChain } from './run.js'
 
 /** Transactions that are handled in parallel. */
@@ -153,7 +153,7 @@ export class SolanaRelayer extends ChainRelayer {
     )
     if (groups.length === 0) return
     const { maxFee } = this.#signer
-    const affordable = Number(((await this.readBalance()) - RENT_LAMPORTS) / maxFee)
+    const affordable = Number(((await this.readBalance()) - EMPTY_ACCOUNT_RENT_LAMPORTS) / maxFee)
     await this.#guardAll(groups, alive, async (group, i) => {
       if (i < affordable) await this.#act(group, { ...NOT_SIGNED, payment: HELD })
       else
@@ -226,8 +226,8 @@ function accountsOf(payment: Row['payment']): number {
 }
 
 /**
- * Bytes that a transaction of 1,232 bytes has for payments, beside signature, fee payer, blockhash, six accounts of the
- * instruction and the compute budget.
+ * Bytes for payments in a transaction of 1,232 bytes: the rest is for signature, fee payer, blockhash, six accounts of
+ * the instruction and the compute budget.
  */
 export const SOLANA_TX_CAPACITY = {
   of: () => 888,
@@ -259,8 +259,11 @@ interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'rele
   open(): Promise<{ chain: number }>
 }
 
-/** The chain of a network's Solana program. */
-export const solanaRelayerChain = ({ pollMs, ...options }: SolanaPayerOptions): RelayerChain => ({
+/** Creates the entry of a network's Solana program for the list of chains on which the relayer sends transactions. */
+export const createSolanaRelayerChain = ({
+  pollMs,
+  ...options
+}: SolanaPayerOptions): RelayerChain => ({
   label: SOLANA.label,
   followsOthers: true,
   pollMs,

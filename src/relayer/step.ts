@@ -22,10 +22,11 @@ import {
   type SpendPolicy,
 } from './machine/index.js'
 import type { EvmJob } from './machine/job.js'
-import { MAX_BLOCKS_NODE_IS_AHEAD, planEvmJob, wasAnySent } from './machine/nonce.js'
+import { hasSentTransaction, MAX_BLOCKS_NODE_IS_AHEAD, planEvmJobStep } from './machine/nonce.js'
 
 /**
- * Stores a job as it is after a step, or as it is made with the signer's next nonce.
+ * Stores a changed job.
+ * @param after the job after a step, or a function that makes the job with the signer's next nonce
  * @returns false when the job's row has changed
  */
 export type SaveJob = (after: JobChange<EvmJob>['after']) => Promise<boolean>
@@ -36,11 +37,11 @@ export interface RelayerClock {
   random(): number
 }
 
-export interface JobStepDependencies {
+interface JobStepDependencies {
   sender: EvmJobSender
   save: SaveJob
   clock: RelayerClock
-  /** Called with each error of a node: the job's outcome has only its reason. */
+  /** Called with each error of a node: the job's outcome has only the error's reason. */
   onNodeError?: (error: Error) => void
 }
 
@@ -82,7 +83,7 @@ export async function decideJobStep(
     prepared: null,
   }
   for (;;) {
-    const action = planEvmJob(job, seen, policy)
+    const action = planEvmJobStep(job, seen, policy)
     if (action.do !== 'prepare') return () => execute(job, action, seen, ports)
     seen = { ...seen, prepared: await prepare(job, action.purpose, ports) }
   }
@@ -154,7 +155,7 @@ async function sign(
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === null) throw error
-    // sends the last transaction again: nothing replaces it, and nodes may have dropped it
+    // sends the last transaction again: no replacement was signed, and nodes may have dropped the transaction
     const last = nonce === null ? undefined : job.txs.at(-1)
     const isTaken =
       last?.purpose === purpose &&
@@ -163,13 +164,13 @@ async function sign(
         isOfChain,
         false,
       ))
-    // later nonces must not wait until the next day: a cancel costs less than what is booked for the nonce
+    // later nonces must not wait until the next day: a cancel costs less than the sum already booked for the nonce
     const isFreed =
       reason === WAITS_FOR_DAILY_CAP &&
       purpose === 'deliver' &&
       last?.isRejected === true &&
       !isTaken &&
-      !wasAnySent(job, seen)
+      !hasSentTransaction(job, seen)
     const failure: TxFailure = { class: isFreed ? 'revert' : 'transient', reason }
     return store(job, { is: 'failed', failure }, seen, ports)
   }
@@ -177,7 +178,7 @@ async function sign(
   return nonce === null ? 'signed' : 'replaced'
 }
 
-/** Why nothing was signed, if another attempt may succeed. */
+/** Reason why nothing was signed. Null for an error after which another attempt would not succeed. */
 function reasonOf(error: unknown): string | null {
   if (error instanceof DailyCapError) return WAITS_FOR_DAILY_CAP
   return error instanceof SignerUnavailableError ? 'signer_unreachable' : null
@@ -198,7 +199,7 @@ async function broadcast(
   } catch (error) {
     if (!isOfChain(error)) throw error
     ports.onNodeError?.(error)
-    // behind an unused nonce, nodes may refuse every transaction
+    // while an earlier nonce is unused, nodes may refuse every transaction
     const isRefused = seen.nonce === 'next' && error instanceof RefusedByNodesError
     const reason = isRefused ? REFUSED_BY_NODES : reasonOfError(error)
     event = { is: 'refused', hash: tx.hash, reason }

@@ -17,14 +17,14 @@ export interface DeliveryPath {
   messageLib: Hex | null
 }
 
-/** A chain on which the relayer sends transactions. */
+/** An EVM chain on which the relayer sends transactions, with the path of deliveries to it. */
 export interface RelayTarget {
   at: EvmChain
-  /** Null on a chain on which only payments for community names are refused or released. */
+  /** Null on a chain on which the relayer only refuses or releases payments for community names. */
   path: DeliveryPath | null
 }
 
-export interface RelayPlan {
+interface RelayPlan {
   /** Chains on which the relayer sends transactions, the hub first. */
   targets: readonly RelayTarget[]
   /**

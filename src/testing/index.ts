@@ -7,7 +7,11 @@ export { type ChainActions as ChainVerbs, WorldError } from './chains/actions.js
 export { type Anvil, type AnvilOptions, startAnvil, TEST_MNEMONIC } from './chains/anvil.js'
 export type { LocalChain } from './chains/localChain.js'
 export type { ChainLabel, NetworkOf } from './chains/localChains.js'
-export { type BridgeCall, bridgeCall, type SpokeAt } from './contracts/bridgeCall.js'
+export {
+  type BridgeCall,
+  buildBridgeCall as bridgeCall,
+  type SpokeChain as SpokeAt,
+} from './contracts/bridgeCall.js'
 export type { PriceFeeds } from './contracts/priceFeed.js'
 export {
   type FaultProxy,
@@ -29,7 +33,13 @@ export {
   startLocalSolana,
 } from './solana/localSolana.js'
 export { payQuote } from './solana/payQuote.js'
-export { type AttachOptions, attach, type Stack, type StackOptions, startStack } from './stack.js'
+export {
+  type StackOnRunningChainOptions as AttachOptions,
+  type Stack,
+  type StackOptions,
+  startStack,
+  startStackOnRunningChain as attach,
+} from './stack.js'
 export type { AttachedRpcUrls as Attached, PostgresHandle } from './stackParts.js'
 export { type EventItem, type UntilOptions, until } from './until.js'
 export {

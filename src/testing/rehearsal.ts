@@ -11,13 +11,13 @@ import { operatorAccount } from './world.js'
 
 const BLOCK_MS = 1_000
 
-/** What a deployment finds: entries of a chains file as for public chains, without contracts, and a database's URL. */
+/** A running rehearsal: a chains file's entries, without contracts as for public chains, and a database's URL. */
 export type Rehearsal = Awaited<ReturnType<typeof startRehearsal>>['found']
 
 /**
- * Starts what a deployment on the public testnet finds: PostgreSQL, and a hub's and a spoke's chain on which this process
- * plays LayerZero's verifiers and executor. The chains have public labels and endpoint ids, and local chain ids. `stop`
- * removes all of it.
+ * Starts a stand-in for the public testnet: PostgreSQL, and a hub's and a spoke's chain on which this process acts as
+ * LayerZero's verifiers and executor. The chains have public labels and endpoint ids, and local chain ids. `stop`
+ * removes chains and database.
  * @throws Error with one sentence where a part can't be started
  */
 export async function startRehearsal(log: (line: string) => void) {

@@ -7,7 +7,7 @@ import { LOCAL_RELAYER_SPEND_CAP_WEI } from './chains/localChains.js'
 import { localChainClients } from './chains/localClients.js'
 import { waitForReceipt } from './chains/receipt.js'
 import { OPEN_COMMUNITY_NAME, PAID_COMMUNITY_NAME } from './communitySeeds.js'
-import { bridgeCall } from './contracts/bridgeCall.js'
+import { buildBridgeCall } from './contracts/bridgeCall.js'
 import { lowerCaseAddress, operatorAccount, type Seed, seededCommunityOwner } from './world.js'
 
 /** Name for which two wallets bid. */
@@ -30,10 +30,10 @@ const MESSAGE_GAS = 1_000_000n
 /** Nonce of a transaction that can't be mined, since earlier nonces are unused. */
 const UNREACHED_NONCE = 1_000
 /**
- * Text of the alarm that a network's seed raises in `/status`: its message waits for an operator, because it is above the
- * relayer's spend cap.
+ * Text of the alarm that a network's seed raises in `/status`: the seed's message is parked, because it costs more than
+ * the relayer's spend cap.
  */
-export const seededAlarm = (network: Network): string =>
+export const seededAlarmText = (network: Network): string =>
   `${network}: parked jobs of the kind execute: 1`
 
 /**
@@ -89,8 +89,8 @@ function bidsFor(
 // ---- a transaction that stays in the hub's mempool
 
 /**
- * Sends a bid that stays pending. Anvil loses its mempool when it ends. So the same bytes, with the same hash, are sent
- * at every start.
+ * Sends a bid that stays pending. Anvil loses its mempool when it ends. So every start sends the same bytes, with the
+ * same hash.
  */
 async function keepWaiting(chain: LocalChain): Promise<Hex> {
   const bid = bidsFor(chain, [WAITING_NAME], SECOND_FEE_WEI)
@@ -105,7 +105,7 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
   const account = operatorAccount('seedTraveller')
   const amountWei = LOCAL_RELAYER_SPEND_CAP_WEI + BID_WEI
   const hubCalldata = encodePlaceBidsCalldata([{ name: TRAVELLING_NAME, amountWei }], null)
-  const call = await bridgeCall(
+  const call = await buildBridgeCall(
     { rpcUrl, chainId, contracts: { spoke: config.contract } },
     { from: account.address, hubCalldata, valueWei: amountWei },
   )
@@ -114,7 +114,7 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
   return sent!
 }
 
-// ---- used for bids and for messages
+// ---- transactions of bids and of messages
 
 interface SeedTransaction {
   to: Hex
@@ -138,7 +138,7 @@ const sign = (
     maxFeePerGas: MAX_FEE_WEI,
   })
 
-/** Sends a transaction, unless an earlier start has sent it as the first one of the account: its hash is the same. */
+/** Sends a transaction, unless an earlier start has sent it as the account's first transaction. @returns its hash */
 async function sendOnce(
   chain: LocalChain,
   account: PrivateKeyAccount,
@@ -154,7 +154,7 @@ async function sendOnce(
 }
 
 /**
- * Sends transactions, and mines and confirms them without a wait for the block time. @throws Error where a transaction reverts
+ * Sends transactions, and mines enough blocks at once to confirm them. @throws Error where a transaction reverts
  */
 async function confirmed(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {
   const { reader, test } = localChainClients(chain)

@@ -16,7 +16,7 @@ import { startLocalNonEvmChains } from './families.js'
 import type { LocalNonEvmChain } from './nonEvmChain.js'
 import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
-import { seededAlarm, seedNetwork } from './seeds.js'
+import { seededAlarmText, seedNetwork } from './seeds.js'
 import type { LocalSolana } from './solana/localSolana.js'
 import {
   type AttachedRpcUrls,
@@ -130,14 +130,17 @@ export async function startStack<N extends Network = Network, L extends ChainLab
   }
 }
 
-export interface AttachOptions
+export interface StackOnRunningChainOptions
   extends Omit<StackOptions<'mainnet', '1'>, 'attach' | 'chains' | 'networks'> {
   /** RPC URL of the chain. */
   rpcUrl: string
 }
 
 /** Starts a local world whose mainnet hub, label "1", is a running development chain. */
-export const attach = ({ rpcUrl, ...options }: AttachOptions): Promise<Stack<'mainnet'>> =>
+export const startStackOnRunningChain = ({
+  rpcUrl,
+  ...options
+}: StackOnRunningChainOptions): Promise<Stack<'mainnet'>> =>
   startStack({ ...options, chains: ['1'], attach: { '1': rpcUrl } })
 
 async function build<N extends Network>(
@@ -145,7 +148,7 @@ async function build<N extends Network>(
   definitions: readonly LocalChainDefinition[],
   { blockMs, ...options }: StackOptions<N> & { blockMs: number },
 ): Promise<Stack<N>> {
-  // a killed start may have left the files. They are written again once this world is ready
+  // a killed start may have left stack.json and .env; both are written again once this world is ready
   removeWorld(sandbox.home)
 
   // choose the ports before anything starts, so that a taken port is reported at once
@@ -177,7 +180,7 @@ async function build<N extends Network>(
     port,
     opsPort,
     env: {
-      CLUSTERD_SEEDED_ALARMS: seededHubs.map(({ network }) => seededAlarm(network)).join(','),
+      CLUSTERD_SEEDED_ALARMS: seededHubs.map(({ network }) => seededAlarmText(network)).join(','),
       ...Object.assign({}, ...nonEvmChains.map(({ env }) => env)),
       ...(options.limits && { LIMITS: 'on' }),
       ...(options.testWallet && { CLUSTERD_TEST_WALLET: 'true' }),
@@ -197,7 +200,7 @@ async function build<N extends Network>(
     seeds: {},
   }
   world.seeds = await settleSeeds(world, seeds, nonEvmChains)
-  // ports 0: a second daemon that is started with this environment chooses free ports
+  // with ports 0, a second daemon that is started with this environment chooses free ports
   const env = daemonEnvironment(sandbox.home, { ...daemon, port: 0, opsPort: 0 })
   if (sandbox.isKept) writeWorldFiles(sandbox.home, world, { ...env, LOG_FORMAT: undefined })
 
@@ -250,7 +253,7 @@ const seedChains = (chains: readonly LocalChain[]) =>
     }),
   )
 
-/** Waits until the daemon has indexed the seeded names, then makes communities of two of them. */
+/** Waits until the daemon has indexed the seeded names, then makes two of the names communities. */
 async function settleSeeds<N extends Network>(
   world: World<N>,
   seeds: Awaited<ReturnType<typeof seedChains>>,

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { writeAtomically } from '../config/files.js'
+import { writeFileAtomically } from '../config/files.js'
 import { migrate } from '../db/pg/migrate.js'
 import type { Network } from '../registry/primitives/network.js'
 import { WorldError } from './chains/actions.js'
@@ -18,7 +18,7 @@ import {
   startDaemonProcess,
 } from './processes/daemonProcess.js'
 import { readFileOrUndefined } from './processes/files.js'
-import { chooseFreePort, choosePortAgain, isPortFree } from './processes/ports.js'
+import { chooseFreePort, isPortFree, reusePortIfFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
 import type { Sandbox } from './processes/sandbox.js'
 import { operatorAccount } from './world.js'
@@ -38,7 +38,7 @@ export interface PostgresHandle extends Pick<Postgres, 'pid' | 'port' | 'stop' |
   restart(): Promise<void>
 }
 
-/** Waits for all tasks even when one fails, and then throws: a part that is still starting can't be ended. */
+/** Waits for all tasks, even if one fails, and then throws its error: a part that is still starting can't be ended. */
 export async function allSettledOrThrow<T extends readonly unknown[]>(
   tasks: { [K in keyof T]: Promise<T[K]> },
 ): Promise<T> {
@@ -84,8 +84,8 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
   }
   sandbox.log('starting PostgreSQL')
   const portFile = path.join(sandbox.home, 'postgres.port')
-  let server = await start(await choosePortAgain(Number(readFileOrUndefined(portFile) ?? 0)))
-  writeAtomically(portFile, String(server.port))
+  let server = await start(await reusePortIfFree(Number(readFileOrUndefined(portFile) ?? 0)))
+  writeFileAtomically(portFile, String(server.port))
   sandbox.log(`PostgreSQL runs on port ${server.port}`)
   return {
     get pid() {
@@ -138,7 +138,7 @@ export async function startChains(
   return chains
 }
 
-export interface LocalDaemonSettings {
+interface LocalDaemonSettings {
   ops: string
   databaseUrl: string
   port: number

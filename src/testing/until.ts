@@ -16,8 +16,8 @@ export interface UntilOptions {
   /** True to ask for the testnet instead of mainnet. */
   testnet?: boolean
   /**
-   * Time limit of the wait, ms. Default: 30,000. In a test of vitest with a lower limit (5,000 by default) the wait ends
-   * before the test does, so that the error with the last answer is seen.
+   * Time limit of the wait, ms. Default: 30,000. In a test of vitest with a lower limit (5,000 by default) the wait
+   * ends before the test does, so that the error with the last answer is seen.
    */
   deadlineMs?: number
   /** Called at each change of the transaction's status. */
@@ -91,7 +91,7 @@ export const until = {
   },
 }
 
-/** What a worker of vitest has in a global variable about the test that runs. */
+/** The used part of a global variable of vitest, about the test that runs. */
 interface VitestWorker {
   current?: { timeout?: number; result?: { startTime?: number } }
 }

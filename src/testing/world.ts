@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type Hex, pad, toHex } from 'viem'
 import { HDKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { writeAtomically } from '../config/files.js'
+import { writeFileAtomically } from '../config/files.js'
 import type { LabelledFamilyKey } from '../registry/families.js'
 import type { Network } from '../registry/primitives/network.js'
 import { TEST_MNEMONIC } from './chains/anvil.js'
@@ -207,7 +207,7 @@ export function writeWorldFiles<N extends Network>(
   world: World<N>,
   env: NodeJS.ProcessEnv,
 ): void {
-  writeAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, { mode: 0o600 })
+  writeFileAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, { mode: 0o600 })
   const networks: WorldNetwork[] = Object.values(world.networks)
   const chainVariables = networks
     .flatMap(({ hub, spokes }) => [hub, ...spokes])
@@ -223,7 +223,7 @@ export function writeWorldFiles<N extends Network>(
     [`PRIVATE_KEY_${i}`, privateKey],
   ])
   const set = Object.entries(env).filter(([, value]) => value !== undefined)
-  writeAtomically(
+  writeFileAtomically(
     envFile(home),
     [...set, ...chainVariables, ...accounts].map((pair) => `${pair.join('=')}\n`).join(''),
     { mode: 0o600 },

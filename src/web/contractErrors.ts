@@ -34,14 +34,14 @@ const SELECTOR = /0x[0-9a-f]{8}/gi
 function textsIn(value: unknown, depth = DEPTH): string[] {
   if (typeof value === 'string') return [value]
   if (depth === 0 || typeof value !== 'object' || value === null) return []
-  // of an error `message` and `cause` are not enumerable
+  // `message` and `cause` of an error are not enumerable
   return Object.getOwnPropertyNames(value).flatMap((field) =>
     field === 'stack' ? [] : textsIn((value as Record<string, unknown>)[field], depth - 1),
   )
 }
 
 /**
- * The refusal of one of our contracts in a wallet's or a node's error; null in any other error.
+ * Sentence for a refusal of one of our contracts, found in a wallet's or a node's error; null for any other error.
  * @param textOf sentence by selector, as `0x12345678`
  */
 export function contractErrorText(

@@ -14,7 +14,7 @@ export interface PageFile {
   cacheControl: string
   /** Content security policy. */
   policy: string
-  /** The page of a name: anybody can make any number of them. */
+  /** True for the page of a name. There are as many as names that somebody asks for, so their text is not kept. */
   isOfName?: boolean
 }
 
@@ -48,7 +48,7 @@ export function setPageServiceInfo(facts: ServiceInfo, forPrograms = site): void
 const metaOf = (name: string, content: object): string =>
   `<meta name="${name}" content="${JSON.stringify(content).replaceAll('"', '&quot;')}">`
 
-/** Markup that this process has added to the pages' head, by its origin. */
+/** Markup that this process adds to the pages' head, by the part of the service that adds it. */
 const head = new Map<string, string>()
 
 function setHead(source: string, markup: string): void {

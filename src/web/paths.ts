@@ -1,6 +1,6 @@
 import { parseName } from '../registry/primitives/nameRule.js'
 
-/** Reads paths and typed texts. The service uses this file too: it answers 404 where there is no page. */
+/** Decides which page a path, or a text typed into the search field, means. The service uses this file too: it answers 404 where there is no page. */
 
 /** Pages of a signed-in wallet, such as `/@keys`. No name can contain `@`. */
 const ACCOUNT_PAGES = ['register', 'account', 'communities', 'airdrops', 'refunds', 'keys'] as const

@@ -60,7 +60,7 @@ function answersOf(name: string): string[] {
 /** Routes by each of their paths, with the declared bounds of the lists in their responses. */
 const declared = routes.flatMap((route) =>
   [route.path, ...(route.aliases ?? [])].flatMap((path) =>
-    Object.entries(route.bounds ?? {}).map(([list, bound]) => ({
+    Object.entries(route.listBounds ?? {}).map(([list, bound]) => ({
       list: `${route.method.toUpperCase()} ${path} ${list}`,
       bound,
     })),

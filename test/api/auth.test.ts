@@ -10,6 +10,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { MAX_SESSIONS_PER_WALLET } from '../../src/db/auth/sessions.js'
+import { EVIDENCE_PUBLISHED_AFTER_MS } from '../../src/registry/auth/evidence.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { logInto, type Reply, useApi } from './support.js'
 import { messageOf, type Proof, proofOf, solanaAccount } from './wallets.js'
@@ -236,6 +237,20 @@ describe('a key', () => {
     expect((await validate({ 'x-auth-key': token })).status).toBe(200)
     const { rows } = await world.pool.query('SELECT max(expires_ms)::float8 AS last FROM sessions')
     expect(rows[0].last).toBeLessThan(now() + 15 * 86_400_000)
+  })
+
+  it('is not given by a process whose clock is late for a signature that may be published by now', async () => {
+    const now = Date.now
+    const late = vi.spyOn(Date, 'now').mockImplementation(() => now() - EVIDENCE_PUBLISHED_AFTER_MS)
+    try {
+      const proof = await proofOf(world, privateKeyToAccount(generatePrivateKey()))
+      expect(await exchange(proof)).toMatchObject({
+        status: 401,
+        body: { error: 'unauthorized', message: expect.stringContaining('too old') },
+      })
+    } finally {
+      late.mockRestore()
+    }
   })
 
   it('must be unique: a request with two different keys in headers of one name is refused', async () => {

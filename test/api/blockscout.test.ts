@@ -14,8 +14,8 @@ import { solanaAccount } from './wallets.js'
 const NAMES = 1_000
 const BUNDLES = 100
 const ETHER = 10n ** 18n
-/** More than what fits 64 bits. */
-const HUGE_WEI = 2n ** 200n + 7n
+/** More than fits 64 bits, with no zero byte below. */
+const HUGE_WEI = 2n ** 200n - 1n
 const BITCOIN = ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa']
 const COSMOS = 'cosmos1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5lzv7xu'
 

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { route } from '../../src/api/http/route.js'
+import { declareRoute } from '../../src/api/http/route.js'
 import { okResponses, z } from '../../src/api/http/schema.js'
 import { memberOf } from './members.js'
 import { limitsOf, randomAddress, randomHash, useApi } from './support.js'
 
-const failing = route.get('/v1/failing', {
-  bad: null,
-  costliest: {},
+const failing = declareRoute.get('/v1/failing', {
+  refusedSample: null,
+  costliestSample: {},
   summary: 'Fails',
   responses: okResponses('Nothing', { nothing: z.string() }),
   async handle() {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { getAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { RECIPIENT, TOKEN, useCommunities } from './communityApi.js'
@@ -181,4 +182,26 @@ describe('GET /v1/communities after a name became a community', () => {
     expect((await owner.call('PUT', `/v1/communities/${name}`, {})).status).toBe(200)
     for (let i = 0; i < 3; i++) expect(await ask()).toEqual([{ name }])
   })
+})
+
+it('a name of the testnet, which a chain selects, waits for no changes of the mainnet', async () => {
+  const { name } = await community({}, 'testnet')
+  const others = await Promise.all([memberOf(world), memberOf(world), memberOf(world)])
+  const alice = await memberOf(world)
+  const holder = await world.pool.connect()
+  const waiting: Promise<string>[] = []
+  try {
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM journal_heads WHERE network = 0 FOR UPDATE')
+    waiting.push(...others.map((other) => other.create()))
+    await sleep(200)
+    const body = { name: 'alice', network: '11155111' }
+    const registered = alice.call('POST', `/v1/names/community/${name}/register`, body)
+    const reply = await Promise.race([registered, sleep(5_000)])
+    expect(reply).toMatchObject({ status: 200, body: { clusterName: `${name}/alice` } })
+  } finally {
+    await holder.query('ROLLBACK')
+    holder.release()
+  }
+  await Promise.all(waiting)
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { EXPENSIVE_WORK_WAITING, expensiveWorkQueue } from '../../src/ops/turns.js'
+import { expensiveWorkQueue, MAX_WAITING_EXPENSIVE_WORK } from '../../src/ops/turns.js'
 import { CapacityLimiter } from '../../src/push/capacityLimiter.js'
 import { limitsOf, randomAddress, useApi } from './support.js'
 
@@ -83,7 +83,7 @@ describe('a full queue of expensive work', () => {
     const running = flood(3)
     try {
       await vi.waitFor(() => expect(begun).toBe(3), WAIT)
-      const waiting = flood(EXPENSIVE_WORK_WAITING)
+      const waiting = flood(MAX_WAITING_EXPENSIVE_WORK)
       const refused = await ask(flooding)
       expect([refused.status, refused.body.error]).toEqual([429, 'rate_limited'])
       expect(refused.headers.get('retry-after')).toBe('1')

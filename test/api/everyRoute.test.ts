@@ -47,7 +47,7 @@ it('every route has a test that sends its request', () => {
 
 it('src/api/routes.ts lists every declared route, but those of a witness', () => {
   const declarations = textsOf('src/api').flatMap((text) => [
-    ...text.matchAll(/\broute\.(\w+)\(\s*'([^']+)'/g),
+    ...text.matchAll(/\bdeclareRoute\.(\w+)\(\s*'([^']+)'/g),
   ])
   const listed = all.map(({ method, path }) => `${method} ${path}`)
   const declared = declarations.map(([, method, path]) => `${method} ${path}`)

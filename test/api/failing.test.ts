@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { FailedRequests, failedRequestProblems } from '../../src/ops/failedRequests.js'
+import { FailedRequestCounter, failedRequestProblems } from '../../src/ops/failedRequests.js'
 import { memberOf } from './members.js'
 import { useApi } from './support.js'
 
-const failed = new FailedRequests()
+const failed = new FailedRequestCounter()
 const problemsNow = () => failedRequestProblems(failed.routes())
 const world = useApi({ failed })
 

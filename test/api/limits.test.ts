@@ -121,6 +121,34 @@ describe('what a request costs', () => {
     expect(left(await ask(method, path, body))).toBe(Math.floor(999 - 2 * cost))
   })
 
+  it('refunds, by the number of tokens in which the address has paid', async () => {
+    const address = randomAddress()
+    const payer = Buffer.concat([Buffer.of(1), Buffer.from(address.slice(2), 'hex')])
+    await api.pool.query(
+      `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, paid_ms,
+         community_word, recipient, number, outcome)
+       SELECT 0, sha256($1 || i::text::bytea), 2, 1, 2, sha256($1), 1, i, $1, '0x' || lpad(i::text, 40, '0'), 1, sha256($1), 1,
+         sha256($1), '', i, 1 FROM generate_series(1, 30) i`,
+      [payer],
+    )
+    await ask('GET', `/v1/refunds/${address}`)
+    expect(left(await ask('GET', '/v1/networks'))).toBe(BURST - 5 - 30 - 1)
+  })
+
+  it('refunds, by the number of credits from other chains for which no receiver is given', async () => {
+    const address = randomAddress()
+    const wallet = Buffer.concat([Buffer.of(1), Buffer.from(address.slice(2), 'hex')])
+    await api.pool.query(
+      `INSERT INTO hub_credits (network, block, log_index, tx_hash, wallet, eid, amount_wei)
+       SELECT 0, 2, i, sha256($1), $1, i, 1 FROM generate_series(0, 7) i`,
+      [wallet],
+    )
+    await ask('GET', `/v1/refunds/${address}`)
+    expect(left(await ask('GET', '/v1/networks'))).toBe(BURST - 5 - 7 - 1)
+    await ask('GET', `/v1/refunds/${address}?to=${address}`)
+    expect(left(await ask('GET', '/v1/networks'))).toBe(BURST - 5 - 7 - 1 - 5 - 1)
+  })
+
   it('requirements, by the number of their tokens', async () => {
     const owner = await memberOf(api)
     const name = freshName()

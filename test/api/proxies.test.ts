@@ -218,6 +218,24 @@ describe('a connection without a request', () => {
   })
 })
 
+describe.each(PROXIES)('$name with its example', ({ name: kind, program }) => {
+  if (!program.isInstalled) {
+    it.skip(`is not tried: ${kind} is not installed here`, () => {})
+    return
+  }
+
+  it('gives a request an id of its own, whatever id the client sends', async () => {
+    const proxy = await startExample(program, Number(new URL(world.url).port))
+    try {
+      const headers = { 'x-request-id': 'of-the-client' }
+      const answer = await fetch(`${proxy.url}/v1/names/address/${alice}`, { headers })
+      expect(answer.headers.get('x-request-id')).toMatch(/^[\da-f-]{32,36}$/)
+    } finally {
+      await proxy.stop()
+    }
+  })
+})
+
 describe('HAProxy with the configuration of examples/deploy/topology', () => {
   if (!HAPROXY.isInstalled) {
     it.skip('is not tried: HAProxy is not installed here', () => {})

@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js'
 import { encodeAbiParameters } from 'viem'
+import type { PaymentChainPort } from '../../src/chains/chain.js'
 import type { RpcCall, RpcNodes } from '../../src/chains/rpc/nodes.js'
-import type { SolanaChainPort } from '../../src/chains/solana/port.js'
 import { createSolanaQuoter } from '../../src/chains/solana/quote.js'
 import { createRegistrarClient } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
@@ -25,7 +25,7 @@ const nodes = (answers: Readonly<Record<string, unknown>>): RpcNodes => {
 }
 
 /** A Solana cluster for tests of what a quote costs. */
-export function quotingCluster(network: Network): SolanaChainPort {
+export function quotingCluster(network: Network): PaymentChainPort {
   const feeds = {
     ethUsd: '0x01',
     solUsd: '0x02',
@@ -47,5 +47,5 @@ export function quotingCluster(network: Network): SolanaChainPort {
     chain: null,
     maxAmountWei: 2n ** 128n - 1n,
     quote,
-  } as unknown as SolanaChainPort
+  } as unknown as PaymentChainPort
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { okAnswer } from '../../src/api/http/answer.js'
-import { type RoutePrice, route } from '../../src/api/http/route.js'
+import { declareRoute, type RoutePrice } from '../../src/api/http/route.js'
 import { z } from '../../src/api/http/schema.js'
 import { useApi } from './support.js'
 
@@ -12,9 +12,9 @@ const begun: number[] = []
 
 const priced = (path: string, units: number) => {
   const price: RoutePrice = { text: String(units), of: () => units }
-  return route.get(path, {
-    bad: null,
-    costliest: {},
+  return declareRoute.get(path, {
+    refusedSample: null,
+    costliestSample: {},
     summary: 'Works for some time',
     responses: { 200: { description: 'Done', schema: z.object({}) } },
     price,

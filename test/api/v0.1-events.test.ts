@@ -1,8 +1,10 @@
 import bs58 from 'bs58'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type CommunityChange, encodeChange } from '../../src/registry/journal/change.js'
 import { parseAddress } from '../../src/registry/primitives/address.js'
 import { countRows } from './longLists.js'
+import { memberOf } from './members.js'
 import { bid, freshName, MINIMUM_WEI, randomAddress, START_MS, useApi } from './support.js'
 
 const solana = bs58.encode(Buffer.alloc(32, 7))
@@ -127,6 +129,33 @@ describe('GET /v0.1/events', () => {
       expect((await world.get(`/v0.1/events?${query}`)).body.error).toBe('invalid_request')
     },
   )
+
+  it('continues a token of the testnet without testnet=true, with the amounts of the testnet', async () => {
+    const name = freshName()
+    const owner = privateKeyToAccount(generatePrivateKey())
+    const amountWei = 3n * MINIMUM_WEI
+    await world.append('testnet', [bid({ from: owner.address.toLowerCase(), name, amountWei })])
+    // the same name on the mainnet, for another amount
+    await world.append('mainnet', [bid({ from: randomAddress(), name })])
+    const page = { testnet: 'true', limit: 5_000, orderBy: 'oldest' }
+    let { nextPage, resume } = (await events(page)).body
+    while (nextPage) ({ nextPage, resume } = (await events({ ...page, nextPage })).body)
+    const other = await memberOf(world)
+    const { id } = (await other.call('POST', '/v1/clusters?testnet=true')).body
+    const listed = [{ address: owner.address, name: 'listed' }]
+    await other.call('POST', '/v1/clusters/wallets?testnet=true', listed)
+    const leaving = await memberOf(world, owner)
+    expect((await leaving.call('POST', `/v1/clusters/verify/${id}?testnet=true`)).status).toBe(200)
+    const withoutNetwork = await events({ nextPage: resume, limit: 5_000 })
+    expect(withoutNetwork.status).toBe(200)
+    const moved = withoutNetwork.body.items.find(
+      ({ eventType }: { eventType: string }) => eventType === 'register',
+    )
+    expect(moved.data).toEqual({ name, weiAmount: Number(amountWei) })
+    expect(withoutNetwork.body).toEqual(
+      (await events({ nextPage: resume, limit: 5_000, testnet: 'true' })).body,
+    )
+  })
 
   it('refuses an invalid page token, and accepts any timestamp', async () => {
     expect((await events({ nextPage: 'junk' })).body.error).toBe('invalid_page')

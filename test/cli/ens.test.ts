@@ -37,10 +37,16 @@ beforeAll(async () => {
 afterAll(() => chain?.stop())
 
 /** Runs `clusterd contracts deploy --ens` for a name with these fields in `ens` of the chains file. */
-async function run({ parent = 'bundles.eth', fields = {}, args = signing, env = {} } = {}) {
+async function run({
+  parent = 'bundles.eth',
+  fields = {},
+  ofHub = {},
+  args = signing,
+  env = {},
+} = {}) {
   const CLUSTERD_CHAINS = join(folder, 'chains.json')
   const entry = { parent, chainId: ENS_CHAIN_ID, rpcUrls: [chain.rpcUrl], registry, ...fields }
-  const hub = { label: '1', role: 'hub', rpcUrls: ['http://127.0.0.1:1'] }
+  const hub = { label: '1', role: 'hub', rpcUrls: ['http://127.0.0.1:1'], ...ofHub }
   const deployment = { mainnet: { owner, relayer: owner } }
   writeFileSync(
     CLUSTERD_CHAINS,
@@ -113,6 +119,8 @@ it('prints the transactions of the name’s owner, and sends them if the owner s
   expect(await unsigned()).toMatchObject([deploying, { from: SAFE, to: registry, does }])
   expect((await run()).out).toContain(`${SAFE} has to sign the next: chain 31337: makes 0x`)
   await give(owner)
+  const onHub = { chainId: ENS_CHAIN_ID, rpcUrls: [chain.rpcUrl], maxGasPriceWei: '1' }
+  expect((await run({ ofHub: onHub })).out).toContain('costs more than 1 wei')
   const { code, out } = await run()
   resolver = /Put "resolver": "(0x\w+)" into/.exec(out)![1] as Hex
   expect([code, await named('bundles.eth')]).toEqual([0, resolver])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ed25519 } from '@noble/curves/ed25519'
 import { privateKeyToAddress } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { chainsFileDraft, type InitOptions } from '../../src/cli/init/init.js'
+import { createDraftChainsFile, type InitOptions } from '../../src/cli/init/init.js'
 import { readConfig } from '../../src/config/index.js'
 import { decryptKeystore } from '../../src/config/keystore.js'
 import type { DoctorFinding } from '../../src/ops/finding.js'
@@ -278,7 +278,7 @@ it.each<[Partial<InitOptions>, RegExp]>([
   [{ rpc: ['http://a'] }, /--rpc is <label>=<url>/],
   [{ hub: '1', rpc: ['1=http://a', '10=http://b'] }, /--rpc: "10" is not one of the chosen chains/],
 ])('invalid chains of a deployment are refused with one sentence: %o', (options, sentence) => {
-  expect(() => chainsFileDraft({ out: '.', hub: '11155111', ...options })).toThrow(sentence)
+  expect(() => createDraftChainsFile({ out: '.', hub: '11155111', ...options })).toThrow(sentence)
 })
 
 it.each<[string[], RegExp]>([

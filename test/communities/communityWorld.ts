@@ -10,7 +10,7 @@ import {
   testTokenAbi,
   testTokenBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { cacheSignatures, communityPayouts } from '../../src/api/communities/payouts.js'
+import { cacheReleaseSignatures, communityPayouts } from '../../src/api/communities/payouts.js'
 import { createRequestContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmTxStatus } from '../../src/api/status/evm.js'
@@ -66,7 +66,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
   const chains = open.map(({ chain }) => chain)
   const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
   const signedWords: string[] = []
-  const releaseSigner = cacheSignatures((word) => {
+  const releaseSigner = cacheReleaseSignatures((word) => {
     signedWords.push(word.paymentIds.map((id) => id.toString('hex')).join())
     return privateKeyToAccount(RELAYER_KEY).signTypedData(paymentReleaseTypedData(word))
   })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { encodeFunctionData, type Hex, pad } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -15,6 +16,7 @@ import { MAX_OWED_ITEMS_PER_RESPONSE } from '../../src/db/outbox/owed.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { deployPayments, SPOKE_EID } from '../support/bridgeContracts.js'
 import { MINIMUM_WEI, placeBids } from '../support/bridgeWorld.js'
+import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 import { type Label, startCommunityWorld } from './communityWorld.js'
 
@@ -166,7 +168,49 @@ describe('a bid from a spoke that came too late', () => {
     expect(offered!.transaction).toMatchObject({ type: 'evm', to: at.world.contracts.spoke })
     const { data } = offered!.transaction as { data: Hex }
     expect(data).toContain(pad(NOBODY).slice(2))
+
+    // a node that does not show the code can't send the money to an address that nobody may control
+    const { config, chain } = at.portOf('8453')
+    const blind = await startRpcProxy(at.world.spoke.anvil.rpcUrl, async (method) =>
+      method === 'eth_getCode'
+        ? (answer) => JSON.stringify({ ...JSON.parse(answer), result: '0x' })
+        : undefined,
+    )
+    const rpcUrls = [blind.url, at.world.spoke.anvil.rpcUrl]
+    const rpc = createEvmChainRpc({ ...config, rpcUrls })
+    const context = { ...at.context, chains: [createEvmChain({ config, chain, rpc })] }
+    expect(refundsJson(await refundsOfAddress(context, address, undefined)).refunds).toEqual(
+      await ask(),
+    )
+    await blind.stop()
   })
+
+  it.each([['first'], ['last']])(
+    'does not wait for the %s of three nodes, which hangs',
+    async (place) => {
+      const stored = Buffer.concat([Buffer.of(1), fromHex(at.addressOf(6) as Hex)])
+      const sql = `INSERT INTO hub_credits (network, block, log_index, tx_hash, wallet, eid, amount_wei)
+      VALUES (0, 1, $1, $2, $3, $4, 5)`
+      await at.pool.query(sql, [place === 'first' ? 997 : 996, Buffer.alloc(32), stored, SPOKE_EID])
+      const { config, chain } = at.portOf('8453')
+      const { rpcUrl } = at.world.spoke.anvil
+      const hanging = await startRpcProxy(rpcUrl, async (method) => {
+        // the calls that check a node's chain have a shorter time limit
+        if (method === 'eth_getCode' || method === 'eth_call') await setTimeout(6_000)
+        return undefined
+      })
+      const good = [rpcUrl, rpcUrl]
+      const rpcUrls = place === 'first' ? [hanging.url, ...good] : [...good, hanging.url]
+      const rpc = createEvmChainRpc({ ...config, rpcUrls })
+      const port = createEvmChain({ config, chain, rpc }).forStrangers()
+      const context = { ...at.context, chains: [port] }
+      const answer = await refundsOfAddress(context, at.addressOf(6), undefined)
+      await hanging.stop()
+      await at.pool.query('DELETE FROM hub_credits WHERE wallet = $1', [stored])
+      expect(answer.unavailable).toEqual([])
+      expect(answer.refunds).toMatchObject([{ eid: SPOKE_EID, transaction: { type: 'evm' } }])
+    },
+  )
 
   it('from a chain that this deployment does not have is shown without a transaction', async () => {
     const stored = Buffer.concat([Buffer.of(1), fromHex(NOBODY)])

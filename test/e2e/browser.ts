@@ -132,6 +132,8 @@ export interface EvmTestWallet {
   chainId: number | null
   /** Account that signs its requests. */
   account: PrivateKeyAccount
+  /** Happens between the estimate of a transaction's gas and its sending, as while an owner reads the wallet's window. */
+  beforeSending?: (() => Promise<void>) | undefined
 }
 
 /** Adds an EIP-6963 wallet to every page of a context. At first it is on another chain. */
@@ -147,6 +149,7 @@ export async function addEvmWallet(
     eth_getTransactionReceipt: read('eth_getTransactionReceipt'),
     eth_getTransactionByHash: read('eth_getTransactionByHash'),
     eth_call: read('eth_call'),
+    eth_estimateGas: read('eth_estimateGas'),
     eth_requestAccounts: () => [wallet.account.address],
     // empty for a page that the visitor has not connected
     eth_accounts: () =>
@@ -160,15 +163,19 @@ export async function addEvmWallet(
       wallet.chainId = Number(chainId)
       return null
     },
-    eth_sendTransaction: ([{ to, data, value, chainId }]: [
-      Record<'to' | 'data' | 'value', Hex> & { chainId?: Hex },
+    eth_sendTransaction: async ([{ from, to, data, value, chainId, gas }]: [
+      Record<'from' | 'to' | 'data' | 'value', Hex> & { chainId?: Hex; gas?: Hex },
     ]) => {
       const named = chainId === undefined ? wallet.chainId : Number(chainId)
       if (named !== chain.chainId) throw new Error(`the transaction is for chain ${named}`)
+      const limit =
+        gas ?? ((await methods.eth_estimateGas!([{ from, to, data, value }] as never)) as Hex)
+      await wallet.beforeSending?.()
       return createLocalWalletClient(chain, wallet.account).sendTransaction({
         to,
         data,
         value: BigInt(value),
+        gas: BigInt(limit),
       })
     },
   }

@@ -15,7 +15,7 @@ const MOMENT_MS = 1_000
 /** How wallets join a bundle: they are listed, see it, and are asked for each name that moves. */
 describe.skipIf(findChromium() === null)('joining a bundle', () => {
   const screen = narrowScreen()
-  const { open, press, expectMessage, confirm, question, signIn } = handsOf(screen)
+  const { open, press, expectMessage, message, confirm, question, signIn } = handsOf(screen)
   let page: Page
   const name = freshName('join')
 
@@ -41,6 +41,7 @@ describe.skipIf(findChromium() === null)('joining a bundle', () => {
     await signIn('/@account', owner)
     await add(hidden.address, 'hidden', true)
     await page.getByRole('link', { name: 'Verify: hidden' }).click()
+    await expect.poll(message, { message: 'a message ends with its address' }).toBe('')
     const link = await page
       .getByRole('region', { name: 'Verify a wallet' })
       .locator('code')

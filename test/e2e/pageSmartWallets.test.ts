@@ -30,6 +30,26 @@ describe.skipIf(findChromium() === null)('the pages with a smart wallet of a spo
       as(safe, safe.owner, hexToString((message as { raw: `0x${string}` }).raw)),
   })
 
+  /** Generates a wallet. @returns its address and one share of its key */
+  async function generate(name: string): Promise<{ address: string; share: string }> {
+    await page.getByLabel('Name of the new wallet').fill(name)
+    await press('Generate')
+    await expectMessage('The wallet is made')
+    const share = await page.locator('.secret code').first().textContent()
+    await press('I have kept them')
+    await expectMessage('It is marked as backed up.')
+    const made = page.locator('tbody tr').filter({ hasText: 'backed up' })
+    expect(await made.getByRole('link', { name: 'Verify' }).count()).toBe(0)
+    const address = await made.locator('code').getAttribute('title')
+    return { address: address!, share: share! }
+  }
+  async function recover(address: string, share: string): Promise<void> {
+    await page.getByText('Recover a key').click()
+    await page.getByLabel('Address of the wallet').fill(address)
+    await page.getByLabel('A share of its key').fill(share)
+    await press('Sign and recover')
+  }
+
   it('signs in on the chain that the wallet is on, and recovers a key', async () => {
     const safe = await plan()
     await safes.deploy(safe)
@@ -38,18 +58,8 @@ describe.skipIf(findChromium() === null)('the pages with a smart wallet of a spo
     await press('Create a bundle')
     await confirm('Create it')
     await expectMessage('The bundle is created.')
-    await page.getByLabel('Name of the new wallet').fill('made')
-    await press('Generate')
-    await expectMessage('The wallet is made')
-    const share = await page.locator('.secret code').first().textContent()
-    await press('I have kept them')
-    await expectMessage('It is marked as backed up.')
-    const made = page.locator('tbody tr').filter({ hasText: 'backed up' })
-    await page.getByText('Recover a key').click()
-    const address = (await made.locator('code').getAttribute('title'))!
-    await page.getByLabel('Address of the wallet').fill(address)
-    await page.getByLabel('A share of its key').fill(share!)
-    await press('Sign and recover')
+    const { address, share } = await generate('made')
+    await recover(address, share)
     await page.locator('.secret code').waitFor()
     expect(await page.locator('.secret code').textContent()).toMatch(/^0x[0-9a-f]{64}$/)
   })
@@ -95,8 +105,26 @@ describe.skipIf(findChromium() === null)('the pages with a smart wallet of a spo
     expect(message).toContain(`Chain ID: ${spokeOf(LABEL).chainId}`)
     await safes.approve(safe, message!)
     await page.getByLabel('The signature').fill('0x')
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await confirm('Go on')
     await expectMessage('Signed in.')
     await page.getByText('Your wallet is verified in no bundle yet.').waitFor()
+
+    await press('Create a bundle')
+    await confirm('Create it')
+    await expectMessage('The bundle is created.')
+    const { address, share } = await generate('made-elsewhere')
+    await page.reload()
+    await recover(address, share)
+    await confirm('Cancel')
+    await expectMessage('Nothing was signed.')
+    await press('Sign and recover')
+    const request = await page.locator('#to-sign').textContent()
+    expect(request).toContain(address)
+    expect(request).toContain(`Chain ID: ${spokeOf(LABEL).chainId}`)
+    await safes.approve(safe, request!)
+    await page.getByLabel('The signature').fill('0x')
+    await confirm('Go on')
+    await page.locator('.secret code').waitFor()
+    expect(await page.locator('.secret code').textContent()).toMatch(/^0x[0-9a-f]{64}$/)
   })
 })

@@ -111,6 +111,20 @@ describe.skipIf(findChromium() === null)('a button that sends a transaction', ()
     expect(await page.locator('main').textContent()).not.toMatch(/was first|not registered/)
   })
 
+  it('a bid that another one overtakes in the wallet is lost and can be taken back, and does not run out of gas', async () => {
+    const race = freshName('race')
+    await signIn('/@register')
+    await typed(race)
+    screen.wallet.beforeSending = async () => {
+      screen.wallet.beforeSending = undefined
+      const tx = await registerOn('1', await freshWallet(), [{ name: race }])
+      await until.status(world(), tx, 'finalized')
+    }
+    await confirm('Pay')
+    await followed('lost_bid', race)
+    await page.getByText('What was paid can be taken back').first().waitFor()
+  })
+
   it('Set a primary name', async () => {
     await signIn('/@account', owner)
     await page.locator('select[name=primary]').selectOption(name)

@@ -17,7 +17,7 @@ const SIGN_ONLY = Object.values(SIGNERS).flatMap((signers) =>
 /** Wallets that violate their standards, and keys that expire while a visitor types. */
 describe.skipIf(findChromium() === null)('the pages with odd wallets and old keys', () => {
   const screen = narrowScreen()
-  const { press, expectMessage } = handsOf(screen)
+  const { press, expectMessage, confirm } = handsOf(screen)
   let page: Page
 
   beforeAll(async () => {
@@ -108,9 +108,10 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     await page.getByLabel('Its kind').selectOption('bitcoin')
     await press('Get the message')
     const message = await page.locator('#to-sign').textContent()
+    expect(await page.locator('#to-sign code').innerText(), 'its lines are shown').toBe(message)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
     await page.getByLabel('The signature').fill(await bitcoin.sign(message!))
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await confirm('Go on')
     await expectMessage('Signed in.')
     await press('Sign out')
     await expectMessage('Signed out.')

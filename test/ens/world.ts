@@ -8,7 +8,7 @@ import {
   localUniversalResolverBytecode,
 } from '../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
 import { createEnsGateway, type EnsGateway } from '../../src/ens/gateway.js'
-import { createPrimaryNameReader } from '../../src/ens/primary.js'
+import { createPrimaryNameTransactionsBuilder } from '../../src/ens/primary.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { memberOf } from '../api/members.js'
 import { bid, randomAddress, startApi } from '../api/support.js'
@@ -63,7 +63,7 @@ export async function startEnsWorld() {
     port: Number(new URL(url).port),
     siteUrl: url,
     ens: (asked, lookups) => gateway(asked, lookups),
-    primaryNames: createPrimaryNameReader({
+    primaryNames: createPrimaryNameTransactionsBuilder({
       mainnet: { ...parents.mainnet, reverseRegistrars },
       testnet: parents.testnet,
     }),

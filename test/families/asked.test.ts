@@ -6,7 +6,7 @@ import { ROOT } from '../../scripts/files.js'
 const FACTS = join(ROOT, 'src/registry/families.ts')
 /** Edits of src/registry/families.ts that add one more family, with its own form of addresses and transaction ids. */
 const EDITS = [
-  ['ADDRESS_TYPE_NAMES = {', "ADDRESS_TYPE_NAMES = { added: 'Added',"],
+  ['PAYER_ADDRESS_TYPE_NAMES = {', "PAYER_ADDRESS_TYPE_NAMES = { added: 'Added',"],
   [
     'const BY_KEY = {',
     "const ADDED = { ...SOLANA, key: 'added', name: 'Added', label: 'added', addressType: 'added', txIdForm: 'added' } as const\nconst BY_KEY = { added: ADDED,",

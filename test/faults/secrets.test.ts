@@ -6,7 +6,7 @@ import bs58 from 'bs58'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { relayerAccount } from '../../src/chains/evm/relayerAccount.js'
-import { createLog } from '../../src/ops/logger/logger.js'
+import { createLogger } from '../../src/ops/logger/logger.js'
 import { keccak256 } from '../../src/registry/primitives/keccak.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { useFolder } from '../support/folder.js'
@@ -174,7 +174,7 @@ it.each(INDISCRETIONS)(
 
 it.each(INDISCRETIONS)('secrets in a signer’s answers (%s) appear nowhere else', async (fault) => {
   const lines: string[] = []
-  const log = createLog({ level: 'trace', to: { write: (line) => void lines.push(line) } })
+  const log = createLogger({ level: 'trace', to: { write: (line) => void lines.push(line) } })
   signer.be(fault)
   const before = signer.count()
   const account = relayerAccount({ signerUrl, address: relayer })

@@ -16,7 +16,7 @@ import { takeLeadershipIfFree } from '../../src/db/leaders/lead.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
-import { LOCAL_CHECKS_BEFORE_HALT } from '../../src/indexer/evm/cursor.js'
+import { LOCAL_HALT_PATIENCE } from '../../src/indexer/evm/cursor.js'
 import type { ChainIndexerOptions } from '../../src/indexer/evm/types.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createDatabase, dropDatabase } from '../../src/testing/processes/postgres.js'
@@ -62,7 +62,7 @@ export async function indexerOver(
   database: string,
   changes: Partial<ChainConfig>,
   options: Pick<ChainIndexerOptions, 'haltPatience'> = {
-    haltPatience: LOCAL_CHECKS_BEFORE_HALT,
+    haltPatience: LOCAL_HALT_PATIENCE,
   },
 ): Promise<LoneIndexer> {
   const server = world.postgres.url

@@ -5,7 +5,7 @@ import { Client } from '../../src/client/index.js'
 import { LogReader } from '../../src/client/verify.js'
 import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/transparencyLog/hash.js'
 import {
-  COSIGNER,
+  COSIGNER_KEY_TYPE,
   parseNote,
   toBase64,
   verifierKey,
@@ -39,7 +39,7 @@ const witnessKey = verifierKey(
   sha256InOneCall,
   cosigner.name,
   cosigner.keys[0]!.publicKey,
-  COSIGNER,
+  COSIGNER_KEY_TYPE,
 )
 const COPIED = 201
 const of = (size: number, leaves = honest()) => filesOf(leaves.slice(0, size - 1))

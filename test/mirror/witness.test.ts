@@ -8,7 +8,7 @@ import { WITNESS_LIMIT_MS, Witness } from '../../src/push/witnesses.js'
 import { parseWitnessKey } from '../../src/registry/transparencyLog/cosignature.js'
 import { sha256InOneCall } from '../../src/registry/transparencyLog/hash.js'
 import {
-  COSIGNER,
+  COSIGNER_KEY_TYPE,
   parseCheckpoint,
   parseNote,
   signatureLine,
@@ -35,7 +35,7 @@ const keyOf = (digit: number) =>
     sha256InOneCall,
     cosignerOf(digit).name,
     cosignerOf(digit).keys[0]!.publicKey,
-    COSIGNER,
+    COSIGNER_KEY_TYPE,
   )
 const settingsOf = (digit: number, url: string) => ({
   ...parseWitnessKey(sha256InOneCall, keyOf(digit))!,

@@ -149,10 +149,16 @@ function sceneFrom(first: number): SampleData {
  * Bodies that a route declares, for each of the wallets. A route without a schema gets an empty body, if it takes
  * one.
  */
-function declaredBodies({ method, costliest, example, bad, body }: Route): unknown[] {
+function declaredBodies({
+  method,
+  costliestSample,
+  example,
+  refusedSample,
+  body,
+}: Route): unknown[] {
   if (!body) return method === 'get' ? [undefined] : [{}]
-  const dear = addresses.map((_, first) => costliest.body?.(sceneFrom(first)))
-  const all = [example?.body, bad?.body?.(sceneFrom(0)), ...dear]
+  const dear = addresses.map((_, first) => costliestSample.body?.(sceneFrom(first)))
+  const all = [example?.body, refusedSample?.body?.(sceneFrom(0)), ...dear]
   const sent = all.map((one) =>
     JSON.stringify(Array.isArray(one) ? one.slice(0, MAX_BULK_LOOKUP_ELEMENTS) : one),
   )
@@ -352,8 +358,8 @@ const SIGNED: readonly Signed[] = [
 ]
 
 /** Routes that need a key, except routes with random data for the caller in their responses. */
-function isSigned({ auth, privateTo, path }: Route): boolean {
-  return auth === 'required' && privateTo !== 'caller' && path !== '/v1/auth/token'
+function isSigned({ auth, privateDataFor, path }: Route): boolean {
+  return auth === 'required' && privateDataFor !== 'caller' && path !== '/v1/auth/token'
 }
 
 it('a stranger’s changes have the same responses and effects', async () => {

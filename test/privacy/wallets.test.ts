@@ -204,7 +204,7 @@ describe('private wallets', () => {
     }
     expect(asked).toBeGreaterThan(60)
     // callers here have nothing to claim
-    const toMembers = reads.filter((route) => route.privateTo === 'members' && route !== CLAIM)
+    const toMembers = reads.filter((route) => route.privateDataFor === 'members' && route !== CLAIM)
     expect([...showing]).toEqual(toMembers.map(({ path }) => path))
   })
 

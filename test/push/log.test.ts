@@ -8,7 +8,7 @@ import { Witness } from '../../src/push/witnesses.js'
 import { parseWitnessKey } from '../../src/registry/transparencyLog/cosignature.js'
 import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/transparencyLog/hash.js'
 import {
-  COSIGNER,
+  COSIGNER_KEY_TYPE,
   parseCheckpoint,
   parseNote,
   signatureLine,
@@ -194,7 +194,7 @@ describe.skipIf(!hasGo)('Go’s checksum database', () => {
   it('verifies the signature of a witness, and requires it', async () => {
     const cosigner = { name: 'w.example/1', keys: logKeysOfSeeds([Buffer.alloc(32, 3)]) }
     const publicKey = cosigner.keys[0]!.publicKey
-    const witnessKey = verifierKey(sha256InOneCall, cosigner.name, publicKey, COSIGNER)
+    const witnessKey = verifierKey(sha256InOneCall, cosigner.name, publicKey, COSIGNER_KEY_TYPE)
     const url = await serveInTest(async (req, res) => {
       const body = await bodyOf(req)
       const { text } = parseNote(body.slice(body.indexOf('\n\n') + 2))!

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { readEvents } from '../../src/client/sse.js'
+import { readServerSentEvents } from '../../src/client/sse.js'
 import { MAX_FEED_STREAMS } from '../../src/push/longRequests.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { useWorld } from '../support/useWorld.js'
@@ -50,7 +50,7 @@ async function open(query = '', headers: Record<string, string> = {}) {
   expect(response.headers.get('content-type')).toBe('text/event-stream')
   const messages: Message[] = []
   const read = async () => {
-    for await (const message of readEvents(response.body!)) messages.push(message)
+    for await (const message of readServerSentEvents(response.body!)) messages.push(message)
   }
   const ended = read().then(
     () => 'ended',
@@ -180,7 +180,7 @@ describe('a stream of the feed', () => {
       },
     })
     const read = async () => {
-      for await (const { data } of readEvents(body)) got.push(JSON.parse(data).id)
+      for await (const { data } of readServerSentEvents(body)) got.push(JSON.parse(data).id)
     }
     // the body never ends; the reader stops long after the test
     read().catch(() => {})

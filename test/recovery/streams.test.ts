@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
-import { readEvents } from '../../src/client/sse.js'
+import { readServerSentEvents } from '../../src/client/sse.js'
 import { LogReader } from '../../src/client/verify.js'
 import { STOP_TIMEOUT_MS } from '../../src/daemon/daemon.js'
 import { startStack, until } from '../../src/testing/index.js'
@@ -28,7 +28,7 @@ function follow() {
         })
         expect(response.status).toBe(200)
         state.streams += 1
-        for await (const { id, data } of readEvents(response.body!)) {
+        for await (const { id, data } of readServerSentEvents(response.body!)) {
           state.last = id
           got.push(data)
         }

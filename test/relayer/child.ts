@@ -51,7 +51,7 @@ async function open(pool: pg.Pool, epoch: number) {
       maxUnitPrice: 0,
       commitment: 'confirmed',
       secretKey: parseSolanaSecretKey(secretKey)!,
-      rpc: createSolanaRpc({ label: 'solana', urls: [rpcUrl] }),
+      rpc: createSolanaRpc({ rpcUrls: [rpcUrl] }),
       registrar: createRegistrarClient(programId),
     }),
   })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sendDeploymentCall } from '../../src/chains/evm/deployment/send.js'
 import { createEvmRpc } from '../../src/chains/rpc/evm.js'
 import { executeOf } from '../support/kill.js'
+import { mineAt } from '../support/miner.js'
 import { useBridge, useNodeProxy } from '../support/useBridge.js'
 
 const GWEI = 10n ** 9n
@@ -76,11 +77,12 @@ describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', (
 })
 
 describe('a transaction of a command', () => {
-  const send = async () => {
+  const send = async (urls = [bridge.url], maxGasPriceWei?: bigint) => {
     const chain = { label: '1', chainId: world.hub.anvil.chainId }
-    const rpc = createEvmRpc({ ...chain, urls: [bridge.url] })
+    const rpc = createEvmRpc({ ...chain, urls })
     const { address } = world.wallet(5)
-    return sendDeploymentCall({ ...chain, rpc }, world.wallet(5), {
+    const at = { ...chain, rpc, local: false, maxGasPriceWei }
+    return sendDeploymentCall(at, world.wallet(5), {
       to: address,
       data: '0x',
       value: 1n,
@@ -101,5 +103,25 @@ describe('a transaction of a command', () => {
     await expect(send()).rejects.toThrow(
       'Chain "1" does not take the transaction (eth_sendRawTransaction: transaction underpriced).',
     )
+  })
+
+  it('pays no price that one node of two asks alone', async () => {
+    // a thousand ETH for each unit of gas would be the whole balance
+    enforceFloor('transaction underpriced', `0x${(10n ** 15n).toString(16)}`, 0n)
+    const { hash } = await send([bridge.url, world.hub.anvil.rpcUrl])
+    const { effectiveGasPrice } = await world.hub.public.getTransactionReceipt({ hash })
+    expect(effectiveGasPrice).toBeLessThan(1_000n * GWEI)
+  })
+
+  it('pays a base fee far above the usual one only up to `maxGasPriceWei`', async () => {
+    const dear = 1_000n * GWEI
+    await mineAt(world.hub, dear)
+    const refusal = /costs more than \d+ wei, .* raise the chain's `maxGasPriceWei`/
+    await expect(send()).rejects.toThrow(refusal)
+    await expect(send([bridge.url], dear / 2n)).rejects.toThrow(refusal)
+    const { hash } = await send([bridge.url], 2n * dear)
+    const { effectiveGasPrice } = await world.hub.public.getTransactionReceipt({ hash })
+    expect(effectiveGasPrice).toBeGreaterThan(dear / 2n)
+    await mineAt(world.hub, GWEI)
   })
 })

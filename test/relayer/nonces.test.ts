@@ -259,4 +259,24 @@ describe('nonces', () => {
       txs.map(({ hash }) => hash),
     )
   })
+
+  it('that a process moves while an operator sets them stay as they are, and the command says so', async () => {
+    const client = await world.pool.connect()
+    await client.query('BEGIN')
+    await client.query('UPDATE relay_signers SET next_nonce = next_nonce + 1')
+    const answer = clusterd('1', '9000')
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    // by another session: a transaction sees one state of pg_stat_activity
+    await expect
+      .poll(async () => (await world.pool.query(waiting)).rowCount, { timeout: 20_000 })
+      .toBe(1)
+    await client.query('COMMIT')
+    client.release()
+    const { code, stderr } = await answer
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('any more: run the command again.'),
+    })
+    await world.pool.query('UPDATE relay_signers SET next_nonce = next_nonce - 1')
+  })
 })

@@ -62,7 +62,7 @@ export async function startPaymentWorld() {
   const registrar = createRegistrarClient(solana.programId)
   const { programId, startSlot, rpcUrl, relayAuthority } = solana
   const secretKey = keypairOfAccount(relayAuthority).secretKey
-  const rpc = createSolanaRpc({ label: 'solana', urls: [rpcUrl] })
+  const rpc = createSolanaRpc({ rpcUrls: [rpcUrl] })
   const signer = createSolanaSigner({
     rpc,
     registrar,

@@ -74,7 +74,7 @@ it('a settlement is not done by one answer of a node that took it for another', 
 it('one odd answer about a blockhash and its end does not keep a payment from being given back', async () => {
   const paid = await world.pay('odd-hash', { foreign: true })
   const { registrar, solana } = world
-  const rpc = createSolanaRpc({ label: 'solana', urls: [proxy.url] })
+  const rpc = createSolanaRpc({ rpcUrls: [proxy.url] })
   const { secretKey } = keypairOfAccount(solana.relayAuthority)
   const signer = createSolanaSigner({
     rpc,

@@ -7,7 +7,7 @@ import { WorkerLoops } from '../../src/ops/loops.js'
 import { outboxProblems } from '../../src/relayer/report.js'
 import { runRelayer } from '../../src/relayer/run.js'
 import type { SolanaRelayer } from '../../src/relayer/solanaRelayer.js'
-import { solanaRelayerChain } from '../../src/relayer/solanaRelayer.js'
+import { createSolanaRelayerChain } from '../../src/relayer/solanaRelayer.js'
 import { useWorld } from '../support/useWorld.js'
 import { LAMPORTS, startPaymentWorld } from './paymentWorld.js'
 
@@ -280,7 +280,7 @@ describe('a running payer', () => {
         { write: (line: string) => void logged.push(JSON.parse(line)) },
       ),
       chains: [
-        solanaRelayerChain({
+        createSolanaRelayerChain({
           signer: world.signer,
           releaseAfterMs: 1,
           pollMs: 60_000,

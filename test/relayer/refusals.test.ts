@@ -146,7 +146,7 @@ const paymentOf = async (signature: string) => {
 /** Outcomes of a payment by the program's own events, in order. */
 async function outcomesOf(signature: string): Promise<string[]> {
   const paid = await paymentOf(signature)
-  const rpc = createSolanaRpc({ label: 'solana', urls: [world.solana.rpcUrl] })
+  const rpc = createSolanaRpc({ rpcUrls: [world.solana.rpcUrl] })
   return rpc.onOneNode(async (call) => {
     const { startSlot: downToSlot } = world.solana
     const options = { commitment: 'confirmed' as const, until: null, downToSlot }
@@ -323,7 +323,11 @@ describe('a rewind', () => {
     expect(await outcomeOf(given)).toBe(BACK)
     // a refunded payment buys nothing in a new generation, whatever its entry is worth there
     const refused = await inTransaction(bridge.pool, (client) =>
-      findRefusedPaymentPositions(client, 'mainnet'),
+      findRefusedPaymentPositions(
+        client,
+        'mainnet',
+        [given, queued].map((tx) => Buffer.from(bs58.decode(tx))),
+      ),
     )
     expect([refused.has(await positionOf(given)), refused.has(await positionOf(queued))]).toEqual([
       true,

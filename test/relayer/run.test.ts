@@ -8,7 +8,7 @@ import { registerSnapshotMetrics } from '../../src/daemon/metrics.js'
 import { overviewPage } from '../../src/daemon/opsPage.js'
 import { createListener } from '../../src/db/pg/notify.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
-import { evmRelayerChain } from '../../src/relayer/evmRelayer.js'
+import { createEvmRelayerChain } from '../../src/relayer/evmRelayer.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
 import { snapshotWith } from '../support/snapshot.js'
@@ -36,7 +36,7 @@ beforeAll(async () => {
     leases: world.pool,
     listener: createListener({ url: world.postgres.url, signal, loops, onError }),
     chains: [
-      evmRelayerChain(
+      createEvmRelayerChain(
         { at: { ...at, config: slow }, path },
         {
           account: privateKeyToAccount(RELAYER_KEY),

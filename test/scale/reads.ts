@@ -60,7 +60,7 @@ import {
   findNamesOfAddresses,
   findWalletBundles,
   findWalletsByNames,
-  findWalletsByTypes,
+  findClusterWalletsOfTypes,
   readNameAvailability,
 } from '../../src/db/registry/lookups.js'
 import {
@@ -347,7 +347,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   [
     'wallets of a type in a full cluster',
     1_010,
-    (db) => findWalletsByTypes(db, NETWORK, [{ cluster: nameOf(FULL), stored: '^01' }]),
+    (db) => findClusterWalletsOfTypes(db, NETWORK, [{ cluster: nameOf(FULL), stored: '^01' }]),
   ],
   ['winning bids', 4, (db) => findWinningBids(db, NETWORK, [nameOf(ORDINARY)])],
   ['keys of a wallet', 10, (db) => listApiKeys(db, walletOf(ORDINARY))],

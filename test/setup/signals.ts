@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { writeAtomically } from '../../src/config/files.js'
+import { writeFileAtomically } from '../../src/config/files.js'
 
 /** Environment variable that names the file of the shared world's processes (globalSetup.ts) to every worker. */
 const SHARED = 'CLUSTERD_TEST_SHARED'
@@ -11,7 +11,10 @@ export function expectSharedWorld(file: string): void {
 
 /** Writes what the shared world has come to: the processes, or why there are none. */
 export function shareWorld(found: readonly number[] | Error): void {
-  writeAtomically(process.env[SHARED]!, found instanceof Error ? found.message : found.join(' '))
+  writeFileAtomically(
+    process.env[SHARED]!,
+    found instanceof Error ? found.message : found.join(' '),
+  )
 }
 
 /** True once the shared world has started. @throws Error where it can't */

@@ -106,7 +106,7 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
       }),
       publicClient: hub.public,
     }),
-    deployProgram(createSolanaRpc({ label: 'solana', urls: [solana.rpcUrl] }), {
+    deployProgram(createSolanaRpc({ rpcUrls: [solana.rpcUrl] }), {
       payer: deployer,
       program: caller,
       code: readFileSync(CALLER),

@@ -7,7 +7,7 @@ import { takeLeadershipIfFree } from '../../src/db/leaders/lead.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { assertClocksAgree } from '../../src/db/pg/unavailable.js'
 import { initialChainState } from '../../src/indexer/evm/types.js'
-import { FailedRequests } from '../../src/ops/failedRequests.js'
+import { FailedRequestCounter } from '../../src/ops/failedRequests.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { LoopStageTimer } from '../../src/ops/stages.js'
 import { useDatabase } from '../support/database.js'
@@ -112,7 +112,7 @@ it('a chain has the time of its indexer by stage, as the process that leads wrot
 })
 
 it('requests that fail, and alarms that were logged, are in the answer', async () => {
-  const requests = new FailedRequests()
+  const requests = new FailedRequestCounter()
   const denied = Object.assign(new Error('permission denied for table sessions'), {
     severity: 'ERROR',
     code: '42501',

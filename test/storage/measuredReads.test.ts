@@ -12,7 +12,7 @@ const UNMEASURED: Readonly<Record<string, string>> = {
       'revokeSession',
       'revokeSessions',
       'openSession',
-      'forgetEvidence',
+      'deleteSessionEvidence',
       'storeEncryptedKeyShare',
       'markRecoverySignatureUsed',
     ],

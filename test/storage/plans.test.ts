@@ -6,6 +6,7 @@ import {
   MAX_QUEUED_MESSAGES,
   MAX_STUCK_MESSAGES,
 } from '../../src/db/bridge/openMessages.js'
+import { publishEvidence } from '../../src/db/feed/evidence.js'
 import { findDueEvmJobs, MAX_EVM_JOBS_PER_STEP } from '../../src/db/outbox/due.js'
 import { readSignerStats } from '../../src/db/outbox/stats.js'
 import { createPool } from '../../src/db/pg/pool.js'
@@ -14,7 +15,7 @@ import {
   findNamesByPrefix,
   findNamesOfAddresses,
   findWalletsByNames,
-  findWalletsByTypes,
+  findClusterWalletsOfTypes,
   readNameAvailability,
 } from '../../src/db/registry/lookups.js'
 import { useDatabase } from '../support/database.js'
@@ -153,7 +154,7 @@ it('any number of names of one large cluster read it once', async () => {
 
 it('the wallet of a kind reads its cluster once', async () => {
   const read = await walletsRead((db) =>
-    findWalletsByTypes(db, 'testnet', [{ cluster: 'held-1', stored: '^01' }]),
+    findClusterWalletsOfTypes(db, 'testnet', [{ cluster: 'held-1', stored: '^01' }]),
   )
   expect(read).toBeLessThanOrEqual(MEMBERS)
 })
@@ -197,4 +198,21 @@ it(`a search among ${ROWS} names reads only the names of its result by their ind
   await one.end()
   expect(found.slice(0, 3)).toEqual(['found-1', 'found-10', 'found-100'])
   expect(read).toEqual([['names_testnet_network_name_idx', 10]])
+})
+
+it('a step of the evidence log reads no entry of a journal without evidence, before its tables are analyzed', async () => {
+  await database.pool.query(`INSERT INTO journal (network, generation, seq, kind, at_ms, public_first, public_count, body, effects, ruleset)
+    SELECT network, generation, i, 1, i, i, 1, '', '', 1 FROM journal_heads, generate_series(1, ${MEMBERS}) i WHERE network = 0`)
+  await database.pool.query(`INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
+    SELECT 0, i, ${bytesOf('owner', 20)}, 'main', true, false, false, i, i FROM generate_series(1, ${MEMBERS}) i`)
+  let read = 0
+  const query = async ({ text, values }: pg.QueryConfig) => {
+    const explained = await database.pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
+    for (const node of nodesOf(explained))
+      if (node['Relation Name']?.startsWith('journal_mainnet')) read += rowsRead(node)
+    return database.pool.query(text, values as unknown[])
+  }
+  const scope = { pool: { query } as unknown as pg.Pool, network: 'mainnet', epoch: 1 } as const
+  await publishEvidence(scope, 1)
+  expect(read).toBe(0)
 })

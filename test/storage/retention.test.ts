@@ -2,10 +2,10 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { expiredRowsWorker, removeExpiredRows } from '../../src/db/deployment/retention.js'
 import { findJobs } from '../../src/db/outbox/due.js'
 import type { LeaderContext } from '../../src/ops/context.js'
-import { createLog } from '../../src/ops/logger/logger.js'
+import { createLogger } from '../../src/ops/logger/logger.js'
 import type { EvmJobSnapshot } from '../../src/relayer/machine/index.js'
 import type { EvmJob } from '../../src/relayer/machine/job.js'
-import { planEvmJob } from '../../src/relayer/machine/nonce.js'
+import { planEvmJobStep } from '../../src/relayer/machine/nonce.js'
 import { useDatabase } from '../support/database.js'
 
 const DAY_MS = 86_400_000
@@ -139,7 +139,7 @@ test('a job without its bytes, which a rewind checks again, is signed again at i
   }
   const reopened = { ...row, state: 'signed' as const }
   const policy = { spendCapWei: 10n ** 18n, gasPriceCapWei: 10n ** 9n }
-  expect(planEvmJob(reopened, seen as unknown as EvmJobSnapshot, policy)).toMatchObject({
+  expect(planEvmJobStep(reopened, seen as unknown as EvmJobSnapshot, policy)).toMatchObject({
     do: 'sign',
     nonce: 1,
   })
@@ -150,7 +150,7 @@ test('the leader deletes rows automatically, once an hour', async () => {
   const ctx = {
     pool: database.pool,
     network: 'mainnet',
-    log: createLog({ level: 'silent' }),
+    log: createLogger({ level: 'silent' }),
   } as unknown as LeaderContext
   const worker = expiredRowsWorker(ctx, false)
   const { signal } = new AbortController()
@@ -169,7 +169,7 @@ test('may take long, and reports progress, so that its leader is not replaced', 
   await sql('UPDATE journal_heads SET generation = 4 WHERE network = 0')
   await sql(`INSERT INTO journal (network, generation, seq, kind, at_ms, public_first, public_count, body, effects, ruleset)
     SELECT 0, 1, seq, 1, 0, 0, 0, '', '', 1 FROM generate_series(1, 60000) seq`)
-  const log = createLog({ level: 'silent' })
+  const log = createLogger({ level: 'silent' })
   const ctx = { pool: database.pool, network: 'mainnet', log } as unknown as LeaderContext
   const worker = expiredRowsWorker(ctx, false)
   const left = new Set<number | null>()

@@ -5,7 +5,7 @@ import { type Config, readConfig, readMirrorConfig } from '../../src/config/inde
 import type { Daemon } from '../../src/daemon/daemon.js'
 import type { DaemonChainFamily } from '../../src/daemon/families/family.js'
 import { startDaemon } from '../../src/daemon/index.js'
-import { createLog } from '../../src/ops/logger/logger.js'
+import { createLogger } from '../../src/ops/logger/logger.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { metricLines } from './metrics.js'
 
@@ -48,7 +48,7 @@ export async function startTestDaemon(
   const set = { ...ports, DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: file, ...env }
   const config = read(set)
   const lines: string[] = []
-  const log = createLog({
+  const log = createLogger({
     level: env.LOG_LEVEL ?? 'warn',
     to: { write: (line) => void lines.push(line) },
   })

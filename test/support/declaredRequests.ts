@@ -88,10 +88,10 @@ export const exampleRequest = (
 
 /** The request that a route declares as its most expensive one. @param query beside its own */
 export const costliestRequest = (
-  { method, path, costliest }: Route,
+  { method, path, costliestSample }: Route,
   scene: SampleData,
   query: Readonly<Record<string, string>> = {},
-): DeclaredRequest => requestOf(method, path, costliest, scene, query)
+): DeclaredRequest => requestOf(method, path, costliestSample, scene, query)
 
 /** What the values of a schema may not be, by the schema of a path parameter. */
 const REFUSED_PARAMS: readonly (readonly [z.ZodType, string, Omit<RefusedRequest, 'params'>])[] = [
@@ -108,14 +108,14 @@ const REFUSED_PARAMS: readonly (readonly [z.ZodType, string, Omit<RefusedRequest
  */
 export function badRequestOf({
   path,
-  bad,
+  refusedSample,
   auth,
   query,
   body,
   params,
 }: Route): RefusedRequest | null {
-  if (bad === null && !body) return null
-  if (bad) return bad
+  if (refusedSample === null && !body) return null
+  if (refusedSample) return refusedSample
   const error = 'invalid_request'
   if (query?.shape.limit) return { what: 'an empty page', query: { limit: '0' }, error }
   if (body instanceof z.ZodArray && body.element instanceof z.ZodString)
@@ -138,7 +138,7 @@ const LONG_URL: RefusedRequest = {
 interface BadRequest extends DeclaredRequest {
   what: string
   /** Whose key it carries. */
-  as: Route['costliest']['as']
+  as: Route['costliestSample']['as']
   status: number
   error: string
 }
@@ -156,7 +156,7 @@ export function badRequests(route: Route, scene: SampleData): BadRequest[] {
     paths.map((path) => ({
       ...requestOf(route.method, path, bad, scene, {}),
       what: bad.what,
-      as: bad.as === 'nobody' ? undefined : route.costliest.as,
+      as: bad.as === 'nobody' ? undefined : route.costliestSample.as,
       status: ERROR_STATUS[bad.error],
       error: bad.error,
     })),

@@ -12,9 +12,9 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { packetToBytes } from 'viem/ens'
 import { ensResolverAbi } from '../../contracts/evm/artifacts/EnsResolver.js'
-import { type EnsAnswer, encodeAnswer, ensAnswerTypedData } from '../../src/ens/answer.js'
+import { type EnsAnswer, encodeSignedEnsAnswer, ensAnswerTypedData } from '../../src/ens/answer.js'
 import { createEnsGateway } from '../../src/ens/gateway.js'
-import { createPrimaryNameReader } from '../../src/ens/primary.js'
+import { createPrimaryNameTransactionsBuilder } from '../../src/ens/primary.js'
 import type { WorldEns } from '../../src/testing/index.js'
 
 export const ENS_CHAIN_ID = 31_337
@@ -37,7 +37,7 @@ export function testEns() {
   const reverseRegistrars = { [ENS_CHAIN_ID]: RESOLVER, 8453: RESOLVER }
   return {
     ens: createEnsGateway({ mainnet, testnet }, ensKey.signTypedData),
-    primaryNames: createPrimaryNameReader({
+    primaryNames: createPrimaryNameTransactionsBuilder({
       mainnet: { ...mainnet, reverseRegistrars },
       testnet: { ...testnet, reverseRegistrars },
     }),
@@ -94,4 +94,4 @@ export const lookupsOf = (names: readonly string[]): Hex[] =>
 export const signedAnswer = async (
   answer: EnsAnswer,
   { by = ensKey, over = answer } = {},
-): Promise<Hex> => encodeAnswer(answer, await by.signTypedData(ensAnswerTypedData(over)))
+): Promise<Hex> => encodeSignedEnsAnswer(answer, await by.signTypedData(ensAnswerTypedData(over)))

@@ -10,7 +10,7 @@ import { type ChainRow, registerChain } from '../../src/db/chains/chains.js'
 import type { Leadership } from '../../src/db/leaders/lead.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
-import { LOCAL_CHECKS_BEFORE_HALT } from '../../src/indexer/evm/cursor.js'
+import { LOCAL_HALT_PATIENCE } from '../../src/indexer/evm/cursor.js'
 import type { BackfillProgress } from '../../src/indexer/progress.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -152,7 +152,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
         ...opened,
         ...progress,
         epoch: leadership.epoch,
-        haltPatience: LOCAL_CHECKS_BEFORE_HALT,
+        haltPatience: LOCAL_HALT_PATIENCE,
         signal: new AbortController().signal,
       })
     },

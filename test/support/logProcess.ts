@@ -1,10 +1,10 @@
 import { runInThisContext } from 'node:vm'
 import { HttpRequestError } from 'viem'
-import { createLog, exitOnUncaughtErrors } from '../../src/ops/logger/logger.js'
+import { createLogger, exitOnUncaughtErrors } from '../../src/ops/logger/logger.js'
 
 /** A program that writes to the log: its arguments are the log's format, a secret, and what it writes. */
 const [format, secret, what] = process.argv.slice(2) as ['json' | 'pretty', string, string]
-const log = createLog({ level: 'trace', format })
+const log = createLogger({ level: 'trace', format })
 
 /** Makes an error outside our own code, like a library: the log recognizes it by its position. */
 const makeElsewhere = runInThisContext('(Class, options) => new Class(options)', {

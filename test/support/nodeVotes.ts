@@ -13,7 +13,7 @@ import { createLogRangeWidth } from '../../src/chains/evm/runningHash/width.js'
 import { createSmartWalletSignatureCheck } from '../../src/chains/evm/smartWallet.js'
 import { createTokenBalancePort } from '../../src/chains/requirementInputs.js'
 import { MissingDataError, RpcError } from '../../src/chains/rpc/errors.js'
-import { rpcQuantity } from '../../src/chains/rpc/evm.js'
+import { toRpcQuantity } from '../../src/chains/rpc/evm.js'
 import { type RpcCall, RpcPool } from '../../src/chains/rpc/nodes.js'
 import { readTxByTwoNodes } from '../../src/chains/rpc/strangers.js'
 import { parseChainsFile } from '../../src/config/chainsFile.js'
@@ -56,10 +56,10 @@ const chainOf = (outcome: Outcome): number =>
 const word = (value: number): `0x${string}` => `0x${value.toString(16).padStart(64, '0')}`
 const hashOf = (chain: number, block: number) => word(1_000 * (chain + 1) + block)
 const headerOf = (chain: number, block: number) => ({
-  number: rpcQuantity(block),
+  number: toRpcQuantity(block),
   hash: hashOf(chain, block),
   parentHash: hashOf(chain, block - 1),
-  timestamp: rpcQuantity(block),
+  timestamp: toRpcQuantity(block),
 })
 /** Last confirmed block of each chain. */
 const confirmedOf = (chain: number): number => LAST_BLOCK + chain
@@ -68,9 +68,9 @@ const logOf = (chain: number): RawLog => ({
   address: HUB,
   topics: [BID_EVENT_TOPIC],
   data: `0x${[chain + 1, 10, 1].map((value) => word(value).slice(2)).join('')}`,
-  blockNumber: rpcQuantity(BLOCK_OF_LOG),
+  blockNumber: toRpcQuantity(BLOCK_OF_LOG),
   blockHash: hashOf(chain, BLOCK_OF_LOG),
-  blockTimestamp: rpcQuantity(BLOCK_OF_LOG),
+  blockTimestamp: toRpcQuantity(BLOCK_OF_LOG),
   transactionHash: word(chain + 1),
   logIndex: '0x0',
 })

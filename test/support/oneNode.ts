@@ -13,7 +13,8 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
     'shown debts and a transaction to sign: the contract pays what it owes',
   'chains/evm/chain.ts primaryName': 'the shown present name, beside transactions to sign',
   'chains/evm/chain.ts replacement': 'a candidate, which two nodes have to confirm',
-  'chains/evm/chain.ts withdrawalOn': 'a transaction to sign',
+  'chains/evm/chain.ts withdrawalOn':
+    'the bridge’s fee in a transaction to sign; two nodes are asked for the bidder’s code',
   'chains/evm/community/port.ts communityPayment':
     'an allowance: a needless or missing approval makes the payment fail',
   'chains/evm/deployment/': 'commands that an operator runs and checks',

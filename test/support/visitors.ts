@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readEvents } from '../../src/client/sse.js'
+import { readServerSentEvents } from '../../src/client/sse.js'
 
 /** A consumer of the feed by streams, each from where the one before ended. */
 export interface Follower {
@@ -29,7 +29,7 @@ export function follow(api: string): Follower {
       else if (response) {
         streams++
         try {
-          for await (const { id, data } of readEvents(response.body!)) {
+          for await (const { id, data } of readServerSentEvents(response.body!)) {
             last = id
             got.push(JSON.stringify(JSON.parse(data)))
           }

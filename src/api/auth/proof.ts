@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { EvmChainPort, Hex } from '../../chains/chain.js'
 import { openSession, type SignedMembership } from '../../db/auth/sessions.js'
 import { findClusterIdByName } from '../../db/registry/clusters.js'
-import { canonicalSignature, keptSignature } from '../../registry/auth/evidence.js'
+import { canonicalSignature, evidenceSignatureText } from '../../registry/auth/evidence.js'
 import {
   contractSignatureHex,
   parseContractSignature,
@@ -11,7 +11,7 @@ import {
 import {
   authKey,
   authKeyHash,
-  CLIENT_NONCE,
+  CLIENT_NONCE_PATTERN,
   walletBoundMessageNonce,
 } from '../../registry/auth/key.js'
 import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
@@ -26,7 +26,8 @@ import {
 } from '../../registry/auth/message.js'
 import type { Address, Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { requireAddress, requireClusterId, requireWallet } from '../http/address.js'
+import { parseClusterId } from '../../registry/primitives/clusterId.js'
+import { requireAddress, requireWallet } from '../http/address.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoTimestamp } from '../http/timestamps.js'
@@ -43,9 +44,9 @@ export interface WalletProof {
   wallet: string
   /** EIP-155 id of the mainnet chain of the wallet's contract. Default: the hub's. */
   chainId?: number | undefined
-  /** The client's random share in the nonce of the bound message. Required for an approval on chain. */
+  /** Random value of the client, a part of the bound message's nonce. Required for an approval on chain. */
   nonce?: string | undefined
-  /** Cluster to which the wallet says that it belongs, by its id or a name. */
+  /** Id or name of the cluster that the signed message names as the wallet's. */
   cluster?: string | undefined
 }
 
@@ -55,8 +56,9 @@ export type MessageSigner = Pick<WalletProof, 'type' | 'wallet' | 'chainId' | 'n
 }
 
 /**
- * Builds the message to sign now: the plain message, or a message bound to one wallet. The server stores neither.
- * @param cluster to which the signature shall say that its wallet belongs
+ * Builds the message to sign now: the plain message, or a message bound to one wallet. The server does not store
+ * messages.
+ * @param cluster id or name of the cluster that the message names as the wallet's
  * @returns the message and its signing date
  */
 export async function signingMessage(context: Context, signer?: MessageSigner, cluster?: string) {
@@ -74,20 +76,20 @@ export async function signingMessage(context: Context, signer?: MessageSigner, c
   return { message: messageFor(context, wallet, of), signingDate }
 }
 
-/** The membership that a message names. @throws ApiError invalid_name, not_found */
+/**
+ * The network and cluster that a message names; undefined for a message without a cluster. @throws ApiError
+ * invalid_name, not_found
+ */
 async function membershipIn(
   { pool, network }: Context,
   cluster?: string,
 ): Promise<Membership | undefined> {
   if (cluster === undefined) return undefined
-  const id = CLUSTER_ID.test(cluster)
-    ? requireClusterId(cluster)
-    : await findClusterIdByName(pool, network, requireName(cluster))
+  const id =
+    parseClusterId(cluster) ?? (await findClusterIdByName(pool, network, requireName(cluster)))
   if (!id) throw new ApiError('not_found', 'No cluster holds this name.')
   return { network, clusterId: toHex(id) }
 }
-
-const CLUSTER_ID = /^0x[\da-f]{64}$/i
 
 /**
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
@@ -106,7 +108,7 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
     wallet: wallet.bytes,
     signingMs,
     nonce,
-    // no response returns a signature over the bound message, such as a contract's, so it is not stored
+    // only a signature over the plain message is stored, because no response returns any other signature
     signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
     evidence: membership
@@ -116,7 +118,7 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
   if (!isOpen)
     throw new ApiError(
       'unauthorized',
-      'The key of this signature was revoked, or newer ones took its place: sign a new message.',
+      'The key of this signature was revoked, newer ones took its place, or it is too old: sign a new message.',
     )
   return key
 }
@@ -131,9 +133,9 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
  * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
  * bound to one wallet. An account may sign either form; a contract (ERC-1271) has to sign the bound form.
  * @param recovered wallet whose key the message has to request; only a bound message can request a key
- * @param membership what the message has to say of the wallet's cluster
- * @returns the message that was signed, whether it is the plain one, and its nonce if the client had a share in it, else
- * an empty text
+ * @param membership cluster that the message has to name as the wallet's
+ * @returns the signed message, whether it is the plain message, and the nonce of a bound message if the client chose a
+ * part of the nonce, else an empty text
  * @throws ApiError invalid_request, unsupported_address and unsupported_network for malformed input; unauthorized for a
  * date outside its window or another wallet's signature; rate_limited
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
@@ -175,7 +177,10 @@ export async function requireProof(
   return { wallet, signingMs, isPlain, nonce: proof.nonce ? nonce : '', message: bound }
 }
 
-/** The signature of a membership as its evidence has it. */
+/**
+ * Message, signature and block that are stored as evidence of a membership. The block is null for a key's signature;
+ * for a contract's signature it is the newest indexed block of the hub.
+ */
 async function signedBy(
   { freshness }: Context,
   { clusterId }: Membership,
@@ -187,7 +192,7 @@ async function signedBy(
   // `mainnet 21000000 2026-11-20T08:00:00.000Z`
   const block = asOf === null ? null : Number(asOf.split(' ')[1])
   const signed = { message, signature: contractSignatureHex(signature)!, block }
-  return { ...signed, signature: keptSignature({ ...signed, wallet, clusterId }) }
+  return { ...signed, signature: evidenceSignatureText({ ...signed, wallet, clusterId }) }
 }
 
 /** The wallet of a proof, whose address has to be of the proof's type. @throws ApiError unsupported_address */
@@ -203,7 +208,7 @@ function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): 
 const plainMessage = (context: Context, signingDate: string, membership?: Membership): string =>
   verificationMessage(context.auth.serviceDomain, signingDate, membership)
 
-/** Reads a proof's signature, in the form of the proof's type of wallet. @throws ApiError invalid_request */
+/** Parses a proof's signature, whose form depends on the type of wallet. @throws ApiError invalid_request */
 function requireSignature({ type, signature }: WalletProof): SignatureCheck {
   const check = WALLET_KINDS[type].read(signature)
   if (!check)
@@ -219,7 +224,10 @@ function withRefused(sentence: string, type: WalletKindName): string {
   return refused ? `${sentence} ${refused}` : sentence
 }
 
-/** Mainnet chains of a proof. Testnets prove nothing, because anybody can have any state there. */
+/**
+ * Mainnet chains whose contracts may verify a proof. Testnets prove nothing, because anybody can create any state on a
+ * testnet.
+ */
 interface MainnetChains {
   hub: EvmChainPort | undefined
   /** The chain that the proof names. */
@@ -227,7 +235,10 @@ interface MainnetChains {
   others: readonly EvmChainPort[]
 }
 
-/** @throws ApiError invalid_request, and unsupported_network for another chain than one of the mainnet's */
+/**
+ * The mainnet chains for a proof. @throws ApiError invalid_request; unsupported_network for a chain that is not on the
+ * mainnet
+ */
 function mainnetChains(
   { chains }: Context,
   { type, chainId }: Pick<WalletProof, 'type' | 'chainId'>,
@@ -251,21 +262,25 @@ function mainnetChains(
   )
 }
 
-/** No bytes, or Safe's marks of owners who approved (address, unused word, v 1): nothing in them is secret. */
+/**
+ * Matches signatures without secret bytes: empty, or Safe's entries of owners who approved on chain (address, unused
+ * word, v 1).
+ */
 const APPROVAL = /^0x(0{24}[0-9a-f]{104}01)*$/
 
 /**
- * Time of one call of a node about further chains, ms: a deployment with many chains must not cause a burst of calls.
+ * Pause for each node call about a further chain, ms. Without the pause, a deployment with many chains would cause a
+ * burst of calls.
  */
 const CALL_PACE_MS = 100
 
 /**
- * True if the wallet is a contract that accepts the signature over the bound message. A wallet that has code on the hub is
- * decided by the hub. Without code there, the wallet's contract has to accept the signature on the named chain and on
- * each other one that has code at its address, because somebody else may have deployed it on one of them. An approval on
- * chain is public, so a secret has to be in its message: the client's nonce.
- * @throws ApiError invalid_request for a factory that is not accepted, and an approval without nonce; unauthorized where
- * another chain's contract does not accept the signature; rate_limited
+ * True if the wallet is a contract that accepts the signature over the bound message. If the wallet has code on the
+ * hub, the hub's contract decides. Otherwise the contract on the named chain has to accept the signature, and so has
+ * the contract on each other chain that has code at the wallet's address, because somebody else may have deployed the
+ * code there. An approval on chain is public, so its message has to contain a secret: the client's nonce.
+ * @throws ApiError invalid_request for a factory that is not accepted, and an approval without nonce; unauthorized
+ * where another chain's contract does not accept the signature; rate_limited
  * @throws ChainUnavailableError where a chain does not answer
  */
 async function isSignedByContract(
@@ -294,7 +309,7 @@ async function isSignedByContract(
     onCall: () => context.caller?.meter.owe(SIGN_IN_NODE_COST),
   }
   if (named === hub && !factory) {
-    // one more node is asked for code
+    // `seemsToHaveCode` adds one call
     await reserveCalls(context, hub.nodes + 1)
     return (
       (await hub.seemsToHaveCode(question.wallet)) &&
@@ -322,8 +337,8 @@ async function isSignedByContract(
 }
 
 /**
- * Counts calls that may follow in the limit of all processes, which holds a second's units, not a burst: a burst of
- * sign-ins must be no burst of calls. @throws ApiError rate_limited
+ * Charges node calls in advance to the rate limit that all processes share. The bucket holds no more than one second's
+ * units, so that a burst of sign-ins does not become a burst of node calls. @throws ApiError rate_limited
  */
 async function reserveCalls({ caller, pool }: Context, calls: number): Promise<void> {
   const quotas = (caller?.meter.quotas ?? []).map(({ bucket, rate }) => ({
@@ -336,7 +351,7 @@ async function reserveCalls({ caller, pool }: Context, calls: number): Promise<v
 /** Chain id in messages where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1
 
-/** Message bound to a wallet, and to the wallet whose key it requests, if any. */
+/** The message that is bound to a wallet, and to the generated wallet whose key the message requests, if any. */
 function messageFor(
   context: Context,
   wallet: Wallet,
@@ -356,7 +371,7 @@ function messageNonce(
   { nonce, signingDate }: Pick<WalletProof, 'nonce' | 'signingDate'>,
   recovered?: Address,
 ): string {
-  if (nonce !== undefined && !CLIENT_NONCE.test(nonce))
+  if (nonce !== undefined && !CLIENT_NONCE_PATTERN.test(nonce))
     throw new ApiError(
       'invalid_request',
       'The nonce is not 16 to 64 letters, digits, - and _: choose one at random for each message.',

@@ -11,7 +11,7 @@ import { isoTimestamp } from '../http/timestamps.js'
 /** Header values that some clients send when they have no key. */
 const NO_KEY = new Set(['', 'undefined', 'null'])
 
-/** What the check of a key needs. */
+/** Dependencies of the check of a key. */
 type KeyReader = Pick<Context, 'pool' | 'auth'>
 
 /** Raw headers, because Node's `headers` keeps only the first of two headers with the same name. */
@@ -61,7 +61,7 @@ export async function authenticate(
   throw key === undefined ? missingKeyError() : invalidKeyError()
 }
 
-/** Error of a request whose key is wrong, expired or revoked. */
+/** Error of a request with a wrong, expired or revoked key. */
 export const invalidKeyError = (): ApiError =>
   new ApiError('unauthorized', 'The key is not valid, or not any more: sign in again.')
 

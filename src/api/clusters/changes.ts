@@ -22,7 +22,7 @@ import { requireNewNames } from '../names/names.js'
 /** Caller of a signed change. A change by a session is written only while the session is live. */
 export type ChangeAuthor = Pick<Session, 'wallet'> & Partial<Pick<Session, 'keyHash'>>
 
-/** Wallet to add, as the request names it. */
+/** Wallet to add, as in the body of a request. */
 export interface AddWalletInput {
   address: string
   name: string
@@ -60,8 +60,8 @@ export function updateWallets(
     renameWalletsChange(wallet, update, (i) => `update[${i}]`),
     addWalletsChange(wallet, add, (i) => `add[${i}]`),
   ]
-  // the renaming is included even if empty: it is refused for a caller who has just removed itself, for whom `add`
-  // would otherwise create a new cluster
+  // the renaming is included even if empty: a caller who has just removed itself is refused there. Otherwise `add`
+  // would create a new cluster for this caller
   const changes = update.length + add.length > 0 ? [removing, ...rest] : [removing]
   return appendChange(context, author, { changes, within })
 }
@@ -145,7 +145,7 @@ function requireWallets(
 
 const MAX_DETAILS = 20
 
-/** @throws ApiError unsupported_address; invalid_request for repeated addresses */
+/** Parses the addresses of a request. @throws ApiError unsupported_address; invalid_request for repeated addresses */
 function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   const details: ErrorDetail[] = []
   const read: Wallet[] = []
@@ -191,8 +191,8 @@ export async function appendChange(
 }
 
 /**
- * Appends signed changes to the journal once they reach the head of the queue of changes. Changes whose caller has
- * disconnected by then are dropped, and those of a key that has been revoked by then are refused.
+ * Appends signed changes to the journal once they reach the head of the queue of changes. Changes are dropped if their
+ * caller has disconnected by then, and refused if their key has been revoked by then.
  * @throws ApiError catching_up, unauthorized, unavailable, rate_limited
  */
 export async function appendChangesThroughQueue(
@@ -209,11 +209,11 @@ export async function appendChangesThroughQueue(
     address: caller && !caller.meter.isRaised ? caller.address : null,
   })
   const append = () => {
-    // a change whose caller has left takes no connection
+    // a change is dropped before it takes a connection, if its caller has disconnected
     patience?.signal.throwIfAborted()
     return appendSignedChanges(pool, { ...request, network, keyHash, limits, patience })
   }
-  const made = await context.changes.run(caller?.address ?? '', append, toHex(wallet))
+  const made = await context.changes[network].run(caller?.address ?? '', append, toHex(wallet))
   if (made.kind === 'session_ended') throw invalidKeyError()
   if (made.kind === 'limited') throw sharedLimitError(made.reached)
   if (made.kind !== 'catching_up') return made

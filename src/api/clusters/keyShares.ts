@@ -79,13 +79,13 @@ const rowOf = (network: Network, address: Buffer): Buffer =>
 
 const KEY_ID_BYTES = 8
 
-/** Identifies a key beside the data that it encrypts, without revealing the key. */
+/** Id of a key, stored beside the data that the key encrypts. The id does not reveal the key. */
 export const shareEncryptionKeyId = (key: Uint8Array): Buffer =>
   createHmac('sha256', key).update('clusterd share key').digest().subarray(0, KEY_ID_BYTES)
 
 /**
  * Encrypts a share: nonce, AES-256-GCM ciphertext, tag.
- * @param keys the first one encrypts
+ * @param keys the first key encrypts
  */
 export function encryptKeyShare(
   [key]: ShareEncryptionKeys,
@@ -100,7 +100,7 @@ export function encryptKeyShare(
 }
 
 /**
- * Decrypts a share with the key of the id stored with it. A share without an id is tried with every key.
+ * Decrypts a share with the key whose id is stored beside the share. A share without an id is tried with every key.
  * @throws Error where no key fits, for another row or altered bytes
  */
 export function decryptKeyShare(

@@ -13,17 +13,17 @@ import type { CommunityRules } from '../../registry/community/rules.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { requireCaughtUp } from '../http/freshness.js'
 import { availabilityAnswer } from '../names/names.js'
-import { type NameBelowCommunity, requireRules } from './communities.js'
+import { type NameBelowCommunity, requireCommunityRules } from './communities.js'
 
 /**
- * Time limit for reading what payers own. A payer whose chain does not answer in time is assumed to meet the
- * requirements.
+ * Time limit for reading the token balances of payers. A payer whose chain does not answer in time is assumed to meet
+ * the requirements.
  */
 const PAYERS_MS = 3_000
 
 /** Availability of a name below a community. @throws ApiError not_found, catching_up */
 export async function availabilityOfCommunityName(context: Context, member: NameBelowCommunity) {
-  const rules = await requireRules(context, member.community)
+  const rules = await requireCommunityRules(context, member.community)
   await requireCaughtUp(context)
   return availabilityAnswer(
     `${member.community}/${member.name}`,
@@ -33,8 +33,7 @@ export async function availabilityOfCommunityName(context: Context, member: Name
 
 /**
  * Availability of a name below a community under given rules. A payment reserves a name only if its payer meets the
- * requirements. A payer who does not meet them gets the money back, and could otherwise block a name for the price of
- * a transaction.
+ * requirements. Other payers get their money back, and must not block a name for the price of a transaction.
  */
 export async function nameAvailabilityUnderRules(
   context: Context,
@@ -49,7 +48,7 @@ export async function nameAvailabilityUnderRules(
   )
   if (isTaken) return 'taken'
   const mayGet = payers.map(async (payer) =>
-    callerMeetsRequirements(context, rules!, payer, chainsWithCachedBalances(context)).catch(
+    walletMeetsRequirements(context, rules!, payer, chainsWithCachedBalances(context)).catch(
       (error: unknown) => {
         if (error instanceof ChainUnavailableError) return true
         throw error
@@ -71,7 +70,7 @@ export const chainsWithCachedBalances = (context: Context): readonly TokenBalanc
  * rate-limit unit.
  * @throws ChainUnavailableError
  */
-export async function callerMeetsRequirements(
+export async function walletMeetsRequirements(
   context: Context,
   { requirements }: CommunityRules,
   wallet: Buffer,

@@ -14,7 +14,7 @@ import { requireName, requireNewNames } from '../names/names.js'
 /** The rules of a community, as the response shows them. @throws ApiError invalid_name, not_found */
 export async function communityByName(context: Context, input: string) {
   const name = requireName(input)
-  return { name, ...communityRulesJson(await requireRules(context, name)) }
+  return { name, ...communityRulesJson(await requireCommunityRules(context, name)) }
 }
 
 /**
@@ -79,7 +79,10 @@ export function requireNameBelowCommunity(community: string, name: string): Name
 }
 
 /** The rules of a community. @throws ApiError not_found */
-export async function requireRules(context: Context, community: string): Promise<CommunityRules> {
+export async function requireCommunityRules(
+  context: Context,
+  community: string,
+): Promise<CommunityRules> {
   const rules = await findCommunityRules(context.pool, context.network, community)
   if (!rules) throw communityRegistrationError('not_found')
   return rules

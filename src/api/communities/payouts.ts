@@ -5,7 +5,7 @@ import type { CommunityNameTarget, StoredPayment } from '../../registry/payment/
 import { toHex } from '../../registry/primitives/bytes.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { requireName } from '../names/names.js'
-import { requireRules } from './communities.js'
+import { requireCommunityRules } from './communities.js'
 
 /** Maximum number of payments that one transaction pays out: each needs about 45,000 gas. */
 const AT_ONCE = 50
@@ -18,7 +18,7 @@ const CACHED_SIGNATURES = 1_000
  * Anybody may request a release, a remote signer costs money, and the relayer sends its transactions with the same key.
  * A release does not expire, so its signature can be cached. A failed signature is requested again.
  */
-export function cacheSignatures(sign: PaymentReleaseSigner): PaymentReleaseSigner {
+export function cacheReleaseSignatures(sign: PaymentReleaseSigner): PaymentReleaseSigner {
   const kept = new LRUCache<string, Hex, Parameters<PaymentReleaseSigner>[0]>({
     maxSize: CACHED_SIGNATURES,
     sizeCalculation: () => 1,
@@ -41,7 +41,7 @@ export async function communityPayouts(
   signer: PaymentReleaseSigner | null,
 ) {
   const name = requireName(input)
-  await requireRules(context, name)
+  await requireCommunityRules(context, name)
   const groups = new Map<string, Group>()
   for (const { label, ...payment } of await findHeldCommunityPayments(
     context.pool,

@@ -25,11 +25,11 @@ import { type Context, chainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
 import {
-  callerMeetsRequirements,
   chainsWithCachedBalances,
   nameAvailabilityUnderRules,
+  walletMeetsRequirements,
 } from './availability.js'
-import { type NameBelowCommunity, requireRules } from './communities.js'
+import { type NameBelowCommunity, requireCommunityRules } from './communities.js'
 
 export interface RegistrationRequest extends NameBelowCommunity {
   /** New owner of the name; null where the request names none. */
@@ -40,10 +40,10 @@ export interface RegistrationRequest extends NameBelowCommunity {
   preference: Omit<PaymentPreference, 'payer'>
 }
 
-export type RequestedPayment = { price: CommunityPrice; transaction: CommunityPaymentTransaction }
+export type PaymentToMake = { price: CommunityPrice; transaction: CommunityPaymentTransaction }
 export type CommunityRegistrationResult =
   | { kind: 'registered'; owner: Wallet }
-  | { kind: 'to_pay'; owner: Wallet; info: RequestedPayment }
+  | { kind: 'to_pay'; owner: Wallet; info: PaymentToMake }
 
 /** The rules or the name have changed since they were read, so the registration is attempted again. */
 interface Changed {
@@ -109,7 +109,7 @@ async function attemptRegistration(
   }
   const first = decideRegistration(known)
   const areMet =
-    first.outcome === 'open' && (await callerMeetsRequirements(context, rules!, owner.bytes))
+    first.outcome === 'open' && (await walletMeetsRequirements(context, rules!, owner.bytes))
   const judgement =
     first.outcome === 'open' ? decideRegistration({ ...known, areRequirementsMet: areMet }) : first
   switch (judgement.outcome) {
@@ -144,15 +144,11 @@ async function registerFree(
   author: ChangeAuthor,
   { community, name, owner, rules }: NameBelowCommunity & { owner: Wallet; rules: CommunityRules },
 ): Promise<CommunityRegistrationResult | Changed> {
-  const registering = {
-    kind: 'register_community_name',
-    actor: author.wallet,
-    community,
-    name,
-  } as const
+  const kind = 'register_community_name'
+  const actor = author.wallet
   const met = rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null
   const made = await appendChangesThroughQueue(context, author, {
-    changes: [{ ...registering, wallet: owner.bytes, met, isAssigned: false }],
+    changes: [{ kind, actor, community, name, wallet: owner.bytes, met, isAssigned: false }],
   })
   if (made.kind === 'made') return { kind: 'registered', owner }
   const { refusal } = made
@@ -165,7 +161,7 @@ async function registerFree(
 async function paymentInfo(
   context: Context,
   { community, name, price, payer }: NameBelowCommunity & { price: CommunityPrice; payer: Wallet },
-): Promise<RequestedPayment> {
+): Promise<PaymentToMake> {
   const port = chainsOfNetwork(context).find(({ label }) => label === price.network)
   if (!port)
     throw new ApiError(
@@ -183,7 +179,7 @@ async function paymentInfo(
 }
 
 /**
- * True if a wallet meets the requirements of a community, or did some seconds ago.
+ * True if a wallet meets the requirements of a community, or met them some seconds ago.
  * @throws ApiError not_found; ChainUnavailableError
  */
 export async function walletMeetsCommunityRequirements(
@@ -191,9 +187,9 @@ export async function walletMeetsCommunityRequirements(
   community: string,
   wallet: Wallet,
 ): Promise<boolean> {
-  return callerMeetsRequirements(
+  return walletMeetsRequirements(
     context,
-    await requireRules(context, community),
+    await requireCommunityRules(context, community),
     wallet.bytes,
     chainsWithCachedBalances(context),
   )
@@ -213,7 +209,7 @@ export async function assignCommunityName(
 ): Promise<void> {
   const { pool } = context
   const requestedId = bundleId === undefined ? null : requireClusterId(bundleId)
-  await requireRules(context, community)
+  await requireCommunityRules(context, community)
   const clusterId = await findClusterIdOfWallet(pool, context.network, author.wallet, author.wallet)
   if (!clusterId) throw refusalError({ code: 'not_in_cluster', address: null })
   if (requestedId && !requestedId.equals(clusterId)) throw refusalError({ code: 'forbidden' })
@@ -224,14 +220,10 @@ export async function assignCommunityName(
     caller: author.wallet,
   })
   if (!claim) throw communityRegistrationError('requirements_not_met')
-  const registering = {
-    kind: 'register_community_name',
-    actor: author.wallet,
-    community,
-    name,
-  } as const
+  const kind = 'register_community_name'
+  const actor = author.wallet
   const met = addressToWord(claim)
   await appendChange(context, author, {
-    changes: [{ ...registering, wallet: author.wallet, met, isAssigned: true }],
+    changes: [{ kind, actor, community, name, wallet: actor, met, isAssigned: true }],
   })
 }

@@ -11,7 +11,7 @@ const hexText = z.string().openapi({ format: 'hex' })
 const weiText = z.string().openapi({ format: 'wei' })
 export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: weiText })
 
-/** A contract call as responses show it, its value in decimal digits. */
+/** JSON of a contract call, with its value in decimal digits. */
 export const contractCallJson = ({
   to,
   data,
@@ -34,7 +34,7 @@ export const evmFamilyInterface: FamilyInterface = {
   sender: ({ evmAddress }) => evmAddress(),
   maxNames: MAX_CHANGES_OF_REQUEST,
   summary: 'Transaction data for registering names from an EVM chain',
-  beyond:
+  interfaceNotes:
     '`names[].amountWei` and `referral`. An amount below the minimum of 0.01 ETH is 400 `invalid_amount`.',
   price: CHAIN_CALL_PRICE,
   errors: ['watch_only', 'bridge_failure'],

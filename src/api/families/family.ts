@@ -9,16 +9,16 @@ import type { PickSampleAddress } from '../http/sampleRequests.js'
 interface QuoteForm {
   /** Name of the quote's schema in the OpenAPI document. */
   readonly schemaName: string
-  /** Schemas of the fields that only quotes of this family have, and of those that the families show differently. */
+  /** Schemas of fields that only quotes of this family have, and of fields whose form differs between families. */
   readonly schemas: z.ZodRawShape
-  /** Why each list in the family's own fields is bounded, as in `Route.bounds`. */
-  readonly bounds?: Route['bounds']
+  /** The reason why each list in the family's own fields is bounded, as in `Route.listBounds`. */
+  readonly listBounds?: Route['listBounds']
   /** Fields that only quotes of this family have. @param quote of a chain of the family */
   ownFields(quote: RegistrationQuote): object
 }
 
-/** What differs by chain family in the API: quotes, and the transactions that wallets sign. */
-export interface FamilyInterface extends Pick<Route, 'summary' | 'beyond' | 'description'> {
+/** Parts of the API that differ by chain family: quotes, and the transactions that wallets sign. */
+export interface FamilyInterface extends Pick<Route, 'summary' | 'interfaceNotes' | 'description'> {
   readonly family: ChainFamily
   /** Network label and wallet in the example of a quote. */
   readonly example: readonly [label: string, wallet: string]
@@ -29,7 +29,7 @@ export interface FamilyInterface extends Pick<Route, 'summary' | 'beyond' | 'des
   /** Maximum number of names in one quote. */
   readonly maxNames: number
   readonly price: RoutePrice
-  /** Errors of quotes in addition to those of all families. */
+  /** Errors of this family's quotes, in addition to the errors of all families' quotes. */
   readonly errors: readonly ErrorCode[]
   readonly v1: QuoteForm
   readonly v01: QuoteForm

@@ -16,7 +16,7 @@ export const solanaFamilyInterface: FamilyInterface = {
   sender: ({ solanaAddress }) => solanaAddress(),
   maxNames: 25,
   summary: 'Transactions for registering names on Solana',
-  beyond:
+  interfaceNotes:
     '`gasToken.decimals` is the text `lamports`. `expiresAt`, `names[].amountWei` and `referral`.',
   description:
     'One transaction per name. The sender signs and sends each of them before `expiresAt`.',
@@ -32,7 +32,7 @@ export const solanaFamilyInterface: FamilyInterface = {
       bridgeFee: z.string().openapi({ description: 'Price of the relay to the hub, lamports' }),
       expiresAt: z.string().openapi({ description: 'ISO 8601; a later payment fails on chain' }),
     },
-    bounds: ONE_A_NAME,
+    listBounds: ONE_A_NAME,
     ownFields: (quote: SolanaQuote) => ({
       transactionData: quote.transactions.map(({ base64 }) => base64),
       expiresAt: quote.expiresAt.toISOString(),
@@ -63,7 +63,7 @@ export const solanaFamilyInterface: FamilyInterface = {
         )
         .openapi({ description: 'One unsigned legacy transaction per name, in its order' }),
     },
-    bounds: {
+    listBounds: {
       ...ONE_A_NAME,
       'transactionData[].instructions[]': HOLDS,
       'transactionData[].instructions[].keys[]': HOLDS,

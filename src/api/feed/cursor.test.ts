@@ -5,6 +5,8 @@ import { NETWORKS } from '../../registry/primitives/network.js'
 import { decryptPageToken, encryptPageToken, type PagePosition } from './cursor.js'
 
 const key = randomBytes(32)
+/** A stored address of bech32: its type, and 90 characters (BIP 173). */
+const LONGEST_WALLET_BYTES = 91
 const whole = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
 const page: fc.Arbitrary<PagePosition> = fc.record({
   network: fc.constantFrom(...NETWORKS),
@@ -14,7 +16,9 @@ const page: fc.Arbitrary<PagePosition> = fc.record({
   skip: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
   floor: whole,
   from: fc.option(
-    fc.uint8Array({ minLength: 21, maxLength: 33 }).map((bytes) => Buffer.from(bytes)),
+    fc
+      .uint8Array({ minLength: 21, maxLength: LONGEST_WALLET_BYTES, size: 'max' })
+      .map((bytes) => Buffer.from(bytes)),
   ),
   sinceMs: fc.option(whole),
 })

@@ -2,7 +2,7 @@ import { gcmsiv } from '@noble/ciphers/aes.js'
 import type { FeedOrder } from '../../db/feed/feed.js'
 import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
 
-/** Position of a walk, in which a client reads the feed page by page in one order, with the walk's parameters. */
+/** Position and parameters of a walk. In a walk a client reads the feed page by page, in one order. */
 export interface PagePosition {
   network: Network
   generation: number
@@ -15,11 +15,11 @@ export interface PagePosition {
   floor: number
   /** Stored address of the actor, null for all actors. */
   from: Buffer | null
-  /** Requested time bound, ms; null once the walk has found an event at or after it. */
+  /** Requested time bound, ms; null once the walk has found an event at or after this time. */
   sinceMs: number | null
 }
 
-/** Where a walk from the oldest event begins. */
+/** Start of a walk from the oldest event. */
 export const FEED_BEGINNING = {
   order: 'oldest',
   first: 1,
@@ -35,7 +35,8 @@ const TAG_BYTES = 16
 /** AES-256-GCM-SIV (RFC 8452) stays secure when a nonce repeats. Equal positions then give equal tokens. */
 const NONCE = new Uint8Array(12)
 const HEAD_BYTES = 35
-const MAX_FROM_BYTES = 64
+/** A byte for the type, and the longest address: 90 characters of bech32 (BIP 173). */
+const MAX_FROM_BYTES = 91
 const MAX_TOKEN_CHARS = Math.ceil(((HEAD_BYTES + MAX_FROM_BYTES + TAG_BYTES) * 4) / 3)
 
 /**
@@ -64,7 +65,7 @@ export function encryptPageToken(key: Buffer, page: PagePosition): string {
 
 /**
  * Decrypts a page token. Null for a token of another service and for an altered token. A token of an earlier format
- * belongs to no generation.
+ * gets generation 0, which no feed has.
  */
 export function decryptPageToken(key: Buffer, token: string): PagePosition | null {
   if (token.length > MAX_TOKEN_CHARS) return null

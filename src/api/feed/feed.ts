@@ -52,7 +52,7 @@ export async function readFeedForDelivery(
 }
 
 export interface FeedRequest {
-  /** The query has `testnet=true`. A page token of the mainnet contradicts this value. */
+  /** The query has `testnet=true`. A page token of the mainnet is refused then. */
   isTestnet: boolean
   /** Token of an earlier page. */
   page?: string | undefined
@@ -71,7 +71,8 @@ export interface FeedRequest {
 const ROWS_AT_ONCE = 1_024
 
 /**
- * Number of entries after which a page ends, even without an event that its filter shows. Its token continues the walk.
+ * Number of entries after which a page ends, even if its filter has shown no event. The page's token continues the
+ * walk.
  */
 const maxPageRows = (limit: number): number => Math.max(256, 2 * limit)
 
@@ -82,10 +83,10 @@ type Walk = Omit<PagePosition, 'generation' | 'first'> & {
 }
 
 /**
- * Reads a page of a network's public events. Consecutive pages concatenate exactly, in both orders, while events are
- * added.
- * @throws ApiError invalid_page for a token of another service or a token that contradicts the request;
- * feed_restarted for a token of another generation, or of entries that the journal has lost
+ * Reads a page of a network's public events. Consecutive pages have no gaps and no repetitions, in both orders, even
+ * while events are added.
+ * @throws ApiError invalid_page for a token of another service or a token that contradicts the request; feed_restarted
+ * for a token of another generation, or of entries that the journal has lost
  */
 export async function feedPage(context: Context, request: FeedRequest) {
   const key = await context.pageKey()
@@ -109,9 +110,9 @@ export async function feedPage(context: Context, request: FeedRequest) {
     items,
     /** Number of the newest event when the page was read. */
     newest,
-    /** Number of journal entries that were read in addition to those that a page of all events needs. */
+    /** Number of journal entries that were read beyond the number that a page without a filter needs. */
     hiddenRows: Math.max(0, read - request.limit - 1),
-    /** Position at which the walk continues. */
+    /** Position at which the reading of the feed continues after this page. */
     end,
     /** Public id of a cluster that the items name, by its serial. */
     idOf: (serial: number): string => ids.get(serial)!,
@@ -210,8 +211,8 @@ async function place(context: Context, walk: Walk): Promise<boolean> {
 
 /**
  * Reads the events of a page. Every entry has a public event, yet a filtered page may need several reads.
- * @returns also the first event of the next page (null at the end), the last entry that was read (null for none) and
- * the number of entries that were read
+ * @returns the events, the first event of the next page (null at the end), the last entry that was read (null for none)
+ * and the number of entries that were read
  */
 async function collect(context: Context, request: FeedRequest, walk: Walk) {
   const most = maxPageRows(request.limit)

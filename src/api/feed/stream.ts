@@ -3,7 +3,7 @@ import type PQueue from 'p-queue'
 import type { CapacityLimiter } from '../../push/capacityLimiter.js'
 import type { SerializedEvent } from '../../push/feedReader.js'
 import type { FeedTail } from '../../push/feedTail.js'
-import { keepAlive, waitForDrain } from '../../push/streams.js'
+import { sendHeartbeats, waitForDrain } from '../../push/streams.js'
 import {
   createV1EventWriter,
   type FeedItem,
@@ -15,12 +15,15 @@ import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import { encryptPageToken, type PagePosition } from './cursor.js'
 import { feedEndToken, feedPage } from './feed.js'
 
-/** Maximum number of events written at once to a stream that is behind. They may stay unread in memory. */
+/**
+ * Maximum number of events written at once to a stream that is behind the feed. The bytes stay in memory until the
+ * client reads them.
+ */
 const PAGE_EVENTS = 100
 /** Time after which a browser reopens an ended stream, ms. */
 const RETRY_MS = 2_000
 
-/** What the open streams of a process share. */
+/** Resources that all open streams of a process share. */
 export interface FeedStreams {
   places: CapacityLimiter
   /** Waits for the newest events, for all streams. */
@@ -31,7 +34,7 @@ export interface FeedStreams {
   ended: AbortSignal
 }
 
-export interface StreamRequest {
+export interface FeedStreamRequest {
   isTestnet: boolean
   /** Token of a page, or id of an event. Without it and without `sinceMs` the stream begins with the next event. */
   token: string | undefined
@@ -39,24 +42,27 @@ export interface StreamRequest {
   sinceMs: number | undefined
 }
 
-/** Which events a stream shows, without the position that it has reached. */
+/** Selection of the events that a stream shows, without the stream's position. */
 type StreamWalk = Omit<PagePosition, 'first' | 'skip' | 'sinceMs'>
 
 type Page = Awaited<ReturnType<typeof feedPage>>
 
 /**
- * Opens a stream of the feed after a token.
+ * Opens a stream of the events after a token.
  * @returns function that writes the stream to a response whose head was sent
  * @throws ApiError as feedPage; rate_limited and unavailable where as many streams are open as allowed
  */
-export async function openStream(
+export async function openFeedStream(
   streams: FeedStreams,
   context: Context,
-  request: StreamRequest,
+  request: FeedStreamRequest,
 ): Promise<(res: ServerResponse) => void> {
-  const { token = await beginning(context, request), ...rest } = request
+  let { token } = request
+  // without a position the stream begins with the next event
+  if (token === undefined && request.sinceMs === undefined)
+    token = await feedEndToken(context, request.from ?? null)
   const page = await feedPage(context, {
-    ...rest,
+    ...request,
     page: token,
     limit: PAGE_EVENTS,
     order: 'oldest',
@@ -72,16 +78,10 @@ export async function openStream(
   return (res) => void run({ ...reader, res }, page, token)
 }
 
-/** Token of the feed's end, where a stream without a token begins; undefined where the stream begins at a time. */
-const beginning = async (
-  context: Context,
-  { sinceMs, from }: StreamRequest,
-): Promise<string | undefined> =>
-  sinceMs === undefined ? feedEndToken(context, from ?? null) : undefined
-
 /**
  * Reserves one of the limited open streams for the caller.
- * @returns what ends the stream. It fires once the caller has disconnected, or when its place goes to another address
+ * @returns controller that ends the stream. It is aborted once the caller has disconnected, or when the place goes to
+ * another address
  */
 function takePlace({ places }: FeedStreams, { caller }: Context): AbortController {
   const stop = new AbortController()
@@ -105,8 +105,8 @@ function takePlace({ places }: FeedStreams, { caller }: Context): AbortControlle
 const STREAM_LIMIT = { headers: { 'retry-after': '60' }, limit: 'streams' } as const
 
 /**
- * A reader of a stream. It gets pages while it is behind, and later the newest events, for which `FeedTail` waits once for
- * all streams.
+ * A reader of a stream. A stream that is behind the feed reads pages. Later it gets the newest events from `FeedTail`,
+ * which waits once for all streams.
  */
 interface Reader {
   streams: FeedStreams
@@ -123,7 +123,7 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
   const { streams, context, res, key, stop } = reader
   // an id without data sets the position from which a browser reconnects
   write(res, `retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
-  keepAlive(res, stop)
+  sendHeartbeats(res, stop)
   try {
     for (let page = first; ; ) {
       const { network, generation, idOf, items, end } = page
@@ -184,19 +184,19 @@ async function follow({ streams, res, key, from, stop }: Reader, page: Page) {
   }
 }
 
-/** Serialized events, by the hex address of the actor that a stream follows. */
+/** Bytes to write for a list of events, by the hex address of the actor that a stream follows. */
 const written = new WeakMap<readonly SerializedEvent[], Map<string, Buffer>>()
 
 /**
- * Serialized events that a filter shows. Streams with the same filter share the bytes, because the
- * page token in each event takes about 30 µs to make, and thousands of streams may follow one actor.
+ * Bytes of the events that a stream shows. Streams of the same actor share the bytes, because the page token in each
+ * event takes about 30 µs to make, and thousands of streams may follow one actor.
  */
 function bytesFor(events: readonly SerializedEvent[], key: Buffer, walk: StreamWalk): Buffer {
   const known = written.get(events) ?? new Map<string, Buffer>()
   written.set(events, known)
   const { from } = walk
   const actor = from?.toString('hex') ?? ''
-  // the zero address also stands for private actors
+  // a filter for the zero address also shows events of private actors
   const shown = () =>
     from === null ? events : events.filter(({ actor }) => from.equals(actor ?? STORED_ZERO_ADDRESS))
   const made = () =>
@@ -214,5 +214,8 @@ function bytesFor(events: readonly SerializedEvent[], key: Buffer, walk: StreamW
 const tokenAfter = (key: Buffer, walk: StreamWalk, item: FeedItem): string =>
   encryptPageToken(key, { ...walk, ...feedCursorAfter(item), sinceMs: null })
 
-/** A message of a stream (WHATWG HTML, 9.2). A client that reconnects with its id continues after it. */
+/**
+ * A message of an event stream (WHATWG HTML, 9.2). A client that reconnects with the message's id continues after this
+ * message.
+ */
 const frame = (token: string, json: string): string => `id: ${token}\ndata: ${json}\n\n`

@@ -7,10 +7,13 @@ const MAX_HEADERS = 64
 /** Maximum length of the list of proxies that names the client, characters. */
 export const MAX_FORWARDED_CHARS = 1_024
 
-/** Maximum length of a key, characters. Other schemes than Bearer are ignored, and the tokens of a gateway may be long. */
+/**
+ * Maximum length of a key, characters. A gateway may send longer tokens than our keys, in other schemes than Bearer,
+ * which are ignored.
+ */
 const MAX_KEY_CHARS = 4_096
 
-/** Maximum length of the headers that identify a caller, characters: of all headers of a name together. */
+/** Headers that identify a caller, with the maximum total length of all headers of a name, characters. */
 const MAX_IDENTITY_CHARS: readonly (readonly [name: string, limit: number])[] = [
   ['authorization', MAX_KEY_CHARS],
   ['x-auth-key', MAX_KEY_CHARS],
@@ -22,8 +25,8 @@ const MAX_IDENTITY_CHARS: readonly (readonly [name: string, limit: number])[] = 
 const tooLarge = (message: string) => new ApiError('invalid_request', message, { status: 431 })
 
 /**
- * Why a request is refused for its headers; null for most requests. Counts the raw headers: Node's `headers` has each
- * name, but keeps only the first of two headers with some names.
+ * The error of a request with too many or too long headers; null for accepted headers. Counts the raw headers, because
+ * Node's `headers` keeps only the first of two headers with some names.
  */
 export function checkRequestHeaders(
   request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,

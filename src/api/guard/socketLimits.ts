@@ -19,7 +19,10 @@ const MAX_REQUESTS_PER_SOCKET = 100_000
 const IDLE_TIMEOUT_MS = 30_000
 /** Half of the file descriptors that a process usually gets. */
 const MAX_CONNECTIONS = 10_000
-/** Requests of a connection that wait for their responses. Node parses all that arrive in one piece, some 1,600. */
+/**
+ * Maximum number of requests of a connection that wait for their responses. Node parses all requests that arrive in one
+ * read, some 1,600.
+ */
 const MAX_PIPELINED = 16
 /** Time for the last response to reach the client before its socket is destroyed. */
 const LINGER_MS = 5_000
@@ -50,9 +53,9 @@ const REFUSALS: Readonly<Record<string, HttpMessage>> = {
 
 /**
  * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. A connection that sends many
- * requests without waiting for their responses is closed. A proxy has to limit connections of one address.
- * @returns function that closes connections without a request, also those that never had one, as browsers open them in
- * advance. Node counts those as busy, and a closing server would wait for them for ever
+ * requests without waiting for their responses is closed. A proxy has to limit the connections of one address.
+ * @returns function that closes connections without a running request, including connections that never had a request,
+ * as browsers open in advance. Node counts the latter as busy, so a closing server would wait for them for ever
  */
 export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIONS): () => void {
   /** Number of requests of each open connection that wait for their responses. */
@@ -70,7 +73,8 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
     if (add(socket, 1) > MAX_PIPELINED) socket.destroy()
     else res.once('close', () => add(socket, -1))
   })
-  // with a limit Node drops the last headers in silence, which are a proxy's; `checkRequestHeaders` counts them
+  // with a limit, Node silently drops the last headers, which a proxy has added. `checkRequestHeaders` limits their
+  // number
   server.maxHeadersCount = 0
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
   server.maxConnections = maxConnections

@@ -10,18 +10,18 @@ export interface Answer {
   stream?: (res: ServerResponse) => void
   headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Units of the route's price to give back, because this response did not need them. A negative number is charged in
-   * addition.
+   * Units of the route's price to give back, because this response did not need them. A negative number is an
+   * additional charge.
    */
   unspent?: number
-  /** The response depends on more than the counter that its route's cache key names, so it is not cached. */
+  /** True for a response that is not cached, because it depends on more than the data of its route's `cacheSource`. */
   isTransient?: boolean
 }
 
 /** Text with its media type. */
 interface Content {
   type: string
-  /** Bytes are sent as they are, without a copy for each request. */
+  /** Bytes are sent without a copy for each request. */
   text: string | Buffer
   /** Content-Security-Policy in place of the default, which forbids everything. */
   policy?: string
@@ -59,7 +59,7 @@ export const answerOfJsonBytes = (text: Buffer): Answer => answerOfType(JSON_CON
 export const NO_STORE = { 'cache-control': 'no-store' } as const
 
 /** Response with an event stream (WHATWG HTML, 9.2). No cache stores it, and no proxy buffers or compresses it. */
-export const eventStream = (stream: NonNullable<Answer['stream']>): Answer => ({
+export const eventStreamAnswer = (stream: NonNullable<Answer['stream']>): Answer => ({
   status: 200,
   stream,
   content: { type: 'text/event-stream', text: '' },
@@ -74,10 +74,13 @@ export function withEntityTag(answer: Answer): Answer {
   return { ...answer, headers: { ...headers, etag } }
 }
 
-/** Longest list of entity tags that is read, characters. A longer one counts as absent. */
+/** Maximum length of a list of entity tags, characters. A longer list counts as absent. */
 const MAX_LIST_CHARS = 512
 
-/** A 304 response without content where `If-None-Match` has the response's tag (RFC 9110, 13.1.2 and 15.4.5). */
+/**
+ * Replaces a response by a 304 without content where `If-None-Match` has the response's tag (RFC 9110, 13.1.2 and
+ * 15.4.5).
+ */
 export function notModifiedIfMatching(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const etag = answer.headers?.etag
   if (ifNoneMatch === undefined || ifNoneMatch.length > MAX_LIST_CHARS || etag === undefined)
@@ -85,7 +88,7 @@ export function notModifiedIfMatching(answer: Answer, ifNoneMatch: string | unde
   return matches(ifNoneMatch, etag) ? { ...answer, status: NOT_MODIFIED } : answer
 }
 
-/** Weak comparison with a list of tags, or with `*`. */
+/** True if a list of tags is `*`, or has the tag by weak comparison. */
 function matches(list: string, etag: string): boolean {
   if (list.trim() === '*') return true
   const hash = hashIn(etag)
@@ -93,10 +96,10 @@ function matches(list: string, etag: string): boolean {
 }
 
 /**
- * A tag of ours as proxies and clients send it back: strong or weak, with or without quotes, and with the suffixes that
- * compressing proxies add. Inside the quotes: `-gzip`, `-br` (Apache, Caddy), `--gzip` (Jetty), `;gz`, `;br` (LiteSpeed),
- * `-df`, `-ssl-df` (Netlify). After the quotes: `-gzip` (Apache 2.2). nginx, HAProxy and Cloudflare leave a weak tag as
- * it is. The hash has a fixed length, so no suffix can be a part of another tag's hash.
+ * Matches an entity tag of ours as proxies and clients send it back: strong or weak, with or without quotes, and with
+ * the suffixes that compressing proxies add. Inside the quotes: `-gzip`, `-br` (Apache, Caddy), `--gzip` (Jetty),
+ * `;gz`, `;br` (LiteSpeed), `-df`, `-ssl-df` (Netlify). After the quotes: `-gzip` (Apache 2.2). nginx, HAProxy and
+ * Cloudflare leave a weak tag unchanged. The hash has a fixed length, so no suffix can be a part of another tag's hash.
  */
 const TAG =
   /^\s*(?:W\/)?("?)([\w-]{27})(?:(?:--?|[;:])(?:gzip|gz|brotli|br|zstd|deflate|df|ssl)){0,2}\1(?:-gzip)?\s*$/i
@@ -105,7 +108,7 @@ const hashIn = (tag: string): string | undefined => TAG.exec(tag)?.[2]
 
 const NOT_MODIFIED = 304
 
-/** A response as it is sent, without the headers that depend on its request. */
+/** Status, headers and text of a response, without the headers that depend on its request. */
 export interface HttpMessage extends Pick<Answer, 'status' | 'stream'> {
   /** Names and values in alternation. */
   headers: readonly string[]
@@ -115,8 +118,8 @@ export interface HttpMessage extends Pick<Answer, 'status' | 'stream'> {
 }
 
 /**
- * `Cache-Control` of a response without one of its own. Without the header a cache may store even a 404, and serve it by
- * its own rules (RFC 9111, 4.2.2).
+ * `Cache-Control` of a response that sets none. Without the header a cache may store even a 404 for a time of its own
+ * choice (RFC 9111, 4.2.2).
  */
 const DEFAULT_CACHE_CONTROL = 'no-cache'
 
@@ -138,12 +141,18 @@ export function toHttpMessage({
   return { status, stream, headers, text, bytes }
 }
 
-/** Longest body of a refused request that is read to its end, bytes. It keeps the connection of a proxy open. */
+/**
+ * Maximum length of a refused request's body that is read to its end, bytes. Reading to the end keeps a proxy's
+ * connection open.
+ */
 const MAX_DRAINED_BYTES = 128 * 1024
-/** Time for the last response to reach a client that still sends, before its unread bytes reset the connection. */
+/**
+ * Time to wait before a connection with an unread body is closed. Closing at once would reset the connection before the
+ * client has read the response.
+ */
 const LINGER_MS = 5_000
 
-/** True if a body did not arrive in time, or reading the rest of a refused one would take long. */
+/** True if a body did not arrive in time, or if reading the rest of a refused request's body would take long. */
 const isBodyAbandoned = (status: number, { complete, headers }: IncomingMessage): boolean =>
   !complete &&
   (status === 408 ||
@@ -152,8 +161,8 @@ const isBodyAbandoned = (status: number, { complete, headers }: IncomingMessage)
         Number(headers['content-length'] ?? 0) > MAX_DRAINED_BYTES)))
 
 /**
- * Sends a message in one write, unless the socket is closed or a response was sent before. It is the last of its connection
- * where the rest of the request's body stays unread.
+ * Sends a message in one write, unless the socket is closed or a response was sent before. If the rest of the request's
+ * body stays unread, the connection is closed afterwards.
  * @param extraHeaders further headers of this response: names and values in alternation
  */
 export function sendResponse(
@@ -174,7 +183,7 @@ export function sendResponse(
 
 const CLOSE = ['connection', 'close']
 
-/** Ends a response late, because the end closes its connection. */
+/** Ends a response after `LINGER_MS`. The end closes the connection. */
 function endLate(res: ServerResponse, text: string | Buffer): void {
   // the response to a HEAD has nothing to write
   res.flushHeaders()

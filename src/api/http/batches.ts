@@ -5,7 +5,7 @@ import { type AnswerVersions, readAnswerVersions } from '../../db/journal/head.j
 import {
   findNamesOfAddresses,
   findWalletsByNames,
-  findWalletsByTypes,
+  findClusterWalletsOfTypes,
   readNameAvailability,
 } from '../../db/registry/lookups.js'
 import { findJournalledTxs } from '../../db/transactions/bids.js'
@@ -16,12 +16,12 @@ import type { Network } from '../../registry/primitives/network.js'
 /** Maximum look-ups per statement. More look-ups save nothing, and delay the first look-ups of the statement. */
 const MAX_TOGETHER = 64
 
-/** The next statement starts when the last one has ended, or after this time. */
+/** Time after which the next statement starts even if the last statement is still running. */
 const PATIENCE_MS = 10
 
 /**
- * Time from the end of a statement of several look-ups to the next statement, so that more look-ups share the next one.
- * A client that sends one look-up after another does not wait.
+ * Time from the end of a statement of several look-ups to the next statement, so that more look-ups share the next
+ * statement. A client that sends one look-up after another does not wait.
  */
 const GATHER_MS = 1
 
@@ -43,7 +43,7 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
     walletOf: together((names: readonly FullName[]) => findWalletsByNames(pool, network, names)),
     /** A cluster's verified public wallet of a type: the wallet named `main`, else the oldest. */
     verifiedOf: together((wallets: readonly { cluster: string; stored: string }[]) =>
-      findWalletsByTypes(pool, network, wallets),
+      findClusterWalletsOfTypes(pool, network, wallets),
     ),
     availabilityOf: together((names: readonly string[]) =>
       readNameAvailability(pool, network, names),
@@ -52,14 +52,14 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
     journalled: together((hashes: readonly Buffer[]) => findJournalledTxs(pool, network, hashes)),
     /** Progress of a transaction, by its hash or signature. */
     progressOf: together((txs: readonly Buffer[]) => readTxProgress(pool, network, txs)),
-    /** Version of the public tables: two counters, of which a change of these tables raises one. */
+    /** Version of the public tables: two counters. Every change of the public tables raises one of the counters. */
     version: () => version(network),
   }
 }
 
 /**
- * Calls `begin` at the end of the current turn of the event loop if that is more than `GATHER_MS` away, as under a
- * flood: enough look-ups have come together then, and a further turn would delay them all. Otherwise a turn later.
+ * Calls `begin` one or two turns of the event loop later. If the current turn takes more than `GATHER_MS`, as under a
+ * flood, one turn is enough to gather look-ups, and a second turn would delay all of them.
  */
 function afterShortTurns(begin: () => void): void {
   const startMs = performance.now()

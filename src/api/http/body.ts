@@ -6,7 +6,7 @@ import { MAX_BULK_WALLET_ADDRESSES, z } from './schema.js'
 
 /** Size limit of a list, as in a bulk look-up. */
 const LIST_LIMIT_BYTES = 128 * 1024
-/** Size limit of an object. The rules of a community are the largest. */
+/** Size limit of an object. The rules of a community are the largest object. */
 const OBJECT_LIMIT_BYTES = 64 * 1024
 /** Size limit of the address list of `POST /v1/wallets`. */
 const BULK_LIMIT_BYTES = 8 * 1024 * 1024
@@ -21,12 +21,15 @@ export function bodyLimitBytes({ body, isBulk }: Route): number {
 export const bodyTooLargeError = (bytes: number) =>
   new ApiError('invalid_request', `The body is larger than ${bytes} bytes.`, { status: 413 })
 
-/** Maximum length of a request's body, bytes: the declared length; for a chunked body, the limit of its route. */
+/**
+ * Maximum length of a request's body, bytes: the declared length. For a chunked body it is the limit of the route.
+ * @param limit of the route, bytes
+ */
 export const announcedBodyBytes = ({ headers }: IncomingMessage, limit: number): number =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit
 
 /**
- * A request's body, parsed as JSON for any content type, unless its route takes text; undefined if it is empty.
+ * A request's body, parsed as JSON for any content type, unless its route takes text; undefined for an empty body.
  * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON; also the errors of `turn`
  */
 export async function parseRequestBody(
@@ -42,7 +45,10 @@ export async function parseRequestBody(
   return isBulk ? textsOf(bytes, turn) : parseJsonBody(bytes)
 }
 
-/** Pieces (chunks) that a body may arrive in: 256, and one more for every 32 bytes. Each takes as long as some hundred bytes. */
+/**
+ * Maximum number of pieces (chunks) of a body: 256, and one more for every 32 bytes. A piece takes as much processor
+ * time as some hundred bytes.
+ */
 const MAX_SMALL_PIECES = 256
 const BYTES_PER_PIECE = 32
 
@@ -89,11 +95,13 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   }
 }
 
-/** An element of a line-by-line list, bare or in quotes: short, without characters that JSON would interpret. */
+/**
+ * Matches an element of a line-by-line list, bare or in quotes: short, without characters that JSON would interpret.
+ */
 const TEXT = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
 
 /**
- * Reads an array of texts, or one text per line. Other requests run between its parts (`turn`).
+ * Reads an array of texts, or one text per line. Awaits `turn` between parts of the list, so that other requests run.
  * @throws ApiError invalid_request, too_many
  */
 async function textsOf(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<string[]> {

@@ -12,7 +12,7 @@ type Addressed = Pick<IncomingMessage, 'headers'> & {
 
 /** Client of a request, as reported by the trusted proxies before this process. */
 export interface Caller {
-  /** Address of the client, in the form by which rate limits count it. */
+  /** Address of the client, in the form under which rate limits count requests. */
   address: string
   /** Id of the request in the log and in the response. */
   id: string
@@ -22,7 +22,7 @@ export interface Caller {
 
 export function callerOfRequest(req: Addressed, isTrusted: IsTrusted): Caller {
   const { remoteAddress } = req.socket
-  // an id is accepted only from a trusted proxy: a client could make the log show two requests as one
+  // an id is accepted only from a trusted proxy, because a client could send the id of another request
   const isByProxy = remoteAddress !== undefined && isTrusted(remoteAddress, 0)
   const headers = isByProxy ? req.headers : {}
   return {
@@ -32,11 +32,11 @@ export function callerOfRequest(req: Addressed, isTrusted: IsTrusted): Caller {
   }
 }
 
-/** Ids in the forms that proxies generate: UUIDs, hex, base64, `host:port-number`. */
+/** Matches ids in the forms that proxies generate: UUIDs, hex, base64, `host:port-number`. */
 const REQUEST_ID = /^[\w.:@/+=-]{8,128}$/
 /**
- * Version, trace id, parent id and flags. Version ff and ids of zeros are invalid; versions after 00, which is 55
- * characters long, may have more fields.
+ * Matches a `traceparent` header: version, trace id, parent id and flags. Version ff and ids of zeros are invalid. A
+ * header of version 00 is 55 characters long; later versions may have more fields.
  */
 const TRACE_PARENT =
   /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|-)/
@@ -61,8 +61,9 @@ export function clientAddress(
 }
 
 /**
- * Hops reported by proxies, the nearest first: from `X-Forwarded-For`, else from `Forwarded` (RFC 7239). A request with
- * a longer list is refused (`checkRequestHeaders`), and its client is still the one that the end of the list names.
+ * Hops reported by proxies, the nearest first: from `X-Forwarded-For`, else from `Forwarded` (RFC 7239). Only the end
+ * of a long list is read. `checkRequestHeaders` refuses a request with a long list, but the request still counts for
+ * the client that the end of the list names.
  */
 function forwardedHops(headers: Addressed['headers']): string[] {
   const list = headers['x-forwarded-for']
@@ -85,7 +86,7 @@ function plainAddress(hop: string): string | null {
 
 /** Number of 16-bit groups of an IPv6 address. */
 const GROUPS = 8
-/** Number of groups of the prefix that one subscriber gets. */
+/** Number of groups in the prefix that a provider assigns to one subscriber. */
 const SUBSCRIBER_GROUPS = 4
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
@@ -98,7 +99,7 @@ export function rateLimitAddress(address = ''): string {
   return isIPv6(text) ? `${prefixOf(text)}::/64` : 'unknown'
 }
 
-/** The first 64 bits, normalized: URLs have exactly one spelling of an IPv6 address (WHATWG URL, 3.5). */
+/** The first 64 bits of an IPv6 address, normalized: a URL has exactly one spelling of an address (WHATWG URL, 3.5). */
 function prefixOf(text: string): string {
   const short = new URL(`http://[${text}]`).hostname.slice(1, -1)
   const groupsIn = (address: string) => address.split(':').filter(Boolean)

@@ -11,7 +11,7 @@ import type { WaitingCaller } from '../serving/patience.js'
 import { type BatchedLookups, createBatchedLookups } from './batches.js'
 import { createFreshnessReader, type Freshness } from './freshness.js'
 
-/** What the handlers on one network work with. */
+/** Dependencies and settings of the handlers of requests for one network. */
 export interface Context {
   network: Network
   pool: pg.Pool
@@ -19,21 +19,24 @@ export interface Context {
   lookups: Readonly<Record<Network, BatchedLookups>>
   /** Chains of all networks and families. */
   chains: readonly ChainPort[]
-  /** How far each network's tables are behind the chains. */
+  /** Reads by how much each network's tables lag behind the chains. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
   /**
-   * Queue of the network's signed changes. Each network has its own, because a change waits for the lock of its
-   * network's journal, and must not take a place of other work meanwhile.
+   * Queue of the network's signed changes. Each network has a separate queue, because a change waits for the lock of
+   * its network's journal, and must not block other work meanwhile.
    */
-  changes: FairQueue
+  changes: Readonly<Record<Network, FairQueue>>
   /** Rate limits of clients and wallets; null where there are none. */
   limits: LimitSettings | null
   auth: AuthSettings
   /** Key of page tokens, 32 bytes. */
   pageKey(): Promise<Buffer>
-  /** Waits for a later turn of the event loop, between parts of long work, so that other requests run. */
+  /**
+   * Waits for a later turn of the event loop. Long work calls this function between its parts, so that other requests
+   * run.
+   */
   turn: WaitForEventLoopTurn
-  /** Caller of a request, for changes and long polls; absent elsewhere. */
+  /** Caller of the request. Absent where a response is shared with other callers, and in deliveries. */
   caller?: WaitingCaller
   /** Deadline of a change; absent where no caller waits for it. */
   patience?: Deadline
@@ -52,8 +55,8 @@ interface AuthSettings {
 }
 
 /**
- * Signed changes of a network that run at once, and that may wait. Of three changes one holds the journal's lock and
- * two send their first statements. More would only take connections from reads.
+ * Maximum numbers of a network's signed changes that run at once, and that wait. Of three running changes one holds the
+ * journal's lock and two send their first statements. More would only take connections from reads.
  */
 const CHANGES = { atOnce: 3, waiting: 1_000 }
 
@@ -86,12 +89,9 @@ export function createRequestContexts({
     },
     pageKey: once(() => readPageTokenKey(pool)),
     turn: () => waitForEventLoopTurn(''),
+    changes: ofEachNetwork(() => new FairQueue(CHANGES)),
   }
-  return ofEachNetwork((network) => ({
-    ...shared,
-    network,
-    changes: new FairQueue(CHANGES),
-  }))
+  return ofEachNetwork((network) => ({ ...shared, network }))
 }
 
 const ofEachNetwork = <T>(make: (network: Network) => T): Record<Network, T> => ({
@@ -111,7 +111,7 @@ function once<T>(read: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Chains of the network, its hub first. */
+/** Chains of the network. The hub comes first. */
 export const chainsOfNetwork = ({
   chains,
   network,
@@ -120,6 +120,6 @@ export const chainsOfNetwork = ({
     .filter((chain) => chain.network === network)
     .sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))
 
-/** The network's EVM chains, its hub first. */
+/** EVM chains of the network. The hub comes first. */
 export const evmChainsOfNetwork = (context: Pick<Context, 'chains' | 'network'>): EvmChainPort[] =>
   chainsOfNetwork(context).filter(isEvmChainPort)

@@ -69,7 +69,10 @@ interface ErrorExtra {
   details?: readonly ErrorDetail[]
   names?: readonly string[]
   isValid?: false
-  /** HTTP status in place of the code's 400, for faults in how a request was sent. 422: wrong proof (tlog-witness). */
+  /**
+   * HTTP status in place of the status of the code. All but 422 are faults in how a request was sent; 422 is a wrong
+   * proof (tlog-witness).
+   */
   status?: 408 | 413 | 417 | 422 | 431
 }
 
@@ -105,7 +108,10 @@ const CHAIN_BUSY =
 const NODES_DISAGREE =
   'The nodes of a chain that is needed for this contradict each other now, so nothing was decided.'
 
-/** Converts any thrown value: outages become 503, a bridge without a quote 502, any other error (a bug) a bare 500. */
+/**
+ * Converts any thrown value: outages become 503, a bridge without a quote 502, any other error (a bug) a 500 without
+ * details.
+ */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const because = { cause: error }
@@ -113,7 +119,7 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('invalid_amount', error.message, {}, because)
   if (error instanceof BridgeError)
     return new ApiError('bridge_failure', 'The bridge can not quote now.', {}, because)
-  // without a cause, which would count as a failure: anybody could raise the alarm of errors
+  // no cause is set, because errors with a cause raise an alarm, and anybody could fill this queue
   if (error instanceof ChainBusyError) return new ApiError('unavailable', CHAIN_BUSY)
   if (error instanceof ChainUnavailableError)
     return new ApiError(

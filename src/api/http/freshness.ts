@@ -7,11 +7,11 @@ import type { Answer } from './answer.js'
 import { ApiError } from './errors.js'
 import { isoTimestamp } from './timestamps.js'
 
-/** How far a network's tables are behind the chains. */
+/** The lag of a network's tables behind the chains. */
 export interface Freshness {
   /**
-   * True during the first catch-up, and while the hub's head does not move. Names may then be taken on chain that are
-   * free in the tables.
+   * True during the first catch-up, and while the hub's head does not move. A name that is free in the tables may then
+   * be taken on chain.
    */
   isCatchingUp: boolean
   /** True if the tables are a mirror of another service's event feed. */
@@ -20,7 +20,7 @@ export interface Freshness {
   isEmptyMirror: boolean
   /** Seconds by which the tables lag behind the chains; null while they are current, or where the lag is unknown. */
   staleSeconds: number | null
-  /** True if the chains file names a hub, or the tables are a mirror's. */
+  /** True if the chains file names a hub, or the tables are a mirror. */
   isDeployed: boolean
   /**
    * The hub's block that the tables reflect, as the header `x-clusterd-as-of` shows it; null before the first block.
@@ -47,9 +47,12 @@ const UNKNOWN: Freshness = {
   isDeployed: true,
   asOf: null,
 }
-/** Lifetime of a cached freshness: the end and the beginning of a catch-up are noticed within this time. */
+/** Lifetime of a cached freshness. The start and the end of a catch-up are noticed within this time. */
 const SERVED_FOR_MS = 250
-/** Age from which a cached freshness is read anew, while requests still get the cached one and do not wait. */
+/**
+ * Age from which a cached freshness is read again. Until the read ends, requests still get the cached value and do not
+ * wait.
+ */
 const READ_AGAIN_AFTER_MS = 125
 
 /** Creates a reader of a network's freshness. One read runs at a time, and its result is cached for `SERVED_FOR_MS`. */
@@ -121,9 +124,9 @@ function asOf(network: Network, hub: HubState): string | null {
 }
 
 /**
- * Time of a confirmed block. For the newest finalized block it is the header's time. Otherwise it is counted back
- * from a newer header by the usual time between blocks, which gives a slightly earlier time at most. Null where no
- * header is known.
+ * Time of a confirmed block, ms. For the newest finalized block this is the header's time. For an older block, the
+ * usual time between blocks is subtracted from the time of a newer header; the result may be slightly too early. Null
+ * where no header is known.
  */
 function blockTimeMs(block: number, state: HubState['state']): number | null {
   if (!state) return null
@@ -134,8 +137,8 @@ function blockTimeMs(block: number, state: HubState['state']): number | null {
   return known.ms - Math.max(0, known.block - block) * (blockMs ?? 0)
 }
 
-/** How far the tables of a network lag behind its chains; `UNKNOWN` while the database does not answer. */
-export const knownFreshness = ({ freshness, network }: Fresh): Promise<Freshness> =>
+/** The lag of a network's tables behind its chains; `UNKNOWN` while the database does not answer. */
+export const freshnessOrUnknown = ({ freshness, network }: Fresh): Promise<Freshness> =>
   freshness[network]().catch(() => UNKNOWN)
 
 /**
@@ -152,11 +155,11 @@ export function requireNetworkDeployed({ isDeployed }: Freshness, network: Netwo
   )
 }
 
-/** True where the chains file has a hub of the network, or the tables are a mirror's. */
+/** True where the chains file has a hub of the network, or the tables are a mirror. */
 export const isNetworkDeployed = async (fresh: Fresh): Promise<boolean> =>
-  (await knownFreshness(fresh)).isDeployed
+  (await freshnessOrUnknown(fresh)).isDeployed
 
-/** Header of a look-up with the block that the response at least reflects. @returns names and values in alternation */
+/** Header of a look-up with the oldest block that the response can reflect. @returns names and values in alternation */
 export const asOfBlockHeader = ({ asOf }: Freshness): readonly string[] =>
   asOf === null ? [] : ['x-clusterd-as-of', asOf]
 
@@ -168,7 +171,10 @@ export async function requireCaughtUp({ freshness, network }: Fresh): Promise<vo
   refuseWhileCatchingUp(await freshness[network]())
 }
 
-/** As `requireCaughtUp`. @throws ApiError catching_up; unavailable where the database does not answer */
+/**
+ * Refuses a request if the tables were catching up when `fresh` was read.
+ * @throws ApiError catching_up; unavailable where the database does not answer
+ */
 export function refuseWhileCatchingUp(fresh: Freshness): void {
   requireKnown(fresh)
   if (!fresh.isCatchingUp) return
@@ -193,9 +199,9 @@ export function refuseOnEmptyMirror({ isEmptyMirror }: Freshness): void {
   if (isEmptyMirror) throw new ApiError('unavailable', 'This mirror has not copied its source yet.')
 }
 
-/** As `refuseOnEmptyMirror`, for a network that the request names elsewhere than in its query. */
-export const requireMirrored = async (fresh: Fresh): Promise<void> =>
-  refuseOnEmptyMirror(await knownFreshness(fresh))
+/** As `refuseOnEmptyMirror`, for a request that names its network in its path or body. */
+export const requireFilledMirror = async (fresh: Fresh): Promise<void> =>
+  refuseOnEmptyMirror(await freshnessOrUnknown(fresh))
 
 function requireKnown(fresh: Freshness): void {
   if (fresh !== UNKNOWN) return

@@ -16,7 +16,10 @@ export const PUBLIC_HEADERS: readonly string[] = Object.entries({
     'etag, retry-after, ratelimit, ratelimit-policy, x-request-id, x-clusterd-stale, x-clusterd-as-of, deprecation, link',
 }).flat()
 
-/** The public headers with another content security policy. A second policy header could only forbid more. */
+/**
+ * The public headers with a content security policy in place of the default one. A second policy header could only
+ * forbid more.
+ */
 export const headersWithPolicy = (policy: string): string[] =>
   PUBLIC_HEADERS.map((text, i) =>
     PUBLIC_HEADERS[i - 1] === 'content-security-policy' ? policy : text,
@@ -26,15 +29,15 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const OWN_HEADERS =
   'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key'
 
-/** Methods or header names, joined by commas (RFC 9110, 5.6.2). */
+/** Matches methods or header names, joined by commas (RFC 9110, 5.6.2). */
 const TOKENS = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
 
 const tokensIn = (text: string | undefined): string | null =>
   text !== undefined && TOKENS.test(text) ? text : null
 
 /**
- * Headers of the response to a CORS preflight. It allows all headers and methods that are requested, since pages add
- * headers of their own (tracing, idempotency). A list would protect nothing, because no cookie is read.
+ * Headers of the response to a CORS preflight. All requested headers and methods are allowed, since pages add headers
+ * of their own (tracing, idempotency). A list of allowed headers would protect nothing, because no cookie is read.
  */
 export function preflightHeaders(requestHeaders: IncomingHttpHeaders): string[] {
   const method = tokensIn(requestHeaders['access-control-request-method']) ?? 'GET'
@@ -50,13 +53,13 @@ export function preflightHeaders(requestHeaders: IncomingHttpHeaders): string[] 
     'access-control-request-method, access-control-request-headers',
     'content-length',
     '0',
-    // browsers keep the result by its max-age; no other cache may
+    // browsers cache the result for its max-age. Other caches must not
     'cache-control',
     'no-cache',
   ]
 }
 
-/** Response headers that clients act on, with their description and type in the OpenAPI documents. */
+/** Response headers that clients use, with their description and type in the OpenAPI documents. */
 export const RESPONSE_HEADERS = {
   ETag: ['Names what was answered, for `If-None-Match`', 'string'],
   Link: ['`<path>; rel="next"` while more follows', 'string'],

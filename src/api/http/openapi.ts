@@ -19,10 +19,10 @@ const ErrorSchema = namedObjectSchema('Error', {
 /** Errors that any route may return. */
 const COMMON: readonly ErrorCode[] = ['invalid_request', 'rate_limited', 'internal', 'unavailable']
 
-/** Statuses of a body that arrives too slowly, and of one that is too large. */
+/** Statuses of bodies that arrive too slowly, or are too large. */
 const BODY_STATUSES = [408, 413]
 
-/** Security schemes that carry a key. Either is enough. */
+/** Security schemes that carry a key. A request needs one of the two. */
 const KEYS = [{ bearer: [] }, { authKey: [] }]
 /** Security requirement by the route's authentication rule. With `optional` a request without a key is accepted. */
 const SECURITY = { required: KEYS, optional: [...KEYS, {}], none: undefined }
@@ -150,7 +150,7 @@ function operation(
   } as RouteConfig
 }
 
-/** True if JSON responses of a route carry an entity tag: responses that do not depend on a key. */
+/** True if JSON responses of a route carry an entity tag. Responses that depend on a key carry none. */
 const isTagged = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
 

@@ -45,7 +45,7 @@ export function wholeNumberParameter(query: RequestQuery, name: string): number 
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
-/** Number of items per page. */
+/** Default and maximum number of items per page. */
 export interface PageLimitBounds {
   default: number
   max: number

@@ -2,41 +2,45 @@ import { expect, it } from 'vitest'
 import { routes } from '../../../scripts/declaredRoutes.js'
 import { badRequestOf } from '../../../test/support/declaredRequests.js'
 import { okAnswer } from './answer.js'
-import { route } from './route.js'
+import { declareRoute } from './route.js'
 import { REQUEST_WITHOUT_KEY } from './sampleRequests.js'
 import { z } from './schema.js'
 
 const handle = async () => okAnswer(null)
-const plain = { costliest: {}, summary: '', responses: {}, handle }
+const plain = { costliestSample: {}, summary: '', responses: {}, handle }
 const body = z.object({ name: z.string() })
-const bad = { what: 'nothing', error: 'invalid_request' } as const
+const refusedSample = { what: 'nothing', error: 'invalid_request' } as const
 
 it('the type check requires the fields of a declaration', () => {
   const required = { ...plain, auth: 'required' } as const
-  const optional = { ...plain, auth: 'optional' } as const
+  const optional = { ...plain, auth: 'optional', refusedSample: null } as const
   const declared = [
-    route.get('/x', { ...plain, bad: null, cacheSource: 'journal' }),
-    route.get('/x', { ...optional, bad: null, privateTo: 'members' }),
-    route.post('/x', { ...plain, bad, body }),
-    route.post('/x', { ...required, bad: REQUEST_WITHOUT_KEY, privateTo: null }),
+    declareRoute.get('/x', { ...plain, refusedSample: null, cacheSource: 'journal' }),
+    declareRoute.get('/x', { ...optional, privateDataFor: 'members' }),
+    declareRoute.post('/x', { ...plain, refusedSample, body }),
+    declareRoute.post('/x', {
+      ...required,
+      refusedSample: REQUEST_WITHOUT_KEY,
+      privateDataFor: null,
+    }),
     // @ts-expect-error: no most expensive request
-    route.get('/x', { summary: '', responses: {}, handle, bad: null }),
-    // @ts-expect-error: a required key, and no privateTo
-    route.post('/x', { ...required, bad: REQUEST_WITHOUT_KEY }),
-    // @ts-expect-error: an optional key, and no privateTo
-    route.get('/x', { ...optional, bad: null }),
+    declareRoute.get('/x', { summary: '', responses: {}, handle, refusedSample: null }),
+    // @ts-expect-error: a required key, and no privateDataFor
+    declareRoute.post('/x', { ...required, refusedSample: REQUEST_WITHOUT_KEY }),
+    // @ts-expect-error: an optional key, and no privateDataFor
+    declareRoute.get('/x', optional),
     // @ts-expect-error: private data without a key
-    route.get('/x', { ...plain, bad: null, privateTo: 'caller' }),
+    declareRoute.get('/x', { ...plain, refusedSample: null, privateDataFor: 'caller' }),
     // @ts-expect-error: cached responses on a route with a key
-    route.get('/x', { ...optional, bad: null, privateTo: null, cacheSource: 'journal' }),
+    declareRoute.get('/x', { ...optional, privateDataFor: null, cacheSource: 'journal' }),
   ]
   for (const one of declared) expect(one.handle).toBe(handle)
 })
 
 it('a route with a body has a bad request', () => {
   const made = [
-    route.post('/x', { ...plain, body }),
-    route.post('/x', { ...plain, bad: null, body }),
+    declareRoute.post('/x', { ...plain, body }),
+    declareRoute.post('/x', { ...plain, refusedSample: null, body }),
   ]
   for (const one of made) expect(() => badRequestOf(one)).toThrow('declares no request')
 })

@@ -21,7 +21,7 @@ export interface Session extends StoredSession {
 
 /**
  * Whether a route uses the authentication key. `required`: 401 without a valid key. `optional`: an invalid key counts
- * as none. Responses of both depend on the key, and their headers say so to caches.
+ * as none. With either rule responses depend on the key, and their headers tell this to caches.
  */
 export type AuthRule = 'required' | 'optional' | undefined
 
@@ -41,7 +41,7 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
   isTestnet: boolean
   /** Body, checked against the route's schema. */
   body: Body
-  /** The caller's session, as the route's authentication rule promises it. */
+  /** The caller's session, of the type that the route's authentication rule gives. */
   session: SessionOf<Auth>
 }
 
@@ -56,7 +56,8 @@ export const MAX_LONG_POLL_MS = 30_000
 
 /**
  * Price of a route's requests, in units. A unit is the processor time of one name look-up. test/api/costs.test.ts
- * checks that no request takes more than three times its price. docs/use/limits.md lists the prices.
+ * checks that no request takes more than three times the processor time of its price. docs/use/limits.md lists the
+ * prices.
  */
 export interface RoutePrice {
   /** The price as docs/use/limits.md shows it, for n elements. */
@@ -66,10 +67,10 @@ export interface RoutePrice {
 }
 
 /**
- * Who sees private data in a response. `caller`: the wallet whose key is sent sees its own data. `members`: the
- * verified wallets of a cluster also see its private wallets. Null: nobody.
+ * Callers that see private data in a response. `caller`: a caller with a key sees data of its own wallet. `members`:
+ * verified wallets of a cluster also see the cluster's private wallets. Null: no caller.
  */
-type PrivateTo = 'caller' | 'members' | null
+type PrivateDataFor = 'caller' | 'members' | null
 
 /** Example of a request. */
 export interface RequestExample {
@@ -89,8 +90,8 @@ export interface Route {
   aliases?: readonly string[]
   summary: string
   description?: string
-  /** How the route differs from the interface document or adds to it, in sentences (docs/use/interface-v0.1.md). */
-  beyond?: string
+  /** Sentences about how the route differs from the interface document, or adds to it (docs/use/interface-v0.1.md). */
+  interfaceNotes?: string
   auth?: AuthRule
   /**
    * Path of the route that replaces this deprecated route. Responses carry `Deprecation` and a link to the successor.
@@ -112,23 +113,23 @@ export interface Route {
    */
   errors?: readonly ErrorCode[]
   /** The route's most expensive request. A test compares its processor time with its price. */
-  costliest: CostliestRequest
+  costliestSample: CostliestRequest
   /**
-   * A request that this route refuses. Needed where test/support/declaredRequests.ts can not make one from the route's
-   * schemas. Null for a route that refuses only what every route refuses.
+   * Sample of a request that the route refuses. Needed where test/support/declaredRequests.ts cannot derive a refused
+   * request from the route's schemas. Null for a route that has no refusals of its own.
    */
-  bad?: RefusedRequest | null
-  /** Who sees private data in the responses. A route without a key shows none. */
-  privateTo?: PrivateTo
+  refusedSample?: RefusedRequest | null
+  /** Callers that see private data in the responses. A route without a key returns no private data. */
+  privateDataFor?: PrivateDataFor
   /**
-   * Why each list in the responses is bounded, by the list's path. A reason begins with its kind: `page` (the list is
-   * paged), `asked` (as many elements as the request names), `rule` (a rule of the registry limits them) or `set up`
-   * (the operator's configuration does). Details follow a colon.
+   * The reason why each list in the responses is bounded, by the list's path. A reason begins with its kind: `page`
+   * (the list is paged), `asked` (as many elements as the request names), `rule` (a rule of the registry limits the
+   * list) or `set up` (the operator's configuration limits the list). Details follow a colon.
    */
-  bounds?: Readonly<Record<string, string>>
+  listBounds?: Readonly<Record<string, string>>
   /**
-   * Example of a request, where the schemas' examples do not give one. The local world (the test network on one
-   * machine) can answer the request.
+   * Example of a request, if the schemas' examples are not enough to make a request. The local world (the test network
+   * on one machine) can answer the request.
    */
   example?: RequestExample
   /** Price of a request; default: chosen by `priceOfRoute`. */
@@ -138,20 +139,20 @@ export interface Route {
    * key, because cached responses are shared.
    */
   cacheSource?: CacheSource
-  /** Responses carry the block that they reflect (`x-clusterd-as-of`). */
+  /** True if responses carry the block that they reflect (`x-clusterd-as-of`). */
   isLookup?: boolean
-  /** The query selects a network. Refused where that network is not deployed. */
+  /** True for a route whose query selects a network. A request for a network that is not deployed is refused. */
   isOfOneNetwork?: boolean
-  /** Refused on a mirror, which does not have the data. */
+  /** True for a route that is refused on a mirror, because a mirror does not have the data. */
   isNotOnMirror?: boolean
-  /** Responses are streams, open until one side ends them. */
+  /** Responses are streams, which stay open until the client or the server ends them. */
   isStream?: true
   /**
    * The body is a list of up to 8 MiB, as JSON or as lines. Its cost may exceed the bucket of the rate limit, and few
    * such requests run at once.
    */
   isBulk?: true
-  /** The body is a text of the route's own form, not JSON. */
+  /** The body is text in a format of the route, not JSON. */
   isText?: true
   /** Handles a request whose body fits the schema; `session` is never null where `auth` is `required`. */
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>
@@ -159,13 +160,13 @@ export interface Route {
 
 type Definition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
   Route,
-  'method' | 'path' | 'body' | 'auth' | 'privateTo' | 'cacheSource' | 'handle'
+  'method' | 'path' | 'body' | 'auth' | 'privateDataFor' | 'cacheSource' | 'handle'
 > & {
   auth?: Auth
   cacheSource?: Auth extends undefined ? CacheSource : never
   body?: Body
   handle(request: RouteRequest<z.output<Body>, Auth>, context: Context): Promise<Answer>
-} & (Auth extends undefined ? { privateTo?: never } : { privateTo: PrivateTo })
+} & (Auth extends undefined ? { privateDataFor?: never } : { privateDataFor: PrivateDataFor })
 
 const declaring =
   (method: Route['method']) =>
@@ -180,7 +181,8 @@ const declaring =
     handle: definition.handle as Route['handle'],
   })
 
-export const route = {
+/** Declares the route of a path. */
+export const declareRoute = {
   get: declaring('get'),
   post: declaring('post'),
   put: declaring('put'),

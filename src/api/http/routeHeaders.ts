@@ -11,17 +11,17 @@ const PRIVATE = { ...VARY, 'cache-control': 'private, no-store' } as const
 export const withCacheHeaders = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>
   rule ? { ...answer, headers: { ...answer.headers, ...(isPublic ? VARY : PRIVATE) } } : answer
 
-/** Date of v0.1's deprecation, as RFC 9745 asks for it: `@` and Unix seconds (a structured date of RFC 9651). */
+/** Date of v0.1's deprecation in the form of RFC 9745: `@` and Unix seconds (a structured date of RFC 9651). */
 const DEPRECATED_SINCE = `@${Date.UTC(2026, 10, 20) / 1_000}`
-/** Longer parameters are not filled into the successor's path: no name, address or hash is longer. */
+/** Maximum length of a parameter that is put into the successor's path. No name, address or hash is longer. */
 const MAX_PARAM_CHARS = 128
 /** Target of the `Link` header where the request does not have all parameters of the successor's path. */
 const DOCUMENT = '/openapi.json'
 
 /**
  * Adds the headers of a deprecated route: `Deprecation` (RFC 9745), and `Link` with the relation `successor-version`
- * (RFC 5829). The request's parameters are filled into the successor's path; where one is missing, the link goes to
- * the OpenAPI document.
+ * (RFC 5829). The request's parameters are filled into the successor's path. If a parameter is missing, the link goes
+ * to the OpenAPI document.
  */
 export function addDeprecationHeaders(
   { successor }: Pick<Route, 'successor'>,

@@ -1,8 +1,8 @@
 import type { ErrorCode } from './errors.js'
 
 /**
- * Data that the routes' declared requests refer to. For the most expensive requests it is as large as callers can
- * make it, on the testnet.
+ * Data that the routes' sample requests refer to. Tests of the most expensive requests use the largest data that
+ * callers can create, on the testnet.
  */
 export interface SampleData {
   /** Name of a cluster of 1,000 wallets that holds 1,001 names. */
@@ -15,7 +15,7 @@ export interface SampleData {
   clusterId: string
   /** A community whose rules list 1,000 addresses. */
   community: string
-  /** Wallet of a cluster other than `clusterId`, which sends requests with `as: 'other'`. */
+  /** Wallet of another cluster than `clusterId`. Sample requests with `as: 'other'` carry the key of this wallet. */
   other: string
   /** Call with which an ENS client looks up the wallet `other`. */
   ensCall(): string
@@ -68,7 +68,7 @@ export const REQUEST_WITHOUT_KEY: RefusedRequest = {
 export const makeSampleList = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
-/** Body that adds as many wallets as one change may. */
+/** Body that adds 100 wallets, the maximum of one change. */
 export const addMaxWalletsBody = ({ evmAddress, freshName }: SampleData) =>
   makeSampleList(100, () => ({ address: evmAddress(), name: freshName() }))
 
@@ -77,7 +77,7 @@ export const longestCommunityRules = ({ solanaAddress }: SampleData) => ({
   requirements: [{ kind: 'allowlist', addresses: makeSampleList(1_000, solanaAddress) }],
 })
 
-/** As many addresses as a bulk look-up may have. */
+/** Body with 1,000 addresses, the maximum of a bulk look-up. */
 export const addressesOfLargestLookup = ({ cosmosAddress }: SampleData) =>
   makeSampleList(1_000, cosmosAddress)
 

@@ -22,14 +22,14 @@ export const MAX_CHANGES_OF_REQUEST = 100
 export const namedObjectSchema = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
   z.object(shape).openapi(name)
 
-/** Responses of a route whose only response has status 200. A shape stands for an object with these fields. */
+/** Responses of a route whose only response has status 200. A shape is converted to an object schema. */
 export const okResponses = (description: string, schema: z.ZodType | z.ZodRawShape) => ({
   200: { description, schema: schema instanceof z.ZodType ? schema : z.object(schema) },
 })
 
 /**
  * Removes absent values from a body wherever its schema does not require them, at any depth.
- * @returns the value itself where there are none to remove
+ * @returns the same value where nothing was removed
  */
 export function removeAbsentValues(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
@@ -47,7 +47,7 @@ export function removeAbsentValues(schema: unknown, value: unknown): unknown {
     Array.isArray(value)
   )
     return value
-  // a body may have thousands of fields that the schema does not know: they are neither visited nor copied
+  // a body may have thousands of fields that the schema does not know. Such fields are neither visited nor copied
   const changed = knownFields(schema, value).flatMap(
     ({ key, part, field }): [string, unknown][] => {
       const kept = removeAbsentValues(part, field)
@@ -70,7 +70,8 @@ function mostOf(schema: z.ZodArray): number | undefined {
 }
 
 /**
- * The part of an unvalidated body that its schema knows. The price of the request depends on it.
+ * Refuses a body whose lists are too long, before the body is validated.
+ * @returns the part of the body that its schema knows, from which the price of the request is computed
  * @throws ApiError too_many for a list over its limit
  */
 export function requireListBounds(schema: unknown, value: unknown): unknown {

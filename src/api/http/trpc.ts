@@ -2,17 +2,17 @@ import { chargeForListItems } from '../limits/costs.js'
 import { type Answer, type HttpMessage, jsonAnswer, okAnswer } from './answer.js'
 import type { Context } from './context.js'
 import { ApiError, errorAnswer } from './errors.js'
-import { type Route, route } from './route.js'
+import { declareRoute, type Route } from './route.js'
 import { z } from './schema.js'
 
-/** Queries in the form of tRPC over HTTP: plain JSON in the parameter `input`, without a transformer and without batches. */
+/** Queries by tRPC over HTTP: plain JSON in the parameter `input`, without a transformer and without batches. */
 
-/** Path below which a procedure has its name. */
+/** Prefix of a procedure's path. The name of the procedure follows. */
 const PATH = '/v1/trpc/'
 /** Longest `input`, characters. */
 const MAX_INPUT = 1_000
 
-/** Codes of errors and their numbers of JSON-RPC, as tRPC has them, by HTTP status. */
+/** tRPC's error codes with their JSON-RPC numbers, by HTTP status. */
 const CODES: Readonly<Record<number, readonly [code: string, number: number]>> = {
   400: ['BAD_REQUEST', -32_600],
   404: ['NOT_FOUND', -32_004],
@@ -44,7 +44,7 @@ const ERRORS = Object.fromEntries(
 interface Procedure<Input extends z.ZodType>
   extends Pick<
     Route,
-    'summary' | 'description' | 'bounds' | 'cacheSource' | 'costliest' | 'price'
+    'summary' | 'description' | 'listBounds' | 'cacheSource' | 'costliestSample' | 'price'
   > {
   input: Input
   /** Example of the input. */
@@ -55,14 +55,14 @@ interface Procedure<Input extends z.ZodType>
 }
 
 /** Declares the route of a query. */
-export function procedure<Input extends z.ZodType>(
+export function declareProcedure<Input extends z.ZodType>(
   name: string,
   { input, example, data, run, ...declared }: Procedure<Input>,
 ): Route {
   const description = 'The input of the procedure as JSON, without a transformer'
-  return route.get(`${PATH}${name}`, {
+  return declareRoute.get(`${PATH}${name}`, {
     ...declared,
-    bad: { what: 'no input', error: 'invalid_request' },
+    refusedSample: { what: 'no input', error: 'invalid_request' },
     query: z.object({
       input: z.string().openapi({ description, example: JSON.stringify(example) }),
     }),
@@ -109,8 +109,8 @@ const rowsOf = (data: object | null): number =>
     .reduce((sum, list) => sum + list.length, 0)
 
 /**
- * True for a URL or a route below the path of procedures. Errors there have the form of tRPC, and pages may send
- * credentials, which are not read.
+ * True for a URL or a route below the path of procedures. Errors of procedures have the form of tRPC, and pages may
+ * send credentials, which are not read.
  */
 export const isTrpcUrl = (url: string): boolean => url.startsWith(PATH)
 
@@ -123,11 +123,14 @@ export function trpcErrorAnswer(error: ApiError, path: string): Answer {
 }
 
 /**
- * A message to a page, which may send credentials: browsers then show it only where it names the page's origin (Fetch,
- * 3.2.5). No cookie is read, so the page sees no more than any other.
- * @param origin of the page; undefined of other clients
+ * Allows a page to read a message whose request had credentials: browsers require that the message names the page's
+ * origin (Fetch, 3.2.5). No cookie is read, so the page gets the same data as any client.
+ * @param origin of the page; undefined for other clients
  */
-export function forCredentials(message: HttpMessage, origin: string | undefined): HttpMessage {
+export function withCredentialHeaders(
+  message: HttpMessage,
+  origin: string | undefined,
+): HttpMessage {
   const headers = message.headers.map((text, i) =>
     message.headers[i - 1] === 'access-control-allow-origin' ? (origin ?? text) : text,
   )

@@ -4,8 +4,8 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 
 /**
- * An address may make as many changes a day as this number of wallets: wallets cost nothing, and changes are stored
- * for ever.
+ * Maximum number of wallets whose daily changes one address may make. The limit exists because wallets cost nothing,
+ * and changes are stored for ever.
  */
 const WALLETS_OF_ADDRESS = 100
 
@@ -14,11 +14,11 @@ export interface ChangeLimits {
   changesPerMinute: number
   changesPerDay: number
   clustersPerDay: number
-  /** Names below communities that are registered without a payment. */
+  /** Maximum number of names below communities that are registered without a payment. */
   namesPerDay: number
 }
 
-/** Caller of a change, whose buckets the change is charged to. */
+/** Caller of a change, who determines the buckets that the change is charged to. */
 interface Changer {
   network: Network
   wallet: Buffer
@@ -28,7 +28,7 @@ interface Changer {
   address: string | null
 }
 
-/** The limits of a change: buckets that all processes share. None where nothing is limited. */
+/** The limits of a change: buckets that all processes share. Empty where nothing is limited. */
 export function limitsOfChange(limits: ChangeLimits | null, changer: Changer): ChangeLimit[] {
   if (!limits) return []
   const limitOf = (

@@ -7,7 +7,7 @@ const fixed = (units: number): RoutePrice => ({ text: String(units), of: () => u
 /** Price of a request that calls a chain, units. */
 export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
-/** Rows of a response for each unit that it costs in addition to its request. */
+/** Number of list elements of a response that cost one unit in addition to the request's price. */
 const ROWS_PER_UNIT = 75
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
@@ -19,7 +19,7 @@ const BULK_PRICE: RoutePrice = {
 }
 /** Price of a signed change of n elements, which takes a lock and commits. */
 const CHANGE_PRICE: RoutePrice = { text: '6 + n', of: (_query, body) => 6 + elements(body) }
-/** Units of a sign-in. They pay for the verification of the signature. */
+/** Units of a sign-in, for the verification of the signature. */
 export const SIGN_IN_COST = 10
 /** Further units of a smart wallet's sign-in, for each node that checks the signature. */
 export const SIGN_IN_NODE_COST = 5
@@ -31,16 +31,16 @@ export const SIGN_IN_PRICE: RoutePrice = {
 export const CHAIN_CALL_PRICE = fixed(CHAIN_CALL_COST)
 /** Price of look-ups with several statements. */
 export const SEVERAL_STATEMENTS_PRICE = fixed(2)
-/** Price of a page of a directory, whose matches are counted. */
+/** Price of a page of a directory. The matches of the whole directory are counted for each page. */
 export const DIRECTORY_PRICE = fixed(5)
-/** Price of a stream, which begins with a page of events. */
+/** Price of opening a stream, which begins with a page of events. */
 export const STREAM_PRICE = fixed(4)
 /** Price of an ENS look-up, whose response is signed. */
 export const ENS_PRICE = fixed(3)
 /** Price of an entry bundle of the feed's log (C2SP tlog-tiles): 256 entries are serialized for each request. */
 export const LOG_BUNDLE_PRICE = fixed(3)
 /** Price of a checkpoint that a witness signs: two signatures, and a lock. */
-export const SIGNED_CHECKPOINT_PRICE = fixed(6)
+export const WITNESS_SIGNATURE_PRICE = fixed(6)
 /** Price of a quote that builds one transaction per name. */
 export const QUOTE_PER_NAME_PRICE: RoutePrice = {
   text: '5 + n',
@@ -63,7 +63,7 @@ export function priceOfRoute({ price, method, auth, body }: Route): RoutePrice {
   return body ? BULK_PRICE : LOOK_UP_PRICE
 }
 
-/** Charges a response for the rows that it was made of, whose number does not follow from the request. */
+/** Charges a response for the list elements that were read. Their number does not follow from the request. */
 export const chargeForListItems = (answer: Answer, count: number): Answer => ({
   ...answer,
   unspent: -count / ROWS_PER_UNIT,

@@ -17,10 +17,10 @@ export interface LimitSettings extends ChangeLimits {
   keysPerDay: number
 }
 
-/** Cache of API keys: how many, and how long each look-up is valid. */
+/** Size of the cache of API keys, and lifetime of a cached look-up. */
 const MAX_KEYS = 10_000
 const KEY_REMEMBERED_MS = 30_000
-/** Time limit for the look-up of an API key, ms. After it the request continues with the previous result. */
+/** Time limit for the look-up of an API key, ms. Afterwards the request continues with the previous result. */
 const KEY_LIMIT_MS = 300
 
 export type RateLimitGate = ReturnType<typeof createRateLimitGate>
@@ -38,19 +38,21 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     fetchMethod: (_id, _stale, { context: hash }) => findApiKeyRate(pool, hash),
   })
 
-  /** Meter of a request's address, regardless of its API key. @param prefix of a bucket for another purpose */
+  /**
+   * Meter of a request's address, regardless of its API key. @param prefix of the bucket's name, for a separate limit
+   */
   const ofAddress = ({ address }: HttpExchange, prefix = ''): RequestMeter =>
     new RequestMeter(buckets, [
       { kind: 'address', bucket: prefix + address, rate: settings.address },
     ])
 
-  /** The API key of an id. Without a result in time, the previous result counts. */
+  /** The API key of an id. If the look-up takes too long, the previous result is returned. */
   const findKey = async (id: string, hash: Buffer, client: HttpExchange) => {
     const known = keys.get(id)
     if (known) return known
     const previous = keys.peek(id, { allowStale: true })
     try {
-      // an address looks keys up in the database at most as often as it may send requests
+      // limits an address's look-ups of keys in the database to its rate of requests
       ofAddress(client, 'keys looked up for ').spend(1)
     } catch {
       return previous

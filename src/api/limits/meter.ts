@@ -9,26 +9,29 @@ import {
 import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 
-/** Number of buckets to keep. A bucket that drops out counts as full again. */
+/** Maximum number of cached buckets. A bucket that is evicted counts as full. */
 const MAX_BUCKETS = 100_000
 
-/** Buckets of a process by their names: the time (ms of the process's clock) at which each is full again. */
+/**
+ * Buckets of a process by their names. Each value is the time at which the bucket is full again, ms of the process's
+ * clock.
+ */
 type LocalBuckets = ReturnType<typeof createLocalBuckets>
 
 export const createLocalBuckets = () =>
   new LRUCache<string, number>({ maxSize: MAX_BUCKETS, sizeCalculation: () => 1 })
 
-/** Counts what a client's requests cost, in its buckets. Without quotas nothing is limited. */
+/** Charges the cost of a client's requests to the client's buckets. Without quotas nothing is limited. */
 export class RequestMeter {
   readonly #buckets: LocalBuckets
-  readonly quotas: readonly BucketQuota[]
-  /** True if the operator gave the client limits of its own. */
-  readonly isRaised: boolean
 
-  constructor(buckets: LocalBuckets, quotas: readonly BucketQuota[], isRaised = false) {
+  /** @param isRaised true if the operator gave the client separate limits */
+  constructor(
+    buckets: LocalBuckets,
+    readonly quotas: readonly BucketQuota[],
+    readonly isRaised = false,
+  ) {
     this.#buckets = buckets
-    this.quotas = quotas
-    this.isRaised = isRaised
   }
 
   /** Withdraws units from all buckets, or from none. @throws ApiError rate_limited */
@@ -44,7 +47,7 @@ export class RequestMeter {
     for (let i = 0; i < fullMs.length; i++) this.#buckets.set(this.quotas[i]!.bucket, fullMs[i]!)
   }
 
-  /** Charges units whatever the buckets hold, which may go into debt. Gives negative units back. */
+  /** Charges units even if the buckets do not hold them: a bucket may go into debt. Negative units are given back. */
   owe(units: number): void {
     if (units === 0) return
     const nowMs = performance.now()
@@ -59,7 +62,7 @@ export class RequestMeter {
     if (this.quotas.length === 0) return []
     const nowMs = performance.now()
     const states = this.quotas.map(({ kind, bucket, rate }) => {
-      const fullMs = this.#buckets.get(bucket) ?? 0
+      const fullMs = this.#buckets.peek(bucket) ?? 0
       return stateHeader(kind, availableUnits(rate, fullMs, nowMs), fullMs - nowMs)
     })
     const policies = this.quotas.map(policyHeader)
@@ -72,15 +75,19 @@ export const UNLIMITED_METER = new RequestMeter(createLocalBuckets(), [])
 
 const seconds = (ms: number): number => Math.ceil(ms / 1_000)
 
-/** `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-10: `q` units per `w` seconds. */
+/** Value of the header `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10): `q` units per `w` seconds. */
 const policyHeader = ({ kind, rate }: Pick<BucketQuota, 'kind' | 'rate'>): string =>
   `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(refillMs(rate.burst, rate)))}`
 
-/** `RateLimit` of the same draft: `r` units are left, and the bucket is full in `t` seconds. */
+/** Value of the header `RateLimit` (same draft): `r` units are left, and the bucket is full in `t` seconds. */
 const stateHeader = (kind: string, left: number, fullInMs: number): string =>
   `"${kind}";r=${left};t=${Math.max(0, seconds(fullInMs))}`
 
-/** The error of a limit that is reached. @param rate of a bucket in the database, which the meter's headers leave out */
+/**
+ * The error of a limit that is reached.
+ * @param rate of a bucket in the database, whose state the headers then show; undefined for a local bucket, whose state
+ * `fields` shows
+ */
 export function rateLimitedError(kind: string, waitMs: number, rate?: BucketRate): ApiError {
   const retryAfter = String(Math.max(1, seconds(waitMs)))
   const headers: Answer['headers'] = {

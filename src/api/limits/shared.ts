@@ -16,7 +16,7 @@ export const sharedLimitError = ({ quota: { kind, rate }, waitMs }: EmptyBucket)
   rateLimitedError(kind, waitMs, rate)
 
 /**
- * Counts a request in the database, for all processes. Without quotas nothing is limited.
+ * Charges a request to buckets in the database, which all processes share. Without quotas nothing is limited.
  * @param kind name of the limit, which has a bucket for each of the client's quotas
  * @throws ApiError rate_limited
  */

@@ -5,10 +5,10 @@ import { decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { isoTimestamp } from '../http/timestamps.js'
-import { ownedBelowCommunity } from './owners.js'
+import { communityNameRecord } from './owners.js'
 
 /**
- * Describes the names that somebody holds, and leaves others out.
+ * Describes the names that somebody holds. Names without a holder are left out.
  * @param community of names below a community, null for names of clusters
  * @param names without the community
  */
@@ -32,11 +32,12 @@ export async function describeNames(
     updatedBy: addressText(one.updatedBy),
     expiresAt: null,
     isTestnet: context.network === 'testnet',
-    chainIds: (cluster && chainIds.get(cluster)) ?? chainIdsOf(context, owner ? [owner] : []),
+    chainIds:
+      (cluster && chainIds.get(cluster)) ?? chainIdsOfAddresses(context, owner ? [owner] : []),
   }))
 }
 
-/** Text of a stored address, empty where it is private. */
+/** Text of a stored address; empty for null, which stands for a private wallet. */
 export const addressText = (stored: Buffer | null): string =>
   stored ? decodeWallet(stored).text : ''
 
@@ -56,7 +57,7 @@ async function ofCommunity(context: Context, community: string, names: readonly 
   const { pool, network } = context
   const records = await findCommunityNameRecords(pool, network, community, names)
   return records.map((record) => ({
-    ...ownedBelowCommunity(context, record),
+    ...communityNameRecord(context, record),
     owner: record.address,
     cluster: record.cluster,
   }))
@@ -66,18 +67,18 @@ async function ofCommunity(context: Context, community: string, names: readonly 
 export async function chainIdsOfClusters(context: Context, clusters: readonly number[]) {
   const wallets = await findWalletOfEachChain(context.pool, context.network, clusters)
   return new Map(
-    [...wallets].map(([cluster, addresses]) => [cluster, chainIdsOf(context, addresses)]),
+    [...wallets].map(([cluster, addresses]) => [cluster, chainIdsOfAddresses(context, addresses)]),
   )
 }
 
-/** Part of an address type that is not the chain: the script of Bitcoin, the format of XRPL. */
+/** Matches the part of an address type that is not the chain: the script of Bitcoin, the format of XRPL. */
 const FORMAT = /-(?:p2\w+|classic)$/
 
 /**
  * Chains of stored addresses, without repetition: the EIP-155 id of the hub for EVM addresses, else the chain's name,
  * such as `solana` or `bitcoin`.
  */
-export function chainIdsOf(context: Context, addresses: readonly Buffer[]): string[] {
+export function chainIdsOfAddresses(context: Context, addresses: readonly Buffer[]): string[] {
   const [hub] = chainsOfNetwork(context)
   const ids = addresses.map((address) => {
     const { type } = decodeWallet(address)

@@ -45,14 +45,14 @@ export const UNAVAILABLE_REASONS = [
   'invalid_name',
 ] as const satisfies readonly NameAvailability[]
 
-/** A name's availability as responses show it. A name with a pending payment is not available. */
+/** JSON of a name's availability. A name with a pending payment is not available. */
 export const availabilityAnswer = (name: string, availability: NameAvailability) => ({
   name,
   isAvailable: availability === 'free',
   ...((availability === 'pending' || availability === 'invalid_name') && { reason: availability }),
 })
 
-/** Availability of texts, in order. @throws ApiError catching_up */
+/** Availability of texts as names, in the order of the texts. @throws ApiError catching_up */
 export async function availabilityOfTexts(
   context: Context,
   inputs: readonly string[],
@@ -64,7 +64,7 @@ export async function availabilityOfTexts(
   return names.map((name) => (name === null ? 'invalid_name' : availability[next++]!))
 }
 
-/** Availability of names, in order. @throws ApiError catching_up */
+/** Availability of names, in the order of the names. @throws ApiError catching_up */
 export async function availabilityOfNames(
   context: Context,
   names: readonly string[],

@@ -20,11 +20,11 @@ import { timestampToMillisecond } from '../http/timestamps.js'
 export const OWNED_NAMES_PAGE_SIZE = 1_000
 
 /**
- * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what
- * was paid for it in ETH, else 0.
+ * Names of an address, oldest first, followed by the address's names below communities. The amount of a community name
+ * is its price paid in ETH, else 0.
  * @param page `after`: name of the last record of the previous page, undefined for the first page; `limit`: number of
  * names
- * @param viewer the caller's wallet: its own names are read where it is private, too
+ * @param viewer the caller's wallet, whose own names are returned even if the wallet is private
  * @returns `next`: the `after` of the next page, null at the end
  * @throws ApiError invalid_page for a name that nobody has
  */
@@ -80,11 +80,11 @@ async function ownedAfter(
   if (names.length === limit) return names
   const rest = { after: isBelow ? after : 0, limit: limit - names.length }
   const below = await findOwnedCommunityNames(pool, network, address, rest)
-  return [...names, ...below.map((name) => ownedBelowCommunity(context, name))]
+  return [...names, ...below.map((name) => communityNameRecord(context, name))]
 }
 
-/** A name below a community, with what was paid for it in ETH. */
-export const ownedBelowCommunity = (
+/** A record of a name below a community. The amount is the price paid in ETH, else 0. */
+export const communityNameRecord = (
   context: Context,
   { community, name, paid, atMs, by, clusterId }: OwnedCommunityName,
 ) => ({

@@ -31,7 +31,8 @@ export type WithReferral<Quote> = Quote & { referral: Buffer | null }
 
 /**
  * Transaction data for registering names from a chain.
- * @param family whose chains the route serves; its chain's `quote` gives the result
+ * @param family chain family that the route serves
+ * @returns the quote of the requested chain
  * @throws ApiError unsupported_network, watch_only, too_many, unsupported_address, invalid_sender, invalid_name,
  * invalid_request (repeated names, malformed referrer), invalid_amount, names_unavailable
  * @throws BridgeError, ChainUnavailableError as the chain's `quote`
@@ -58,8 +59,9 @@ export async function quoteRegistrationOnChain(
 }
 
 /**
- * The registration that a request asks a chain to quote. Checks what does not depend on the chain; the chain's `quote`
- * checks the rest.
+ * Validates the fields of a quote request that do not depend on the chain. The chain's `quote` validates the other
+ * fields.
+ * @returns the registration to quote
  */
 async function registrationOf(
   context: Context,
@@ -84,7 +86,7 @@ async function registrationOf(
   }
 }
 
-/** The chain that a quote request names, out of the chains of a family. @throws ApiError unsupported_network */
+/** The chain of a family that a quote request names. @throws ApiError unsupported_network */
 function enabled(
   { chains }: Context,
   { network: networkLabel, isTestnet }: QuoteRequest,
@@ -104,10 +106,10 @@ function enabled(
   )
 }
 
-/** Characters of an unknown label that an error repeats. */
+/** Maximum number of characters of an unknown label that an error repeats. */
 const LONGEST_LABEL = 20
 
-/** Text that lists the chains on which names can be registered, by the route that quotes them. */
+/** Text that lists the chains on which names can be registered, grouped by the route of their quotes. */
 function enabledText(chains: readonly ChainPort[]): string {
   const open = chains.filter(({ isWatchOnly }) => !isWatchOnly)
   const families = [...new Set(open.map(({ family }) => family))]

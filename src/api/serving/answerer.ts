@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
-import type { FailedRequests } from '../../ops/failedRequests.js'
-import { oncePer } from '../../ops/oncePer.js'
+import type { FailedRequestCounter } from '../../ops/failedRequests.js'
+import { createThrottle } from '../../ops/throttle.js'
 import { type HttpMessage, sendResponse } from '../http/answer.js'
 import type { ApiError } from '../http/errors.js'
 import type { HttpExchange } from './exchange.js'
 
-/** Time in which one of equal faults is logged, ms. The metrics count all of them. */
+/** Time window in which equal faults are logged once, ms. The metrics count all faults. */
 const FAULT_WINDOW_MS = 5_000
 
 /**
@@ -21,10 +21,13 @@ export type ResponseSender = (
 
 export interface ResponseSenderDeps {
   log: Logger
-  /** Receives an error of our own code that led to a response of status 500, with a description of the request. */
+  /**
+   * Receives an error of our own code that led to a response of status 500.
+   * @param about id, trace, method and route of the request
+   */
   onOwnError?: (error: unknown, about: object) => void
   /** Counts requests that the service failed to serve. */
-  failed?: Pick<FailedRequests, 'count'>
+  failed?: Pick<FailedRequestCounter, 'count'>
   metrics?: {
     requests: {
       observe(labels: { method: string; route: string; status: string }, seconds: number): void
@@ -39,16 +42,17 @@ export function createResponseSender({
   onOwnError,
   failed,
 }: ResponseSenderDeps): ResponseSender {
-  const isNews = oncePer(FAULT_WINDOW_MS)
+  const isNews = createThrottle(FAULT_WINDOW_MS)
   return ({ req, res, id, trace, route, startedMs }, message, fields, error) => {
     sendResponse(res, message, ['x-request-id', id, ...fields])
     const ms = performance.now() - startedMs
     const { status } = message
-    // one of the 34 methods that Node's parser accepts
+    // Node's parser accepts only 34 methods, so this label has few values
     const method = req.method ?? ''
     metrics?.requests.observe({ method, route, status: String(status) }, ms / 1_000)
     if (error?.limit) metrics?.limited?.inc({ route, limit: error.limit })
-    // a response like "too many requests wait" has no cause: callers can provoke it, and must not raise the alarm
+    // an error such as "too many requests wait" has no cause: callers can provoke the error, and must not raise the
+    // alarm
     failed?.count({ method, route }, status >= 500 ? error?.cause : undefined)
     const request = { id, trace, method, route }
     const cause = error?.cause ?? error

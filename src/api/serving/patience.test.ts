@@ -5,7 +5,7 @@ import { getHeapSpaceStatistics } from 'node:v8'
 import { expect, it } from 'vitest'
 import { UNLIMITED_METER } from '../limits/meter.js'
 import type { HttpExchange } from './exchange.js'
-import { CALLER_LEFT, WaitingCaller } from './patience.js'
+import { CALLER_LEFT_ERROR, WaitingCaller } from './patience.js'
 
 const REQUESTS = 50_000
 /** Elements of eight bytes that each request holds. */
@@ -84,5 +84,5 @@ it('gives no turn to work of a caller who has left', async () => {
   const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
   await caller.turn()
   res.closed = true
-  await expect(caller.turn()).rejects.toBe(CALLER_LEFT)
+  await expect(caller.turn()).rejects.toBe(CALLER_LEFT_ERROR)
 })

@@ -11,15 +11,18 @@ export const requestTimeoutError = () => {
   return new ApiError('unavailable', 'This took too long.', {}, { cause })
 }
 
-/** The caller has disconnected. Nobody gets the response, and it is no failure of the service. */
-export const CALLER_LEFT = new ApiError('unavailable', 'The caller has left.')
+/** Error of a request whose caller has disconnected. No response is sent, and the error is not counted as a failure. */
+export const CALLER_LEFT_ERROR = new ApiError('unavailable', 'The caller has left.')
 
-/** Time for the response after a long poll or stream has ended. A connection without a byte for longer is closed. */
+/**
+ * Time for sending the response after a long poll or stream has ended. A connection is closed after this time without a
+ * byte.
+ */
 const ANSWER_MS = 15_000
 
 /**
- * The caller that waits for the response of a request. A class: an object literal with a getter would have a hidden
- * class of its own for each request, which keeps the whole request in memory until a full garbage collection.
+ * The caller that waits for the response of a request. This is a class because V8 gives each object literal with a
+ * getter a hidden class, which keeps the whole request in memory until a full garbage collection.
  */
 export class WaitingCaller {
   readonly #exchange: HttpExchange
@@ -43,14 +46,17 @@ export class WaitingCaller {
     return String(this.#exchange.req.headers['last-event-id'] ?? '') || undefined
   }
 
-  /** Waits for a later turn of the event loop. @throws `CALLER_LEFT` once nobody waits for the response */
+  /** Waits for a later turn of the event loop. @throws `CALLER_LEFT_ERROR` once nobody waits for the response */
   turn(): Promise<void> {
     return waitForEventLoopTurn(this.address, () => {
-      if (this.hasLeft()) throw CALLER_LEFT
+      if (this.hasLeft()) throw CALLER_LEFT_ERROR
     })
   }
 
-  /** Deadline of a request: some time after it began, or when the caller disconnects. */
+  /**
+   * Deadline of a request. Its signal fires at the time limit, counted from the request's start, or when the caller
+   * disconnects.
+   */
   deadline(limitMs: number): Deadline {
     const { startedMs } = this.#exchange
     const leftMs = () => startedMs + limitMs - performance.now()
@@ -58,15 +64,18 @@ export class WaitingCaller {
     const timer = setTimeout(() => ended.abort(requestTimeoutError()), leftMs())
     this.whenGone(() => {
       clearTimeout(timer)
-      ended.abort(CALLER_LEFT)
+      ended.abort(CALLER_LEFT_ERROR)
     })
     return { leftMs, signal: ended.signal }
   }
 
-  /** Allows a long poll of `ms`. @returns signal that fires after that time, and when the caller disconnects */
+  /**
+   * Extends the deadline and the socket's timeout for a long poll of `ms`. @returns signal that fires after `ms`, and
+   * when the caller disconnects
+   */
   allowLongPoll(ms: number): AbortSignal {
     this.#extendDeadline(ms)
-    // the timeout holds for this response only: Node resets it before the next request
+    // the timeout holds for this response only: Node resets the timeout before the next request
     this.#exchange.req.socket.setTimeout(ms + ANSWER_MS)
     return this.deadline(ms).signal
   }
@@ -90,7 +99,8 @@ export class WaitingCaller {
       if (!isOver) act()
       isOver = true
     }
-    // a response that waits behind another of its connection emits nothing when the connection closes
+    // when the connection closes, a response that waits behind another response emits nothing, so the socket is also
+    // watched
     setMaxListeners(0, req.socket)
     for (const emitter of [req.socket, res]) emitter.once('close', end)
   }

@@ -7,14 +7,17 @@ import type { CacheSource } from '../http/route.js'
 
 /** Maximum bytes of all cached texts. */
 const MAX_TOTAL_BYTES = 8 * 1_024 * 1_024
-/** Bytes that a cached response counts at least, so that there are at most 8,192. */
+/** Minimum size at which a cached response counts, bytes. It bounds the cache to 8,192 responses. */
 const LEAST_BYTES = 1_024
-/** Limits of a cached response: characters of its request, and bytes of its text, such as ten events of the feed. */
+/**
+ * Size limits of a cached response: characters of its request, and bytes of its text. 8,192 bytes are about ten events
+ * of the feed.
+ */
 const MAX_KEY_CHARS = 256
 const MAX_BYTES = 8_192
 /**
- * Maximum age of a cached response, in case a change does not increase the journal's counters. `ttlResolution`: one
- * timer a second.
+ * Maximum age of a cached response, in case a change does not increase the journal's counters. `ttlResolution` limits
+ * lru-cache to one timer a second.
  */
 const KEPT_MS = { ttl: 60_000, ttlResolution: 1_000 }
 
@@ -22,7 +25,7 @@ const KEPT_MS = { ttl: 60_000, ttlResolution: 1_000 }
 export interface CachedResponse {
   answer: Answer
   message: HttpMessage
-  /** Units that a request costs that gets this response. */
+  /** Units to charge a request that gets this response. */
   cost: number
 }
 
@@ -39,10 +42,10 @@ function cacheKeyOf(
   return body === undefined ? `${method} ${url}` : `${method} ${url} ${body.toString('latin1')}`
 }
 
-/** Place of a response in the cache. */
+/** Key and version under which a response is cached, with the cached response itself if there is one. */
 interface CachePlace {
   key: string
-  /** Version of the data that the response depends on; null where it was not read. */
+  /** Version of the data that the response depends on; null where no version was read. */
   version: string | null
   response: CachedResponse | null
 }
@@ -54,15 +57,15 @@ interface CachePlace {
  */
 export function createResponseCache(batches: Readonly<Record<Network, BatchedLookups>>) {
   const entries = new LRUCache<string, CachedResponse & { version: string | null }>({
-    // no `max`: lru-cache would allocate room for all entries at once
+    // `max` is not set, because lru-cache would then allocate room for all entries at once
     maxSize: MAX_TOTAL_BYTES,
     sizeCalculation: ({ message }) => Math.max(LEAST_BYTES, message.bytes),
     ...KEPT_MS,
   })
   return {
     /**
-     * The cached response to a request, if the data has not changed since. A first response does not wait for the
-     * version of the data.
+     * Finds the cached response of a request, if the data has not changed since the response was made. The first
+     * request for a key does not wait for the version of the data.
      * @returns null for a request whose response is not cached
      */
     async find(
@@ -81,8 +84,8 @@ export function createResponseCache(batches: Readonly<Record<Network, BatchedLoo
       return { key, version, response: entry.version === version ? entry : null }
     },
     /**
-     * Stores a response under the version that was read before it was made, so that a change in between outdates it.
-     * Transient responses and too large ones are not kept.
+     * Stores a response under the data version that was read before the response was made. A change of the data after
+     * that read outdates the response. Transient responses and responses that are too large are not stored.
      */
     set({ key, version }: CachePlace, made: CachedResponse): void {
       if (made.answer.isTransient || made.message.bytes > MAX_BYTES) entries.delete(key)

@@ -8,8 +8,8 @@ export interface RouteMatch {
 }
 
 /**
- * Creates the router. It finds the first route whose path matches, case-insensitively and with or without a slash at
- * the end; null where none matches, and for a path that can't be decoded.
+ * Creates the router. The router returns the first route whose path matches, case-insensitively and with or without a
+ * slash at the end; null where no route matches, and for a path that cannot be decoded.
  */
 export function createRouter(routes: readonly Route[]) {
   const table = routes.flatMap((route) =>
@@ -17,19 +17,21 @@ export function createRouter(routes: readonly Route[]) {
       route,
       method: route.method.toUpperCase(),
       pattern: patternOf(path),
+      names: [...path.matchAll(PARAMETER)].map(([, , name]) => name!),
     })),
   )
   return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): RouteMatch | null => {
     const routeMethod = method === 'HEAD' ? 'GET' : method
-    const [path] = url.split('?', 1)
-    for (const { method, pattern, route } of table) {
-      const pathMatch = method === routeMethod ? pattern.exec(path!) : null
+    const end = url.indexOf('?')
+    const path = end < 0 ? url : url.slice(0, end)
+    for (const { method, pattern, names, route } of table) {
+      const pathMatch = method === routeMethod ? pattern.exec(path) : null
       if (!pathMatch) continue
       const params: Record<string, string> = {}
-      for (const name in pathMatch.groups) {
-        const decoded = decodePathPart(pathMatch.groups[name]!)
+      for (let i = 0; i < names.length; i++) {
+        const decoded = decodePathPart(pathMatch[i + 1]!)
         if (decoded === null) return null
-        params[name] = decoded
+        params[names[i]!] = decoded
       }
       return { route, params }
     }
@@ -37,12 +39,14 @@ export function createRouter(routes: readonly Route[]) {
   }
 }
 
-/** Regular expression of a path in Express's form: `:name` matches one part, `*name` at the end matches one or more. */
+/** Parameter of a path in Express's form: `:name` matches one part, `*name` at the end matches one or more. */
+const PARAMETER = /([:*])(\w+)/g
+
+/** Regular expression of a path, with a group for each parameter. Named groups would take longer than the match. */
 function patternOf(path: string): RegExp {
   const pattern = path
     .replaceAll('.', '\\.')
-    .replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')
-    .replaceAll(/\*(\w+)/g, '(?<$1>.+?)')
+    .replaceAll(PARAMETER, (_, kind) => (kind === ':' ? '([^/]+)' : '(.+?)'))
   return new RegExp(`^${pattern}/?$`, 'i')
 }
 
@@ -50,8 +54,8 @@ const ORIGIN = /^https?:\/\/[^/?]*/i
 const PATH = /^\/[^?]*/
 
 /**
- * The URL of a request as path and query. A proxy may send it with its origin (RFC 9112, 3.2.2), and one that joins two
- * paths with doubled slashes.
+ * The URL of a request as path and query. A proxy may send the URL with its origin (RFC 9112, 3.2.2), or with doubled
+ * slashes where the proxy has joined two paths.
  */
 export function normalizeUrl(url: string): string {
   const local = url.startsWith('/') ? url : url.replace(ORIGIN, '')

@@ -25,7 +25,7 @@ import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import {
   asOfBlockHeader,
   type Freshness,
-  knownFreshness,
+  freshnessOrUnknown,
   refuseOnEmptyMirror,
   refuseOnMirror,
   refuseWhileCatchingUp,
@@ -36,25 +36,25 @@ import { parseQuery, type RequestQuery, selectsTestnet } from '../http/query.js'
 import type { Route } from '../http/route.js'
 import { addDeprecationHeaders, withCacheHeaders } from '../http/routeHeaders.js'
 import { requireListBounds, validateBody } from '../http/schema.js'
-import { forCredentials, isTrpcUrl, trpcErrorAnswer } from '../http/trpc.js'
+import { isTrpcUrl, trpcErrorAnswer, withCredentialHeaders } from '../http/trpc.js'
 import { priceOfRoute, requestBytesCost } from '../limits/costs.js'
 import type { RateLimitGate } from '../limits/gate.js'
 import { rateLimitedError, UNLIMITED_METER } from '../limits/meter.js'
 import type { ResponseSender } from './answerer.js'
 import type { HttpExchange } from './exchange.js'
-import { CALLER_LEFT, requestTimeoutError, WaitingCaller } from './patience.js'
+import { CALLER_LEFT_ERROR, requestTimeoutError, WaitingCaller } from './patience.js'
 import { type CachedResponse, createResponseCache } from './responseCache.js'
 
 /** Maximum bytes in memory of bodies of `POST /v1/wallets` (joins). */
 const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
-/** Retry-After of a join whose bytes find no room, or had to make room. */
+/** Retry-After of a join that was refused or ended because the memory for joins is full. */
 const JOIN_AGAIN_MS = 5_000
-/** Most bytes of memory for each byte of a join's body: a line of two characters becomes a string. */
+/** Maximum number of bytes of memory for each byte of a join's body: a line of two characters becomes a string. */
 const JOIN_GROWTH = 8
-/** Changes end this long before their request's deadline, so that no change is made after its 503. */
+/** Time from the end of a change's deadline to the deadline of its request, so that no change is made after the 503. */
 const CHANGE_MARGIN_MS = 1_000
 const URL_LIMIT_CHARS = 4_096
-/** Price of a look-up, units. Work of a costlier request waits in the queue of expensive work. */
+/** Price of a look-up, units. Work of a more expensive request waits in the queue of expensive work. */
 const CHEAP_UNITS = 1
 
 export interface RouteServerOptions {
@@ -116,18 +116,18 @@ class RouteExchange {
     if (!this.#isOpen) return
     this.#isOpen = false
     clearTimeout(this.#deadline)
-    // not counted as an error: anybody could raise the alarm of errors
-    if (error === CALLER_LEFT) return
+    // not counted as an error: anybody could raise the alarm for errors
+    if (error === CALLER_LEFT_ERROR) return
 
     const isFound = message.status < 400 || message.status === 404
     const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
     const { origin } = this.#exchange.req.headers
-    const sent = isTrpcUrl(this.#route.path) ? forCredentials(message, origin) : message
+    const sent = isTrpcUrl(this.#route.path) ? withCredentialHeaders(message, origin) : message
     this.#shared.finish(this.#exchange, sent, fields, error)
   }
 
   #fail(thrown: unknown): void {
-    // a body that is still arriving is not read on
+    // stops reading a body that is still arriving
     if (this.#isOpen) this.#exchange.req.pause()
     const error = toApiError(thrown)
     const { path } = this.#route
@@ -142,41 +142,41 @@ class RouteExchange {
     this.#fail(isBodyMissing ? bodyTooSlowError() : requestTimeoutError())
   }
 
-  /** Gives the request more time. */
+  /** Extends the deadline of the request. */
   #extend(ms: number): void {
     clearTimeout(this.#deadline)
     this.#deadline = setTimeout(() => this.#expire(), this.#shared.deadlineMs + ms)
   }
 
-  /** Makes the response. @throws ApiError, and what the handler throws */
+  /** Makes the response. @throws ApiError, and the errors of the handler */
   async #respond(): Promise<HttpMessage> {
     const { contexts, gate, memory } = this.#shared
     const route = this.#route
     const { req } = this.#exchange
 
-    // who asks
+    // meter and caller
     const meter = await gate.ofClient(this.#exchange)
     this.#meter = meter
     const caller = new WaitingCaller(this.#exchange, meter, (ms) => this.#extend(ms))
 
-    // charge for the declared length of the body, before it is read
+    // charge for the declared length of the body before the body is read
     const limit = route.body ? bodyLimitBytes(route) : 0
     const announced = route.body ? announcedBodyBytes(req, limit) : 0
     const charged = announced > limit ? 1 : requestBytesCost(announced)
-    // a join pays one unit now and owes the rest
+    // a join pays one unit now. The rest is charged even if the bucket goes into debt
     const atOnce = route.isBulk ? 1 : charged
     meter.spend(atOnce)
     meter.owe(charged - atOnce)
     if (announced > limit) throw bodyTooLargeError(limit)
 
-    // refuse what the network can't answer now
+    // refuse a request that the network cannot answer now
     const { url = '' } = req
     if (url.length > URL_LIMIT_CHARS)
       throw new ApiError('invalid_request', `The URL is longer than ${URL_LIMIT_CHARS} characters.`)
     const query = parseQuery(url)
     const context = contexts[selectsTestnet(query) ? 'testnet' : 'mainnet']
-    // read before the response is made, which may then reflect a newer block
-    const fresh = await knownFreshness(context)
+    // freshness is read before the response is made. The response may then reflect a newer block
+    const fresh = await freshnessOrUnknown(context)
     if (route.isOfOneNetwork) requireNetworkDeployed(fresh, context.network)
     if (route.isNotOnMirror) refuseOnMirror(fresh)
     else refuseOnEmptyMirror(fresh)
@@ -188,9 +188,9 @@ class RouteExchange {
     const paid = requestBytesCost(bytes?.length ?? 0)
     meter.owe(paid - charged)
     const body = bytes && (await parseRequestBody(req, bytes, route, () => caller.turn()))
-    if (!this.#isOpen) throw CALLER_LEFT
+    if (!this.#isOpen) throw CALLER_LEFT_ERROR
 
-    // the cached response
+    // look for a cached response
     const { cacheSource } = route
     const place = cacheSource ? await memory.find(req, bytes, context.network, cacheSource) : null
     if (place?.response) {
@@ -199,7 +199,7 @@ class RouteExchange {
       return this.#withRequestHeaders(place.response, fresh)
     }
 
-    // the whole price, and the handler
+    // charge the whole price, and call the handler
     const priced = route.body && requireListBounds(route.body, body)
     const cost = Math.max(paid, priceOfRoute(route).of(query, priced))
     if (route.isBulk) meter.owe(cost - paid)
@@ -230,8 +230,8 @@ class RouteExchange {
   }
 
   /**
-   * The context of this request. A cheap response that others may get knows nothing of its caller. Reads have no deadline
-   * of their own, because they change nothing.
+   * The context of this request. A cheap cacheable response gets the shared context without the caller, because other
+   * callers get the response too. A read gets no deadline, because it changes nothing.
    */
   #contextOf(context: Context, caller: WaitingCaller, isExpensive: boolean): Context {
     const { method, cacheSource } = this.#route
@@ -243,7 +243,10 @@ class RouteExchange {
     return requestContext
   }
 
-  /** The response of the handler, with the headers that depend on nothing else. @throws as `#respond` */
+  /**
+   * The handler's response, with the headers that depend only on the route, the session and the response. @throws as
+   * `#respond`
+   */
   async #handle(context: Context, query: RequestQuery, body: unknown): Promise<Answer> {
     const { params, req } = this.#exchange
     const route = this.#route
@@ -253,7 +256,7 @@ class RouteExchange {
         params,
         query,
         isTestnet: context.network === 'testnet',
-        // the list of a bulk route was validated as it was read
+        // the list of a bulk route was validated while its body was parsed
         body: route.body && !route.isBulk ? validateBody(route.body, body) : body,
         session,
       },
@@ -283,8 +286,8 @@ class RouteExchange {
 }
 
 /**
- * A pool whose statements wait in the queue of expensive work. The rows are processed one turn of the event loop after
- * they arrive. A waiting statement runs even if the caller has disconnected, so a write still runs after the request
+ * A pool whose statements wait in the queue of expensive work. Rows are processed one turn of the event loop after they
+ * arrive. A waiting statement runs even if the caller has disconnected, so a write is executed even after its request
  * was answered.
  */
 const poolOfAddress = (pool: pg.Pool, address: string): pg.Pool =>

@@ -15,8 +15,8 @@ import type { Context } from '../http/context.js'
 import type { Trouble } from './trouble.js'
 
 /**
- * Asks chains for a transaction. The first chain in their order that has the transaction counts. The state is `unknown`
- * only if no chain knows the transaction.
+ * Asks chains for a transaction, and returns the answer of the first chain in order that has the transaction. The state
+ * is `unknown` only if no chain has it.
  * @throws ChainUnavailableError where no chain has the transaction and one of the chains did not answer
  */
 export async function findTransactionOnChains<Port, Tx extends { state: string }>(
@@ -34,8 +34,9 @@ export async function findTransactionOnChains<Port, Tx extends { state: string }
 }
 
 /**
- * Stores that a chain has returned a transaction, with its status if that is final: a final status must be stored
- * before it is answered. A sighting without a final status is not essential, so an outage of the database is ignored.
+ * Stores a sighting of a transaction, which means that a chain has returned it. A final status is stored too, and must
+ * be stored before it is answered. Storing any other status is not essential, so an outage of the database is ignored
+ * then.
  */
 export async function storeSeenTxStatus(
   { context, tx }: TxStatusQuery,
@@ -49,7 +50,7 @@ export async function storeSeenTxStatus(
   if (reason) await storeInvalidVerdict(pool, network, tx, reason)
 }
 
-/** Data about a transaction in addition to its status. */
+/** Data of a transaction in addition to its status. */
 export interface TxDetails {
   /** Network label of the transaction's chain. */
   network?: string | undefined
@@ -61,7 +62,7 @@ export interface TxDetails {
 
 /** The status of a transaction, in the order of the response's fields after `tx`. */
 export interface TxStatus extends StatusAnswer, TxDetails {
-  /** The transaction that took this one's nonce and whose status this is. */
+  /** The transaction that used the nonce of this one. The status is the replacement's. */
   replacedBy?: string
   /** Block or slot of the transaction's own chain. */
   block?: number
@@ -73,11 +74,11 @@ export interface TxStatus extends StatusAnswer, TxDetails {
 
 export interface TxStatusQuery {
   context: Context
-  /** Raw bytes of its hash or signature. */
+  /** Hash or signature of the transaction, raw bytes. */
   tx: Buffer
 }
 
-/** Decides a transaction's status by the known inputs. Inputs that are left out count as empty or unknown. */
+/** Decides a transaction's status. Inputs that are left out count as empty or unknown. */
 export const decideTxStatusWithDefaults = (known: Partial<TxStatusInput>): StatusAnswer =>
   decideTxStatus({
     nowMs: Date.now(),

@@ -27,13 +27,13 @@ import {
 } from './decide.js'
 import {
   creditOfDirectBids,
+  findPaidCommunityNames,
   findSentPackets,
-  paidNamesOf,
   statusOfPackets,
-  statusOfPaidNames,
+  statusOfPaidCommunityNames,
 } from './packets.js'
 
-/** Maximum length of a chain of replacements: a replacement may itself be unknown and replaced. */
+/** Maximum length of a chain of replacements. A replacement may itself have been replaced. */
 const MAX_REPLACEMENTS = 4
 
 /** Stands for the last confirmed block of a chain that has no confirmed block yet. */
@@ -61,18 +61,18 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   const [tail, tracked, paid] = await Promise.all([
     hub ? findUnconfirmedTx(pool, network, hub.chain, tx) : null,
     findTrackedTx(pool, network, tx),
-    paidNamesOf(query),
+    findPaidCommunityNames(query),
   ])
-  // messages to the hub decide the status first; read them last, because a payment may be stored together with its
-  // message
+  // the status of messages to the hub has priority. Messages are read last, because a payment may be stored together
+  // with its message
   const sent = await findSentPackets(query)
   if (sent) return statusOfPackets(sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
   // a bid may have moved from the unconfirmed logs (tail) into the journal after the first look-up in the journal
   const late = await context.lookups[network].journalled(tx)
   if (late) return ofJournal(query, late)
-  // the sender and nonce that led to a verdict (why the transaction is invalid) may be one node's invention; confirmed
-  // payments come from two nodes
+  // an invalid verdict is based on a sender and nonce that one lying node may have reported. Confirmed payments come
+  // from two nodes
   const isPaid = paid?.paidNames.some(({ source }) => source.isConfirmed)
   if (tracked?.verdict && !isPaid) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
@@ -85,7 +85,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
       updatedAt,
     }
   }
-  if (paid) return statusOfPaidNames(paid)
+  if (paid) return statusOfPaidCommunityNames(paid)
   if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy, tracked.label)
   return ofChains(query, tracked)
 }
@@ -112,7 +112,7 @@ const onHub = (
 })
 
 function ofTail(query: TxStatusQuery, tail: UnconfirmedTx, tracked: TrackedTx | null): TxStatus {
-  // remember sender and nonce: a reorg may remove the transaction from the unconfirmed logs (tail)
+  // store sender and nonce: a reorg may remove the transaction from the unconfirmed logs (tail)
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decideTxStatusWithDefaults({
     tail: tail.bids,
@@ -139,7 +139,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   const { context, tx } = query
   const all = evmChainsOfNetwork(context)
   const tracking = all.filter(({ chain }) => chain === tracked?.chain)
-  // use the journal's confirmed blocks, because a node may report another head a moment later
+  // use the confirmed blocks of the journal, because a node may report another head a moment later
   const blocks = await readConfirmedBlocks(context.pool, context.network)
   const confirmedOn = (port: EvmChainPort) => blocks.get(port.chain) ?? NONE_CONFIRMED
   const { chain, seen } = await findTransactionOnChains(
@@ -176,7 +176,10 @@ async function replacementOf(
   return replacement && !replacement.equals(tx) ? replacement : null
 }
 
-/** A replaced transaction has the status of its replacement. A cancellation makes it invalid. */
+/**
+ * The status of a replaced transaction, which is the status of the replacement. A transaction that was replaced by a
+ * cancellation is invalid.
+ */
 async function ofReplacement(query: EvmQuery, by: Buffer, network: string): Promise<TxStatus> {
   const { context, tx, replacementsLeft: left } = query
   const replacedBy = toHex(by)
@@ -184,7 +187,7 @@ async function ofReplacement(query: EvmQuery, by: Buffer, network: string): Prom
     left > 0
       ? await follow({ ...query, tx: by, replacementsLeft: left - 1 })
       : { status: 'pending' }
-  // a replacement is confirmed on its chain, so `not_found` comes from a node that lags
+  // a replacement is confirmed on its chain, so the answer `not_found` comes from a node that lags
   if (answer.status === 'not_found')
     return { status: 'pending', network, reason: 'replaced', replacedBy }
   if (answer.status === 'invalid')

@@ -36,7 +36,10 @@ import {
 } from './decide.js'
 import { jobTrouble, type Trouble, undeliveredTrouble } from './trouble.js'
 
-/** Blocks in a response: of the transaction's own chain, and of the hub's transactions that received its messages. */
+/**
+ * Blocks of a response: the block of the transaction itself, and the blocks of the hub's transactions that received its
+ * messages, by hash.
+ */
 interface Blocks {
   block: number
   hubBlocks: ReadonlyMap<string, number>
@@ -51,7 +54,7 @@ const blocksOf = (
   ),
 })
 
-/** Sum of the payments that are in the first payment's token. */
+/** JSON of a sum of payments. The sum counts payments in the token of the first payment only. */
 const paidBy = ({ token, paid }: { token: string; paid: bigint }): TxDetails['paid'] => ({
   token,
   amount: String(paid),
@@ -65,7 +68,10 @@ interface Packets {
   more: number
 }
 
-/** Messages with their time. `trouble`: what stops one of their deliveries or refunds. */
+/**
+ * Messages with the time of their transaction. `trouble` is the reason why one of their deliveries or refunds has
+ * stopped.
+ */
 export type SentPackets = Packets & {
   sentMs: number
   origin: TxDetails
@@ -90,7 +96,7 @@ export function statusOfPackets(sent: SentPackets, tracked: TrackedTx | null = n
   }
 }
 
-/** The trouble, where it concerns the payer: while a delivery or a refund is due. */
+/** The trouble for the response. A payer sees it only while a delivery or a refund is due. */
 const troubleOf = ({ status, refund }: StatusAnswer, trouble: Trouble | null) =>
   trouble && (status === 'bridging' || refund === 'held') ? { trouble } : null
 
@@ -116,7 +122,7 @@ export async function findSentPackets({ context, tx }: TxStatusQuery): Promise<S
   return { ...packets, sentMs: first.sentMs, origin, trouble, ...blocksOf(messages) }
 }
 
-/** Why a payment is refused regardless of the hub's decision; null where it is not. */
+/** The reason why a payment is refused regardless of the hub's decision; null for none. */
 function refusalOf(payment: PaymentWithProgress): SentPacket['refusal'] {
   if (payment.isForeign) return 'quote_mismatch'
   return payment.outcome === 'reclaimed' && !payment.received ? 'reclaimed' : null
@@ -169,17 +175,19 @@ function paymentTrouble(payment: PaymentWithProgress, nowMs: number): Trouble | 
   return isDue ? undeliveredTrouble(paidMs, nowMs) : null
 }
 
-/** Placeholder: the status function reports no confirmations for a confirmed payment. */
+/** Placeholder: the status of a confirmed payment does not show confirmations. */
 const CONFIRMED: Confirmations = { have: 0, need: 0 }
 
-/** A message before its outcome on the hub is read. */
+/** A message whose outcome on the hub has not been read yet. */
 type UndecidedPacket = Omit<SentPacket, 'hub'> &
   Pick<MessageWithProgress | PaymentWithProgress, 'received'> & {
     /** Reason of the last failed delivery, else null. */
     failure: string | null
   }
 
-/** Reads the outcomes of the messages whose names a status lists, in a few statements for all of them. */
+/**
+ * Reads the outcomes of messages, in a few statements for all of them, up to the number of names that a status lists.
+ */
 async function withOutcomes(context: Context, sent: readonly UndecidedPacket[]): Promise<Packets> {
   const listed: UndecidedPacket[] = []
   let count = 0
@@ -209,7 +217,7 @@ async function outcomesOf(
   if (!hub) return outcomes
   const receipts = packets.flatMap(({ received, names }, place) => {
     if (!received) return []
-    // one more bid than names shows that the receipt contradicts the message
+    // reading one more bid than the message has names reveals a receipt that contradicts the message
     return [{ ...received, bids: Math.min(received.bids, (names?.length ?? 0) + 1), place }]
   })
   const confirmed = receipts.filter(({ isConfirmed }) => isConfirmed)
@@ -217,7 +225,7 @@ async function outcomesOf(
   const [journalled, credits, inTail] = await Promise.all([
     findJournalledBidsOfHubReceipts(pool, network, hub.chain, confirmed),
     findCreditsOfReceipts(pool, network, confirmed),
-    // bids may move into the journal after their receipts were read; the next poll finds them there
+    // bids may move into the journal after their receipts were read. The next poll finds the bids in the journal
     findUnconfirmedBidsOfReceipts(pool, network, hub.chain, unconfirmed),
   ])
   for (const [i, { place, txHash }] of confirmed.entries())
@@ -245,7 +253,7 @@ export const creditOfDirectBids = async ({
 }: TxStatusQuery): Promise<HubCredit | null> =>
   creditAnswer(await findCreditOfDirectBids(context.pool, context.network, tx))
 
-export type PaidNames = {
+export type PaidCommunityNames = {
   paidNames: CommunityNamePayment[]
   /** Number of payments of the transaction that `paidNames` leaves out. */
   more: number
@@ -255,14 +263,14 @@ export type PaidNames = {
   trouble: Trouble | null
 }
 
-export function statusOfPaidNames({
+export function statusOfPaidCommunityNames({
   paidNames,
   more,
   paidMs,
   block,
   origin,
   trouble,
-}: PaidNames): TxStatus {
+}: PaidCommunityNames): TxStatus {
   const answer = decideTxStatusWithDefaults({ paidNames, more })
   return {
     ...answer,
@@ -273,7 +281,10 @@ export function statusOfPaidNames({
   }
 }
 
-export async function paidNamesOf({ context, tx }: TxStatusQuery): Promise<PaidNames | null> {
+export async function findPaidCommunityNames({
+  context,
+  tx,
+}: TxStatusQuery): Promise<PaidCommunityNames | null> {
   const payments = await findCommunityPaymentsOfTransaction(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null

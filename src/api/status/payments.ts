@@ -15,13 +15,18 @@ import {
   storeSeenTxStatus,
   type TxStatus,
 } from './decide.js'
-import { findPaymentMessages, paidNamesOf, statusOfPackets, statusOfPaidNames } from './packets.js'
+import {
+  findPaidCommunityNames,
+  findPaymentMessages,
+  statusOfPackets,
+  statusOfPaidCommunityNames,
+} from './packets.js'
 
-/** Confirmations of a transaction that its chain has not reported. */
+/** Confirmations of a transaction where the chain has not reported any. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
 
 /**
- * Status of a transaction on a chain on which names are paid for.
+ * Status of a transaction on a chain on which names are paid for, such as Solana.
  * @throws ChainUnavailableError where no stored record decides and a chain that may have the transaction does not
  * answer
  */
@@ -34,13 +39,13 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
   const ofPayments = async (): Promise<TxStatus | null> => {
     const sent = await findPaymentMessages({ context, tx }, () => confirmationsOf(ask))
     if (sent) return statusOfPackets(sent)
-    const named = await paidNamesOf({ context, tx })
+    const named = await findPaidCommunityNames({ context, tx })
     if (!named) return null
     if (named.paidNames.some(({ source }) => !source.isConfirmed)) {
       const confirmations = await confirmationsOf(ask)
       for (const { source } of named.paidNames) source.confirmations = confirmations
     }
-    return statusOfPaidNames(named)
+    return statusOfPaidCommunityNames(named)
   }
   const known = await ofPayments()
   if (known) return known
@@ -66,7 +71,10 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
   return { ...answer, network: chain.label }
 }
 
-/** Confirmations of a transaction. Our own records decide the status, so an unavailable chain must not withhold it. */
+/**
+ * Confirmations of a transaction. The status comes from our own records, so it is returned even if the chain is
+ * unavailable.
+ */
 async function confirmationsOf(
   ask: () => Promise<{ seen: Awaited<ReturnType<PaymentChainPort['transaction']>> }>,
 ): Promise<Confirmations> {

@@ -9,7 +9,10 @@ import type { TxStatus } from './decide.js'
 import { evmTxStatus } from './evm.js'
 import { paymentTxStatus } from './payments.js'
 
-/** Interval at which a transaction in no table is looked up on the chains again, ms. Chains send no notification. */
+/**
+ * Interval at which a transaction that is in no table is requested from the chains again, ms. Chains send no
+ * notification.
+ */
 const ASK_AGAIN_MS = 5_000
 
 /** Status of a transaction of any chain. @throws ChainUnavailableError as evmTxStatus and paymentTxStatus */
@@ -26,7 +29,7 @@ export const isStatusInJournal = (
   more === undefined &&
   names.every(({ outcome }) => outcome === 'won')
 
-/** What the long polls of a process share. */
+/** Resources that all long polls of a process share. */
 export interface LongPolls {
   notifications: ChangeNotifications
   places: CapacityLimiter
@@ -54,7 +57,7 @@ export async function awaitTxStatus(
     const signal = caller.allowLongPoll(ms)
     let known = since
     for (let reads = 1; ; reads++) {
-      // read before the status, so that no change between the two is missed
+      // progress is read before the status, so that no change between the two reads is missed
       const { records, isKnown } = await progressOf(tx)
       const txStatus = await readTxStatus(context, tx)
       known ??= txStatus.status

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { UnfinishedJob } from '../../db/outbox/trouble.js'
+import type { UnfinishedJob } from '../../db/outbox/unfinishedJob.js'
 import { jobTrouble, undeliveredTrouble } from './trouble.js'
 
 const SINCE_MS = Date.UTC(2026, 10, 20, 8)

@@ -1,4 +1,4 @@
-import type { UnfinishedJob } from '../../db/outbox/trouble.js'
+import type { UnfinishedJob } from '../../db/outbox/unfinishedJob.js'
 import {
   type JobKind,
   PARKED_ABOVE_DELIVERY_LIMIT,
@@ -6,19 +6,22 @@ import {
 } from '../../registry/outbox.js'
 import { timestampToMillisecond } from '../http/timestamps.js'
 
-/** Trouble of the service with a delivery or a refund, in words for the payer. */
+/** A fault of the service with a delivery or a refund, described for the payer. */
 export interface Trouble {
   text: string
   /** Time since which the delivery or the refund has been due, ISO 8601. */
   since: string
 }
 
-/** Age of a confirmed payment from which it is trouble that nobody has begun to deliver it, ms. */
+/** Age from which a confirmed payment without a started delivery counts as a trouble, ms. */
 const NOT_BEGUN_AFTER_MS = 10 * 60_000
 
 const REFUNDS: ReadonlySet<JobKind> = new Set<JobKind>(['refund', 'refuse'])
 
-/** Causes that a payer understands. Others, such as the relayer's balance, are for the operator only. */
+/**
+ * Explanations for the reasons that a payer understands. Other reasons, such as the relayer's balance, are for the
+ * operator only.
+ */
 const CAUSES: Readonly<Record<string, string>> = {
   [PARKED_ABOVE_DELIVERY_LIMIT]: 'The bid is above what the service may deliver in a day.',
   spend_cap: 'It costs more than the service pays for one transaction.',
@@ -27,7 +30,10 @@ const CAUSES: Readonly<Record<string, string>> = {
   enforced_pause: 'The contract is paused.',
 }
 
-/** Trouble with the job of a message or payment. Null while the job has not failed, and for a refund of dust. */
+/**
+ * Trouble with the job of a message or payment. Null while the job has not failed, and for a payment that is too small
+ * for a refund.
+ */
 export function jobTrouble(job: UnfinishedJob | null): Trouble | null {
   if (job === null || job.reason === null || job.reason === PARKED_BELOW_REFUSAL_COST) return null
   const what = REFUNDS.has(job.kind) ? 'The refund' : 'The delivery to the hub'
@@ -38,7 +44,9 @@ export function jobTrouble(job: UnfinishedJob | null): Trouble | null {
   return troubleSince(why === undefined ? how : `${how} ${why}`, job.createdMs)
 }
 
-/** Trouble with a payment that nobody has begun to deliver. Null while there is still time. */
+/**
+ * Trouble with a payment whose delivery has not started. Null while the payment is younger than `NOT_BEGUN_AFTER_MS`.
+ */
 export const undeliveredTrouble = (paidMs: number, nowMs: number): Trouble | null =>
   nowMs - paidMs < NOT_BEGUN_AFTER_MS
     ? null

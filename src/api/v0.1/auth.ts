@@ -1,12 +1,12 @@
 import { exchangeProofForKey, signingMessage } from '../auth/proof.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { keyValidationRoutes, ProofSchema, sharedTokenRouteFields } from '../v1/auth.js'
 
-const message = route.get('/v0.1/auth/message', {
-  bad: null,
-  costliest: {},
+const message = declareRoute.get('/v0.1/auth/message', {
+  refusedSample: null,
+  costliestSample: {},
   successor: '/v1/auth/message',
   summary: 'The message that a wallet signs to prove itself',
   responses: okResponses('The message and its date', {
@@ -16,7 +16,7 @@ const message = route.get('/v0.1/auth/message', {
   handle: async (_request, context) => okAnswer(await signingMessage(context), NO_STORE),
 })
 
-const token = route.post('/v0.1/auth/token', {
+const token = declareRoute.post('/v0.1/auth/token', {
   ...sharedTokenRouteFields,
   aliases: ['/v0.1/auth/key'],
   successor: '/v1/auth/token',

@@ -11,7 +11,7 @@ import { requireSigner } from '../http/address.js'
 import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
-import { type RouteRequest, route } from '../http/route.js'
+import { declareRoute, type RouteRequest } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
@@ -24,7 +24,8 @@ import { addressSchema, nameSchema, walletNameSchema } from '../v1/schemas.js'
 import { sharedTxStatusRouteFields, txStatusAnswer } from './register.js'
 
 /**
- * Refuses the mainnet, and puts the error code first, as v0.1 answers registration problems: `{ error, status, message }`.
+ * Wraps a handler: refuses the mainnet, and puts the error code first in responses with registration problems, as v0.1
+ * does: `{ error, status, message }`.
  */
 const onTestnet =
   <Asked extends Pick<RouteRequest, 'isTestnet'>>(handle: Handler<Asked>): Handler<Asked> =>
@@ -46,33 +47,36 @@ const TESTNET_ONLY = 'Communities are served on the testnet alone here: add test
 const isProblem = (code: string) =>
   code === 'testnet_only' || REGISTRATION_PROBLEMS.some((one) => one === code)
 
-/** Refused example: a request for the mainnet, which every route in this file refuses. */
+/** Sample of a refused request, for the mainnet, which every route in this file refuses. */
 const MAINNET = { what: 'the mainnet', error: 'testnet_only' } as const
 
-const availability = route.get('/v0.1/community/check/availability/:clusterName/:walletName', {
-  bad: MAINNET,
-  costliest: {},
-  example: {
-    query: { testnet: 'true' },
-    params: { clusterName: COMMUNITY_WITHOUT_PRICE, walletName: 'alice' },
+const availability = declareRoute.get(
+  '/v0.1/community/check/availability/:clusterName/:walletName',
+  {
+    refusedSample: MAINNET,
+    costliestSample: {},
+    example: {
+      query: { testnet: 'true' },
+      params: { clusterName: COMMUNITY_WITHOUT_PRICE, walletName: 'alice' },
+    },
+    successor: '/v1/names/community/:clusterName/check/:walletName',
+    summary: 'Whether a name below a community can be registered',
+    interfaceNotes: '`invalid_name` for what is no name.',
+    params: z.object({ clusterName: nameSchema, walletName: walletNameSchema }),
+    price: SEVERAL_STATEMENTS_PRICE,
+    responses: okResponses('Its availability', { name: z.string(), isAvailable: z.boolean() }),
+    errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
+    handle: onTestnet<RouteRequest>(async ({ params }, context) => {
+      const member = requireNameBelowCommunity(params.clusterName!, params.walletName!)
+      const { name, isAvailable } = await availabilityOfCommunityName(context, member)
+      return okAnswer({ name, isAvailable })
+    }),
   },
-  successor: '/v1/names/community/:clusterName/check/:walletName',
-  summary: 'Whether a name below a community can be registered',
-  beyond: '`invalid_name` for what is no name.',
-  params: z.object({ clusterName: nameSchema, walletName: walletNameSchema }),
-  price: SEVERAL_STATEMENTS_PRICE,
-  responses: okResponses('Its availability', { name: z.string(), isAvailable: z.boolean() }),
-  errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
-  handle: onTestnet<RouteRequest>(async ({ params }, context) => {
-    const member = requireNameBelowCommunity(params.clusterName!, params.walletName!)
-    const { name, isAvailable } = await availabilityOfCommunityName(context, member)
-    return okAnswer({ name, isAvailable })
-  }),
-})
+)
 
-const requirements = route.get('/v0.1/community/check/requirements/:clusterName', {
-  bad: MAINNET,
-  costliest: {
+const requirements = declareRoute.get('/v0.1/community/check/requirements/:clusterName', {
+  refusedSample: MAINNET,
+  costliestSample: {
     what: 'rules of 1,000 addresses',
     query: { walletAddress: `0x${'99'.repeat(20)}` },
   },
@@ -82,7 +86,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
   },
   successor: '/v1/communities/:clusterName',
   summary: 'Whether a wallet meets the requirements of a community',
-  beyond: '`invalid_name` and `unsupported_address` for what is no name or address.',
+  interfaceNotes: '`invalid_name` and `unsupported_address` for what is no name or address.',
   params: z.object({ clusterName: nameSchema }),
   query: z.object({ walletAddress: addressSchema }),
   price: CHAIN_CALL_PRICE,
@@ -111,17 +115,20 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
   }),
 })
 
-/** Documented default of `chainId`. Communities are on the testnet, so it selects none of their chains. */
+/**
+ * Documented default of `chainId`. This value selects none of a community's chains, because communities are on the
+ * testnet.
+ */
 const DEFAULT_CHAIN_ID = '1'
 
-const register = route.post('/v0.1/community/register', {
-  bad: {
+const register = declareRoute.post('/v0.1/community/register', {
+  refusedSample: {
     what: 'the mainnet',
     body: () => ({ clusterName: 'x', walletName: 'x' }),
     error: 'testnet_only',
   },
-  privateTo: null,
-  costliest: {
+  privateDataFor: null,
+  costliestSample: {
     what: 'rules of 1,000 addresses',
     as: 'other',
     body: ({ community, freshName }) => ({ clusterName: community, walletName: freshName() }),
@@ -132,7 +139,7 @@ const register = route.post('/v0.1/community/register', {
   },
   successor: '/v1/names/community/:clusterName/register',
   summary: 'Register a name below a community',
-  beyond:
+  interfaceNotes:
     '`transactionInfo.approval` and `approvalReset` at the price of a token: transactions that are sent before the payment. `chainId` `1`, the default, counts as absent; a chain of the testnet does not select the testnet. `not_verified` also where a key that is no owner’s names another wallet than its own. `invalid_name`, `invalid_request` and `unauthorized` beside the listed errors.',
   description:
     'Needs a key. `testnet_only` comes before a missing key. `not_verified`: the key is not an owner’s, and sign-ups are restricted to owners or `walletAddress` is another wallet.',
@@ -186,9 +193,9 @@ const register = route.post('/v0.1/community/register', {
   }),
 })
 
-const status = route.get('/v0.1/community/tx/:tx', {
-  bad: MAINNET,
-  costliest: {},
+const status = declareRoute.get('/v0.1/community/tx/:tx', {
+  refusedSample: MAINNET,
+  costliestSample: {},
   example: { query: { testnet: 'true' } },
   ...sharedTxStatusRouteFields,
   summary: 'The status of a payment for a name below a community',

@@ -13,7 +13,7 @@ import { addressToWord, decodeWallet } from '../../registry/primitives/address.j
 import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { ApiError } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { feedPagePrice } from '../limits/costs.js'
 import {
@@ -27,10 +27,10 @@ import { addressSchema, walletTypeSchema } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
 
-/** For names that moved to another cluster: the bid that won each name, by the name. */
+/** The winning bid of each name that moved to another cluster, by the name. */
 type WinningBids = Awaited<ReturnType<typeof findWinningBids>>
 
-/** Event types that v0.1 shows as a given type. */
+/** Public events that v0.1 shows as an event of a given type. */
 type ShownAs<Type extends V01EventType> = {
   [One in EventType]: (typeof EVENTS)[One]['v01'] extends Type
     ? Extract<PublicEvent, { type: One }>
@@ -94,7 +94,7 @@ const eventSchemas = Object.entries(VIEWS).map(([eventType, { description, schem
 )
 const EventSchema = z.union(eventSchemas).openapi('EventV01')
 
-/** The bid that won a name. @throws ApiError unavailable where a rewind took the name back after the page was read */
+/** The winning bid of a name. @throws ApiError unavailable where a rewind removed the bid after the page was read */
 function bidOf(name: string, bids: WinningBids) {
   const body = bids.get(name)
   const bid = body && decodeBid(body)
@@ -102,7 +102,7 @@ function bidOf(name: string, bids: WinningBids) {
   throw new ApiError('unavailable', 'The feed was changed while it was read: ask again.')
 }
 
-/** JSON of a shown event. Its amount is an integer with all digits, because RFC 8259 does not limit numbers. */
+/** JSON of an event in v0.1. The amount is an integer with all digits, because RFC 8259 does not limit numbers. */
 function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
   const eventType = EVENTS[event.type].v01!
   const view: View<PublicEvent> = VIEWS[eventType]
@@ -120,12 +120,12 @@ function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
   return json.replace(/"weiAmount":"(\d+)"/, '"weiAmount":$1')
 }
 
-const events = route.get('/v0.1/events', {
-  costliest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
-  bounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
+const events = declareRoute.get('/v0.1/events', {
+  costliestSample: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
+  listBounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
   successor: '/v1/events',
   summary: 'The history of names and wallets, page by page',
-  beyond:
+  interfaceNotes:
     '`removeWallet`, whose `data` is null. `addressType` may be a type of another chain. A name that moved is a further `register` with the new `clusterId` and the amount of its winning bid. `nextPage` is absent on the last page; `resume` continues after any.',
   description: 'The same feed as /v1/events. Page tokens are valid in both.',
   query: eventPageQuery(LIMIT, 'Seconds'),
@@ -142,7 +142,7 @@ const events = route.get('/v0.1/events', {
     const moved = page.items.flatMap(({ event }) =>
       event.type === 'TRANSFER_NAME' ? [event.name] : [],
     )
-    const bids = await findWinningBids(context.pool, context.network, [...new Set(moved)])
+    const bids = await findWinningBids(context.pool, page.network, [...new Set(moved)])
     const items = await mapWithoutBlocking(context.turn, page.items, (item) => jsonOf(item, bids))
     return eventPageAnswer(page, items)
   },

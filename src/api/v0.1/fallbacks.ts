@@ -3,8 +3,8 @@ import { type Answer, okAnswer } from '../http/answer.js'
 import { addDeprecationHeaders } from '../http/routeHeaders.js'
 
 /**
- * Responses of v0.1's single look-ups for paths that match no route, because a part is empty, has slashes, or can't
- * be decoded. v0.1 answers every name and address without an error.
+ * Responses of v0.1's single look-ups for paths that match no route, because a part of the path is empty, has slashes,
+ * or cannot be decoded. v0.1 answers every name and address without an error.
  */
 const ANSWERS: readonly { path: RegExp; successor: string; answer: (rest: string) => unknown }[] = [
   { path: /^\/v0\.1\/name(?:\/.*)?$/, successor: '/v1/names/address/:address', answer: () => null },
@@ -22,7 +22,7 @@ const ANSWERS: readonly { path: RegExp; successor: string; answer: (rest: string
   },
 ]
 
-/** Answers a look-up of v0.1 that no route matches; null for any other request. */
+/** The response to a look-up of v0.1 that no route matches; null for any other request. */
 export function fallbackLookupAnswer({
   method,
   url = '',

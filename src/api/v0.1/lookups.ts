@@ -9,7 +9,7 @@ import { EXAMPLE_WALLET } from '../examples.js'
 import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import {
   MAX_BULK_LOOKUP_ELEMENTS,
   MAX_CHANGES_OF_REQUEST,
@@ -31,14 +31,17 @@ import {
 import { addressSchema, nameSchema, walletNameSchema, walletTypeSchema } from '../v1/schemas.js'
 import { ADD_WALLET_ERRORS } from '../v1/wallets.js'
 
-/** Maximum number of wallets per response. The limit exceeds the 1,000 wallets of the largest cluster. */
+/** Maximum number of wallets per response. It is higher than the 1,000 wallets of the largest cluster. */
 const MAX_WALLETS = 10_000
 
 async function metadataOfName(context: Context, siteUrl: string, input: string) {
   return (await metadataOfNames(context, siteUrl, [input]))[0] ?? null
 }
 
-/** Metadata of each name; null where nobody holds it. @throws ApiError too_many above `MAX_WALLETS` in all */
+/**
+ * Metadata of the cluster of each name; null for a name that nobody holds. @throws ApiError too_many for more than
+ * `MAX_WALLETS` wallets in all
+ */
 async function metadataOfNames(context: Context, siteUrl: string, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
   // repeated names are queried once
@@ -63,7 +66,9 @@ async function metadataOfNames(context: Context, siteUrl: string, inputs: readon
   return shown
 }
 
-/** Metadata under the default name of the cluster in which the address is verified; else null. */
+/**
+ * Metadata of the cluster in which the address is verified, under the cluster's default name; null for no such cluster.
+ */
 async function metadataOfAddress(context: Context, siteUrl: string, input: string) {
   const address = parseWalletOrNull(input)
   const hit = address && (await context.lookups[context.network].nameOf(address.bytes))
@@ -115,9 +120,9 @@ async function walletNamed(context: Context, name: FullName | null) {
   return okAnswer(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)
 }
 
-const addressOfClusterRoute = route.get('/v0.1/address/:name', {
-  bad: null,
-  costliest: {},
+const addressOfClusterRoute = declareRoute.get('/v0.1/address/:name', {
+  refusedSample: null,
+  costliestSample: {},
   cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The address of a cluster name',
@@ -127,9 +132,9 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
   handle: ({ params }, context) => walletNamed(context, parseFullName(params.name!)),
 })
 
-const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
-  bad: null,
-  costliest: {},
+const addressOfWalletRoute = declareRoute.get('/v0.1/address/:name/:addressName', {
+  refusedSample: null,
+  costliestSample: {},
   cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The address of a wallet of a cluster',
@@ -142,12 +147,12 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
   },
 })
 
-const addressesOfNamesRoute = route.post('/v0.1/address/names', {
-  costliest: {
+const addressesOfNamesRoute = declareRoute.post('/v0.1/address/names', {
+  costliestSample: {
     what: '1,000 names of one cluster of 1,000 wallets',
     body: ({ held }) => held.slice(0, 1_000),
   },
-  bounds: { '[]': 'asked: 1,000' },
+  listBounds: { '[]': 'asked: 1,000' },
   cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The addresses of many names',
@@ -166,24 +171,24 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
 
 const fullName = z.string().openapi({ example: 'foobar/main' })
 
-/** Full name of an address (`foobar/main`); null where its cluster has no name. */
+/** Full name of an address (`foobar/main`); null where the address's cluster has no name. */
 const fullNameOf = ({ hit }: NameOfAddress): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 
-const nameOfAddressRoute = route.get('/v0.1/name/:address', {
-  bad: null,
-  costliest: {},
+const nameOfAddressRoute = declareRoute.get('/v0.1/name/:address', {
+  refusedSample: null,
+  costliestSample: {},
   cacheSource: 'journal',
   successor: '/v1/names/address/:address',
   summary: 'The name of an address',
-  beyond: '`type` may be a type of another chain, such as `bitcoin-p2wpkh`.',
+  interfaceNotes: '`type` may be a type of another chain, such as `bitcoin-p2wpkh`.',
   params: z.object({ address: addressSchema }),
   responses: okResponses('Its name, null where it has none', fullName.nullable()),
   handle: async ({ params }, context) =>
     okAnswer(fullNameOf(await nameOfAddress(context, params.address!))),
 })
 
-const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
+const namesOfAddressesRoute = declareRoute.post('/v0.1/name/addresses', {
   ...sharedNamesOfAddressesFields,
   successor: '/v1/names/address',
   description: 'One element per input, in its order.',
@@ -217,10 +222,10 @@ const clustersAnswer = (clusters: Metadata | Metadata[] | null): Answer =>
 const clusterFound = okResponses('The cluster, null where there is none', MetadataSchema.nullable())
 
 const clusterOfName = (siteUrl: string) =>
-  route.get('/v0.1/cluster/:name', {
-    bad: null,
-    costliest: {},
-    bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
+  declareRoute.get('/v0.1/cluster/:name', {
+    refusedSample: null,
+    costliestSample: {},
+    listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
     responses: clusterFound,
     successor: '/v1/clusters/name/:name',
     summary: 'The cluster that holds a name',
@@ -230,10 +235,10 @@ const clusterOfName = (siteUrl: string) =>
   })
 
 const clusterOfAddress = (siteUrl: string) =>
-  route.get('/v0.1/cluster/address/:address', {
-    bad: null,
-    costliest: {},
-    bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
+  declareRoute.get('/v0.1/cluster/address/:address', {
+    refusedSample: null,
+    costliestSample: {},
+    listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
     responses: clusterFound,
     successor: '/v1/clusters/address/:address',
     summary: 'The cluster in which an address is verified, under its default name',
@@ -243,12 +248,12 @@ const clusterOfAddress = (siteUrl: string) =>
   })
 
 const clustersOfNames = (siteUrl: string) =>
-  route.post('/v0.1/cluster/names', {
-    costliest: {
+  declareRoute.post('/v0.1/cluster/names', {
+    costliestSample: {
       what: '10 names of clusters of 1,000 wallets',
       body: ({ held }) => held.slice(0, 10),
     },
-    bounds: {
+    listBounds: {
       '[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
       '[].wallets[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
     },
@@ -269,10 +274,14 @@ const namedWallets = z
   .max(MAX_CHANGES_OF_REQUEST)
   .default([])
 
-const update = route.post('/v0.1/cluster/:name/update/wallets', {
-  bad: { what: 'an object instead of a list', body: () => ({ add: {} }), error: 'invalid_request' },
-  privateTo: null,
-  costliest: {
+const update = declareRoute.post('/v0.1/cluster/:name/update/wallets', {
+  refusedSample: {
+    what: 'an object instead of a list',
+    body: () => ({ add: {} }),
+    error: 'invalid_request',
+  },
+  privateDataFor: null,
+  costliestSample: {
     what: 'in a full cluster',
     as: 'owner',
     body: ({ evmAddress, freshName }) => ({ add: [{ address: evmAddress(), name: freshName() }] }),
@@ -304,7 +313,7 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
   },
 })
 
-/** @param siteUrl base of the URLs of pages and pictures */
+/** Routes of v0.1's look-ups. @param siteUrl base of the URLs of pages and pictures */
 export const lookupRoutes = (siteUrl: string) => [
   addressOfClusterRoute,
   addressOfWalletRoute,

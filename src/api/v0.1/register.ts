@@ -5,7 +5,7 @@ import { solanaFamilyInterface } from '../families/solana.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { isNetworkDeployed } from '../http/freshness.js'
-import { type RouteRequest, route } from '../http/route.js'
+import { declareRoute, type RouteRequest } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
@@ -15,7 +15,7 @@ import {
   quoteErrors,
   quoteOfRequest,
   quoteSamples,
-  RegistrationBody,
+  RegistrationBodySchema,
 } from '../v1/quotes.js'
 import { sharedCheckRouteFields, TX_STATUSES, unusedStatusUnits } from '../v1/register.js'
 import { addressSchema, nameSchema, txIdSchema } from '../v1/schemas.js'
@@ -26,8 +26,8 @@ const AvailabilitySchema = namedObjectSchema('AvailabilityV01', {
 })
 
 /**
- * Availability of inputs. A text that is not a name is not available, and neither is any name on a network that is
- * not deployed.
+ * Response with the availability of names. A text that is not a name is not available. On a network that is not
+ * deployed no name is available.
  */
 async function checkAnswer(
   context: Context,
@@ -41,9 +41,9 @@ async function checkAnswer(
   return okAnswer(isOne ? each[0] : each)
 }
 
-const checkOne = route.get('/v0.1/register/check/:name', {
-  bad: null,
-  costliest: {},
+const checkOne = declareRoute.get('/v0.1/register/check/:name', {
+  refusedSample: null,
+  costliestSample: {},
   cacheSource: 'facts',
   successor: '/v1/names/register/check',
   summary: 'Whether a name can be registered',
@@ -53,16 +53,16 @@ const checkOne = route.get('/v0.1/register/check/:name', {
   handle: ({ params }, context) => checkAnswer(context, [params.name!], true),
 })
 
-const checkMany = route.post('/v0.1/register/check', {
+const checkMany = declareRoute.post('/v0.1/register/check', {
   ...sharedCheckRouteFields,
   successor: '/v1/names/register/check',
-  beyond: 'A text that is no name is not available.',
+  interfaceNotes: 'A text that is no name is not available.',
   description: 'One element per input, in order. A malformed name is not available.',
   responses: okResponses('Availability of each', z.array(AvailabilitySchema)),
   handle: ({ body }, context) => checkAnswer(context, body),
 })
 
-/** Schema of the fields that quotes of all families have. */
+/** Schemas of the fields that quotes of all families have. */
 const quoteFields = {
   registrationFee: z.string(),
   bridgeFee: z.string(),
@@ -74,19 +74,19 @@ const quoteFields = {
   ),
 }
 
-const register = route.post('/v0.1/register', {
-  // quotes on Solana cost the most
+const register = declareRoute.post('/v0.1/register', {
+  // samples of Solana's quotes, which are the most expensive quotes
   ...quoteSamples(solanaFamilyInterface),
   example: registrationExample('1', EXAMPLE_OWNER),
-  bounds: Object.assign(
+  listBounds: Object.assign(
     { 'names[]': 'asked: 100' },
-    ...FAMILY_INTERFACES.map(({ v01 }) => v01.bounds),
+    ...FAMILY_INTERFACES.map(({ v01 }) => v01.listBounds),
   ),
   successor: '/v1/names/register/evm',
   summary: 'Transaction data for registering names',
-  beyond:
+  interfaceNotes:
     'With the network `solana`, `gasToken.decimals` is the text `lamports`, `transactionData` a list of transactions, and `expiresAt` is there.',
-  body: RegistrationBody.extend({
+  body: RegistrationBodySchema.extend({
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
     referralAddress: addressSchema.optional().describe('Who is credited for the registration'),
   }),
@@ -114,10 +114,10 @@ const register = route.post('/v0.1/register', {
   },
 })
 
-/** The network in a body that was not validated yet. */
+/** The network in a body that has not been validated yet. */
 const networkIn = (body: unknown): string => String((body as { network?: unknown } | null)?.network)
 
-/** Declaration that both status routes of v0.1 share. */
+/** Fields that both status routes of v0.1 have in common. */
 export const sharedTxStatusRouteFields = {
   cacheSource: 'journal' as const,
   successor: '/v1/names/register/tx/:tx',
@@ -145,9 +145,9 @@ export async function txStatusAnswer({ params }: RouteRequest, context: Context)
   }
 }
 
-const status = route.get('/v0.1/register/tx/:tx', {
-  bad: null,
-  costliest: {},
+const status = declareRoute.get('/v0.1/register/tx/:tx', {
+  refusedSample: null,
+  costliestSample: {},
   ...sharedTxStatusRouteFields,
   summary: 'The status of a registration transaction',
   handle: txStatusAnswer,

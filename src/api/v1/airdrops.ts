@@ -15,14 +15,14 @@ import { EvmTransactionSchema } from '../families/evm.js'
 import { okAnswer } from '../http/answer.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route, type Session } from '../http/route.js'
+import { declareRoute, type Session } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { chargeForListItems } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
 import { addressSchema, nameSchema } from './schemas.js'
 
-/** Reasons why a claim comes without a transaction. */
+/** Reasons why a claim has no transaction. */
 const NO_TRANSACTION_REASONS = [
   /** The claim is confirmed. */
   'claimed',
@@ -45,14 +45,14 @@ type NoTransaction = (typeof NO_TRANSACTION_REASONS)[number]
 
 interface ClaimsRequest {
   session: Pick<Session, 'wallet' | 'type'>
-  /** Whether the transaction may link private wallets with other wallets on chain. */
+  /** True if the transaction may link private wallets with other wallets on chain. */
   link: boolean
   /** Signs permissions; null where only EVM accounts can claim. */
   signer: ClaimPermissionSigner | null
 }
 
 /**
- * Lifetime of a claim permission, seconds. Its deadline is rounded to `PERMISSION_GRAIN_S`, so requests within ten
+ * Lifetime of a claim permission, seconds. Its deadline is rounded to `PERMISSION_GRAIN_S`, so that requests within ten
  * minutes share a signature.
  */
 const PERMISSION_S = 3_600
@@ -70,7 +70,7 @@ interface Offered {
   transaction: { to: Hex; data: Hex; value: '0' }
 }
 
-/** Returns the transaction that claims an allocation, or the reason why there is none. */
+/** Returns the transaction that claims an allocation, or the reason why it has no transaction. */
 type ClaimTransactionBuilder = (
   claimant: ClaimingWallet,
   claim: AirdropDistributorClaim,
@@ -78,8 +78,8 @@ type ClaimTransactionBuilder = (
 
 /**
  * Creates the claim transactions of a cluster for an airdrop. An EVM account claims for itself. The tokens of any other
- * account go to an EVM wallet of the cluster, under a permission signed by the operator's key; any account may send
- * that transaction. A transaction links a private wallet with other wallets only if the request sets `link`.
+ * account go to an EVM wallet of the cluster, with a permission signed by the operator's key; any account may send this
+ * transaction. A transaction links a private wallet with other wallets only if the request sets `link`.
  */
 function createClaimTransactionBuilder(
   context: Context,
@@ -143,13 +143,13 @@ function receiverOf(
   return chosen.isPrivate && !link ? { reason: 'private_wallet' } : { receiver: chosen.text as Hex }
 }
 
-/** Attempts to read the claims: the operator may replace an airdrop between two reads. */
+/** Maximum number of attempts to read the claims, because the operator may replace an airdrop between two reads. */
 const TRIES = 3
 
 /**
  * Allocations of a community's airdrop to the wallets verified in the caller's cluster (bundle), private wallets
- * included. Unverified wallets are left out, because nobody has proven that they belong to the caller. A caller in no
- * cluster gets an empty list.
+ * included. Unverified wallets are left out, because nobody has proven that they belong to the caller. The list is
+ * empty for a caller in no cluster.
  * @throws ApiError invalid_name; not_found where the community has no airdrop
  */
 async function airdropClaims(context: Context, request: ClaimsRequest, input: string) {
@@ -226,7 +226,7 @@ interface Eligible {
   proof: readonly string[]
 }
 
-/** A wallet's claim as the response shows it. Amounts are base units of the token. */
+/** JSON of a wallet's claim. Amounts are base units of the token. */
 async function claimOf(
   { merkleRoot, wallet, allocation, proof }: Eligible,
   offer: ClaimTransactionBuilder,
@@ -239,7 +239,7 @@ async function claimOf(
     merkleRoot,
     proof: proof.map((hash): Hex => `0x${hash}`),
     claimed: claim?.isConfirmed ?? false,
-    // spread last: V8 is slow at properties that follow a spread
+    // the spread is last, because V8 is slow at properties that follow a spread
     ...(claim
       ? claimedBy(claim)
       : await offer(wallet, { index, account: addressToWord(wallet.address), amount, proof })),
@@ -275,11 +275,11 @@ const ClaimSchema = namedObjectSchema('AirdropClaim', {
 })
 
 const claim = (signer: ClaimPermissionSigner | null) =>
-  route.get('/v1/airdrop/claim/:community', {
-    privateTo: 'members',
-    costliest: { what: 'of 1,000 wallets', as: 'owner' },
+  declareRoute.get('/v1/airdrop/claim/:community', {
+    privateDataFor: 'members',
+    costliestSample: { what: 'of 1,000 wallets', as: 'owner' },
     example: { status: 404, params: { community: COMMUNITY_WITHOUT_PRICE } },
-    bounds: {
+    listBounds: {
       'addresses[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
       'claims[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
       'claims[].proof[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
@@ -322,10 +322,10 @@ const claim = (signer: ClaimPermissionSigner | null) =>
 /** Maximum number of listed airdrops. */
 const AIRDROPS_AT_MOST = 100
 
-const airdrops = route.get('/v1/airdrops', {
-  bad: null,
-  costliest: {},
-  bounds: { '[]': 'rule: the newest 100 of those that the operator has loaded' },
+const airdrops = declareRoute.get('/v1/airdrops', {
+  refusedSample: null,
+  costliestSample: {},
+  listBounds: { '[]': 'rule: the newest 100 of those that the operator has loaded' },
   summary: 'The airdrops that can be claimed',
   description: 'The newest first. `GET /v1/airdrop/claim/{community}` returns a bundle’s claims.',
   responses: okResponses(
@@ -357,5 +357,5 @@ const airdrops = route.get('/v1/airdrops', {
   },
 })
 
-/** @param signer signs permissions; null where only EVM accounts can claim */
+/** Routes of airdrops. @param signer signs permissions; null where only EVM accounts can claim */
 export const airdropRoutes = (signer: ClaimPermissionSigner | null) => [airdrops, claim(signer)]

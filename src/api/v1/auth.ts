@@ -5,7 +5,7 @@ import { EXAMPLE_OWNER, expiredProofExample, proofOfWrongTypeExample } from '../
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { enumParameter, type RequestQuery, wholeNumberParameter } from '../http/query.js'
-import { type Route, route, type Session } from '../http/route.js'
+import { declareRoute, type Route, type Session } from '../http/route.js'
 import type { SampleData } from '../http/sampleRequests.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
@@ -32,17 +32,17 @@ const signedCluster = z
   .string()
   .describe('Id or name of the cluster to which the signature says that its wallet belongs')
 
-/** Methods of a route that takes no body and accepts both. */
+/** Methods of a route that takes no body and accepts GET and POST. */
 const GET_AND_POST = ['get', 'post'] as const
 
 const messages = GET_AND_POST.map((method) =>
-  route[method]('/v1/auth/message', {
-    bad: {
+  declareRoute[method]('/v1/auth/message', {
+    refusedSample: {
       what: 'a wallet without its type',
       query: { wallet: EXAMPLE_OWNER },
       error: 'invalid_request',
     },
-    costliest: {},
+    costliestSample: {},
     example: { query: { type: 'evm', wallet: EXAMPLE_OWNER } },
     summary: 'The message that a wallet signs to prove itself',
     description:
@@ -62,7 +62,9 @@ const messages = GET_AND_POST.map((method) =>
   }),
 )
 
-/** Wallet to bind the message to. @throws ApiError invalid_request where only one of wallet and type is present */
+/**
+ * Wallet to which the message is bound. @throws ApiError invalid_request where only one of wallet and type is present
+ */
 function boundTo(query: RequestQuery): MessageSigner | undefined {
   const wallet = query.get('wallet')
   const type = enumParameter(query, 'type', walletKindSchema.options)
@@ -88,20 +90,23 @@ export const ProofSchema = namedObjectSchema('Proof', {
   wallet: addressSchema.describe('The wallet that signed'),
 })
 
-/** Fields that the exchanges of v1 and v0.1 have in common. */
+/** Fields that the token routes of v1 and v0.1 have in common. */
 export const sharedTokenRouteFields = {
-  bad: {
+  refusedSample: {
     what: 'an address of another kind',
     body: () => proofOfWrongTypeExample,
     error: 'unsupported_address' as const,
   },
-  costliest: { what: 'a wrong signature', body: ({ wrongProof }: SampleData) => wrongProof() },
+  costliestSample: {
+    what: 'a wrong signature',
+    body: ({ wrongProof }: SampleData) => wrongProof(),
+  },
   example: expiredProofExample,
   summary: 'Exchange a signature for an authentication key',
   price: SIGN_IN_PRICE,
 }
 
-const token = route.post('/v1/auth/token', {
+const token = declareRoute.post('/v1/auth/token', {
   ...sharedTokenRouteFields,
   description:
     'The same signature gives the same key. Send the key as `Authorization: Bearer` or `X-AUTH-KEY`. With `cluster`, `POST /v1/clusters/verify/{clusterId}` within 11 minutes of the signing date publishes the signature.',
@@ -122,13 +127,13 @@ const token = route.post('/v1/auth/token', {
     okAnswer({ token: await exchangeProofForKey(context, body) }, NO_STORE),
 })
 
-/** Routes that both versions of the interface have, with different paths. */
+/** Routes that tell whether a key is valid: the same for both versions of the interface, with different paths. */
 export const keyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
-    route[method](path, {
-      privateTo: 'caller',
+    declareRoute[method](path, {
+      privateDataFor: 'caller',
       ...version,
-      costliest: { as: 'other' },
+      costliestSample: { as: 'other' },
       summary: 'Whether a key is valid, and its wallet',
       auth: 'optional',
       responses: {
@@ -168,10 +173,14 @@ function validationAnswer(session: Session | null): Answer {
   })
 }
 
-const revoke = route.delete('/v1/auth/token', {
-  bad: { what: 'another text than true', query: { everywhere: 'false' }, error: 'invalid_request' },
-  privateTo: null,
-  costliest: { as: 'other' },
+const revoke = declareRoute.delete('/v1/auth/token', {
+  refusedSample: {
+    what: 'another text than true',
+    query: { everywhere: 'false' },
+    error: 'invalid_request',
+  },
+  privateDataFor: null,
+  costliestSample: { as: 'other' },
   summary: 'Revoke the key of the request, or all keys of its wallet',
   description: 'A revoked key is invalid for good, and its signature gives no key again.',
   auth: 'required',

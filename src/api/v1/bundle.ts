@@ -4,27 +4,27 @@ import { requireNameBelowCommunity } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
 import { COMMUNITY_WITHOUT_PRICE, EXAMPLE_SOLANA_WALLET } from '../examples.js'
 import { okAnswer } from '../http/answer.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { addMaxWalletsBody } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { clusterIdSchema, nameSchema, walletNameSchema } from './schemas.js'
 import { ADD_WALLET_ERRORS, addedWalletSchema, clusterCreationRoute } from './wallets.js'
 
-/** Wallet apps call a cluster a bundle. */
+/** Alias of `POST /v1/clusters`, because wallet apps call a cluster a bundle. */
 const create = clusterCreationRoute('/v1/bundle', {
   summary: 'Create the bundle of this wallet',
   description: 'The same as `POST /v1/clusters`.',
   responses: okResponses('The bundle', { id: clusterIdSchema }),
 })
 
-const add = route.post('/v1/bundle/wallets', {
-  bad: {
+const add = declareRoute.post('/v1/bundle/wallets', {
+  refusedSample: {
     what: 'another type than the address has',
     body: ({ evmAddress }) => [{ address: evmAddress(), name: 'x', type: 'solana' }],
     error: 'unsupported_address',
   },
-  privateTo: 'caller',
-  costliest: { what: '100 wallets', as: 'other', body: addMaxWalletsBody },
+  privateDataFor: 'caller',
+  costliestSample: { what: '100 wallets', as: 'other', body: addMaxWalletsBody },
   example: { body: [{ address: EXAMPLE_SOLANA_WALLET, name: 'sol', type: 'solana' }] },
   summary: 'Add wallets to the bundle of this wallet',
   description: 'As `POST /v1/clusters/wallets`.',
@@ -46,14 +46,14 @@ const add = route.post('/v1/bundle/wallets', {
   },
 })
 
-const assign = route.post('/v1/bundles/assign', {
-  bad: {
+const assign = declareRoute.post('/v1/bundles/assign', {
+  refusedSample: {
     what: 'a text that is no name',
     body: ({ community }) => ({ community, name: 'a b' }),
     error: 'invalid_name',
   },
-  privateTo: null,
-  costliest: {
+  privateDataFor: null,
+  costliestSample: {
     as: 'owner',
     body: ({ community, freshName }) => ({ community, name: freshName() }),
   },

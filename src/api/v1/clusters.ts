@@ -13,7 +13,7 @@ import { type Answer, jsonAnswer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { enumParameter } from '../http/query.js'
-import { route, type Session } from '../http/route.js'
+import { declareRoute, type Session } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { timestampToSecond } from '../http/timestamps.js'
 import { chargeForListItems } from '../limits/costs.js'
@@ -24,25 +24,9 @@ import { addressSchema, clusterIdSchema, nameSchema, walletNameSchema } from './
 /** Caller of a look-up. Wallets verified in the cluster also see its private wallets. */
 type Viewer = Pick<Session, 'wallet'> | null
 
-const NO_CLUSTER = 'There is no such cluster.'
-
-/** A cluster by its id. @throws ApiError invalid_request, not_found */
-async function clusterById(context: Context, input: string, viewer: Viewer) {
-  return answer(
-    context,
-    await findClusterById(context.pool, context.network, requireClusterId(input), viewer?.wallet),
-  )
-}
-
-/** The cluster that holds a name. @throws ApiError invalid_name, not_found */
-async function clusterByName(context: Context, input: string, viewer: Viewer) {
-  return answer(
-    context,
-    await findClusterByName(context.pool, context.network, requireName(input), viewer?.wallet),
-  )
-}
-
-/** Maximum number of clusters that list an address without its proof. Anybody may list any address. */
+/**
+ * Maximum number of listed clusters that name an address without its proof. Anybody may add any address to a cluster.
+ */
 const INVITATIONS_AT_MOST = 20
 
 async function invitationsOf({ pool, network }: Context, input: string) {
@@ -55,7 +39,10 @@ async function invitationsOf({ pool, network }: Context, input: string) {
   return { invitations, ...(rows.length > INVITATIONS_AT_MOST && { moreInvitations: true }) }
 }
 
-/** The caller's names. Everybody else reads those of a public wallet by the routes of names. */
+/**
+ * The names of the caller's own address; null for another address. Other callers read the names of a public wallet by
+ * the routes of names.
+ */
 async function namesOf(context: Context, address: string, viewer: Viewer) {
   if (!viewer || !parseWalletOrNull(address)?.bytes.equals(viewer.wallet)) return null
   const first = { after: undefined, limit: OWNED_NAMES_PAGE_SIZE }
@@ -76,10 +63,10 @@ async function clusterIdOfAddress(
   return id && toHex(id)
 }
 
-/** The cluster as the response shows it. @throws ApiError not_found */
-function answer({ network }: Context, cluster: ClusterForViewer | null) {
-  if (!cluster) throw new ApiError('not_found', NO_CLUSTER)
-  return {
+/** Response with a cluster. @throws ApiError not_found */
+function clusterAnswer({ network }: Context, cluster: ClusterForViewer | null): Answer {
+  if (!cluster) throw new ApiError('not_found', 'There is no such cluster.')
+  const answer = okAnswer({
     id: toHex(cluster.id),
     createdBy: actorText(cluster.createdBy),
     createdAt: timestampToSecond(cluster.createdMs),
@@ -95,7 +82,8 @@ function answer({ network }: Context, cluster: ClusterForViewer | null) {
       createdAt: timestampToSecond(wallet.createdMs),
     })),
     isTestnet: network === 'testnet',
-  }
+  })
+  return chargeForListItems(answer, cluster.wallets.length)
 }
 
 const timestamp = z.string().openapi({ example: '2026-11-20 08:00:00+00' })
@@ -132,46 +120,49 @@ const responses = okResponses(
   ClusterSchema,
 )
 
-const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer =>
-  chargeForListItems(okAnswer(cluster), cluster.wallets.length)
-
-const byId = route.get('/v1/clusters/id/:id', {
-  privateTo: 'members',
-  costliest: { what: '1,000 wallets, by a member', as: 'owner' },
-  bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
+const byId = declareRoute.get('/v1/clusters/id/:id', {
+  privateDataFor: 'members',
+  costliestSample: { what: '1,000 wallets, by a member', as: 'owner' },
+  listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'A cluster by its id',
   auth: 'optional',
   params: z.object({ id: clusterIdSchema }),
   responses,
   errors: ['not_found'],
-  handle: async ({ params, session }, context) =>
-    clusterAnswer(await clusterById(context, params.id!, session)),
+  async handle({ params, session }, context) {
+    const { pool, network } = context
+    const id = requireClusterId(params.id!)
+    return clusterAnswer(context, await findClusterById(pool, network, id, session?.wallet))
+  },
 })
 
-const byName = route.get('/v1/clusters/name/:name', {
-  privateTo: 'members',
-  costliest: { what: '1,000 wallets, by a member', as: 'owner' },
-  bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
+const byName = declareRoute.get('/v1/clusters/name/:name', {
+  privateDataFor: 'members',
+  costliestSample: { what: '1,000 wallets, by a member', as: 'owner' },
+  listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'The cluster that holds a name',
-  beyond:
+  interfaceNotes:
     'A private wallet that registers a name on chain is public from then on, with its wallet name.',
   auth: 'optional',
   params: z.object({ name: nameSchema }),
   responses,
   errors: ['invalid_name', 'not_found'],
-  handle: async ({ params, session }, context) =>
-    clusterAnswer(await clusterByName(context, params.name!, session)),
+  async handle({ params, session }, context) {
+    const { pool, network } = context
+    const name = requireName(params.name!)
+    return clusterAnswer(context, await findClusterByName(pool, network, name, session?.wallet))
+  },
 })
 
-const byAddress = route.get('/v1/clusters/address/:address', {
-  bad: null,
-  privateTo: 'caller',
-  costliest: {
+const byAddress = declareRoute.get('/v1/clusters/address/:address', {
+  refusedSample: null,
+  privateDataFor: 'caller',
+  costliestSample: {
     what: 'by a member, with invitations and names',
     as: 'owner',
     query: { invitations: 'true', names: 'true' },
   },
-  bounds: {
+  listBounds: {
     'invitations[]': `rule: at most ${INVITATIONS_AT_MOST}`,
     'names[]': `page: the first ${OWNED_NAMES_PAGE_SIZE}`,
   },

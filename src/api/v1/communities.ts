@@ -20,8 +20,8 @@ import {
   configureCommunity,
   requireNameBelowCommunity,
 } from '../communities/communities.js'
-import { cacheSignatures, communityPayouts } from '../communities/payouts.js'
-import { type RequestedPayment, registerCommunityName } from '../communities/registration.js'
+import { cacheReleaseSignatures, communityPayouts } from '../communities/payouts.js'
+import { type PaymentToMake, registerCommunityName } from '../communities/registration.js'
 import { COMMUNITY_WITH_PRICE, COMMUNITY_WITHOUT_PRICE, EXAMPLE_OWNER } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
 import { FAMILY_INTERFACES, transactionJson } from '../families/index.js'
@@ -30,7 +30,7 @@ import { okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { pageLimitOf, type RequestQuery } from '../http/query.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { longestCommunityRules } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_PRICE, chargeForListItems, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
@@ -46,13 +46,13 @@ const RULES_BOUNDS = {
   'requirements[].addresses[]': RULES_BOUND,
 }
 
-const get = route.get('/v1/communities/:name', {
-  costliest: {
+const get = declareRoute.get('/v1/communities/:name', {
+  costliestSample: {
     what: 'rules of 1,000 addresses',
     params: ({ community }) => ({ name: community }),
   },
   example: { params: { name: COMMUNITY_WITH_PRICE } },
-  bounds: RULES_BOUNDS,
+  listBounds: RULES_BOUNDS,
   summary: 'The rules of a community',
   params: z.object({ name: nameSchema }),
   responses: okResponses('Its rules', CommunitySchema),
@@ -60,10 +60,14 @@ const get = route.get('/v1/communities/:name', {
   handle: async ({ params }, context) => okAnswer(await communityByName(context, params.name!)),
 })
 
-const put = route.put('/v1/communities/:name', {
-  bad: { what: 'prices that are no list', body: () => ({ prices: {} }), error: 'invalid_request' },
-  privateTo: null,
-  costliest: { what: 'rules of 1,000 addresses', as: 'owner', body: longestCommunityRules },
+const put = declareRoute.put('/v1/communities/:name', {
+  refusedSample: {
+    what: 'prices that are no list',
+    body: () => ({ prices: {} }),
+    error: 'invalid_request',
+  },
+  privateDataFor: null,
+  costliestSample: { what: 'rules of 1,000 addresses', as: 'owner', body: longestCommunityRules },
   example: {
     status: 403,
     params: { name: COMMUNITY_WITHOUT_PRICE },
@@ -73,7 +77,7 @@ const put = route.put('/v1/communities/:name', {
       ],
     },
   },
-  bounds: RULES_BOUNDS,
+  listBounds: RULES_BOUNDS,
   summary: 'Make a name of the cluster of this wallet a community, or change its rules',
   description:
     'The request replaces all rules, and omitted fields are empty. The rules and their history are public. Prices and `ownersOnly` exclude each other. A price stays valid for payments until 30 minutes after its change.',
@@ -102,10 +106,10 @@ function pageOf(query: RequestQuery): { after: string; limit: number } {
   return { after, limit }
 }
 
-const list = route.get('/v1/communities', {
-  costliest: { what: '100 names' },
+const list = declareRoute.get('/v1/communities', {
+  costliestSample: { what: '100 names' },
   example: {},
-  bounds: { '[]': 'page: limit, at most 100; after' },
+  listBounds: { '[]': 'page: limit, at most 100; after' },
   summary: 'The names that are communities',
   description:
     'In the order of ASCII. For the next page pass the last name as `after`. With `name` only that community.',
@@ -128,7 +132,7 @@ const list = route.get('/v1/communities', {
   },
 })
 
-/** A list with the name if the name is a community, else an empty list. */
+/** A list with the name if it is a community, else an empty list. */
 async function communitiesNamed(
   name: string,
   { pool, network }: Pick<Context, 'pool' | 'network'>,
@@ -136,10 +140,10 @@ async function communitiesNamed(
   return (await findCommunityRules(pool, network, name)) ? [name] : []
 }
 
-const members = route.get('/v1/communities/:name/members', {
-  costliest: { what: '100 names' },
+const members = declareRoute.get('/v1/communities/:name/members', {
+  costliestSample: { what: '100 names' },
   example: { params: { name: COMMUNITY_WITHOUT_PRICE } },
-  bounds: { '[]': 'page: limit, at most 100; after' },
+  listBounds: { '[]': 'page: limit, at most 100; after' },
   cacheSource: 'journal',
   summary: 'The names below a community',
   description: 'In the order of ASCII. For the next page pass the last name as `after`.',
@@ -161,9 +165,13 @@ const members = route.get('/v1/communities/:name/members', {
 
 const params = z.object({ communityName: nameSchema, name: walletNameSchema })
 
-const check = route.get('/v1/names/community/:communityName/check/:name', {
-  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
-  costliest: { what: 'rules of 1,000 addresses' },
+const check = declareRoute.get('/v1/names/community/:communityName/check/:name', {
+  refusedSample: {
+    what: 'a text that is no name',
+    params: () => ({ name: 'a b' }),
+    error: 'invalid_name',
+  },
+  costliestSample: { what: 'rules of 1,000 addresses' },
   example: { params: { communityName: COMMUNITY_WITHOUT_PRICE, name: 'alice' } },
   summary: 'Whether a name below a community can be registered',
   description: 'A name with a pending payment is not available, with `reason: "pending"`.',
@@ -184,13 +192,13 @@ const check = route.get('/v1/names/community/:communityName/check/:name', {
     ),
 })
 
-/** Errors of a registration below a community. v0.1 has two more. */
+/** Errors of a registration below a community that v1 and v0.1 have in common. */
 export const REGISTRATION_ERRORS: readonly ErrorCode[] = [
   ...REGISTRATION_PROBLEMS.filter((problem) => problem !== 'no_walletAddress_found'),
   'catching_up',
 ]
 
-/** Payment that the new owner of the name has to sign. */
+/** Schema of the payment that the new owner of a name has to sign. */
 export const TransactionInfoSchema = z
   .union(
     FAMILY_INTERFACES.map(({ family, transaction, approvals }) =>
@@ -199,25 +207,25 @@ export const TransactionInfoSchema = z
   )
   .openapi('TransactionInfo')
 
-export function transactionInfoJson({ transaction }: RequestedPayment) {
+export function transactionInfoJson({ transaction }: PaymentToMake) {
   const { type, ...signed } = transactionJson(transaction)
   const approval = withoutValue(transaction.approval)
   const approvalReset = withoutValue(transaction.approvalReset)
   return { type, transaction: signed, approval, approvalReset }
 }
 
-/** A call that carries no coins; undefined, which JSON leaves out, where there is no call. */
-const withoutValue = (call: RequestedPayment['transaction']['approval']) =>
+/** JSON of a call without coins; undefined, which JSON leaves out, where there is no call. */
+const withoutValue = (call: PaymentToMake['transaction']['approval']) =>
   call && { to: call.to, data: call.data, value: '0' }
 
 const payouts = (signer: PaymentReleaseSigner | null) =>
-  route.get('/v1/communities/:name/payouts', {
-    costliest: {
+  declareRoute.get('/v1/communities/:name/payouts', {
+    costliestSample: {
       as: 'owner',
       params: ({ community }) => ({ name: community }),
     },
     example: { params: { name: COMMUNITY_WITH_PRICE } },
-    bounds: { 'payouts[]': 'page: the oldest 500; those that are released make room' },
+    listBounds: { 'payouts[]': 'page: the oldest 500; those that are released make room' },
     summary: 'Payments to a community that were not withdrawn yet',
     description:
       'Payments on EVM chains that bought names and are held for their recipients: the oldest 50 for each network, recipient and token. The recipient can send the transaction. Otherwise the relayer releases the payments before their payers could reclaim them.',
@@ -245,7 +253,7 @@ const payouts = (signer: PaymentReleaseSigner | null) =>
     },
   })
 
-/** True if a registration is on the testnet, by `testnet=true` or by the label of the chain to pay on. */
+/** True if a registration is on the testnet: by `testnet=true`, or by the label of the chain on which it is paid. */
 const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet ||
   (label !== null && familyOfLabel(label).label === null && isChainLabelOfNetwork('testnet', label))
@@ -259,17 +267,21 @@ function tokenOf(input: string | undefined): string | null {
   return requireAddress(input, 'token').text
 }
 
-const register = route.post('/v1/names/community/:communityName/register', {
-  bad: { what: 'a text that is no name', body: () => ({ name: 'a b' }), error: 'invalid_name' },
-  privateTo: null,
-  costliest: {
+const register = declareRoute.post('/v1/names/community/:communityName/register', {
+  refusedSample: {
+    what: 'a text that is no name',
+    body: () => ({ name: 'a b' }),
+    error: 'invalid_name',
+  },
+  privateDataFor: null,
+  costliestSample: {
     what: 'rules of 1,000 addresses',
     as: 'other',
     body: ({ freshName }) => ({ name: freshName() }),
   },
   example: { params: { communityName: COMMUNITY_WITHOUT_PRICE }, body: { name: 'bob' } },
   summary: 'Register a name below a community',
-  beyond:
+  interfaceNotes:
     '`transactionInfo.approval` and `approvalReset` at the price of a token: transactions that are sent before the payment. `not_verified` also where a key that is no owner’s names another wallet than its own.',
   description:
     'A free name is registered at once. For a name with a price, sign `transactionInfo`. The registration is decided again when the payment is confirmed, and a payment that buys nothing is refunded.',
@@ -315,13 +327,13 @@ const register = route.post('/v1/names/community/:communityName/register', {
   },
 })
 
-/** @param signer signs releases of payments; null where only the relayer releases them */
+/** Routes of communities. @param signer signs releases of payments; null where only the relayer releases payments */
 export const communityRoutes = (signer: PaymentReleaseSigner | null) => [
   list,
   get,
   put,
   members,
-  payouts(signer && cacheSignatures(signer)),
+  payouts(signer && cacheReleaseSignatures(signer)),
   check,
   register,
 ]

@@ -2,9 +2,9 @@ import { mapWithoutBlocking } from '../../ops/turns.js'
 import { createV1EventWriter } from '../../registry/journal/events.js'
 import { EVENTS, type EventFieldKind, type EventFields } from '../../registry/journal/eventTypes.js'
 import { feedPage } from '../feed/feed.js'
-import { type FeedStreams, openStream } from '../feed/stream.js'
+import { type FeedStreams, openFeedStream } from '../feed/stream.js'
 import { requireSigner } from '../http/address.js'
-import { type Answer, answerOfJsonBytes, eventStream } from '../http/answer.js'
+import { type Answer, answerOfJsonBytes, eventStreamAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import {
   enumParameter,
@@ -13,7 +13,7 @@ import {
   type RequestQuery,
   wholeNumberParameter,
 } from '../http/query.js'
-import { type RouteRequest, route } from '../http/route.js'
+import { declareRoute, type RouteRequest } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { chargeForListItems, feedPagePrice, STREAM_PRICE } from '../limits/costs.js'
 import { addressSchema, clusterIdSchema } from './schemas.js'
@@ -57,11 +57,11 @@ const EventSchema = z.union(eventSchemas).openapi('Event')
 
 const from = addressSchema.optional().describe('Only events of this actor')
 
-const events = route.get('/v1/events', {
-  costliest: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
-  bounds: { 'items[]': 'page: limit, at most 1,000; nextPage' },
+const events = declareRoute.get('/v1/events', {
+  costliestSample: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
+  listBounds: { 'items[]': 'page: limit, at most 1,000; nextPage' },
   summary: 'The history of public events, page by page',
-  beyond:
+  interfaceNotes:
     'Further event types ([events.md](events.md)), and `data.cluster_id` of `REGISTER_NAME`. `resume` continues after the page. `nextPage` is absent on the last page.',
   description:
     'Within one generation, events never change, move or disappear. Pages concatenate exactly in both orders while events are being added.',
@@ -87,13 +87,13 @@ const events = route.get('/v1/events', {
     const write = createV1EventWriter(page.network, page.generation, page.idOf)
     return {
       ...eventPageAnswer(page, await mapWithoutBlocking(context.turn, page.items, write)),
-      // a token of the testnet may come without testnet=true
+      // a page token of the testnet may come without testnet=true. The cache key then names the wrong network
       isTransient: page.network !== context.network,
     }
   },
 })
 
-/** @param items JSON of each event */
+/** A page of the feed as JSON. @param items JSON of each event */
 export function eventPageAnswer(
   { nextPage, resume, hiddenRows }: { nextPage?: string; resume: string; hiddenRows: number },
   items: readonly string[],
@@ -103,7 +103,7 @@ export function eventPageAnswer(
   return chargeForListItems(answerOfJsonBytes(Buffer.from(json)), hiddenRows)
 }
 
-/** Query of a feed page in v0.1 and v1. @param unit the unit of `fromTimestamp` */
+/** Query parameters of a feed page in v0.1 and v1. @param unit the unit of `fromTimestamp` */
 export function eventPageQuery(limit: PageLimitBounds, unit: string) {
   const order = z.enum(ORDERS).optional()
   return z.object({
@@ -129,7 +129,7 @@ export function eventPageSchema(item: z.ZodType) {
   })
 }
 
-/** The feed page that a request asks for. @throws ApiError invalid_request */
+/** The feed page that a request's query describes. @throws ApiError invalid_request */
 export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: PageLimitBounds) {
   return {
     isTestnet,
@@ -139,7 +139,10 @@ export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: Page
   }
 }
 
-/** Time at which a page begins, in the version's unit; ignored beside a page token. @throws ApiError invalid_request */
+/**
+ * Lower time bound of a page, in the unit of the interface's version; undefined beside a page token. @throws ApiError
+ * invalid_request
+ */
 export const sinceTimestampOf = (query: RequestQuery): number | undefined =>
   query.get('nextPage') === undefined ? wholeNumberParameter(query, 'fromTimestamp') : undefined
 
@@ -168,13 +171,13 @@ function actorOf(query: RequestQuery): Buffer | undefined {
 }
 
 const stream = (streams: FeedStreams) =>
-  route.get('/v1/events/stream', {
-    bad: {
+  declareRoute.get('/v1/events/stream', {
+    refusedSample: {
       what: 'an actor that is no address',
       query: { from: 'x' },
       error: 'unsupported_address',
     },
-    costliest: { what: 'from the first event on', query: { fromTimestamp: '0' } },
+    costliestSample: { what: 'from the first event on', query: { fromTimestamp: '0' } },
     summary: 'New public events as server-sent events',
     description:
       'Each message is an event of `GET /v1/events`. Its `id` is a token that continues after the event, in both routes. The stream begins after `resume`, else at `fromTimestamp`, else with the next event. It ends after 4 to 5 minutes: continue after the last id. It ends with `event: feed_restarted` when a new generation begins.',
@@ -205,7 +208,9 @@ const stream = (streams: FeedStreams) =>
     async handle({ query, isTestnet }, context) {
       const token = context.caller?.lastEventId ?? query.get('resume')
       const filter = { from: actorOf(query), sinceMs: wholeNumberParameter(query, 'fromTimestamp') }
-      return eventStream(await openStream(streams, context, { isTestnet, token, ...filter }))
+      return eventStreamAnswer(
+        await openFeedStream(streams, context, { isTestnet, token, ...filter }),
+      )
     },
   })
 

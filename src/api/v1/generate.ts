@@ -26,7 +26,7 @@ import { requireAddress, requireWallet } from '../http/address.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route, type Session } from '../http/route.js'
+import { declareRoute, type Session } from '../http/route.js'
 import { makeSampleList } from '../http/sampleRequests.js'
 import { okResponses, z } from '../http/schema.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
@@ -38,7 +38,7 @@ interface GenerateWalletInput {
   type: AddressType
   name: string
   isPrivate: boolean
-  /** True to return the third share, for recovery, too. */
+  /** True to also return the third share, which is for recovery. */
   recovery: boolean
 }
 
@@ -87,7 +87,7 @@ interface RecoverWalletInput {
   address: string
   /** One of the shares that `generateWallet` returned. */
   share: string
-  /** The caller's signature over the message of `signingDate` that requests this address's key. */
+  /** The caller's signature over the message of `signingDate` that requests the key of `address`. */
   signature: string
   signingDate: string
   chainId?: number | undefined
@@ -97,9 +97,9 @@ interface RecoverWalletInput {
 const SHARE = new RegExp(`^0x[0-9a-fA-F]{${KEY_SHARE_BYTES * 2}}$`)
 
 /**
- * Recovers the key of a generated wallet, for the wallet that had it generated and for wallets verified in its cluster.
- * A signature works once, so it is useless to anybody who reads it later. For the wallet that had it generated every
- * attempt uses up the signature, for the others only a successful attempt.
+ * Recovers the key of a generated wallet, for the wallet that requested the generation and for wallets verified in the
+ * cluster. A signature works once, so it is useless to anybody who reads it later. For the requesting wallet every
+ * attempt uses up the signature, for other wallets only a successful attempt.
  * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where the share doesn't fit
  */
 async function recoverWallet(
@@ -126,7 +126,8 @@ async function recoverWallet(
   const share = Buffer.from(input.share.slice(2), 'hex')
   const serviceShare = decryptKeyShare(keys, network, address.bytes, kept)
   const privateKey = await recoverKey(address, [share, serviceShare])
-  // a failed attempt of another member must not count: it could lock the wallet's owner out for good
+  // a failed attempt of another member does not use up signatures, because it could lock out the wallet's owner for
+  // good
   const isCounted = privateKey !== null || kept.isOwn
   if (isCounted && !(await markRecoverySignatureUsed(pool, network, address.bytes, signingMs)))
     throw new ApiError(
@@ -150,14 +151,14 @@ const shareText = z.string().describe('33 bytes in 0x hex')
 type ShareKeys = readonly Uint8Array[]
 
 const generate = (keys: ShareKeys) =>
-  route.post('/v1/clusters/generate/wallet', {
-    bad: {
+  declareRoute.post('/v1/clusters/generate/wallet', {
+    refusedSample: {
       what: 'an unknown type',
       body: () => ({ type: 'dogecoin', name: 'x' }),
       error: 'invalid_request',
     },
-    privateTo: 'caller',
-    costliest: {
+    privateDataFor: 'caller',
+    costliestSample: {
       as: 'other',
       body: ({ freshName }) => ({ type: 'solana', name: freshName() }),
     },
@@ -184,14 +185,14 @@ const generate = (keys: ShareKeys) =>
       okAnswer(await generateWallet(keys, context, session, body), NO_STORE),
   })
 
-const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
-  bad: {
+const confirm = declareRoute.post('/v1/clusters/generate/wallet/confirm', {
+  refusedSample: {
     what: 'a text that is no address',
     body: () => ({ address: 'x' }),
     error: 'unsupported_address',
   },
-  privateTo: null,
-  costliest: {
+  privateDataFor: null,
+  costliestSample: {
     what: '6,000 unknown fields',
     as: 'other',
     body: () => Object.fromEntries(makeSampleList(6_000, (i) => [`k${i}`, 0])),
@@ -212,14 +213,14 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
 })
 
 const recover = (keys: ShareKeys) =>
-  route.post('/v1/clusters/generate/wallet/recover', {
-    bad: {
+  declareRoute.post('/v1/clusters/generate/wallet/recover', {
+    refusedSample: {
       what: 'an address alone',
       body: ({ other }) => ({ address: other }),
       error: 'invalid_request',
     },
-    privateTo: 'caller',
-    costliest: {
+    privateDataFor: 'caller',
+    costliestSample: {
       as: 'other',
       body: ({ other, wrongProof }) => ({
         address: other,

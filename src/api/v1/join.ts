@@ -19,14 +19,17 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import type { RequestQuery } from '../http/query.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { addressesOfLargestLookup, makeSampleList } from '../http/sampleRequests.js'
 import { MAX_BULK_WALLET_ADDRESSES, namedObjectSchema, z } from '../http/schema.js'
 import { addressSchema, walletNameSchema, walletTypeSchema } from './schemas.js'
 
-/** Addresses per statement; their lines come from one database snapshot. Up to two statements' lines wait in memory. */
+/**
+ * Number of addresses per statement. The lines of a statement come from one database snapshot. The lines of up to two
+ * statements wait in memory.
+ */
 const AT_ONCE = 1_000
-/** Time limit of a response, since a slow reader's addresses stay in memory. */
+/** Time limit for sending a response. Addresses stay in memory while the client reads slowly. */
 const LONGEST_MS = 120_000
 const TYPES = new RegExp(`^(${WALLET_KIND_NAMES.join('|')})(,(${WALLET_KIND_NAMES.join('|')}))*$`)
 const LINES = 'application/x-ndjson'
@@ -45,12 +48,14 @@ const HolderSchema = namedObjectSchema('Holder', {
     .openapi({ description: 'Id of the newest event that the line reflects', example: 'm-1-42' }),
 })
 
-const join = route.post('/v1/wallets', {
-  costliest: {
+const join = declareRoute.post('/v1/wallets', {
+  costliestSample: {
     what: '100,000 addresses of Cosmos',
     body: (scene) => makeSampleList(100, () => addressesOfLargestLookup(scene)).flat(),
   },
-  bounds: { 'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses' },
+  listBounds: {
+    'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses',
+  },
   isBulk: true,
   summary: 'The wallets of many addresses',
   description:
@@ -71,14 +76,16 @@ const join = route.post('/v1/wallets', {
   async handle({ body, query }, context) {
     const lines = Readable.from(linesOf(context, body, storedOf(query)), { highWaterMark: 1 })
     await once(lines, 'readable')
-    // `pipeline` fails when the reader disconnects or takes too long
+    // `pipeline` rejects when the client disconnects or takes too long
     const stream = (res: ServerResponse) =>
       void pipeline(lines, res, { signal: AbortSignal.timeout(LONGEST_MS) }).catch(() => {})
     return { status: 200, stream, content: { type: LINES, text: '' } }
   },
 })
 
-/** Pattern of the requested kinds of wallets; null for all. @throws ApiError invalid_request */
+/**
+ * Pattern of stored addresses of the requested kinds of wallets; null for all kinds. @throws ApiError invalid_request
+ */
 function storedOf(query: RequestQuery): string | null {
   const text = query.get('types')
   if (text === undefined) return null
@@ -91,14 +98,14 @@ function storedOf(query: RequestQuery): string | null {
 }
 
 /**
- * Response lines for addresses, a thousand at a time. No database connection is held while they wait for the reader.
+ * Response lines for addresses, a thousand at a time. No database connection is held while lines wait for the client.
  */
 async function* linesOf(context: Context, inputs: readonly string[], stored: string | null) {
   const { pool, network, turn } = context
   for (let at = 0; at < inputs.length; at += AT_ONCE) {
     const batch = inputs.slice(at, at + AT_ONCE)
     try {
-      // an empty line has no owner
+      // an empty line becomes an empty address, which no cluster has
       const addresses = await mapWithoutBlocking(
         turn,
         batch,

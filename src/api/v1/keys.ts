@@ -12,7 +12,7 @@ import { apiKeyId } from '../../registry/auth/apiKey.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { type RouteRequest, route, type Session } from '../http/route.js'
+import { declareRoute, type RouteRequest, type Session } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { spendSharedUnits } from '../limits/shared.js'
@@ -29,7 +29,8 @@ const keyName = z
   .openapi({
     description: `What the wallet calls it, 1 to ${MAX_NAME_CHARS} characters`,
     example: 'my site',
-    // JSON Schema has no flags of regular expressions, so the generator would append them to the pattern
+    // JSON Schema has no flags of regular expressions. Without `pattern` the generator would append the flags to the
+    // pattern
     pattern: PRINTABLE.source,
   })
 
@@ -48,10 +49,10 @@ const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({
   createdAt: isoTimestamp(createdMs),
 })
 
-const make = route.post('/v1/keys', {
-  bad: { what: 'an empty name', body: () => ({ name: '' }), error: 'invalid_request' },
-  privateTo: 'caller',
-  costliest: { as: 'other', body: () => ({ name: 'mine' }) },
+const make = declareRoute.post('/v1/keys', {
+  refusedSample: { what: 'an empty name', body: () => ({ name: '' }), error: 'invalid_request' },
+  privateDataFor: 'caller',
+  costliestSample: { as: 'other', body: () => ({ name: 'mine' }) },
   summary: 'Make an API key',
   description: `It is shown this once. Sent as \`X-API-KEY\` it raises the limit of requests, and opens nothing. A wallet has at most ${MAX_API_KEYS}.`,
   auth: 'required',
@@ -70,10 +71,10 @@ const make = route.post('/v1/keys', {
   },
 })
 
-const list = route.get('/v1/keys', {
-  privateTo: 'caller',
-  costliest: { as: 'other' },
-  bounds: { '[]': 'rule: 10 keys a wallet' },
+const list = declareRoute.get('/v1/keys', {
+  privateDataFor: 'caller',
+  costliestSample: { as: 'other' },
+  listBounds: { '[]': 'rule: 10 keys a wallet' },
   summary: 'The API keys of this wallet',
   auth: 'required',
   responses: okResponses('Its keys, oldest first, each without its text', z.array(ApiKeySchema)),
@@ -83,11 +84,11 @@ const list = route.get('/v1/keys', {
 
 const params = ApiKeySchema.pick({ id: true })
 
-const rename = route.patch('/v1/keys/:id', {
-  bad: { what: 'an unknown id', body: () => ({ name: 'yours' }), error: 'not_found' },
-  privateTo: 'caller',
+const rename = declareRoute.patch('/v1/keys/:id', {
+  refusedSample: { what: 'an unknown id', body: () => ({ name: 'yours' }), error: 'not_found' },
+  privateDataFor: 'caller',
   example: { status: 404 },
-  costliest: { as: 'other', body: () => ({ name: 'yours' }) },
+  costliestSample: { as: 'other', body: () => ({ name: 'yours' }) },
   summary: 'Rename an API key',
   auth: 'required',
   params,
@@ -101,11 +102,11 @@ const rename = route.patch('/v1/keys/:id', {
   },
 })
 
-const revoke = route.delete('/v1/keys/:id', {
-  bad: { what: 'an unknown id', error: 'not_found' },
-  privateTo: null,
+const revoke = declareRoute.delete('/v1/keys/:id', {
+  refusedSample: { what: 'an unknown id', error: 'not_found' },
+  privateDataFor: null,
   example: { status: 404 },
-  costliest: { as: 'other' },
+  costliestSample: { as: 'other' },
   summary: 'Revoke an API key',
   description: 'All processes refuse the key within 30 seconds.',
   auth: 'required',

@@ -13,7 +13,6 @@ import {
   type EntryBundle,
   parseTilePath,
   rangeHashFromTiles,
-  type Tile,
   tileAt,
   tileKey,
   tilesForRanges,
@@ -24,16 +23,15 @@ import {
   rootOfInclusionProof,
 } from '../../registry/transparencyLog/tree.js'
 import { type Answer, answerOfType, NO_STORE, okAnswer } from '../http/answer.js'
-import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { requireMirrored } from '../http/freshness.js'
-import { route } from '../http/route.js'
+import { requireFilledMirror } from '../http/freshness.js'
+import { declareRoute } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { LOG_BUNDLE_PRICE } from '../limits/costs.js'
 
-/** Tiles and entry bundles never change, so caches store them for a year (RFC 9111). */
+/** Cache headers of tiles and entry bundles. They never change, so caches store them for a year (RFC 9111). */
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' }
-/** A checkpoint is cached for a second only. */
+/** Cache headers of a checkpoint, which is cached for a second. */
 const BRIEFLY = { 'cache-control': 'public, max-age=1' }
 
 const TEXT = 'text/plain; charset=utf-8'
@@ -46,14 +44,14 @@ const generation = z
   .regex(GENERATION)
   .openapi({ description: 'Generation of the feed, as in event ids', example: '1' })
 
-/** The network that a path names. @throws ApiError not_found */
+/** The network of a path parameter. @throws ApiError not_found */
 function networkOf(text: string | undefined): Network {
   const network = NETWORKS.find((one) => one === text)
   if (!network) throw new ApiError('not_found', 'There are logs of mainnet and testnet.')
   return network
 }
 
-/** The network and generation of a log's path. @throws ApiError not_found */
+/** The network and generation in a transparency log's path. @throws ApiError not_found */
 function placeOf(params: Readonly<Record<string, string>>) {
   const text = params.generation ?? ''
   if (!GENERATION.test(text))
@@ -61,7 +59,7 @@ function placeOf(params: Readonly<Record<string, string>>) {
   return { network: networkOf(params.network), generation: Number(text) }
 }
 
-/** Response with the checkpoint of a log. @throws ApiError unavailable, not_found */
+/** Response with the checkpoint of a transparency log. @throws ApiError unavailable, not_found */
 function checkpointOf(log: StoredFeedLog | null): Answer {
   if (!log)
     throw new ApiError(
@@ -84,13 +82,17 @@ const NOTE = {
   },
 }
 
-/** Routes of the feeds' logs, or of the evidence logs. Both have the same forms. */
+/** Routes of the feeds' transparency logs, or of the evidence logs, which have the same forms. */
 function logRoutes(kind: '' | '/evidence') {
   const of = kind ? 'evidence log' : 'log'
   const placeOfNetwork = (network: Network): LogPlace => (kind ? `${network}${kind}` : network)
-  const newest = route.get(`/v1/log/:network${kind}/checkpoint`, {
-    bad: { what: 'no network', params: () => ({ network: 'nowhere' }), error: 'not_found' },
-    costliest: {},
+  const newest = declareRoute.get(`/v1/log/:network${kind}/checkpoint`, {
+    refusedSample: {
+      what: 'no network',
+      params: () => ({ network: 'nowhere' }),
+      error: 'not_found',
+    },
+    costliestSample: {},
     summary: `The newest signed checkpoint of a network’s ${of}`,
     description:
       'C2SP tlog-checkpoint: a tree hash over every entry so far (RFC 6962), signed with Ed25519. docs/use/verify.md shows how to check it.',
@@ -100,18 +102,18 @@ function logRoutes(kind: '' | '/evidence') {
     errors: ['not_found'],
     async handle({ params }, context) {
       const network = networkOf(params.network)
-      await requireMirrored({ ...context, network })
+      await requireFilledMirror({ ...context, network })
       return checkpointOf((await readFeedLogState(context.pool, placeOfNetwork(network))).log)
     },
   })
 
-  const ofGeneration = route.get(`/v1/log/:network${kind}/:generation/checkpoint`, {
-    bad: {
+  const ofGeneration = declareRoute.get(`/v1/log/:network${kind}/:generation/checkpoint`, {
+    refusedSample: {
       what: 'no generation',
       params: () => ({ network: 'mainnet', generation: '01' }),
       error: 'not_found',
     },
-    costliest: {},
+    costliestSample: {},
     summary: `The newest signed checkpoint of one generation’s ${of}`,
     description: 'For an ended generation, its last checkpoint.',
     params: z.object({ network, generation }),
@@ -120,20 +122,20 @@ function logRoutes(kind: '' | '/evidence') {
     errors: ['not_found'],
     async handle({ params }, context) {
       const { network, generation } = placeOf(params)
-      await requireMirrored({ ...context, network })
+      await requireFilledMirror({ ...context, network })
       return checkpointOf(
         await findStoredFeedLog(context.pool, placeOfNetwork(network), generation),
       )
     },
   })
 
-  const tile = route.get(`/v1/log/:network${kind}/:generation/*tile`, {
-    bad: {
+  const tile = declareRoute.get(`/v1/log/:network${kind}/:generation/*tile`, {
+    refusedSample: {
       what: 'a path that is not the canonical one',
       params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/0/0' }),
       error: 'not_found',
     },
-    costliest: {
+    costliestSample: {
       what: 'a bundle of 256 entries',
       params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/entries/000' }),
     },
@@ -159,7 +161,7 @@ function logRoutes(kind: '' | '/evidence') {
       const { pool, turn } = context
       const tile = parseTilePath(params.tile!)
       const { network, generation } = placeOf(params)
-      await requireMirrored({ ...context, network })
+      await requireFilledMirror({ ...context, network })
       const place = { network: placeOfNetwork(network), generation }
       const log = tile && (await findStoredFeedLog(pool, place.network, generation))
       if (!tile || !log || !isWithin(log.size, tile))
@@ -168,10 +170,11 @@ function logRoutes(kind: '' | '/evidence') {
           'The log has no such tile: ask for its checkpoint, which names its size.',
         )
       const { level, index, width } = tile
+      const hashes = { level: level ?? 0, index, width }
       const bytes =
         level === null
           ? await readEntryBundle(pool, { ...place, ...log }, tile, turn)
-          : await readTile(pool, place, { level, index, width })
+          : (await readTiles(pool, place.network, generation, [hashes])).get(tileKey(hashes))
       if (!bytes)
         throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')
       return answerOfType(BYTES, Buffer.from(bytes), FOR_EVER)
@@ -180,21 +183,13 @@ function logRoutes(kind: '' | '/evidence') {
   return [newest, ofGeneration, tile]
 }
 
-/** Whether a log has a tile, or an entry bundle, of at least a given width. */
+/** True if a transparency log has a tile, or an entry bundle, of at least the given width. */
 function isWithin(
   size: number,
   { level, index, width }: EntryBundle & { level: number | null },
 ): boolean {
   const whole = tileAt(size, level ?? 0, index)
   return whole !== null && width <= whole.width
-}
-
-async function readTile(
-  pool: Context['pool'],
-  { network, generation }: { network: LogPlace; generation: number },
-  tile: Tile,
-): Promise<Uint8Array | undefined> {
-  return (await readTiles(pool, network, generation, [tile])).get(tileKey(tile))
 }
 
 const ProofSchema = namedObjectSchema('EventProof', {
@@ -211,9 +206,13 @@ const ProofSchema = namedObjectSchema('EventProof', {
     .describe('Signed checkpoint of that tree; null where no key signs'),
 })
 
-const inclusion = route.get('/v1/events/:id/proof', {
-  bad: { what: 'text that is not an id', params: () => ({ id: '42' }), error: 'invalid_request' },
-  costliest: { params: () => ({ id: 't-1-1' }) },
+const inclusion = declareRoute.get('/v1/events/:id/proof', {
+  refusedSample: {
+    what: 'text that is not an id',
+    params: () => ({ id: '42' }),
+    error: 'invalid_request',
+  },
+  costliestSample: { params: () => ({ id: 't-1-1' }) },
   summary: 'The proof that an event stands in the signed log',
   description:
     'RFC 6962, 2.1.1: any library of Certificate Transparency checks it. `event` of `clusterd-client/verify` proves an event by the tiles.',
@@ -221,7 +220,7 @@ const inclusion = route.get('/v1/events/:id/proof', {
     id: z.string().openapi({ description: 'Id of the event', example: 'm-1-1' }),
   }),
   example: { params: { id: 'm-1-1' } },
-  bounds: { 'hashes[]': 'rule: one a level of the tree, at most 53' },
+  listBounds: { 'hashes[]': 'rule: one a level of the tree, at most 53' },
   price: LOG_BUNDLE_PRICE,
   responses: okResponses('The entry with its proof', ProofSchema),
   errors: ['not_found', 'feed_restarted'],
@@ -230,7 +229,7 @@ const inclusion = route.get('/v1/events/:id/proof', {
     const eventId = parseEventId(params.id!)
     if (!eventId) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
     const { network, generation, number: index } = eventId
-    await requireMirrored({ ...context, network })
+    await requireFilledMirror({ ...context, network })
     const { log } = await readFeedLogState(pool, network)
     if (log && log.generation > generation)
       throw new ApiError(
@@ -256,5 +255,5 @@ const inclusion = route.get('/v1/events/:id/proof', {
   },
 })
 
-// those of evidence first: the feed's generation would match `evidence`
+// the routes of evidence logs come first, because `:generation` of the feed's routes would match `evidence`
 export const feedLogRoutes = [...logRoutes('/evidence'), ...logRoutes(''), inclusion]

@@ -12,7 +12,7 @@ import { okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { pageLimitOf } from '../http/query.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { addressesOfLargestLookup } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { chargeForListItems } from '../limits/costs.js'
@@ -28,7 +28,7 @@ import {
 
 export type NameOfAddress = ReturnType<typeof nameRecord | typeof unreadable>
 
-/** Name of an address. A text that is not an address, or has a wrong checksum, has no name. */
+/** Name of an address. A text that is not an address, or an address with a wrong checksum, has no name. */
 export async function nameOfAddress(context: Context, input: string): Promise<NameOfAddress> {
   const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)
@@ -58,7 +58,7 @@ const nameRecord = ({ text, type }: Wallet, hit: AddressLookupResult | null) => 
   hit,
 })
 
-/** Record of an unreadable input. An address with a wrong checksum is still known to be an EVM address. */
+/** Record of a text that is not a valid address. A wrong checksum occurs only in EVM addresses. */
 const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_address') => ({
   address: input,
   type: problem === 'bad_checksum' ? ('evm' as const) : null,
@@ -112,7 +112,7 @@ const NameRecordSchema = namedObjectSchema('NameRecord', {
   isVerified: z.boolean().optional().describe('absent when the address is in no cluster'),
 })
 
-/** A name look-up as the response shows it. Undefined fields are missing in the JSON. */
+/** JSON of a name look-up. Undefined fields are missing in the JSON. */
 const view = ({ address, type, hit }: NameOfAddress) => ({
   address,
   type,
@@ -121,12 +121,12 @@ const view = ({ address, type, hit }: NameOfAddress) => ({
   isVerified: hit?.isVerified,
 })
 
-const nameOfAddressRoute = route.get('/v1/names/address/:address', {
-  bad: null,
-  costliest: {},
+const nameOfAddressRoute = declareRoute.get('/v1/names/address/:address', {
+  refusedSample: null,
+  costliestSample: {},
   cacheSource: 'journal',
   summary: 'The name of an address',
-  beyond:
+  interfaceNotes:
     'An address without a cluster is 404 with the record: `clusterName` and `walletName` are null, `isVerified` is absent. An address whose only name lies below a community has that community as `clusterName`, though it is in no cluster.',
   params: z.object({ address: addressSchema }),
   responses: {
@@ -139,18 +139,18 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   },
 })
 
-/** Fields that the look-ups of many addresses of v1 and v0.1 have in common. */
+/** Fields that the routes for the names of many addresses of v1 and v0.1 have in common. */
 export const sharedNamesOfAddressesFields = {
-  costliest: { what: '1,000 addresses of Cosmos', body: addressesOfLargestLookup },
-  bounds: { '[]': 'asked: 1,000' },
+  costliestSample: { what: '1,000 addresses of Cosmos', body: addressesOfLargestLookup },
+  listBounds: { '[]': 'asked: 1,000' },
   cacheSource: 'journal' as const,
   summary: 'The names of many addresses',
-  beyond: 'Addresses come back in lower case, in the order of the input.',
+  interfaceNotes: 'Addresses come back in lower case, in the order of the input.',
   body: z.array(addressSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
   errors: ['too_many'] as const,
 }
 
-const namesOfAddressesRoute = route.post('/v1/names/address', {
+const namesOfAddressesRoute = declareRoute.post('/v1/names/address', {
   ...sharedNamesOfAddressesFields,
   description: 'One element per input, in its order; an unknown address has clusterName null.',
   responses: okResponses('Name records', z.array(NameRecordSchema)),
@@ -166,13 +166,13 @@ const AddressRecordSchema = namedObjectSchema('AddressRecord', {
   isVerified: z.boolean(),
 })
 
-const addressesOfNamesRoute = route.post('/v1/names', {
-  bad: { what: 'an object without a name', body: () => [{}], error: 'invalid_request' },
-  costliest: {
+const addressesOfNamesRoute = declareRoute.post('/v1/names', {
+  refusedSample: { what: 'an object without a name', body: () => [{}], error: 'invalid_request' },
+  costliestSample: {
     what: '1,000 names of one cluster of 1,000 wallets',
     body: ({ held }) => held.slice(0, 1_000).map((name) => ({ name })),
   },
-  bounds: { '[]': 'asked: 1,000' },
+  listBounds: { '[]': 'asked: 1,000' },
   cacheSource: 'journal',
   summary: 'The addresses of many names',
   description:
@@ -215,11 +215,11 @@ const OwnerRecordSchema = namedObjectSchema('OwnerRecord', {
     .describe('Transaction of the winning bid on the hub; null for `community/name`'),
 })
 
-const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
-  costliest: { what: '1,000 names', query: { limit: '1000' } },
-  bounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
+const ownedNamesRoute = declareRoute.get('/v1/names/owner/address/:address', {
+  costliestSample: { what: '1,000 names', query: { limit: '1000' } },
+  listBounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
   summary: 'The names that an address owns',
-  beyond:
+  interfaceNotes:
     '`walletName`: the name of the owner’s wallet. `tx`: the transaction of the winning bid, null in a mirror. A wallet in a cluster without a name owns none, so its answer is empty. The header `Link` names the next page.',
   description:
     'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
@@ -254,10 +254,14 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
 /** Maximum number of names in a search result. */
 const FOUND_AT_MOST = 10
 
-const search = route.get('/v1/names/search', {
-  bad: { what: 'a prefix of one character', query: { prefix: 'a' }, error: 'invalid_request' },
-  costliest: { what: 'a prefix of 10 names', query: { prefix: 'na' } },
-  bounds: { '[]': 'rule: at most 10' },
+const search = declareRoute.get('/v1/names/search', {
+  refusedSample: {
+    what: 'a prefix of one character',
+    query: { prefix: 'a' },
+    error: 'invalid_request',
+  },
+  costliestSample: { what: 'a prefix of 10 names', query: { prefix: 'na' } },
+  listBounds: { '[]': 'rule: at most 10' },
   cacheSource: 'journal',
   summary: 'The names that begin with a text',
   description: `For suggestions while somebody types: at most ${FOUND_AT_MOST} registered names, in the order of ASCII. A name that is the prefix itself comes first.`,

@@ -10,16 +10,16 @@ import { storedRunningHashes } from '../../registry/runningHash.js'
 import { toBase64 } from '../../registry/transparencyLog/note.js'
 import { okAnswer } from '../http/answer.js'
 import { chainsOfNetwork } from '../http/context.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 
 const count = z.int().min(0)
 
-const overview = route.get('/v1/overview', {
-  bad: null,
-  costliest: {},
-  bounds: { 'chains[]': 'set up: its chains' },
+const overview = declareRoute.get('/v1/overview', {
+  refusedSample: null,
+  costliestSample: {},
+  listBounds: { 'chains[]': 'set up: its chains' },
   summary: 'What is registered, and how far the chains are read',
   description: 'Private wallets are in no number. The hub is the first chain.',
   price: SEVERAL_STATEMENTS_PRICE,
@@ -83,7 +83,7 @@ function progressOf(
       isHealthy: false,
     }
   const { state, ageMs } = stored
-  // the lag is measured by the clock of the process that wrote the state, so that two clocks are never compared
+  // the lag is measured by the clock of the process that stored the state, so that two clocks are never compared
   const ms = indexingLagMs(state, nowMs - ageMs)
   const confirmMs = usualConfirmationDelayMs(state)
   return {
@@ -99,12 +99,11 @@ function progressOf(
 const word = z
   .string()
   .openapi({ format: 'hex', description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` })
-const contractRunningHash = { address: z.string().openapi({ format: 'hex' }), recordHash: word }
 
-const proof = route.get('/v1/proof', {
-  bad: null,
-  costliest: {},
-  bounds: { 'contracts[]': 'set up: the hub, and its contract for payments' },
+const proof = declareRoute.get('/v1/proof', {
+  refusedSample: null,
+  costliestSample: {},
+  listBounds: { 'contracts[]': 'set up: the hub, and its contract for payments' },
   summary: 'What holds the registry against the hub: the record that the journal’s logs make',
   description:
     '`recordHash()` of each contract at `blockHash` is the same, asked of any node (EIP-1898). docs/run/security.md says what that proves.',
@@ -114,7 +113,9 @@ const proof = route.get('/v1/proof', {
       network: z.string(),
       block: z.int(),
       blockHash: word.nullable(),
-      contracts: z.array(z.object(contractRunningHash)),
+      contracts: z.array(
+        z.object({ address: z.string().openapi({ format: 'hex' }), recordHash: word }),
+      ),
       trust: z.enum(['proved', 'compared', 'trusted']).nullable().openapi({
         description:
           'Ground of the newest confirmed logs: the record, two nodes’ equal logs, or one node; null while it is not known',
@@ -141,7 +142,8 @@ const proof = route.get('/v1/proof', {
   async handle(_, context) {
     const { pool, network } = context
     const label = chainsOfNetwork(context)[0]?.label ?? ''
-    // read the log before the block: all of its hub events are then from this block or an earlier block
+    // the log is read before the block, so that the block of each hub event in the log is this block or an earlier
+    // block
     const { log } = await readFeedLogState(pool, network)
     const {
       nextBlock = 0,

@@ -1,5 +1,5 @@
 import { ChainUnavailableError, type Hex } from '../../chains/chain.js'
-import type { PrimaryNameReader } from '../../ens/primary.js'
+import type { PrimaryNameTransactionsBuilder } from '../../ens/primary.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { withTimeout } from '../../ops/notify.js'
 import { parseWalletOrNull } from '../../registry/primitives/address.js'
@@ -8,16 +8,16 @@ import { contractCallJson, EvmTransactionSchema } from '../families/evm.js'
 import { okAnswer } from '../http/answer.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { INVALID_NAME_MESSAGE } from '../names/names.js'
 import { addressSchema, nameSchema } from './schemas.js'
 
-const primary = (primaryNames: PrimaryNameReader | null) =>
-  route.get('/v1/names/:name/primary/:address', {
-    costliest: {},
-    bounds: { 'chains[]': 'set up: its reverse registrars' },
+const primary = (primaryNames: PrimaryNameTransactionsBuilder | null) =>
+  declareRoute.get('/v1/names/:name/primary/:address', {
+    costliestSample: {},
+    listBounds: { 'chains[]': 'set up: its reverse registrars' },
     summary: 'The transactions that make a name the primary name of an address in ENS',
     description:
       'One element per chain whose reverse registrar the operator configured (ENSIP-19). The address sends the transaction on that chain; afterwards ENS names the address. The name is `foo`, or `foo%2Fbar` for a wallet of it.',
@@ -73,8 +73,8 @@ const primary = (primaryNames: PrimaryNameReader | null) =>
   })
 
 /**
- * Time limit for reading an address's present name from a chain. Without an answer by then, the response gives the
- * transactions and no present name.
+ * Time limit for reading an address's present name from a chain. Afterwards the response has the transactions, but no
+ * present name.
  */
 const CURRENT_NAME_MS = 3_000
 
@@ -93,5 +93,7 @@ async function currentName(
   return withTimeout(CURRENT_NAME_MS, lookup, null)
 }
 
-/** @param primaryNames null where no ENS name is served */
-export const primaryNameRoutes = (primaryNames: PrimaryNameReader | null) => [primary(primaryNames)]
+/** Routes of primary names in ENS. @param primaryNames null where no ENS name is served */
+export const primaryNameRoutes = (primaryNames: PrimaryNameTransactionsBuilder | null) => [
+  primary(primaryNames),
+]

@@ -7,7 +7,7 @@ import { FAMILY_INTERFACES } from '../families/index.js'
 import { okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
-import { type Route, type RouteRequest, route } from '../http/route.js'
+import { declareRoute, type Route, type RouteRequest } from '../http/route.js'
 import { sampleQuoteBody } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { quoteRegistrationOnChain, type WithReferral } from '../names/quote.js'
@@ -30,13 +30,16 @@ const amounts = Object.fromEntries(
 
 const named = z.object({ name: nameSchema, ...amounts })
 
-/** Body of a registration. Each route adds its network and its referral. */
-export const RegistrationBody = z.object({
+/** Body of a registration. Each route adds its fields for the network and the referral. */
+export const RegistrationBodySchema = z.object({
   sender: addressSchema,
   names: z.array(named).min(1).max(MAX_CHANGES_OF_REQUEST),
 })
 
-/** Raw amount of an element of a request, if any. @throws ApiError invalid_amount if several synonyms are set */
+/**
+ * Raw amount of a name in a request, if any. @throws ApiError invalid_amount if several of the amount's field names are
+ * set
+ */
 function amountOf(element: z.output<typeof named>, path: string): unknown {
   const given = AMOUNT_FIELDS.filter((name) => element[name] !== undefined)
   if (given.length > 1) {
@@ -46,9 +49,9 @@ function amountOf(element: z.output<typeof named>, path: string): unknown {
   return given[0] && element[given[0]]
 }
 
-type QuoteRequestBody = z.output<typeof RegistrationBody> & { network: string }
+type QuoteRequestBody = z.output<typeof RegistrationBodySchema> & { network: string }
 
-/** The quote that a request asks for. @throws as `quoteRegistrationOnChain` */
+/** The quote for the body of a request. @throws as `quoteRegistrationOnChain` */
 export function quoteOfRequest(
   context: Context,
   { body, isTestnet }: Pick<RouteRequest<QuoteRequestBody>, 'body' | 'isTestnet'>,
@@ -73,13 +76,13 @@ const COMMON_ERRORS = [
   'catching_up',
 ] as const satisfies readonly ErrorCode[]
 
-/** Errors of quotes of some families. */
+/** Errors of quotes of the given families. */
 export const quoteErrors = (families: readonly FamilyInterface[]): ErrorCode[] => [
   ...COMMON_ERRORS,
   ...families.flatMap(({ errors }) => errors),
 ]
 
-/** Schema of the fields that quotes of all families have, except the coin. */
+/** Schemas of the fields that quotes of all families have, except the gas token. */
 const quoteFields = {
   registrationFee: z.string().openapi({ description: 'Smallest unit of the gas token' }),
   names: z.array(
@@ -96,7 +99,7 @@ const quoteFields = {
   }),
 }
 
-/** The fields of the response that quotes of all families have. */
+/** JSON of the fields that quotes of all families have. */
 export const commonQuoteJson = (quote: RegistrationQuote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),
@@ -108,34 +111,36 @@ export const commonQuoteJson = (quote: RegistrationQuote) => ({
   })),
 })
 
-/** Requests of a family's quotes for the tests of all routes. */
+/** Sample requests of a family's quotes, for the tests of all routes. */
 export const quoteSamples = ({
   testnet,
   sender,
   maxNames,
-}: FamilyInterface): Pick<Route, 'costliest'> & { bad: NonNullable<Route['bad']> } => ({
-  bad: {
+}: FamilyInterface): Pick<Route, 'costliestSample'> & {
+  refusedSample: NonNullable<Route['refusedSample']>
+} => ({
+  refusedSample: {
     what: '101 names',
     body: sampleQuoteBody(testnet, sender, MAX_CHANGES_OF_REQUEST + 1),
     error: 'too_many',
   },
-  costliest: { what: `${maxNames} names`, body: sampleQuoteBody(testnet, sender, maxNames) },
+  costliestSample: { what: `${maxNames} names`, body: sampleQuoteBody(testnet, sender, maxNames) },
 })
 
 function quoteRoute(form: FamilyInterface): Route {
   const { family, example, maxNames, v1 } = form
   const type = z.literal(family.key)
   const schema = namedObjectSchema(v1.schemaName, { ...quoteFields, type, ...v1.schemas })
-  return route.post(`/v1/names/register/${family.key}`, {
+  return declareRoute.post(`/v1/names/register/${family.key}`, {
     ...quoteSamples(form),
     example: registrationExample(...example),
-    bounds: { ...v1.bounds, 'names[]': `asked: ${maxNames}` },
+    listBounds: { ...v1.listBounds, 'names[]': `asked: ${maxNames}` },
     aliases: [`/v1/register/${family.key}`],
     summary: form.summary,
-    beyond: form.beyond,
+    interfaceNotes: form.interfaceNotes,
     description: form.description,
     price: form.price,
-    body: RegistrationBody.extend({
+    body: RegistrationBodySchema.extend({
       network: z.string().openapi({
         description: `Label of the chain to pay on; ${family.label === null ? 'it also' : 'testnet=true'} selects the testnet`,
         example: example[0],

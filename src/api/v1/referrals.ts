@@ -2,12 +2,12 @@ import { findReferredBids, type ReferredBids } from '../../db/registry/ranking.j
 import { addressToWord } from '../../registry/primitives/address.js'
 import { requireAddress, requireClusterId } from '../http/address.js'
 import { type Answer, okAnswer } from '../http/answer.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { addressSchema, clusterIdSchema } from './schemas.js'
 
 const declared = {
-  costliest: {},
+  costliestSample: {},
   description:
     'Winning bids of all chains whose logs name the referral. Summed again once a minute. Nothing is paid out for them.',
   responses: okResponses(
@@ -22,7 +22,7 @@ const declared = {
 const answer = ({ bids, amountWei }: ReferredBids): Answer =>
   okAnswer({ count: bids, totalWeiAmount: String(amountWei) })
 
-const ofCluster = route.get('/v1/names/referrals/cluster/:id', {
+const ofCluster = declareRoute.get('/v1/names/referrals/cluster/:id', {
   ...declared,
   summary: 'Winning bids that a cluster referred',
   params: z.object({ id: clusterIdSchema }),
@@ -30,7 +30,7 @@ const ofCluster = route.get('/v1/names/referrals/cluster/:id', {
     answer(await findReferredBids(pool, network, requireClusterId(params.id!))),
 })
 
-const ofAddress = route.get('/v1/names/referrals/address/:address', {
+const ofAddress = declareRoute.get('/v1/names/referrals/address/:address', {
   ...declared,
   summary: 'Winning bids that an address referred',
   params: z.object({ address: addressSchema }),

@@ -19,16 +19,16 @@ import { requireWallet } from '../http/address.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { addressSchema, walletTypeSchema } from './schemas.js'
 
-/** Longest wait for one chain, well below the deadline of a request. */
+/** Time limit for the answer of one chain, well below the deadline of a request. */
 const CHAIN_WAIT_MS = 5_000
 
-/** Money that an address is owed, or will be owed from `fromMs` unless its payment is decided before that time. */
+/** Money that is owed to an address now, or from `fromMs` on unless the payment is decided before that time. */
 export interface Refund extends MoneyOwedToPayer {
   /**
    * Debtor. `hub`: the hub owes for bids that won nothing, in its coin. `payments`: a payments contract or program
@@ -37,7 +37,7 @@ export interface Refund extends MoneyOwedToPayer {
   owedBy: 'hub' | 'payments'
   /** Label of the chain on which the payee collects the money; null where this deployment does not have the chain. */
   network: string | null
-  /** Hub credits: LayerZero's id of the chain that the money came from, 0 for the hub's own. */
+  /** Of hub credits: LayerZero's id of the chain that the money came from, 0 for the hub. */
   eid?: number
   /** Set where the transaction needs a receiver: the address is a contract, which may not exist on the hub. */
   needsReceiver?: true
@@ -50,8 +50,8 @@ export interface RefundContext extends Pick<Context, 'network' | 'pool'> {
 export type Refunds = Awaited<ReturnType<typeof refundsOfAddress>>
 
 /**
- * Money owed to an address on all chains of a network, each with the transaction that takes it. A chain that does not
- * answer does not delay the others.
+ * Money owed to an address on all chains of a network, each amount with the transaction that collects it. A chain that
+ * does not answer does not delay the other chains.
  * @param to receiver on EVM chains; default: the address itself
  * @throws ApiError unsupported_address
  */
@@ -62,7 +62,7 @@ export async function refundsOfAddress(
 ) {
   const { type, text: address, bytes } = requireWallet(input, 'address')
   const receiver = to === undefined ? null : requireReceiver(type, to)
-  const none = { address, type, refunds: [], unavailable: [], isTruncated: false }
+  const none = { address, type, refunds: [], unavailable: [], isTruncated: false, asked: 0 }
   if (!CHAIN_FAMILY_PROPERTIES.some(({ addressType }) => addressType === type)) return none
   const { pool, network } = context
   const [credits, payments, tokens, former] = await Promise.all([
@@ -82,11 +82,19 @@ export async function refundsOfAddress(
     type,
     refunds: answers.flatMap(({ refunds }) => refunds),
     /**
-     * Labels of chains that did not answer in time. Their payments are left out, and their hub credits have no
-     * transaction.
+     * Labels of chains that did not answer in time. The payments of these chains are left out, and their hub credits
+     * have no transaction.
      */
     unavailable: [...new Set(answers.flatMap(({ unavailable }) => unavailable))],
     isTruncated: payments.isTruncated || tokens.isTruncated,
+    /**
+     * Number of questions to chains: one for each token and payments contract, and one for each credit from another
+     * chain whose receiver is not given, since the payee may be a contract there.
+     */
+    asked: questions.reduce(
+      (sum, one) => sum + one.tokens.length * (1 + one.former.length),
+      receiver ? 0 : credits.filter(({ eid }) => eid !== 0).length,
+    ),
   }
 }
 
@@ -173,7 +181,7 @@ async function paymentRefunds(
   return { refunds: owed, unavailable: [] }
 }
 
-/** Result of a call to a chain; undefined where the chain does not answer in time. */
+/** Result of a call to a chain; undefined where the chain does not answer in time, or the bridge gives no quote. */
 async function answerOf<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await withTimeout(CHAIN_WAIT_MS, call, undefined)
@@ -229,9 +237,9 @@ const RefundSchema = namedObjectSchema('Refund', {
     ),
 })
 
-const refunds = route.get('/v1/refunds/:address', {
-  costliest: {},
-  bounds: {
+const refunds = declareRoute.get('/v1/refunds/:address', {
+  costliestSample: {},
+  listBounds: {
     'refunds[]': 'page: 100 payments of a kind and 100 tokens; the answer says that there are more',
     'refunds[].payments[]':
       'page: 100 payments of a kind and 100 tokens; the answer says that there are more',
@@ -261,11 +269,10 @@ const refunds = route.get('/v1/refunds/:address', {
     truncated: z.boolean().describe('There is more, shown once some of this is taken'),
   }),
   errors: ['unsupported_address'],
-  handle: async ({ params, query }, context) =>
-    okAnswer(
-      refundsJson(await refundsOfAddress(context, params.address!, query.get('to'))),
-      NO_STORE,
-    ),
+  async handle({ params, query }, context) {
+    const owed = await refundsOfAddress(context, params.address!, query.get('to'))
+    return { ...okAnswer(refundsJson(owed), NO_STORE), unspent: -owed.asked }
+  },
 })
 
 export const refundsJson = ({
@@ -282,7 +289,7 @@ export const refundsJson = ({
   truncated: isTruncated,
 })
 
-/** A refund as the response shows it. Undefined fields are missing in the JSON. */
+/** JSON of a refund. Undefined fields are missing in the JSON. */
 const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
   owedBy,
   network,

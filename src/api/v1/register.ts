@@ -7,7 +7,7 @@ import { requireAddress } from '../http/address.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { enumParameter, wholeNumberParameter } from '../http/query.js'
-import { MAX_LONG_POLL_MS, route } from '../http/route.js'
+import { declareRoute, MAX_LONG_POLL_MS } from '../http/route.js'
 import { makeSampleList, type SampleData } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
@@ -19,21 +19,21 @@ import { addressSchema, nameSchema, txIdSchema } from './schemas.js'
 
 /** Fields that the checks of v1 and v0.1 have in common. */
 export const sharedCheckRouteFields = {
-  costliest: {
+  costliestSample: {
     what: '1,000 names',
     body: ({ freshName }: SampleData) => makeSampleList(1_000, freshName),
   },
   example: { body: [EXAMPLE_NAME, 'sprout'] },
-  bounds: { '[]': 'asked: 1,000' },
+  listBounds: { '[]': 'asked: 1,000' },
   cacheSource: 'facts' as const,
   summary: 'Whether names can be registered',
   body: z.array(nameSchema).max(MAX_BULK_LOOKUP_ELEMENTS),
   errors: ['too_many', 'catching_up'] as const,
 }
 
-const check = route.post('/v1/names/register/check', {
+const check = declareRoute.post('/v1/names/register/check', {
   ...sharedCheckRouteFields,
-  beyond: '`reason` where a name is not available: `pending` or `invalid_name`.',
+  interfaceNotes: '`reason` where a name is not available: `pending` or `invalid_name`.',
   description:
     'One element per input, in its order. A name with an unconfirmed bid is not available, with `reason: "pending"`. A malformed name has `reason: "invalid_name"`.',
   responses: okResponses(
@@ -75,10 +75,10 @@ const NetworkSchema = namedObjectSchema('Network', {
   }),
 })
 
-const networks = route.get('/v1/networks', {
-  bad: null,
-  costliest: {},
-  bounds: { '[]': 'set up: its chains', '[].rpcUrls[]': 'set up: one public node' },
+const networks = declareRoute.get('/v1/networks', {
+  refusedSample: null,
+  costliestSample: {},
+  listBounds: { '[]': 'set up: its chains', '[].rpcUrls[]': 'set up: one public node' },
   summary: 'The chains that names can be registered from',
   description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
   responses: okResponses('Hubs first', z.array(NetworkSchema)),
@@ -99,13 +99,13 @@ const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
   explorer: port.explorer,
 })
 
-const tokenUnit = route.get('/v1/tokens/:network/:token', {
-  bad: {
+const tokenUnit = declareRoute.get('/v1/tokens/:network/:token', {
+  refusedSample: {
     what: 'a token that is no address',
     params: () => ({ network: '1', token: 'x' }),
     error: 'unsupported_address',
   },
-  costliest: {},
+  costliestSample: {},
   summary: 'Symbol and decimals of a token',
   description:
     'As the token’s contract says: anybody may give a token any symbol. Two nodes have to agree. An address that is no token has decimals 0.',
@@ -222,29 +222,29 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     ),
 })
 
-/** Units to give back: only the status of an unknown transaction calls the chains. */
+/** Units of a status request to give back. Only the status of an unknown transaction calls the chains. */
 export const unusedStatusUnits = ({ status }: TxStatus): number =>
   status === 'not_found' ? 0 : CHAIN_CALL_COST - 1
 
-/** Retry-After by status, seconds. */
+/** Value of the Retry-After header by status, seconds. */
 const ASK_AGAIN_S: Partial<Record<RegistrationStatus, number>> = {
   not_found: 5,
   pending: 2,
   bridging: 5,
 }
 
-/** Headers of a status response. Caches do not store it. A status that may change has a Retry-After. */
+/** Headers of a status response. Caches do not store the response. A status that may change has a Retry-After. */
 function statusHeaders({ status }: TxStatus): Answer['headers'] {
   const seconds = ASK_AGAIN_S[status]
   return seconds === undefined ? NO_STORE : { ...NO_STORE, 'retry-after': String(seconds) }
 }
 
 const status = (longPolls: LongPolls) =>
-  route.get('/v1/names/register/tx/:tx', {
-    costliest: {},
-    bounds: { 'names[]': `rule: the first ${MAX_STATUS_NAMES}` },
+  declareRoute.get('/v1/names/register/tx/:tx', {
+    costliestSample: {},
+    listBounds: { 'names[]': `rule: the first ${MAX_STATUS_NAMES}` },
     summary: 'The status of a registration transaction',
-    beyond:
+    interfaceNotes:
       '`network`, `sender`, `paid`, `names`, `more`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy`, `updatedAt` and `trouble`, where they apply. A malformed transaction id is 400 `invalid_request`.',
     description:
       'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',
@@ -276,7 +276,7 @@ const status = (longPolls: LongPolls) =>
           'This is neither a transaction hash (0x and 64 hex digits) nor a signature of Solana (base58).',
         )
       const { txStatus, reads } = await awaitTxStatus(longPolls, context, id, { ms, since })
-      // each further status of an unknown transaction asks the chains again
+      // each further read of an unknown transaction's status calls the chains again
       const unspent =
         txStatus.status === 'not_found'
           ? CHAIN_CALL_COST * (1 - reads)

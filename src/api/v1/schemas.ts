@@ -1,13 +1,16 @@
 import { WALLET_KIND_NAMES } from '../../registry/auth/kinds.js'
-import { ADDRESS_TYPE_NAMES, ADDRESS_TYPES } from '../../registry/families.js'
+import { PAYER_ADDRESS_TYPE_NAMES, PAYER_ADDRESS_TYPES } from '../../registry/families.js'
 import { NAME_RULES_TEXT } from '../../registry/primitives/nameRule.js'
 import { OTHER_CHAIN_ADDRESS_TYPES } from '../../registry/primitives/otherAddress.js'
 import { z } from '../http/schema.js'
 
-/** Schemas that several routes share. Their examples are the local world's seeded name, its wallet and its cluster. */
+/**
+ * Schemas that several routes share. The examples are a name, its wallet and its cluster in the local world (the test
+ * network on one machine).
+ */
 
 export const addressSchema = z.string().openapi({
-  description: `${Object.values(ADDRESS_TYPE_NAMES).join(' or ')} address (responses have hex in lower case); look-ups, lists of wallets and signers also accept addresses of other chains`,
+  description: `${Object.values(PAYER_ADDRESS_TYPE_NAMES).join(' or ')} address (responses have hex in lower case); look-ups, lists of wallets and signers also accept addresses of other chains`,
   example: '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5',
 })
 
@@ -35,11 +38,11 @@ export const txIdSchema = z.string().openapi({
 export const walletKindSchema = z.enum(WALLET_KIND_NAMES)
 
 /** Type of a generated wallet. */
-export const addressTypeSchema = z.enum(ADDRESS_TYPES)
+export const addressTypeSchema = z.enum(PAYER_ADDRESS_TYPES)
 
 /** Type of a wallet, which may be of any chain. */
 export const walletTypeSchema = z.string().openapi({
-  description: `\`${[...ADDRESS_TYPES, ...OTHER_CHAIN_ADDRESS_TYPES].join('`, `')}\` or \`cosmos-<prefix>\``,
+  description: `\`${[...PAYER_ADDRESS_TYPES, ...OTHER_CHAIN_ADDRESS_TYPES].join('`, `')}\` or \`cosmos-<prefix>\``,
   example: 'evm',
 })
 

@@ -1,10 +1,10 @@
 import { findClusterById } from '../../db/registry/clusters.js'
 import {
-  DIRECTORY_PAGE,
+  DIRECTORY_PAGE_ITEMS,
   findNamesBeginning,
   findNewestNames,
+  MAX_DIRECTORY_ITEMS,
   MAX_DIRECTORY_OFFSET,
-  MAX_LISTED,
 } from '../../db/registry/directory.js'
 import { findRankedClusters } from '../../db/registry/ranking.js'
 import { ZERO_ADDRESS } from '../../registry/journal/eventForms.js'
@@ -15,9 +15,14 @@ import { ApiError } from '../http/errors.js'
 import type { Route } from '../http/route.js'
 import { z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
-import { procedure } from '../http/trpc.js'
+import { declareProcedure } from '../http/trpc.js'
 import { DIRECTORY_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
-import { addressText, chainIdsOf, chainIdsOfClusters, describeNames } from '../names/directory.js'
+import {
+  addressText,
+  chainIdsOfAddresses,
+  chainIdsOfClusters,
+  describeNames,
+} from '../names/directory.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 
 /** The queries that Blockscout's frontend sends (docs/use/blockscout.md), as tRPC procedures. */
@@ -52,19 +57,19 @@ const offset = z
 const limit = z
   .int()
   .min(1)
-  .max(DIRECTORY_PAGE)
+  .max(DIRECTORY_PAGE_ITEMS)
   .nullish()
-  .transform((value) => value ?? DIRECTORY_PAGE)
-const PAGE = `page: limit, at most ${DIRECTORY_PAGE}; offset, at most ${MAX_DIRECTORY_OFFSET}`
+  .transform((value) => value ?? DIRECTORY_PAGE_ITEMS)
+const PAGE = `page: limit, at most ${DIRECTORY_PAGE_ITEMS}; offset, at most ${MAX_DIRECTORY_OFFSET}`
 const CHAINS = 'rule: 1,000 wallets a cluster'
 
-const search = procedure('names.search', {
+const search = declareProcedure('names.search', {
   summary: 'Names of clusters, newest first or by their beginning',
-  description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_LISTED} with a text.`,
+  description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_DIRECTORY_ITEMS} with a text.`,
   cacheSource: 'journal',
   price: DIRECTORY_PRICE,
-  costliest: { what: '50 names', query: { input: '{"offset":900}' } },
-  bounds: { 'result.data.items[]': PAGE, 'result.data.items[].chainIds[]': CHAINS },
+  costliestSample: { what: '50 names', query: { input: '{"offset":900}' } },
+  listBounds: { 'result.data.items[]': PAGE, 'result.data.items[].chainIds[]': CHAINS },
   input: z.object({
     offset,
     limit,
@@ -89,13 +94,13 @@ const search = procedure('names.search', {
   },
 })
 
-const leaderboard = procedure('names.leaderboard', {
+const leaderboard = declareProcedure('names.leaderboard', {
   summary: 'Clusters by the sum of their winning bids',
   description:
     'Then by the number of their names, then by age. Ranked again in the background, once a minute where something changed.',
   price: SEVERAL_STATEMENTS_PRICE,
-  costliest: { what: '50 clusters', query: { input: '{}' } },
-  bounds: { 'result.data[]': PAGE, 'result.data[].chainIds[]': CHAINS },
+  costliestSample: { what: '50 clusters', query: { input: '{}' } },
+  listBounds: { 'result.data[]': PAGE, 'result.data[].chainIds[]': CHAINS },
   input: z.object({ offset, limit, orderBy: z.enum(['rank-asc']).nullish() }),
   example: { offset: 0, limit: 50, orderBy: 'rank-asc' },
   data: z.array(
@@ -128,12 +133,12 @@ const leaderboard = procedure('names.leaderboard', {
   },
 })
 
-const get = procedure('names.get', {
+const get = declareProcedure('names.get', {
   summary: 'A name of a cluster, or below a community',
   description: 'Null where nobody holds it.',
   cacheSource: 'journal',
-  costliest: { query: ({ name }) => ({ input: JSON.stringify({ name }) }) },
-  bounds: { 'result.data.chainIds[]': CHAINS },
+  costliestSample: { query: ({ name }) => ({ input: JSON.stringify({ name }) }) },
+  listBounds: { 'result.data.chainIds[]': CHAINS },
   input: z.object({ name: z.string() }),
   example: { name: 'seedling' },
   data: NameSchema.extend({ backingWei: wei, chainIds }).nullable(),
@@ -148,18 +153,18 @@ const get = procedure('names.get', {
   },
 })
 
-/** A time of v1's look-ups in ISO 8601. */
+/** Converts a time of v1's look-ups to ISO 8601. */
 const isoOf = (timestamp: string): string => timestamp.replace(' ', 'T').replace('+00', 'Z')
 
-const ofOwner = procedure('names.getNamesByOwnerAddress', {
+const ofOwner = declareProcedure('names.getNamesByOwnerAddress', {
   summary: 'The names of an address',
   description: `The first ${OWNED_NAMES_PAGE_SIZE}, oldest first, those below communities last. \`GET /v1/names/owner/address/:address\` has pages.`,
   cacheSource: 'journal',
-  costliest: {
+  costliestSample: {
     what: '1,000 names',
     query: ({ owner }) => ({ input: JSON.stringify({ address: owner }) }),
   },
-  bounds: { 'result.data[]': `page: the first ${OWNED_NAMES_PAGE_SIZE}` },
+  listBounds: { 'result.data[]': `page: the first ${OWNED_NAMES_PAGE_SIZE}` },
   input: z.object({ address: z.string() }),
   example: { address: '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5' },
   data: z.array(NameSchema),
@@ -176,15 +181,15 @@ const ofOwner = procedure('names.getNamesByOwnerAddress', {
   },
 })
 
-const clusterById = procedure('clusters.getClusterById', {
+const clusterById = declareProcedure('clusters.getClusterById', {
   summary: 'A cluster with its public wallets',
   description: 'As `GET /v1/clusters/id/:id` without a key.',
   cacheSource: 'journal',
-  costliest: {
+  costliestSample: {
     what: '1,000 wallets',
     query: ({ clusterId }) => ({ input: JSON.stringify({ id: clusterId }) }),
   },
-  bounds: { 'result.data.wallets[]': CHAINS, 'result.data.wallets[].chainIds[]': 'rule: one' },
+  listBounds: { 'result.data.wallets[]': CHAINS, 'result.data.wallets[].chainIds[]': 'rule: one' },
   input: z.object({ id: z.string() }),
   example: { id: '0x38cd811679ffbef5bd03bc9fd3e822f56107600568e6b106604fcf8503b40ca8' },
   data: z.object({
@@ -205,7 +210,7 @@ const clusterById = procedure('clusters.getClusterById', {
       wallets: cluster.wallets.map(({ address, name }) => ({
         address: addressText(address),
         name,
-        chainIds: chainIdsOf(context, [address]),
+        chainIds: chainIdsOfAddresses(context, [address]),
       })),
       isTestnet: network === 'testnet',
     }

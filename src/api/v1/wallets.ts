@@ -1,4 +1,4 @@
-import { forgetEvidence } from '../../db/auth/sessions.js'
+import { deleteSessionEvidence } from '../../db/auth/sessions.js'
 import { isEvidenceFresh } from '../../registry/auth/evidence.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -13,14 +13,14 @@ import { requireClusterId } from '../http/address.js'
 import { type Answer, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import type { ErrorCode } from '../http/errors.js'
-import { type Route, route, type Session } from '../http/route.js'
+import { declareRoute, type Route, type Session } from '../http/route.js'
 import { addMaxWalletsBody, makeSampleList } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { addressSchema, clusterIdSchema, walletNameSchema } from './schemas.js'
 
 const responses = okResponses('It is done', { success: z.literal(true) })
 
-/** Makes a change of a cluster and returns a response without data. */
+/** Appends a change of a cluster and returns a response without data. */
 async function done(context: Context, author: Session, made: ClusterChange): Promise<Answer> {
   await appendChange(context, author, { changes: [made] })
   return okAnswer({ success: true })
@@ -56,10 +56,10 @@ export const clusterCreationRoute = (
   path: string,
   texts: Pick<Route, 'summary' | 'description' | 'responses'>,
 ) =>
-  route.post(path, {
+  declareRoute.post(path, {
     ...texts,
-    costliest: { as: 'other' },
-    privateTo: 'caller',
+    costliestSample: { as: 'other' },
+    privateDataFor: 'caller',
     auth: 'required',
     errors: CHANGE_ERRORS,
     async handle({ session }, context) {
@@ -74,14 +74,14 @@ const create = clusterCreationRoute('/v1/clusters', {
   responses: okResponses('The cluster', { id: clusterIdSchema }),
 })
 
-const add = route.post('/v1/clusters/wallets', {
-  bad: {
+const add = declareRoute.post('/v1/clusters/wallets', {
+  refusedSample: {
     what: 'a text that is no address',
     body: () => [{ address: 'x', name: 'x' }],
     error: 'unsupported_address',
   },
-  privateTo: null,
-  costliest: { what: '100 wallets', as: 'other', body: addMaxWalletsBody },
+  privateDataFor: null,
+  costliestSample: { what: '100 wallets', as: 'other', body: addMaxWalletsBody },
   example: { body: walletsExample },
   summary: 'Add wallets to the cluster of this wallet',
   description:
@@ -94,14 +94,14 @@ const add = route.post('/v1/clusters/wallets', {
     done(context, session, addWalletsChange(session.wallet, body)),
 })
 
-const rename = route.put('/v1/clusters/wallets/names', {
-  bad: {
+const rename = declareRoute.put('/v1/clusters/wallets/names', {
+  refusedSample: {
     what: 'a text that is no address',
     body: () => [{ address: 'x', name: 'x' }],
     error: 'unsupported_address',
   },
-  privateTo: null,
-  costliest: {
+  privateDataFor: null,
+  costliestSample: {
     as: 'other',
     body: ({ other, freshName }) => [{ address: other, name: freshName() }],
   },
@@ -124,10 +124,14 @@ const rename = route.put('/v1/clusters/wallets/names', {
     done(context, session, renameWalletsChange(session.wallet, body)),
 })
 
-const remove = route.delete('/v1/clusters/wallets', {
-  bad: { what: 'a text that is no address', body: () => ['x'], error: 'unsupported_address' },
-  privateTo: null,
-  costliest: {
+const remove = declareRoute.delete('/v1/clusters/wallets', {
+  refusedSample: {
+    what: 'a text that is no address',
+    body: () => ['x'],
+    error: 'unsupported_address',
+  },
+  privateDataFor: null,
+  costliestSample: {
     what: '100 wallets',
     as: 'other',
     body: ({ evmAddress }) => makeSampleList(100, evmAddress),
@@ -149,13 +153,13 @@ const remove = route.delete('/v1/clusters/wallets', {
     done(context, session, removeWalletsChange(session.wallet, body)),
 })
 
-/** Time that a change may wait in the queue, ms. Evidence has to be fresh still when it is written. */
+/** Maximum time that a change may wait in the queue, ms. Evidence has to be fresh when it is written. */
 const MAX_WAIT_MS = 30_000
 
-const verify = route.post('/v1/clusters/verify/:clusterId', {
-  privateTo: null,
+const verify = declareRoute.post('/v1/clusters/verify/:clusterId', {
+  privateDataFor: null,
   example: { status: 403 },
-  costliest: { as: 'other' },
+  costliestSample: { as: 'other' },
   summary: 'Verify this wallet in a cluster that lists it',
   description:
     'The wallet leaves its former cluster. If it was the last verified wallet there, the names of the former cluster move with it. The signature of a sign-in with `cluster`, at most 11 minutes old, is kept as public evidence, also where the wallet is verified already.',
@@ -187,7 +191,7 @@ const verify = route.post('/v1/clusters/verify/:clusterId', {
     const signed = { kind, actor, clusterId, message, signature, block } as const
     await appendChange(context, session, {
       changes: [verified, signed],
-      alongside: (db) => forgetEvidence(db, keyHash),
+      alongside: (db) => deleteSessionEvidence(db, keyHash),
     })
     return okAnswer({ success: true, signed: true })
   },

@@ -1,4 +1,8 @@
-import { type NotedHead, readNewestSignedHead, storeSignedHead } from '../../db/mirror/cosigned.js'
+import {
+  type CheckpointWithNote,
+  readNewestSignedHead,
+  storeSignedHead,
+} from '../../db/mirror/cosigned.js'
 import { isLockTimeoutError } from '../../db/pg/unavailable.js'
 import { FairQueue } from '../../ops/fairQueue.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
@@ -20,17 +24,17 @@ import { HASH_BYTES, isConsistencyProofValid } from '../../registry/transparency
 import { answerOfType, NO_STORE } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { declareRoute } from '../http/route.js'
 import { z } from '../http/schema.js'
-import { SIGNED_CHECKPOINT_PRICE } from '../limits/costs.js'
+import { WITNESS_SIGNATURE_PRICE } from '../limits/costs.js'
 
 const TEXT = 'text/plain; charset=utf-8'
-/** Media type of the size that a witness has signed. */
+/** Media type of a response with the size of the last signed checkpoint. */
 const SIZE = 'text/x.tlog.size'
 const MOST_HASHES = 63
 /**
- * Checkpoints of a network's log that are stored at once, and that may wait. Each waits, with a
- * connection, while the mirror writes. All of them end within the time limit of a request.
+ * Maximum numbers of a network's checkpoints that are stored at once, and that wait. Each waiting checkpoint holds a
+ * connection while the mirror writes. All of them end within the time limit of a request.
  */
 const SUBMISSIONS = { atOnce: 1, waiting: 11 }
 const submissions = { mainnet: new FairQueue(SUBMISSIONS), testnet: new FairQueue(SUBMISSIONS) }
@@ -51,28 +55,32 @@ function parseSubmission(body: string) {
   return { oldSize: Number(oldSize), proof, note, next }
 }
 
-/** The network whose mirrored log has this name. @throws ApiError not_found */
+/** The network whose mirrored transparency log matches. @throws ApiError not_found */
 async function networkOf({ pool }: Context, isLog: (head: TreeHead) => boolean) {
   const heads = await Promise.all(NETWORKS.map((one) => readNewestSignedHead(pool, one)))
   const i = heads.findIndex((head) => head && isLog(head))
   if (i < 0) throw new ApiError('not_found', 'This witness knows no such log.')
-  return { network: NETWORKS[i] as Network, head: heads[i] as NotedHead }
+  return { network: NETWORKS[i] as Network, head: heads[i] as CheckpointWithNote }
 }
 
 /**
- * Routes of a witness (C2SP tlog-witness), which signs checkpoints of the logs that it mirrors.
+ * Routes of a witness (C2SP tlog-witness), which signs checkpoints of the transparency logs that it mirrors.
  * @param key public key of the logs, 32 bytes in base64
  */
 export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosigner }) => [
-  route.post('/v1/witness/add-checkpoint', {
-    bad: { what: 'text without a checkpoint', body: () => 'old 0', error: 'invalid_request' },
-    costliest: { body: () => 'old 0\n\n' },
+  declareRoute.post('/v1/witness/add-checkpoint', {
+    refusedSample: {
+      what: 'text without a checkpoint',
+      body: () => 'old 0',
+      error: 'invalid_request',
+    },
+    costliestSample: { body: () => 'old 0\n\n' },
     summary: 'Signs a checkpoint of a log that has only grown since the last one',
     body: z.string(),
     isText: true,
     responses: { 200: { description: 'Signature lines', schema: z.string(), type: TEXT } },
     errors: ['forbidden', 'not_found'],
-    price: SIGNED_CHECKPOINT_PRICE,
+    price: WITNESS_SIGNATURE_PRICE,
     async handle({ body }, context) {
       const { oldSize, proof, note, next } = parseSubmission(body)
       const { origin, size } = next
@@ -85,7 +93,7 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
         throw new ApiError('forbidden', 'The checkpoint is not signed by the key of its log.')
       if (oldSize > size)
         throw new ApiError('invalid_request', 'The old size is larger than the checkpoint’s.')
-      // most requests are decided without the lock, because anybody may send a checkpoint that the log has published
+      // most requests are decided without the lock, because anybody may send a published checkpoint again
       if (head.size !== oldSize) return conflictWith(head)
       if (!isConsistencyProofValid(sha256TreeHasher, head, next, proof))
         throw new ApiError('invalid_request', UNPROVED, { status: 422 })
@@ -101,9 +109,9 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
       return answerOfType(TEXT, stored.slice(signedNote.length), NO_STORE)
     },
   }),
-  route.get('/v1/witness/:log/checkpoint', {
-    bad: null,
-    costliest: {},
+  declareRoute.get('/v1/witness/:log/checkpoint', {
+    refusedSample: null,
+    costliestSample: {},
     summary: 'The newest checkpoint of a log that this witness has signed',
     params: z.object({ log: z.string().describe('SHA-256 of the log’s name, hex') }),
     responses: { 200: { description: 'A signed note', schema: z.string(), type: TEXT } },
@@ -122,7 +130,10 @@ const conflictWith = ({ size }: TreeHead) => ({
   content: { type: SIZE, text: `${size}\n` },
 })
 
-/** Error handler. A busy witness is no failure of its database, which strangers could raise the alarm of. @throws ApiError */
+/**
+ * Error handler: converts a lock timeout to 503 without a cause. Strangers can keep a witness busy, and must not raise
+ * the alarm for database failures. @throws ApiError
+ */
 function refuseBusy(error: unknown): never {
   if (!isLockTimeoutError(error)) throw error
   throw new ApiError('unavailable', 'This witness copies the log now: ask again.')

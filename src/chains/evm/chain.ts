@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../../config/index.js'
+import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import { LoopStageTimer } from '../../ops/stages.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
@@ -13,10 +14,16 @@ import {
   type OwedMoneyQuery,
   type RegistrationRequest,
   rethrowAsUnavailable,
+  type UnsignedTransaction,
 } from '../chain.js'
 import { fallbackIfRefused, transientError } from '../rpc/errors.js'
 import { createEvmRpc, type EvmRpc, type RpcCall } from '../rpc/evm.js'
-import { fallbackIfNoQuorum, type NodeConsumer, type RpcPoolOptions } from '../rpc/nodes.js'
+import {
+  fallbackIfNoQuorum,
+  type NodeConsumer,
+  NodesDisagreeError,
+  type RpcPoolOptions,
+} from '../rpc/nodes.js'
 import { cacheAnswerForDuration, cacheAnswersByKey } from '../rpc/served.js'
 import { readTxByTwoNodes, TOKEN_CACHE_OPTIONS, TX_STATE_CACHE_OPTIONS } from '../rpc/strangers.js'
 import { encodeClaimCalldata, encodeClaimForCalldata } from './airdrop/distributor.js'
@@ -30,6 +37,7 @@ import {
 } from './bridge/quote.js'
 import { readMoneyOwedToPayer } from './community/owed.js'
 import { createEvmCommunityPaymentPort } from './community/port.js'
+import { isContract } from './contracts/read.js'
 import { type BlockHeader, getBlockHeader } from './logs.js'
 import { readPrimaryName } from './primaryName.js'
 import { createCodeCheck, createSmartWalletSignatureCheck } from './smartWallet.js'
@@ -44,7 +52,7 @@ import {
 export interface ConfirmedHead {
   /** Number of the block. Negative while no block is confirmed. */
   confirmed: number
-  /** Hash of the finalized or safe block. Null where it is not known, as where blocks are confirmed by their depth. */
+  /** Hash of the finalized or safe block. Null where the hash is not known, or blocks are confirmed by their depth. */
   confirmedHash: Hex | null
   /** Time of the finalized or safe block, ms. Null where blocks are confirmed by their depth. */
   confirmedMs: number | null
@@ -223,8 +231,8 @@ export async function readChainHeads(
 }
 
 /**
- * The highest block that two nodes call confirmed, where two are configured, so that a node whose finality stands still
- * delays nothing beside two others. Its hash is known where two nodes call the same block their last confirmed one.
+ * The highest block that two nodes call confirmed, where two are configured. A node whose finality stands still does
+ * not delay two other nodes. `confirmedHash` is null unless two nodes call the same block their last confirmed one.
  * @param first heads of one of the nodes
  * @throws ChainUnavailableError
  */
@@ -259,10 +267,27 @@ async function owedOn(
   return owed.flat()
 }
 
-const withdrawalOn = async (rpc: EvmRpc, config: ChainConfig, bidder: Hex, to: Hex | null) =>
-  config.role === 'hub'
-    ? hubWithdrawalTransaction(config.contract as Hex, to ?? bidder)
-    : rpc.onOneNode((call) => spokeWithdrawalTransaction(call, config, bidder, to))
+/** Withdrawal of a hub's credit. @param to receiver; null for the bidder itself */
+async function withdrawalOn(
+  rpc: EvmRpc,
+  config: ChainConfig,
+  bidder: Hex,
+  to: Hex | null,
+): Promise<UnsignedTransaction | null> {
+  const receiver = to ?? bidder
+  if (config.role === 'hub') return hubWithdrawalTransaction(config.contract, receiver)
+  // a bidder about whose code nodes contradict each other counts as a contract: nobody may control its address on the hub
+  const isOfContract =
+    !to &&
+    (await fallbackOnExpectedError(
+      rpc.quorum((call) => isContract(call, bidder)),
+      (error) => error instanceof NodesDisagreeError,
+      true,
+    ))
+  return isOfContract
+    ? null
+    : rpc.onOneNode((call) => spokeWithdrawalTransaction(call, config, bidder, receiver))
+}
 
 /** Quotes a registration on the hub, where a bid is the transaction's value. */
 function quoteOnHub(config: ChainConfig, { names, referral }: RegistrationRequest): EvmQuote {

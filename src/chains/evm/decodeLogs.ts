@@ -4,7 +4,7 @@ import type {
   ReceivedMessage,
   SentMessage,
 } from '../../registry/bridge/message.js'
-import { BID_REFUSAL, PAUSED_HUB_MARK } from '../../registry/journal/bid.js'
+import { BID_REFUSAL, PAUSED_HUB_SUFFIX } from '../../registry/journal/bid.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import type {
   CommunityNameTarget,
@@ -56,7 +56,7 @@ export interface DecodedLogs {
   payments: Payment<CommunityNameTarget>[]
   credits: HubCreditChange[]
   ends: ConfirmedPaymentOutcome[]
-  /** What the logs add to the running hashes of their contracts. */
+  /** Inputs by which the logs extend the running hashes of their contracts. */
   runningHashInputs: RunningHashInput[]
   /** Position of each log in its chain (`logPosition`), ascending. */
   places: number[]
@@ -201,7 +201,7 @@ function decodeHubLogs(
     if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
     // the log of a refused bid directly follows the log of the bid
     else if (first === hub.bidRefused.topic && bid && isPaused(log))
-      entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED_HUB_MARK))
+      entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED_HUB_SUFFIX))
     else if (first === hub.minimumSet.topic) entries.push(minimumEntry(chain, log, timeOf(log)))
     else if (first === hub.credited.topic || first === hub.withdrawn.topic)
       credits.push(creditMove(log))

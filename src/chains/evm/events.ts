@@ -64,7 +64,7 @@ export const CONTRACT_EVENTS = {
 }
 
 /** Kind of a clusterd contract on a chain. */
-export type ContractKind = keyof typeof CONTRACT_EVENTS
+type ContractKind = keyof typeof CONTRACT_EVENTS
 
 const shapesOf = (kind: ContractKind): EventShape[] => Object.values(CONTRACT_EVENTS[kind])
 

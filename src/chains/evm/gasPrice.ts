@@ -67,7 +67,7 @@ async function readCap(ask: RpcCall): Promise<bigint> {
 /**
  * Creates a reader of the gas price cap: nothing is signed on a chain above this price, wei. Calculated again every
  * hour where no cap is configured: the highest cap that two nodes allow, so that a single node can neither raise it
- * nor, where three are configured, lower it. While fewer nodes answer, the last cap stays.
+ * nor, where three are configured, lower it. While fewer nodes answer, the last cap is kept.
  * @returns a function that throws ChainUnavailableError while too few nodes have ever returned prices
  */
 export function createGasPriceCap(

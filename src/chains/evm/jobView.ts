@@ -3,7 +3,7 @@ import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { EvmJobTx, JobProgress } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
-import { parseQuantity, type RpcCall, rpcQuantity } from '../rpc/evm.js'
+import { parseQuantity, type RpcCall, toRpcQuantity } from '../rpc/evm.js'
 import { areBidsDelivered, type PaidBid, readPacketState } from './bridge/calls.js'
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
@@ -77,7 +77,7 @@ export function combineEvmJobStates(
   views: readonly EvmJobStateOnNode[],
   { configured, isLocal }: { configured: number; isLocal: boolean },
 ): EvmJobState {
-  // the two heights of a node are read at once, so the confirmed one may already be of a newer block
+  // a node's head and confirmed height are read at the same time, so the confirmed height may exceed the head
   const heights = views.map((view) => Math.min(view.head, view.confirmedHead))
   const confirmedHeight = heights.sort((a, b) => a - b)[heights.length >> 1]!
   const known = views.filter(({ head }) => head >= confirmedHeight)
@@ -104,7 +104,7 @@ export function combineEvmJobStates(
   }
 }
 
-/** Limits what a node reports that no second node confirms. */
+/** Stands for a missing second node: with this state among the reported ones, nothing combines to `confirmed`. */
 const UNCOMPARED = { done: 'unconfirmed', nonce: 'unconfirmed' } as const
 
 /** Number of receipts that confirm a transaction with the same outcome. */
@@ -149,7 +149,7 @@ async function readNonce(
 ): Promise<EvmJobState['nonce']> {
   if (nonce === null) return 'next'
   const countAt = async (block: number) =>
-    Number(await ask<Hex>('eth_getTransactionCount', [signer, rpcQuantity(block)]))
+    Number(await ask<Hex>('eth_getTransactionCount', [signer, toRpcQuantity(block)]))
   const used = await countAt(latest)
   if (used < nonce) return 'later'
   if (used === nonce) return 'next'
@@ -165,9 +165,9 @@ async function readDone(
   if (call.kind === 'noop') return kind === 'noop' ? 'confirmed' : 'no'
   const isDoneAt = async (block: number): Promise<boolean> => {
     if (call.kind === 'deliver')
-      return areBidsDelivered(ask, call.hub, call.bids, rpcQuantity(block))
+      return areBidsDelivered(ask, call.hub, call.bids, toRpcQuantity(block))
     if ('payments' in call) return areNoPaymentsHeld(ask, call.payments, call.of, block)
-    const state = await readPacketState(ask, call.endpoint, call.packet, rpcQuantity(block))
+    const state = await readPacketState(ask, call.endpoint, call.packet, toRpcQuantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
   }
   if (!(await isDoneAt(latest))) return 'no'

@@ -3,7 +3,7 @@ import { fromHex } from '../../registry/primitives/bytes.js'
 import type { ConfirmationRules } from '../../registry/primitives/confirmation.js'
 import type { Hex } from '../chain.js'
 import { isTooMuchError, MissingDataError, transientError } from '../rpc/errors.js'
-import { parseQuantity, type RpcCall, rpcQuantity } from '../rpc/evm.js'
+import { parseQuantity, type RpcCall, toRpcQuantity } from '../rpc/evm.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
 export interface RawLog {
@@ -65,7 +65,7 @@ export async function getBlockHeader(
 ): Promise<BlockHeader | null> {
   const method = String(block).startsWith('0x') ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
   const raw = await call<RawHeader | null>(method, [
-    typeof block === 'number' ? rpcQuantity(block) : block,
+    typeof block === 'number' ? toRpcQuantity(block) : block,
     false,
   ])
   if (!raw) return null
@@ -145,13 +145,13 @@ async function listLogs(
   const filter = {
     address: addresses,
     topics: [topics],
-    fromBlock: rpcQuantity(from),
-    toBlock: rpcQuantity(to),
+    fromBlock: toRpcQuantity(from),
+    toBlock: toRpcQuantity(to),
   }
   return ordered(await call<RawLog[]>('eth_getLogs', [filter]), addresses, { from, to })
 }
 
-/** What to do where a node refuses the logs of a single block as too large. */
+/** Advice to an operator whose node refuses the logs of a single block as too large. */
 export const ANSWER_LIMIT_ADVICE = ": raise the node's limit for answers, or replace its URL"
 
 /**

@@ -5,7 +5,7 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import type { EvmChain } from './chain.js'
 import { ownersProbeAbi, ownersProbeBytecode } from './contracts/index.js'
 import type { BlockHeader } from './logs.js'
-import { readAt } from './runningHash/hashes.js'
+import { readAtBlock } from './runningHash/hashes.js'
 
 /**
  * Maximum number of names whose owners one call reads from the hub. The call is made as contract code, whose result is
@@ -33,7 +33,7 @@ export async function assertOwnersOnHub(
     args: [hub.config.contract, names] as const,
   }
   const data = encodeDeployData(question)
-  const answer = await hub.rpc.quorum((call) => readAt<Hex>(call, 'eth_call', { data }, block))
+  const answer = await hub.rpc.quorum((call) => readAtBlock<Hex>(call, 'eth_call', { data }, block))
   const owners = fromHex(answer).subarray(1)
   for (const [i, body] of bodies.entries()) {
     const owner = owners.subarray(32 * i, 32 * i + 32)

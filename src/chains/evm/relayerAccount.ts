@@ -37,11 +37,11 @@ export const relayerAccount = (
 
 /**
  * Account whose key lies behind `eth_signTransaction` and `eth_signTypedData` (Web3Signer). Only the signature of an
- * answer is used, and only for the requested transaction: anything else that the signer signed recovers another sender.
+ * answer is used. The signature of another transaction or message recovers to another address, and is refused.
  * @returns an account whose methods throw SignerUnavailableError
  */
 function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
-  /** Every error in asking the signer and in reading its answer is the signer's fault. */
+  /** Any error of the request to the signer, or of its answer, becomes a SignerUnavailableError. */
   const signatureOf = async <S extends Hex | Signature>(
     hash: Hex,
     read: () => Promise<S>,

@@ -10,7 +10,7 @@ import {
 import { ChainUnavailableError } from '../chain.js'
 import { addPriceMargin } from '../margins.js'
 import { isRefusalByNode, RefusedByNodesError, RpcError } from '../rpc/errors.js'
-import { type EvmRpc, type RpcCall, rpcQuantity } from '../rpc/evm.js'
+import { type EvmRpc, type RpcCall, toRpcQuantity } from '../rpc/evm.js'
 import {
   type BridgeCall,
   buildDeliverBidsCall,
@@ -33,7 +33,7 @@ import {
   type TransactionSigner,
 } from './jobView.js'
 
-/** Gas and fees of a transaction that a node has simulated, and the signer's balance; or why it would fail. */
+/** Gas and fees of a simulated transaction, and the signer's balance; or the reason why the transaction would fail. */
 export type SimulatedTx =
   | { gas: bigint; fees: GasFees; balanceWei: bigint }
   | { failure: TxFailure }
@@ -133,12 +133,12 @@ export interface SignOrder {
 }
 
 /**
- * Sends a signed transaction to every node. After an error, the node is asked for the transaction by its hash: that
- * decides, whatever the error says. A refusal of the transaction is not a fault of the node, which is still used. A
+ * Sends a signed transaction to every node. After an error, the node is asked for the transaction by its hash, and this
+ * answer decides, whatever the error says. A node that refuses the transaction is not at fault, and is still used. A
  * node that does not answer the question for the hash has not refused: it may have the transaction.
  * @returns the newest block when a node has the transaction; null where that block could not be read
- * @throws RefusedByNodesError where two nodes refuse it, or the only one; ChainUnavailableError or RpcError where that
- * is unknown
+ * @throws RefusedByNodesError where two nodes refuse the transaction, or the only node does; ChainUnavailableError or
+ * RpcError where too few nodes answer
  */
 export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<number | null> {
   const hash = keccak256(raw)
@@ -158,7 +158,8 @@ export async function broadcastTransaction(rpc: EvmRpc, raw: Hex): Promise<numbe
   )
   const [answer] = answers
   if ('head' in answer) return answer.head
-  // one node of several may refuse what the others would take: its refusal raises no price and cancels nothing
+  // one of several nodes may refuse a transaction that the others accept, so one refusal raises no price and cancels
+  // nothing
   if (answers.length < rpc.needed)
     throw new ChainUnavailableError(
       `chain "${rpc.label}": one node refuses the transaction (${answer.error.message}), and the others do not answer`,
@@ -190,7 +191,7 @@ async function prepareTransfer(ask: RpcCall, from: Hex): Promise<SimulatedTx> {
   return balanceWei < maxTransactionCostWei(gas, fees, 0n) ? DRY : { gas, fees, balanceWei }
 }
 
-/** The balance is checked before anything is signed: nodes have many wordings for one that is too low. */
+/** Failure where the balance is too low. Checked before anything is signed, since nodes have no common error for it. */
 const DRY: SimulatedTx = { failure: { class: 'transient', reason: WAITS_FOR_FUNDS } }
 
 const readBalance = async (ask: RpcCall, address: Hex): Promise<bigint> =>
@@ -211,11 +212,11 @@ async function prepareCall(
   const fees = await readGasFees(ask)
   const balanceWei = await readBalance(ask, from)
   if (balanceWei < valueWei) return DRY
-  const tx = { from, ...callOf(call), value: rpcQuantity(valueWei) }
+  const tx = { from, ...callOf(call), value: toRpcQuantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
     await ask('eth_call', [
-      leastGas === null ? tx : { ...tx, gas: rpcQuantity(leastGas) },
+      leastGas === null ? tx : { ...tx, gas: toRpcQuantity(leastGas) },
       'latest',
     ])
     const estimated = addPriceMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')

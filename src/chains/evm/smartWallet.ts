@@ -20,7 +20,7 @@ const VALID = `0x${'1'.padStart(64, '0')}`
 const NO_CODE = `0x${'2'.padStart(64, '0')}`
 
 /**
- * Cache of whether a wallet has code. Code may be deployed at any moment and then remains. Most wallets have no code
+ * Options of the cache of code checks. Code may be deployed at any moment and then remains. Most wallets have no code
  * and need no further call.
  */
 const CODE = { forMs: (hasCode: boolean) => (hasCode ? 600_000 : 5_000), most: 10_000 }

@@ -11,7 +11,7 @@ import {
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { ChainTx, Hex } from '../chain.js'
 import { nodeMessagesIn, RpcError, transientError } from '../rpc/errors.js'
-import { type RpcCall, rpcQuantity } from '../rpc/evm.js'
+import { type RpcCall, toRpcQuantity } from '../rpc/evm.js'
 import { type ContractAddresses, isRegistrationLog } from './decodeLogs.js'
 import { hasTransactionSucceeded, readTransactionReceipt } from './logs.js'
 
@@ -146,14 +146,14 @@ export async function findTransactionByNonce(
   const isUsedAt = async (block: number): Promise<boolean> =>
     Number(
       await fallbackOnExpectedError(
-        call<Hex>('eth_getTransactionCount', [sender, rpcQuantity(block)]),
+        call<Hex>('eth_getTransactionCount', [sender, toRpcQuantity(block)]),
         isPruned,
         0,
       ),
     ) > nonce
   if (!(await isUsedAt(confirmed))) return null
   const used = await findFirstBlockWhere(confirmed, isUsedAt)
-  const params = [rpcQuantity(used), true]
+  const params = [toRpcQuantity(used), true]
   const block = await call<{ transactions: RawTransaction[] } | null>(
     'eth_getBlockByNumber',
     params,
@@ -165,8 +165,8 @@ export async function findTransactionByNonce(
 }
 
 /**
- * Finds the first block from which on a condition holds. Searches backwards from `last`, where it holds, because the
- * searched block is mostly recent and old state may be pruned.
+ * Finds the first block from which on a condition holds. Searches backwards from `last`, where the condition holds,
+ * because the searched block is mostly recent and old state may be pruned.
  */
 export async function findFirstBlockWhere(
   last: number,

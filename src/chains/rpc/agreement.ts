@@ -6,7 +6,7 @@ export class NoQuorumError extends ChainUnavailableError {
   override name = 'NoQuorumError'
 }
 
-/** Nodes gave unequal answers to a call whose answer is accepted for good. */
+/** Nodes gave unequal answers to a call whose answer would be accepted permanently. */
 export class NodesDisagreeError extends NoQuorumError {
   override name = 'NodesDisagreeError'
 }
@@ -16,7 +16,11 @@ export class NodesSilentError extends NoQuorumError {
   override name = 'NodesSilentError'
 }
 
-/** Waits for equal answers of two nodes. Returns `fallback` while there are none. */
+/** True if too few nodes answered a call. False if nodes answered and contradict each other. */
+export const isSilenceOfNodes = (error: unknown): boolean =>
+  error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
+
+/** Resolves to `fallback` if too few nodes give equal answers (NoQuorumError). */
 export const fallbackIfNoQuorum = <T>(request: Promise<T>, fallback: T): Promise<T> =>
   fallbackOnExpectedError(request, (error) => error instanceof NoQuorumError, fallback)
 
@@ -25,11 +29,11 @@ export interface AgreementOptions<T> {
   isSame?: (a: T, b: T) => boolean
   /** True if `ask` checks answers against agreed data. A node that fails the check has answered, but has no vote. */
   isProved?: boolean | undefined
-  /** What is asked about, for errors, such as `block 7`. */
+  /** Subject of the question in error messages, such as `block 7`. */
   about?: string | undefined
 }
 
-/** An answer that distinct nodes gave equally. Only `NodeAnswers` makes one, so nothing else can state who gave it. */
+/** An answer that distinct nodes gave equally. Only `NodeAnswers` creates instances, so `givers` is never made up. */
 class Agreed<T, Node> {
   /** The nodes that gave the answer, each once, the first giver first. */
   readonly givers: readonly Node[]
@@ -49,7 +53,7 @@ class Agreed<T, Node> {
     return this.givers.length
   }
 
-  /** What follows from the answer without a further question: the same nodes stand for it. */
+  /** A value derived from the answer, with the same givers. */
   map<R>(follow: (answer: T) => R): AgreedAnswer<R, Node> {
     return new Agreed(follow(this.#answer), this.givers)
   }
@@ -58,8 +62,8 @@ class Agreed<T, Node> {
 export type AgreedAnswer<T, Node = { readonly host: string }> = Agreed<T, Node>
 
 /**
- * Answers of nodes to one question: one answer a node, and a later answer of a node replaces its earlier one. Agreement
- * is counted here, over distinct nodes, and nowhere else.
+ * Answers of nodes to one question, one for each node: a later answer of a node replaces the node's earlier answer.
+ * Only this class counts whether distinct nodes agree.
  */
 export class NodeAnswers<Node, T> {
   readonly #answers = new Map<Node, T>()

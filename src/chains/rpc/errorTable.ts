@@ -9,8 +9,8 @@ export type RpcFault =
   /** Any other error: try another node, or try later. */
   | 'transient'
 
-/** Parts of a node's error, by their source. */
-export interface RpcErrorParts {
+/** Parts of a node's error with which the rows of the tables are compared. */
+interface RpcErrorParts {
   /** HTTP status; 0 without a response. */
   status: number
   /** Code of the JSON-RPC error; null where the response holds none. */
@@ -23,8 +23,8 @@ export interface RpcErrorParts {
   byFamily: RpcFault | undefined
 }
 
-/** What an error means: a fault, or `unable`: this node does not support the call, so the next one is asked. */
-export type RpcErrorMeaning = RpcFault | 'unable'
+/** Meaning of an error: a fault, or `unable` if this node does not support the call, so that the next node is asked. */
+type RpcErrorMeaning = RpcFault | 'unable'
 
 /** Row of an error table. A row matches an error if all of its conditions hold. */
 interface ErrorRow {
@@ -99,9 +99,9 @@ export const HTTP_STATUS_TABLE: readonly ErrorRow[] = [
 
 /**
  * Errors that the HTTP status does not decide: by code, then by wording, which is the least reliable. A refusal ends a
- * call, so only an error by the rules of the EVM counts as a refusal. Sending needs no wordings: a transaction's hash and
- * the account's nonce decide (`broadcastTransaction`). Wordings for pruned state are in evm/transactions.ts, for mints in
- * solana/tokens.ts.
+ * call, so only an error by the rules of the EVM counts as a refusal. Errors of sent transactions need no wordings,
+ * since `broadcastTransaction` asks for the transaction's hash. Wordings for pruned state are in evm/transactions.ts,
+ * for mints in solana/tokens.ts.
  */
 export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
   { source: 'JSON-RPC 2.0', fault: 'unable', reason: 'method_missing', codes: [-32_601] },

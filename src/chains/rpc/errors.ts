@@ -51,7 +51,7 @@ export class RefutedAnswerError extends RpcError {
   }
 }
 
-/** Nodes refuse a transaction, and none of them has it. The reason and the message are those of one node's error. */
+/** Nodes refuse a transaction that none of them has. The reason and the message are those of one node's error. */
 export class RefusedByNodesError extends RpcError {
   override name = 'RefusedByNodesError'
 
@@ -120,7 +120,7 @@ export const fallbackIfCallFails = <T, const F>(request: Promise<T>, fallback: F
   )
 
 /** Fields that errors of HTTP clients may have. */
-export interface ClientErrorFields {
+interface ClientErrorFields {
   name?: string
   message?: string
   details?: string
@@ -132,7 +132,7 @@ export interface ClientErrorFields {
 }
 
 /** Context of a failed call, besides its error. */
-export interface RpcErrorSource {
+interface RpcErrorSource {
   /** HTTP response, if any. An error in a JSON-RPC body does not carry the HTTP status itself. */
   response?: { status: number; headers: Pick<Headers, 'get'> } | undefined
   /** The fault that each JSON-RPC error code means in this family of chains. */
@@ -209,13 +209,16 @@ function harmless(said: string): string {
 export const isEvmFailure = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'refused' && isEvmFailureText(nodeMessagesIn(error))
 
-/** A node's messages in an error. Only for classification: the messages may hold the node's URL or the request. */
-export const nodeMessagesIn = (error: RpcError): string => textOf(errorWithCauses(error))
-
-/** Messages of an error and its causes: some providers put the explanation in `data` only. */
-const textOf = (chain: readonly ClientErrorFields[]): string =>
-  chain
-    .map((e) => `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`)
+/**
+ * A node's messages in an error and its causes, with their `data`: some providers explain the error only there. Only
+ * for classification, since the messages may hold the node's URL or the request.
+ */
+export const nodeMessagesIn = (error: RpcError): string =>
+  errorWithCauses(error)
+    .map(
+      (e: ClientErrorFields) =>
+        `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`,
+    )
     .join(' ')
 
 /** An error and its causes, outermost first. Limited, since causes may form a circle. */
@@ -253,7 +256,7 @@ const REASONS_OF_NODES: ReadonlySet<string> = new Set([
   'internal',
 ])
 
-/** True if a node answered with a JSON-RPC error that may concern what was sent, and not the caller or the node. */
+/** True if a node answered with a JSON-RPC error that may concern the sent transaction, not the caller or the node. */
 export const isRefusalByNode = (error: unknown): error is RpcError =>
   isErrorAnswer(error) && !REASONS_OF_NODES.has((error as RpcError).reason)
 

@@ -12,7 +12,7 @@ import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nod
 
 export type { RpcCall }
 
-export const rpcQuantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
+export const toRpcQuantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
 const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
 
@@ -90,7 +90,7 @@ interface Answer {
   error?: unknown
 }
 
-export interface RpcCallerOptions {
+interface RpcCallerOptions {
   /** Timeout of a call, ms. Default: the EVM method's. */
   timeoutOf?: (method: string, params: readonly unknown[]) => number
   /** Meaning of JSON-RPC codes in this chain family. */
@@ -98,7 +98,8 @@ export interface RpcCallerOptions {
 }
 
 /**
- * Creates a caller of a node or signer over HTTP. It returns raw results, does not retry, and throws classified errors.
+ * Creates a caller of a node or signer over HTTP. The caller returns raw results, does not retry, and throws classified
+ * errors.
  */
 export function createEvmRpcCaller(
   url: string,

@@ -13,7 +13,7 @@ export type HeadVerdict = 'good' | 'behind' | 'doubtful' | 'unknown'
 
 /** Shortest block time of any public chain, ms. Limits how many blocks one head may be ahead of another. */
 export const MIN_BLOCK_TIME_MS = 100
-export interface HeadComparisonLimits {
+interface HeadComparisonLimits {
   /** Number of blocks by which the heads of honest nodes may differ. */
   behindBlocks: number
   /**

@@ -34,9 +34,9 @@ export interface JsonHttpAnswer {
 /**
  * Creates a client that posts JSON to one URL over kept-alive connections. Uses Node's http module, because `fetch`
  * takes three times the processor time for a small call. The timeout covers the whole answer, including its last byte.
- * @throws Error with status, headers and body (`details`, only for classification) for a status other than 2xx, unless
- * the body is a JSON-RPC error; otherwise with the code of the connection error, or of Node's zlib where the answer is
- * too large
+ * @returns also an answer with a status other than 2xx if its body is a JSON-RPC error
+ * @throws Error with status, headers and body (`details`, only for classification) for any other answer whose status is
+ * not 2xx. Error with the `code` of the connection error, or of Node's zlib where the answer is too large
  */
 export function createJsonHttpClient(
   url: string,

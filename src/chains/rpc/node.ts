@@ -49,7 +49,8 @@ export const NODE_CALL_LIMITS_BY_CONSUMER: Readonly<
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
   api: STRANGERS,
-  refunds: STRANGERS,
+  // a credit waits 5 s for its chain (`CHAIN_WAIT_MS` in `refunds.ts`): a hanging node leaves time to ask another
+  refunds: { ...STRANGERS, limitMs: 3_000 },
   // clients poll the status, so a quick error about an unavailable chain is better than a late answer
   status: { ...STRANGERS, limitMs: 3_000 },
   tokens: STRANGERS,
@@ -83,7 +84,7 @@ export class RpcNode {
   /** True while a background call checks whether the node answers again. */
   isProbed = false
   head: HeadVerdict | null = null
-  /** Why the node can't be used: it serves another chain. */
+  /** Set if the node serves another chain, so that it can't be used. */
   wrong: WrongChainError | null = null
   #faultsInARow = 0
   #restUntilMs = 0
@@ -107,7 +108,7 @@ export class RpcNode {
     const counted: RpcCall = (method, params) => this.#count(() => call(method, params))
     this.call = !queue
       ? counted
-      : // async: of two calls made together, a refused second one must not leave the first one's error unhandled
+      : // async, so that a refused call rejects: a throw would leave the promise of a call made beside it unhandled
         async <T>(method: string, params: readonly unknown[]) => {
           if (queue.size >= share.waiting)
             throw new ChainBusyError(`too many questions wait for ${this.host}`)

@@ -31,6 +31,7 @@ import {
 export {
   type AgreedAnswer,
   fallbackIfNoQuorum,
+  isSilenceOfNodes,
   NodesDisagreeError,
   NodesSilentError,
   NoQuorumError,
@@ -50,14 +51,14 @@ export interface RpcPoolOptions<Hash extends string> {
   onFault?: ((url: string, error: RpcError) => void) | undefined
 }
 
-export interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Hash> {
+interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Hash> {
   /** Creates a caller of a node, which throws RpcErrors. @param limitMs timeout of a call, if shorter than usual */
   connect(url: string, limitMs?: number): RpcCall
   /** Reads the genesis hash, and checks the chain id where the family has one. @throws WrongChainError */
   readGenesis(host: string, call: RpcCall): Promise<Hash>
   /** Newest block of a node's chain. */
   headOf(call: RpcCall): Promise<NodeHead>
-  /** Nodes whose head is further behind than this count as lagging. */
+  /** Number of blocks by which a node's head may be behind before the node counts as lagging. */
   behindBlocks: number
 }
 
@@ -65,7 +66,7 @@ export interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Has
 const COMPARE_EVERY_MS = 5_000
 /** How long a node that is behind is asked last, ms: two of the longest pauses between polls of a quiet chain. */
 const BEHIND_MS = 30_000
-/** How long a node is asked last once two other nodes have contradicted it, ms. */
+/** Time for which a node is asked after all others once two other nodes have contradicted it, ms. */
 const OUTVOTED_MS = 60_000
 
 /** State that the pools of the same nodes share: one pool for each consumer. */
@@ -160,7 +161,7 @@ export class RpcPool<Hash extends string> {
     throw this.#unavailable(last)
   }
 
-  /** Like `onOneNode`, but begins with another healthy node each time, so that none of them hides what others know. */
+  /** Like `onOneNode`, but begins with another healthy node each time, so that no node can hide data of the others. */
   inTurn<T>(work: (call: RpcCall) => Promise<T>): Promise<T> {
     const nodes = this.#inOrder()
     const nowMs = performance.now()
@@ -235,12 +236,14 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Asks for an answer that is accepted for good: two nodes have to give equal answers where two are configured. A node
-   * that fails, rests or asked to wait does not count as an answer, and no node counts twice, however often it was asked.
-   * @param ask gets the first answer of another node, if there is one. It may then ask for less, and returns that answer
-   * itself where the node has the same
-   * @throws NodesDisagreeError; NodesSilentError where one node answered and another is needed; RpcError of fault refused
-   * where two nodes refuse; ChainUnavailableError. The cause is of fault too_much where a smaller question may help
+   * Asks for an answer that is accepted permanently: two nodes have to give equal answers where two are configured. A
+   * node that fails, rests or asked to wait does not count as an answer, and no node counts twice, however often it was
+   * asked.
+   * @param ask gets the first answer of another node, if there is one. `ask` may then request less data, and returns
+   * the first answer itself if the node's data are equal
+   * @throws NodesDisagreeError; NodesSilentError where one node answered and another is needed; RpcError of fault
+   * refused where two nodes refuse; ChainUnavailableError. The cause is of fault too_much where a smaller question may
+   * help
    */
   async agreed<T>(
     ask: (call: RpcCall, first: T | undefined, host: string) => Promise<T>,
@@ -309,7 +312,10 @@ export class RpcPool<Hash extends string> {
     )
   }
 
-  /** Asks these nodes last for `REFUTED_MS`, because their answers contradict data proved on the chain. */
+  /**
+   * Makes the pool ask the nodes of some hosts last for `REFUTED_MS`: their answers contradict data proved on the
+   * chain.
+   */
   refute(hosts: ReadonlySet<string>, error: RefutedAnswerError): void {
     for (const node of this.#nodes)
       if (hosts.has(node.host)) {
@@ -319,8 +325,9 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Compares the heads, at most once per interval. Demotes nodes that lag or can't be right, and a node that is below the
-   * height that two others have reached, so that a first node that hides a few blocks delays nothing. Never throws.
+   * Compares the heads, at most once per interval. Demotes nodes that lag or report an impossible head. Also demotes a
+   * node below the height that two nodes have reached, so that a preferred node can't delay the pool by hiding a few
+   * blocks. Never throws.
    */
   async checkHeads(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS)

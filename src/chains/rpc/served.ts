@@ -5,10 +5,10 @@ export function cacheAnswerForDuration<T>(forMs: number, ask: () => Promise<T>):
   return cacheAnswersByKey(ask, { forMs: () => forMs, most: 1 })
 }
 
-export interface AnswerCacheOptions<T, A extends readonly unknown[] = []> {
+interface AnswerCacheOptions<T, A extends readonly unknown[] = []> {
   /** How long an answer is cached, ms. */
   forMs: (answer: T) => number
-  /** Maximum number of cached answers. One more drops the oldest answer. */
+  /** Maximum number of cached answers. A further answer replaces the oldest one. */
   most: number
   /** Cache key of a call. Default: all arguments. */
   keyOf?: (...of: A) => string

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
-import { createSolanaClusterCaller, createSolanaRpc } from './solana.js'
+import { createSolanaRpc, createSolanaRpcCaller } from './solana.js'
 
 interface Question {
   id: number
@@ -44,7 +44,7 @@ describe('a call', () => {
       id: body.id,
       error: { code, message },
     }))
-    const failed = createSolanaClusterCaller(url, 5_000)('getTransaction', [])
+    const failed = createSolanaRpcCaller(url, 5_000)('getTransaction', [])
     await expect(failed).rejects.toMatchObject({
       fault,
       message: `getTransaction: ${message}`,
@@ -65,14 +65,14 @@ describe('a call', () => {
       response.setHeader('retry-after', '7')
       return { jsonrpc: '2.0', id: body.id, error }
     })
-    const asked = createSolanaClusterCaller(url, 5_000)('echo', [1])
+    const asked = createSolanaRpcCaller(url, 5_000)('echo', [1])
     await expect(asked).rejects.toMatchObject({ fault: 'rate_limited', retryAfterMs: 7_000 })
   })
 })
 
 it('a hanging node is detected within seconds, however many long calls wait for it', async () => {
   const url = await serveInTest(() => {})
-  const call = createSolanaClusterCaller(url, 20_000)
+  const call = createSolanaRpcCaller(url, 20_000)
   for (let i = 0; i < 100; i++) call('getTransaction', []).catch(() => {})
   const startedMs = performance.now()
   await expect(call('getSlot', [])).rejects.toThrow('timed out: no answer within 3000 ms')
@@ -87,7 +87,7 @@ describe('nodes', () => {
       response.setHeader('retry-after', '5')
       return { id: question.id, error: { code: -32_005, message: 'limit' } }
     })
-    const rpc = createSolanaRpc({ label: 'solana', urls: [limited.url] })
+    const rpc = createSolanaRpc({ rpcUrls: [limited.url] })
     for (let n = 0; n < 20; n++)
       await expect(rpc.call('getSlot', [])).rejects.toThrow(/no RPC URL answers/)
     // the calls for the genesis, and the first call
@@ -104,16 +104,13 @@ describe('nodes', () => {
     const ours = await cluster('ours')
     const other = await cluster('other')
     const both = createSolanaRpc({
-      label: 'solana',
-      urls: [other.url, ours.url],
+      rpcUrls: [other.url, ours.url],
       genesisHash: 'ours',
     })
     expect(await both.call('echo', [5])).toBe(5)
     expect(other.asked()).toBe(1)
-    const alone = createSolanaRpc({ label: 'solana', urls: [other.url], genesisHash: 'ours' })
+    const alone = createSolanaRpc({ rpcUrls: [other.url], genesisHash: 'ours' })
     await expect(alone.genesisHash()).rejects.toThrow(/genesis other, not ours/)
-    expect(await createSolanaRpc({ label: 'solana', urls: [other.url] }).genesisHash()).toBe(
-      'other',
-    )
+    expect(await createSolanaRpc({ rpcUrls: [other.url] }).genesisHash()).toBe('other')
   })
 })

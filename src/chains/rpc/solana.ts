@@ -1,4 +1,6 @@
 import PQueue from 'p-queue'
+import type { SolanaConfig } from '../../config/index.js'
+import { SOLANA } from '../../registry/families.js'
 import type { RpcFault } from './errors.js'
 import { createEvmRpcCaller } from './evm.js'
 import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nodes.js'
@@ -24,10 +26,16 @@ const BEHIND_SLOTS = 50
 /** Concurrent requests to a node. Hundreds of transactions are read in parallel. */
 const AT_ONCE = 16
 
-export function createSolanaRpc(options: RpcPoolOptions<string>): SolanaRpc {
+export function createSolanaRpc(
+  { rpcUrls: urls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
+  onFault?: RpcPoolOptions<string>['onFault'],
+): SolanaRpc {
   return new RpcPool({
-    ...options,
-    connect: createSolanaClusterCaller,
+    label: SOLANA.label,
+    urls,
+    genesisHash,
+    onFault,
+    connect: createSolanaRpcCaller,
     readGenesis: (_, call) => call<string>('getGenesisHash', []),
     headOf: async (call) => {
       const height = await call<number>('getSlot', [{ commitment: 'confirmed' }])
@@ -58,7 +66,7 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
  * Creates a caller of a Solana node with a limit of concurrent calls. Calls in `LIGHT` skip the queue.
  * @param limitMs timeout of each call, if shorter than usual
  */
-export function createSolanaClusterCaller(url: string, limitMs = TIMEOUT_MS): RpcCall {
+export function createSolanaRpcCaller(url: string, limitMs = TIMEOUT_MS): RpcCall {
   const queue = new PQueue({ concurrency: AT_ONCE })
   const call = createEvmRpcCaller(url, {
     timeoutOf: (method) => Math.min(LIGHT.has(method) ? LIGHT_TIMEOUT_MS : TIMEOUT_MS, limitMs),

@@ -31,9 +31,9 @@ const isSame = <T extends ChainTx | PaymentTx>(a: T, b: T): boolean =>
 
 /**
  * Reads a transaction's state. A final state needs two nodes. Without agreement, a transaction that calls our contracts
- * is returned as unconfirmed: its final status is stored once two nodes agree. The status of any other transaction is
- * stored nowhere and may have been final before, so it counts as unknown.
- * @throws NoQuorumError where two nodes do not agree about a transaction that is not ours
+ * is returned as unconfirmed: its final status is stored once two nodes agree. Any other transaction has no stored
+ * status and may have been shown as final before, so the function throws.
+ * @throws NoQuorumError where two nodes do not agree about a transaction that does not call our contracts
  */
 export async function readTxByTwoNodes<T extends ChainTx | PaymentTx>(
   rpc: Pick<RpcNodes, 'onOneNode' | 'quorum'>,

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { USER_AGENT } from '../../ops/version.js'
 
 const RECONNECT_MS = 2_000
-/** Interval of pings, so that neither side takes a quiet connection for a dead one. A missing answer ends it. */
+/** Interval of pings, which show that a quiet connection is alive. A missing answer ends the connection. */
 const PING_MS = 30_000
 /** Largest message, bytes. */
 const MAX_BYTES = 2 ** 20
 
-export interface SubscriptionOptions {
+interface SubscriptionOptions {
   /** WebSocket URLs, one for each attempt in turn. */
   urls: readonly string[]
   /** JSON-RPC requests that subscribe. */
@@ -19,9 +19,9 @@ export interface SubscriptionOptions {
 }
 
 /**
- * Subscribes to notifications of a node over a WebSocket. They only wake a worker, which reads the chain itself, so a
- * silent socket costs time but loses nothing. viem's client does not fit: it passes on `eth_subscription` alone, and
- * asks for `net_version` to keep a connection alive.
+ * Subscribes to notifications of a node over a WebSocket. A notification only wakes a worker, which reads the chain
+ * itself, so a silent socket costs time but loses nothing. viem's client does not fit: it passes on only
+ * `eth_subscription`, and requests `net_version` to keep a connection alive.
  * @returns a function that ends the subscription
  */
 export function subscribeToNode(options: SubscriptionOptions): () => void {

@@ -4,14 +4,14 @@ import { expect, it, onTestFinished } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { SERVICE_VERSION } from '../../ops/version.js'
 import { createEvmRpcCaller } from './evm.js'
-import { createSolanaClusterCaller } from './solana.js'
+import { createSolanaRpcCaller } from './solana.js'
 import { subscribeToNode } from './subscriptions.js'
 
 const NAMED = `clusterd/${SERVICE_VERSION}`
 
 it.each([
   ['EVM', (url: string) => createEvmRpcCaller(url)('eth_blockNumber', [])],
-  ['Solana', (url: string) => createSolanaClusterCaller(url, 5_000)('getGenesisHash', [])],
+  ['Solana', (url: string) => createSolanaRpcCaller(url, 5_000)('getGenesisHash', [])],
 ])('a node of %s that refuses requests without a User-Agent gets ours', async (_, call) => {
   const url = await serveInTest(async (request, response) => {
     const { id } = JSON.parse(await bodyOf(request)) as { id: number }

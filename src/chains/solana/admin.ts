@@ -10,12 +10,12 @@ export const UPGRADEABLE_LOADER_PROGRAM = new PublicKey(
 export const programDataAddress = (programId: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync([programId.toBuffer()], UPGRADEABLE_LOADER_PROGRAM)[0]
 
-/** Authorities of a registrar, and the time after which payers may take undecided payments back. */
-export interface RegistrarInitialSettings {
+/** Authorities of a registrar, and its reclaim time. */
+interface RegistrarInitialSettings {
   admin: PublicKey
   relay: PublicKey
   treasury: PublicKey
-  /** 1 to 30 days, in seconds. Can't be changed later. */
+  /** Time after which a payer may take an undecided payment back: 1 to 30 days, in seconds. Can't be changed later. */
   reclaimSeconds: bigint
 }
 

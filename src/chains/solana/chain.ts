@@ -3,14 +3,13 @@ import { SOLANA } from '../../registry/families.js'
 import { QUOTE_AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { type PaymentTx, type RegistrationRequest, rethrowAsUnavailable } from '../chain.js'
 import { createTokenBalancePort } from '../requirementInputs.js'
-import type { RpcCall, RpcPoolOptions } from '../rpc/nodes.js'
+import type { RpcCall } from '../rpc/nodes.js'
 import { cacheAnswersByKey } from '../rpc/served.js'
-import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
 import { readTxByTwoNodes, TOKEN_CACHE_OPTIONS, TX_STATE_CACHE_OPTIONS } from '../rpc/strangers.js'
 import { createSolanaCommunityPaymentPort } from './community/port.js'
 import { createRefundPort } from './openPayments.js'
 import { createSolanaQuoter, type SolanaQuoterOptions } from './quote.js'
-import { hasReached, readSignatureStatuses, readTransaction } from './reads.js'
+import { hasReachedCommitment, readSignatureStatuses, readTransaction } from './reads.js'
 import { createRegistrarClient, type RegistrarClient } from './registrar.js'
 import { readTokenBalance } from './tokens.js'
 
@@ -71,11 +70,6 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
   }
 }
 
-export const createSolanaClusterRpc = (
-  { rpcUrls: urls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
-  onFault?: RpcPoolOptions<string>['onFault'],
-): SolanaRpc => createSolanaRpc({ label: SOLANA.label, urls, genesisHash, onFault })
-
 async function lookUp(
   call: RpcCall,
   registrar: RegistrarClient,
@@ -85,7 +79,7 @@ async function lookUp(
   const [status] = await readSignatureStatuses(call, [signature])
   if (!status) return { state: 'unknown' }
   const { slot, err, confirmations } = status
-  const isConfirmed = confirmations === null || hasReached(status, commitment)
+  const isConfirmed = confirmations === null || hasReachedCommitment(status, commitment)
   const need = commitment === 'confirmed' ? 1 : FINAL_CONFIRMATIONS
   const tx = await readTransaction(call, registrar, signature, 'confirmed')
   return {

@@ -67,8 +67,8 @@ export const createRefundPort = (rpc: SolanaRpc, registrar: RegistrarClient): Re
 })
 
 /**
- * What the registrar owes to a payer: open payments that the payer can withdraw now, each with its transaction, and
- * held payments, each with the time from which the payer can withdraw it.
+ * Money that the registrar owes to a payer: open payments that the payer can withdraw now, each with its transaction,
+ * and held payments, each with the time from which the payer can withdraw the payment.
  */
 async function owedByRegistrar(
   call: RpcCall,
@@ -93,7 +93,8 @@ async function owedByRegistrar(
 }
 
 /**
- * Instructions that withdraw a payment. For tokens, the first creates the payer's token account if it does not exist.
+ * Instructions that withdraw a payment. For a payment in tokens, the first instruction creates the payer's token
+ * account if the account does not exist.
  */
 function takeOf(registrar: RegistrarClient, account: OpenPaymentAccount): TransactionInstruction[] {
   if ('quoteId' in account) return [registrar.reclaim(account)]

@@ -1,4 +1,4 @@
-import type { PaymentChainPort, RegistrationQuote, RegistrationRequest } from '../chain.js'
+import type { RegistrationQuote } from '../chain.js'
 
 /** Transactions of a registration on Solana, one per name. Amounts are in lamports. */
 export interface SolanaQuote extends RegistrationQuote {
@@ -7,13 +7,4 @@ export interface SolanaQuote extends RegistrationQuote {
   transactions: readonly { base64: string; json(): object }[]
   /** Time from which the program refuses the transactions. */
   expiresAt: Date
-}
-
-/** A network's Solana cluster as the API sees it. */
-export interface SolanaChainPort extends PaymentChainPort {
-  /**
-   * Quotes a registration.
-   * @throws AmountError; ChainUnavailableError, also where a price feed is stale or has jumped
-   */
-  quote(request: RegistrationRequest): Promise<SolanaQuote>
 }

@@ -17,7 +17,7 @@ const SERVES_MS = 2_000
 /** Period, ms, in which a price is compared with the previous price. A change over a longer time is accepted. */
 const REMEMBERED_MS = 10 * 60_000
 
-export interface HubPrices {
+interface HubPrices {
   ethUsd: PriceFeedAnswer
   solUsd: PriceFeedAnswer
   /** Gas price on the hub, wei. */

@@ -66,7 +66,7 @@ interface AtSlot<T> {
   value: T
 }
 
-/** Reads an account. Its value is null where no account has the address. */
+/** Reads an account. `value` is null where no account has the address. */
 export const readAccount = (
   call: RpcCall,
   address: PublicKey,
@@ -140,7 +140,7 @@ export const readSignatureStatuses = (
   })
 
 /** True if a transaction's block has reached a commitment level. */
-export const hasReached = (
+export const hasReachedCommitment = (
   { confirmationStatus }: SignatureStatus,
   commitment: Commitment,
 ): boolean => confirmationStatus === 'finalized' || confirmationStatus === commitment

@@ -18,7 +18,7 @@ describe('a transaction by a node that gives no advice', () => {
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result, error }))
     })
     return createSolanaSigner({
-      rpc: createSolanaRpc({ label: 'solana', urls: [url] }),
+      rpc: createSolanaRpc({ rpcUrls: [url] }),
       registrar: createRegistrarClient(SystemProgram.programId.toBase58()),
       commitment: 'confirmed',
       secretKey: Keypair.generate().secretKey,

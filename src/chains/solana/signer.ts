@@ -17,7 +17,7 @@ import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { createCommunityPaymentInstructions, type NumberedPayment } from './community/program.js'
 import { readOpenPayments } from './openPayments.js'
 import {
-  hasReached,
+  hasReachedCommitment,
   readLatestBlockhash,
   readRegistrarState,
   readSignatureStatuses,
@@ -44,7 +44,7 @@ const MICRO = 1_000_000
 /** Compute units that a batch of the largest size needs at most. */
 const MAX_BATCH_UNITS = 200_000
 
-export interface SolanaSignerOptions {
+interface SolanaSignerOptions {
   rpc: SolanaRpc
   registrar: RegistrarClient
   commitment: Commitment
@@ -115,7 +115,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
       }),
     /**
      * Sends a transaction (base64); may be repeated.
-     * @returns why the nodes refused it; null when a node accepted it
+     * @returns reason of the nodes' refusal; null when a node accepted the transaction
      */
     send: async (raw: string): Promise<string | null> => {
       const [verdict] = await rpc.toEveryNode(
@@ -225,7 +225,7 @@ async function unitsOf(call: RpcCall, tx: Transaction, commitment: Commitment): 
   const params = [tx.serialize().toString('base64'), options]
   const none: Simulation = { value: { err: null } }
   const { value } = await fallbackIfCallFails(call<Simulation>('simulateTransaction', params), none)
-  // sending the transaction will report the same error
+  // the simulation's error is ignored, since sending the transaction will report the same error
   if (value.err !== null) return MAX_UNITS
   return value.unitsConsumed
     ? Number(addPriceMargin(BigInt(value.unitsConsumed), 'units'))
@@ -262,7 +262,7 @@ function statusOf(status: SignatureStatus | null, commitment: Commitment): Solan
   if (!status) return null
   const { err } = status
   const error = err === null ? null : transactionErrorName(err)
-  return { isConfirmed: hasReached(status, commitment), error }
+  return { isConfirmed: hasReachedCommitment(status, commitment), error }
 }
 
 /** JSON-RPC code of a transaction that fails its simulation. */

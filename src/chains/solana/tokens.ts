@@ -100,7 +100,7 @@ export async function readTokenBalance(
 
 type RawTokenAccount = { pubkey: string; account: UndecodedAccount }
 
-export interface TokenAccount {
+interface TokenAccount {
   address: PublicKey
   /** Base units. */
   amount: bigint

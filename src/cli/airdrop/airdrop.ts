@@ -26,17 +26,17 @@ import {
 } from '../values.js'
 import { readAirdropFile, type UnreadableLine } from './allocations.js'
 
-export interface AirdropOptions extends NetworkOptions {
+interface AirdropOptions extends NetworkOptions {
   json?: boolean
 }
 
-export interface LoadAirdropOptions extends AirdropOptions {
+interface LoadAirdropOptions extends AirdropOptions {
   community: string
   chain: string
   replace?: boolean
 }
 
-export interface SetDistributorOptions extends AirdropOptions {
+interface SetDistributorOptions extends AirdropOptions {
   distributor: Buffer
   fromBlock?: number
 }
@@ -157,7 +157,10 @@ function refusal(file: string, bad: readonly UnreadableLine[]): Error {
   )
 }
 
-/** Runs work on a community's airdrop. @throws Error with one sentence if the community has no airdrop, or two networks have one */
+/**
+ * Runs work on a community's airdrop. @throws Error with one sentence if the community has no airdrop, or two networks
+ * have one
+ */
 export const withAirdrop = <T>(
   name: string,
   options: AirdropOptions,

@@ -80,7 +80,10 @@ export function addAirdropCommands(program: Command): void {
         'who may take back what is left at the end',
         evmAddressParser('--owner'),
       )
-      .option('--fund', 'send it the missing tokens, from the account that signs'),
+      .option(
+        '--fund',
+        'send it the whole total, from the account that signs, if it has nothing yet',
+      ),
   ).action(runDeploy('deployDistributor'))
   ofOne(airdrop.command('remove <community>'))
     .description('show what is removed; with --yes remove it')

@@ -1,14 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
 import { erc20Abi, type Hex } from 'viem'
 import { isoTimestamp } from '../../api/http/timestamps.js'
 import { createEvmChainRpc } from '../../chains/evm/chain.js'
 import { createContractReader, encodeContractCall } from '../../chains/evm/contracts/read.js'
-import {
-  DEPLOYMENT_PROXY,
-  distributorContractCreation,
-} from '../../chains/evm/deployment/creation.js'
+import { buildDistributorCreation, DEPLOYMENT_PROXY } from '../../chains/evm/deployment/creation.js'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
-import { type DeploymentChain, findDeploymentBlock } from '../../chains/evm/deployment/send.js'
-import type { Airdrop } from '../../db/airdrop/airdrops.js'
+import {
+  type DeploymentChain,
+  findDeploymentBlock,
+  waitUntilNoTransactionPending,
+} from '../../chains/evm/deployment/send.js'
+import type { RpcCall } from '../../chains/rpc/evm.js'
+import {
+  type Airdrop,
+  AirdropError,
+  alreadyClaimedText,
+  findAirdrop,
+} from '../../db/airdrop/airdrops.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { printFields } from '../output.js'
 import {
   type SigningOptions,
@@ -28,8 +37,8 @@ type DeployCommand = DistributorTermsOptions & SigningOptions & { fund?: boolean
 
 /**
  * `clusterd airdrop deploy`: deploys the distributor of a loaded airdrop at the address that its terms determine, and
- * records it. With `--fund` the signer sends the tokens that the distributor still needs. A second run skips steps
- * that are done.
+ * records it. With `--fund` the signer sends the airdrop's whole total to a distributor that has nothing and of which no
+ * claim was seen. A second run skips steps that are done.
  * @throws Error with one sentence
  */
 export async function deployDistributor(name: string, command: DeployCommand): Promise<void> {
@@ -38,29 +47,45 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     if (!encoded)
       throw new Error('Say --token and --ends-at: the distributor is constructed with both.')
     const config = requireConfiguredChain(airdrop.label)
-    const chain = { label: airdrop.label, chainId: config.chainId, rpc: createEvmChainRpc(config) }
-    const made = distributorContractCreation(encoded)
+    const chain = { ...config, rpc: createEvmChainRpc(config) }
+    const made = buildDistributorCreation(encoded)
     const account = signingAccountOfOptions(command)
-    const steps = await stepsFor(chain, airdrop, {
+    const terms = {
       made,
       token: args.token!,
       endsAtS: args.endsAt!,
       funds: command.fund === true,
       funder: account?.address ?? null,
-    })
+    }
+    assertIsRecorded(airdrop, terms)
+    const plan = async (): Promise<DeploymentStep[]> => {
+      // a pending transaction of an earlier run would be planned again, and the distributor funded twice
+      if (account && (terms.funds || !(await isContract(chain, made.address))))
+        await waitUntilNoTransactionPending(chain, account.address)
+      const stored = await findAirdrop(pool, airdrop.network, airdrop.community)
+      if (!stored?.merkleRoot.equals(airdrop.merkleRoot)) throw new Error(CHANGED)
+      assertIsRecorded(stored, terms)
+      return stepsFor(chain, stored, terms)
+    }
+    const steps = await plan()
     const chains = new Map([[chain.label, chain]])
     const owners = new Map([[chain.label, args.owner!]])
-    const way = { chains, owners, account }
+    // another run may have sent the steps while this one waited for the operator's answer
+    const recheck = async (): Promise<void> => {
+      if (!isDeepStrictEqual(await plan(), steps)) throw new Error(CHANGED)
+    }
+    const way = { chains, owners, account, recheck }
     if (steps.length > 0 && !(await sendDeploymentSteps(steps, way, command))) return
     const fromBlock = (await findDeploymentBlock(chain, made.address)) ?? config.startBlock
-    const address = Buffer.from(made.address.slice(2), 'hex')
-    const { now } = await storeAirdropDistributor(pool, airdrop, address, fromBlock)
+    const { now } = await storeAirdropDistributor(pool, airdrop, fromHex(made.address), fromBlock)
     printFields(describeAirdrop(now), command.json)
   })
 }
 
-interface FundingPlan {
-  made: ReturnType<typeof distributorContractCreation>
+const CHANGED = 'Nothing was sent, because the steps changed meanwhile: run this again.'
+
+interface DistributorPlan {
+  made: ReturnType<typeof buildDistributorCreation>
   token: Hex
   /** End of the airdrop, Unix time in seconds. */
   endsAtS: number
@@ -69,47 +94,86 @@ interface FundingPlan {
   funder: Hex | null
 }
 
+/** @throws Error where another distributor is recorded, and claims were made there or this one would be funded too */
+function assertIsRecorded(airdrop: Airdrop, { made, funds }: DistributorPlan): void {
+  const recorded = airdrop.distributor && toHex(airdrop.distributor)
+  if (!recorded || recorded === made.address.toLowerCase()) return
+  if (airdrop.claimed.seen > 0)
+    throw new AirdropError(alreadyClaimedText(airdrop, 'its distributor stays'))
+  if (funds)
+    throw new Error(
+      `${recorded} is recorded, and these terms make ${made.address}: check --token, --ends-at, --owner and AIRDROP_OPERATOR_PRIVATE_KEY, or record it first without --fund.`,
+    )
+}
+
+const isContract = async ({ rpc }: DeploymentChain, address: Hex): Promise<boolean> =>
+  (await rpc.onOneNode((ask) => ask<Hex>('eth_getCode', [address, 'latest']))) !== '0x'
+
 /**
  * Remaining steps to deploy a distributor and to fund it.
- * @throws Error where the token is no contract, the end has passed, or the funder does not have the missing tokens
+ * @throws Error where the token is no contract, the end has passed, the distributor is funded in part, or the funder
+ * does not have the tokens
  */
 async function stepsFor(
-  { label: chain, rpc }: DeploymentChain,
-  { community, total }: Airdrop,
-  { made, token, endsAtS, funds, funder }: FundingPlan,
+  deployment: DeploymentChain,
+  airdrop: Airdrop,
+  plan: DistributorPlan,
 ): Promise<DeploymentStep[]> {
-  const tokenCode = await rpc.onOneNode((ask) => ask<Hex>('eth_getCode', [token, 'latest']))
-  if (tokenCode === '0x')
+  const { label: chain, rpc } = deployment
+  const { made, token, endsAtS, funds } = plan
+  if (!(await isContract(deployment, token)))
     throw new Error(`Chain "${chain}" has no contract at ${token}: name the token's address there.`)
-  const [code, balance, stock, { timestamp }] = await rpc.onOneNode((ask) => {
-    const balanceOf = (holder: Hex) =>
-      createContractReader(ask, token, erc20Abi)('balanceOf', [holder])
-    return Promise.all([
-      ask<Hex>('eth_getCode', [made.address, 'latest']),
-      balanceOf(made.address),
-      funder && balanceOf(funder),
-      ask<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]),
-    ])
-  })
-  if (code === '0x' && endsAtS <= Number(timestamp))
-    throw new Error(`--ends-at ${isoTimestamp(endsAtS * 1_000)} has passed: name a later time.`)
+  const isDeployed = await isContract(deployment, made.address)
+  const { timestamp } = await rpc.onOneNode((ask) =>
+    ask<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]),
+  )
+  if (endsAtS <= Number(timestamp)) {
+    const end = isoTimestamp(endsAtS * 1_000)
+    if (!isDeployed) throw new Error(`--ends-at ${end} has passed: name a later time.`)
+    if (funds) throw new Error(`The airdrop has ended (${end}): leave --fund out.`)
+  }
   const common = { chain, by: null, value: 0n }
   const deploying: DeploymentStep = {
     ...common,
     to: DEPLOYMENT_PROXY,
     data: made.data,
-    does: `deploys the distributor of ${community} at ${made.address}`,
+    does: `deploys the distributor of ${airdrop.community} at ${made.address}`,
   }
-  const lacking = total - balance
-  if (funds && stock !== null && stock < lacking)
-    throw new Error(
-      `${funder} has ${stock} of the token ${token} on chain "${chain}", and the distributor needs ${lacking}: send it the rest, then run this again.`,
-    )
+  const { total } = airdrop
   const funding: DeploymentStep = {
     ...common,
     to: token,
-    data: encodeContractCall(erc20Abi, 'transfer', [made.address, lacking]),
-    does: `sends it ${lacking} of the token ${token}`,
+    data: encodeContractCall(erc20Abi, 'transfer', [made.address, total]),
+    does: `sends it ${total} of the token ${token}`,
   }
-  return [...(code === '0x' ? [deploying] : []), ...(funds && lacking > 0n ? [funding] : [])]
+  const needsFunding = funds && (await isUnfunded(deployment, airdrop, plan))
+  return [...(isDeployed ? [] : [deploying]), ...(needsFunding ? [funding] : [])]
+}
+
+/**
+ * Whether a distributor has none of its tokens yet. False where it has all of them.
+ * @throws Error where it may have a part of them, or paid claims, or the funder does not have the tokens
+ */
+async function isUnfunded(
+  { label, rpc }: DeploymentChain,
+  { total, claimed }: Airdrop,
+  { made, token, funder }: DistributorPlan,
+): Promise<boolean> {
+  const balanceOf = (ask: RpcCall, holder: Hex) =>
+    createContractReader(ask, token, erc20Abi)('balanceOf', [holder])
+  // a node that is behind would have the distributor funded twice, and a node that lies would hide that tokens are missing
+  const balances = await rpc.onEveryNode((ask) => balanceOf(ask, made.address), rpc.needed)
+  const isEmpty = balances.every((balance) => balance === 0n)
+  const isWhole = balances.filter((balance) => balance >= total).length >= rpc.needed
+  if (claimed.seen > 0 || (!isEmpty && !isWhole))
+    throw new Error(
+      `By the nodes of chain "${label}" the distributor ${made.address} has ${[...new Set(balances)].join(' or ')} of the token ${token}, and of its claims ${claimed.seen} were seen: send what is missing of ${total} by hand, and leave --fund out.`,
+    )
+  if (!isEmpty) return false
+  const stock = funder && (await rpc.onOneNode((ask) => balanceOf(ask, funder)))
+  if (stock !== null && stock < total)
+    throw new Error(
+      `${funder} has ${stock} of the token ${token} on chain "${label}", and the distributor needs ${total}: send it the rest, then run this again.`,
+    )
+  return true
 }

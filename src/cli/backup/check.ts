@@ -75,7 +75,7 @@ async function requireJournal(dump: string, url: string): Promise<void> {
 }
 
 async function foldAgain(url: string): Promise<Checked[]> {
-  // migrate a dump of an earlier version to this version's tables
+  // a dump of an earlier version gets the tables of this version
   await migrate(url)
   const pool = createPool({ url, max: 2, applicationName: 'clusterd backup' })
   try {

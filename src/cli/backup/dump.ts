@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { environmentWithVariables } from '../../config/index.js'
 
 /** A program that restores a dump, and its arguments other than the database. */
-export interface RestoreProgram {
+interface RestoreProgram {
   program: 'pg_restore' | 'psql'
   args: readonly string[]
 }

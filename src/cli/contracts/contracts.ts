@@ -45,7 +45,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
   const described = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
   if (!testnet && !mainnet && described.length > 1)
     throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
-  // where no network has a `deployment`, the error that follows names the first chain's network
+  // where no network has a `deployment`, `desiredChainDeployments` throws an error that names the network
   const inUse = described[0] ?? draft.chains[0]!.network
   const network: Network = networkOfOptions({ testnet, mainnet }) ?? inUse
   const configs = new Map(draft.chains.map((chain) => [chain.label, chain]))
@@ -53,15 +53,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
   const chains = new Map(
     desired.map(({ label }) => {
       const config = configs.get(label)!
-      return [
-        label,
-        {
-          label,
-          chainId: config.chainId,
-          rpc: createEvmChainRpc(config),
-          gasToken: config.gasToken,
-        },
-      ]
+      return [label, { ...config, rpc: createEvmChainRpc(config) }]
     }),
   )
   const desiredEids = desired.map(({ eid }) => eid)
@@ -150,7 +142,7 @@ async function showContracts(
       'contract' in fields ? await findDeploymentBlock(chain, fields.contract as Hex) : null
     if (startBlock) fields.startBlock = startBlock
     console.log(`Missing in the chains file for chain ${one.label}: ${JSON.stringify(fields)}`)
-    // without its startBlock the chain would be read from block 0 on
+    // without a startBlock the chain would be read from block 0 on
     if ('contract' in fields && !startBlock)
       console.log(
         'Its startBlock is the block of the deployment, of which the node has no state any more: add both by hand.',
@@ -170,7 +162,7 @@ export async function deployContracts(
 ): Promise<void> {
   const opened = open(options)
   const account = signingAccountOfOptions(options)
-  // wait for pending transactions of an earlier run: otherwise their steps would be planned again
+  // wait for pending transactions of an earlier run, so that their steps are not planned again
   if (account)
     await Promise.all(
       [...opened.chains.values()].map((chain) =>

@@ -5,14 +5,14 @@ import { countWalletSharesByEncryptionKey } from '../../db/auth/shares.js'
 import { readServerVersion } from '../../db/deployment/deployment.js'
 import { compareSchema } from '../../db/pg/migrate.js'
 import { countFreeConnections, withConnection } from '../../db/pg/pool.js'
-import { refusePooler } from '../../db/pg/pooler.js'
+import { assertNoPooler } from '../../db/pg/pooler.js'
 import { MAX_CLOCK_SKEW_MS } from '../../db/pg/unavailable.js'
 import {
   type DoctorCheckResult,
   type DoctorFinding,
   failureResult,
   okResult,
-  runCheck,
+  runDoctorCheck,
   warningResult,
 } from '../../ops/finding.js'
 import { databaseErrorAdvice } from '../database.js'
@@ -30,7 +30,7 @@ const OWN_CONNECTIONS = 13
  */
 export async function databaseFindings(config: Config): Promise<DoctorFinding[]> {
   const { databaseUrl, databaseDirectUrl, databasePool } = config
-  // as a probe, because DATABASE_URL may lead to a pooler
+  // `isProbe` allows a pooler, which DATABASE_URL may name
   const asking =
     <T>(url: string, ask: (client: pg.Client) => Promise<T>) =>
     (): Promise<T> =>
@@ -41,7 +41,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
       if (fault === null) throw error
       return failureResult('can not be used', fault)
     })
-  const reached = await runCheck(
+  const reached = await runDoctorCheck(
     'database',
     'Start PostgreSQL, or correct DATABASE_URL.',
     explained(
@@ -62,16 +62,16 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
   if (reached.level === 'bad') return [reached]
   return [
     reached,
-    await runCheck(
+    await runDoctorCheck(
       'direct connection',
       'Set DATABASE_DIRECT_URL to the server itself.',
       async () => {
-        await refusePooler(databaseDirectUrl)
+        await assertNoPooler(databaseDirectUrl)
         return okResult('locks and notifications work')
       },
     ),
     ...(await schemaFindings(config)),
-    await runCheck(
+    await runDoctorCheck(
       'connections',
       'Raise max_connections.',
       asking(databaseDirectUrl, async (client) => {
@@ -90,7 +90,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
 
 /** Checks the migrations. If all are applied, so that the table of key shares exists, checks the key shares too. */
 async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: Config) {
-  const migrations = await runCheck(
+  const migrations = await runDoctorCheck(
     'migrations',
     'Run `clusterd migrate` as the owner of the tables.',
     async () => {
@@ -109,7 +109,7 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
     },
   )
   if (migrations.level !== 'ok') return [migrations]
-  const shares = await runCheck('wallet shares', 'Run `clusterd migrate`.', () =>
+  const shares = await runDoctorCheck('wallet shares', 'Run `clusterd migrate`.', () =>
     withConnection({ ...CONNECTION, url }, async (client) =>
       keySharesFinding(await countWalletSharesByEncryptionKey(client), shareKeys),
     ),

@@ -1,8 +1,8 @@
 import {
-  ambiguousEnvLines,
   type Config,
   ConfigError,
-  listMissingNewFields,
+  findAmbiguousEnvLines,
+  missingNewFieldsOfChainsFile,
   readConfigWithProblems,
 } from '../../config/index.js'
 import type { DaemonChainFamily } from '../../daemon/families/family.js'
@@ -12,8 +12,8 @@ import {
   type FindingLevel,
   failureResult,
   okResult,
+  omitConsequentOutages,
   warningResult,
-  withoutConsequences,
 } from '../../ops/finding.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { colourText, printJson } from '../output.js'
@@ -31,7 +31,7 @@ export async function runDoctorCommand(
   { json }: { json?: boolean },
   families: readonly DaemonChainFamily[] = CHAIN_FAMILIES,
 ): Promise<void> {
-  const ofFile = ambiguousEnvLines().map(({ about, found, remedy }) => ({
+  const ofFile = findAmbiguousEnvLines().map(({ about, found, remedy }) => ({
     about,
     ...warningResult(found, remedy),
   }))
@@ -55,7 +55,7 @@ async function examine(families: readonly DaemonChainFamily[]): Promise<DoctorFi
     read = readConfigWithProblems()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return [misconfigured(error)]
+    return [misconfigured(error.message)]
   }
   const { config, problems } = read
   const [ofDatabase, ...ofChains] = await Promise.all([
@@ -69,18 +69,20 @@ async function examine(families: readonly DaemonChainFamily[]): Promise<DoctorFi
       : [{ about: 'configuration', ...okResult('read') }, newFieldsFinding(config)]),
     ...keyFindings(config),
     ...ofDatabase,
-    ...withoutConsequences(ofChains.flat()),
+    ...omitConsequentOutages(ofChains.flat()),
   ]
 }
 
-const misconfigured = ({ message }: ConfigError): DoctorFinding => ({
+const misconfigured = (message: string): DoctorFinding => ({
   about: 'configuration',
   ...failureResult(message, 'docs/run/configuration.md has each variable and field.'),
 })
 
 /** Finding that names new fields which the chains file does not set. The service works with their defaults. */
 function newFieldsFinding({ chainsFile }: Config): DoctorFinding {
-  const unset = listMissingNewFields(chainsFile).map(({ field, since }) => `${field} (${since})`)
+  const unset = missingNewFieldsOfChainsFile(chainsFile).map(
+    ({ field, since }) => `${field} (${since})`,
+  )
   const text =
     unset.length === 0
       ? 'sets every new field'

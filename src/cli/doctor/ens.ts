@@ -14,14 +14,14 @@ import {
 } from '../../chains/evm/deployment/ens.js'
 import { fallbackIfRefused } from '../../chains/rpc/errors.js'
 import type { RpcCall } from '../../chains/rpc/evm.js'
-import type { EnsParent } from '../../config/chainsFile.js'
+import type { EnsParentSettings } from '../../config/chainsFile.js'
 import type { Config } from '../../config/index.js'
 import { encodeSetPrimaryNameCalldata } from '../../ens/primary.js'
 import {
   type DoctorCheckResult,
   failureResult,
   okResult,
-  runCheck,
+  runDoctorCheck,
   warningResult,
 } from '../../ops/finding.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -38,15 +38,15 @@ type Parents = Pick<Config, 'chains' | 'ens'>
  */
 export async function ensFindings({ chains, ens }: Parents) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
-  // the chain comes first: what only follows from its node that is away is left out
+  // the chain comes first in a title, where `omitConsequentOutages` reads it
   const on = (chainId: number) =>
     `chain ${chains.find((chain) => chain.chainId === chainId)?.label ?? chainId}`
-  const look = (one: EnsParent) => [
-    runCheck(`${on(one.chainId)}, ENS name ${one.parent}`, advice, async () =>
+  const look = (one: EnsParentSettings) => [
+    runDoctorCheck(`${on(one.chainId)}, ENS name ${one.parent}`, advice, async () =>
       walk(ensResolverChainOf(chains, one).rpc.call, one),
     ),
     ...Object.entries(one.reverseRegistrars ?? {}).map(([id, registrar]) =>
-      runCheck(`${on(Number(id))}, reverse registrar of ${one.parent}`, advice, () =>
+      runDoctorCheck(`${on(Number(id))}, reverse registrar of ${one.parent}`, advice, () =>
         examineRegistrar(chains, one, Number(id), registrar),
       ),
     ),
@@ -57,7 +57,7 @@ export async function ensFindings({ chains, ens }: Parents) {
 /** Simulates (eth_call) the call by which a wallet sets its primary name at a reverse registrar. */
 async function examineRegistrar(
   chains: Parents['chains'],
-  parent: EnsParent,
+  parent: EnsParentSettings,
   chainId: number,
   registrar: Hex,
 ): Promise<DoctorCheckResult> {
@@ -80,7 +80,7 @@ async function examineRegistrar(
 
 async function walk(
   call: RpcCall,
-  { parent, resolver, registry = ENS_REGISTRY }: EnsParent,
+  { parent, resolver, registry = ENS_REGISTRY }: EnsParentSettings,
 ): Promise<DoctorCheckResult> {
   const deploying = `run \`clusterd contracts deploy --ens ${parent}\`.`
   const correct = `Correct \`resolver\` in \`ens\`, or ${deploying}`

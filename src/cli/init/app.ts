@@ -6,11 +6,11 @@ import { SERVICE_VERSION } from '../../ops/version.js'
 /** This package, three levels above `src/cli/init` and `dist/cli/init`. */
 const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url))
 const TEMPLATE = join(PACKAGE, 'examples/register')
-/** Entries of the template's folder after it was tried in place. */
+/** Entries that are not copied: npm and a build create them in the template's folder. */
 const MADE = ['node_modules', 'dist', 'package-lock.json']
 
 /** `clusterd init app`: copies examples/register into a new folder, for the client of this version. */
-export async function initApp(folder: string): Promise<void> {
+export async function createAppFromTemplate(folder: string): Promise<void> {
   const target = resolve(folder)
   if (existsSync(target) && readdirSync(target).length > 0)
     throw new Error(`${target} is not empty: nothing was written. Name another folder.`)
@@ -23,7 +23,7 @@ export async function initApp(folder: string): Promise<void> {
   manifest.name = basename(target)
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, '-')
-  // a checkout has packed the client itself (`npm run pack:client`)
+  // in a checkout `npm run pack:client` has packed the client
   const packed = join(PACKAGE, `clusterd-client-${SERVICE_VERSION}.tgz`)
   manifest.dependencies['clusterd-client'] = existsSync(packed) ? `file:${packed}` : SERVICE_VERSION
   writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)

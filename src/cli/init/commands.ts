@@ -40,7 +40,7 @@ export function addInitCommand(program: Command): void {
   command
     .command('app <folder>')
     .description('copy an application that registers names from a browser wallet')
-    .action(app('initApp'))
+    .action(app('createAppFromTemplate'))
   for (const { key, name } of LABELLED_FAMILIES)
     command.option(`--${key}`, `take payments on ${name} too`)
 }

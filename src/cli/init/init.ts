@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import {
   ConfigError,
   encryptKeystore,
-  envFileFaults,
+  findEnvFileFaults,
   parseDraftChainsFile,
 } from '../../config/index.js'
 import { LABELLED_FAMILIES, type LabelledFamilyKey } from '../../registry/families.js'
@@ -41,7 +41,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   const { compose, owner, database = rehearsal?.database } = options
   if (compose && database)
     throw new Error('--compose brings a database of its own: leave --database out.')
-  const draft = rehearsal ? { urlsByFamily: {}, ...rehearsal } : chainsFileDraft(options)
+  const draft = rehearsal ? { urlsByFamily: {}, ...rehearsal } : createDraftChainsFile(options)
   const { chains } = parseDraftChainsFile({ chains: draft.chains }, join(folder, CHAINS))
   const networks = NETWORKS.filter((network) => chains.some((chain) => chain.network === network))
   const [family] = familiesIn(options)
@@ -94,7 +94,7 @@ const listOf = (text = ''): string[] => text.split(/[\s,]+/).filter((part) => pa
  * Draft of a chains file, without contracts and without values that the presets of chains contain.
  * @throws ConfigError that names the wrong option
  */
-export function chainsFileDraft(options: InitOptions) {
+export function createDraftChainsFile(options: InitOptions) {
   const { hub, spokes, rpc = [] } = options
   const urls = new Map<string, string[]>()
   for (const pair of rpc) {
@@ -130,7 +130,7 @@ function environmentOf(
   const url = compose
     ? `postgresql://clusterd:${password}@postgres:5432/clusterd`
     : (database ?? PLACEHOLDER)
-  const isAmbiguous = envFileFaults(`DATABASE_URL=${url}`).length > 0
+  const isAmbiguous = findEnvFileFaults(`DATABASE_URL=${url}`).length > 0
   const owner = `${process.getuid?.() ?? 1000}:${process.getgid?.() ?? 1000}`
   return [
     '# Written by `clusterd init`; docs/run/configuration.md says what each variable means, and names the others.',
@@ -167,22 +167,22 @@ function generateKeystore(name: string, passwordName: string) {
 }
 
 /** `clusterd keys keystore`: writes a new key and its password to two files, and prints the key's address. */
-export async function makeKeystore(name: string): Promise<void> {
+export async function writeKeystoreFiles(name: string): Promise<void> {
   const { address, files } = generateKeystore(`${name}.json`, `${name}.txt`)
   writeNewFiles('.', files)
   console.log(address)
 }
 
 /** The file, in the current folder, that `clusterd rehearse` writes for other commands. */
-export const REHEARSAL = 'rehearsal.json'
+export const REHEARSAL_FILE = 'rehearsal.json'
 
 const NO_REHEARSAL = 'No rehearsal runs in this folder: run `clusterd rehearse` here first.'
 
 /** Reads the file of a running rehearsal. @throws ConfigError */
 export function readRehearsal(): Rehearsal {
   try {
-    const rehearsal: Rehearsal & { pid: number } = JSON.parse(readFileSync(REHEARSAL, 'utf8'))
-    // throws where the process has ended: a killed one leaves its file
+    const rehearsal: Rehearsal & { pid: number } = JSON.parse(readFileSync(REHEARSAL_FILE, 'utf8'))
+    // throws if the process has ended: a killed rehearsal leaves its file behind
     process.kill(rehearsal.pid, 0)
     return rehearsal
   } catch {

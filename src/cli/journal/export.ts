@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { writeAtomically } from '../../config/files.js'
+import { writeFileAtomically } from '../../config/files.js'
 import { readFeedLogState, readTiles } from '../../db/feed/transparencyLog.js'
 import { type NetworkFeedLog, readEntryBundle } from '../../push/leaves.js'
 import type { LogPlace } from '../../registry/primitives/network.js'
@@ -78,8 +78,8 @@ async function exportLog(
       await writeOnce(join(below, bundlePath(tile)), () => readEntryBundle(pool, ofLog, tile))
   }
   // the checkpoint is written last, after all files that it refers to
-  writeAtomically(join(below, 'checkpoint'), note)
-  writeAtomically(join(folder, 'checkpoint'), note)
+  writeFileAtomically(join(below, 'checkpoint'), note)
+  writeFileAtomically(join(folder, 'checkpoint'), note)
   return { network, origin, size }
 }
 
@@ -120,5 +120,5 @@ async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): 
   if (existsSync(file)) return
   const bytes = await read()
   if (!bytes) throw new Error('The log began anew meanwhile: export again.')
-  writeAtomically(file, bytes)
+  writeFileAtomically(file, bytes)
 }

@@ -19,9 +19,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 }
 
 /**
- * `clusterd journal verify`: for each hub, compares the running hash of the logs in the journal with the one
- * that the contracts keep (contracts/evm/src/interfaces/IRecord.sol), at the same block. Exits with
- * 1 where they differ.
+ * `clusterd journal verify`: for each hub, compares the running hash of the logs in the journal with the running hash that
+ * the contracts keep (contracts/evm/src/interfaces/IRecord.sol), at the same block. Exits with 1 where the two differ.
  */
 export async function verifyJournal({ json }: { json?: boolean }): Promise<void> {
   const hubs = readChainsFile(readEnvironment().chainsFile).chains.filter(

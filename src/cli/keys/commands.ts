@@ -43,7 +43,7 @@ export function addKeyCommands(program: Command): void {
     .description(
       'write a new key, such as a deployer’s, to <name>.json, its password to <name>.txt',
     )
-    .action(keystores('makeKeystore'))
+    .action(keystores('writeKeystoreFiles'))
   command
     .command('reseal')
     .description('encrypt the shares of generated wallets anew under the first key of SHARE_KEY')

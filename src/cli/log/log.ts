@@ -2,7 +2,7 @@ import { Client } from '../../client/index.js'
 import { LogReader } from '../../client/verify.js'
 import { ConfigError, readEnvironment, readLogSigningKeys } from '../../config/index.js'
 import { sha256InOneCall } from '../../registry/transparencyLog/hash.js'
-import { COSIGNER, toBase64, verifierKey } from '../../registry/transparencyLog/note.js'
+import { COSIGNER_KEY_TYPE, toBase64, verifierKey } from '../../registry/transparencyLog/note.js'
 import { printJson } from '../output.js'
 
 /** `clusterd log key`: prints the public keys that sign the log, the newest first. @throws ConfigError without a key */
@@ -16,7 +16,7 @@ export async function printFeedLogKeys({
   json?: boolean
 }): Promise<void> {
   const form = (key: Buffer): string => {
-    if (witness) return verifierKey(sha256InOneCall, witness, key, COSIGNER)
+    if (witness) return verifierKey(sha256InOneCall, witness, key, COSIGNER_KEY_TYPE)
     return origin ? verifierKey(sha256InOneCall, origin, key) : key.toString('base64')
   }
   const signing = readLogSigningKeys(readEnvironment().logKeySources)

@@ -22,7 +22,7 @@ interface Options extends NetworkOptions {
   json?: boolean
 }
 
-export interface ListJobsOptions extends Options {
+interface ListJobsOptions extends Options {
   state?: string
   limit: number
 }
@@ -122,7 +122,7 @@ function describe(job: LabelledJob) {
  * `clusterd outbox nonce [chain] [next]`: shows the relayer's accounts (signers) with their next nonces, or sets the
  * next nonce of one signer. A running daemon uses it at once.
  * @throws Error with one sentence where the options match no signer or several, or where an unfinished job holds a
- * later nonce
+ * later nonce, or where the next nonce moved meanwhile
  */
 export async function showOrSetNonce(
   chain: string | undefined,
@@ -145,7 +145,8 @@ export async function showOrSetNonce(
     const to = wholeNumberParser('The next nonce', { max: 9_999_999_999 })(next)
     if (row.top !== null && to <= row.top)
       throw new Error(`A job under way holds nonce ${row.top}: the next one is above that.`)
-    await inTransaction(pool, (client) => moveNextNonce(client, row, row.next, to))
+    if (!(await inTransaction(pool, (client) => moveNextNonce(client, row, row.next, to))))
+      throw new Error(`The next nonce is not ${row.next} any more: run the command again.`)
     await notifyNetwork(pool, row.network)
     return [{ ...row, next: to, claimed: null }]
   })

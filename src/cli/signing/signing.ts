@@ -4,7 +4,7 @@ import type { LocalAccount } from 'viem/accounts'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import { type DeploymentChain, sendDeploymentCall } from '../../chains/evm/deployment/send.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
-import { readKeyFromOptions } from '../../config/relayerKey.js'
+import { readKeyFromKeystoreOrSigner } from '../../config/relayerKey.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { colourText } from '../output.js'
 
@@ -37,7 +37,7 @@ export function signingAccountOfOptions({
 }: SigningOptions): LocalAccount | null {
   if (unsigned && (keystore || signerUrl))
     throw new Error('--unsigned needs no key: leave --keystore and --signer-url out.')
-  const key = readKeyFromOptions(
+  const key = readKeyFromKeystoreOrSigner(
     { keystore, passwordFile, signerUrl, address: from && toHex(from) },
     NAMES,
   )
@@ -49,6 +49,8 @@ interface Way {
   account: LocalAccount | null
   /** Account to print as the sender of steps that any account may send, by chain label. */
   owners: ReadonlyMap<string, Hex>
+  /** Called after the operator's yes, before the first transaction. Throws where the steps are no longer right. */
+  recheck?(): Promise<void>
 }
 
 /**
@@ -60,7 +62,7 @@ interface Way {
  */
 export async function sendDeploymentSteps(
   steps: readonly DeploymentStep[],
-  { chains, account, owners }: Way,
+  { chains, account, owners, recheck }: Way,
   options: SigningOptions,
 ): Promise<boolean> {
   if (options.unsigned) {
@@ -92,6 +94,7 @@ export async function sendDeploymentSteps(
   if (ownSteps.length === 0) throw new Error(rest)
   for (const step of ownSteps) console.log(lineOf(step))
   await confirmOnTerminal(`Send ${countOf(ownSteps.length)} from ${account.address}?`, options)
+  await recheck?.()
   for (const step of ownSteps) {
     const { block, hash } = await sendDeploymentCall(chains.get(step.chain)!, account, step)
     console.log(`${colourText('green', 'sent')}  ${lineOf(step)}, block ${block}, ${hash}`)

@@ -11,7 +11,7 @@ export function addSolanaCommands(program: Command): void {
     .description('the registrar program on Solana: deploy, show, transactions')
   onNetwork(solana.command('show'))
     .description('authorities, counts and money of the program')
-    .action(run('showProgram'))
+    .action(run('showRegistrarProgram'))
   onNetwork(withPrice(solana.command('deploy')))
     .description('deploy the program, and print its id and slot for the chains file')
     .requiredOption(
@@ -40,12 +40,12 @@ export function addSolanaCommands(program: Command): void {
       'after which payers take back what nobody decided, 1 to 30, for ever',
       '7',
     )
-    .action(run('initProgram'))
+    .action(run('initializeRegistrarProgram'))
   withKeypair(solana.command('authorities'))
     .description('name another relay or treasury authority; signed by the admin authority')
     .option('--relay <key>', 'default: as it is')
     .option('--treasury <key>', 'default: as it is')
-    .action(run('changeAuthorities'))
+    .action(run('changeRegistrarAuthorities'))
   withKeypair(solana.command('propose-admin <key>'))
     .description('propose another admin authority; signed by the present one')
     .action(run('proposeAdminCommand'))

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Keypair, PublicKey } from '@solana/web3.js'
-import { createSolanaClusterRpc } from '../../chains/solana/chain.js'
+import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import { deployProgram, readDeployedProgram } from '../../chains/solana/deployment/deploy.js'
-import { isRegistrarCode, registrarCode } from '../../chains/solana/deployment/loader.js'
+import { isRegistrarCode, readRegistrarCode } from '../../chains/solana/deployment/loader.js'
 import { ConfigError } from '../../config/index.js'
 import { printJson } from '../output.js'
 import { confirmOnTerminal } from '../signing/signing.js'
 import {
-  programOfOptions,
+  openRegistrarOfOptions,
   readDraftSolanaClusterSettings,
   readKeypairFile,
   type SolanaSigningOptions,
@@ -28,7 +28,7 @@ interface DeployOptions extends SolanaSigningOptions {
 export async function deployRegistrar(options: DeployOptions): Promise<void> {
   const { unitPrice } = options
   const { file, network, config } = readDraftSolanaClusterSettings(options)
-  const rpc = createSolanaClusterRpc(config)
+  const rpc = createSolanaRpc(config)
   const payer = readKeypairFile(options.keypair, '--keypair')
   const keyFile = options.programKeypair ?? join(dirname(file), `registrar-${network}.json`)
   const program = config.programId ? null : programKey(keyFile)
@@ -50,7 +50,7 @@ export async function deployRegistrar(options: DeployOptions): Promise<void> {
     const onProgress = (written: number, pieces: number) => {
       if (written % 10 === 0 || written === pieces) console.log(`written ${written} of ${pieces}`)
     }
-    await deployProgram(rpc, { payer, program, code: registrarCode(), unitPrice, onProgress })
+    await deployProgram(rpc, { payer, program, code: readRegistrarCode(), unitPrice, onProgress })
     deployed = await readDeployedProgram(rpc, programId)
   }
   if (!deployed) throw new Error('The program does not show up yet: run the command again.')
@@ -79,14 +79,14 @@ function programKey(file: string): Keypair {
 
 /** SHA-256 of deployed program code, cut to the length of our build. `registrar.so.sha256` has the build's hash. */
 const checksumOf = (code: Buffer): string =>
-  createHash('sha256').update(code.subarray(0, registrarCode().length)).digest('hex')
+  createHash('sha256').update(code.subarray(0, readRegistrarCode().length)).digest('hex')
 
 /**
  * `clusterd solana upgrade-check`: compares the deployed program with our build, byte for byte, and prints who can
  * replace it. Exits with 1 if they differ.
  */
 export async function checkDeployedProgram(options: SolanaSigningOptions): Promise<void> {
-  const { programId, rpc } = programOfOptions(options)
+  const { programId, rpc } = openRegistrarOfOptions(options)
   const deployed = await readDeployedProgram(rpc, new PublicKey(programId))
   const isOurs = deployed !== null && isRegistrarCode(deployed.code)
   const known = isOurs ? 'ours' : 'another'

@@ -1,5 +1,6 @@
 import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
+import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import {
   acceptAdminInstruction,
   initializeRegistrarInstruction,
@@ -7,7 +8,6 @@ import {
   setAuthoritiesInstruction,
   withdrawTreasuryInstruction,
 } from '../../chains/solana/admin.js'
-import { createSolanaClusterRpc } from '../../chains/solana/chain.js'
 import { sendInstructions } from '../../chains/solana/deployment/deploy.js'
 import { encodeUnsignedTransaction } from '../../chains/solana/quote.js'
 import { readLatestBlockhash, readRegistrarState } from '../../chains/solana/reads.js'
@@ -18,7 +18,7 @@ import { parseWalletOrNull } from '../../registry/primitives/address.js'
 import { printJson } from '../output.js'
 import { confirmOnTerminal } from '../signing/signing.js'
 
-export interface SolanaNetworkOptions {
+interface SolanaNetworkOptions {
   testnet?: boolean
 }
 
@@ -35,14 +35,14 @@ const DAY_SECONDS = 86_400
 const MAX_RECLAIM_DAYS = 30
 
 /** `clusterd solana show`: prints the registrar program's state. Amounts are in lamports. */
-export async function showProgram(options: SolanaNetworkOptions): Promise<void> {
+export async function showRegistrarProgram(options: SolanaNetworkOptions): Promise<void> {
   const state = Object.entries(await requireState(options))
   printJson(
     Object.fromEntries(state.map(([name, value]) => [name, value === null ? null : String(value)])),
   )
 }
 
-export interface InitProgramOptions
+interface InitializeRegistrarOptions
   extends SolanaSigningOptions,
     Record<'upgradeAuthority' | 'admin' | 'relay' | 'treasury' | 'reclaimDays', string> {}
 
@@ -50,7 +50,9 @@ export interface InitProgramOptions
  * `clusterd solana init`: initializes the program with its authorities. Like all commands of this file, it throws an
  * Error with one sentence for a bad option.
  */
-export async function initProgram(options: InitProgramOptions): Promise<void> {
+export async function initializeRegistrarProgram(
+  options: InitializeRegistrarOptions,
+): Promise<void> {
   const days = Number(options.reclaimDays)
   if (!(days >= 1 && days <= MAX_RECLAIM_DAYS))
     throw new Error(`--reclaim-days is a number from 1 to ${MAX_RECLAIM_DAYS}.`)
@@ -65,12 +67,12 @@ export async function initProgram(options: InitProgramOptions): Promise<void> {
   await print(options, by, (registrar) => initializeRegistrarInstruction(registrar, by, terms))
 }
 
-/** Largest balance of the treasury, lamports, with which `init` is run. Anybody may have sent lamports to it. */
+/** Largest balance of the treasury with which `init` runs, lamports. Anybody may have sent lamports to the treasury. */
 const MOST_IN_TREASURY = 50_000_000
 
-/** Checks that the treasury is nearly empty: `init` would add nine times its balance, paid by the deployer. */
+/** Checks that the treasury is nearly empty: `init` would make the deployer pay nine times the balance into it. */
 async function requireEmptyTreasury(options: SolanaNetworkOptions): Promise<void> {
-  const { rpc, registrar, findState } = programOfOptions(options)
+  const { rpc, registrar, findState } = openRegistrarOfOptions(options)
   const address = registrar.treasury.toBase58()
   const { value } = await rpc.call<{ value: number }>('getBalance', [
     address,
@@ -84,7 +86,7 @@ async function requireEmptyTreasury(options: SolanaNetworkOptions): Promise<void
 }
 
 /** `clusterd solana authorities`: changes the program's relay authority or treasury authority. */
-export async function changeAuthorities(
+export async function changeRegistrarAuthorities(
   options: SolanaSigningOptions & { relay?: string; treasury?: string },
 ): Promise<void> {
   const { adminAuthority: admin, relayAuthority, treasuryAuthority } = await requireState(options)
@@ -142,7 +144,7 @@ async function print(
   signer: PublicKey,
   instructionOf: (registrar: RegistrarClient) => TransactionInstruction,
 ): Promise<void> {
-  const { rpc, registrar } = programOfOptions(options)
+  const { rpc, registrar } = openRegistrarOfOptions(options)
   const instruction = instructionOf(registrar)
   if (options.keypair) {
     const key = readKeypairFile(options.keypair, '--keypair')
@@ -164,19 +166,19 @@ async function print(
 }
 
 async function requireState(options: SolanaNetworkOptions) {
-  const { programId, findState } = programOfOptions(options)
+  const { programId, findState } = openRegistrarOfOptions(options)
   const state = await findState()
   if (state) return state
   throw new Error(`The program ${programId} is not initialized: see \`clusterd solana init\`.`)
 }
 
 /** The network's program, and a reader of its state (null before `init`). @throws ConfigError */
-export function programOfOptions(options: SolanaNetworkOptions) {
+export function openRegistrarOfOptions(options: SolanaNetworkOptions) {
   const { config } = readDraftSolanaClusterSettings(options)
   const { programId } = config
   if (!programId)
     throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
-  const rpc = createSolanaClusterRpc(config)
+  const rpc = createSolanaRpc(config)
   const registrar = createRegistrarClient(programId)
   return {
     programId,

@@ -11,12 +11,12 @@ interface BundleCommandOptions {
   json?: boolean
 }
 
-/** Time limit of each request, and of the whole. */
+/** Time limits of each request, and of the whole command. */
 const REQUEST_LIMIT_MS = 20_000
 const WHOLE_LIMIT_MS = 3_600_000
 
 /**
- * `clusterd verify bundle`: prints the public wallets of a bundle, each with what shows that it belongs there.
+ * `clusterd verify bundle`: prints the public wallets of a bundle, each with the evidence that it belongs there.
  * @throws ClusterdError log_mismatch, whose message says what is wrong
  */
 export async function printVerifiedBundle(

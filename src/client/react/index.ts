@@ -1,10 +1,10 @@
 'use client'
 /**
- * `clusterd-client/react`: hooks on TanStack Query, whose results they return. An argument that is null or undefined,
- * such as the address of a wallet that is not connected, makes a hook wait. On a server the hooks fetch nothing.
+ * `clusterd-client/react`: hooks that return results of TanStack Query. An argument that is null or undefined, such as
+ * the address of a wallet that is not connected, makes a hook wait. On a server the hooks fetch nothing.
  */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { createContext, createElement, type ReactNode, useContext, useRef } from 'react'
+import { hashKey, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { createContext, createElement, type ReactNode, useContext, useEffect, useRef } from 'react'
 import type { Client, QuoteOn, QuoteRequest } from '../index.js'
 import { addressQuery, nameQuery, quoteQuery, statusQuery } from './queries.js'
 
@@ -12,7 +12,10 @@ export { addressQuery, nameQuery, quoteQuery, statusQuery }
 
 const ClientContext = createContext<Client | null>(null)
 
-/** Gives the hooks below it their client. It stands inside of a `QueryClientProvider`. */
+/**
+ * Provides the client for the hooks in the components below it. The provider has to be inside of a
+ * `QueryClientProvider`.
+ */
 export const ClusterdProvider = ({ client, children }: { client: Client; children?: ReactNode }) =>
   createElement(ClientContext.Provider, { value: client }, children)
 
@@ -31,20 +34,22 @@ export const useName = (address: string | Missing) => useQuery(nameQuery(useClie
 /** The address behind `name` or `name/wallet`; null where the name resolves to nothing. */
 export const useAddress = (name: string | Missing) => useQuery(addressQuery(useClient(), name))
 
-/** The status of a transaction, followed until it never changes again (`fetchStatus` is then `idle`). */
+/** The status of a transaction, followed until the status is final (`fetchStatus` is then `idle`). */
 export const useStatus = (tx: string | Missing) => useQuery(statusQuery(useClient(), tx))
 
 export interface RegistrationOptions<N extends string> {
   /** Sends the quote's transaction with the caller's wallet. @returns its hash or signature */
   send(quote: QuoteOn<N>): Promise<string>
-  /** Transaction of an earlier visit. It is followed until another one is sent. */
+  /** Transaction of an earlier visit. The hook follows this transaction until another one is sent. */
   tx?: string | Missing
 }
 
 /**
- * Registers names: asks for a quote, sends it with the caller's wallet, and follows the transaction to its end.
+ * Registers names: requests a quote, sends the quote's transaction with the caller's wallet, and follows the
+ * transaction to its end.
  * @returns `quote`: the price, or an error such as `names_unavailable`. `register`: a mutation that sends the quote, or
- * a fresh one after 30 s. `tx`: the transaction that is followed, the sent one or its replacement. `status`: as `useStatus`
+ * a new quote after 30 s. `tx`: the transaction that is followed, which is the sent transaction or its replacement.
+ * `status`: as `useStatus`
  */
 export function useRegistration<N extends string>(
   request: QuoteRequest<N> | Missing,
@@ -53,13 +58,22 @@ export function useRegistration<N extends string>(
   const client = useClient()
   const cache = useQueryClient()
   const sending = useRef<Promise<string> | null>(null)
+  /** Sent transactions by the hash key of their request. */
+  const paid = useRef(new Map<string, string>())
   const pay = async () => {
     if (!request) throw new Error('There is nothing to register yet.')
-    return send(await cache.fetchQuery(quoteQuery(client, request)))
+    const quoting = quoteQuery(client, request)
+    const key = hashKey(quoting.queryKey)
+    // a click after the wallet has sent, too, must not ask the wallet to pay twice
+    const earlierTx = paid.current.get(key)
+    if (earlierTx !== undefined) return earlierTx
+    const hash = await send(await cache.fetchQuery(quoting))
+    paid.current.set(key, hash)
+    return hash
   }
   const register = useMutation<string, Error, void>({
     retry: false,
-    // a second click joins the first: the wallet must not be asked to pay twice
+    // a second click joins the first, because the wallet must not ask to pay twice
     mutationFn: () => {
       sending.current ??= pay().finally(() => {
         sending.current = null
@@ -68,8 +82,17 @@ export function useRegistration<N extends string>(
     },
   })
   const sent = register.data ?? earlier ?? undefined
-  // a wallet that speeds a transaction up replaces it
+  // a wallet replaces a transaction to speed it up
   const tx = useStatus(sent).data?.replacedBy ?? sent
   const quote = useQuery({ ...quoteQuery(client, request), enabled: register.data === undefined })
-  return { quote, register, tx, status: useStatus(tx) }
+  const status = useStatus(tx)
+  const lost = status.data?.status === 'invalid' ? register.data : undefined
+  useEffect(() => {
+    for (const [key, hash] of paid.current) if (hash === lost) paid.current.delete(key)
+  }, [lost])
+  const reset = () => {
+    paid.current.clear()
+    register.reset()
+  }
+  return { quote, register: { ...register, reset }, tx, status }
 }

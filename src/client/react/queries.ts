@@ -2,10 +2,10 @@ import { queryOptions, skipToken } from '@tanstack/react-query'
 import type { Client, QuoteRequest, TransactionStatus } from '../index.js'
 import { isFinalStatus } from '../status.js'
 
-/** Age at which a quote is asked for again: prices of the bridge and of gas tokens move. */
+/** Age at which a quote is requested again, because prices of the bridge and of gas tokens change. */
 const QUOTE_STALE_MS = 30_000
 
-/** What is not known yet, such as the address of a wallet that is not connected: the query waits. */
+/** An argument that is not known yet, such as the address of a wallet that is not connected. The query waits. */
 type Missing = null | undefined
 
 type Kind = 'name' | 'address' | 'quote' | 'status'
@@ -14,7 +14,7 @@ type Kind = 'name' | 'address' | 'quote' | 'status'
 const keyOf = ({ url, network }: Client, kind: Kind, ...argument: unknown[]) =>
   ['clusterd', url, network, kind, ...argument] as const
 
-/** The client repeats requests, and knows which: a query is not repeated once more. */
+/** TanStack Query does not retry, because the client already retries the requests that may be repeated. */
 const retry = false
 
 /** Query of `client.nameOf(address)`. */
@@ -43,8 +43,8 @@ export const quoteQuery = <N extends string>(client: Client, request: QuoteReque
   })
 
 /**
- * Query of `client.followStatus(tx)`: its data is the newest status, and it fetches until a status that never changes.
- * Names, addresses and quotes are read again after a registration.
+ * Query of `client.followStatus(tx)`. The data is the newest status, and the query fetches until the status is final.
+ * Names, addresses and quotes are then fetched again.
  */
 export const statusQuery = (client: Client, tx: string | Missing) =>
   queryOptions({

@@ -160,6 +160,28 @@ describe('the hooks', () => {
     expect(html).toContain(other)
   })
 
+  it('pay once for two clicks, also where the second one comes after the wallet has sent', async () => {
+    const { client, cache } = await clientOf(() => ({ type: 'evm', registrationFee: '1' }))
+    const request = { network: '1', sender: ADDRESS, names: [{ name: 'alice' }] }
+    const sent: unknown[] = []
+    const send = async (quote: unknown) => {
+      if (sent.push(quote) === 1) throw new Error('The wallet refuses.')
+      return TX
+    }
+    let press = async (): Promise<string> => ''
+    const Paying = () => {
+      const { register } = useRegistration(request, { send })
+      press = register.mutateAsync
+      return null
+    }
+    const provided = createElement(ClusterdProvider, { client }, createElement(Paying))
+    renderToString(createElement(QueryClientProvider, { client: cache }, provided))
+    await expect(press()).rejects.toThrow('The wallet refuses.')
+    expect(await Promise.all([press(), press()])).toEqual([TX, TX])
+    expect(await press()).toBe(TX)
+    expect(sent).toHaveLength(2)
+  })
+
   it('name the provider that is missing', () => {
     const bare = createElement(
       QueryClientProvider,

@@ -18,7 +18,7 @@ import type { Logger } from '../../ops/logger/logger.js'
 import { withTimeout } from '../../ops/notify.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { evmRelayerChain } from '../../relayer/evmRelayer.js'
+import { createEvmRelayerChain } from '../../relayer/evmRelayer.js'
 import { relayPlanOf } from '../../relayer/targets.js'
 import { nameProofWorker } from '../proof.js'
 import { checkEvmChains } from './evmChecks.js'
@@ -65,7 +65,7 @@ export async function openEvmChain(
       contract: fromHex(contract),
       startBlock,
     })
-  // a hash that is not configured is stored for good
+  // a genesis hash that is not configured is stored permanently, so a quorum of nodes has to report it
   const readGenesis = () => (known ? rpc.genesisHash() : rpc.quorum(() => rpc.genesisHash()))
   const isAskedNow = local || (role === 'hub' && !stored)
   const genesis = isAskedNow ? await identityInTime(readGenesis(), label, log) : null
@@ -73,7 +73,7 @@ export async function openEvmChain(
   if (role === 'hub') await requireSameHub(pool, row)
   if (genesis) await nullIfAway(requireRunningHash(rpc, config))
   await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
-  // the alarm is that of the process that leads
+  // only logged here: the process that leads the indexing raises the alarm
   if (row.halted) log.warn({ network, chain: label, reason: row.halted }, 'the chain is halted')
   let isIdentified = genesis !== null
   const identify = async (): Promise<void> => {
@@ -99,7 +99,10 @@ export async function openEvmChain(
   }
 }
 
-/** Answer of nodes; null where none answers: the first contact will report the outage again. @throws other errors */
+/**
+ * Answer of a chain's nodes. Null if no node answers: the chain's worker will report the outage.
+ * @throws other errors
+ */
 const nullIfAway = <T>(request: Promise<T>): Promise<T | null> =>
   fallbackOnExpectedError(request, (error) => error instanceof ChainUnavailableError, null)
 
@@ -130,7 +133,6 @@ async function identityInTime(
   return genesis
 }
 
-/** An opened EVM chain. */
 interface OpenedEvmChain extends OpenedChain {
   evm: EvmChain
 }
@@ -138,7 +140,7 @@ interface OpenedEvmChain extends OpenedChain {
 const isEvm = (opened: OpenedChain): opened is OpenedEvmChain => 'evm' in opened
 
 /** The EVM chain that is the hub of a network. */
-export const findHub = (opened: readonly OpenedChain[], network: string) =>
+export const findHubChain = (opened: readonly OpenedChain[], network: string) =>
   opened.filter(isEvm).find(({ evm }) => evm.network === network && evm.role === 'hub')?.evm
 
 /** The EVM chains: hubs and spokes. */
@@ -165,7 +167,7 @@ export const evmFamily: DaemonChainFamily = {
     const account = key ? relayerAccount(key) : null
     const settings = deliveries[network]
     return {
-      sources: targets.map((target) => evmRelayerChain(target, { account, settings })),
+      sources: targets.map((target) => createEvmRelayerChain(target, { account, settings })),
       hasKey: key !== undefined,
       keyFrom: 'RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL',
       problem,

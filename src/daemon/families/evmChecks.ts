@@ -11,7 +11,7 @@ import {
   type DoctorFinding,
   failureResult,
   okResult,
-  runCheck,
+  runDoctorCheck,
   warningResult,
 } from '../../ops/finding.js'
 
@@ -72,7 +72,7 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<DoctorF
 }
 
 async function urlFinding(about: string, chain: ChainConfig, url: string): Promise<DoctorFinding> {
-  const finding = await runCheck(about, 'Correct `rpcUrls`, or see that node.', async () => {
+  const finding = await runDoctorCheck(about, 'Correct `rpcUrls`, or see that node.', async () => {
     const rpc = createEvmChainRpc({ ...chain, rpcUrls: [url] })
     const port = createEvmChain({ config: chain, chain: 0, rpc })
     const { latest, confirmed } = await port.heads()
@@ -109,7 +109,7 @@ const fewUrls = (count: number): DoctorCheckResult =>
       )
 
 const codeFinding = (about: string, rpc: EvmRpc, address: Hex): Promise<DoctorFinding> =>
-  runCheck(about, 'See the RPC URLs.', async () => {
+  runDoctorCheck(about, 'See the RPC URLs.', async () => {
     const code = await rpc.call<Hex>('eth_getCode', [address, 'latest'])
     return code === '0x'
       ? failureResult(`${address} has no code`, 'Correct the address in the chains file.')
@@ -123,7 +123,7 @@ const roleFinding = (
   contract: Hex,
   address: Hex,
 ): Promise<DoctorFinding> =>
-  runCheck(about, 'See the RPC URLs and the contract.', async () => {
+  runDoctorCheck(about, 'See the RPC URLs and the contract.', async () => {
     const relayer = await createContractReader(rpc.call, contract, ROLES)('relayer')
     return isAddressEqual(relayer, address)
       ? okResult(address)
@@ -138,7 +138,7 @@ const roleFinding = (
  * must not control the credits in the hub.
  */
 const ownerFinding = (about: string, rpc: EvmRpc, { contract, network }: ChainConfig) =>
-  runCheck(about, 'See the RPC URLs and the contract.', async () => {
+  runDoctorCheck(about, 'See the RPC URLs and the contract.', async () => {
     const owner = await createContractReader(rpc.call, contract, ROLES)('owner')
     if (await isContract(rpc.call, owner)) return okResult(`${owner}, a contract`)
     const text = `${owner} is a plain account`
@@ -156,7 +156,7 @@ const balanceFinding = (
   chain: ChainConfig,
   address: Hex,
 ): Promise<DoctorFinding> =>
-  runCheck(about, 'See the RPC URLs.', async () => {
+  runDoctorCheck(about, 'See the RPC URLs.', async () => {
     const wei = BigInt(await rpc.call<Hex>('eth_getBalance', [address, 'latest']))
     const { symbol } = chain.gasToken
     const balance = `${address} has ${formatEther(wei)} ${symbol}`

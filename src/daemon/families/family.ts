@@ -45,17 +45,20 @@ export interface DaemonChainFamily {
     ctx: ChainOpeningContext,
     opened: readonly OpenedChain[],
   ): Promise<readonly OpenedChain[]>
-  /** @param opened chains of one network, of all families. Without `relay` nothing is sent to the family's chains. */
+  /**
+   * Relayers of the family's chains on a network. Absent if nothing is sent to the family's chains.
+   * @param opened chains of the network, of all families
+   */
   relay?(opened: readonly OpenedChain[], config: Config, network: Network): RelayPart
-  /** What the test wallet in the pages of a local world (test network) needs to send transactions on these chains. */
+  /** Settings with which the test wallet in the pages of a local world sends transactions on the family's chains. */
   testWallet?(config: Config): TestWalletChainFamily
-  /** Checks for `clusterd doctor`: everything that a start needs of the configured chains. Changes nothing. */
+  /** Checks for `clusterd doctor`: whether the daemon could start with the configured chains. Changes nothing. */
   examine(config: Config): Promise<readonly DoctorFinding[]>
   /** API routes that only this family has. */
   readonly routes?: readonly Route[]
 }
 
-/** Logs faults of a chain's nodes, and how a refuted answer was false. */
+/** Logs faults of a chain's nodes: a refuted answer as a warning, others at level debug. */
 export const rpcFaultLogger =
   (chain: string, { log }: ChainOpeningContext) =>
   (url: string, error: RpcError): void => {

@@ -1,6 +1,7 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
 import type { RpcError } from '../../chains/rpc/errors.js'
+import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import type { SolanaQuoterOptions } from '../../chains/solana/quote.js'
 import { readGenesisHash, registerChain } from '../../db/chains/chains.js'
 import type { PaymentProgramIdentity } from '../../indexer/solana/check.js'
@@ -8,11 +9,11 @@ import type { SolanaChainSource } from '../../indexer/solana/watcher.js'
 import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelayerChain } from '../../relayer/run.js'
-import { solanaRelayerChain } from '../../relayer/solanaRelayer.js'
-import { findHub } from './evm.js'
+import { createSolanaRelayerChain } from '../../relayer/solanaRelayer.js'
+import { findHubChain } from './evm.js'
 import { type DaemonChainFamily, type OpenedChain, rpcFaultLogger } from './family.js'
 
-export interface OpenSolanaOptions extends Pick<SolanaQuoterOptions, 'network' | 'config' | 'hub'> {
+interface OpenSolanaOptions extends Pick<SolanaQuoterOptions, 'network' | 'config' | 'hub'> {
   /** The key that signs quotes, followed by earlier keys. */
   quoteKeys: readonly Uint8Array[]
   pool: pg.Pool
@@ -28,12 +29,12 @@ export interface OpenedSolanaChain extends OpenedChain, SolanaChainSource {
 }
 
 /**
- * Opens a network's Solana cluster with the genesis from the configuration or the database. If neither has it and the
- * chain is unavailable, its watcher opens it later, so that it delays nothing else. Loads Solana's libraries.
+ * Opens a network's Solana cluster with the genesis hash from the configuration or the database. If neither has the
+ * hash and the nodes are unavailable, the chain's watcher opens the chain later. Loads Solana's libraries.
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {
-  const { createSolanaClusterRpc, createSolanaChain } = await import('../../chains/solana/chain.js')
+  const { createSolanaChain } = await import('../../chains/solana/chain.js')
   const { createSolanaSigner } = await import('../../chains/solana/signer.js')
   const { paymentWatcherWorker } = await import('../../indexer/solana/worker.js')
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
@@ -41,7 +42,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
   const programId = Buffer.from(bs58.decode(instance))
   const known = await readGenesisHash(pool, network, SOLANA.label, instance)
   const genesisHash = config.genesisHash ?? (known ? bs58.encode(known) : undefined)
-  const rpc = createSolanaClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
+  const rpc = createSolanaRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
   const chain = createSolanaChain({ config, network, rpc, hub, quoteKey: quoteKeys[0]! })
 
   const register = async (
@@ -64,7 +65,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
       chain: row.chain,
     }
   }
-  // a hash that is not configured is stored for good
+  // a genesis hash that is not configured is stored permanently, so a quorum of nodes has to report it
   const readGenesis = () => rpc.quorum(() => rpc.genesisHash())
   const open = async () => register(genesisHash ?? (await readGenesis()))
   if (genesisHash) await open()
@@ -92,7 +93,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
     pollMs,
     balances: chain.balances,
     watch: (ctx, reporting) => [paymentWatcherWorker(ctx, { chain, open }, reporting)],
-    payer: solanaRelayerChain({ signer, releaseAfterMs, pollMs, open }),
+    payer: createSolanaRelayerChain({ signer, releaseAfterMs, pollMs, open }),
   }
 }
 
@@ -101,7 +102,7 @@ const isSolanaChain = (opened: OpenedChain): opened is OpenedSolanaChain => 'pay
 /** Solana clusters: at most one for each network, with price feeds on the hub. */
 export const solanaFamily: DaemonChainFamily = {
   testWallet({ solana }) {
-    // a local Solana cluster serves both networks
+    // a local Solana cluster serves mainnet and testnet
     const [rpcUrl = null] = (solana.mainnet ?? solana.testnet)?.rpcUrls ?? []
     return {
       key: SOLANA.addressType,
@@ -117,7 +118,7 @@ export const solanaFamily: DaemonChainFamily = {
     const solanaChains: OpenedChain[] = []
     for (const network of NETWORKS) {
       const solanaConfig = config.solana[network]
-      const hub = findHub(opened, network)
+      const hub = findHubChain(opened, network)
       if (!solanaConfig || !hub) continue
       const opening = openSolanaChain({
         pool: ctx.pool,

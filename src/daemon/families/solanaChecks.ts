@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js'
 import { createEvmChainRpc } from '../../chains/evm/chain.js'
-import { createSolanaClusterRpc } from '../../chains/solana/chain.js'
+import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import { createHubPriceReader } from '../../chains/solana/rates.js'
 import { createRegistrarClient } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
@@ -10,7 +10,7 @@ import {
   type DoctorFinding,
   failureResult,
   okResult,
-  runCheck,
+  runDoctorCheck,
   warningResult,
 } from '../../ops/finding.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
@@ -37,7 +37,7 @@ export async function checkSolanaClusters({
 }
 
 const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorFinding> =>
-  runCheck(
+  runDoctorCheck(
     `chain ${hub.label}, price feeds`,
     'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.',
     async () => {
@@ -54,16 +54,13 @@ async function chainFindings(
   const about = `solana ${network}`
   const urls = config.rpcUrls.map(async (url): Promise<DoctorFinding> => {
     const host = `${about}, ${new URL(url).host}`
-    const finding = await runCheck(host, 'Correct `rpcUrls`, or see that node.', async () => {
-      const slot = await createSolanaClusterRpc({ ...config, rpcUrls: [url] }).call<number>(
-        'getSlot',
-        [],
-      )
+    const finding = await runDoctorCheck(host, 'Correct `rpcUrls`, or see that node.', async () => {
+      const slot = await createSolanaRpc({ ...config, rpcUrls: [url] }).call<number>('getSlot', [])
       return okResult(`slot ${slot}`)
     })
     return { ...finding, isNode: true }
   })
-  const rpc = createSolanaClusterRpc(config)
+  const rpc = createSolanaRpc(config)
   const { commitment, maxUnitPrice } = config
   const registrar = createRegistrarClient(config.programId)
   const signer = createSolanaSigner({
@@ -74,7 +71,7 @@ async function chainFindings(
     // the signer only reads here, so a random key replaces a missing one
     secretKey: secretKey ?? Keypair.generate().secretKey,
   })
-  const program = runCheck(`${about}, program`, 'See the RPC URLs.', async () => {
+  const program = runDoctorCheck(`${about}, program`, 'See the RPC URLs.', async () => {
     const authority = await signer.relayAuthority()
     if (!authority)
       return failureResult(
@@ -93,7 +90,7 @@ async function chainFindings(
           'No key of it is given: payments are neither settled nor refunded.',
         )
   })
-  const balance = runCheck(`${about}, relay authority`, 'See the RPC URLs.', async () => {
+  const balance = runDoctorCheck(`${about}, relay authority`, 'See the RPC URLs.', async () => {
     const lamports = await signer.balance()
     const balance = `${Number(lamports) / SOL} SOL`
     return lamports < LOW_BALANCE_LAMPORTS

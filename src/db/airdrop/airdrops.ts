@@ -9,8 +9,6 @@ import { type DecodedRow, execute, type Queryable, query, readRows } from '../pg
 export const AIRDROP_STATE = { loaded: 0, open: 1, ended: 2 } as const
 type AirdropState = keyof typeof AIRDROP_STATE
 
-/** load.ts loads and removes airdrops. answers.ts has the queries of hot paths. */
-
 /** An airdrop without the counts of its claims, which cost a query. Addresses of contracts are 20 bytes. */
 export type AirdropWithoutClaimCounts = Omit<DecodedRow<StoredAirdrop>, 'state'> & {
   state: AirdropState
@@ -33,7 +31,7 @@ export interface Distributor
   startBlock?: number
 }
 
-/** An airdrop can't be changed as requested. The message is one sentence, and says what to do. */
+/** An airdrop can't be changed as requested. The message names the reason and the operator's next step. */
 export class AirdropError extends Error {
   override name = 'AirdropError'
 }

@@ -15,7 +15,7 @@ const byCommunity = prepareSingleRow<DecodedRow<StoredAirdrop>>(
   (l) => `SELECT ${AIRDROP_COLUMNS} FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
-/** Hot path: called for each request about a claim. */
+/** The airdrop of a community. A hot path: each request about a claim reads it. */
 export async function findAirdropWithoutClaimCounts(
   db: Queryable,
   network: Network,
@@ -25,11 +25,11 @@ export async function findAirdropWithoutClaimCounts(
   return row ? { ...row, state: nameOfCode(AIRDROP_STATE, row.state) } : null
 }
 
-/** Airdrop that may be claimed from. */
+/** An airdrop from which claims are possible now. */
 type Claimable = Pick<AirdropWithoutClaimCounts, 'community' | 'label' | 'total'> &
   RequiredAirdropFields<'distributor' | 'token' | 'endsAtS'>
 
-/** Airdrops that may be claimed from, the newest first. */
+/** Airdrops from which claims are possible now, newest first. */
 export const findClaimableAirdrops = prepareStatement<Claimable, [nowS: number, limit: number]>(
   (l) => `SELECT community, label, total, distributor, token, ends_at_s FROM airdrops
     WHERE network = ${l.network} AND state = ${AIRDROP_STATE.open} AND ends_at_s > $1
@@ -54,7 +54,7 @@ interface WalletRow {
 export type WalletWithAllocation = Awaited<ReturnType<typeof findClusterAllocations>>[number]
 export type AllocationWithClaim = NonNullable<WalletWithAllocation['allocation']>
 
-// A wallet is verified in at most one cluster; only verified wallets are proven to belong together.
+// Only verified wallets are proven to have one owner. A wallet is verified in at most one cluster.
 const bundle = prepareStatement<WalletRow>(
   (l) => `SELECT w.address, w.private AS is_private, a.index, a.position, a.amount, c.tx_hash AS tx,
       c.confirmed AS is_confirmed
@@ -67,8 +67,8 @@ const bundle = prepareStatement<WalletRow>(
 )
 
 /**
- * Wallets of the cluster in which `viewer` (a stored address) is verified, oldest first, each with its allocation in the
- * airdrop or null. Empty without a cluster.
+ * Wallets of the cluster in which `viewer` (a stored address) is verified, oldest first, each with its allocation in
+ * the airdrop or null. Empty without a cluster.
  */
 export async function findClusterAllocations(
   db: Queryable,

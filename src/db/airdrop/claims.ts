@@ -18,7 +18,7 @@ export type WatchedAirdrop = Pick<
 
 export type ClaimOnChain = Omit<DecodedRow<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
-/** Airdrops that may still be claimed from, on the chain of a network label. */
+/** Airdrops on the chain with a label from which claims are still possible. */
 export const readWatchedAirdrops = prepareStatement<WatchedAirdrop, [label: string]>(
   prepared(`SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
     FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`),
@@ -42,8 +42,8 @@ const columnsOf = (airdrop: number, isConfirmed: boolean): ArrayColumns<ClaimOnC
 ]
 
 /**
- * Stores claims in the caller's transaction. Claims of confirmed blocks come with the next cursor, and replace what
- * was stored for these blocks, perhaps from another fork. Unconfirmed claims replace all unconfirmed claims.
+ * Stores claims in the caller's transaction. Claims of confirmed blocks move the airdrop's cursor, and replace the
+ * claims stored for the same blocks, which may be of another fork. Unconfirmed claims replace all unconfirmed claims.
  * @returns false, with nothing stored, where the airdrop was removed, replaced or given another distributor meanwhile
  */
 export async function storeClaims(
@@ -73,7 +73,7 @@ export async function storeClaims(
     table: 'airdrop_claims',
     columns: columnsOf(airdrop, confirmed !== null),
     items: claims,
-    // a confirmed claim replaces any stored claim; an unconfirmed claim replaces none
+    // a confirmed claim replaces any stored claim, and an unconfirmed claim replaces none
     onConflict: (set) => `(network, airdrop, index) DO UPDATE SET ${set} WHERE excluded.confirmed`,
   })
   return true

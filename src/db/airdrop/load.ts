@@ -62,7 +62,7 @@ export async function loadAirdrop(
     const airdrop = await nextNumber(client)
     await insertInParts(client, network, allocationRows(airdrop, rows, tree))
     await insertInParts(client, network, pageRows(airdrop, tree))
-    // reads the stored airdrop again under a lock: claims may have been stored during the load, which holds no lock
+    // the stored airdrop is read again under a lock: until here claims could be stored, because loading holds no lock
     const replaced = await lockAirdrop(client, network, community)
     if (replaced) {
       assertReplaceable(replaced, request)

@@ -4,9 +4,10 @@ import { prepareStatement } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
 
 /**
- * Stored form of an airdrop's tree: pages of five levels. A page is named by the position of its top node, which lies
- * in the page above. It holds the up to 62 nodes below that node, level by level. No page holds the root. A proof in a
- * tree of half a million leaves is read from four rows, and a page (1,984 bytes) still fits into its row.
+ * Stored form of an airdrop's tree: pages of five levels. A page has the number of its top node's position. The page
+ * above stores the top node itself. A page stores up to 62 nodes below its top node, level by level. No page stores the
+ * root. A proof in a tree of half a million leaves is read from four rows, and a page (1,984 bytes) still fits into its
+ * row.
  */
 const PAGE_LEVELS = 5
 const NODE_BYTES = 32
@@ -32,7 +33,7 @@ export function packTreePages(nodes: readonly Buffer[]): Map<number, Buffer> {
   return new Map([...parts].map(([page, part]) => [page, Buffer.concat(part)]))
 }
 
-/** Pages that hold the proofs of the nodes at these positions. */
+/** Numbers of the pages that hold the proofs of the nodes at these positions. */
 export const pagesWithProofs = (positions: readonly number[]): number[] => [
   ...new Set(
     positions.flatMap((position) => proofPositions(position).map((node) => offsetOf(node).page)),

@@ -31,7 +31,7 @@ export const listApiKeys = (db: Queryable, wallet?: Buffer): Promise<StoredApiKe
   readRows(
     db,
     `SELECT ${COLUMNS} FROM api_keys ${wallet ? 'WHERE wallet = $1' : ''} ORDER BY created_ms, key_hash`,
-    [...(wallet ? [wallet] : [])],
+    wallet ? [wallet] : [],
   )
 
 /**
@@ -43,7 +43,7 @@ const INSERT = `INSERT INTO api_keys (${COLUMNS}, slot)
   WHERE NOT EXISTS (SELECT FROM api_keys WHERE wallet = $2 AND slot = s) LIMIT 1
   ON CONFLICT (wallet, slot) DO NOTHING RETURNING slot`
 
-/** Makes a key. @returns its text, which is not stored, and the row to store */
+/** Generates an API key. @returns the key's text, which is never stored, and the row to store */
 export function generateApiKey(of: Pick<StoredApiKey, 'wallet' | 'name'> & Partial<StoredApiKey>): {
   key: string
   stored: StoredApiKey
@@ -56,7 +56,7 @@ export function generateApiKey(of: Pick<StoredApiKey, 'wallet' | 'name'> & Parti
   }
 }
 
-/** Stores a key. @returns false where its wallet has `MAX_API_KEYS` already */
+/** Stores an API key. @returns false where the key's wallet has `MAX_API_KEYS` keys already */
 export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boolean> {
   const values = [key.keyHash, key.wallet, key.name, key.perSecond, key.burst, key.createdMs]
   for (let i = 0; i < MAX_API_KEYS; i++)

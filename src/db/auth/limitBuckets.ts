@@ -1,10 +1,10 @@
 import { type BucketQuota, withdrawUnits } from '../../ops/tokenBucket.js'
 import { type PreparedText, prepared, type Queryable, readRows } from '../pg/rows.js'
 
-/** Time at which each bucket is full again, Unix ms, by its name. */
+/** Time at which each bucket is full again, Unix ms, by the bucket's name. */
 type FullTimes = ReadonlyMap<string, number>
 
-/** Buckets that were read, and the database's time, Unix ms. */
+/** Rate-limit buckets as read from the database. `nowMs`: the database's time, Unix ms. */
 export interface StoredBuckets {
   nowMs: number
   fullMs: FullTimes
@@ -22,7 +22,7 @@ export interface EmptyBucket {
 }
 
 /**
- * Withdraws from buckets that were read.
+ * Withdraws units from buckets, in memory only: `writeBuckets` stores the result.
  * @returns the times at which the buckets will be full again, or the first bucket that does not hold the units
  */
 export function withdrawFromBuckets(
@@ -73,7 +73,7 @@ async function run(
     buckets,
   ])
   const fullMs = new Map(rows.map((row) => [row.bucket, row.fullMs]))
-  // the clock as read after the last lock
+  // the clock in the last row was read after the last lock
   return { nowMs: rows.at(-1)?.nowMs ?? 0, fullMs }
 }
 

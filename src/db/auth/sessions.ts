@@ -5,14 +5,17 @@ import { type DecodedRow, prepared, type Queryable, readRows } from '../pg/rows.
 import { isUniqueViolation } from '../pg/unavailable.js'
 
 /**
- * Wallet in stored form, date and nonce in the signed message (no nonce: empty), signature as first sent (empty for a
- * long signature).
+ * A stored session. `wallet` is a stored address. `signingMs` and `nonce` are from the signed message; `nonce` is empty
+ * if the message has none. `signature` is the signature as first sent, empty for a long one.
  */
 export type StoredSession = Pick<
   DecodedRow<Session>,
   'wallet' | 'signingMs' | 'nonce' | 'signature'
 > & {
-  /** What the signature says of the wallet's cluster. Null for a plain sign-in, an old one, and once it was kept. */
+  /**
+   * The cluster membership that the sign-in's message states. Null for a message without membership, for an old
+   * sign-in, and once the membership was stored as evidence.
+   */
   evidence: SignedMembership | null
 }
 export type SignedMembership = Membership & Pick<Evidence, 'message' | 'signature' | 'block'>
@@ -32,11 +35,13 @@ export const MAX_SESSIONS_PER_WALLET = 32
 
 /**
  * Opens a session in one statement, because signing in is a hot path. A wallet keeps the sessions of its newest signing
- * dates. An older signing date opens no session, so a session that was revoked and deleted stays closed.
+ * dates. An older signing date opens no session, so a session that was revoked and deleted stays closed. Nor does one
+ * whose signature may be published as evidence by the database's clock, however late this process's clock is.
  */
 const OPEN = prepared(`WITH opened AS (
       INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms, nonce, evidence)
-      SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8, $6, $7::jsonb WHERE (
+      SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8, $6, $7::jsonb
+      WHERE $3::int8 >= ${NOW_MS} - ${EVIDENCE_MAX_AGE_MS} AND (
         SELECT count(*) FROM (SELECT FROM sessions WHERE wallet = $2 AND signing_ms > $3 LIMIT ${MAX_SESSIONS_PER_WALLET}) newer
       ) < ${MAX_SESSIONS_PER_WALLET}
       ON CONFLICT (wallet, signing_ms) DO UPDATE SET key_hash = excluded.key_hash, nonce = excluded.nonce,
@@ -59,16 +64,16 @@ const OPEN = prepared(`WITH opened AS (
 /**
  * Opens the session of a wallet and signing date, in one round trip. If the session is already live, it gets the new
  * key.
- * @returns false when the session was revoked or has expired, or when the wallet has `MAX_SESSIONS_PER_WALLET` sessions of
- * later dates
+ * @returns false when the session was revoked or has expired, when the signature is too old by the database's clock, or
+ * when the wallet has `MAX_SESSIONS_PER_WALLET` sessions of later dates
  */
 export async function openSession(db: Queryable, session: NewSession): Promise<boolean> {
   const { keyHash, wallet, signingMs, nonce, signature, lifetimeMs, evidence } = session
   const values = [keyHash, wallet, signingMs, signature, lifetimeMs, nonce, evidence]
   const open = () => readRows(db, OPEN, values)
   const opened = await open().catch((error: unknown) => {
-    // the same sign-in was sent twice at once. ON CONFLICT covers one of the two unique keys. The second attempt finds
-    // the row.
+    // The same sign-in was sent twice at once. ON CONFLICT covers only one of the two unique keys. The second attempt
+    // finds the row.
     if (isUniqueViolation(error)) return open()
     throw error
   })
@@ -97,12 +102,15 @@ export async function lockLiveSession(db: Queryable, keyHash: Buffer): Promise<b
 const revocation = (of: 'wallet' | 'key_hash') =>
   prepared(`UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE ${of} = $1 AND revoked_ms IS NULL`)
 
-// not NULL: the same sign-in, sent again, does not bring it back
-const FORGET_EVIDENCE = prepared(`UPDATE sessions SET evidence = 'null' WHERE key_hash = $1`)
+// JSON null instead of NULL, so that the coalesce in OPEN keeps it when the same sign-in is sent again
+const DELETE_EVIDENCE = prepared(`UPDATE sessions SET evidence = 'null' WHERE key_hash = $1`)
 
-/** Takes the evidence out of a session: one signature is kept once, also if its wallet leaves and comes back. */
-export async function forgetEvidence(db: Queryable, keyHash: Buffer): Promise<void> {
-  await readRows(db, FORGET_EVIDENCE, [keyHash])
+/**
+ * Deletes the evidence of a session. A signature becomes evidence only once, even if its wallet leaves the cluster and
+ * returns.
+ */
+export async function deleteSessionEvidence(db: Queryable, keyHash: Buffer): Promise<void> {
+  await readRows(db, DELETE_EVIDENCE, [keyHash])
 }
 
 /** Revokes the sessions of a wallet (stored address). The rows stay until the sessions would have expired. */

@@ -45,10 +45,10 @@ export const findWalletShare = prepareSingleRow<
 )
 
 /**
- * Marks a signature as used that requests the key of a generated wallet, and all earlier signatures too.
+ * Marks a signature that requests the key of a generated wallet as used, with all signatures of earlier dates.
  * @param address the generated wallet
  * @param signingMs date in the signed message, Unix ms
- * @returns false where this signature or a later one was used already
+ * @returns false where this signature, or one of a later date, was used already
  */
 export async function markRecoverySignatureUsed(
   db: Queryable,

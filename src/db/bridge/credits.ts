@@ -1,7 +1,7 @@
 import type { HubCreditChange } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { prepareSingleRow, prepareStatement } from '../journal/partitions.js'
-import { arraysOf, columnsFromProperties, insertRows } from '../pg/arrays.js'
+import { columnsFromProperties, insertRows, propertyArrays } from '../pg/arrays.js'
 import { prepared, type Queryable, query } from '../pg/rows.js'
 
 const COLUMNS = [
@@ -26,13 +26,13 @@ export const insertConfirmedCredits = (
 /** Amount that the hub owes to a bidder for bids from one chain. */
 export type Credit = Pick<HubCreditChange, 'eid' | 'amountWei'>
 
-/** What the hub owes to an address (stored form) as of its confirmed blocks, by the chain that the money came from. */
+/** Amounts that the hub owes to an address (stored form) in confirmed blocks, by the chain that the money came from. */
 export const findCreditsOfAddress = prepareStatement<Credit, [wallet: Buffer]>(
   `SELECT eid, sum(amount_wei) AS amount_wei FROM hub_credits WHERE network = $1 AND wallet = $2
    GROUP BY eid HAVING sum(amount_wei) > 0 ORDER BY eid`,
 )
 
-/** Credit of the hub with the owner's stored address. */
+/** A credit, with the stored address of the bidder who owns the credit. */
 export type OwnedCredit = Credit & Pick<HubCreditChange, 'wallet'>
 
 /** Sum of the credits that a hub transaction gave for its direct bids, with the owner of the first. Null for none. */
@@ -43,14 +43,16 @@ export const findCreditOfDirectBids = prepareSingleRow<OwnedCredit, [tx: Buffer]
   ),
 )
 
-// a message's credit is logged right before its receipt
+// the hub logs a message's credit right before the message's receipt
 const ofReceipts = prepared(
   `SELECT i.ord, c.wallet, c.eid, c.amount_wei FROM unnest($2::bytea[], $3::int8[], $4::int4[]) WITH ORDINALITY AS i(hash, block, log_index, ord)
    JOIN hub_credits c ON c.network = $1 AND c.block = i.block AND c.log_index = i.log_index - 1
      AND c.tx_hash = i.hash AND c.amount_wei > 0`,
 )
 
-/** Credits for messages by the hub's receipts of them: one element per receipt, null where a message has no credit. */
+/**
+ * Finds the credit for each message by the hub's receipt: one element per receipt, null for a message without credit.
+ */
 export async function findCreditsOfReceipts(
   db: Queryable,
   network: Network,
@@ -62,7 +64,7 @@ export async function findCreditsOfReceipts(
     db,
     network,
     ofReceipts,
-    arraysOf(receipts, 'txHash', 'block', 'logIndex'),
+    propertyArrays(receipts, 'txHash', 'block', 'logIndex'),
   )
   for (const { ord, ...credit } of rows) credits[ord - 1] = credit
   return credits

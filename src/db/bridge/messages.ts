@@ -29,8 +29,9 @@ const messageColumns = (chain: number, isConfirmed: boolean): ArrayColumns<SentM
 ]
 
 /**
- * Writes messages of a spoke's blocks. A confirmed message never changes. A reorged spoke may use a guid again, unless
- * the hub has received its message in a confirmed block: the status of the message's sender depends on it.
+ * Writes messages of a spoke's blocks. A confirmed message never changes. After a reorg, the spoke may send another
+ * message with the same guid. The new message replaces the stored one, unless the hub has received that one in a
+ * confirmed block: the status of its transaction depends on the stored message.
  */
 export const writeMessages = (
   db: Queryable,

@@ -13,8 +13,8 @@ export type StoredMessage = Pick<
 > & { chain: number }
 
 /**
- * Marks messages as settled that the hub has received in confirmed blocks, from any executor. Also ends parked jobs
- * of messages and payments that the hub has received.
+ * Marks a message as settled once the hub has received it in a confirmed block, from any executor. Also ends parked
+ * jobs of messages and payments that the hub has received.
  */
 export async function settleReceivedMessages(
   client: pg.ClientBase,
@@ -39,8 +39,8 @@ export async function settleReceivedMessages(
 
 const OF_MESSAGE = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'
 /**
- * Messages `m` that no confirmed block of the hub has received, sent up to a time (`$2`, ms). Unconfirmed blocks come
- * from one node, so they hide no message.
+ * Messages `m` that no confirmed block of the hub has received, sent up to a time (`$2`, ms). Receipts in unconfirmed
+ * blocks do not count, because these blocks come from one node.
  */
 const OPEN = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
   AND NOT ${existsRowSql('received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed')}`
@@ -55,12 +55,12 @@ export const findMessagesToQueue = prepareStatement<StoredMessage, [sentBeforeMs
      ${IN_ORDER} LIMIT ${MAX_QUEUED_MESSAGES}`,
 )
 
-/** Maximum number of messages that an alarm counts and names. */
+/** Maximum number of stuck messages that an alarm counts and lists. */
 export const MAX_STUCK_MESSAGES = 1_000
 
 /**
- * Messages that no confirmed block of the hub has received, oldest first, at most `MAX_STUCK_MESSAGES`. A message with an
- * unfinished job is left out: the job has alarms of its own.
+ * Messages that no confirmed block of the hub has received, oldest first, at most `MAX_STUCK_MESSAGES`. A message with
+ * an unfinished job is left out: the job has alarms of its own.
  */
 export const findStuckMessages = prepareStatement<
   Pick<StoredMessage, 'guid' | 'sentMs'>,

@@ -6,7 +6,7 @@ import {
   UNFINISHED_JOB_COLUMNS,
   type UnfinishedJobRow,
   unfinishedJobSql,
-} from '../outbox/trouble.js'
+} from '../outbox/unfinishedJob.js'
 import type { DecodedRow, Queryable } from '../pg/rows.js'
 import {
   blockConfirmations,
@@ -26,8 +26,8 @@ type Row = HubReceiptRow &
   }
 
 /**
- * Maximum number of messages of a transaction that its status is decided by. Sending one takes more than 100,000 gas, so
- * a transaction of 16.7 million gas (EIP-7825) has fewer.
+ * Maximum number of a transaction's messages that are read for its status. A message takes more than 100,000 gas, so a
+ * transaction of 16.7 million gas (EIP-7825) has fewer.
  */
 const MAX_MESSAGES_PER_STATUS = 256
 

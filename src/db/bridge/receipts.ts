@@ -30,6 +30,6 @@ export function blockConfirmations(
   { latest, nextBlock }: { latest: number | null; nextBlock: number },
 ) {
   const head = Math.max(latest ?? block, block)
-  // blocks below the checkpoint are confirmed
+  // blocks before the chain's cursor are confirmed
   return { have: head - block, need: Math.max(0, head - (nextBlock - 1)) }
 }

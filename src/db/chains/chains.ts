@@ -10,8 +10,8 @@ import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg/rows.js'
 
 /**
- * SQL: true for an EVM chain `c`. Its contract keeps one credit per payer, and its blocks are in the database. A Solana
- * program keeps one account per payment, and its state is read from the chain.
+ * SQL: true for an EVM chain `c`. An EVM contract keeps one credit per payer, and the chain's blocks are in the
+ * database. A Solana program keeps one account per payment, whose state is read from the chain.
  */
 export const IS_EVM_CHAIN_SQL = `c.family = '${EVM.key}'`
 
@@ -43,15 +43,15 @@ export class ChainMismatchError extends Error {
 }
 
 /**
- * Returns the row of a chain, and creates it at the chain's first start. The genesis is set at the first contact.
+ * Returns the row of a chain, and creates it at the chain's first start. The genesis hash is stored once a node has
+ * returned it.
  * Chains are numbered per network, in the order of their first starts.
  * @throws ChainMismatchError when the database belongs to another chain (by genesis hash) or contract, or has the chain
  * under another label
  */
 export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Promise<ChainRow> {
-  const { label } = identity
+  const { label, genesisHash } = identity
   const row = await findOrCreate(pool, identity)
-  const { genesisHash } = identity
   if (genesisHash && row.genesisHash && !row.genesisHash.equals(genesisHash)) {
     throw new ChainMismatchError(
       `The database was filled from another chain "${label}" (genesis ${toHex(row.genesisHash)}, this one has ${toHex(genesisHash)}): use another database, or for a local world delete its data folder.`,
@@ -89,12 +89,13 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
 }
 
 /**
- * Chains of another label with the values from which ids of payments are made: the chain id, or genesis and program.
+ * Finds the same chain under another label, by the values from which ids of payments are made: the chain id, or genesis
+ * hash and program.
  */
 const SAME_CHAIN = `SELECT label FROM chains WHERE network = $1 AND label <> $2
   AND (chain_id = $3 OR (chain_id IS NULL AND $3::int8 IS NULL AND genesis_hash = $4 AND contract = $5))`
 
-/** Refuses a known chain under a second label: its payments would have the same ids, and be taken twice or never. */
+/** Refuses a known chain under a second label: its payments would have the same ids, and be counted twice or never. */
 async function refuseSecondLabel(
   db: Queryable,
   { network, label, chainId, genesisHash, contract }: ChainIdentity,
@@ -110,7 +111,7 @@ async function refuseSecondLabel(
 }
 
 /**
- * How many of a chain's newest entries are searched for bids. Its other entries are payments for names below
+ * Number of a chain's newest entries that are searched for bids. A chain's other entries are payments for names below
  * communities.
  */
 const HUB_ENTRIES = 1_000
@@ -169,7 +170,7 @@ export async function readGenesisHash(
 /** Position of a chain in the journal: the journal has all blocks before `nextBlock`. */
 export type ChainCursor = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
 
-const LOCK_CHECKPOINT = prepared(
+const LOCK_CURSOR = prepared(
   `SELECT FROM chains WHERE network = $1 AND chain = $2 AND next_block = $3 AND halted IS NULL FOR NO KEY UPDATE`,
 )
 
@@ -178,7 +179,7 @@ const LOCK_CHECKPOINT = prepared(
  * @throws Error when another process has moved the cursor, or the chain is halted
  */
 export async function lockChainCursor(db: Queryable, row: ChainRow): Promise<void> {
-  if ((await execute(db, row.network, LOCK_CHECKPOINT, [row.chain, row.nextBlock])) !== 1)
+  if ((await execute(db, row.network, LOCK_CURSOR, [row.chain, row.nextBlock])) !== 1)
     throw new Error(
       `moving the cursor of chain "${row.label}" from block ${row.nextBlock}: it is not there any more`,
     )

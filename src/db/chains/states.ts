@@ -10,7 +10,7 @@ export interface StoredChainState {
   ageMs: number
 }
 
-// a new leader that has no answer of the chain yet keeps the stored head
+// a state without a head keeps the stored head: a new leader may have no answer of the chain yet
 const WRITE = prepared(`INSERT INTO chain_states (network, label, state, seen_ms)
     SELECT $1, state->>'label', state, ${NOW_MS_SQL} FROM unnest($2::jsonb[]) AS states(state)
     ON CONFLICT (network, label) DO UPDATE SET seen_ms = excluded.seen_ms, state = excluded.state

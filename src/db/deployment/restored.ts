@@ -8,13 +8,13 @@ import { notifyNetwork } from '../pg/notify.js'
 import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, query, readRows } from '../pg/rows.js'
 
-/** What was reset in a network whose database went back in time. */
+/** Result of a network's reset after its database lost the newest commits. */
 export interface RestoreReport {
   /** Generations of the feed before and after. */
   feed: { from: number; to: number }
-  /** Entries of the journal as it was restored. */
+  /** Number of entries in the restored journal. */
   entries: number
-  /** Unfinished jobs, which are all checked again at once. */
+  /** Number of unfinished jobs, all of which are checked again at once. */
   jobs: number
 }
 
@@ -87,9 +87,9 @@ const HEADS_WITH_DIGESTS = `SELECT h.network, h.generation, h.seq, h.feed_genera
 
 /**
  * Creates a process's memory of the newest entry of each network. If that entry differs or is missing later, a standby
- * without the last commits was promoted. Then `resetNetworkAfterRestore` runs automatically, once for all processes. A standby
- * that lags is not compared.
- * @returns a function that compares, unless a comparison is running; a failed one is repeated with the next call
+ * without the last commits was promoted. Then `resetNetworkAfterRestore` runs automatically, once for all processes. A
+ * standby that lags is not compared.
+ * @returns a function that compares the memory with the database, unless a comparison is running. It never throws.
  */
 export function createRestoreDetector(
   pool: pg.Pool,

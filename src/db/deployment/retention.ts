@@ -13,10 +13,10 @@ export const TRANSACTION_RETENTION_MS = 30 * DAY_MS
 export const OPERATOR_ACTION_RETENTION_MS = 365 * DAY_MS
 /** Number of generations whose journal is kept: the current generation, and the previous generation for comparison. */
 export const RETAINED_GENERATIONS = 2
-/** Rows per statement, so that none holds a lock for long. */
+/** Maximum number of rows per statement, so that no statement holds a lock for long. */
 const BATCH_ROWS = 1_000
 
-/** Ages are measured by the database's clock. */
+/** SQL: the database's clock, Unix ms. Rows expire by this clock. */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
 const KEPT_SINCE_MS = `${NOW_MS} - ${TRANSACTION_RETENTION_MS}`
 
@@ -35,7 +35,9 @@ const ACTIONS = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${OPERATOR_ACT
 
 const ENDED = `network = $1 AND generation <= (SELECT generation - ${RETAINED_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
-/** Statements that delete expired rows, by what the rows are. Parameters: network and limit. */
+/**
+ * Statements that delete expired rows, by a description of the rows for the log line. Parameters: network and limit.
+ */
 const expired = (network: Network): Record<string, string> => {
   const journal = partitionName('journal', network)
   return {
@@ -50,7 +52,7 @@ const expired = (network: Network): Record<string, string> => {
       SELECT key_hash FROM sessions WHERE ${SESSIONS} ORDER BY expires_ms LIMIT $2))`,
     'commands of operators': `DELETE FROM operator_actions WHERE id = ANY (ARRAY(
       SELECT id FROM operator_actions WHERE ${ACTIONS} ORDER BY began_ms LIMIT $2))`,
-    // no query reads these entries any more
+    // no query reads entries of these generations any more
     'entries of generations that ended': `DELETE FROM ${journal} j USING (
         SELECT generation, seq FROM ${journal} WHERE ${ENDED} ORDER BY generation, seq LIMIT $2
       ) k WHERE j.network = $1 AND j.generation = k.generation AND j.seq = k.seq`,
@@ -63,8 +65,6 @@ const expired = (network: Network): Record<string, string> => {
   }
 }
 
-export type RemovedCounts = Record<string, number>
-
 /**
  * Deletes expired rows, in small batches.
  * @param signal stops the work between two batches
@@ -75,8 +75,8 @@ export async function removeExpiredRows(
   network: Network,
   signal?: AbortSignal,
   alive = (): void => {},
-): Promise<RemovedCounts> {
-  const counts: RemovedCounts = {}
+): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
   for (const [what, remove] of Object.entries(expired(network))) {
     let rows = 0
     for (let last = BATCH_ROWS; last === BATCH_ROWS && !signal?.aborted; rows += last) {

@@ -4,40 +4,45 @@ import { decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { assertIndexingLeader, type LeaderScope } from '../journal/head.js'
-import { prepareStatement } from '../journal/partitions.js'
+import { journalEntrySql, prepareStatement } from '../journal/partitions.js'
+import { propertyArrays } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { NOW_MS_SQL } from '../pg/unavailable.js'
 
-/** Number of pieces of evidence that are published at once. */
+/** Maximum number of pieces of evidence that are published at once. */
 const AT_ONCE = 256
 
-/**
- * Evidence of public wallets after the newest published piece, and whether it is old enough. Its order is that of the entries at
- * which the evidence of a public wallet was taken, or a wallet with evidence became public. So nothing of a private
- * wallet is published, and the order never changes.
- */
+/** Unpublished evidence of a public wallet, in the order of `position` and address. */
 interface Row {
+  /**
+   * Number of the entry from which on the wallet was public and had this evidence. In this order nothing of a private
+   * wallet is published, and no evidence is ever inserted before published evidence.
+   */
   position: number
   address: Buffer
   atMs: number
   body: Buffer
+  /** True once the evidence is old enough to be published. */
   isDue: boolean
 }
+const POSITION = 'GREATEST(created_seq, evidence_seq)'
+/** Joins journal entries one by one: before tables are analyzed, PostgreSQL would join the whole journal with itself. */
 const next = prepareStatement<Row>(
-  (l) => `SELECT GREATEST(w.created_seq, w.evidence_seq) AS position, w.address, j.at_ms, j.body,
+  (l) => `SELECT w.position, w.address, j.at_ms, j.body,
       GREATEST(j.at_ms, shown.at_ms) < ${NOW_MS_SQL} - $2::int8 AS is_due
     FROM journal_heads h
     CROSS JOIN LATERAL (SELECT coalesce(max(number), 0) AS count FROM evidence
       WHERE network = ${l.network} AND generation = h.feed_generation) n
     LEFT JOIN evidence last ON last.network = ${l.network} AND last.generation = h.feed_generation AND last.number = n.count
-    JOIN ${l.wallets} w ON w.network = ${l.network} AND w.evidence_seq IS NOT NULL AND NOT w.private
-      AND (GREATEST(w.created_seq, w.evidence_seq), w.address) > (coalesce(last.seq, 0), coalesce(last.address, ''))
-    JOIN ${l.journal} j ON j.network = ${l.network} AND j.generation = h.generation AND j.seq = w.evidence_seq
-    JOIN ${l.journal} shown ON shown.network = ${l.network} AND shown.generation = h.generation
-      AND shown.seq = GREATEST(w.created_seq, w.evidence_seq)
+    CROSS JOIN LATERAL (SELECT ${POSITION} AS position, address, evidence_seq FROM ${l.wallets}
+      WHERE network = ${l.network} AND evidence_seq IS NOT NULL AND NOT private
+        AND (${POSITION}, address) > (coalesce(last.seq, 0), coalesce(last.address, ''))
+      ORDER BY ${POSITION}, address LIMIT ${AT_ONCE}) w
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'w.evidence_seq')}) j
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'w.position')}) shown
     WHERE h.network = ${l.network} AND h.feed_generation = $1
-    ORDER BY GREATEST(w.created_seq, w.evidence_seq), w.address LIMIT ${AT_ONCE}`,
+    ORDER BY w.position, w.address`,
 )
 
 const PUBLISH = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
@@ -74,8 +79,7 @@ export async function publishEvidence(
     await execute(db, network, FORGET, [generation])
     await execute(db, network, PUBLISH, [
       generation,
-      due.map(({ position }) => position),
-      due.map(({ address }) => address),
+      ...propertyArrays(due, 'position', 'address'),
       entries,
     ])
   })
@@ -84,7 +88,7 @@ export async function publishEvidence(
 const MIRROR = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
   SELECT $1, $2, $3::int8 + ord - 1, 0, '', entry FROM unnest($4::text[]) WITH ORDINALITY AS e(entry, ord) WHERE $3::int8 + ord > 1`)
 
-/** Writes entries of a mirror's source, from index `from` of the log. Entry 0, its beginning, is written anew. */
+/** Writes entries of the source's evidence log, from index `from` on. Entry 0 is no evidence and is not stored here. */
 export async function storeMirroredEvidence(
   db: Queryable,
   network: Network,

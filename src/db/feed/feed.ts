@@ -2,13 +2,14 @@ import { entryKindOfCode } from '../../registry/journal/entry.js'
 import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
 import { decodeWallet, STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { assertIndexingLeader, firstOfHead, type LeaderScope } from '../journal/head.js'
+import { assertIndexingLeader, type LeaderScope, requireHeadRow } from '../journal/head.js'
 import {
   type PartitionNames,
   prepareCommand,
   prepareSingleRow,
   prepareStatement,
 } from '../journal/partitions.js'
+import { propertyArrays } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Queryable } from '../pg/rows.js'
 
@@ -19,7 +20,7 @@ export interface JournalRangeQuery {
   order: FeedOrder
   /** Number of the first event of the first entry, inclusive. Null in newest order: start at the head. */
   first: number | null
-  /** Lowest number of a first event to return. */
+  /** Entries whose first event has a lower number are not returned. */
   floor: number
   /** Maximum number of entries to return. */
   limit: number
@@ -38,7 +39,7 @@ export interface JournalRange {
   newest: number
 }
 
-/** The first row of the result. */
+/** First row of a result: the journal's head, without an entry. */
 interface HeadRow {
   generation: number
   newest: number
@@ -70,7 +71,9 @@ const entries = (l: PartitionNames, order: FeedOrder, filter: string): string =>
    WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE[order]} AND j.public_count > 0 ${filter}
    ORDER BY j.public_first ${DIRECTION[order]} LIMIT $3`
 
-/** The head comes as a separate first row. As columns of each entry, it would be read for each. */
+/**
+ * SQL: the head as a first row, then the entries. With the head's columns in each row, each row would read the head.
+ */
 const stretch = (l: PartitionNames, order: FeedOrder, rows: string): string =>
   `SELECT h.feed_generation AS generation, h.public_seq AS newest, NULL::int2 AS kind, NULL::int8 AS at_ms,
      NULL::int8 AS public_first, NULL::int4 AS public_count, NULL::bytea AS actor, NULL::bytea AS body, NULL::bytea AS effects
@@ -79,7 +82,7 @@ const stretch = (l: PartitionNames, order: FeedOrder, rows: string): string =>
    SELECT NULL, NULL, j.* FROM journal_heads h CROSS JOIN LATERAL (${rows}) j WHERE h.network = ${l.network}
    ORDER BY public_first ${DIRECTION[order]} NULLS FIRST`
 
-/** Prepares two statements, one for each order. */
+/** Prepares two statements, one for each order of the feed. */
 const inOrder = (rows: (l: PartitionNames, order: FeedOrder) => string) => {
   const of = (order: FeedOrder) =>
     prepareStatement<Row, unknown[]>((l) => stretch(l, order, rows(l, order)))
@@ -87,8 +90,8 @@ const inOrder = (rows: (l: PartitionNames, order: FeedOrder) => string) => {
 }
 const all = inOrder((l, order) => entries(l, order, within(l, order)))
 const byActor = inOrder((l, order) => entries(l, order, 'AND j.actor = $4'))
-// the zero address also matches private actors, which the feed shows as the zero address. Each half of the union uses
-// the index.
+// The zero address also matches private actors, because the feed shows them as the zero address. Each half of the union
+// uses the index.
 const byNobody = inOrder(
   (l, order) =>
     `SELECT * FROM ((${entries(l, order, 'AND j.actor = $4')}) UNION ALL (${entries(l, order, 'AND j.actor IS NULL')})) j
@@ -111,14 +114,14 @@ export async function readJournalRange(
         from,
       )
     : await all[order](db, network, ...values, query.events)
-  const { generation, newest } = firstOfHead(rows, network) as HeadRow
+  const { generation, newest } = requireHeadRow(rows, network) as HeadRow
   const entryRows = rows.flatMap((row) =>
     row.kind === null ? [] : [Object.assign(row, { kind: entryKindOfCode(row.kind) })],
   )
   return { generation, newest, rows: entryRows }
 }
 
-// bisects the event numbers, whose timestamps never decrease: about 30 probes
+// this statement bisects the event numbers, because timestamps never decrease: about 30 probes
 const since = prepareSingleRow<{ generation: number; newest: number; first: number }>(
   (l) => `WITH RECURSIVE head AS (
       SELECT h.* FROM journal_heads h WHERE h.network = ${l.network}
@@ -140,7 +143,7 @@ const since = prepareSingleRow<{ generation: number; newest: number; first: numb
     SELECT feed AS generation, newest, low AS first FROM span WHERE low = high`,
 )
 
-/** Number of the first event at or after a time (ms). One past the newest event if there is none. */
+/** Number of the first event at or after a time (ms). Without such an event, the number after the newest event. */
 export async function findFirstEventSince(
   db: Queryable,
   network: Network,
@@ -180,7 +183,7 @@ export interface SqlFeedCopy {
   newest: number
   /** True if the journal has caught up with the hub, or belongs to a mirror. */
   isComplete: boolean
-  /** True if the views show this copy. */
+  /** True if the SQL views show this copy. */
   isShown: boolean
 }
 
@@ -216,8 +219,8 @@ export async function appendToSqlFeedCopy(
   )
   await inTransaction(pool, async (client) => {
     await assertIndexingLeader(client, network, epoch)
-    const values = [events.map(({ number }) => number), events.map(({ json }) => json), types]
-    await execute(client, network, ADD_COPIED, [generation, ...values])
+    const values = [generation, ...propertyArrays(events, 'number', 'json'), types]
+    await execute(client, network, ADD_COPIED, values)
     if ((events.at(-1)?.number ?? count) >= newest)
       await execute(client, network, SHOW_COPIED, [generation])
   })

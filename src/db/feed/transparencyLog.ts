@@ -3,8 +3,8 @@ import type { FilledTile } from '../../registry/transparencyLog/append.js'
 import { type Tile, type TileHashes, tileKey } from '../../registry/transparencyLog/tiles.js'
 import { HASH_BYTES } from '../../registry/transparencyLog/tree.js'
 import type { Log } from '../generated/client.js'
-import { assertIndexingLeader, firstOfHead, type LeaderScope } from '../journal/head.js'
-import { arraysOf, byteaArray } from '../pg/arrays.js'
+import { assertIndexingLeader, type LeaderScope, requireHeadRow } from '../journal/head.js'
+import { byteaArray, propertyArrays } from '../pg/arrays.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { inPipelinedTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query, readRows } from '../pg/rows.js'
@@ -12,13 +12,13 @@ import { type DecodedRow, execute, prepared, type Queryable, query, readRows } f
 /** A Merkle log of a network's public events or evidence, as of its newest signed checkpoint. */
 export type StoredFeedLog = Omit<DecodedRow<Log>, 'network'>
 
-/** Generation, origin, final size and root of a log. The first leaf of the next log refers to them. */
+/** Generation, origin, final size and root of an ended log. The first leaf of the next log repeats these values. */
 export type PreviousLog = Omit<StoredFeedLog, 'note' | 'server'>
 
 /** State of a network's feed or evidence, and of its log. */
 export interface FeedLogState {
   generation: number
-  /** Number of the newest event, or piece of evidence. */
+  /** Number of the newest event, or of the newest piece of evidence. */
   newest: number
   isCaughtUp: boolean
   /** Log of the current generation. Null before its first leaf. */
@@ -28,7 +28,7 @@ export interface FeedLogState {
 }
 
 const LOG = 'generation, origin, size, root, note, server'
-/** The code of an evidence log is that of its network and 2. */
+/** Reads the state of a log. The code of an evidence log (`$1`) is its network's code plus 2. */
 const STATE =
   prepared(`SELECT h.feed_generation AS current, h.caught_up AS is_caught_up, l.*, CASE WHEN $1::int2 < 2 THEN h.public_seq
       ELSE coalesce((SELECT max(number) FROM evidence e WHERE e.network = h.network AND e.generation = h.feed_generation), 0)
@@ -41,7 +41,7 @@ export async function readFeedLogState(db: Queryable, network: LogPlace): Promis
   type Head = Pick<FeedLogState, 'newest' | 'isCaughtUp'> & { current: number }
   // one row for each log; without any log, one row without a generation
   const rows = await query<Head & (StoredFeedLog | { generation: null })>(db, network, STATE)
-  const { current, newest, isCaughtUp } = firstOfHead(rows, networkOfLog(network))
+  const { current, newest, isCaughtUp } = requireHeadRow(rows, networkOfLog(network))
   const logs = rows.flatMap(({ current: _, newest: __, isCaughtUp: ___, ...log }) =>
     log.generation === null ? [] : [log],
   )
@@ -93,7 +93,7 @@ export async function readTiles(
   if (tiles.length === 0) return new Map()
   const rows = await query<{ level: number; index: number; hashes: Buffer }>(db, network, TILES, [
     generation,
-    ...arraysOf(tiles, 'level', 'index', 'width'),
+    ...propertyArrays(tiles, 'level', 'index', 'width'),
   ])
   return new Map(rows.map((row) => [tileKey(row), row.hashes]))
 }
@@ -167,7 +167,7 @@ export async function storeTiles(
   if (tiles.length === 0) return
   await execute(db, network, WRITE_TILES, [
     generation,
-    ...arraysOf(tiles, 'level', 'index'),
+    ...propertyArrays(tiles, 'level', 'index'),
     byteaArray(tiles.map(({ hashes }) => hashes)),
   ])
 }
@@ -177,8 +177,8 @@ const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size,
   WHERE (l.origin, l.size, l.root) <> ($3, $4, $5)`
 
 /**
- * Stores the final size and root of a log. The first leaf of the next log has both. A signed checkpoint that is stored
- * for the same size and root is kept.
+ * Stores the final size and root of an ended log, as the next log's first leaf gives them. A signed checkpoint that is
+ * stored for the same size and root is kept.
  */
 export const storePreviousFeedLog = (
   db: Queryable,
@@ -190,7 +190,7 @@ const FORGET_LOGS = ['logs', 'log_tiles'].map(
   (table) => `DELETE FROM ${table} WHERE network = $1 AND generation >= $2`,
 )
 
-/** Deletes logs from a generation on, which belong to a discarded history. */
+/** Deletes the logs of a generation and all later ones, because they belong to a discarded history. */
 export async function deleteFeedLogs(
   db: Queryable,
   network: LogPlace,

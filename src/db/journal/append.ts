@@ -18,9 +18,9 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
   type ArrayColumns,
-  arraysOf,
   columnsFromProperties,
   insertRows,
+  propertyArrays,
   unnestSql,
 } from '../pg/arrays.js'
 import { copyRows, MIN_COPY_ROWS } from '../pg/copyRows.js'
@@ -109,7 +109,7 @@ export async function writeFoldedBatch(
   changes: RowChanges,
   others: (db: Queryable) => readonly Promise<unknown>[] = () => [],
 ): Promise<void> {
-  // with removals, no COPY: it would run before them, and a removed wallet may be listed again in the same batch
+  // no COPY in a batch with removals: COPY would run first, and a removed wallet may be listed again in the same batch
   const isCopied = changes.journal.length >= MIN_COPY_ROWS && changes.walletRemovals.length === 0
   if (isCopied)
     for (const { table, columns, items } of rowsOfMany(changes))
@@ -242,11 +242,11 @@ async function updateWallets(
   await execute(db, network, prepared(text), WALLET.values(rows))
 }
 
-/** Makes the writer of a statement that takes an array of each property's values. */
+/** Makes a function that runs a statement on rows. The statement's parameters are arrays, one for each property. */
 const writerOf =
   <Row>(text: (network: Network) => Statement, ...properties: (keyof Row)[]) =>
   (db: Queryable, network: Network, rows: readonly Row[]): Promise<number> =>
-    execute(db, network, text(network), arraysOf(rows, ...properties))
+    execute(db, network, text(network), propertyArrays(rows, ...properties))
 
 const removeWallets = writerOf<RowChanges['walletRemovals'][number]>(
   (network) =>
@@ -276,7 +276,7 @@ async function moveNames(
   // a batch may move the same name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   // unnamed statement: on tables without statistics, a generic plan for any number of names scans the whole table
-  await execute(db, network, text, arraysOf(newest, 'name', 'cluster', 'updatedSeq'))
+  await execute(db, network, text, propertyArrays(newest, 'name', 'cluster', 'updatedSeq'))
 }
 
 async function endMoves(
@@ -293,8 +293,8 @@ async function endMoves(
 }
 
 /**
- * Marks the names that are communities, so that a cluster's communities are found among many names. Derived from the
- * rules, and not part of the state hash.
+ * Marks the names that are communities, so that a cluster's communities are found among many names. The mark is derived
+ * from the rules, so it is not part of the state hash.
  */
 const markCommunities = writerOf<CommunityRow>(
   (network) => `UPDATE ${partitionName('names', network)} SET community = true

@@ -8,14 +8,13 @@ import { type DecodedEntry, entryOfChange } from '../../registry/journal/decode.
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
-  type BucketCharge,
   type EmptyBucket,
   readBuckets,
   withdrawFromBuckets,
   writeBuckets,
 } from '../auth/limitBuckets.js'
 import { lockLiveSession } from '../auth/sessions.js'
-import { arraysOf } from '../pg/arrays.js'
+import { propertyArrays } from '../pg/arrays.js'
 import { notifyNetwork } from '../pg/notify.js'
 import { inPipeline } from '../pg/pipeline.js'
 import { type Deadline, inPipelinedTransaction } from '../pg/pool.js'
@@ -28,11 +27,11 @@ import { findRowsOfKeys, loadRegistryRowsOfBatch } from './slice.js'
 
 export type AppendChangesResult =
   /**
-   * Accepted. Changes with an effect are written. `clusterId` is the cluster of the last of them, null where none had
-   * an effect.
+   * The changes were accepted, and those with an effect were written. `clusterId` is the cluster of the last change,
+   * null for a change without a cluster.
    */
   | { kind: 'made'; clusterId: Buffer | null }
-  /** Nothing was written. `refusal` is that of the first refused change. */
+  /** Nothing was written. `refusal` is the reason for which the first refused change was refused. */
   | { kind: 'refused'; refusal: ChangeRefusal }
   /** Nothing was written: during the network's first catch-up only its indexer may write. */
   | { kind: 'catching_up' }
@@ -43,7 +42,7 @@ export type AppendChangesResult =
 
 /** Rate limit of changes. All writers of its bucket hold the head's lock. */
 export interface ChangeLimit extends BucketQuota {
-  /** What the limit counts. */
+  /** Kind of units that the limit counts. */
   per: keyof ReturnType<typeof workOf>
 }
 
@@ -58,7 +57,7 @@ export interface SignedChanges {
   /** How long the caller waits. Nothing is written after that. */
   patience?: Deadline | undefined
   limits?: readonly ChangeLimit[]
-  /** Additional statements in the same transaction. */
+  /** Sends additional statements in the transaction of the changes. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
 
@@ -100,7 +99,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
       if (!isLive) return { kind: 'session_ended' }
       const nowMs = journalTimeMs(head)
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
-      // only the rules from now on are read: reading all former rules takes long under the head's lock
+      // reads only the rules in force now: to read all former rules takes long under the head's lock
       for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
       const slice = await loadRegistryRowsOfBatch(
         client,
@@ -112,13 +111,18 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
       const decided = decide(slice, entries, nowMs)
       if ('kind' in decided) return decided
 
-      const left = withdrawFromBuckets(chargesOf(limits, decided), buckets)
+      const work = workOf(decided)
+      const charges = limits.map(({ per, ...quota }) => ({ ...quota, units: work[per] }))
+      const left = withdrawFromBuckets(charges, buckets)
       if ('quota' in left) return { kind: 'limited', reached: left }
       const { cluster } = decided.outcomes.at(-1)!
       const clusterId = cluster === null ? null : await idOf(client, network, decided, cluster)
       await inPipeline(client, (db) => [
         writeBuckets(db, left),
-        Promise.all(written(db, network, decided)),
+        Promise.all([
+          ...writeRowChanges(db, network, decided),
+          decided.journal.length > 0 && notifyNetwork(db, network),
+        ]),
         endEvidence(db, network, decided),
         (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),
       ])
@@ -142,12 +146,12 @@ function decide(
     : { ...foldEntriesToRows(slice, effective, nowMs), outcomes }
 }
 
-/** Journal bytes of a change per unit. */
+/** Number of bytes in bodies of entries that cost one unit. */
 const BYTES_PER_CHANGE = 1_024
 
 /**
- * What changes are charged for. `changes`: their events, their rows of private wallets (which have no events) or their
- * KiB, whichever is most. A community's rules may be long.
+ * Units that changes cost, by kind. `changes`: the highest of the number of public events, of written wallet rows
+ * (private wallets have no events), and of KiB of the bodies (a community's rules may be long).
  */
 function workOf({ journal, clusters, communityNames, ...rows }: RowChanges) {
   const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)
@@ -160,18 +164,7 @@ function workOf({ journal, clusters, communityNames, ...rows }: RowChanges) {
   }
 }
 
-/** Units that changes take from each of their limits. */
-function chargesOf(limits: readonly ChangeLimit[], changes: RowChanges): BucketCharge[] {
-  const work = workOf(changes)
-  return limits.map(({ per, ...quota }) => ({ ...quota, units: work[per] }))
-}
-
-const written = (db: Queryable, network: Network, changes: RowChanges): Promise<unknown>[] =>
-  changes.journal.length > 0
-    ? [...writeRowChanges(db, network, changes), notifyNetwork(db, network)]
-    : []
-
-const END_EVIDENCE = prepareStatement(
+const deleteEvidenceOfRemoved = prepareStatement(
   (
     l,
   ) => `UPDATE sessions s SET evidence = 'null' FROM unnest($1::int8[], $2::bytea[]) AS r(cluster, address)
@@ -179,10 +172,15 @@ const END_EVIDENCE = prepareStatement(
     WHERE s.wallet = r.address AND s.evidence->>'network' = $3 AND s.evidence->>'clusterId' = '0x' || encode(c.id, 'hex')`,
 )
 
-/** Ends what wallets have signed of clusters that they leave, as their sessions still have it. */
+/** Deletes the signed membership in sessions of wallets that leave the cluster, so that it does not become evidence. */
 async function endEvidence(db: Queryable, network: Network, { walletRemovals }: RowChanges) {
   if (walletRemovals.length > 0)
-    await END_EVIDENCE(db, network, ...arraysOf(walletRemovals, 'cluster', 'address'), network)
+    await deleteEvidenceOfRemoved(
+      db,
+      network,
+      ...propertyArrays(walletRemovals, 'cluster', 'address'),
+      network,
+    )
 }
 
 function isWithin(

@@ -39,7 +39,7 @@ const SELECT_HEAD = `${HEAD} WHERE h.network = $1`
 /** Makes the transaction plan by indexes, also on new tables without statistics. */
 const BY_INDEX = `set_config('enable_seqscan', 'off', true)`
 
-/** Reads the clock after the lock is granted. */
+/** Prepares a statement that locks a head, and reads the clock after the lock is granted. */
 const locked = (text: string) =>
   prepared(`WITH head AS (${text})
     SELECT *, ${NOW_MS_SQL} AS now_ms FROM head WHERE ${BY_INDEX} = 'off'`)
@@ -51,7 +51,7 @@ const LEAD_HEAD = locked(LEAD)
 
 /** Reads a network's head without a lock. */
 export async function readJournalHead(db: Queryable, network: Network): Promise<StoredJournalHead> {
-  return firstOfHead(await query(db, network, prepared(SELECT_HEAD)), network)
+  return requireHeadRow(await query(db, network, prepared(SELECT_HEAD)), network)
 }
 
 /** Versions of public responses: a version changes whenever a response that depends on it may change. */
@@ -74,7 +74,7 @@ const registryVersionSql = (l: PartitionNames): string =>
 const version = prepareStatement<AnswerVersions>(registryVersionSql)
 
 export async function readAnswerVersions(db: Queryable, network: Network): Promise<AnswerVersions> {
-  return firstOfHead(await version(db, network), network)
+  return requireHeadRow(await version(db, network), network)
 }
 
 /**
@@ -89,7 +89,7 @@ export async function lockJournalHead(
   epoch: number | null,
 ): Promise<LockedJournalHead> {
   if (epoch === null)
-    return firstOfHead(await query<LockedJournalHead>(db, network, LOCK_HEAD), network)
+    return requireHeadRow(await query<LockedJournalHead>(db, network, LOCK_HEAD), network)
   const [head] = await query<LockedJournalHead>(db, network, LEAD_HEAD, [epoch])
   if (!head) throw new LostLeadershipError(network)
   return head
@@ -102,7 +102,7 @@ export const lockJournalHeadIfCaughtUp = prepareSingleRow<LockedJournalHead, []>
 )
 
 /**
- * The time at which a writer dates entries.
+ * Time that a writer stores in new entries, Unix ms.
  * @throws ClockError when this process's clock differs from the database's
  */
 export function journalTimeMs({ nowMs }: LockedJournalHead): number {
@@ -157,8 +157,8 @@ export async function endLeaderships(
 }
 
 /**
- * Keeps the role's leader of the given epoch in office until the transaction ends. @throws LostLeadershipError when
- * another process leads
+ * Makes a function that checks whether an epoch is the newest of a role, and prevents a newer one until the transaction
+ * ends. The function throws LostLeadershipError when another process leads.
  */
 function assertEpoch(role: LeaderRole) {
   const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR KEY SHARE`
@@ -173,7 +173,7 @@ export const assertIndexingLeader = assertEpoch('index')
 export const assertRelayingLeader = assertEpoch('relay')
 
 /** The row of a network's head, or the first row of a query that returns at least one for each head. */
-export function firstOfHead<T>([head]: T[], network: Network): T {
+export function requireHeadRow<T>([head]: T[], network: Network): T {
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   return head
 }

@@ -12,7 +12,7 @@ interface NamesMove {
   /** Id of the cluster that the names leave, hex. */
   clusterId: string
   names: number
-  /** True where no name is left to move. */
+  /** True if the move is complete. */
   isLast: boolean
 }
 

@@ -33,9 +33,9 @@ export const partitionName = (table: PartitionedTable, network: Network): string
 export type PartitionNames = { network: number } & Record<PartitionedTable, string>
 
 /**
- * Text of a statement about one network. A function names the network's partitions: the text is prepared for each
- * network, PostgreSQL parses and plans it once per connection, and does not search for the partition. Its values begin at
- * `$1`. Other texts have the network's code as `$1`, and their values begin at `$2`.
+ * Statement about one network. A function gets the names of the network's partitions and returns the text. The text is
+ * prepared for each network, so PostgreSQL plans it once per connection and does not search for the partition. Its
+ * values begin at `$1`. Any other statement has the network's code as `$1`, and its values begin at `$2`.
  */
 type NetworkStatement = Statement | ((leaves: PartitionNames) => string)
 
@@ -71,13 +71,15 @@ export function prepareSingleValue<Value, Values extends readonly unknown[] = un
     Object.values((await read(db, network, ...values)) ?? {})[0] ?? null
 }
 
-/** Makes a function of a statement that changes rows: it takes the values from `$2` on, and returns the number of rows. */
+/**
+ * Makes a function of a statement that changes rows: it takes the values from `$2` on, and returns the number of rows.
+ */
 export const prepareCommand =
   <Values extends readonly unknown[] = []>(text: Statement) =>
   (db: Queryable, network: Network, ...values: Values): Promise<number> =>
     execute(db, network, text, values)
 
-/** Values for statements about one network. */
+/** The code and the partition names of a network. */
 export function partitionsOf(network: Network): PartitionNames {
   const tables = ['journal', ...STATE_TABLES] as const
   const names = tables.map((table) => [table, partitionName(table, network)])

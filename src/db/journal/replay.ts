@@ -74,14 +74,14 @@ export async function replayJournal(pool: pg.Pool, network: Network): Promise<Re
 /** A replay of stored entries into separate tables. */
 export interface ReplayIntoOtherSchema {
   reader: pg.ClientBase
-  /** Its search path is the schema of the separate tables. */
+  /** Connection whose search path is the schema of the separate tables. */
   writer: pg.ClientBase
   network: Network
   generation: number
   /** Number of the last folded entry. */
   done: number
-  /** Replaces an entry by the entries to fold instead. Default: keeps all entries unchanged. */
-  keep?: (entry: Entry) => Entry | Entry[]
+  /** Returns the entries to fold in place of these of a batch. Default: the same entries. */
+  keep?: (entries: readonly Entry[]) => Promise<readonly Entry[]>
 }
 
 /** Folds the next batch of entries, with the journalled times. */
@@ -89,11 +89,12 @@ export async function foldStoredBatch(
   replayed: ReplayIntoOtherSchema,
   limit = BATCH_ENTRIES,
 ): Promise<void> {
-  const { writer, network, done, keep = (entry) => entry } = replayed
+  const { writer, network, done, keep } = replayed
   const entries = await readEntries(replayed, Math.min(BATCH_ENTRIES, limit))
   if (entries.length === 0)
     throw new Error(`folding ${network} again: the journal ends at entry ${done}`)
-  await appendEntries(writer, network, entries.flatMap(keep).map(decodeEntry), {
+  const kept = keep ? await keep(entries) : entries
+  await appendEntries(writer, network, kept.map(decodeEntry), {
     writerMs: Number.POSITIVE_INFINITY,
   })
   replayed.done += entries.length

@@ -126,7 +126,7 @@ async function probe(
   network: Network,
   { names = [], wallets = [], firstIds = [], ids }: ProbedKeys,
 ): Promise<KeyRow[]> {
-  // `firstIds` is as long as `wallets`
+  // `firstIds` needs no check: it is as long as `wallets`
   if (names.length + wallets.length + ids.length === 0) return []
   const leaves = partitionsOf(network)
   const clustersBy = (source: 'first' | 'id', ids: '$3' | '$4') => `
@@ -150,7 +150,7 @@ async function probe(
 /** Number of cluster ids of a wallet that the first query checks. Each further query checks twice as many. */
 const PROBE_WIDTH = 16
 
-/** Finds the next free cluster id of wallets whose cluster id with number 0 is taken. Taken numbers have no gaps. */
+/** Finds the next free cluster number of wallets that have created a cluster. Taken numbers have no gaps. */
 async function findFreeIds(
   db: Queryable,
   { network, nextClusterNumber }: LoadedRegistryRows,

@@ -75,11 +75,9 @@ async function readWallets(
      CROSS JOIN LATERAL (SELECT k.is_home OR EXISTS (${wallets} AND w.address = $4::bytea) AS is_own OFFSET 0) m
      CROSS JOIN LATERAL (${wallets} AND NOT w.private UNION ALL ${wallets} AND w.private AND m.is_own OFFSET 0) w`
   const rows = await query<WalletRow>(db, network, prepared(text), [
-    ...[
-      serials,
-      serials.map((serial) => others.length > 0 || homes.has(serial)),
-      Buffer.from(mover, 'latin1'),
-    ],
+    serials,
+    serials.map((serial) => others.length > 0 || homes.has(serial)),
+    Buffer.from(mover, 'latin1'),
   ])
   for (const row of rows) clusters.get(row.cluster)!.wallets.set(mapKey(row.address), row)
 }

@@ -167,8 +167,8 @@ function wantedNames(
 const SUFFIX_BYTES = 5
 
 /**
- * Prefixes with which the numbered forms of names begin: long names are shortened to leave room for the number. None is
- * a prefix of another.
+ * Prefixes with which the numbered forms of names begin: a long name is shortened to leave room for the number. No
+ * prefix in the result begins with another one.
  */
 function beginningsOf(names: readonly string[]): string[] {
   const most = NAME_MAX_BYTES - SUFFIX_BYTES

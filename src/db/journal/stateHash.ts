@@ -44,7 +44,7 @@ async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): 
     if (table === 'moves' && (await client.query(`SELECT ${rows} LIMIT 1`)).rowCount === 0) continue
     await hashQuery(client, hash, `SELECT ${['network', ...COLUMNS[table]].join(', ')} ${rows}`)
   }
-  // columns of later versions, in rows that have them, so the hash equals that of versions without the columns
+  // a column of a later version is hashed only in rows with a value, so the hash equals that of earlier versions
   const hashSet = async (table: 'community_names' | 'wallets', column: string): Promise<void> => {
     const set = `FROM ${partitionName(table, network)} WHERE network = ${code} AND ${column} IS NOT NULL`
     if ((await client.query(`SELECT ${set} LIMIT 1`)).rowCount === 0) return

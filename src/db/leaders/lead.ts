@@ -5,7 +5,7 @@ import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { Logger } from '../../ops/logger/logger.js'
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
 import { createLoopWaker, pauseUntilSignal } from '../../ops/notify.js'
-import { errorKind, oncePer } from '../../ops/oncePer.js'
+import { createThrottle, errorKind } from '../../ops/throttle.js'
 import { LeadershipEndedError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type Listener, leadershipEndNotification } from '../pg/notify.js'
@@ -58,11 +58,11 @@ const TAKE = `UPDATE leaders
   SET epoch = epoch + 1, since_ms = ${NOW_MS_SQL}, until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
   WHERE ${LEASE} AND until_ms <= ${NOW_MS_SQL} RETURNING epoch, since_ms`
 /**
- * Condition: this process holds the lease. The time differs where a fail-over lost the lease, and another process then
- * took it with the same epoch.
+ * SQL condition: this process holds the lease. `since_ms` differs if a fail-over lost the lease, and another process
+ * then took the lease with the same epoch.
  */
 const HELD = `${LEASE} AND epoch = $3 AND since_ms = $4`
-/** Renews the lease without waiting for the disk or a standby. A lost renewal only ends this process's leadership. */
+/** Renews the lease without a wait for the disk or a standby: a lost renewal only ends this process's leadership. */
 const RENEW =
   prepared(`UPDATE leaders SET until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
     WHERE ${HELD} AND set_config('synchronous_commit', 'off', true) = 'off' RETURNING ${NOW_MS_SQL} AS now_ms`)
@@ -76,7 +76,7 @@ export const createLeasePool = (url: string): pg.Pool =>
     max: LEASE_CONNECTIONS,
     applicationName: 'clusterd lease',
     answerMs: ANSWER_LIMIT_MS,
-    // one of the server's addresses may be dead
+    // a longer time than for answers: one of the server's addresses may be dead
     connectMs: ADDRESS_ATTEMPT_MS + ANSWER_LIMIT_MS,
   })
 
@@ -125,7 +125,7 @@ export async function takeLeadershipIfFree(
   return { epoch, lost, release }
 }
 
-/** For each pool, when its last `END_FROZEN` was sent, ms of the monotonic clock. */
+/** Time at which each pool last sent `END_FROZEN`, ms of the monotonic clock. */
 const endedFrozenMs = new WeakMap<pg.Pool, number>()
 
 /** Ends frozen writers, once for all leases of a pool that are renewed within half a second. Never throws. */
@@ -140,7 +140,7 @@ function endFrozenWritersOnceForAll(pool: pg.Pool): void {
 /**
  * Renews a lease until it is released, another process takes it, the clock is wrong, or it expires.
  * @param renew returns whether this process still holds the lease. It may throw ClockError and database errors.
- * @param sinceMs when the lease was taken, ms of the monotonic clock
+ * @param sinceMs time at which the lease was taken, ms of the monotonic clock
  */
 async function renewed(
   renew: () => Promise<boolean>,
@@ -169,7 +169,7 @@ export interface LeadershipOptions {
   network: Network
   role: LeaderRole
   signal: AbortSignal
-  /** Records that this process leads or tries to, for its status. */
+  /** Reports in the process's status whether it leads or tries to lead. */
   loops: WorkerLoops
   log: Logger
   /**
@@ -187,7 +187,7 @@ type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 /** Runs `work` whenever this process leads, until the signal. The signal of `work` fires when the leadership ends. */
 export async function whileLeading(options: LeadershipOptions, work: Work): Promise<void> {
   const { signal, network, role, listener, log } = options
-  const isNews = oncePer(REPORT_EVERY_MS)
+  const isNews = createThrottle(REPORT_EVERY_MS)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
   const freed = createLoopWaker()
   const unhear = listener.subscribe(
@@ -195,11 +195,11 @@ export async function whileLeading(options: LeadershipOptions, work: Work): Prom
   )
   let failures = 0
   const failed = (error: Error) => {
-    // a stop interrupts steps, which is no failure
+    // a stop of the process interrupts the work, which is no failure
     if (signal.aborted) return
     loop.failed(error)
     failures += 1
-    // a busy server may miss a single timeout
+    // a single timeout may only mean that the server is busy
     const mayPass = failures === 1 && errorCause(error) === 'database'
     if (!mayPass && isNews(errorKind(error))) options.onError(error)
   }

@@ -12,7 +12,9 @@ export interface Leader {
   role: LeaderRole
   /** PostgreSQL's process id of the connection that renewed the lease. */
   backend: number
-  /** Client address of that connection. Null for a local socket, or where this database role may not see it. */
+  /**
+   * Client address of the connection `backend`. Null for a local socket, or where this database role may not see it.
+   */
   address: string | null
   /** Time since the process became leader, ms. */
   ageMs: number

@@ -7,20 +7,23 @@ import { execute } from '../pg/rows.js'
 import { lockMirrorHead } from './writer.js'
 
 /** A checkpoint of a log, with its signed note. */
-export interface NotedHead extends TreeHead {
-  /** Null where no key signs. */
+export interface CheckpointWithNote extends TreeHead {
+  /** Null for a log whose service has no key to sign with. */
   note: string | null
 }
 
-/** How long a witness waits while its mirror writes the log, ms. A log waits for its witnesses for 2,000. */
+/**
+ * Timeout of a witness's wait for a lock that its mirror holds while it writes the log, ms. The witnessed service waits
+ * 2,000 ms for a signature.
+ */
 const LOCK_LIMIT_MS = 1_000
 
 /**
- * The newest checkpoint of a network's log that this mirror knows: the one of its stored log, or a newer one that the log
- * had it sign as a witness. Null before the mirror has stored any of the log.
+ * The newest checkpoint of a network's log that this mirror knows: the one of its stored log, or a newer one that the
+ * mirror has signed as a witness. Null before the mirror has stored any of the log.
  */
 export const readNewestSignedHead = prepareSingleRow<
-  NotedHead,
+  CheckpointWithNote,
   []
 >(`SELECT l.origin, coalesce(c.size, l.size) AS size, coalesce(c.root, l.root) AS root,
     coalesce(c.note, l.note) AS note
@@ -32,8 +35,8 @@ const SIGNED = `INSERT INTO cosigned (network, origin, size, root, note) VALUES 
   ON CONFLICT (network, origin) DO UPDATE SET size = $3, root = $4, note = $5`
 
 /**
- * Stores a checkpoint that this mirror signs as a witness, if `before`, which it continues, is still the newest one.
- * Meanwhile the mirror writes no log and signs nothing else.
+ * Stores a checkpoint that this mirror signs as a witness and that continues `before`, if `before` is still the newest
+ * one. Meanwhile the mirror writes no log and signs nothing else.
  * @returns null if it is stored; else the newest checkpoint
  * @throws Error for which `isLockTimeoutError` is true, while the mirror writes the log
  */
@@ -41,12 +44,12 @@ export const storeSignedHead = (
   pool: pg.Pool,
   network: Network,
   before: TreeHead,
-  { origin, size, root, note }: NotedHead,
-): Promise<NotedHead | null> =>
+  { origin, size, root, note }: CheckpointWithNote,
+): Promise<CheckpointWithNote | null> =>
   inTransaction(pool, async (client) => {
     await client.query(`SET LOCAL lock_timeout = ${LOCK_LIMIT_MS}`)
     await lockMirrorHead(client, network)
-    // a log is never deleted without another one in its place
+    // not null: a stored log is deleted only in the transaction that stores its successor
     const newest = (await readNewestSignedHead(client, network))!
     if (checkpointText(newest) !== checkpointText(before)) return newest
     await execute(client, network, SIGNED, [origin, size, root, note])

@@ -58,7 +58,7 @@ export const markMirrorBegun = prepareCommand(
   `UPDATE journal_heads SET proved_block = 0 WHERE network = $1 AND proved_block IS NULL AND seq = 0`,
 )
 
-/** Takes back `markMirrorBegun`, where the source does not have the network. */
+/** Reverts `markMirrorBegun`, where the source does not have the network. */
 export const markMirrorAbsent = prepareCommand(`UPDATE journal_heads SET proved_block = NULL
   WHERE network = $1 AND proved_block IS NOT NULL AND mirrored_ms IS NULL AND seq = 0`)
 

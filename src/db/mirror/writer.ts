@@ -28,16 +28,16 @@ import { readMirroredNetworks } from './mirrors.js'
 
 /** Events written in one batch. */
 const BATCH_EVENTS = 3_000
-/** From so many new entries on, ANALYZE runs before the commit, so that the first statements after it have good plans. */
+/** Number of new entries from which on ANALYZE runs before the commit, so that the next statements have good plans. */
 const ANALYZE_FROM_ENTRIES = 10_000
 /**
- * How long a transaction may idle while it waits for the source, ms: for the entry bundles of a batch, of which eight
- * are fetched at once, each within its timeout.
+ * How long a transaction may idle while it waits for the mirror's source, ms. The source sends a batch of entry
+ * bundles, of which eight are fetched at once, each within its timeout.
  */
 const IDLE_LIMIT_MS = 90_000
 
-/** Lets a transaction wait for the source. */
-export const waitForSource = (client: pg.ClientBase) =>
+/** Lets a transaction idle while it waits for the mirror's source. */
+export const allowSourceWait = (client: pg.ClientBase) =>
   client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
 
 const TABLES = ['journal', ...STATE_TABLES] as const
@@ -103,7 +103,7 @@ export class MirrorWriter {
     }: { stored: StoredFeedLog | null; next: Pick<StoredFeedLog, 'generation' | 'origin'> },
   ): Promise<MirrorWriter | null> {
     await assertIndexingLeader(client, network, epoch)
-    await waitForSource(client)
+    await allowSourceWait(client)
     let head = await lockMirrorHead(client, network)
     const { log } = await readFeedLogState(client, network)
     if (log?.origin !== stored?.origin || log?.size !== stored?.size) return null
@@ -169,8 +169,8 @@ export class MirrorWriter {
   }
 
   /**
-   * Stores the final size and root of the previous log, which the new log's first leaf has. Deletes the logs after it,
-   * because they belong to another history.
+   * Stores the final size and root of the previous log, as the new log's first leaf gives them. Deletes the stored logs
+   * after the previous one, because they belong to another history.
    */
   async follow(previous: PreviousLog | null): Promise<void> {
     await deleteFeedLogs(this.#client, this.#network, (previous?.generation ?? 0) + 1)

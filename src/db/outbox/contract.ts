@@ -9,9 +9,9 @@ import { codeListSql } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 /**
- * True while a payment to a chain's contract waits for a decision, or a decision waits for its transaction. A payment
- * that bought its name is held for days before its release is queued. Parked jobs do not count: they are left to the
- * payer or an operator.
+ * SQL: true while a payment to a chain's contract waits for a decision, or a decision waits for its transaction. A
+ * payment that bought its name is held for days before its release is queued. Parked jobs do not count: they are left
+ * to the payer or an operator.
  */
 const IS_OPEN = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain = $2
     AND p.kind = ${PAYMENT_KIND.communityName} AND (p.state < ${PAYMENT_STATE.done} OR p.outcome IS NULL AND NOT EXISTS (
@@ -27,7 +27,7 @@ const storedContract = prepareSingleValue<Buffer>(
 /**
  * Stores which contract takes a chain's payments for community names. The contract can change only while no payment is
  * open at the previous one: a new contract does not know earlier payments, so their refusals could never be executed.
- * The previous contract is remembered, since payers withdraw credits there.
+ * The previous contract stays stored, since payers withdraw credits there.
  * @throws ChainMismatchError
  */
 export async function storePaymentsContract(

@@ -16,7 +16,7 @@ const { execute: execution, verify } = JOB_KIND
 const LIVE = `state < ${JOB_STATE.confirmed}`
 const BEFORE_INCLUSION = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
 
-/** Maximum number of jobs read in a step: first jobs with nonces, then the oldest. */
+/** Maximum number of jobs that one step of an EVM chain's relayer reads. */
 export const MAX_EVM_JOBS_PER_STEP = 1_000
 
 /**
@@ -44,12 +44,12 @@ export function findDueEvmJobs(
   )
 }
 
-/** Maximum number of jobs of each group in a step, since a stranger may cause many refusals and refunds. */
+/** Maximum number of Solana jobs of each group that one step reads: a stranger may cause many refusals and refunds. */
 const BLOCKHASH_JOBS_AT_ONCE = 200
 
 /**
- * Jobs on a Solana cluster that may need work: settlements and releases that are near their deadline, then refusals,
- * then the rest. In each group sent jobs come first, then older payments.
+ * Jobs on a Solana chain that may need work, in three groups: settlements and releases that are near their deadline,
+ * then refusals, then all others. In each group, sent jobs come first, then jobs of older payments.
  */
 export async function findDueSolanaJobs(
   db: Queryable,
@@ -76,7 +76,7 @@ export async function findDueSolanaJobs(
   return [...urgent, ...refusals, ...others]
 }
 
-/** Longest back-off of a job or a webhook. A row that waits longer was written before the clock was set back. */
+/** Longest back-off of a job or a webhook. A row with a longer wait was written before the clock was set back. */
 export const LONGEST_BACKOFF_MS = 2 * 3_600_000
 
 /**

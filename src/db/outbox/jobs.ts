@@ -67,7 +67,9 @@ export async function insertNoopJob(
   return (await execute(client, network, text, [chain, signer, nonce, txsJson([tx]), nowMs])) === 1
 }
 
-/** Who makes a change: the relayer's epoch, or null for the operator; and the signer of the nonce, if any. */
+/**
+ * Author of a change. `epoch`: the relaying leader's epoch, or null for an operator. `signer`: owner of a taken nonce.
+ */
 export interface JobChangeAuthor {
   epoch: number | null
   nowMs: number
@@ -78,7 +80,7 @@ export interface JobChangeAuthor {
 
 export interface JobChange<Progress extends JobProgress = JobProgress> {
   job: Job & { others?: readonly Job[] }
-  /** A function makes it with the signer's next nonce, which is taken in the same transaction. */
+  /** The job's new progress. A function makes it from the signer's next nonce, taken in the same transaction. */
   after: Progress | ((nonce: number) => Promise<Progress>)
 }
 
@@ -99,7 +101,7 @@ export const inRelayerTransaction = <T>(
  * Stores the new states of jobs of one network, and of the other jobs in their transactions. Stores all of them, or
  * none where another process has changed one since it was read. A confirmed settlement or refund ends its payment.
  * @returns false when a job has changed
- * @param changes at least one; a signer makes one at a time
+ * @param changes at least one; exactly one if `by` has a signer
  * @throws LostLeadershipError; DailyCapError where newly signed transactions exceed the signer's daily cap
  */
 export function saveJobs(
@@ -220,7 +222,8 @@ async function update(
 
 /**
  * Changes of all jobs that share a transaction. The first job holds it, and the others follow its state. Once the
- * transaction is void, they are queued again. A job that the chain refused is sent alone from then on.
+ * transaction is void, they are queued again. A job that the chain refused is sent in a transaction of its own from
+ * then on.
  */
 function withOthers({ job, after }: MadeChange): StoredChange[] {
   const { state, reason } = after

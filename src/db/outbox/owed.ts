@@ -14,14 +14,14 @@ import { DUE_PAYOUTS_SQL } from './payouts.js'
 /** Maximum number of payments of each kind, and of tokens, in one response. */
 export const MAX_OWED_ITEMS_PER_RESPONSE = 100
 
-/** A payment whose money belongs to its payer again, or may soon, with its chain's label. */
+/** A payment that was refunded or reclaimed, or may be soon. `label` is the label of its chain. */
 export interface OwedPayment {
   label: string
   payment: StoredPayment
 }
 
 const CHAIN = 'JOIN chains c ON c.network = p.network AND c.chain = p.chain'
-/** Condition on a payment `p` for a community name: as far as known it has not bought its name. */
+/** SQL condition on a payment `p` for a community name: as far as is known, the payment has not bought its name. */
 const BOUGHT_NOTHING = `(p.state = ${PAYMENT_STATE.confirmed}
   OR EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}))`
 
@@ -37,15 +37,16 @@ const HELD_COMMUNITY_NAMES = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p
     AND p.state >= ${PAYMENT_STATE.confirmed} AND (p.reclaimable_ms <= $4 OR ${BOUGHT_NOTHING})
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
-/** Refused payments at a Solana program. The accounts of those whose payer could not be paid still hold the money. */
+/** Payments that a Solana program refused. A payment's account keeps the money if the payer could not be paid. */
 const REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN} AND NOT ${IS_EVM_CHAIN_SQL}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused}
     AND p.kind = ${PAYMENT_KIND.communityName}
   ORDER BY p.reclaimable_ms DESC, p.id LIMIT $3`
 
 /**
- * Payments whose money belongs to the payer again, or may soon, at most `MAX_OWED_ITEMS_PER_RESPONSE` of each kind: held
- * payments that can be reclaimed first, and the newest of the payments that a Solana program refused.
+ * Payments whose money the payer has back, or may get back soon, at most `MAX_OWED_ITEMS_PER_RESPONSE` of each kind:
+ * held payments, ordered by the time from which they can be reclaimed, and the newest payments that a Solana program
+ * refused.
  * @param payer stored address
  */
 export async function findPaymentsOwedToPayer(
@@ -81,10 +82,10 @@ export interface PaidToken {
   token: string
 }
 
-/** A payer's payments for community names. */
+/** SQL: a payer's payments for community names. */
 const PAID = `FROM payments p WHERE p.network = $1 AND p.payer = $2 AND p.kind = ${PAYMENT_KIND.communityName}`
 
-/** One index probe per token, independently of the number of payments. */
+/** SQL: tokens of a payer's payments. The recursion needs one index probe per token, for any number of payments. */
 const PAID_TOKENS = `WITH RECURSIVE paid AS (
     (SELECT p.chain, p.token ${PAID} ORDER BY p.chain, p.token LIMIT 1)
     UNION ALL

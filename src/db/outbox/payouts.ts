@@ -15,7 +15,7 @@ import { type ChainRowKey, execute, prepared, type Queryable, query } from '../p
 
 const { settle, refund, refuse, release } = JOB_KIND
 
-/** Condition on a job `j` with a deadline, after which the payer can reclaim the money and still keeps the name. */
+/** SQL condition on a job `j` with a deadline, after which the payer can reclaim the money and still keeps the name. */
 const KEEPS_MONEY = `j.kind IN (${codeListSql(JOB_KIND, 'settle', 'release')})`
 
 /**
@@ -27,7 +27,7 @@ export const usedHoldingTimeFractionSql = (nowMs: string): string => `(
   SELECT (${nowMs}::int8 - p.paid_ms)::float8 / greatest(1, p.reclaimable_ms - p.paid_ms) FROM payments p
   WHERE ${KEEPS_MONEY} AND p.network = j.network AND p.id = j.subject AND p.outcome IS NULL)`
 
-/** SQL: true for a settlement or release `j` that is near its deadline, so that it comes before other waiting jobs. */
+/** SQL: true for a settlement or release `j` that is near its deadline. Such a job comes before other waiting jobs. */
 export const isPaymentDeadlineNearSql = (nowMs: string): string =>
   `coalesce(${usedHoldingTimeFractionSql(nowMs)} >= ${PAYMENT_TIME_USED_ALARM_SHARE}, false)`
 
@@ -124,8 +124,8 @@ const REFUSED_NAMES = `SELECT count(*)::int AS count FROM payments p
     AND CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${HUB_OUTCOME} = ${BID_OUTCOME.won} ELSE ${BOUGHT_NAME} END`
 
 /**
- * Counts payments of a chain that were refused although their names are registered. Each counts until the time from
- * which its payer could have reclaimed it.
+ * Counts payments of a chain that were refused although their names are registered. A payment
+ * counts until the time from which its payer could have reclaimed it.
  */
 export async function countWronglyRefusedPayments(
   db: Queryable,

@@ -41,9 +41,9 @@ export async function queueRefusals(
 }
 
 /**
- * Parks refusals of payments in a chain's own coin while the payment is worth less than the refusal costs, so that
- * payers reclaim by themselves. Queues them again once the payment is worth the cost. Refusals that were tried, or that
- * an operator resumed, stay as they are.
+ * Parks refusals of payments in a chain's own coin while a payment is worth less than its refusal costs: the payer has
+ * to reclaim the payment. Queues a refusal again once the payment is worth the cost. Refusals that were tried, or that
+ * an operator resumed, do not change.
  * @returns how many it changed
  */
 export const parkOrResumeCostlyRefusals = (
@@ -65,7 +65,10 @@ export const parkOrResumeCostlyRefusals = (
     [chain, leastWei.toString()],
   )
 
-/** Ends parked refusals and releases whose payment has an outcome, whoever sent it. @returns how many jobs it ended */
+/**
+ * Ends parked refusals and releases whose payment has an outcome, also one that another process caused. @returns how
+ * many jobs it ended
+ */
 export function endParkedRefusals(
   client: pg.ClientBase,
   { network, chain }: ChainRowKey,
@@ -85,32 +88,70 @@ export const REOPENED_JOB_STATE_SQL = `CASE WHEN j.nonce IS NULL THEN ${JOB_STAT
 
 const refusalOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
 
-/** Journal positions (`chain/block/log index`) of payments that are refunded or being refunded. */
+/** Journal positions (`chain/block/log index`) of payments in these transactions that are refunded or being refunded. */
 export async function findRefusedPaymentPositions(
   client: pg.ClientBase,
   network: Network,
+  txs: readonly Buffer[],
 ): Promise<Set<string>> {
+  if (txs.length === 0) return new Set()
   const rows = await query<{ chain: number; block: number; sequence: number }>(
     client,
     network,
     `SELECT p.chain, p.block, p.sequence FROM payments p
-     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${BELONGS_TO_PAYER_SQL}`,
+     WHERE p.network = $1 AND p.tx = ANY ($2::bytea[]) AND ${IS_REFUNDED_SQL}`,
+    [txs],
   )
   return new Set(rows.map(({ chain, block, sequence }) => `${chain}/${block}/${sequence}`))
 }
 
 /**
- * The entry as a new generation folds it: a refused payment buys nothing. `freed` is removed, because it is the
+ * Returns entries as a new generation folds them: a refused payment buys nothing. `freed` is removed, because it is the
  * sequence number of a payment in the old generation.
  */
-export function removeRefusedPurchase(entry: Entry, refused: ReadonlySet<string>): Entry {
-  const { kind, position } = entry
-  if (kind !== 'pay_community_name' || !position) return entry
-  const { freed, ...payment } = decodePayment(entry.body).payment
-  const isRefused = refused.has(`${position.chain}/${position.block}/${position.logIndex}`)
-  if (!isRefused && !freed) return entry
-  return { ...entry, body: encodePayment(isRefused ? { ...payment, met: null } : payment) }
+export async function removeRefusedPurchases(
+  client: pg.ClientBase,
+  network: Network,
+  entries: readonly Entry[],
+): Promise<Entry[]> {
+  const paymentOf = ({ kind, position, body }: Entry) =>
+    kind === 'pay_community_name' && position ? decodePayment(body).payment : null
+  const txs = entries.flatMap((entry) => paymentOf(entry)?.tx ?? [])
+  const refused = await findRefusedPaymentPositions(client, network, txs)
+  return entries.map((entry) => {
+    const paid = paymentOf(entry)
+    if (!paid) return entry
+    const { freed, ...payment } = paid
+    const { chain, block, logIndex } = entry.position!
+    const isRefused = refused.has(`${chain}/${block}/${logIndex}`)
+    if (!isRefused && !freed) return entry
+    return { ...entry, body: encodePayment(isRefused ? { ...payment, met: null } : payment) }
+  })
 }
+
+/** True if a payment that is refunded or being refunded buys its name in a generation of the journal. */
+export async function hasRefundedPurchase(
+  client: pg.ClientBase,
+  network: Network,
+  generation: number,
+): Promise<boolean> {
+  const bought = await query(
+    client,
+    network,
+    `SELECT FROM payments p
+     ${joinEntryOfPayment(network)}
+     WHERE p.network = $1 AND ${IS_REFUNDED_SQL} AND get_byte(e.effects, ${OUTCOME_OFFSET}) = ${BID_OUTCOME.won} LIMIT 1`,
+    [generation],
+  )
+  return bought.length > 0
+}
+
+const IS_REFUNDED_SQL = `p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${BELONGS_TO_PAYER_SQL}`
+
+/** Joins the entry `e` of a payment `p` in the generation `$2`. */
+const joinEntryOfPayment = (network: Network): string =>
+  `JOIN ${partitionName('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
+       AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}`
 
 /**
  * Replaces, after a rewind, unsent refusals and releases by the refusals and releases of the new generation. Runs in
@@ -131,8 +172,7 @@ export async function requeueRefusals(
     client,
     network,
     `SELECT p.chain, p.id FROM payments p
-     JOIN ${partitionName('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
-       AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
+     ${joinEntryOfPayment(network)}
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done}
        AND get_byte(e.effects, ${OUTCOME_OFFSET}) <> ${BID_OUTCOME.won} ORDER BY e.seq`,
     [generation],

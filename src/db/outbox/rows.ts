@@ -23,7 +23,7 @@ export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
   others: readonly JobRow<Tx>[]
 }
 
-/** Columns as the database returns them. */
+/** A row of `jobs` as the database returns its columns. */
 type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
   id: number
   batch: number | null
@@ -49,7 +49,7 @@ const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.
 /** Called for a job whose row this version can't read. The job is left out. */
 export type OnUnreadableJob = (error: unknown, about: { job: string }) => void
 
-/** For callers that must not continue without the job. */
+/** Default of `onUnreadable`, for callers that must not continue without a job. */
 const throwIt: OnUnreadableJob = (error) => {
   throw error
 }
@@ -73,16 +73,14 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   return (await withSubjects(db, network, jobs, onUnreadable)) as JobRow<Tx>[]
 }
 
-export interface JobFilter {
-  networks: readonly Network[]
-  states: readonly JobState[]
-  limit: number
-}
-
-/** Jobs of some states, newest first. */
+/** Jobs whose state is one of `states`, newest first. */
 export async function listJobs(
   db: Queryable,
-  { networks, states, limit }: JobFilter,
+  {
+    networks,
+    states,
+    limit,
+  }: { networks: readonly Network[]; states: readonly JobState[]; limit: number },
   onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow[]> {
   const values = [states.map((state) => JOB_STATE[state]), limit]

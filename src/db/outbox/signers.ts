@@ -6,13 +6,13 @@ import { execute, type Queryable, query } from '../pg/rows.js'
 import type { SignerRowKey } from './jobs.js'
 
 /**
- * Maximum number of jobs with a nonce that one step reads. Without it, a node's wrong transaction count could make a
- * step read all of them.
+ * Maximum number of jobs with a nonce that one step reads. Without this limit, a node's wrong transaction count
+ * could make a step read all such jobs.
  */
 const HOLDERS_AT_ONCE = 1_000
 
 export interface SignerNonces {
-  /** Next nonce to give out. Null before the first. */
+  /** Nonce of the signer's next transaction. Null before the signer's first job. */
   next: number | null
   /** Highest nonce that a job holds or has used. Null for none. */
   top: number | null
@@ -47,19 +47,21 @@ export async function readSignerNonces(
 /**
  * Moves a signer's next nonce, unless another process has moved it.
  * @param from its previous value; null where there was none
+ * @returns false where another process has moved it
  */
 export async function moveNextNonce(
   client: pg.ClientBase,
   { network, chain, signer }: SignerRowKey,
   from: number | null,
   to: number,
-): Promise<void> {
+): Promise<boolean> {
   const text =
     from === null
       ? `INSERT INTO relay_signers (network, chain, signer, next_nonce) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
       : `UPDATE relay_signers SET next_nonce = $4, claimed_nonce = NULL
          WHERE network = $1 AND chain = $2 AND signer = $3 AND next_nonce = $5`
-  await execute(client, network, text, [chain, signer, to, ...(from === null ? [] : [from])])
+  const values = [chain, signer, to, ...(from === null ? [] : [from])]
+  return (await execute(client, network, text, values)) === 1
 }
 
 /** Stores the chain's transaction count that an operator has to confirm. Null clears it. */

@@ -15,11 +15,11 @@ const DAY_MS = 86_400_000
 /** Unfinished jobs of one kind and state, parked ones included. */
 export interface OpenJobCount extends Pick<Job, 'kind' | 'state'> {
   count: number
-  /** Creation time of the oldest, Unix ms. */
+  /** Creation time of the oldest of these jobs, Unix ms. */
   oldestMs: number
   /**
-   * Largest share of its holding time that a payment with a settlement or release has been held. 1 is the time from
-   * which its payer can reclaim. Null for other kinds, and while no payment is held.
+   * Largest share of the holding time that has passed for a payment of these jobs, if they are settlements or releases.
+   * From 1 on, the payer can reclaim the payment. Null for other kinds, and while no payment is held.
    */
   heldShare: number | null
 }

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { PaymentCursor as StoredCursor } from '../generated/client.js'
 import { type ChainRowKey, type DecodedRow, execute, prepared, query } from '../pg/rows.js'
 
-/** Progress of the watcher of a program's payments. */
+/** Position up to which the payments of a Solana program are stored. */
 export type PaymentCursor = Omit<DecodedRow<StoredCursor>, 'network' | 'chain'>
 
 /** The cursor of a chain. Before the first payment it is at the start slot. */

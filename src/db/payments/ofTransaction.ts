@@ -24,15 +24,15 @@ import {
   UNFINISHED_JOB_COLUMNS,
   type UnfinishedJobRow,
   unfinishedJobSql,
-} from '../outbox/trouble.js'
+} from '../outbox/unfinishedJob.js'
 import { nameOfCode } from '../pg/codes.js'
 import type { DecodedRow, Queryable } from '../pg/rows.js'
 
-/** Figures over all payments of a transaction, in each row. */
+/** Figures over all payments of a transaction, repeated in each row. */
 interface PaymentTotals {
-  /** Number of all payments of the kind. */
+  /** Number of the transaction's payments of this kind. */
   count: number
-  /** Sum of those in this payment's token, in its smallest unit. */
+  /** Sum of the payments in this payment's token, in the token's smallest unit. */
   paid: bigint
 }
 
@@ -73,7 +73,7 @@ const paymentsByTx = prepareStatement<PaymentColumns>(
     ORDER BY p.sequence`,
 )
 
-/** The first payments by the signature (64 bytes) of their transaction, in order. Empty when none is known. */
+/** A transaction's first payments for names on the hub, in order. @param signature of the transaction, 64 bytes */
 export async function findPaymentsOfTransaction(
   db: Queryable,
   network: Network,
@@ -124,9 +124,9 @@ const paidNamesByTx = prepareStatement<PaidNameColumns>(
 )
 
 /**
- * The first payments for community names of a transaction (hash or signature), in order. Empty when none is known.
- * @returns `confirmations`: null where the chain has to be asked (not `IS_EVM_CHAIN_SQL`); `judgement`: null until the payment
- * is in the journal; `refund`: null for a payment that bought its name, or is undecided
+ * A transaction's first payments for community names, in order. Empty when none is known.
+ * @returns `confirmations`: null where the caller has to ask the chain (not `IS_EVM_CHAIN_SQL`); `judgement`: null
+ * until the payment is in the journal; `refund`: null for a payment that bought its name, or is undecided
  */
 export async function findCommunityPaymentsOfTransaction(
   db: Queryable,

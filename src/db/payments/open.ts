@@ -16,8 +16,10 @@ import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'
 const QUEUED_AT_ONCE = 500
 
 /**
- * Queues deliveries at the hub of confirmed payments that match a quote and that no confirmed block of the hub has
- * received, oldest first, a limited number. @param chain the hub's number @returns how many it queued
+ * Queues deliveries of payments to the hub, oldest first, at most `QUEUED_AT_ONCE`. Delivered are confirmed payments
+ * that match a quote and that no confirmed block of the hub has received.
+ * @param chain number of the hub
+ * @returns how many deliveries it queued
  */
 export const queuePaymentDeliveries = (
   client: pg.ClientBase,
@@ -41,11 +43,11 @@ export const queuePaymentDeliveries = (
 /** A confirmed, undecided payment for a community name. */
 export interface OpenCommunityPayment extends StoredPayment<CommunityNameTarget> {
   label: string
-  /** Canonical name of the community. Null where its word is not a valid name. */
+  /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   communityName: string | null
   /**
-   * True if the money belongs to the payer again or may soon, in any generation of the journal. Such a payment buys
-   * nothing.
+   * True if the payer has the money back, or may get it back soon, in any generation of the journal. Such a payment
+   * buys nothing.
    */
   isPayers: boolean
 }

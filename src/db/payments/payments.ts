@@ -14,6 +14,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import {
   type ArrayColumns,
   columnsFromProperties,
+  propertyArrays,
   type RewrittenBlocks,
   writeLogRows,
 } from '../pg/arrays.js'
@@ -85,13 +86,12 @@ export async function writePaymentOutcomes(
   if (outcomes.length === 0) return
   const text = `UPDATE payments p SET outcome = o.outcome, outcome_block = o.block,
       state = CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${PAYMENT_STATE.done} ELSE p.state END
-    FROM unnest($3::bytea[], $4::int2[], $5::int8[]) AS o (id, outcome, block)
+    FROM unnest($3::bytea[], $4::int8[], $5::int2[]) AS o (id, block, outcome)
     WHERE p.network = $1 AND p.chain = $2 AND p.id = o.id AND p.state >= ${PAYMENT_STATE.confirmed}`
   await execute(db, network, prepared(text), [
     chain,
-    outcomes.map(({ id }) => id),
+    ...propertyArrays(outcomes, 'id', 'block'),
     outcomes.map(({ outcome }) => PAYMENT_OUTCOME[outcome]),
-    outcomes.map(({ block }) => block),
   ])
 }
 

@@ -44,21 +44,17 @@ export function paymentFromRow(row: PaymentRow): StoredPayment {
 function targetOf(row: PaymentRow): HubNameTarget | CommunityNameTarget {
   const { nameWord: name, source, quoteId, amountWei, expiresAt, verdict } = row
   const reclaimableMs = row.reclaimableMs!
-  if (row.kind === PAYMENT_KIND.name) {
-    const quoted = {
+  if (row.kind === PAYMENT_KIND.name)
+    return {
+      kind: 'name',
+      name,
       source: source!,
       quoteId: quoteId!,
       amountWei: amountWei!,
       expiresAt: expiresAt!,
-    }
-    return {
-      kind: 'name',
-      name,
-      ...quoted,
       verdict: nameOfCode(QUOTE_VERDICT, verdict!),
       reclaimableMs,
     }
-  }
   const community = row.communityWord!
   const recipient = row.recipient!
   const number = row.number!

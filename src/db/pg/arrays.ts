@@ -7,8 +7,8 @@ const NULL_LENGTH = -1
 
 /**
  * Byte strings as a parameter of type bytea[], in PostgreSQL's binary form (`array_recv`): number of dimensions, null
- * flag, element type, size and lower bound, then each element after its length. The driver sends a Buffer unchanged.
- * Its text form costs a tenth of a catch-up's time.
+ * flag, element type, size and lower bound, then each element after its length. The driver sends a Buffer unchanged. To
+ * write the arrays as text would take a tenth of a catch-up's time.
  */
 export function byteaArray(elements: readonly (Uint8Array | null)[]): Buffer {
   const bytes = elements.reduce((sum, element) => sum + 4 + (element?.length ?? 0), HEADER_BYTES)
@@ -47,8 +47,8 @@ export const columnsFromProperties = <Item>(
     return [column, type, (item) => item[property]]
   })
 
-/** Arrays for `unnest` in a statement's text: for each property, its values of all items. */
-export const arraysOf = <Item>(
+/** Parameters for `unnest` in a statement: one array per property, with the property's value of each item. */
+export const propertyArrays = <Item>(
   items: readonly Item[],
   ...properties: (keyof Item)[]
 ): unknown[][] => properties.map((property) => items.map((item) => item[property]))
@@ -109,7 +109,9 @@ export interface RewrittenBlocks {
   isKnownEmpty?: boolean
 }
 
-/** Rows from logs. `replaced` is a condition on the unconfirmed rows `t` to replace, with its values from `$3` on. */
+/**
+ * Rows made from EVM logs. `replaced`: SQL condition on the unconfirmed rows `t` to replace. `values` begin at `$3`.
+ */
 interface LogRows<Item> extends RowsToInsert<Item> {
   replaced: string
   values: readonly unknown[]

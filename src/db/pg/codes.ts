@@ -1,9 +1,9 @@
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
-/** Numbers that stand for words in the database. SQL texts use these constants instead of digits. Never renumber. */
+/** Numbers that represent states, kinds and the like in the database. SQL texts use these tables. Never renumber. */
 export type DatabaseCodes<Word extends string = string> = Readonly<Record<Word, number>>
 
-/** First key of the advisory locks: "clus". */
+/** First key of the advisory locks: "clus" in ASCII. */
 const LOCK_CLASS = 0x636c7573
 /** Purposes of a network's advisory locks. Never renumber. */
 const LOCK_PURPOSE = { rewind: 2, load: 3, replay: 4 } as const
@@ -13,7 +13,7 @@ export const advisoryLockKeys = (
   purpose: keyof typeof LOCK_PURPOSE,
 ): [number, number] => [LOCK_CLASS, NETWORK_CODE[network] * 16 + LOCK_PURPOSE[purpose]]
 
-/** The word that a stored number stands for. @throws RangeError for an unknown number */
+/** Returns the state or kind that a stored number represents. @throws RangeError for an unknown number */
 export function nameOfCode<Word extends string>(codes: DatabaseCodes<Word>, code: number): Word {
   for (const word in codes) if (codes[word] === code) return word
   throw new RangeError(

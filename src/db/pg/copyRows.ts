@@ -10,7 +10,7 @@ export const MIN_COPY_ROWS = 500
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
 const NULL_LENGTH = -1
-/** Ends the rows: stands in place of the number of a row's fields. */
+/** Marks the end of the rows, in the place where each row has its number of fields. */
 const END = -1
 
 /** Functions that write a value after its length, by PostgreSQL type. */
@@ -47,7 +47,7 @@ function encodeRows<Item>(network: Network, { columns, items }: RowsToInsert<Ite
   sink.clear()
   sink.bytes(SIGNATURE)
   sink.int32(0) // flags
-  sink.int32(0) // length of what may follow
+  sink.int32(0) // length of the header's extension
   for (const item of items) {
     sink.int16(fields.length + 1)
     sink.int32(2)

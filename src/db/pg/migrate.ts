@@ -13,7 +13,7 @@ const LOCK_KEY = 0x6d696772
 const COMPARE_TIMEOUT_MS = 15_000
 /** Timeout of a statement's lock. While a migration waits for a lock, everybody else waits for the table. */
 const LOCK_TIMEOUT_MS = 1_500
-/** Applied migrations, by the SHA-256 of their files in hex. */
+/** Table of the applied migrations, each with the SHA-256 of its file in hex. */
 const TABLE = 'migrations'
 
 interface Migration {
@@ -23,8 +23,8 @@ interface Migration {
 }
 
 /**
- * Name of a contract step. It ends with the number of the migration from which versions no longer use what the step
- * removes.
+ * Name of a contract step: a migration that removes tables or columns. The name ends with the number of the first
+ * migration whose versions no longer use them.
  */
 const CONTRACT_STEP = /_contract_(\d+)$/
 
@@ -32,7 +32,7 @@ const CONTRACT_STEP = /_contract_(\d+)$/
 export interface SchemaDifference {
   /** Migrations that the database does not have. */
   missing: string[]
-  /** Migrations of a newer version beside which this version can run. */
+  /** Migrations of a newer version that do not prevent this version from running. */
   newer: string[]
 }
 
@@ -131,8 +131,8 @@ async function compare(client: pg.Client, dir: string) {
 }
 
 /**
- * Checks that this version can run on a database that a newer version has migrated. It can while the newer migrations
- * only add tables and columns. It can't after a contract step (`CONTRACT_STEP`), which removes what it uses.
+ * Checks that this version can run on a database that a newer version has migrated. Newer migrations may add tables and
+ * columns. A contract step (`CONTRACT_STEP`) must not have removed a table or column that this version uses.
  * @param newer names of applied migrations that this version does not have
  * @param newest name of this version's last migration
  * @param missing names of this version's migrations that are not applied

@@ -7,7 +7,7 @@ import { assertTakesWrites } from './unavailable.js'
 
 /** Channel on which processes notify each other. A notification's payload is the network that changed. */
 export const NOTIFY_CHANNEL = 'clusterd'
-/** Follows the network in a payload where only a chain's head changed. */
+/** Suffix of a payload, after the network, for a notification that only a chain's head changed. */
 const BLOCK = ' block'
 
 const NOTIFY = prepared('SELECT pg_notify($1, $2)')
@@ -54,7 +54,7 @@ const RETRY_MS = 500
 export interface ListenerOptions {
   url: string
   signal: AbortSignal
-  /** Records that the process listens or tries to, for its status. */
+  /** Reports in the process's status whether the listener works. */
   loops: WorkerLoops
   onError: (error: Error) => void
   /**
@@ -69,8 +69,8 @@ export interface ListenerOptions {
 export type Listener = ReturnType<typeof createListener>
 
 /**
- * Creates a listener, which reconnects whenever its connection breaks or falls silent, or its server takes no writes. Such a
- * server sends no notifications: after a fail-over, the old primary may keep its connections.
+ * Creates a listener, which reconnects whenever its connection breaks or falls silent, or its server takes no writes.
+ * Such a server sends no notifications: after a fail-over, the old primary may keep its connections.
  */
 export function createListener({
   url,
@@ -104,8 +104,9 @@ export function createListener({
         onWake?.()
         await assertTakesWrites(client)
         loop.succeeded()
-        await pauseUntilSignal(LEAST_MS, signal)
         await heard.wait(BEAT_MS - LEAST_MS, signal)
+        // the requests that a notification wakes go first
+        await pauseUntilSignal(LEAST_MS, signal)
       }
     })
   }
@@ -124,11 +125,11 @@ export function createListener({
   }
 
   return {
-    /** Resolves after the signal. */
+    /** Resolves when the signal has ended the listener. */
     done: run(),
     /**
-     * Calls the function with each notification, and with '' after each new connection, since notifications in between
-     * are lost.
+     * Calls the function with the payload of each notification. Calls it with '' after each new connection, since the
+     * notifications between two connections are lost.
      * @returns function that ends the subscription
      */
     subscribe(hearer: (payload: string) => void): () => void {

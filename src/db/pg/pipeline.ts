@@ -4,14 +4,14 @@ import type pg from 'pg'
 /** Anything that runs a query: a pool, or a client in a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>
 
-/** Pools and connections that go through a pooler. */
+/** Pools and connections that go through a pooler such as PgBouncer. */
 export const connectionsThroughPooler = new WeakSet<object>()
 
 /** Socket of a connection, which the driver's types do not declare. */
 export const socketOf = (client: pg.ClientBase): Socket =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream
 
-/** SQLSTATE of statements after a failed one in a transaction. */
+/** SQLSTATE of a statement that is skipped because an earlier statement of its transaction failed. */
 const IN_FAILED_TRANSACTION = '25P02'
 
 /**
@@ -32,7 +32,7 @@ export async function inPipeline<T extends readonly unknown[]>(
   const db = { query } as Queryable
   if (connectionsThroughPooler.has(client)) connectionsThroughPooler.add(db)
   const socket = socketOf(client)
-  // COPY does not work in pipeline mode
+  // the driver is in pipeline mode only during this call, because COPY does not work in that mode
   const driver = client as pg.ClientBase & { pipeline: boolean }
   driver.pipeline = true
   socket.cork()

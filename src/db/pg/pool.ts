@@ -48,13 +48,13 @@ export interface PoolOptions extends Omit<SessionLimits, 'lockTimeoutMs'> {
   /** True if connections go through a pooler. A pooler supports neither start-up parameters nor named statements. */
   isPooled?: boolean
   /**
-   * Timeout of an answer and of a new connection; locks time out after half of it. Set it only for work that is retried:
-   * slow statements fail.
+   * Timeout of an answer and of a new connection; locks time out after half of it. Set it only for work that is
+   * retried: slow statements fail.
    */
   answerMs?: number
   /** Timeout of a new connection, in place of `answerMs`. */
   connectMs?: number
-  /** Timeout of an answer only. */
+  /** Timeout of an answer, in place of `answerMs`. */
   queryLimitMs?: number
 }
 
@@ -155,7 +155,7 @@ export function createPool(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
-    // awaited before the connection is used
+    // the pool awaits `onConnect` before it uses the connection
     onConnect: async (client: pg.ClientBase): Promise<void> => {
       // The pool listens for errors of idle connections only. Without this listener, an error of a busy connection
       // between two queries ends the process. The next query reports it.
@@ -182,9 +182,9 @@ export function createPool(
 type SingleStatement = readonly [statement: string | pg.QueryConfig, values?: unknown[]]
 
 /**
- * Makes a pool run single statements that only read once more after a momentary failure, on another connection: the pool
- * drops the one on which a statement failed. PostgreSQL decides what only reads, by refusing everything else in the
- * read-only transaction of the second attempt.
+ * Makes a pool repeat a single statement once, on another connection, if the statement only reads and its failure was
+ * momentary. The pool drops the connection on which a statement failed. The second attempt is a read-only transaction,
+ * in which PostgreSQL refuses a statement that writes.
  */
 function repeatReads(pool: pg.Pool): void {
   const query: (...single: SingleStatement) => Promise<pg.QueryResult> = pool.query.bind(pool)
@@ -199,7 +199,9 @@ function repeatReads(pool: pg.Pool): void {
 }
 
 /**
- * Runs a statement in a read-only transaction. Idle connections often break together, so as many of them may fail.
+ * Runs a statement in a read-only transaction. Tries again if the connection is broken: idle connections often break
+ * together.
+ * @param idle number of further attempts
  * @throws if the statement writes, or is more than one
  */
 async function readAgain(
@@ -287,7 +289,7 @@ export async function countFreeConnections(db: Queryable): Promise<number> {
   return rows[0]!.free
 }
 
-/** How long a caller waits for a result. */
+/** Deadline of a caller that waits for a result. */
 export interface Deadline {
   /** Fires when the caller no longer waits. */
   signal: AbortSignal
@@ -305,8 +307,8 @@ export const inTransaction = <T>(
 ): Promise<T> => inPipelinedTransaction(pool, { reads: () => [], work })
 
 /**
- * Sends COMMIT in the same round trip as the transaction's last statements. For statements whose results decide nothing:
- * PostgreSQL turns the COMMIT into a ROLLBACK if one of them fails.
+ * Sends COMMIT in the same round trip as the transaction's last statements. Allowed only where their results decide
+ * nothing. PostgreSQL turns the COMMIT into a ROLLBACK if one of the statements fails.
  */
 type Commit = (db: Queryable) => Promise<void>
 
@@ -323,7 +325,7 @@ export interface PipelinedTransaction<Reads extends readonly unknown[], T> {
    * may be committed.
    */
   work: (client: pg.PoolClient, read: Reads, commit: Commit) => Promise<T>
-  /** After its end nothing is committed, and no statement runs longer. */
+  /** After this deadline nothing is committed, and running statements are ended. */
   patience?: Deadline | undefined
 }
 
@@ -371,8 +373,8 @@ export async function inPipelinedTransaction<Reads extends readonly unknown[], T
 
 /**
  * Commits.
- * @throws NotReplicatedError where somebody cancelled the wait for a synchronous standby, which the server reports as
- * success
+ * @throws NotReplicatedError where somebody cancelled the wait for a synchronous standby. The server reports success
+ * then.
  */
 async function commit(client: pg.PoolClient, db: Queryable): Promise<void> {
   let isReplicated = true

@@ -5,9 +5,9 @@ const ANSWER_LIMIT_MS = 3_000
 /**
  * Detects a pooler by the backend process id, which a pooler makes up. Notifications and session locks do not work
  * through a pooler.
- * @throws Error with one sentence where the URL leads to a pooler
+ * @throws Error where the URL leads to a pooler
  */
-export async function refusePooler(url: string): Promise<void> {
+export async function assertNoPooler(url: string): Promise<void> {
   await withConnection(
     { url, applicationName: 'clusterd probe', answerMs: ANSWER_LIMIT_MS, isProbe: true },
     async (client) => {

@@ -33,7 +33,7 @@ export type DecodedRow<Model> = {
   [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]>
 }
 
-/** A text that the server parses and plans once per connection, under its name. Only `prepared` makes one. */
+/** A statement that the server parses and plans once per connection, under the statement's name. Made by `prepared`. */
 export interface PreparedText {
   name: string
   text: string
@@ -93,7 +93,7 @@ export async function readRows<Row>(
   })
 }
 
-/** Like `readRows`, for one network or log: its code is `$1`, and the values are `$2` and up. */
+/** Like `readRows`, for one network or log: `$1` is the code of the network or log, and the values are `$2` and up. */
 export function query<Row>(
   db: Queryable,
   network: LogPlace,

@@ -1,9 +1,6 @@
 import type pg from 'pg'
 
-/**
- * The session settings that the code relies on. Each session sets all of them, so that settings of a role, a database,
- * a server or a URL have no effect. If code relies on another setting, add it to `settingsOf`.
- */
+/** Timeouts of a session, and how its statements are planned. */
 export interface SessionLimits {
   /** Timeout of a statement, ms. Absent: none. */
   statementTimeoutMs?: number | undefined
@@ -11,7 +8,7 @@ export interface SessionLimits {
   lockTimeoutMs?: number | undefined
   /** Time after which the server ends a transaction whose client is silent, ms. Absent: none. */
   idleTransactionMs?: number | undefined
-  /** True if plans use only indexes: the time of a scan of a small table reveals how many private rows it has. */
+  /** True if plans use only indexes: the time of a table scan would reveal how many private rows a table has. */
   isByIndex?: boolean | undefined
 }
 
@@ -20,7 +17,10 @@ export const BEGIN_STATEMENT = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
 const onOff = (isOn: boolean): string => (isOn ? 'on' : 'off')
 
-/** All settings by name, except `search_path` and `application_name`. A timeout of 0 means none. */
+/**
+ * The settings that the code relies on, by name, except `search_path` and `application_name`. Each session sets all of
+ * them, so that settings of a role, a database, a server or a URL have no effect. A timeout of 0 means none.
+ */
 function settingsOf(limits: SessionLimits): Record<string, string> {
   const { statementTimeoutMs = 0, lockTimeoutMs = 0, idleTransactionMs = 0, isByIndex } = limits
   return {
@@ -33,8 +33,8 @@ function settingsOf(limits: SessionLimits): Record<string, string> {
     // scan with `enable_seqscan = off` that can't be avoided has a cost above the threshold of JIT.
     jit: 'off',
     enable_seqscan: onOff(!isByIndex),
-    // in a table of a few pages, a bitmap of the primary key is estimated to be cheaper than the partial index of public
-    // rows, and reads the private ones (test/privacy/twins.test.ts). No index of ours needs bitmaps.
+    // in a table of a few pages, a bitmap of the primary key is estimated to be cheaper than the partial index of
+    // public rows, and reads the private ones (test/privacy/twins.test.ts). No index of ours needs bitmaps.
     enable_bitmapscan: onOff(!isByIndex),
     plan_cache_mode: isByIndex ? 'force_generic_plan' : 'auto',
     // a lower value rounds the times of rate-limit buckets, which are floating-point numbers
@@ -65,8 +65,8 @@ function withoutStated(text: string): { connectionString: string; options: strin
 }
 
 /**
- * Configuration of a session behind a pooler, which refuses start-up options. Its transactions set the settings
- * instead.
+ * Configuration of a session behind a pooler, which refuses start-up options. Each transaction applies the settings
+ * instead (`transactionSettingsSql`).
  */
 export function poolerSessionConfig(url: string, applicationName: string): pg.ClientConfig {
   const { connectionString } = withoutStated(url)
@@ -109,8 +109,8 @@ export function transactionSettingsSql(limits: SessionLimits): string {
 }
 
 /**
- * Finds the schema of the tables: the one whose `migrations` has the columns of ours (the views of `registry_v1` allow one
- * such schema in a database), or else the one in which the role creates tables. `transaction_timeout` exists since
+ * Finds the schema of the tables: the one whose `migrations` has the columns of ours (the views of `registry_v1` allow
+ * one such schema in a database), or else the one in which the role creates tables. `transaction_timeout` exists since
  * PostgreSQL 17.
  */
 const PIN = `WITH found AS (

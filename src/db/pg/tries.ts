@@ -28,7 +28,7 @@ export async function inTransactionWithRetries<T>(
             cause: error,
           },
         )
-      // transactions that waited for the locks of this try run before the next try
+      // transactions that waited for the locks of this attempt run before the next attempt
       await sleep(PAUSE_MS)
     }
   }

@@ -8,15 +8,15 @@ import type { Queryable } from './pipeline.js'
 const BROKEN = /^(08...|57P0[125]|ECONN(RESET|ABORTED)|EPIPE)$/
 const BROKEN_MESSAGE = /^(Connection terminated|Client has encountered a connection error)/
 /**
- * SQLSTATEs of failures that a statement may not meet again: a session that does not know its prepared statement,
- * conflicts (on a standby, of a read with the replay), resources, errors of the server's system and inside the server, such
- * as a relation that was replaced meanwhile.
+ * SQLSTATEs of failures after which a second attempt may succeed: a session that does not know its prepared statement,
+ * conflicts (on a standby, of a read with the replay), resources, errors of the server's system and inside the server,
+ * such as a relation that was replaced meanwhile.
  */
 const MOMENTARY = /^(26000|4000[13]|40P01|53[0124]00|58...|XX...)$/
 /**
  * SQLSTATEs and codes of an outage that lasts: start-up or shutdown, a dropped database, too many connections, timeouts
- * (of a statement, of a lock, of a transaction in which this process stalled), a read-only server, a closed database, an
- * unreachable server.
+ * (of a statement, of a lock, of a transaction in which this process stalled), a read-only server, a closed database,
+ * an unreachable server.
  */
 const NOT_NOW =
   /^(57P0[34]|57014|25P03|53300|55000|55P03|25006|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
@@ -54,7 +54,10 @@ export async function assertTakesWrites(db: Queryable): Promise<void> {
 /** SQL: the database's clock, Unix ms. */
 export const NOW_MS_SQL = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::int8'
 
-/** Greatest accepted difference between the clocks of this process and of the database. Above it, writers throw. */
+/**
+ * Greatest accepted difference between the clocks of this process and of the database. Above this difference, writers
+ * throw.
+ */
 export const MAX_CLOCK_SKEW_MS = 5_000
 
 /** @param databaseMs the database's present time @throws ClockError when this process's clock differs too much */
@@ -113,7 +116,7 @@ export const isStaleSessionError = (error: unknown): boolean =>
       'routine' in error &&
       error.routine === 'RevalidateCachedQuery'))
 
-/** True if the database is unavailable now, rather than a statement wrong. Checks the causes of wrapped errors too. */
+/** True if an error means that the database is unavailable now, not that a statement is wrong. Checks causes too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false
   if (error instanceof ClockError || error instanceof NotReplicatedError) return true

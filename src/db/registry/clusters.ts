@@ -53,10 +53,10 @@ interface Row extends Omit<ClusterWallet, 'address'> {
   updatedBody: Buffer | null
 }
 
-/** Number of public changes of a wallet since it was added that are searched for a registration. */
+/** Maximum number of a wallet's public changes, from its addition on, that are searched for a bid that won. */
 const SEARCHED_CHANGES = 32
 const WON = Buffer.of(1, BID_OUTCOME.won).toString('hex')
-/** SQL: what shows that the wallet `w` belongs to the cluster `c`. `created` is the entry that added it. */
+/** SQL: mark of the evidence that wallet `w` belongs to cluster `c`. `created` is the entry that added the wallet. */
 const evidenceMark = (l: PartitionNames): string => `CASE WHEN h.proved_block IS NOT NULL THEN NULL
     WHEN w.verified AND w.evidence_seq IS NOT NULL THEN 'signed'
     WHEN w.verified AND EXISTS (SELECT FROM (
@@ -96,7 +96,11 @@ const clusterFor = (l: PartitionNames, serial: string, viewer: string): string =
   WHERE h.network = ${l.network}
   ORDER BY w.created_seq, w.address`
 
-/** Reads a cluster. If the wallet `viewer` (stored address) is verified in it, the result includes private wallets. */
+/**
+ * Makes a function that reads a cluster by a key. If the wallet `viewer` (stored address) is verified in the cluster,
+ * the result includes private wallets.
+ * @param serial SQL that finds the cluster's serial by the key (`$1`)
+ */
 function clusterBy<Key>(serial: (l: PartitionNames) => string) {
   const read = prepareStatement<Row>((l) => clusterFor(l, `(${serial(l)})`, '$2'))
   return async (
@@ -142,7 +146,10 @@ export interface Invitation {
   walletName: string
 }
 
-/** Clusters that list an address in public without its proof, newest entry first: old ones of strangers hide no new one. */
+/**
+ * Clusters that list an address in public in which the address is not verified, newest entry first. So old invitations
+ * of strangers can't displace a new one.
+ */
 export const findInvitations = prepareStatement<Invitation, [address: Buffer, limit: number]>(
   (l) => `SELECT c.id AS cluster_id, held.name AS cluster_name, w.name AS wallet_name FROM (
       SELECT cluster, name, created_seq FROM ${l.wallets}
@@ -154,7 +161,7 @@ export const findInvitations = prepareStatement<Invitation, [address: Buffer, li
     ORDER BY w.created_seq DESC, w.cluster DESC`,
 )
 
-/** The id itself where a cluster has it, else null. */
+/** Returns the given id if a cluster has this id, else null. */
 export const findKnownClusterId = prepareSingleValue<Buffer, [id: Buffer]>(
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )

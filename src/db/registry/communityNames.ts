@@ -13,10 +13,10 @@ import {
   prepareSingleValue,
   prepareStatement,
 } from '../journal/partitions.js'
-import { arraysOf } from '../pg/arrays.js'
+import { propertyArrays } from '../pg/arrays.js'
 import type { Queryable } from '../pg/rows.js'
 import { holderOfNameSql, nameHolderSql } from './heldNames.js'
-import type { JournalPage } from './owners.js'
+import type { JournalPageRequest } from './owners.js'
 import { publicWalletSql } from './publicWallets.js'
 
 const rulesNow = prepareSingleValue<Buffer>(
@@ -42,7 +42,7 @@ const nextCommunitySql = (l: PartitionNames, after: string): string =>
   `SELECT name FROM ${l.communities} WHERE network = ${l.network} AND name > ${after} ORDER BY name LIMIT 1`
 
 const list = prepareStatement<{ name: string }>(
-  // one probe of the index for each community, however often its rules have changed
+  // one index probe for each community: the table has a row for each change of a community's rules
   (l) => `WITH RECURSIVE found AS (
       (${nextCommunitySql(l, '$1')})
       UNION ALL
@@ -65,8 +65,8 @@ export async function findCommunities(
 }
 
 /**
- * Maximum number of payers returned: each may cost twenty calls to a chain. A later payer who loses the name is
- * refunded.
+ * Maximum number of payers returned for a name: the caller may need twenty calls to a chain for each. A later payer who
+ * loses the name is refunded.
  */
 const PAYERS = 8
 
@@ -130,7 +130,7 @@ export async function readCommunityNameAvailability(
     network,
     community,
     name,
-    ...arraysOf(prices, 'network', 'token', 'recipient'),
+    ...propertyArrays(prices, 'network', 'token', 'recipient'),
     prices.map(({ amount }) => amount.toString()),
   )
   return row!
@@ -156,8 +156,8 @@ interface Standing {
 }
 
 /**
- * Reads what a registration needs about its caller: ownership of the community, and of the wallet that gets the name.
- * Private data, for the caller only.
+ * Reads the rights of a registration's caller: whether the caller owns the community, and the wallet that gets the
+ * name. The result is private data, for the caller only.
  */
 export async function readCallerRights(
   db: Queryable,
@@ -213,7 +213,7 @@ export async function findOwnedCommunityNames(
   db: Queryable,
   network: Network,
   address: Buffer,
-  { after, limit }: JournalPage,
+  { after, limit }: JournalPageRequest,
 ): Promise<OwnedCommunityName[]> {
   return (await owned(db, network, address, after, limit)).map(ownedWithPayment)
 }
@@ -222,7 +222,7 @@ const named = prepareStatement<OwnedRow>(
   (l) => `${ownedSql(l)} AND n.community = $1 AND n.name = ANY ($2::text[]) ORDER BY n.name`,
 )
 
-/** Those of the given names below a community that somebody owns, in ASCII order. */
+/** Records of the given names below a community that have an owner, in ASCII order. */
 export async function findCommunityNameRecords(
   db: Queryable,
   network: Network,

@@ -7,20 +7,20 @@ import { journalEntrySql, prepareSingleRow, prepareStatement } from '../journal/
 import type { Queryable } from '../pg/rows.js'
 import { nameHolderSql } from './heldNames.js'
 
-/** Items per page of a directory, and the offset after which there are no pages. */
-export const DIRECTORY_PAGE = 50
+/** Items per page of a directory, and the highest offset of a page. */
+export const DIRECTORY_PAGE_ITEMS = 50
 export const MAX_DIRECTORY_OFFSET = 10_000
-/** Items that pages can reach. Matches of a text are counted up to this number. */
-export const MAX_LISTED = MAX_DIRECTORY_OFFSET + DIRECTORY_PAGE
+/** Number of items that the pages of a directory can show. Matches of a text are counted up to this number. */
+export const MAX_DIRECTORY_ITEMS = MAX_DIRECTORY_OFFSET + DIRECTORY_PAGE_ITEMS
 
-/** A part of a list of names. */
+/** One page of a list of names. */
 export interface NameListPart {
   /** Length of the list. */
   total: number
   names: string[]
 }
 
-/** SQL: a part of a list of names in an order. Parameters: offset and limit. */
+/** SQL: column with a part of an ordered list of names, from offset `$1` on, at most `$2` names. */
 const partSql = (names: string): string => `ARRAY(${names} OFFSET $1 LIMIT $2) AS names`
 
 const newest = prepareSingleRow<NameListPart>((l) => {
@@ -41,7 +41,7 @@ export const findNewestNames = async (
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
 const beginningSql = (
   names: string,
-): string => `WITH found AS MATERIALIZED (SELECT name FROM ${names} AND name >= $3 AND name < $3 || '~' ORDER BY name LIMIT ${MAX_LISTED})
+): string => `WITH found AS MATERIALIZED (SELECT name FROM ${names} AND name >= $3 AND name < $3 || '~' ORDER BY name LIMIT ${MAX_DIRECTORY_ITEMS})
   SELECT (SELECT count(*) FROM found) AS total, ${partSql('SELECT name FROM found')}`
 
 const ofClusters = prepareSingleRow<NameListPart>((l) =>
@@ -53,8 +53,8 @@ const ofCommunity = prepareSingleRow<NameListPart>((l) =>
 )
 
 /**
- * Names that begin with a text, in ASCII order: of clusters, or, where the text has a part after the slash, those below a
- * community. `total` is at most `MAX_LISTED`.
+ * Names that begin with a text, in ASCII order. For `club/al` they are names below the community `club`, for a text
+ * without a slash names of clusters. `total` is at most `MAX_DIRECTORY_ITEMS`.
  */
 export const findNamesBeginning = async (
   db: Queryable,
@@ -106,11 +106,14 @@ export async function findClusterNameRecords(
   )
 }
 
-/** Type bytes of addresses that name their chain alone. */
+/** Type bytes of stored addresses that identify a chain family without further bytes: EVM and Solana. */
 const CODES = Object.values(ADDRESS_AND_TX_ID_FORMS).map(({ code }) => code)
 const byteSql = (code: number): string => `'\\x${code.toString(16).padStart(2, '0')}'::bytea`
 
-/** SQL: prefix by which texts of other chains differ: up to the separator of bech32 (BIP 173), else one character. */
+/**
+ * SQL: prefix that distinguishes the addresses of other chains: the text up to bech32's separator (BIP 173), or else
+ * the first character.
+ */
 const CHAIN_PREFIX = `substring(convert_from(substring(address FROM 2), 'LATIN1') FROM '^[a-z]+1|^.')`
 
 /** Maximum number of wallets of other chains that are read for each cluster. A page has fifty clusters. */
@@ -129,8 +132,8 @@ const samples = prepareStatement<{ cluster: number; address: Buffer }>((l) => {
 })
 
 /**
- * Stored addresses of public wallets of clusters, by the cluster's serial: one of EVM, Solana and the like each, and one
- * of each chain that a hundred further wallets name.
+ * Stored addresses of public wallets, one per chain, by the serial of their cluster. Of a cluster's wallets on chains
+ * other than EVM and Solana, only the first `MAX_OTHER_WALLETS` are read.
  */
 export async function findWalletOfEachChain(
   db: Queryable,

@@ -2,16 +2,17 @@ import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type PartitionNames, prepareStatement } from '../journal/partitions.js'
+import { propertyArrays } from '../pg/arrays.js'
 import { existsRowSql, type Queryable } from '../pg/rows.js'
 import { heldNamesSql, holderOfNameSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /**
- * Reads each distinct input once: a request that repeats an input must not multiply its time.
+ * Reads each distinct input once: repeated inputs must not multiply the time of a request.
  * @param read returns rows of distinct inputs, with their position from 1
  * @returns one element per input, in the same order; null where there is no row
  */
-export async function readOnce<Input, Row extends { ord: number }>(
+export async function readDistinctInputs<Input, Row extends { ord: number }>(
   inputs: readonly Input[],
   mapKey: (input: Input) => string,
   read: (distinct: Input[]) => Promise<Row[]>,
@@ -74,7 +75,7 @@ export async function findNamesOfAddresses(
   network: Network,
   addresses: readonly Buffer[],
 ): Promise<(AddressLookupResult | null)[]> {
-  return readOnce(addresses, mapKey, (distinct) => byAddresses(db, network, distinct))
+  return readDistinctInputs(addresses, mapKey, (distinct) => byAddresses(db, network, distinct))
 }
 
 export interface NameLookupResult {
@@ -121,20 +122,14 @@ export async function findWalletsByNames(
   network: Network,
   names: readonly { cluster: string; wallet: string | null }[],
 ): Promise<(NameLookupResult | null)[]> {
-  return readOnce(
+  return readDistinctInputs(
     names,
     ({ cluster, wallet }) => `${cluster}/${wallet ?? ''}`,
-    (distinct) =>
-      byNames(
-        db,
-        network,
-        distinct.map((name) => name.cluster),
-        distinct.map((name) => name.wallet),
-      ),
+    (distinct) => byNames(db, network, ...propertyArrays(distinct, 'cluster', 'wallet')),
   )
 }
 
-// scans all wallets of each cluster, at most a thousand
+// this statement scans all wallets of each cluster, at most a thousand
 const byTypes = prepareStatement<NameLookupResult & { ord: number }>(
   (
     l,
@@ -152,21 +147,15 @@ const byTypes = prepareStatement<NameLookupResult & { ord: number }>(
  * else the oldest.
  * @param all inputs, each with a pattern of the hex of stored addresses
  */
-export const findWalletsByTypes = (
+export const findClusterWalletsOfTypes = (
   db: Queryable,
   network: Network,
   all: readonly { cluster: string; stored: string }[],
 ) =>
-  readOnce(
+  readDistinctInputs(
     all,
     ({ cluster, stored }) => `${cluster}/${stored}`,
-    (distinct) =>
-      byTypes(
-        db,
-        network,
-        distinct.map(({ cluster }) => cluster),
-        distinct.map(({ stored }) => stored),
-      ),
+    (distinct) => byTypes(db, network, ...propertyArrays(distinct, 'cluster', 'stored')),
   )
 
 /** A cluster's wallets, with the feed's generation and newest event number at the time of the read. */
@@ -178,7 +167,7 @@ export interface WalletBundlesSnapshot {
   wallets: string | null
 }
 
-/** Maximum number of wallets in a bundle: `main`, and the oldest. */
+/** Maximum number of wallets that a look-up returns for a cluster: `main`, then the oldest. */
 export const MAX_WALLETS_PER_LOOKUP = 20
 
 // reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the
@@ -210,8 +199,8 @@ export async function findWalletBundles(
   addresses: readonly Buffer[],
   stored: string | null,
 ): Promise<WalletBundlesSnapshot[]> {
-  // addresses without a cluster have a row, too
-  return (await readOnce(addresses, mapKey, (distinct) =>
+  // no element is null: an address without a cluster has a row too
+  return (await readDistinctInputs(addresses, mapKey, (distinct) =>
     bundles(db, network, distinct, stored),
   )) as WalletBundlesSnapshot[]
 }
@@ -247,7 +236,7 @@ export async function readNameAvailability(
   network: Network,
   names: readonly string[],
 ): Promise<NameAvailabilityState[]> {
-  const rows = await readOnce(
+  const rows = await readDistinctInputs(
     names,
     (name) => name,
     (distinct) => availability(db, network, distinct),

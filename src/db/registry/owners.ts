@@ -14,7 +14,7 @@ export interface OwnedName {
   walletName: string
   /** Amount of the winning bid. */
   amountWei: bigint
-  /** Hash of its transaction on the hub, 32 bytes. */
+  /** Hash of the winning bid's transaction on the hub, 32 bytes. */
   tx: Buffer
   createdMs: number
   updatedMs: number
@@ -47,18 +47,20 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
 )
 
 /** A page of a list in the order of the journal. */
-export interface JournalPage {
+export interface JournalPageRequest {
   /** Sequence number after which the page begins. */
   after: number
   limit: number
 }
 
-/** The names owned by a verified address, oldest first. A private verification is found only if the address is `viewer`. */
+/**
+ * The names owned by a verified address, oldest first. A private verification is found only if the address is `viewer`.
+ */
 export async function findOwnedNames(
   db: Queryable,
   network: Network,
   address: Buffer,
-  { after, limit }: JournalPage,
+  { after, limit }: JournalPageRequest,
   viewer: Buffer | null = null,
 ): Promise<OwnedName[]> {
   const rows = await owned(db, network, address, after, limit, viewer)

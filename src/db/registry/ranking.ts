@@ -2,25 +2,16 @@ import type { LeaderContext } from '../../ops/context.js'
 import type { Worker } from '../../ops/worker.js'
 import { BID_OFFSETS, BID_OUTCOME } from '../../registry/journal/bid.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { bidAmountSql } from '../journal/bidAmount.js'
 import { readAnswerVersions } from '../journal/head.js'
 import { type PartitionNames, prepareSingleRow, prepareStatement } from '../journal/partitions.js'
 import { execute, prepared, type Queryable } from '../pg/rows.js'
-import { MAX_LISTED } from './directory.js'
+import { MAX_DIRECTORY_ITEMS } from './directory.js'
 import { nameHolderSql } from './heldNames.js'
-
-/** SQL: unsigned integer of up to 8 bytes in the body of a bid `j`, from the end of its amount less `after` bytes. */
-const numberSql = (bytes: number, after = 0): string =>
-  `('x' || encode(substring(j.body FROM ${BID_OFFSETS.name - after - bytes + 1} FOR ${bytes}), 'hex'))::bit(${8 * bytes})::int8`
-
-/** SQL: the amount of a bid `j`, 256 bits. Almost all amounts are positive numbers of an int8, which is converted at once. */
-const AMOUNT = `CASE WHEN substring(j.body FROM ${BID_OFFSETS.amount + 1} FOR 24) = decode(repeat('00', 24), 'hex')
-    AND get_byte(j.body, ${BID_OFFSETS.amount + 24}) < 128 THEN ${numberSql(8)}::numeric
-  ELSE ${numberSql(4, 28)} * ${2n ** 224n} + ${numberSql(7, 21)} * ${2n ** 168n} + ${numberSql(7, 14)} * ${2n ** 112n}
-    + ${numberSql(7, 7)} * ${2n ** 56n} + ${numberSql(7)} END`
 
 const refresh = prepareStatement<{ names: number; seq: number }>(
   (l) => `WITH bids AS MATERIALIZED (
-      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster, n.seq, ${AMOUNT} AS amount,
+      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster, n.seq, ${bidAmountSql('j.body')} AS amount,
         CASE WHEN octet_length(j.body) >= ${BID_OFFSETS.lengthWithReferral} THEN substring(j.body FROM ${BID_OFFSETS.referral + 1} FOR 32) END AS referral
       FROM ${l.names} n
       JOIN ${l.journal} j ON j.network = ${l.network} AND j.seq = n.seq
@@ -28,7 +19,7 @@ const refresh = prepareStatement<{ names: number; seq: number }>(
       WHERE n.network = ${l.network} AND n.outcome = ${BID_OUTCOME.won}
     ), highest AS (
       SELECT cluster, sum(amount) AS amount, count(*) AS names, min(seq) AS oldest FROM bids
-      GROUP BY cluster ORDER BY amount DESC, names DESC, cluster LIMIT ${MAX_LISTED}
+      GROUP BY cluster ORDER BY amount DESC, names DESC, cluster LIMIT ${MAX_DIRECTORY_ITEMS}
     ), ranked AS MATERIALIZED (
       SELECT row_number() OVER (ORDER BY h.amount DESC, h.names DESC, h.cluster) AS rank, h.cluster, n.name, h.names, h.amount
       FROM highest h JOIN ${l.names} n ON n.network = ${l.network} AND n.seq = h.oldest
@@ -71,12 +62,12 @@ export async function refreshRanking(db: Queryable, network: Network): Promise<v
 const PAUSE_FACTOR = 20
 
 /**
- * Creates a worker that ranks the clusters again: at most once a minute, where public data changed since the last time,
- * and where the last time is long enough ago for its cost.
+ * Creates a worker that refreshes the ranking, at most once a minute: if public data has changed since the
+ * last refresh, and the pause after that refresh (`PAUSE_FACTOR`) is over.
  */
 export function rankingWorker({ pool, network }: LeaderContext): Worker {
   let ranked: string | null = null
-  // by the monotonic clock
+  // end of the pause, ms of the monotonic clock
   let nextMs = 0
   return {
     name: 'the ranking',
@@ -105,7 +96,7 @@ export interface RankedCluster {
   /** Serial. */
   cluster: number
   clusterId: Buffer
-  /** The oldest name that it holds. */
+  /** The oldest name that the cluster holds. */
   name: string
   names: number
   amountWei: bigint
@@ -113,7 +104,7 @@ export interface RankedCluster {
   referredWei: bigint
 }
 
-/** Clusters of the ranking, as `refreshRanking` wrote it last. */
+/** Clusters of the ranking, as of the last `refreshRanking`. */
 export const findRankedClusters = prepareStatement<RankedCluster, [offset: number, limit: number]>(
   (
     l,
@@ -124,7 +115,7 @@ export const findRankedClusters = prepareStatement<RankedCluster, [offset: numbe
     WHERE r.network = ${l.network} AND r.rank > $1 AND r.rank <= $1 + $2 ORDER BY r.rank`,
 )
 
-/** Winning bids with a referral: their number, and the sum of their amounts. */
+/** Winning bids with one referrer: the number of bids, and the sum of their amounts. */
 export interface ReferredBids {
   bids: number
   amountWei: bigint
@@ -135,7 +126,10 @@ const referred = prepareSingleRow<ReferredBids>(
     `SELECT bids, amount_wei FROM referrals WHERE network = ${network} AND referral = $1`,
 )
 
-/** Winning bids with a referral, as `refreshRanking` summed them last. @param referral word of the log, 32 bytes */
+/**
+ * Winning bids with a referrer, as of the last `refreshRanking`. @param referral bytes32 of the referrer in the hub's
+ * log
+ */
 export const findReferredBids = async (
   db: Queryable,
   network: Network,

@@ -18,50 +18,38 @@ import {
 } from '../../registry/status.js'
 import { blockConfirmations } from '../bridge/receipts.js'
 import type { Fact, Journal } from '../generated/client.js'
+import { bidAmountSql } from '../journal/bidAmount.js'
 import {
   journalEntrySql,
   type PartitionNames,
   prepareSingleRow,
   prepareStatement,
 } from '../journal/partitions.js'
-import { arraysOf } from '../pg/arrays.js'
+import { propertyArrays } from '../pg/arrays.js'
 import { type DecodedRow, existsRowSql, type Queryable } from '../pg/rows.js'
-import { readOnce } from '../registry/lookups.js'
+import { readDistinctInputs } from '../registry/lookups.js'
 import { findWinningBids } from '../registry/owners.js'
 
 /**
- * The first bids of a transaction, in log order, and what follows from all of its bids. A contract can make thousands
- * of bids in one transaction, so at most `MAX_STATUS_NAMES` of them are read.
+ * The first bids of a transaction, in log order, with sums over all of its bids. A contract can make thousands of bids
+ * in one transaction, so at most `MAX_STATUS_NAMES` of the bids are read.
  */
 interface BidsOfTx<Bid> {
   bids: Bid[]
-  /** Number of bids after these. */
+  /** Number of the transaction's bids after `bids`. */
   more: number
   block: number
   /** Sum of all bids, wei. */
   amountWei: bigint
-  /** Newest time of all bids, ms. */
+  /** Time of the newest bid, ms. */
   atMs: number
 }
 
-/** Rows to read: one more than are shown, which reports that there are more. */
+/** Number of rows to read: one more than a status shows. A result with so many rows means that there are more bids. */
 const ROWS = MAX_STATUS_NAMES + 1
 
-/** Parts of an amount's 32 bytes that fit an int8: offset and length. */
-const AMOUNT_PARTS = [
-  [0, 4],
-  [4, 7],
-  [11, 7],
-  [18, 7],
-  [25, 7],
-] as const
-
-/** SQL: the sum of the amounts in the bodies of bids. PostgreSQL casts no 32 bytes to a number, so it sums the parts. */
-const AMOUNT_SUM = AMOUNT_PARTS.map(([offset, bytes]) => {
-  const part = `substring(body FROM ${BID_OFFSETS.amount + offset + 1} FOR ${bytes})`
-  const factor = 2n ** BigInt(8 * (32 - offset - bytes))
-  return `sum(('x' || encode(${part}, 'hex'))::bit(${8 * bytes})::int8) * ${factor}`
-}).join(' + ')
+/** SQL: column with the sum of the bids' amounts. */
+const AMOUNT_SUM = `sum(${bidAmountSql('body')}) AS amount_wei`
 
 /** Bids of a transaction in the journal. */
 export interface JournalledTx extends BidsOfTx<JournalledBid> {
@@ -117,7 +105,7 @@ interface Totals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWon'> {
 const totalsInJournal = prepareSingleRow<Totals>(
   (l) => `SELECT s.count, s.amount_wei, s.at_ms, s.has_won, w.body AS first_won FROM journal_heads h
     CROSS JOIN LATERAL (
-      SELECT count(*) AS count, ${AMOUNT_SUM} AS amount_wei, max(at_ms) AS at_ms, bool_and(${WON}) AS has_won,
+      SELECT count(*) AS count, ${AMOUNT_SUM}, max(at_ms) AS at_ms, bool_and(${WON}) AS has_won,
         min(log_index) FILTER (WHERE ${WON}) AS won_at
       FROM (${bidsOfBlock(l, '$2', '$3')}) j WHERE ${HASH} = $1
     ) s
@@ -134,7 +122,7 @@ export const findJournalledTxs = (
   network: Network,
   hashes: readonly Buffer[],
 ): Promise<(JournalledTx | null)[]> =>
-  readOnce(hashes, mapKey, (distinct) => readJournalledTxs(db, network, distinct))
+  readDistinctInputs(hashes, mapKey, (distinct) => readJournalledTxs(db, network, distinct))
 
 async function readJournalledTxs(db: Queryable, network: Network, hashes: readonly Buffer[]) {
   const journalledRows = await journalled(
@@ -222,12 +210,15 @@ function journalledBid({
   return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
 }
 
-/** The hub's log that it received a message. Its bids are the last `bids` ones before the log, in the same transaction. */
+/**
+ * The hub's log that it received a message. The message's bids are the last `bids` bids before, in the same
+ * transaction.
+ */
 export interface HubReceipt {
   txHash: Buffer
   block: number
   logIndex: number
-  /** Number of bids to read. */
+  /** Number of the message's bids to read. */
   bids: number
 }
 
@@ -257,7 +248,7 @@ export async function findJournalledBidsOfHubReceipts(
   for (const row of await journalledOfReceipts(
     db,
     network,
-    ...arraysOf(receipts, 'txHash', 'block', 'logIndex', 'bids'),
+    ...propertyArrays(receipts, 'txHash', 'block', 'logIndex', 'bids'),
     hub,
   ))
     bids[row.ord - 1]!.push(journalledBid(row))
@@ -304,7 +295,7 @@ const inTail = prepareStatement<TailRow>((l) =>
 )
 
 const totalsInTail = prepareSingleRow<Pick<Totals, 'count' | 'amountWei'>>(
-  (l) => `SELECT count(*) AS count, ${AMOUNT_SUM} AS amount_wei ${factsOfTx(l)}`,
+  (l) => `SELECT count(*) AS count, ${AMOUNT_SUM} ${factsOfTx(l)}`,
 )
 
 /**
@@ -367,7 +358,7 @@ export async function findUnconfirmedBidsOfReceipts(
   for (const row of await inTailOfReceipts(
     db,
     network,
-    ...arraysOf(receipts, 'txHash', 'block', 'logIndex', 'bids'),
+    ...propertyArrays(receipts, 'txHash', 'block', 'logIndex', 'bids'),
     hub,
   )) {
     const result = results[row.ord - 1]!

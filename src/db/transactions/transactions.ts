@@ -63,7 +63,7 @@ const REMEMBER =
       last_seen_ms = greatest(t.last_seen_ms, excluded.last_seen_ms)
     WHERE excluded.last_seen_ms >= t.last_seen_ms + ${SIGHTING_STEP_MS} OR t.sender IS NULL AND excluded.sender IS NOT NULL`)
 
-/** Stores why a seen transaction is `invalid`, once that is confirmed. The first verdict stays. */
+/** Stores the confirmed reason why a seen transaction is `invalid`. The first stored reason stays. */
 export const storeInvalidVerdict = prepareCommand<[hash: Buffer, verdict: string]>(
   prepared(
     'UPDATE tracked_txs SET verdict = $3 WHERE network = $1 AND hash = $2 AND verdict IS NULL',

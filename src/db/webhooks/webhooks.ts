@@ -7,7 +7,7 @@ import { LONGEST_BACKOFF_MS } from '../outbox/due.js'
 import { type DecodedRow, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertClocksAgree, MAX_CLOCK_SKEW_MS, NOW_MS_SQL } from '../pg/unavailable.js'
 
-/** Failed deliveries that are kept for each webhook. */
+/** Number of failed deliveries that are kept for each webhook. */
 export const MAX_KEPT_FAILURES = 100
 
 /** A URL to which a network's public feed is sent, as the operator configured it. */
@@ -44,8 +44,8 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
 }
 
 /**
- * Leases webhooks that have something to deliver. One process at a time handles a webhook, and the lease ends if the
- * process dies.
+ * Leases webhooks that have something to deliver, at random: webhooks that always have more would hold back all others.
+ * One process at a time handles a webhook, and the lease ends if the process dies.
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay deliveries of other
  * processes too
  */
@@ -63,7 +63,7 @@ export async function leaseWebhooks(
              AND (d.lease_ms <= $2 OR d.lease_ms > $3::int8 + ${2 * MAX_CLOCK_SKEW_MS})
              AND (d.seen < n.public_seq OR d.generation <> n.feed_generation)
              AND (SELECT abs(clock_ms - $2::int8) FROM clock) <= ${MAX_CLOCK_SKEW_MS}
-           ORDER BY d.next_ms, d.id LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
+           ORDER BY random() LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
          RETURNING ${COLUMNS}, w.lease_ms, h.feed_generation AS head_generation, h.public_seq AS head_seen)
      SELECT clock_ms, leased.* FROM clock LEFT JOIN leased ON true`,
     [atMost, nowMs, leaseMs],
@@ -75,9 +75,8 @@ export async function leaseWebhooks(
 /** Outcome of a delivery. Saving it releases the webhook. */
 export type WebhookChange = Pick<
   Webhook,
-  'cursor' | 'generation' | 'seen' | 'delivered' | 'parked'
-> &
-  Pick<Webhook, 'failures' | 'failingMs' | 'nextMs'>
+  'cursor' | 'generation' | 'seen' | 'delivered' | 'parked' | 'failures' | 'failingMs' | 'nextMs'
+>
 
 /** @returns false where another process handles the webhook now, or it was removed */
 export async function saveWebhook(

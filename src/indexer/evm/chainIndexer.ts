@@ -1,4 +1,3 @@
-import { ChainUnavailableError } from '../../chains/chain.js'
 import {
   type ChainHeads,
   type ConfirmedHead,
@@ -20,12 +19,17 @@ import {
   readLastConfirmedHashes,
   readNewestRunningHashes,
   trustBasisOf,
-  trustOfRange,
+  trustBasisOfRange,
 } from '../../chains/evm/runningHash/prove.js'
 import { RangeFetcher } from '../../chains/evm/runningHash/rangeFetcher.js'
 import { isCoveredByRunningHash } from '../../chains/evm/runningHash/ranges.js'
 import { transientError } from '../../chains/rpc/errors.js'
-import { type AgreedAnswer, NodesDisagreeError, NodesSilentError } from '../../chains/rpc/nodes.js'
+import {
+  type AgreedAnswer,
+  isSilenceOfNodes,
+  NodesDisagreeError,
+  NodesSilentError,
+} from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/chains/chains.js'
 import { assertIndexingLeader, markCaughtUp, readJournalHead } from '../../db/journal/head.js'
 import { BackgroundWork } from '../../ops/background.js'
@@ -38,17 +42,17 @@ import { measureBackfillProgress } from '../progress.js'
 import {
   assertCursorOnChain,
   DeepReorgError,
-  failBelowCursor,
   HALT_PATIENCE,
-  LOCAL_CHECKS_BEFORE_HALT,
+  LOCAL_HALT_PATIENCE,
+  throwForkBelowCursor,
 } from './cursor.js'
 import { type NewBlocks, readNewBlocks } from './tail.js'
 import { type ChainIndexerOptions, type IndexerStepOutcome, initialChainState } from './types.js'
 import { alarmOfNoQuorumError, findNoQuorumError } from './undecided.js'
 import {
-  ANY_ROWS,
-  blockAfterBackfill,
+  BOTH_KINDS_OF_ROWS,
   firstWritableBlocks,
+  lastBlockOfRange,
   type ReplacedRows,
   rowsToReplace,
   writeBlocks,
@@ -60,7 +64,9 @@ import {
  */
 export const MAX_BLOCKS_FOLLOWED_SINGLY = 64
 
-/** Maximum number of confirmed blocks that are kept unproved. Further blocks are read once these can be proved. */
+/**
+ * Maximum number of confirmed blocks that are kept unproved. No further blocks are read until the kept ones are proved.
+ */
 const MOST_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
 
 /**
@@ -77,7 +83,7 @@ export class ChainIndexer {
   /** Minimum bid in force, wei. Null before the first step. */
   #minimumWei: bigint | null = null
   /**
-   * Unconfirmed blocks above the cursor, which are those in the tables. Null where the tables may have others:
+   * Unconfirmed blocks above the cursor, equal to the blocks in the tables. Null if the tables may have other blocks:
    * after a restart or a failed step, and in a backfill.
    */
   #stored: readonly DecodedBlock[] | null = null
@@ -85,9 +91,11 @@ export class ChainIndexer {
   #runningHashes: RunningHashes | null = null
   /** How many checks in a row found the cursor's block replaced, and since when. Null after any other check. */
   #doubt: { failures: number; sinceMs: number } | null = null
-  /** Why confirmed blocks could not be proved in this step, which still wrote new blocks. Null: no error. */
+  /** Error of the proof of confirmed blocks in this step, which still writes new blocks. Null: no error. */
   #unproved: Error | null = null
-  /** Maximum number of blocks followed in one step. A failed step halves it: one bad answer fails all its blocks. */
+  /**
+   * Maximum number of new blocks in one step. A failed step halves the number, since one bad answer fails a whole step.
+   */
   #maxBlocks = MAX_BLOCKS_FOLLOWED_SINGLY
 
   constructor(options: ChainIndexerOptions) {
@@ -139,7 +147,7 @@ export class ChainIndexer {
 
   /** Counts a check that found the cursor's block replaced. True once indexing of the chain has to halt. */
   #isOutOfPatience(): boolean {
-    const { chain, haltPatience = chain.config.local ? LOCAL_CHECKS_BEFORE_HALT : HALT_PATIENCE } =
+    const { chain, haltPatience = chain.config.local ? LOCAL_HALT_PATIENCE : HALT_PATIENCE } =
       this.#options
     this.#doubt ??= { failures: 0, sinceMs: performance.now() }
     this.#doubt.failures += 1
@@ -228,7 +236,8 @@ export class ChainIndexer {
       for await (const fetched of this.#fetcher.ranges(this.#runningHashes!, row.nextBlock, to)) {
         if (signal.aborted) break
         const { to: last, parentHash, runningHashes } = fetched.answer
-        if (row.parentHash && !parentHash.equals(row.parentHash)) await failBelowCursor(chain, row)
+        if (row.parentHash && !parentHash.equals(row.parentHash))
+          await throwForkBelowCursor(chain, row)
         if (!runningHashes && hasRunningHashes(chain)) {
           if (foldedFrom === row.nextBlock)
             throw transientError(`the contracts' running hashes of block ${last} are not known`)
@@ -238,7 +247,12 @@ export class ChainIndexer {
           await this.#fetcher.foldAhead(this.#runningHashes!, blocks, show)
           break
         }
-        await this.#write('backfill', [fetched], blockAfterBackfill(fetched.answer), ANY_ROWS)
+        await this.#write(
+          'backfill',
+          [fetched],
+          lastBlockOfRange(fetched.answer),
+          BOTH_KINDS_OF_ROWS,
+        )
         entries += fetched.answer.decoded.entries.length
         show()
         await this.#background.pause(signal)
@@ -299,10 +313,9 @@ export class ChainIndexer {
         agreed,
       })
     } catch (error) {
-      const isUnanswered =
-        error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
-      // nodes may keep only the newest block's state, which proves these blocks once the tail reaches that block
-      const isProvedLater = isUnanswered && extension !== null && tail.at(-1)!.block < latest.number
+      // nodes may have only the newest block's state: the confirmed blocks are proved once the tail reaches the newest
+      const isProvedLater =
+        isSilenceOfNodes(error) && extension !== null && tail.at(-1)!.block < latest.number
       // until nodes agree, new blocks are shown as unconfirmed
       if (!isProvedLater && !findNoQuorumError(error)) throw error
       if (!isProvedLater) this.#unproved = error as Error
@@ -310,7 +323,7 @@ export class ChainIndexer {
     }
     const replaced = rowsToReplace(this.#stored, kept, confirming.length)
     if (extension || proved.length > 0) await this.#write('follow', proved, extension, replaced)
-    // where nodes contradict each other about a block, a node may have invented it: all unconfirmed blocks are read
+    // if nodes contradict each other about a block, a node may have invented the block: all unconfirmed blocks are read
     // again
     const why = this.#unproved && findNoQuorumError(this.#unproved)
     // if there are too many unproved blocks, and nodes no longer return their running hashes, the blocks are dropped
@@ -328,7 +341,7 @@ export class ChainIndexer {
     }
   }
 
-  /** Requests a confirmed block's running hashes while logs are read, but not after a failed step. */
+  /** Requests a confirmed block's running hashes early, while logs are still read. Does nothing after a failed step. */
   #prefetchRunningHashes(latest: BlockHeader, confirmed: number): void {
     const { chain, row } = this.#options
     if (confirmed < row.nextBlock || !hasRunningHashes(chain) || this.state.lastError) return
@@ -351,7 +364,7 @@ export class ChainIndexer {
     replaced: ReplacedRows,
   ): Promise<void> {
     const { chain, row } = this.#options
-    const trust = proved.map((range) => trustOfRange(chain, range)).at(-1)
+    const trust = proved.map((range) => trustBasisOfRange(chain, range)).at(-1)
     const last = proved.at(-1)?.answer
     const hashes = last?.runningHashes?.answer ?? []
     const to = last

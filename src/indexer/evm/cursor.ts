@@ -9,12 +9,12 @@ import { inTransaction } from '../../db/pg/pool.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 
 /**
- * How many checks in a row, and for how long, must find the cursor's block replaced before indexing of the chain
- * halts: a few wrong answers may be transient.
+ * Number of consecutive checks, and their least duration, that must find the cursor's block replaced before indexing of
+ * the chain halts: a few wrong answers may be transient.
  */
 export const HALT_PATIENCE = { failures: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
-export const LOCAL_CHECKS_BEFORE_HALT = { failures: 1, ms: 0 }
+export const LOCAL_HALT_PATIENCE = { failures: 1, ms: 0 }
 
 /** The cursor's block is no longer on the chain. */
 export class DeepReorgError extends Error {
@@ -22,8 +22,8 @@ export class DeepReorgError extends Error {
 }
 
 /**
- * True if the cursor's block has been replaced: every node that has its height has another block there, and at
- * least two nodes do where two are configured. A single node on another fork is not a reason to halt the chain.
+ * True if the cursor's block has been replaced: every node that has a block at the cursor's height has another block
+ * there. Where two nodes are configured, two have to: a single node on another fork is no reason to halt the chain.
  * @throws ChainUnavailableError
  */
 export async function isCursorReplaced(
@@ -35,10 +35,10 @@ export async function isCursorReplaced(
 }
 
 /**
- * Reports a block that does not follow the cursor.
+ * Throws the error for a node's block whose parent is not the cursor's block.
  * @throws DeepReorgError where the chain has replaced the cursor's block; RpcError where only one node replaced it
  */
-export async function failBelowCursor(
+export async function throwForkBelowCursor(
   chain: EvmChain,
   row: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
 ): Promise<never> {

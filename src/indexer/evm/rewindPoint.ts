@@ -30,7 +30,7 @@ export async function checkRewindTarget(
     )
   const target = { row, isHub: chain.role === 'hub', block }
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
-  // checks the running hashes at the present cursor, so that logs that are missing before it are detected
+  // checks the running hashes at the present cursor, so that logs that are missing before the cursor are detected
   await readLastConfirmedHashes(chain, row)
   // the next blocks have to follow this block, so a hash that one node invented would halt the chain again
   const header = await readAgreedHeader(chain, block - 1)

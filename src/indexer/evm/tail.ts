@@ -11,9 +11,9 @@ import { transientError } from '../../chains/rpc/errors.js'
 import type { RpcCall } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/chains/chains.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
-import { failBelowCursor } from './cursor.js'
+import { throwForkBelowCursor } from './cursor.js'
 
-export interface KnownChainBlocks {
+interface KnownChainBlocks {
   chain: EvmChain
   /** The chain's row, with its cursor: the newest confirmed block. */
   row: ChainRow
@@ -71,13 +71,13 @@ async function newHeaders(
   )
   const headers = [...(await Promise.all(between)), latest]
   assertHeadersLinked(headers)
-  // walks back to the first known block
+  // walks back until a header's parent is a known block
   for (;;) {
     const lowest = headers[0]!
     const below = lowest.number - 1
     if (hashAt(below)?.equals(fromHex(lowest.parentHash))) return headers
     if (below < row.nextBlock) {
-      if (row.parentHash !== null) await failBelowCursor(known.chain, row)
+      if (row.parentHash !== null) await throwForkBelowCursor(known.chain, row)
       return headers
     }
     const parent = await getBlockHeader(call, lowest.parentHash)

@@ -11,7 +11,7 @@ import type { LeaderContext } from '../../ops/context.js'
 import { createLoopWaker } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'
 import { bigIntToWord } from '../../registry/primitives/bytes.js'
-import { headPauseMs } from '../headClock.js'
+import { headPollPauseMs } from '../headClock.js'
 import type { IndexerCallbacks } from '../progress.js'
 import { ChainIndexer } from './chainIndexer.js'
 import type { IndexerStepOutcome } from './types.js'
@@ -19,7 +19,7 @@ import type { IndexerStepOutcome } from './types.js'
 const HALTED_POLL_MS = 1_000
 
 /** An EVM chain with its row in the database. */
-export interface IndexedEvmChain {
+interface IndexedEvmChain {
   chain: EvmChain
   row: ChainRow
   /** Checks, once nodes answer, that they serve the configured chain. @throws ChainMismatchError, WrongChainError */
@@ -41,8 +41,8 @@ export function evmIndexerWorker(
   const notify = createLoopWaker()
   let isOpen = false
   let isHalted = false
-  // the row is read again: another leader may have moved the cursor, or a commit on a broken connection may have
-  // succeeded
+  // true if the row must be read again: another leader may have moved the cursor, or a commit on a broken connection
+  // may have succeeded
   let isRowStale = true
   let signOfLife = () => {}
   /** Newest head: its number, and when this process read it. */
@@ -91,10 +91,10 @@ export function evmIndexerWorker(
     notify,
     get pollMs() {
       if (isHalted) return HALTED_POLL_MS
-      // a local chain that is used again makes blocks at once
+      // a local chain mines on demand, so its next block does not follow from the time between earlier blocks
       if (local && head.number !== shown) return pollMs
       const sinceMs = performance.now() - head.ms
-      return headPauseMs(indexer.clock, { pollMs, sinceMs, lead: shown - head.number })
+      return headPollPauseMs(indexer.clock, { pollMs, sinceMs, lead: shown - head.number })
     },
     subscribe: () =>
       wsUrl
@@ -125,7 +125,10 @@ export function evmIndexerWorker(
   }
 }
 
-/** Blocks of configured minimum bids that the journal does not have, or has with another value: a rewind adds them. */
+/**
+ * Blocks of configured minimum bids that are missing from the journal, or have another value there. A rewind to such a
+ * block applies the minimum bid.
+ */
 export async function findUnappliedMinimumBids(
   pool: pg.Pool,
   { config }: EvmChain,

@@ -60,19 +60,19 @@ function writeConfirmed(
   ]
 }
 
-export interface BlocksToWrite {
+interface BlocksToWrite {
   /** Kind of step. The fail points' names begin with it. */
   at: 'backfill' | 'follow'
   extension: NewBlocks | null
   minimumWei: bigint
-  /** The cursor after the confirmed blocks. Null where none are confirmed now. */
+  /** The cursor after the confirmed blocks. Null if no block is confirmed now. */
   to: ChainCursor | null
   /** Logs of the blocks that are confirmed now. */
   confirmed: DecodedLogs
   replaced: ReplacedRows
 }
 
-/** Which unconfirmed rows of a chain the tables may have, and a write deletes. */
+/** Kinds of unconfirmed rows that a write deletes, since the tables may have them. */
 export interface ReplacedRows {
   /** Rows of the blocks that are confirmed now. */
   ofConfirmed: boolean
@@ -80,11 +80,11 @@ export interface ReplacedRows {
   ofDropped: boolean
 }
 
-/** After a restart, a failure or a backfill, the tables may have any rows. */
-export const ANY_ROWS: ReplacedRows = { ofConfirmed: true, ofDropped: true }
+/** For a write after a restart, a failure or a backfill: the tables may have unconfirmed rows of both kinds. */
+export const BOTH_KINDS_OF_ROWS: ReplacedRows = { ofConfirmed: true, ofDropped: true }
 
 /**
- * Which rows a write has to delete.
+ * Kinds of unconfirmed rows that a write has to delete.
  * @param stored unconfirmed blocks in the tables; null where they are not known
  * @param kept the first blocks of `stored`, which are still on the chain
  * @param confirmed number of blocks that are confirmed now, the first of the tail
@@ -99,7 +99,7 @@ export const rowsToReplace = (
         ofConfirmed: kept.slice(0, confirmed).some(hasRows),
         ofDropped: kept.length < stored.length,
       }
-    : ANY_ROWS
+    : BOTH_KINDS_OF_ROWS
 
 const hasRows = ({ decoded: { entries, received, sent, payments } }: DecodedBlock): boolean =>
   entries.length + received.length + sent.length + payments.length > 0
@@ -173,12 +173,10 @@ function writeExtension(
 }
 
 /**
- * What to store after a catch-up's range: its last block's hash, because a local chain may restart from an older state.
+ * A backfilled range's last block, without logs. Its hash is stored, because a local chain may restart from an older
+ * state.
  */
-export const blockAfterBackfill = ({
-  to: block,
-  lastHash: hash,
-}: ConfirmedLogRange): NewBlocks => ({
+export const lastBlockOfRange = ({ to: block, lastHash: hash }: ConfirmedLogRange): NewBlocks => ({
   dropFrom: block,
   blocks: [
     { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeDecodedLogs([]) },

@@ -200,7 +200,7 @@ const commonFields = (
   blockHash: null,
   payer: storedAddress('solana', payer),
   referral: referral.some((byte) => byte !== 0) ? Buffer.from(referral) : null,
-  // not the block's time, which a node may invent: the program adds the same holding time to each payment
+  // calculated from the program's deadline, since one node may invent the block's time
   paidMs: Number(reclaimableAt) * 1_000 - program.heldMs,
 })
 
@@ -319,7 +319,7 @@ export class PaymentSequenceTracker {
     return { payments: [...payments.values()], outcomes: this.#takeOutcomes() }
   }
 
-  /** Outcomes whose payment was read. Each is returned once. */
+  /** Outcomes whose payment was read. Each outcome is returned once. */
   #takeOutcomes(): ConfirmedPaymentOutcome[] {
     const outcomes: ConfirmedPaymentOutcome[] = []
     for (const [key, { of, sequence, outcome, block }] of this.#early) {

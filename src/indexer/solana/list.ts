@@ -20,7 +20,7 @@ const MOST_LISTED = 1_000_000
  */
 const LIST_MS = 180_000
 
-export interface ListTransactionsOptions {
+interface ListTransactionsOptions {
   commitment: Commitment
   /**
    * Newest known signature. It only shortens the list: if a node does not know it, or refuses it, the list continues

@@ -10,14 +10,14 @@ import { failpoint } from '../../ops/failpoint.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import type { PaymentRows } from './check.js'
 
-/** Where a program's payments are stored, and the leadership that stores them. */
+/** The database, the program's chain row, and the epoch of the leadership that writes a program's payments. */
 interface PaymentStore extends Pick<LeaderContext, 'pool' | 'epoch'> {
   key: ChainRowKey
 }
 
 /**
  * Writes confirmed payments and outcomes, and moves the cursor, in one transaction.
- * @param to the cursor afterwards; `from` where a payment is missing, so that the next list covers it
+ * @param to the cursor afterwards; equal to `from` if a payment is missing, so that the next list covers that payment
  * @throws LostLeadershipError; Error where another process has moved the cursor
  */
 export async function storeConfirmedPayments(

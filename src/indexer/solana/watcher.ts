@@ -43,8 +43,8 @@ const MAX_LATE_SLOTS = 432_000
 /** Interval of the searches while payments are missing, ms. */
 const SEARCH_EVERY_MS = 5_000
 /**
- * Interval of the searches while no payment is missing. They find outcomes that a node listed late, which no counter of
- * the program reveals. LATE_SLOTS last about a minute, so two searches cover each slot.
+ * Interval of the searches while no payment is missing. The searches find outcomes that a node listed late, which no
+ * counter of the program reveals. LATE_SLOTS last about a minute, so two searches cover each slot.
  */
 const LATE_SEARCH_EVERY_MS = 30_000
 /**
@@ -56,7 +56,7 @@ const MISSING_ALARM_MS = 60_000
  */
 const LIST_EVERY_MS = 5_000
 
-/** A network's Solana cluster as the daemon opened it. */
+/** A network's Solana chain as the daemon opened it. */
 export interface SolanaChainSource {
   chain: SolanaChain
   /**
@@ -102,9 +102,9 @@ export class PaymentWatcher {
   readonly #options: PaymentWatcherOptions
   readonly #nowMs: () => number
   readonly #stages = new LoopStageTimer()
-  /** Discarded by a failed step. */
+  /** State that is kept between steps. A failed step discards the state. */
   #memory: Memory | null = null
-  // a failed step keeps these two, so that frequent failures delay neither the searches nor the alarm
+  // a failed step keeps `#search` and `#shortfall`, so that frequent failures delay neither searches nor the alarm
   /** Start of the last search, ms. `isDone` is false while it has not succeeded. */
   #search: { startedMs: number; isDone: boolean }
   #shortfall: Shortfall | null = null
@@ -133,7 +133,7 @@ export class PaymentWatcher {
     } catch (error) {
       // the database transaction may have been committed, so the cursor is read again
       this.#memory = null
-      // the search may have been too long to end
+      // the failed search may have covered too many slots, so the next one begins with few
       if (this.#shortfall) this.#shortfall.lateSlots = LATE_SLOTS
       const errorAlarm = alarmOfNoQuorumError(error)
       Object.assign(state, { lastError: chainErrorSentence(error), errorAlarm })
@@ -202,7 +202,8 @@ export class PaymentWatcher {
   #planList(memory: Memory, wasNotified: boolean) {
     const nowMs = this.#nowMs()
     const shortfall = this.#shortfall
-    // a clock that was set back counts as time passed: nothing waits until it reaches the earlier time again
+    // a clock that was set back counts as time passed, so that no search waits until the clock reaches the old time
+    // again
     const isPast = (sinceMs: number, ms: number) => Math.abs(nowMs - sinceMs) >= ms
     const isUrgent = shortfall !== null || !this.#search.isDone
     const everyMs = isUrgent ? SEARCH_EVERY_MS : LATE_SEARCH_EVERY_MS
@@ -220,7 +221,7 @@ export class PaymentWatcher {
     return { isDue, isSearch, lateSlots }
   }
 
-  /** Reads listed transactions and stores what they contain. @returns how much was stored */
+  /** Reads listed transactions and stores their payments and outcomes. @returns numbers of stored items */
   async #storeTransactions(
     memory: Memory,
     listed: readonly ListedTransaction[],
@@ -319,11 +320,11 @@ export class PaymentWatcher {
     const nowMs = this.#nowMs()
     this.#shortfall ??= { sinceMs: nowMs, rereadAfterMs: MISSING_ALARM_MS, lateSlots: LATE_SLOTS }
     const shortfall = this.#shortfall
-    // after the clock was set back, the time begins anew
+    // after the clock was set back, the time of the shortfall is counted from now
     shortfall.sinceMs = Math.min(shortfall.sinceMs, nowMs)
     const forMs = nowMs - shortfall.sinceMs
     if (forMs >= shortfall.rereadAfterMs) {
-      // a wrong answer may have hidden the payments of a transaction that was read: all are read again
+      // a wrong answer may have hidden the payments of a transaction that was read, so all transactions are read again
       tracker.forgetRead()
       shortfall.rereadAfterMs *= 2
     }
@@ -342,7 +343,7 @@ interface Shortfall {
   sinceMs: number
   /** Time after which all transactions are read again, ms. Then it is doubled. */
   rereadAfterMs: number
-  /** Number of slots before the cursor that the next search covers. Each search doubles it. */
+  /** Number of slots before the cursor that the next search covers. Each search doubles the number. */
   lateSlots: number
 }
 
@@ -363,7 +364,9 @@ async function load(options: PaymentWatcherOptions, stages: LoopStageTimer) {
     listedTo: cursor.signature && bs58.encode(cursor.signature),
     /** Time when the program's transactions were last listed, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
-    /** The stored unconfirmed payments: their number, and their ids and transactions. Null before the first write. */
+    /**
+     * Number of the stored unconfirmed payments, and their ids and transactions as text, null before the first write.
+     */
     tail: { payments: 0, ids: null as string | null },
   }
 }

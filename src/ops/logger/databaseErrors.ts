@@ -60,7 +60,7 @@ const SHOWN_OF_DRIVER = [
   'sslnegotiation=direct',
   'unexpected condition',
 ]
-/** Messages that may be logged: without double quotes, which enclose data. Single ones enclose names of statements. */
+/** Messages that may be logged: they have no double quotes, which enclose data. Single quotes enclose only names. */
 const PLAIN_TEXT = /^[\w ,.:=(){}'-]{1,160}$/
 
 /** Our own error classes, identified by their names, because the pool replaces their stacks. */

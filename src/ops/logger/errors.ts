@@ -14,14 +14,14 @@ const PLACE = /^ {4}at (?:[^()]* \()?([^()]+:\d+:\d+)\)?$/
 /** Error classes of JavaScript. Their name says little, so the source position is logged too. */
 const BUILT_IN = /^(?:Type|Range|Reference|Syntax)?Error$/
 const WORD = /^[\w.-]{1,60}$/
-/** Limits the chain of causes, which may form a circle. */
-const MAX_CAUSES = 8
+/** Maximum number of an error's causes that are read: a chain of causes may be a circle. */
+export const MAX_CAUSES = 8
 
-/** Fields of an error that hold no row and no URL. All but `code` are PostgreSQL's. */
+/** Fields of an error that are logged, because they hold no row and no URL. All but `code` are PostgreSQL's. */
 const WORDS = ['code', 'severity', 'table', 'constraint', 'routine'] as const
 
-/** An error as it is logged. No part of it was written by a library, a server or a caller. */
-export interface LoggedError extends Partial<Record<(typeof WORDS)[number], string | number>> {
+/** An error as it is logged, without text that was written by a library, a server or a caller. */
+interface LoggedError extends Partial<Record<(typeof WORDS)[number], string | number>> {
   type: string
   /** HTTP status of the response that the error is about. */
   status?: number
@@ -70,8 +70,8 @@ const inLibrary = (place = ''): string =>
 const OWN_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
 
 /**
- * True if an error is a mistake of our own code, not one that a node, a database or a caller can cause. `fetch` rejects
- * with a TypeError for a failed connection, which has a `cause`.
+ * True if an error is a mistake of our own code, not one that a node, a database or a caller can cause. `fetch` throws
+ * a TypeError for a failed connection too, but that error has a `cause`.
  */
 export const isInternalError = (error: unknown): boolean =>
   OWN_CLASSES.some((ownClass) => error instanceof ownClass) && (error as Error).cause === undefined

@@ -1,11 +1,11 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
 import { toLoggedError } from './errors.js'
-import { LogOutput } from './output.js'
+import { LoggerOutput } from './output.js'
 
 export type { Logger } from 'pino'
 
-/** Fields whose values are redacted in every log line. `token` is not: it has a token's address. */
+/** Fields whose values are redacted in every log line. The field `token` is not redacted: it has a coin's address. */
 const SECRETS = ['authorization', 'signature', 'share', 'privateKey', 'secretKey', 'databaseUrl']
 const SECRET_PATHS = SECRETS.flatMap((key) => [
   key,
@@ -20,7 +20,7 @@ const HEADER_PATHS = ['x-auth-key', 'x-api-key'].flatMap((name) => [
 
 const STDOUT = 1
 
-export interface LogOptions {
+export interface LoggerOptions {
   level: string
   /** Default: readable lines on a terminal, otherwise JSON. */
   format?: 'json' | 'pretty' | undefined
@@ -29,10 +29,10 @@ export interface LogOptions {
 }
 
 /**
- * Creates the log: JSON lines, or readable lines on a terminal. Calls pass fields first and the message second. The
- * fields have fixed names (network, chain, block, entries, ms, err).
+ * Creates the logger, which writes JSON lines, or readable lines on a terminal. Calls pass fields first and the message
+ * second. The fields have fixed names (network, chain, block, entries, ms, err).
  */
-export function createLog(options: LogOptions): Logger {
+export function createLogger(options: LoggerOptions): Logger {
   const redact = { paths: [...SECRET_PATHS, ...HEADER_PATHS], censor: '[secret]' }
   const base = { level: options.level, redact, base: null, serializers: { err: toLoggedError } }
   if (options.to) return pino(base, options.to)
@@ -46,7 +46,7 @@ export function createLog(options: LogOptions): Logger {
           translateTime: 'SYS:HH:MM:ss.l',
         }),
       )
-    : pino(base, new LogOutput(STDOUT))
+    : pino(base, new LoggerOutput(STDOUT))
 }
 
 /** Ends the process on uncaught errors: Node itself prints an uncaught error with all of its fields. */

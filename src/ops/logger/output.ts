@@ -7,12 +7,12 @@ const LAST_TRIES = 50
 const LAST_PAUSE_MS = 10
 
 /**
- * Destination of the log: a file descriptor that is written to without waiting. It never ends or blocks the process,
- * while pino's own destination throws on a full disk and retries for ever at exit. Lines that find no room in a pipe or
- * on a disk are written with a later line. Lines above `MAX_WAITING_BYTES` are dropped. A pipe without a reader gets
- * nothing.
+ * Destination of the logger: a file descriptor that is written to without waiting. A write never ends or blocks the
+ * process, while pino's own destination throws on a full disk and retries for ever at exit. Lines that find no room in
+ * a pipe or on a disk are written with a later line. Lines above `MAX_WAITING_BYTES` are dropped. A pipe without a
+ * reader gets nothing.
  */
-export class LogOutput {
+export class LoggerOutput {
   readonly #fd: number
   #waiting: Buffer[] = []
   #waitingBytes = 0
@@ -77,7 +77,7 @@ export class LogOutput {
     return next
   }
 
-  /** Puts the unwritten part of a write back, before lines that were added meanwhile. */
+  /** Queues the unwritten part of a write again, before lines that were added meanwhile. */
   #keep(bytes: Buffer, written: number): void {
     if (written === bytes.length) return
     const left = bytes.subarray(written)
@@ -86,7 +86,7 @@ export class LogOutput {
   }
 }
 
-/** Blocks the process, which is about to end. */
+/** Blocks the process, which is about to end, for some ms. */
 function halt(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

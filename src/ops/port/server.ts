@@ -6,12 +6,12 @@ import { errorSentence } from '../logger/errors.js'
 import type { Metrics } from '../metrics.js'
 import { type Html, html, htmlPage, OPS_CONTENT_SECURITY_POLICY } from './html.js'
 
-/** An answer of the operator's port. `isGood` decides the HTTP status and is not part of the body. */
+/** An answer of the operator's port. `isGood` decides the HTTP status. All other fields are the body. */
 interface OpsAnswer {
   isGood: boolean
 }
 
-export interface OpsServerOptions {
+interface OpsServerOptions {
   port: number
   host: string
   metrics: Metrics
@@ -134,8 +134,8 @@ const SECRET_WANTED = html`<p>The password is <code>OPS_TOKEN</code>.</p>`
 const CLOSED = html`<p>This page is reached from other machines: set <code>OPS_TOKEN</code> to open it. <a href="/status">Status</a> and <a href="/metrics">metrics</a> are shown without.</p>`
 
 /**
- * True if a Host header is allowed. On loopback only addresses and `localhost` are: a page of a foreign name that
- * resolves to this machine (DNS rebinding) must not read anything. On other addresses every name is allowed.
+ * True if a Host header is allowed. On loopback only IP addresses and `localhost` are allowed: a web page of a foreign
+ * name that resolves to this machine (DNS rebinding) must not read anything. On other addresses every name is allowed.
  */
 function isOwnHost(header: string | undefined, host: string): boolean {
   if (header === undefined || !isLoopback(host)) return true
@@ -161,7 +161,7 @@ const BACKLOG = 4_096
 /**
  * Listens on a port, 0 for any.
  * @returns the port
- * @throws Error with one sentence and without `code`: an error of an unknown host that has a `code` looks like a
+ * @throws Error with one sentence and without `code`: commands take an error with the code of an unknown host for a
  * failure of the database
  */
 export function listenOnPort(server: Server, port: number, host: string): Promise<number> {

@@ -2,14 +2,14 @@ import type { LeasedWebhook, WebhookChange } from '../../db/webhooks/webhooks.js
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { postWebhookMessage } from './post.js'
-import { signedHeaders } from './signature.js'
+import { webhookSignatureHeaders } from './signature.js'
 import { TargetRefusedError } from './target.js'
 
 /** Maximum number of events per message. */
 const EVENTS_AT_ONCE = 100
 /** Time of continuous failure after which a webhook is parked, ms. */
 const PARK_AFTER_MS = 5 * 86_400_000
-/** Failure by which a receiver asks for no more messages: status 410, Gone (RFC 9110, 15.5.11). */
+/** Failure of a receiver that wants no more messages: status 410, Gone (RFC 9110, 15.5.11). */
 const GONE = 'HTTP 410'
 
 /** Types of messages to webhooks. docs/use/webhooks.md shows a message of each type. */
@@ -53,15 +53,19 @@ export interface WebhookDeliveryDependencies {
   signal: AbortSignal
 }
 
-/** Outcome of a delivery: the webhook's new state, and a reason if it failed; null where the signal ended it. */
+/**
+ * Outcome of a delivery: the webhook's new state, and the failure if the delivery failed; null where the signal ended
+ * the delivery.
+ */
 export type DeliveryOutcome = {
   after: WebhookChange
   failure?: { message: string; reason: string }
 } | null
 
 /**
- * Delivers the next message of a webhook, at least once and in order: the next message is sent only after this one
- * was accepted. A restart of the feed is reported by a separate message. After it, the feed is sent from its beginning.
+ * Delivers the next message of a webhook, at least once and in order: a message is sent only after the receiver has
+ * accepted the one before. A restart of the feed is a separate message, after which the feed is sent from its
+ * beginning.
  * @throws errors of `readFeed` where the database is unavailable; the webhook's lease then expires
  */
 export async function deliverNextMessage(
@@ -108,7 +112,7 @@ async function send(
   after: WebhookChange,
   { allowsPrivate, nowMs, signal }: WebhookDeliveryDependencies,
 ): Promise<DeliveryOutcome> {
-  const headers = signedHeaders(hook.key, message, nowMs(), body)
+  const headers = webhookSignatureHeaders(hook.key, message, nowMs(), body)
   let reason: string
   try {
     const status = await postWebhookMessage({ url: hook.url, headers, body, allowsPrivate, signal })

@@ -48,7 +48,8 @@ export function postWebhookMessage({
     request.on('error', (error) =>
       reject(late.aborted ? new Error(`no answer within ${POST_TIMEOUT_MS / 1_000} s`) : error),
     )
-    // a response that changes the protocol (101) closes the connection without an error; later closes have no effect
+    // a response that changes the protocol (101) closes the connection without an error. After a response, `reject` has
+    // no effect
     request.on('close', () => reject(new Error('the connection was closed without an answer')))
     request.on('response', (response) => {
       response.on('error', () => {})

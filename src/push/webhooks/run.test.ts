@@ -45,7 +45,11 @@ const PAGE: FeedPage = { generation: 1, items: ['{}'], last: 1, hasMore: false, 
 const readFeed = async () => PAGE
 
 /** Runs the webhooks of a process until a condition holds. */
-async function run(until: () => boolean | Promise<boolean>, timeout: number): Promise<void> {
+async function run(
+  until: () => boolean | Promise<boolean>,
+  timeout: number,
+  page = PAGE,
+): Promise<void> {
   const stop = new AbortController()
   const { done } = runWebhooks({
     pool,
@@ -53,7 +57,7 @@ async function run(until: () => boolean | Promise<boolean>, timeout: number): Pr
     signal: stop.signal,
     loops: new WorkerLoops(),
     log: pino({ level: 'silent' }),
-    readFeed,
+    readFeed: async () => page,
   })
   try {
     await expect.poll(until, { timeout, interval: 50 }).toBe(true)
@@ -187,6 +191,20 @@ it('the newest hundred failed deliveries are kept', async () => {
   expect((await pool.query('SELECT FROM webhook_failures')).rowCount).toBe(100)
 })
 
+/** Replaces all webhooks by new ones of one receiver. */
+async function replaceWebhooks(count: number, url: string): Promise<void> {
+  await pool.query('DELETE FROM webhooks')
+  for (let n = 0; n < count; n++)
+    await addWebhook(pool, {
+      network: 'mainnet',
+      url,
+      key: Buffer.alloc(32, 1),
+      from: null,
+      cursor: null,
+      createdMs: 0,
+    })
+}
+
 it('eight of many webhooks are delivered at a time, and none waits for all others', async () => {
   let open = 0
   let most = 0
@@ -200,17 +218,15 @@ it('eight of many webhooks are delivered at a time, and none waits for all other
   })
   await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/`
-  await pool.query('DELETE FROM webhooks')
-  for (let n = 0; n < 20; n++)
-    await addWebhook(pool, {
-      network: 'mainnet',
-      url,
-      key: Buffer.alloc(32, 1),
-      from: null,
-      cursor: null,
-      createdMs: 0,
-    })
+  await replaceWebhooks(20, url)
   await run(async () => (await listWebhooks(pool)).every(({ delivered }) => delivered > 0), 10_000)
   slow.close()
   expect(most).toBe(8)
+})
+
+it('a webhook waits for no others that have more events than their receivers take', async () => {
+  await replaceWebhooks(9, `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`)
+  status = 200
+  const isDelivered = async () => (await listWebhooks(pool)).every(({ delivered }) => delivered > 0)
+  await run(isDelivered, 10_000, { ...PAGE, hasMore: true })
 })

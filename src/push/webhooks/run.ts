@@ -15,9 +15,9 @@ import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
 import { deliverNextMessage, type ReadFeedPage } from './deliver.js'
 import { POST_TIMEOUT_MS } from './post.js'
 
-/** Maximum number of messages that are delivered at once, each of another webhook. */
+/** Maximum number of messages that are delivered at once. Each message goes to another webhook. */
 const AT_ONCE = 8
-/** Lease of a webhook, ms: longer than a delivery with its reads. A process that holds it for longer has died. */
+/** Lease of a webhook, ms. It is longer than a delivery with its reads, so a process whose lease expires has died. */
 const LEASE_MS = 3 * POST_TIMEOUT_MS
 
 export interface RunWebhooksOptions {
@@ -68,7 +68,8 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
         else if (after.failures === 1)
           log.warn({ ...fields, reason }, 'a webhook fails; it will be tried again')
       }
-      // saved also after an interrupted delivery, so that another process need not wait for the lease to expire
+      // the webhook is also saved after an interrupted delivery, so that another process need not wait for the lease to
+      // expire
       await saveWebhook(pool, hook, delivered?.after ?? hook)
     } catch (err) {
       if (isInternalError(err))

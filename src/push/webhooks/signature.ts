@@ -11,7 +11,7 @@ export const webhookKeyText = (key: Buffer): string => KEY_PREFIX + key.toString
  * change these values, and a receiver can refuse old messages (Standard Webhooks 1.0.0, "Signature scheme").
  * @param id of the message: the same for each attempt with the same body
  */
-export function signedHeaders(
+export function webhookSignatureHeaders(
   key: Buffer,
   id: string,
   nowMs: number,

@@ -30,8 +30,8 @@ const PRIVATE = {
     '203.0.113.0': 24,
     '224.0.0.0': 3,
   }),
-  // all but public addresses, which begin with 2 or 3 (RFC 4291); also ranges that embed an IPv4 address, which may be
-  // private
+  // everything except public addresses, which begin with 2 or 3 (RFC 4291), and ranges that embed an IPv4 address,
+  // which may be private
   ipv6: listOf('ipv6', {
     '::': 3,
     '4000::': 2,
@@ -45,7 +45,7 @@ const PRIVATE = {
 
 export const isPrivateAddress = (address: string): boolean => {
   const family = isIP(address)
-  // IPv4 is checked by its own list, since an IPv6 list also matches IPv4 addresses that are mapped into its ranges
+  // IPv4 addresses have a separate list, since an IPv6 list also matches IPv4 addresses that are mapped into its ranges
   return (
     family === 0 ||
     (family === 4 ? PRIVATE.ipv4.check(address) : PRIVATE.ipv6.check(address, 'ipv6'))

@@ -1,8 +1,8 @@
 import { toHex } from '../primitives/bytes.js'
 
 /**
- * Permission to pay an airdrop's allocation to an address. An EVM account signs it itself. For an account of another
- * chain the operator signs.
+ * Permission to pay an airdrop's allocation to an address. An EVM account signs its own permission. For an
+ * account of another chain the operator signs.
  */
 export interface ClaimPermission {
   /** EIP-155 id of the distributor's chain. */
@@ -12,13 +12,13 @@ export interface ClaimPermission {
   /** Account of the allocation, as bytes32. */
   account: Buffer
   to: `0x${string}`
-  /** Last valid time, Unix seconds. */
+  /** Time until which the permission is valid, Unix seconds. */
   deadlineS: bigint
 }
 
 /**
- * Typed data (EIP-712, viem's form) to sign for `claimFor` of the distributor. The amount is not part of it: it is in
- * the tree, and each index is paid once.
+ * Typed data (EIP-712, viem's form) to sign for `claimFor` of the distributor. The typed data has no amount: the
+ * tree has the amount, and each index is paid once.
  */
 export const claimPermissionTypedData = (permission: ClaimPermission) =>
   ({

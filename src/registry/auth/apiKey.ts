@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { decodeBase58 } from '../primitives/base58.js'
+import { sha256 } from '../primitives/sha256.js'
 
 /** API keys raise the rate limit and grant no access. Only the hash of a key is stored. */
 
@@ -14,7 +14,7 @@ export const apiKeyText = (bytes: Uint8Array): string => PREFIX + bs58.encode(by
 export function apiKeyHash(text: string): Buffer | null {
   if (!text.startsWith(PREFIX) || !decodeBase58(text.slice(PREFIX.length), API_KEY_BYTES))
     return null
-  return createHash('sha256').update(text).digest()
+  return sha256(Buffer.from(text))
 }
 
 const ID_BYTES = 8

@@ -55,7 +55,7 @@ const tagged = (tag: string, ...parts: Uint8Array[]): Buffer =>
 /** Zero as a number of 4 and of 8 bytes: for versions, sequences, lock times and amounts. */
 const ZERO4 = Buffer.alloc(4)
 const ZERO8 = Buffer.alloc(8)
-/** The only output of `to_sign`: no coins, to OP_RETURN. */
+/** The only output of the transaction `to_sign` (BIP-322): no coins, to OP_RETURN. */
 const OUTPUT = join(ZERO8, [1, 0x6a])
 const ALL = 1
 const DEFAULT = 0
@@ -193,13 +193,13 @@ const SIMPLE = 'smp'
 export const bitcoinWalletKind: WalletKind = {
   account: 'Bitcoin',
   proves: (type) => type in SCRIPT || type === 'bitcoin-p2tr',
-  // segwit, or base58 of 25 bytes, whose text begins with 1 or 3, on testnets with m, n or 2
+  // SegWit addresses, and base58 texts of 25 bytes that begin with 1 or 3, or on testnets with m, n or 2
   stored: `${storedAddressPatternOfPrefixes('bc1', 'tb1')}|^03(31|33|6d|6e|32)(..){24,34}$`,
   coin: { type: 0n, stored: storedAddressPatternOfPrefixes('bc1', '1', '3'), bytes: scriptOf },
   form: 'a witness (BIP-322 simple, with or without smp before it) or the 65 bytes of BIP-137',
   refused:
     'Full signatures (ful) and proofs of funds (pof) of BIP-322, and addresses of scripts or of several keys (multisig), are not verified here.',
-  // the upper bits of a header, which are ignored, are those of a compressed key
+  // sets the upper bits of a header, which checks ignore, to those of a compressed key
   canonical(given) {
     const [header, ...rest] = given
     const bits = recoveredCheck(given)

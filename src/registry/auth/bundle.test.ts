@@ -7,7 +7,7 @@ import { type Account, SIGNERS } from '../../../test/support/signers.js'
 import { parseWalletOrNull } from '../primitives/address.js'
 import { beginningLeaf } from '../transparencyLog/beginning.js'
 import { LoggedBundle, type LoggedBundleOptions } from './bundle.js'
-import { canonicalSignature, evidenceEntry, keptSignature } from './evidence.js'
+import { canonicalSignature, evidenceEntry, evidenceSignatureText } from './evidence.js'
 import { type Membership, verificationMessage, walletBoundMessage } from './message.js'
 
 /** Forged bundles, and true ones. */
@@ -235,8 +235,8 @@ describe('evidence of a membership', () => {
     const long = { account: evm, message, signature: `0x${'1'.repeat(2_000)}` }
     expect(() => entryOf(long, START)).toThrow('longer than an entry')
     const of = { wallet: walletOf(evm), clusterId: CLUSTER, message, block: null }
-    const kept = keptSignature({ ...of, signature: long.signature })
-    expect(keptSignature({ ...of, signature: '0x11' })).toBe('0x11')
+    const kept = evidenceSignatureText({ ...of, signature: long.signature })
+    expect(evidenceSignatureText({ ...of, signature: '0x11' })).toBe('0x11')
     const entry = entryOf({ ...long, signature: kept }, START)
     expect(Buffer.byteLength(entry)).toBeLessThanOrEqual(1_024)
     const hash = createHash('sha256').update(long.signature).digest('hex')

@@ -12,43 +12,47 @@ import {
 } from './evidence.js'
 import { SIGNING_DATE_MAX_AHEAD_MS } from './message.js'
 
-/** Which bundle is read, of whom. */
+/** The bundle to read, and the service that logs it. */
 export interface LoggedBundleOptions {
   name: string
-  /** Public id of the cluster that holds the name, which `holder` has to confirm. */
+  /** Public id of the cluster whose wallets are read. The caller compares it with `holder`. */
   clusterId: string
   network: Network
-  /** Domains of the service, of which texts of wallets name one. */
+  /** Domains of the service. The message that a wallet signs names one of them. */
   domains: readonly string[]
-  /** Asks a smart wallet whether a signature is its own (ERC-1271). Default: no such signature counts. */
+  /**
+   * Asks a smart wallet whether a signature is its own (ERC-1271). Default: signatures of smart wallets do not count.
+   */
   isSignedByContract?: ContractCheck | undefined
 }
 
 interface Member {
   name: string
   isVerified: boolean
-  /** Name that it registered since it was added. */
+  /** Name that the wallet registered since it was added to the cluster. */
   registeredName: string | null
-  /** Time of its verification, where the log has one. */
+  /** Time of the wallet's verification, ms. Null for a wallet that was verified when it was added. */
   verifiedMs: number | null
-  /** Time at which it last left the cluster. */
+  /** Time at which the wallet last left the cluster, ms. Null if it never left. */
   leftMs: number | null
 }
 
-/** A cluster as the feed's log and the evidence log show it. Nothing else that the service returns is used. */
+/**
+ * A cluster derived from the entries of the feed's log and of the evidence log, and from no other data of the service.
+ */
 export class LoggedBundle {
   readonly #options: LoggedBundleOptions
   readonly #members = new Map<string, Member>()
   readonly #leftMs = new Map<string, number>()
   readonly #evidence: PublishedEvidence[] = []
-  /** Public id of the cluster that holds the name, as the feed's log says. Null where it has no holder. */
+  /** Public id of the cluster that holds the name according to the feed's log. Null where nobody holds the name. */
   holder: string | null = null
 
   constructor(options: LoggedBundleOptions) {
     this.#options = options
   }
 
-  /** Takes an entry of the feed's log. Each has to be given, in order. @throws RangeError */
+  /** Takes the next entry of the feed's log. The caller passes all entries, in order. @throws RangeError */
   takeEvent(text: string, index: number): void {
     if (index === 0) return
     const { event, actor, atMs } = parseEventLeaf(text, index)
@@ -80,7 +84,10 @@ export class LoggedBundle {
     if (evidence.clusterId === this.#options.clusterId) this.#evidence.push(evidence)
   }
 
-  /** The public wallets, oldest first. Of each wallet the newest evidence is asked first. @throws errors of `isSignedByContract` */
+  /**
+   * Returns the public wallets, oldest first. Checks the newest evidence of each wallet first.
+   * @throws errors of `isSignedByContract`
+   */
   async wallets(): Promise<BundleWallet[]> {
     const signedMs = new Map<string, number>()
     for (const evidence of [...this.#evidence].reverse()) {
@@ -104,8 +111,9 @@ export class LoggedBundle {
   }
 
   /**
-   * Signing date of evidence that counts for a member, if its signature is right: it names this service, network and
-   * cluster, was new when it was taken and when the wallet was verified, and is later than the wallet's last departure.
+   * Signing date of evidence that counts for a member if its signature is valid; null for other evidence. The message
+   * has to name this service, network and cluster. The signature has to be new when the service took the evidence and
+   * when the wallet was verified, and later than the wallet's last departure.
    */
   #countedMs(evidence: PublishedEvidence, member: Member | undefined): number | null {
     const { message, wallet, atMs } = evidence

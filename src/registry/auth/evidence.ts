@@ -17,35 +17,39 @@ import {
 } from './message.js'
 
 /**
- * Evidence that a wallet belongs to a cluster: the wallet's signature over a text that says so, and that says that it
- * will be public. Each is one entry of the evidence log.
+ * Evidence that a wallet belongs to a cluster: the wallet's signature over a message that states the membership, and
+ * that the signature will be public. Each piece of evidence is one entry of the evidence log.
  */
 export interface Evidence {
-  /** Time at which the service took it. */
+  /** Time at which the service took the evidence, ms. */
   atMs: number
   wallet: Wallet
   clusterId: string
   message: string
-  /** The one form of the signature (`canonicalSignature`), or a smart wallet's as `keptSignature` gives it. */
+  /**
+   * Canonical form of the signature (`canonicalSignature`); of a smart wallet's signature the `evidenceSignatureText`.
+   */
   signature: string
-  /** Newest block of the hub when the wallet's contract was asked. Null without a contract. */
+  /** Newest block of the hub when a wallet's contract checked the signature. Null for a wallet without a contract. */
   block: number | null
 }
 
-/** Evidence as its entry has it. Of a signature that is too long for the entry there is only the hash. */
+/**
+ * Evidence as its log entry shows it. Instead of a signature that is too long for the entry, the entry has its hash.
+ */
 export type PublishedEvidence = Omit<Evidence, 'signature'> & {
   signature: string | null
   /** SHA-256 of the signature's text, hex, in place of the signature. */
   signatureHash: string | null
 }
 
-/** Maximum length of an entry, bytes. */
+/** Maximum length of an entry of the evidence log, bytes. */
 const MOST_ENTRY_BYTES = 1_024
 /** Maximum age of a signature when it becomes evidence. */
 export const EVIDENCE_MAX_AGE_MS = SIGNING_DATE_MAX_AGE_MS + 60_000
 /**
- * Age at which evidence is published. Its signature opens no session by then, also where a process's clock is a minute
- * late.
+ * Age at which evidence is published. Its signature opens no session by then: `EVIDENCE_MAX_AGE_MS` bounds its age by the
+ * database's clock, too.
  */
 export const EVIDENCE_PUBLISHED_AFTER_MS =
   SIGNING_DATE_MAX_AGE_MS + SIGNING_DATE_MAX_AHEAD_MS + 60_000
@@ -59,7 +63,7 @@ const CHAIN = /^Chain ID: (\d{1,15})$/m
 const NONCE = /^Nonce: ([\da-f]{32})$/m
 
 /**
- * Signing date (ms) of a message in which a wallet says to this service that it belongs to a cluster; null for any other
+ * Signing date (ms) of a message to this service that states a wallet's membership of a cluster; null for any other
  * text.
  */
 export function membershipSigningMs(
@@ -80,7 +84,7 @@ export function membershipSigningMs(
 const BASE58_SIGNATURE_BYTES = 64
 
 /**
- * The one text form of a wallet's signature, so that nobody can make a second one of it.
+ * The canonical text of a wallet's signature: other texts of the same signature would make further pieces of evidence.
  * @param text in any form that a sign-in accepts
  * @returns null where the wallet's key did not sign the message
  */
@@ -111,8 +115,8 @@ const entryOf = (
 
 const HASHED = 'sha256:'
 
-/** A smart wallet's signature as evidence keeps it: its hash if it is too long for an entry. */
-export function keptSignature(evidence: Omit<Evidence, 'atMs'>): string {
+/** Text of a smart wallet's signature for evidence: the signature, or its hash if it is too long for a log entry. */
+export function evidenceSignatureText(evidence: Omit<Evidence, 'atMs'>): string {
   const { signature } = evidence
   const length = Buffer.byteLength(entryOf({ ...evidence, atMs: Date.now() }, { signature }))
   return length <= MOST_ENTRY_BYTES ? signature : HASHED + toHex(sha256(Buffer.from(signature)))
@@ -120,7 +124,7 @@ export function keptSignature(evidence: Omit<Evidence, 'atMs'>): string {
 
 /**
  * Entry of the evidence log: one line of JSON of at most 1 KiB, whose fields and their order depend on the version.
- * @throws RangeError for a longer one
+ * @throws RangeError for evidence that makes a longer entry
  */
 export function evidenceEntry(evidence: Evidence): string {
   const { signature } = evidence

@@ -20,8 +20,8 @@ export function personalSignHash(message: string): Buffer {
 }
 
 /**
- * The 65 bytes r ‖ s ‖ v. A compact signature (EIP-2098: the parity is the first bit of s) is expanded. Null for
- * another length.
+ * Converts a signature to the 65 bytes r ‖ s ‖ v. A compact signature (EIP-2098: the parity is the first bit of s) is
+ * expanded. Null for another length.
  */
 export function parseEvmSignature(given: Uint8Array): Buffer | null {
   if (given.length === SIGNATURE_BYTES) return Buffer.from(given)
@@ -54,14 +54,17 @@ export function recoverSigner(message: string, signature: Uint8Array): string | 
   }
 }
 
-/** Maximum length of a smart wallet's signature: many times what known wallets need. */
+/** Maximum length of a smart wallet's signature: many times the length that known wallets need. */
 const LIMIT_BYTES = 8_192
 
-/** Suffix of the signatures of wallets that may not be deployed yet (ERC-6492), in hex, and what precedes it. */
+/**
+ * Suffix of a signature of a wallet that may not be deployed yet (ERC-6492), in hex, and the types of the values
+ * before.
+ */
 const WRAPPED_SUFFIX = '6492'.repeat(16)
 const WRAPPED_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }] as const
 
-/** Signature of a smart wallet (ERC-1271). Only its chain can check it. */
+/** Signature of a smart wallet (ERC-1271). Only the wallet's chain can check the signature. */
 export interface ContractSignature {
   signature: Hex
   /** ERC-6492: the factory, in lower case, and the call that deploys the wallet. Null for a plain signature. */
@@ -69,8 +72,9 @@ export interface ContractSignature {
 }
 
 /**
- * Hex of a smart wallet's signature, with what wraps it. `0x` is one too: a multisig may have approved the hash on its
- * chain. @returns null for any other text
+ * Hex of a smart wallet's signature, with its ERC-6492 wrapper if it has one. `0x` is a signature too: a multisig may
+ * have approved the hash on its chain.
+ * @returns null for any other text
  */
 export function contractSignatureHex(text: string): Hex | null {
   const { encoded } = openSignatureEnvelope(text)
@@ -101,7 +105,7 @@ export const evmWalletKind: WalletKind = {
   shown: (text) => getAddress(text),
   hasChainId: true,
   proves: (type) => type === 'evm',
-  // one coin type stands for all EVM chains (ENSIP-11)
+  // the coin type of Ethereum stands for all EVM chains (ENSIP-11)
   coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
   form: `the 65 bytes of personal_sign, or 1 to ${LIMIT_BYTES} of a contract in hex`,
   // r ‖ s ‖ v with v 27 or 28

@@ -1,5 +1,6 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { Wallet as ListedWallet } from '../primitives/address.js'
+import { sha256 } from '../primitives/sha256.js'
 
 /** Authentication keys and nonces, derived from the server's token key. Only the hash of a key is stored. */
 
@@ -7,14 +8,14 @@ type Wallet = Pick<ListedWallet, 'type' | 'text'>
 
 const hmac = (tokenKey: Uint8Array, input: string): Buffer =>
   createHmac('sha256', tokenKey).update(input).digest()
-/** Its last part is absent where it is undefined or empty. */
+/** Input of an HMAC. The last part is absent where `more` is undefined or empty. */
 const inputOf = ({ type, text }: Wallet, signingDate: string, more?: string): string =>
   `${type}|${text}|${signingDate}${more ? `|${more}` : ''}`
 
 /**
  * Authentication key of a wallet and signing date. It does not depend on the signature, so every valid signature of
  * that date gives the same key.
- * @param nonce the signed message's, where the client had a share in it
+ * @param nonce of the signed message, if the message was made for a `clientNonce`
  * @returns 43 characters of base64url
  */
 export const authKey = (
@@ -28,17 +29,17 @@ const KEY = /^[A-Za-z0-9_-]{43}$/
 
 /** Look-up hash of an authentication key; null for malformed text. @returns 32 bytes */
 export const authKeyHash = (key: string): Buffer | null =>
-  KEY.test(key) ? createHash('sha256').update(key).digest() : null
+  KEY.test(key) ? sha256(Buffer.from(key)) : null
 
 const NONCE_BYTES = 16
 
-/** Form of a client's nonce. */
-export const CLIENT_NONCE = /^[A-Za-z0-9_-]{16,64}$/
+/** Form of the nonce that a client may send when it requests a message. */
+export const CLIENT_NONCE_PATTERN = /^[A-Za-z0-9_-]{16,64}$/
 
 /**
  * Nonce of a message that is bound to an address. Only this server can compute it.
  * @param recovered the wallet whose private key the message requests
- * @param clientNonce the client's secret share: who does not know it gets another message of the same date
+ * @param clientNonce secret of the client. A caller that does not know it gets another message for the same date.
  * @returns 32 hex digits
  */
 export const walletBoundMessageNonce = (

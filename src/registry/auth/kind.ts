@@ -7,7 +7,7 @@ export type SignatureCheck = (message: string, wallet: Wallet) => boolean
 
 /** A kind of wallets, defined by how they sign text messages: a row of the table in `kinds.ts`. */
 export interface WalletKind {
-  /** Noun for its accounts in messages, such as "Ethereum account". */
+  /** Name of the kind's accounts in messages: "Ethereum" in "your Ethereum account". */
   account: string
   /** The address as messages of this kind show it. Absent where messages show the canonical form. */
   shown?(text: string): string
@@ -15,17 +15,17 @@ export interface WalletKind {
   hasChainId?: true
   /** Whether an address of a type can belong to a wallet of this kind. */
   proves(type: Wallet['type']): boolean
-  /** Pattern of the hex of its stored addresses, where it differs from the pattern of `coin`. */
+  /** Pattern of the hex of the kind's stored addresses, where it differs from the pattern of `coin`. */
   stored?: string
-  /** The coin of its addresses (SLIP-44) with their form in ENS (ENSIP-9). */
+  /** Coin of the kind's addresses (SLIP-44), with their form in ENS (ENSIP-9). */
   coin: EnsCoinType
-  /** Description of its signatures, without their envelope (`envelope.ts`). */
+  /** Description of the kind's signatures, without their envelope (`envelope.ts`). */
   form: string
-  /** Sentence that names the signatures and accounts of its chain that are not supported. */
+  /** Sentence that names the chain's signatures and accounts that are not supported. */
   refused?: string
   /**
-   * The one text of a signature's bytes that evidence may have, null for bytes without one. Default: hex.
-   * @param fields of the JSON around them
+   * Canonical text of a signature's bytes, the only one that evidence may have. Null for other bytes. Default: hex.
+   * @param fields of the JSON around the signature
    */
   canonical?(bytes: Buffer, fields: SignatureEnvelope['fields']): string | null
   /** Reads a signature. @returns null for any other text */
@@ -43,7 +43,9 @@ export interface EnsCoinType {
 export const storedAddressPatternOfPrefixes = (...texts: readonly string[]): string =>
   `^03(${texts.map((text) => Buffer.from(text).toString('hex')).join('|')})`
 
-/** Combines checks to one that succeeds if any of them succeeds. Null checks are ignored; null if all are null. */
+/**
+ * Combines checks to one that succeeds if any of them succeeds. Null checks are ignored. Null if all checks are null.
+ */
 export function combineSignatureChecks(
   checks: readonly (SignatureCheck | null)[],
 ): SignatureCheck | null {

@@ -31,7 +31,7 @@ export const isSigningDateFresh = (
   maxAgeMs = SIGNING_DATE_MAX_AGE_MS,
 ): boolean => signingMs >= nowMs - maxAgeMs && signingMs <= nowMs + SIGNING_DATE_MAX_AHEAD_MS
 
-/** The cluster to which a signature says that its wallet belongs. Anybody may read such a signature. */
+/** Cluster to which a wallet belongs according to the message that it signs. Such a signature becomes public. */
 export interface Membership {
   network: Network
   /** Public id of the cluster, hex. */
@@ -72,7 +72,7 @@ export interface WalletBoundMessage {
   signingDate: string
   /** Wallet whose private key the message requests; absent from a message that signs in. */
   recovered?: Pick<Wallet, 'text'> | undefined
-  /** Cluster to which the wallet says that it belongs. */
+  /** Cluster to which the wallet belongs according to the message; absent from a message without membership. */
   membership?: Membership | undefined
 }
 

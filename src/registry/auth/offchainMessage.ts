@@ -6,7 +6,7 @@
 
 /** Prefix of every envelope. No transaction begins with it. */
 const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1')
-/** Application domain of wallets that set none. */
+/** Application domain in the envelopes of wallets that set no domain. */
 const NO_APPLICATION_DOMAIN = Buffer.alloc(32)
 /** Formats that hardware wallets display and sign: ASCII, and UTF-8 of a limited length. */
 const DEVICE_FORMATS = [0, 1] as const

@@ -8,7 +8,7 @@ import { offchainEnvelopes } from './offchainMessage.js'
 
 const SIGNATURE_BYTES = 64
 
-/** Decodings of a text that have 64 bytes. A text without padding may be valid base64 and base58 at once. */
+/** Possible signatures in a text, 64 bytes each. A text without padding may be valid base64 and base58 at once. */
 export function parseSolanaSignature(text: string): Buffer[] {
   const { encoded } = openSignatureEnvelope(text)
   return [...hexAndBase64Decodings(encoded), decodeBase58(encoded, SIGNATURE_BYTES)].filter(

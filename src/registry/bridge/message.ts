@@ -30,7 +30,7 @@ export interface ReceivedMessage {
 export interface HubCreditChange {
   /** Stored address of the bidder. */
   wallet: Buffer
-  /** LayerZero's endpoint id of the chain that the money came from, 0 for the hub's own. */
+  /** LayerZero's endpoint id of the chain that the money came from, 0 for the hub. */
   eid: number
   amountWei: bigint
   txHash: Buffer

@@ -1,6 +1,6 @@
 import type { CommunityPrice, CommunityRules } from './rules.js'
 
-/** Rules of a community from a time until the next version. A history lists versions in journal order. */
+/** A version of a community's rules, in force until the next version. A history lists versions in journal order. */
 export interface RulesVersion {
   /** Time of the journal entry, ms. */
   atMs: number
@@ -17,7 +17,7 @@ export function rulesAtTime(history: readonly RulesVersion[], ms: number): Commu
   return history.findLast(({ atMs }) => atMs <= ms)?.rules ?? null
 }
 
-/** Rules in force at a block, up to the end of the second to which its time is truncated. */
+/** Rules in force at the end of the second to which a block's time is truncated. */
 export const rulesAtBlock = (
   history: readonly RulesVersion[],
   blockMs: number,

@@ -5,7 +5,7 @@ import { wordToName } from '../primitives/name.js'
 import { lowestPriceWithinGrace, type RulesVersion, rulesAtBlock } from './history.js'
 import { NATIVE_COIN } from './rules.js'
 
-/** Payment for a community name, as input of the decision whether it registers the name. */
+/** A payment for a community name: the data that decide whether the payment registers the name. */
 export interface CommunityPayment {
   /** Label of the network on which the payment was made. */
   network: string
@@ -15,7 +15,7 @@ export interface CommunityPayment {
   amount: bigint
   /** Recipient's address as responses show it. */
   recipient: string
-  /** Canonical name of the community. Null where its bytes32 is not a valid name. */
+  /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   community: string | null
   name: string | null
   /** Time of the block, ms. */
@@ -65,22 +65,22 @@ type PaymentRefusal = 'malformed_name' | keyof typeof PAYMENT_REFUSALS
 
 export type CommunityPaymentDecision =
   | { outcome: 'registered' }
-  /** The name was taken already. */
+  /** The name was taken before the payment. */
   | { outcome: 'lost' }
   | { outcome: 'refused'; reason: PaymentRefusal }
 
 export interface PaymentDecisionInputs {
   /** Rules of the community, oldest first. */
   history: readonly RulesVersion[]
-  /** The name is registered, or is a public wallet name of the community's cluster. */
+  /** True if the name is registered, or is the name of a public wallet of the community's cluster. */
   isTaken: boolean
-  /** The payer meets the requirements in force at the block (`rulesAtBlock`), read at confirmation. */
+  /** True if, when the payment was confirmed, the payer met the requirements in force at its block (`rulesAtBlock`). */
   areRequirementsMet: boolean
 }
 
 /**
- * Decides whether a confirmed payment registers its name, since rules may have changed after its quote. A payment is
- * refunded unless its outcome is `registered`. The block time must not be before the time from which the community's
+ * Decides whether a confirmed payment registers its name: the rules may have changed since its quote. The payment is
+ * refunded unless the outcome is `registered`. The block time must not be before the time from which the community's
  * names can be registered. The minimum amount is the lowest price in force from 30 min before the block.
  */
 export function decideCommunityPayment(

@@ -14,18 +14,23 @@ export const REGISTRATION_PROBLEMS = [
 ] as const
 export type RegistrationProblem = (typeof REGISTRATION_PROBLEMS)[number]
 
-/** How the caller wants to pay; null for any. */
+/** How the caller wants to pay. A null field accepts any value. */
 export interface PaymentPreference {
   /** Label of a chain. */
   network: string | null
   /** `native`, or the address or mint of a token as responses show it. */
   token: string | null
+  /** Type of the payer's address. */
   payer: Wallet['type'] | null
 }
 
 export const ANY_PAYMENT_PREFERENCE: PaymentPreference = { network: null, token: null, payer: null }
 
-/** Why no price fits the preference: its chain is not of this network, no price matches, or the payer can't pay it. */
+/**
+ * Reason why no price fits a payment preference. `no_network`: the preferred chain is not of this network. `no_price`:
+ * no price has the preferred chain and token. `other_payer`: the payer's type of address can't pay on the price's
+ * chain.
+ */
 export type PriceMismatchReason = 'no_network' | 'no_price' | 'other_payer'
 
 export interface RegistrationDecisionInputs {
@@ -35,22 +40,24 @@ export interface RegistrationDecisionInputs {
   /** True if the preference names no chain, or a chain of this network. */
   isNetworkKnown: boolean
   nowMs: number
-  /** The caller is verified in the community's cluster. */
+  /** True if the caller is verified in the community's cluster. */
   isOwner: boolean
   /**
    * Wallet that gets the name. `none`: the request names no wallet, which API v1 treats as `own`. `own`: a wallet of
    * the caller's cluster. `other`: any other wallet.
    */
   beneficiary: 'none' | 'own' | 'other'
-  /** The name is registered, or is a public wallet name of the community's cluster. */
+  /** True if the name is registered, or is the name of a public wallet of the community's cluster. */
   isTaken: boolean
-  /** The beneficiary holds the name already: the request repeats an earlier request that was granted. */
+  /** True if the beneficiary holds the name already: the request repeats an earlier request that was granted. */
   isHeld: boolean
-  /** True if the beneficiary meets the requirements; null before they are read. */
+  /** True if the beneficiary meets the requirements; null before the requirements are read. */
   areRequirementsMet: boolean | null
 }
 
-/** Outcome of a request to register a name. For `open` the requirements have to be read first. */
+/**
+ * Outcome of a request to register a name. `held`: the wallet has it. `open`: the requirements have to be read first.
+ */
 export type RegistrationDecision =
   | { outcome: 'refused'; problem: RegistrationProblem; fault?: PriceMismatchReason }
   | { outcome: 'held' }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../primitives/sha256.js'
 import { type CommunityRequirement, communityRulesJson, type TokenRequirement } from './rules.js'
 
 /**
@@ -12,18 +12,18 @@ export function requirementsHash(requirements: readonly CommunityRequirement[]):
     startsAtMs: null,
     requirements,
   })
-  return createHash('sha256').update(JSON.stringify(json)).digest()
+  return sha256(Buffer.from(JSON.stringify(json)))
 }
 
-/** State of the wallet that is to get the name, read before its requirements are checked. */
+/** State of the wallet that is to get a name, read before the requirements are checked. */
 export interface RequirementInputs {
   /** Address as responses show it. */
   address: string
   /** Balances of the required tokens, by `<network>/<token>`; 0 where the wallet can have none. */
   balances: ReadonlyMap<string, bigint>
   /**
-   * Required cluster names in which the wallet is verified in public. A private entry does not count, because meeting
-   * a requirement would reveal it.
+   * Required cluster names in which the wallet is verified in public. A private entry does not count, because a met
+   * requirement would reveal the entry.
    */
   verifiedIn: ReadonlySet<string>
 }

@@ -138,7 +138,7 @@ const token = fields({
   kind: z.literal('token'),
   network: network(),
   token: address().meta({ description: 'ERC-20, ERC-721 or SPL mint' }),
-  /** Minimum balance in base units (ERC-721: tokens). */
+  /** Minimum balance in base units of the token (ERC-721: number of tokens). */
   minimum: amount(),
 }).check((payload) =>
   onChain(payload, { token: payload.value.token }, { minimum: payload.value.minimum }),

@@ -77,7 +77,10 @@ function publish(
   return { walletName: name, isBackedUp: entry.isBackedUp }
 }
 
-/** Row of a private wallet that becomes public. `seq` replaces its sequence numbers, which reveal when it was added. */
+/**
+ * Row of a private wallet that becomes public. `seq` replaces its sequence numbers, which reveal when the wallet was
+ * added.
+ */
 export const publicWalletRow = (entry: WalletRow, name: string, seq: number): WalletRow => ({
   ...entry,
   name,

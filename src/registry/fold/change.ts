@@ -26,8 +26,8 @@ type Decision = Shown | ChangeRefusal
 type Of<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
 
 /**
- * Folds a change by a signed-in wallet. It takes effect as a whole or not at all. The API refuses an invalid change
- * before it is appended, but after a rewind an appended change may become invalid.
+ * Folds a change by a signed-in wallet. The change takes effect as a whole or not at all. The API refuses an invalid
+ * change before it is appended, but after a rewind an appended change may become invalid.
  */
 export function applyClusterChange(
   work: FoldState,
@@ -184,9 +184,9 @@ function decideAdd(
 }
 
 /**
- * Refusal of the first name that is taken. A public name must be unique among public wallets and among names below
- * the cluster's communities. A private name must be unique among all wallets of the cluster. So a private wallet
- * reserves no name.
+ * Returns the refusal for the first wallet name that is taken, or null. The name of a public wallet must be unique
+ * among public wallets and among names below the cluster's communities. The name of a private wallet must be unique
+ * among all wallets of the cluster. So a private wallet reserves no name.
  */
 function checkNames(
   work: FoldState,
@@ -310,7 +310,7 @@ function leave(
   ]
 }
 
-/** Notes a wallet's evidence. It has no event: the evidence log shows it (auth/evidence.ts). */
+/** Stores a wallet's evidence. The feed has no event for evidence: the evidence log shows it (auth/evidence.ts). */
 function signMembership(
   work: FoldState,
   seq: number,

@@ -17,7 +17,7 @@ import {
   communityNameKey,
   type JournalRow,
 } from './rows.js'
-import { type FoldState, requireLoadedCluster, setCommunityRules, setPublicEvents } from './work.js'
+import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
@@ -31,9 +31,10 @@ export function applyCommunityConfiguration(
   const cluster = work.owners.get(community)
   if (cluster === undefined) return { code: 'not_found' }
   if (actor && work.verified.get(mapKey(actor))?.cluster !== cluster) return { code: 'forbidden' }
-  const before = rulesAtTime(work.communities.get(community) ?? [], Number.POSITIVE_INFINITY)
+  const history = work.communities.get(community) ?? []
+  const before = rulesAtTime(history, Number.POSITIVE_INFINITY)
   if (before && textOf(before) === textOf(rules)) return { cluster, hasEffect: false }
-  setCommunityRules(work, community, { atMs: row.atMs, rules })
+  work.communities.set(community, [...history, { atMs: row.atMs, rules }])
   work.changes.communities.push({ name: community, seq: row.seq })
   row.actor = actor && publicActor(work, actor, cluster)
   setPublicEvents(row, cluster, [])
@@ -100,7 +101,7 @@ function checkFree(work: FoldState, request: CommunityNameRequest): ChangeRefusa
   return decision.outcome === 'free' ? null : { code: 'rules_changed' }
 }
 
-/** Whether the name is for the actor, or for another wallet verified in its cluster. */
+/** True if the name is for the actor, or for another wallet that is verified in the actor's cluster. */
 const isOwn = (work: FoldState, { actor, wallet, cluster }: CommunityNameRequest): boolean =>
   wallet.equals(actor) || work.verified.get(mapKey(wallet))?.cluster === cluster
 
@@ -118,9 +119,9 @@ export const claimAccountOfAssignment = ({
 }: CommunityNameRegistration): Buffer | null => (isAssigned && met ? addressOfWord(met) : null)
 
 /**
- * Refusal of a name that is assigned after a claim. A cluster gets one such name, and a claim gives one such name,
- * even if its account is verified in another cluster later. The name is for a wallet verified in the cluster.
- * Requirements do not matter.
+ * Returns the refusal of a name that is assigned after an airdrop claim, or null. A cluster gets one assigned name. A
+ * claim gives one assigned name, even if the claim's account is verified in another cluster later. The name is for a
+ * wallet verified in the cluster. Requirements do not matter.
  */
 function checkAssignment(work: FoldState, request: CommunityNameRequest): ChangeRefusal | null {
   const { community, name, wallet, rules, cluster, claim } = request
@@ -172,7 +173,7 @@ function registerName(work: FoldState, row: JournalRow, registered: Registered):
 }
 
 /**
- * Public actor of a registration, chosen so no private wallet is linked to its cluster.
+ * Returns the public actor of a registration. No private wallet is linked to its cluster.
  *
  * | who signed                      | is the owner public in that cluster? | who is shown | `isVerified` |
  * | any wallet                      | yes                                  | signer*      | true         |

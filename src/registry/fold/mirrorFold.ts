@@ -38,7 +38,10 @@ import {
 /** Maximum number of events per entry. A malicious feed could list any number of wallets with one actor and time. */
 const MOST_EVENTS = 2_048
 
-/** Groups events into entries. Wallets added together are ordered by address. */
+/**
+ * Groups events into entries. Consecutive wallets that one actor added at one time are one entry: they get the same
+ * `createdSeq`, and lists order wallets of the same `createdSeq` by address.
+ */
 export function groupEventsIntoEntries(events: readonly LeafEvent[]): LeafEvent[][] {
   const entries: LeafEvent[][] = []
   for (const event of events) {
@@ -57,7 +60,7 @@ const isListedWith = (last: LeafEvent, { event, actor, atMs }: LeafEvent): boole
 
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
 
-/** Keys of the rows that entries read. */
+/** Keys of the rows that the entries of a mirror read. */
 export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): RegistryRowKeys {
   const keys = rowKeysOfEntries([])
   const made = new Set<string>()
@@ -113,8 +116,6 @@ export function foldMirrorEntries(
 /** A mirror's registry state, to which events are applied in order. */
 class CopyState implements MirrorState {
   readonly #work: FoldState
-  /** Serials of clusters by their public ids. */
-  readonly #serials = new Map<string, number>()
   #event!: LeafEvent
 
   constructor(work: FoldState) {
@@ -140,7 +141,6 @@ class CopyState implements MirrorState {
     const serial = ++changes.head.serial
     changes.clusters.push({ serial, id, createdSeq: changes.head.seq })
     clusterSerials.set(mapKey(id), serial)
-    this.#serials.set(cluster, serial)
     clusters!.set(serial, { wallets: new Map(), names: [] })
   }
 
@@ -218,9 +218,8 @@ class CopyState implements MirrorState {
   }
 
   #serialOf(id: string): number {
-    const serial = this.#serials.get(id) ?? this.#work.clusterSerials.get(mapKey(fromHex(id)))
+    const serial = this.#work.clusterSerials.get(mapKey(fromHex(id)))
     if (serial === undefined) throw this.#misfit()
-    this.#serials.set(id, serial)
     return serial
   }
 
@@ -233,8 +232,8 @@ class CopyState implements MirrorState {
 type On<Method extends keyof MirrorState> = Parameters<MirrorState[Method]>[0]
 
 /**
- * Kind, body and effects of an entry with the given events. Earlier builds wrote `move_names` in place of `mirrored`; both
- * have the same effects.
+ * Kind, body and effects of an entry with the given events. Earlier builds wrote `move_names` in place of `mirrored`;
+ * both have the same effects.
  */
 function contentOf(
   events: readonly PublicEvent[],

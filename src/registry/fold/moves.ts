@@ -5,22 +5,23 @@ import type { ClusterName, JournalRow, NameMoveRow } from './rows.js'
 import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js'
 
 /**
- * Moves the names of a cluster to the cluster that its last verified wallet enters. The entry that decides a move
- * transfers the first names, at most `namesPerEntry`. Further `move_names` entries (parts of the move) transfer the
- * others, oldest first.
+ * Moves the names of a cluster to the cluster that its last verified wallet enters. From the entry that decides the
+ * move on, the target owns all of the names. That entry writes the new owner into the rows of the first names, at most
+ * `namesPerEntry`, with an event for each. Further `move_names` entries (parts of the move) do so for the others,
+ * oldest first.
  *
- * 1. The decision moves all names at once: look-ups return the target as the owner of the names at once, before the
- * later parts. A part changes in look-ups only who changed a name last, and when.
+ * 1. Look-ups do not wait for the parts: they return the target as the owner also of a name whose row still has the
+ * source. When a part writes that row, look-ups change only in who changed the name last, and when.
  * 2. Until the last part the source has no verified wallet and accepts none, so it gets no further names.
  * 3. A cluster takes part in at most one move. A source cannot be a target, and a target has one source.
  * 4. A target cannot lose its last verified wallet, because it has names.
- * 5. A part is an entry that names only the source, so the fold stays a function of the journal. A part without
+ * 5. The body of a part has only the id of the source, so the fold stays a function of the journal. A part without
  * remaining names (after a rewind) has no effect.
  *
  * After the last part, tables and feed equal those of a move in one entry, except for the entries' numbers.
  */
 
-/** True if a move in progress forbids that names leave a cluster for another. */
+/** True if a move in progress forbids that the `moving` names leave the source for the target. */
 export function isBlockedByNameMove(
   work: FoldState,
   source: number,

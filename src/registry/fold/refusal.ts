@@ -8,7 +8,7 @@ export type ChangeRefusal =
   | { code: 'not_invited' }
   /** The address isn't in the signer's cluster; null when the signer has none. */
   | { code: 'not_in_cluster'; address: Buffer | null }
-  /** The address is listed under another name. */
+  /** The cluster lists the address under another name. */
   | { code: 'wallet_exists'; address: Buffer }
   | { code: 'wallet_name_taken'; name: string }
   | { code: 'already_public'; address: Buffer }

@@ -150,9 +150,9 @@ export interface JournalRow extends Required<Entry> {
 export interface NameRow {
   seq: number
   txKey: bigint | null
-  /** null when malformed; the journal keeps the raw 32-byte word. */
+  /** Null for a malformed name, whose raw bytes32 the journal keeps. */
   name: string | null
-  /** Cluster of the winner, else null. */
+  /** Serial of the winner's cluster. Null for a bid that did not win. */
   cluster: number | null
   outcome: 'won' | 'lost' | 'refused'
 }
@@ -173,7 +173,7 @@ export interface WalletRow {
   /** Seq at which the wallet was added, or became public. */
   createdSeq: number
   updatedSeq: number
-  /** Entry of the wallet's newest signature that it belongs to the cluster. It ends with the wallet's row. */
+  /** Seq of the entry with the wallet's newest evidence that it belongs to the cluster. Null without evidence. */
   evidenceSeq: number | null
 }
 
@@ -188,16 +188,18 @@ export interface CommunityNameRow {
   name: string
   /** Stored address of the owner. */
   address: Buffer
-  /** False when an owner of the community registered it for a wallet that isn't in the same cluster in public. */
+  /**
+   * False if an owner of the community registered the name for a wallet that isn't in the owner's cluster in public.
+   */
   isVerified: boolean
-  /** Cluster that got the name after a claim, else null. */
+  /** Serial of the cluster that got the name after an airdrop claim. Null for other names. */
   assigned: number | null
-  /** Stored address of the claim's account, null in entries from before it was stored. */
+  /** Stored address of the claim's account. Null in entries of earlier versions, which did not store the account. */
   claim: Buffer | null
   seq: number
 }
 
-/** Transfer of a name to another cluster: what changes in its row. */
+/** Transfer of a name to another cluster: the columns that change in the name's row. */
 export interface MovedName {
   name: string
   cluster: number
@@ -213,7 +215,7 @@ export interface AcceptedChange {
 
 interface ChangeOutcome extends AcceptedChange {
   seq: number
-  /** Reason for having no effect; null for an accepted change. */
+  /** Reason why the change has no effect; null for an accepted change. */
   refusal: ChangeRefusal | null
 }
 

@@ -1,4 +1,3 @@
-import type { RulesVersion } from '../community/history.js'
 import { encodeChangeEffects } from '../journal/effects.js'
 import type { Entry } from '../journal/entry.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
@@ -99,27 +98,23 @@ export function finishFold(work: FoldState, before: LoadedRegistryRows): RowChan
   return changes
 }
 
-/** A cluster that was loaded in full. @throws Error for any other */
+/** Returns a cluster that was loaded in full. @throws Error for any other cluster */
 export function requireLoadedCluster(work: FoldState, serial: number): ClusterState {
   const state = work.clusters?.get(serial)
   if (!state) throw new Error(`cluster ${serial} is missing in the slice`)
   return state
 }
 
-export function setCommunityRules(work: FoldState, community: string, version: RulesVersion): void {
-  work.communities.set(community, [...(work.communities.get(community) ?? []), version])
-}
-
 /**
- * Whether a name is taken below a community of the cluster. Names of public wallets count too: both kinds of names
- * share a namespace.
+ * True if a name below a community of the cluster equals a wallet name. Wallet names and names below the cluster's
+ * communities share a namespace.
  */
 export const isNameTakenBelowCommunity = (
   work: FoldState,
   { names }: ClusterState,
   name: string,
 ): boolean =>
-  // Stryker disable next-line ConditionalExpression,EqualityOperator: it spares a pass over all names of a cluster
+  // Stryker disable next-line ConditionalExpression,EqualityOperator: the condition only avoids a pass over all names
   work.communityNames.size > 0 &&
   names.some((owned) => work.communityNames.has(communityNameKey(owned.name, name)))
 

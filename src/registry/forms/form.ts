@@ -1,4 +1,4 @@
-/** How a type of addresses that can pay, and the ids of the transactions on its chains, are written and stored. */
+/** Text and stored forms of an address type that can pay, and of the transaction ids on its chains. */
 export interface AddressAndTxIdForms {
   /** Type byte of a stored address, which precedes the raw address. Never renumber. */
   code: number

@@ -14,7 +14,7 @@ import {
   bidTxHash,
   decideBid,
   decodeBid,
-  PAUSED_HUB_MARK,
+  PAUSED_HUB_SUFFIX,
 } from './bid.js'
 
 const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
@@ -56,7 +56,7 @@ describe('the body of a bid', () => {
             name: wordToName(fromHex(name)),
           }
           expect(decodeBid(body)).toEqual({ ...bid, isPaused: false })
-          const paused = Buffer.concat([body, PAUSED_HUB_MARK])
+          const paused = Buffer.concat([body, PAUSED_HUB_SUFFIX])
           expect(decodeBid(paused)).toEqual({ ...bid, isPaused: true })
           for (const bytes of [body, paused]) {
             expect(toHex(bidTxHash(bytes))).toBe(txHash)
@@ -77,7 +77,7 @@ describe('the body of a bid', () => {
   it.each([1, 97, 127, 130, 193])(
     'is refused with %d bytes that end with the mark of a pause',
     (length) => {
-      expect(() => decodeBid(Buffer.alloc(length, PAUSED_HUB_MARK))).toThrow(RangeError)
+      expect(() => decodeBid(Buffer.alloc(length, PAUSED_HUB_SUFFIX))).toThrow(RangeError)
     },
   )
 })

@@ -4,7 +4,7 @@ import { wordToName } from '../primitives/name.js'
 
 /**
  * Body of a bid: the transaction hash, then the data words of the log (`Bid(bytes32 from,uint256 amount,bytes32
- * name)`, with a referral one word more), then `PAUSED_HUB_MARK` where the hub refused the bid because it was paused.
+ * name)`, with a referral one word more), then `PAUSED_HUB_SUFFIX` where the hub refused the bid because it was paused.
  */
 export const BID_OFFSETS = {
   txHash: 0,
@@ -16,7 +16,7 @@ export const BID_OFFSETS = {
   lengthWithReferral: 160,
 }
 /** Last byte in the body of a bid that a paused hub refused. */
-export const PAUSED_HUB_MARK = Buffer.from([1])
+export const PAUSED_HUB_SUFFIX = Buffer.from([1])
 
 export interface Bid {
   kind: 'bid'
@@ -31,8 +31,9 @@ export interface Bid {
 
 /** Decodes the body of a bid. @throws RangeError for a body of another length */
 export function decodeBid(body: Buffer): Bid {
-  const isPaused = body.length % 32 === PAUSED_HUB_MARK.length && body.at(-1) === PAUSED_HUB_MARK[0]
-  const length = isPaused ? body.length - PAUSED_HUB_MARK.length : body.length
+  const isPaused =
+    body.length % 32 === PAUSED_HUB_SUFFIX.length && body.at(-1) === PAUSED_HUB_SUFFIX[0]
+  const length = isPaused ? body.length - PAUSED_HUB_SUFFIX.length : body.length
   if (length !== BID_OFFSETS.length && length !== BID_OFFSETS.lengthWithReferral) {
     throw new RangeError(
       `a bid's body has ${BID_OFFSETS.length} or ${BID_OFFSETS.lengthWithReferral} bytes, not ${length}`,
@@ -59,7 +60,7 @@ export const bidNameWord = (body: Buffer): Buffer =>
 export const BID_OUTCOME = { won: 1, lost: 2, refused: 3 } as const
 export type BidOutcome = keyof typeof BID_OUTCOME
 
-/** Codes of the reasons in the hub's `BidRefused` event. */
+/** Reasons for which a bid is refused, by their codes in the hub's `BidRefused` event. */
 export const BID_REFUSAL = { malformed_name: 1, below_minimum: 2, paused: 3 } as const
 export type BidRefusal = keyof typeof BID_REFUSAL
 

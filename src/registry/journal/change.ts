@@ -120,11 +120,11 @@ export function decodeChange<Kind extends keyof typeof SCHEMAS>(
   return { kind, ...fields } as Extract<Of<typeof SCHEMAS>, { kind: Kind }>
 }
 
-/** Length of the beginning of a change's body that is enough to read the signer (the first field). */
+/** Number of bytes at the beginning of a change's body that include the first field, the signer. */
 export const ACTOR_PREFIX_BYTES = 200
 const ACTOR = /^\{"actor":"([0-9a-f]{42,182})"/
 
-/** Signer of a change. The beginning of the body is enough; the rest may be long. @throws RangeError */
+/** Reads the signer of a change from the first `ACTOR_PREFIX_BYTES` of its body. @throws RangeError */
 export function actorOfChange(kind: ClusterChange['kind'], body: Buffer): Buffer {
   const [, actor] = ACTOR.exec(body.toString('latin1', 0, ACTOR_PREFIX_BYTES)) ?? []
   if (actor) return Buffer.from(actor, 'hex')

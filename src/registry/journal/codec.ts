@@ -89,7 +89,7 @@ export const booleanCodec: Codec<boolean> = constantCodec<boolean>([
   [true, 1],
 ])
 
-/** Codec of a value or null, with a flag before it. */
+/** Codec of a value that may be null: a flag, then the value if there is one. */
 export const nullableCodec = <T>(codec: Codec<T>): Codec<T | null> => ({
   write(out, value) {
     booleanCodec.write(out, value !== null)

@@ -43,7 +43,7 @@ const bid = unionCodec('outcome', {
     {
       cluster: u64,
       created: booleanCodec,
-      /** The wallet was private and became public. */
+      /** Set if the bid made the bidder's private wallet public. */
       published: nullableCodec(objectCodec({ walletName: asciiCodec, isBackedUp: booleanCodec })),
     },
   ],
@@ -51,7 +51,9 @@ const bid = unionCodec('outcome', {
   refused: [BID_OUTCOME.refused, { reason: reason(BID_REFUSAL) }],
 })
 
-/** Effects of an entry that may register a community name. `cluster`: where the owner is publicly verified. */
+/**
+ * Effects of an entry that may register a community name. `cluster`: cluster in which the owner is publicly verified.
+ */
 const community = unionCodec('outcome', {
   registered: [BID_OUTCOME.won, { cluster: nullableCodec(u64) }],
   lost: [BID_OUTCOME.lost, {}],

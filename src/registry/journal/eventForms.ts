@@ -21,7 +21,7 @@ import {
 
 /** Binary and JSON forms of events, derived from the rows of EVENTS. */
 
-/** Binary form of events. @param cluster form of a cluster within them */
+/** Codec of the binary form of events. @param cluster codec of the clusters in events */
 export function eventCodec<Cluster>(cluster: Codec<Cluster>): Codec<EventOf<Cluster>> {
   const codecs: { [Kind in EventFieldKind]: Codec<EventFieldValues<Cluster>[Kind]> } = {
     cluster,

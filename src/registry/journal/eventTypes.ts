@@ -24,14 +24,14 @@ export interface EventField {
 }
 export type EventFields = Readonly<Record<string, EventField>>
 
-/** Values of the fields whose name in the API's v1 has type `V1`. */
+/** Values of an event's fields. With `V1` = `string`, only of the fields that the API's v1 shows. */
 type ValuesOf<F extends EventFields, Cluster, V1> = {
   -readonly [Key in keyof F as F[Key]['v1'] extends V1
     ? Key
     : never]: EventFieldValues<Cluster>[F[Key]['kind']]
 }
 
-/** Event types of the API's v0.1. */
+/** Types of events in the API's v0.1. It shows several of our event types as one of these, and leaves out others. */
 export type V01EventType = 'register' | 'updateWallet' | 'removeWallet'
 
 /** Fields of a wallet in a cluster that events show. */

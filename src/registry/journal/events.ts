@@ -27,7 +27,7 @@ export interface NumberedEvent<Event> extends Pick<FeedRow, 'actor' | 'atMs'> {
 }
 
 export interface FeedItem extends NumberedEvent<PublicEvent> {
-  /** Position within its entry, from 0. */
+  /** Position of the event within its entry, from 0. */
   place: number
   /** Number of events of its entry. */
   count: number
@@ -53,7 +53,7 @@ export const feedItemsOf = (row: FeedRow): FeedItem[] =>
     return { number: publicFirst + place, event, actor, atMs, place, count }
   })
 
-/** Public events of a journal row, in order. Their number equals the row's public count. */
+/** Public events of a journal row, in order. The number of events equals the row's `publicCount`. */
 export function publicEvents(row: FeedRow): readonly PublicEvent[] {
   const { kind, effects } = row
   if (effects.length === 0) return []
@@ -98,27 +98,17 @@ function bidEvents({ effects: stored, body }: FeedRow): PublicEvent[] {
   const { cluster, created, published } = effects
   const { name, amountWei, wallet } = decodeBid(body)
   const events: PublicEvent[] = []
-  if (created) {
-    events.push({ type: 'CREATE_CLUSTER', cluster })
+  if (created) events.push({ type: 'CREATE_CLUSTER', cluster })
+  const added = created ? { walletName: DEFAULT_WALLET_NAME, isBackedUp: false } : published
+  if (added)
     events.push({
       type: 'ADD_WALLET',
       cluster,
-      name: DEFAULT_WALLET_NAME,
+      name: added.walletName,
       wallet,
       isVerified: true,
-      isBackedUp: false,
+      isBackedUp: added.isBackedUp,
     })
-  } else if (published) {
-    const { walletName, isBackedUp } = published
-    events.push({
-      type: 'ADD_WALLET',
-      cluster,
-      name: walletName,
-      wallet,
-      isVerified: true,
-      isBackedUp,
-    })
-  }
   events.push({ type: 'REGISTER_NAME', cluster, name: name!, amountWei })
   return events
 }

@@ -43,7 +43,7 @@ export type CommunityPaymentBody = z.output<typeof schema>
 export interface PaymentContent {
   kind: 'pay_community_name'
   payment: CommunityPaymentBody
-  /** Canonical name of the community. Null where its bytes32 is not a valid name. */
+  /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   community: string | null
   name: string | null
 }

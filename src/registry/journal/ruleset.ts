@@ -19,7 +19,7 @@ export const MAX_CLUSTER_WALLETS_OF_ANY_RULESET = Math.max(
   ...RULESETS.map((rules) => rules.maxClusterWallets),
 )
 
-/** Ruleset version that new entries get, and its rules. */
+/** Newest version of the rulesets, which new entries get, and its rules. */
 export const RULESET_VERSION = RULESETS.length
 export const NEWEST_RULESET = rulesetOfVersion(RULESET_VERSION)
 

@@ -38,7 +38,7 @@ export interface HubNameTarget {
   /** The name as bytes32 (`nameToWord` in name.ts). */
   name: Buffer
   /**
-   * Hash of the program that was paid and its Solana cluster (`paymentSourceId` in quote.ts). `sequence` counts the
+   * Hash of the program that was paid and of its chain's genesis (`paymentSourceId` in quote.ts). `sequence` counts the
    * payments of this program.
    */
   source: Buffer
@@ -73,7 +73,7 @@ export interface Payment<Target = HubNameTarget | CommunityNameTarget> {
   tx: Buffer
   /** Number of the payment's block or slot. */
   block: number
-  /** Null on a chain whose blocks are not read. */
+  /** Hash of the payment's block. Null on a chain whose blocks are not read. */
   blockHash: Buffer | null
   /** Order among the payments: a program's count from 1 (per kind), or the log's index in its block. */
   sequence: number

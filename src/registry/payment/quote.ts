@@ -13,7 +13,7 @@ export interface PaymentTerms {
   amountWei: bigint
   /** Price, below 2^63. */
   lamports: bigint
-  /** Seconds since the epoch. The program accepts no later payment. */
+  /** Unix seconds. The program accepts no later payment. */
   expiresAt: bigint
   /** The credited referrer as bytes32; zero for none. */
   referral: Uint8Array

@@ -63,7 +63,7 @@ export function parseWalletOrNull(input: string): Wallet | null {
   return typeof wallet === 'string' ? null : wallet
 }
 
-/** Decodes a stored wallet. @throws RangeError for invalid bytes */
+/** Decodes the stored address of a wallet of any chain. @throws RangeError for invalid bytes */
 export function decodeWallet(bytes: Uint8Array): Wallet {
   if (bytes[0] !== OTHER_CODE) return decodeAddress(bytes)
   const raw = Buffer.from(bytes)

@@ -1,7 +1,7 @@
 /** 0.01 ETH. */
 const DEFAULT_AMOUNT_WEI = 10_000_000_000_000_000n
 
-/** Amount of a bid whose request names none. @param minimumWei minimum bid of the hub */
+/** Amount of a bid whose request gives no amount. @param minimumWei minimum bid of the hub */
 export const defaultAmountWei = (minimumWei: bigint): bigint =>
   minimumWei > DEFAULT_AMOUNT_WEI ? minimumWei : DEFAULT_AMOUNT_WEI
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Number of blocks that LayerZero's verifiers wait for, by the chain's confirmation tag: two epochs of Ethereum. */
+/** Number of blocks that LayerZero's verifiers wait for, by the chain's confirmation tag: 64 slots of Ethereum. */
 const BRIDGE_BLOCKS = { finalized: 64, safe: 64 } as const
 type Tag = keyof typeof BRIDGE_BLOCKS
 /** Block tags that stand for a confirmed block. */
@@ -17,13 +17,12 @@ export const confirmationSchema = z.union([
     .transform(({ blocks }) => ({ kind: 'depth' as const, blocks })),
 ])
 
-/** Which blocks of an EVM chain count as confirmed. */
+/** Rule by which blocks of an EVM chain count as confirmed. */
 export type ConfirmationPolicy = z.output<typeof confirmationSchema>
-type Of<Kind extends ConfirmationPolicy['kind']> = Extract<ConfirmationPolicy, { kind: Kind }>
 
 export interface ConfirmationRules {
   /** Tag of a block to read in addition to the latest one, null for none. */
-  tag: Of<'tag'>['tag'] | null
+  tag: Tag | null
   /**
    * The newest confirmed block, -1 for none.
    * @param latest number of the latest block
@@ -34,23 +33,18 @@ export interface ConfirmationRules {
   bridgeBlocks: number
 }
 
-const RULES: {
-  readonly [Kind in ConfirmationPolicy['kind']]: (policy: Of<Kind>) => ConfirmationRules
-} = {
-  tag: ({ tag }) => ({
-    tag,
-    confirmedOf: (_, tagged = -1) => tagged,
-    bridgeBlocks: BRIDGE_BLOCKS[tag],
-  }),
-  depth: ({ blocks }) => ({
+export function confirmationRulesOf(policy: ConfirmationPolicy): ConfirmationRules {
+  if (policy.kind === 'tag') {
+    const { tag } = policy
+    return { tag, confirmedOf: (_, tagged = -1) => tagged, bridgeBlocks: BRIDGE_BLOCKS[tag] }
+  }
+  const { blocks } = policy
+  return {
     tag: null,
     confirmedOf: (latest) => latest - blocks,
     bridgeBlocks: Math.max(1, blocks),
-  }),
+  }
 }
-
-export const confirmationRulesOf = (policy: ConfirmationPolicy): ConfirmationRules =>
-  RULES[policy.kind](policy as never)
 
 const FINALIZED: ConfirmationPolicy = { kind: 'tag', tag: 'finalized' }
 

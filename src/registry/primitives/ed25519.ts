@@ -16,9 +16,9 @@ export const ed25519PrivateKey = (seed: Uint8Array): KeyObject =>
   createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' })
 
 /**
- * Whether a key signed one of some messages. The check is strict (RFC 8032): small-order keys, for which anybody can
- * sign, and non-canonical encodings are refused. OpenSSL checks first, because it is ten times as fast at rejecting
- * wrong signatures, but it accepts such keys.
+ * Whether a key signed one of several messages. The check is strict (RFC 8032): small-order keys, for which anybody can
+ * sign, and non-canonical encodings are refused. OpenSSL accepts both, but checks first, because it is ten times as
+ * fast at rejecting wrong signatures.
  * @param signature 64 bytes
  * @param key 32 bytes
  */

@@ -13,7 +13,7 @@ export const parseClusterName = (input: string): string | null =>
 
 export interface FullName {
   cluster: string
-  /** null for the cluster-only forms `foo` and `foo/`. */
+  /** Name of the wallet. Null for `foo` and `foo/`, which name only a cluster. */
   wallet: string | null
 }
 

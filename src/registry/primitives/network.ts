@@ -5,10 +5,10 @@ export type Network = (typeof NETWORKS)[number]
 /** Codes of the networks, stored in the first column of every key in the database. Never renumber. */
 export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
 
-/** A network's two logs: that of its feed, and that of evidence. A log's name and the path of its tiles have it. */
+/** Path of one of a network's two transparency logs, of the feed or of evidence. Log names and tile URLs contain it. */
 export type LogPlace = Network | `${Network}/evidence`
 
-/** Codes of logs, stored in place of a network's. Never renumber. */
+/** Codes of transparency logs, stored in place of a network's code. Never renumber. */
 export const LOG_CODE: Record<LogPlace, number> = {
   ...NETWORK_CODE,
   'mainnet/evidence': 2,

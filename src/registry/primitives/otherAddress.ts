@@ -36,7 +36,7 @@ interface Decoded {
   words: number[]
 }
 
-/** Prefix and words of a bech32 or bech32m text, null for any other. */
+/** Prefix and words of a bech32 or bech32m text; null for a text without a valid checksum. */
 export function decodeBech32(input: string): Decoded | null {
   if (input.length > BECH32_LIMIT_CHARS || !BECH32.test(input)) return null
   for (const coder of [bech32, bech32m]) {
@@ -45,9 +45,6 @@ export function decodeBech32(input: string): Decoded | null {
   }
   return null
 }
-
-/** Whether a text has a valid bech32 checksum, with any prefix. A base58 key does not have one by chance. */
-export const isBech32 = (input: string): boolean => decodeBech32(input) !== null
 
 function readBech32(input: string): OtherChainAddress | null {
   const decoded = decodeBech32(input)

@@ -10,7 +10,7 @@ export function parseTxId(input: string): Buffer | null {
   return null
 }
 
-/** Type of addresses whose chains have ids of this form. Bytes of a length that no form has are shown as a hash. */
+/** Address type whose chains have transaction ids of this length. `evm` for any other length: responses show a hash. */
 export const txIdFormOf = (id: Uint8Array): AddressType =>
   (Object.keys(ADDRESS_AND_TX_ID_FORMS) as AddressType[]).find(
     (type) => ADDRESS_AND_TX_ID_FORMS[type].tx?.bytes === id.length,

@@ -56,6 +56,7 @@ function previousIn(text: string): TreeHead | null {
   }
   const { origin, size, root } = Object(Object(json).previous)
   const bytes = typeof root === 'string' ? fromBase64(root) : null
-  const isHead = typeof origin === 'string' && ORIGIN.test(origin) && size >= 1
+  const isHead =
+    typeof origin === 'string' && ORIGIN.test(origin) && Number.isSafeInteger(size) && size >= 1
   return isHead && bytes?.length === HASH_BYTES ? { origin, size, root: bytes } : null
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findCosignatures, parseWitnessKey } from './cosignature.js'
 import { sha256InOneCall } from './hash.js'
-import { COSIGNER, formatSignedNote, parseNote, verifierKey } from './note.js'
+import { COSIGNER_KEY_TYPE, formatSignedNote, parseNote, verifierKey } from './note.js'
 import {
   addCosignatures,
   cosign,
@@ -17,7 +17,7 @@ const note = signCheckpoint(head, keys)!
 
 const cosigner = { name: 'witness.example/w1', keys: logKeysOfSeeds([Buffer.alloc(32, 4)]) }
 const keyOf = ({ name, keys }: typeof cosigner) =>
-  verifierKey(sha256InOneCall, name, keys[0]!.publicKey, COSIGNER)
+  verifierKey(sha256InOneCall, name, keys[0]!.publicKey, COSIGNER_KEY_TYPE)
 const pinned = parseWitnessKey(sha256InOneCall, keyOf(cosigner))!
 
 const namesIn = async (text: string) =>

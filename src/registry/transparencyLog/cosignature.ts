@@ -1,5 +1,5 @@
 import {
-  COSIGNER,
+  COSIGNER_KEY_TYPE,
   fromBase64,
   keyIdOf,
   type NoteSignature,
@@ -31,8 +31,8 @@ export function parseWitnessKey(sha256: Sha256, text: string): WitnessKey | null
   const name = text.split('+', 1)[0]!
   const publicKey = fromBase64(text.slice(name.length + 10))?.slice(1)
   if (!/^\S+$/.test(name) || publicKey?.length !== KEY_BYTES) return null
-  if (verifierKey(sha256, name, publicKey, COSIGNER) !== text) return null
-  return { name, keyId: keyIdOf(sha256, name, publicKey, COSIGNER), publicKey }
+  if (verifierKey(sha256, name, publicKey, COSIGNER_KEY_TYPE) !== text) return null
+  return { name, keyId: keyIdOf(sha256, name, publicKey, COSIGNER_KEY_TYPE), publicKey }
 }
 
 /** Text that a witness signs. @param text of the checkpoint @param seconds Unix time of the signature */

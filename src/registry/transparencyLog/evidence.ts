@@ -1,6 +1,9 @@
 /** Types of evidence that a wallet belongs to its cluster, which `clusterd-client/verify` shows. */
 
-/** What shows that a wallet belongs to its cluster: its signature, a name that it registered on the hub, or nothing. */
+/**
+ * Evidence that a wallet belongs to its cluster. `signed`: the wallet's signature. `registered`: a name that the wallet
+ * registered on the hub. `unsigned`: none.
+ */
 export type EvidenceMark = 'signed' | 'registered' | 'unsigned'
 
 /** A public wallet of a cluster, as the logs show it. */
@@ -9,7 +12,7 @@ export interface BundleWallet {
   name: string
   isVerified: boolean
   evidence: EvidenceMark
-  /** Name that the wallet registered on the hub, as the service's log says, since it was added. Null for none. */
+  /** Name that the wallet registered on the hub since it was added, according to the service's log. Null for none. */
   registeredName: string | null
   /** Date of the signature. Null where the wallet has not signed. */
   signedAt: string | null

@@ -75,6 +75,7 @@ describe('the first leaf', () => {
   it.each([
     ['of another log', beginningLeaf('names.example/mainnet/3', previous)],
     ['with a field more', beginningLeaf(ORIGIN, previous).replace('}}', '},"more":1}')],
+    ['with a size in text', beginningLeaf(ORIGIN, previous).replace('"size":7', '"size":"7"')],
     ['of a newer version', beginningLeaf(ORIGIN, null).replace('"v":1', '"v":2')],
     ['an event', registered()],
   ])('is not one %s', (_case, text) => {

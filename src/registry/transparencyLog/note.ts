@@ -31,7 +31,7 @@ export interface SignedNote {
 
 /** Types of Ed25519 keys in a signed note: of a log, and of a witness (C2SP tlog-cosignature). */
 const ED25519 = 1
-export const COSIGNER = 4
+export const COSIGNER_KEY_TYPE = 4
 /** Limits for notes from other services. The standard requires support for 16 signatures. */
 const MOST_CHARACTERS = 65_536
 const MOST_SIGNATURES = 64

@@ -31,7 +31,7 @@ export class ProvedTree {
 
   /**
    * Opens a tree and proves its last tiles.
-   * @throws RangeError where the tiles at the tree's end do not give its root; also what `read` throws
+   * @throws RangeError where the tiles at the tree's end do not give its root; errors of `read`
    */
   static async open(
     tree: TreeHasher,
@@ -48,7 +48,7 @@ export class ProvedTree {
    * Checks the leaves of a bundle.
    * @param leaves hashes, as many as the bundle has in this tree
    * @param root of a full bundle, where it is known
-   * @throws RangeError where the leaves, or a tile above them, were altered; what `read` throws
+   * @throws RangeError where the leaves, or a tile above them, were altered; errors of `read`
    */
   async assertBundle(
     { index }: Pick<EntryBundle, 'index'>,

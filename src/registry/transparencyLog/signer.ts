@@ -4,7 +4,7 @@ import type { LogPlace } from '../primitives/network.js'
 import { type CheckSignature, cosignedText } from './cosignature.js'
 import { sha256InOneCall } from './hash.js'
 import {
-  COSIGNER,
+  COSIGNER_KEY_TYPE,
   checkpointText,
   formatSignedNote,
   keyIdOf,
@@ -57,7 +57,7 @@ export function cosign(text: string, { name, keys }: Cosigner): NoteSignature[] 
   const bytes = Buffer.from(cosignedText(text, seconds))
   return keys.map(({ privateKey, publicKey }) => ({
     name,
-    keyId: keyIdOf(sha256InOneCall, name, publicKey, COSIGNER),
+    keyId: keyIdOf(sha256InOneCall, name, publicKey, COSIGNER_KEY_TYPE),
     signature: Buffer.concat([time, sign(null, bytes, privateKey)]),
   }))
 }

@@ -27,7 +27,7 @@ export interface Tile {
   width: number
 }
 
-/** A bundle of entries. Their hashes are the tile of level 0 with the same index. */
+/** Place of an entry bundle (C2SP tlog-tiles): of the leaves whose hashes are the tile of level 0 with the same index. */
 export type EntryBundle = Omit<Tile, 'level'>
 
 /** Number of full tiles of a level in a tree of `size` leaves, and width of the partial tile after them (0: none). */
@@ -44,12 +44,7 @@ export function tileAt(size: number, level: number, index: number): Tile | null 
 }
 
 /** Where to find a subtree's hash: it is the root of `count` hashes of a tile, beginning at `offset`. */
-function placeOf({ level, index }: Subtree): {
-  level: number
-  index: number
-  offset: number
-  count: number
-} {
+function placeOf({ level, index }: Subtree) {
   const tileLevel = Math.floor(level / TILE_HEIGHT)
   const count = 2 ** (level % TILE_HEIGHT)
   const first = index * count
@@ -177,7 +172,7 @@ export function packBundle(entries: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-/** Splits a bundle into its `width` entries. @throws RangeError for bytes that are not exactly so many entries */
+/** Splits a bundle into its `width` entries. @throws RangeError for another number of entries */
 export function unpackBundle(bytes: Uint8Array, width: number): Uint8Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const entries: Uint8Array[] = []

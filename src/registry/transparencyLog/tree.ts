@@ -80,7 +80,10 @@ export const rangeHashFromSubtrees = (
   hashes: readonly Uint8Array[],
 ): Uint8Array => hashes.reduceRight((right, left) => node(left, right))
 
-/** Descends from the root to a range with a leaf. @returns that range, and the ranges beside the way up from it */
+/**
+ * Descends from the root towards a leaf, to the first range for which `isEnd` is true.
+ * @returns this range, and the sibling ranges on the way back to the root
+ */
 function descend(
   index: number,
   size: number,

@@ -53,7 +53,7 @@ export type SolanaJobAction =
   /** Read the payment's account on the Solana cluster. */
   | { do: 'look' }
   | { do: 'sign' }
-  /** Send the same bytes, perhaps again: no block contains them. */
+  /** Send the signed bytes, perhaps again: no block contains the transaction. */
   | { do: 'broadcast'; tx: SolanaJobTx }
   | { do: 'record'; event: JobEvent<SolanaJobTx> }
 
@@ -86,8 +86,8 @@ function planDone(payment: JobPaymentState | null, isTooLate: boolean): SolanaJo
 }
 
 /**
- * Action for a job of which no signed transaction can be included any more: the payment's state shows whether the job
- * is done, or may be signed again.
+ * Action for a job of which no signed transaction can be included any more. The payment's state decides whether the job
+ * is done, or is signed again.
  */
 function planByPayment(job: SolanaJob, payment: JobPaymentState): SolanaJobAction {
   switch (payment.is) {
@@ -99,7 +99,7 @@ function planByPayment(job: SolanaJob, payment: JobPaymentState): SolanaJobActio
     case 'lost':
       return record({ is: 'parked', reason: payment.reason })
     case 'unknown':
-      // the watcher will read what closed the payment's account
+      // the watcher will read the transaction that closed the payment's account
       return job.state === 'queued'
         ? record({ is: 'failed', failure: { class: 'transient', reason: 'closed_unseen' } })
         : expire('closed_unseen')

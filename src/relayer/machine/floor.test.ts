@@ -5,7 +5,7 @@ import { estimateGasFees, maxTransactionCostWei } from '../../chains/evm/gasFees
 import { type EvmJobTx, REFUSED_BY_NODES } from '../../registry/outbox.js'
 import { applyJobEvent, type SpendPolicy } from './index.js'
 import type { EvmJob } from './job.js'
-import { planEvmJob } from './nonce.js'
+import { planEvmJobStep } from './nonce.js'
 
 const GWEI = 10n ** 9n
 const GAS = 100_000n
@@ -26,7 +26,7 @@ function offerUntilTaken(
   let sent = 0
   for (let step = 0; step < 3 * most; step++) {
     const view = seen({ nowMs: job.nextMs, prepared: { ...prepared, gas: GAS, fees: fresh } })
-    const action = planEvmJob(job, view, within)
+    const action = planEvmJobStep(job, view, within)
     if (action.do === 'sign') {
       const { fees, gas, purpose, valueWei } = action
       const hash = `0x${job.txs.length}` as const
@@ -74,7 +74,7 @@ describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', (
     expect(isWithin(job, within)).toBe(true)
     expect(sent).toBeGreaterThan(4)
     const view = seen({ nowMs: job.nextMs, prepared: { ...prepared, gas: GAS, fees: job.txs[0]! } })
-    expect(planEvmJob(job, view, within)).toMatchObject({
+    expect(planEvmJobStep(job, view, within)).toMatchObject({
       do: 'record',
       event: { is: 'failed', failure: { class: 'revert', reason: REFUSED_BY_NODES } },
     })

@@ -13,10 +13,13 @@ import {
 import { toParkedJob } from './job.js'
 
 /**
- * State machine of jobs, pure. `planEvmJob` (nonce.ts) and `planSolanaJobStep` (blockhash.ts) choose the next action
- * from the stored job and its state on the chain. `applyJobEvent` changes the job by an event. A job gets another nonce
- * or blockhash only after a confirmed transaction used its nonce without executing the job, or its blockhash expired.
+ * This module is the state machine of jobs, pure. `planEvmJobStep` (nonce.ts) and `planSolanaJobStep` (blockhash.ts)
+ * choose the next action from the stored job and its state on the chain. `applyJobEvent` changes the job by an event. A
+ * job gets another nonce or blockhash only after a confirmed transaction used its nonce without executing the job, or
+ * its blockhash expired.
  */
+
+/** Time and randomness for a decision about a job. */
 export interface JobDecisionContext {
   nowMs: number
   /** Random number in [0, 1), for the jitter. */
@@ -63,7 +66,7 @@ export type JobEvent<Tx extends JobTx> =
   | { is: 'confirmed'; feeWei: bigint }
   | { is: 'parked'; reason: ParkReason }
 
-/** @param head newest block, for `sent` and `refused` of a nonce job */
+/** @param at `head`: newest block, for the event `sent` of a job with a nonce */
 export function applyJobEvent<Tx extends JobTx>(
   job: JobProgress<Tx>,
   event: JobEvent<Tx>,
@@ -109,8 +112,9 @@ export function applyJobEvent<Tx extends JobTx>(
 }
 
 /**
- * No node took the transaction. A node's wording decides nothing: the nonce and the next simulation do. Another node may have the transaction, so a blockhash job stays as it is until its blockhash
- * expires.
+ * Changes a job whose transaction no node accepted. The nodes' error text decides nothing: the account's nonce and the
+ * next simulation do. Another node may have the transaction, so a job with a blockhash keeps its state until its
+ * blockhash expires.
  */
 function refused<Tx extends JobTx>(
   job: JobProgress<Tx>,

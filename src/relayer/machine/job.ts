@@ -1,5 +1,4 @@
 import {
-  type EvmJobTx,
   type JobProgress,
   PARKED_BELOW_REFUSAL_COST,
   type ParkReason,
@@ -16,7 +15,7 @@ import {
  * paid again with the same account. So a new transaction requires that the last blockhash has expired in confirmed
  * blocks, and that the account, read in a later slot, still has the payment of the job's sequence.
  */
-export type EvmJob = JobProgress<EvmJobTx>
+export type { EvmJob } from '../../chains/evm/jobView.js'
 export type SolanaJob = JobProgress<SolanaJobTx>
 
 /** Parks a job once no signed transaction can be mined any more. A cancel first uses up the job's nonce. */
@@ -29,7 +28,7 @@ export function parkJobOnceUnmineable<Job extends JobProgress>(job: Job): Job {
 
 /** Resumes a parked job, which keeps its spending and failures. */
 export function resumeJob<Job extends JobProgress>(job: Job): Job {
-  // sent alone, so that it is not parked again for its cost
+  // a job that was parked for its cost is sent alone, so that the job is not parked again
   if (job.state === 'parked')
     return {
       ...job,

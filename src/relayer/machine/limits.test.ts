@@ -3,7 +3,7 @@ import { NOW, policy, prepared, queued, seen, signed, txOf } from '../../../test
 import { REFUSED_BY_NODES, type TxFailure } from '../../registry/outbox.js'
 import { applyJobEvent, backoffMs, CANCEL_AFTER_BLOCKS, type EvmJobSnapshot } from './index.js'
 import type { EvmJob } from './job.js'
-import { planEvmJob } from './nonce.js'
+import { planEvmJobStep } from './nonce.js'
 
 /** Cost of a job, its value included. */
 const CAP = 100_007n
@@ -13,7 +13,7 @@ const cancelling: EvmJob = {
   txs: [txOf(1, { sentBlock: 40 }), txOf(2, { purpose: 'cancel' })],
 }
 const plan = (job: EvmJob, change: Partial<EvmJobSnapshot> = {}, cap = CAP) =>
-  planEvmJob(job, seen(change), { ...policy, spendCapWei: cap })
+  planEvmJobStep(job, seen(change), { ...policy, spendCapWei: cap })
 
 describe('a pause', () => {
   it('ends at its time', () => {
@@ -71,11 +71,11 @@ describe('a transaction below the base fee', () => {
 
   it('is sent again, and nothing is signed, where gas costs more than the cap', () => {
     const capped = { ...policy, spendCapWei: CAP, gasPriceCapWei: 59n }
-    expect(planEvmJob(cancelling, seen({ prepared: dear, head: 60 }), capped)).toMatchObject({
+    expect(planEvmJobStep(cancelling, seen({ prepared: dear, head: 60 }), capped)).toMatchObject({
       do: 'broadcast',
     })
     const failure = { class: 'transient', reason: 'gas_price_above_cap' }
-    expect(planEvmJob(queued, seen({ prepared: dear }), capped)).toEqual({
+    expect(planEvmJobStep(queued, seen({ prepared: dear }), capped)).toEqual({
       do: 'record',
       event: { is: 'failed', failure },
     })
@@ -140,10 +140,10 @@ describe('a transaction that no node takes', () => {
     const last: EvmJob = { ...refused, txs: [txOf(1, highest)] }
     const failure = { class: 'revert', reason: REFUSED_BY_NODES } as const
     const event = { is: 'failed', failure } as const
-    expect(planEvmJob(last, seen({ prepared }), capped)).toEqual({ do: 'record', event })
+    expect(planEvmJobStep(last, seen({ prepared }), capped)).toEqual({ do: 'record', event })
     const released = applyJobEvent(last, event, seen())
     expect(released).toMatchObject({ release: 'queue', alone: true, nextMs: NOW })
-    expect(planEvmJob(released, seen({ prepared }), capped)).toMatchObject({
+    expect(planEvmJobStep(released, seen({ prepared }), capped)).toMatchObject({
       do: 'sign',
       purpose: 'cancel',
       nonce: 3,
@@ -154,7 +154,7 @@ describe('a transaction that no node takes', () => {
   it('is not cancelled after an earlier one was taken, which may be mined', () => {
     const last: EvmJob = { ...refused, txs: [txOf(1, { sentBlock: 40 }), txOf(2, highest)] }
     const again = { do: 'broadcast', tx: last.txs[1] }
-    expect(planEvmJob(last, seen({ prepared }), capped)).toEqual(again)
+    expect(planEvmJobStep(last, seen({ prepared }), capped)).toEqual(again)
   })
 
   it('waits for funds where the balance does not pay the next price, or the last one', () => {
@@ -163,16 +163,19 @@ describe('a transaction that no node takes', () => {
       event: { is: 'failed', failure: { class: 'transient', reason: 'insufficient_funds' } },
     }
     const poor = (balanceWei: bigint) => seen({ prepared: { ...prepared, balanceWei } })
-    expect(planEvmJob(refused, poor(200_006n), capped)).toEqual(waits)
-    expect(planEvmJob(refused, poor(200_007n), capped)).toMatchObject({ do: 'sign' })
+    expect(planEvmJobStep(refused, poor(200_006n), capped)).toEqual(waits)
+    expect(planEvmJobStep(refused, poor(200_007n), capped)).toMatchObject({ do: 'sign' })
     const last: EvmJob = { ...refused, txs: [txOf(1, highest)] }
-    expect(planEvmJob(last, poor(1_000n * capWei + 6n), capped)).toEqual(waits)
+    expect(planEvmJobStep(last, poor(1_000n * capWei + 6n), capped)).toEqual(waits)
   })
 
   it('and its cancel are offered again at the cap on the price of gas', () => {
     const cancel = txOf(2, { purpose: 'cancel', ...highest })
     const dear: EvmJob = { ...refused, release: 'queue', txs: [...refused.txs, cancel] }
-    expect(planEvmJob(dear, seen({ prepared }), capped)).toEqual({ do: 'broadcast', tx: cancel })
+    expect(planEvmJobStep(dear, seen({ prepared }), capped)).toEqual({
+      do: 'broadcast',
+      tx: cancel,
+    })
   })
 })
 

@@ -20,7 +20,7 @@ import {
   REPLACE_AFTER_BLOCKS,
 } from './index.js'
 import type { EvmJob } from './job.js'
-import { planEvmJob } from './nonce.js'
+import { planEvmJobStep } from './nonce.js'
 
 const old: EvmJob = { ...sent, txs: [txOf(1, { sentBlock: 48 })] }
 const included: EvmJob = { ...sent, state: 'included', included: { hash: '0x1', block: 50 } }
@@ -194,7 +194,7 @@ describe('plan', () => {
     ['confirmed', { ...sent, state: 'confirmed' }, { done: 'confirmed' }, wait],
     ['parked', { ...queued, state: 'parked' }, { prepared }, wait],
   ])('%s', (_, delivery, change, action) => {
-    expect(planEvmJob(delivery, seen(change), policy)).toEqual(action as EvmJobAction)
+    expect(planEvmJobStep(delivery, seen(change), policy)).toEqual(action as EvmJobAction)
   })
 })
 
@@ -247,7 +247,7 @@ describe('apply', () => {
   it('sends a transaction again that a reorg removed', () => {
     const back = applyJobEvent(included, { is: 'reorged' }, at)
     expect(back).toEqual(signed)
-    expect(planEvmJob(back, seen(), policy)).toMatchObject({ do: 'broadcast' })
+    expect(planEvmJobStep(back, seen(), policy)).toMatchObject({ do: 'broadcast' })
   })
 
   it('queues a job again, after a pause, whose nonce was used without delivering', () => {

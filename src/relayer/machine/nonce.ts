@@ -26,7 +26,11 @@ import { type EvmJob, hasJobEnded } from './job.js'
 
 const WAIT: EvmJobAction = { do: 'wait' }
 
-export function planEvmJob(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
+export function planEvmJobStep(
+  job: EvmJob,
+  seen: EvmJobSnapshot,
+  policy: SpendPolicy,
+): EvmJobAction {
   if (hasJobEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
   if (seen.mined) return planMined(job, seen, seen.mined)
@@ -95,7 +99,7 @@ function end({ reason, nextMs }: EvmJob, seen: EvmJobSnapshot, feeWei: bigint): 
 /** Reason of a job whose nonce a single node has reported as used, one time so far. */
 const NONCE_USED = 'nonce_used'
 
-/** Blocks by which the node that accepted a transaction may have been ahead of another. */
+/** Maximum number of blocks by which the node that accepted a transaction may have been ahead of another node. */
 export const MAX_BLOCKS_NODE_IS_AHEAD = 100
 
 /**
@@ -105,8 +109,8 @@ export const MAX_BLOCKS_NODE_IS_AHEAD = 100
 const wasSent = ({ sentBlock }: EvmJobTx, { head }: EvmJobSnapshot): boolean =>
   sentBlock !== null && sentBlock <= head + MAX_BLOCKS_NODE_IS_AHEAD
 
-/** True if a node has taken a transaction with the job's nonce whose bytes are kept: it may be mined. */
-export const wasAnySent = ({ txs }: EvmJob, seen: EvmJobSnapshot): boolean =>
+/** True if a node accepted a transaction of the job whose signed bytes are stored: that transaction may be mined. */
+export const hasSentTransaction = ({ txs }: EvmJob, seen: EvmJobSnapshot): boolean =>
   txs.some((tx) => tx.raw.length > 0 && wasSent(tx, seen))
 
 /** A job whose nonce no transaction has used, with the values that the rows of `UNUSED_NONCE_DECISIONS` test. */
@@ -191,7 +195,7 @@ export function describeUnusedNonce(job: EvmJob, seen: EvmJobSnapshot): UnusedNo
   // a noop has no effect to wait for: its transaction is a cancel, and has to be mined
   const isUnwanted =
     job.kind === 'noop' || job.release !== null || (seen.done === 'confirmed' && seen.isSure)
-  // once a cancel was signed for a nonce, both transactions may be mined, so the cancel is not undone
+  // once a cancel was signed for the nonce, either the cancel or the delivery may be mined, so the cancel is not undone
   const isCancelled = job.txs.some((other) => other.purpose === 'cancel')
 
   // one node's answer that the job is done is not enough to cancel. The wait for a second node's answer is limited,
@@ -224,7 +228,10 @@ function planUnused(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): Evm
   }
 }
 
-/** A replacement with higher fees, or else the last transaction again. If that can't be mined, a cancel. */
+/**
+ * Action: sign a replacement with higher fees. If a cap forbids higher fees, send the last transaction again, or cancel
+ * it if it can't be mined.
+ */
 function replace(
   job: EvmJob,
   seen: EvmJobSnapshot,
@@ -236,33 +243,38 @@ function replace(
   const tx = job.txs.at(-1)!
   const { gas, fees: fresh, balanceWei } = seen.prepared
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
-  // a cancel frees later nonces, so what the job has spent does not count: the job's cap bounds the cancel alone
+  // a cancel frees later nonces, so the job's earlier spending does not count: the cancel may cost up to the job's cap
   const boundWei =
     purpose === 'deliver' ? policy.spendCapWei - job.spentWei - valueWei : policy.spendCapWei
   const affordableWei = boundWei / gas
   const capWei = affordableWei < policy.gasPriceCapWei ? affordableWei : policy.gasPriceCapWei
   const fees = nextFees(tx, purpose, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
-  // nodes refuse what the balance does not pay, and have many wordings for it
+  // nodes refuse a transaction that the balance can't pay, each with its own error text
   const offered = fees ?? (tx.isRejected ? tx : null)
   if (offered && balanceWei < maxTransactionCostWei(gas, offered, valueWei))
     return retry(WAITS_FOR_FUNDS)
   if (fees) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
   if (purpose === 'cancel') return { do: 'broadcast', tx }
   if (tx.maxFeePerGas < baseFeePerGasOf(fresh)) return planStuck(tx, seen)
-  // no node takes it at the highest price: later nonces wait, unless an earlier one was taken, which may be mined
-  return tx.isRejected && !wasAnySent(job, seen)
+  // no node accepts the transaction at the highest price, so a cancel frees later nonces. Not if a node accepted an
+  // earlier transaction of the job, which may be mined.
+  return tx.isRejected && !hasSentTransaction(job, seen)
     ? fail({ class: 'revert', reason: REFUSED_BY_NODES })
     : { do: 'broadcast', tx }
 }
 
 interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
-  /** Highest price of a unit of gas here: the cap on the price, or what is left of the job's cap. */
+  /**
+   * Highest price of a unit of gas, wei: the lower of `gasPriceCapWei` and the price that the rest of the job's cap
+   * pays.
+   */
   capWei: bigint
 }
 
 /**
- * Fees of the next transaction with a nonce. A transaction that no node takes may be replaced at any price: its price
- * doubles, and a cancel begins with a fresh estimate. Otherwise nodes expect 10 % more. Null above a cap.
+ * Fees of the next transaction with a nonce. Null if the fees exceed a cap. A transaction that no node accepted may be
+ * replaced at any price: its price doubles, and a cancel begins with a fresh estimate. To replace an accepted
+ * transaction, nodes require fees that are 10 % higher.
  */
 function nextFees(
   tx: EvmJobTx,

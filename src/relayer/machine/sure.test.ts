@@ -13,7 +13,7 @@ import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { EvmJobTx } from '../../registry/outbox.js'
 import { applyJobEvent, type EvmJobSnapshot } from './index.js'
 import { type EvmJob, parkJobOnceUnmineable } from './job.js'
-import { planEvmJob } from './nonce.js'
+import { planEvmJobStep } from './nonce.js'
 
 /** What a chain's only node reports. */
 const said = (change: Partial<EvmJobSnapshot>): EvmJobSnapshot =>
@@ -27,7 +27,7 @@ const mined: MinedReceipt = {
 }
 /** The job after the next step. */
 function after(job: EvmJob, seen: EvmJobSnapshot): EvmJob {
-  const action = planEvmJob(job, seen, policy)
+  const action = planEvmJobStep(job, seen, policy)
   if (action.do !== 'record') throw new Error(action.do)
   return applyJobEvent(job, action.event, seen)
 }
@@ -46,7 +46,7 @@ it.each([
   if (once.state === 'included') once = after(once, seen)
   expect(once).toMatchObject({ reason: 'said_to_be_done', nextMs: expect.any(Number) })
   expect(once.state).not.toBe('confirmed')
-  expect(planEvmJob(once, seen, policy)).toMatchObject({ do: 'wait' })
+  expect(planEvmJobStep(once, seen, policy)).toMatchObject({ do: 'wait' })
   expect(after(once, { ...seen, nowMs: once.nextMs })).toMatchObject({
     state: 'confirmed',
     reason: null,
@@ -55,14 +55,14 @@ it.each([
 
 it('a wrong answer that is not repeated ends no job', () => {
   const once = after(queued, said({ done: 'confirmed' }))
-  expect(planEvmJob(once, said({ nowMs: once.nextMs }), policy)).toMatchObject({
+  expect(planEvmJobStep(once, said({ nowMs: once.nextMs }), policy)).toMatchObject({
     do: 'sign',
     purpose: 'deliver',
   })
 })
 
 it('no transaction is cancelled because of a single report', () => {
-  expect(planEvmJob(sent, said({ done: 'confirmed', head: 90 }), policy)).toMatchObject({
+  expect(planEvmJobStep(sent, said({ done: 'confirmed', head: 90 }), policy)).toMatchObject({
     do: 'wait',
   })
 })
@@ -70,11 +70,11 @@ it('no transaction is cancelled because of a single report', () => {
 it('a signed transaction does not delay later nonces while only one node reports the job as done', () => {
   const done = said({ done: 'confirmed', nonce: 'next' })
   // the process stopped between signing and sending, and somebody else did the job meanwhile
-  expect(planEvmJob(signed, done, policy)).toEqual({ do: 'broadcast', tx: signed.txs[0] })
+  expect(planEvmJobStep(signed, done, policy)).toEqual({ do: 'broadcast', tx: signed.txs[0] })
   // the node dropped the transaction, or its fee is below the base fee
-  expect(planEvmJob(sent, { ...done, head: 150 }, policy)).toMatchObject({ do: 'wait' })
+  expect(planEvmJobStep(sent, { ...done, head: 150 }, policy)).toMatchObject({ do: 'wait' })
   const late = { ...done, head: 151 }
-  expect(planEvmJob(sent, late, policy)).toMatchObject({
+  expect(planEvmJobStep(sent, late, policy)).toMatchObject({
     do: 'sign',
     purpose: 'deliver',
     nonce: 3,
@@ -83,7 +83,7 @@ it('a signed transaction does not delay later nonces while only one node reports
     ...late,
     prepared: { failure: { class: 'revert', reason: 'reverted' } },
   })
-  expect(planEvmJob(failed, late, policy)).toMatchObject({
+  expect(planEvmJobStep(failed, late, policy)).toMatchObject({
     do: 'sign',
     purpose: 'cancel',
     nonce: 3,
@@ -98,12 +98,12 @@ it('a noop is sent and replaced after a single report, since a wrong one does no
     nonce: 3,
     txs: [cancel],
   }
-  expect(planEvmJob(noop, said({ done: 'confirmed' }), policy)).toEqual({
+  expect(planEvmJobStep(noop, said({ done: 'confirmed' }), policy)).toEqual({
     do: 'broadcast',
     tx: cancel,
   })
   const old: EvmJob = { ...noop, state: 'sent', txs: [{ ...cancel, sentBlock: 47 }] }
-  expect(planEvmJob(old, said({ done: 'confirmed' }), policy)).toMatchObject({
+  expect(planEvmJobStep(old, said({ done: 'confirmed' }), policy)).toMatchObject({
     do: 'sign',
     purpose: 'cancel',
   })
@@ -125,15 +125,15 @@ const later = seen({ head: 200_000, prepared })
 const absurd = applyJobEvent(signed, { is: 'sent', hash: '0x1' }, { ...later, head: ABSURD })
 
 it('one absurd head at the time of sending does not make a job wait endlessly', () => {
-  expect(planEvmJob(absurd, later, policy).do).not.toBe('wait')
+  expect(planEvmJobStep(absurd, later, policy).do).not.toBe('wait')
   const resent = applyJobEvent(absurd, { is: 'sent', hash: '0x1' }, later)
-  expect(planEvmJob(resent, { ...later, head: later.head + 2 }, policy)).toMatchObject({
+  expect(planEvmJobStep(resent, { ...later, head: later.head + 2 }, policy)).toMatchObject({
     do: 'sign',
   })
 })
 
 it('one absurd head does not prevent a cancel on the operator’s request', () => {
-  expect(planEvmJob(parkJobOnceUnmineable(absurd), later, policy)).toMatchObject({
+  expect(planEvmJobStep(parkJobOnceUnmineable(absurd), later, policy)).toMatchObject({
     do: 'sign',
     purpose: 'cancel',
   })
@@ -143,14 +143,14 @@ it('one absurd head does no harm where the transaction is refused for its fees w
   const refused = applyJobEvent(absurd, { is: 'refused', hash: '0x1', reason: 'refused' }, later)
   const after = { ...later, nowMs: refused.nextMs }
   const rich = { ...policy, spendCapWei: 10n ** 12n }
-  expect(planEvmJob(refused, after, rich)).toMatchObject({ do: 'sign', purpose: 'deliver' })
+  expect(planEvmJobStep(refused, after, rich)).toMatchObject({ do: 'sign', purpose: 'deliver' })
   // below the base fee, and a replacement is above the cap
   const dear = {
     ...after,
     prepared: { ...prepared, fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n } },
   }
   const event = { is: 'failed', failure: { reason: 'fees_above_cap' } }
-  expect(planEvmJob(refused, dear, { ...policy, spendCapWei: 500_000n })).toMatchObject({
+  expect(planEvmJobStep(refused, dear, { ...policy, spendCapWei: 500_000n })).toMatchObject({
     do: 'record',
     event,
   })
@@ -162,8 +162,8 @@ it('a node may have been ahead by some blocks when it took a transaction', () =>
     { is: 'sent', hash: '0x1' },
     { ...later, head: later.head + 100 },
   )
-  expect(planEvmJob(ahead, later, policy)).toMatchObject({ do: 'wait' })
-  expect(planEvmJob(ahead, { ...later, head: later.head - 1 }, policy)).toMatchObject({
+  expect(planEvmJobStep(ahead, later, policy)).toMatchObject({ do: 'wait' })
+  expect(planEvmJobStep(ahead, { ...later, head: later.head - 1 }, policy)).toMatchObject({
     do: 'broadcast',
   })
 })

@@ -35,7 +35,7 @@ export interface ChainActions {
 
 /**
  * Creates the actions of a chain.
- * @param miner what mines the chain; null for an attached chain, whose mining its owner controls
+ * @param miner mines the chain; null for an attached chain, whose owner controls the mining
  */
 export function createChainActions(
   { label, ...at }: RpcUrlAndChainId & { label: string },

@@ -6,7 +6,7 @@ import { chooseFreePort } from '../processes/ports.js'
 import type { ProcessHandle } from '../processes/processes.js'
 import { startServerProgram } from '../processes/server.js'
 import { repairAnvilStateFile } from './anvilState.js'
-import { advanceClockTo, hostSeconds } from './clock.js'
+import { advanceClockToLead, hostUnixSeconds } from './clock.js'
 import { localChainClients } from './localClients.js'
 
 const HOST = '127.0.0.1'
@@ -89,7 +89,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     server.exited.then(() => fs.rmSync(logFile, { force: true }))
   const rpcUrl = `http://${HOST}:${port}`
   try {
-    await advanceClockTo(localChainClients({ rpcUrl, chainId }), -behindS)
+    await advanceClockToLead(localChainClients({ rpcUrl, chainId }), -behindS)
   } catch (error) {
     await server.stop()
     throw error
@@ -114,7 +114,7 @@ function argsOf(options: AnvilOptions, port: number, boundFile: string): string[
     accounts: 10,
     mnemonic: TEST_MNEMONIC,
     'block-time': blockTimeS || undefined,
-    timestamp: behindS ? hostSeconds() - behindS : undefined,
+    timestamp: behindS ? hostUnixSeconds() - behindS : undefined,
     'slots-in-an-epoch': slotsInAnEpoch,
     state: statePath,
   }

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { writeAtomically } from '../../config/files.js'
+import { writeFileAtomically } from '../../config/files.js'
 import { readFileOrUndefined } from '../processes/files.js'
 
 interface State {
@@ -25,7 +25,7 @@ export function repairAnvilStateFile(statePath: string): void {
   geneses.sort((a, b) => Number(a.header.timestamp) - Number(b.header.timestamp))
   const additional = geneses.slice(1)
   const repaired = { ...state, blocks: blocks.filter((block) => !additional.includes(block)) }
-  writeAtomically(statePath, JSON.stringify(repaired))
+  writeFileAtomically(statePath, JSON.stringify(repaired))
 }
 
 function parseState(statePath: string, text: string): State {

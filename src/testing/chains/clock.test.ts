@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { type Anvil, startAnvil } from './anvil.js'
-import { advanceClockTo, clockLeadS, hostSeconds } from './clock.js'
+import { advanceClockToLead, hostUnixSeconds, readClockLeadSeconds } from './clock.js'
 import { localChainClients } from './localClients.js'
 import { replaceNewestBlocks } from './miner.js'
 
@@ -20,13 +20,13 @@ afterEach(async () => {
 it('agrees with this host, also after a start that took seconds', async () => {
   // as anvil's clock is where the start paused after it had read the time
   const clients = await start({
-    extraArgs: ['--timestamp', String(hostSeconds() - 10)],
+    extraArgs: ['--timestamp', String(hostUnixSeconds() - 10)],
   })
-  expect(await clockLeadS(clients)).toBe(0)
+  expect(await readClockLeadSeconds(clients)).toBe(0)
 })
 
 it('is behind by as much as was asked', async () => {
-  expect(await clockLeadS(await start({ behindS: 3_600 }))).toBe(-3_600)
+  expect(await readClockLeadSeconds(await start({ behindS: 3_600 }))).toBe(-3_600)
 })
 
 it('goes on over a reorg', async () => {
@@ -35,12 +35,12 @@ it('goes on over a reorg', async () => {
   await clients.test.increaseTime({ seconds: 100 })
   await clients.test.mine({ blocks: 2 })
   await replaceNewestBlocks(clients, 2)
-  expect(await clockLeadS(clients)).toBe(100)
+  expect(await readClockLeadSeconds(clients)).toBe(100)
 })
 
 it('is never set back', async () => {
   const clients = await start()
   await clients.test.increaseTime({ seconds: 100 })
-  await advanceClockTo(clients, 0)
-  expect(await clockLeadS(clients)).toBe(100)
+  await advanceClockToLead(clients, 0)
+  expect(await readClockLeadSeconds(clients)).toBe(100)
 })

@@ -4,31 +4,31 @@ import type { LocalClients } from './localClients.js'
 const TRIES = 10
 
 /** This host's clock, seconds since 1970. */
-export const hostSeconds = (): number => Math.floor(Date.now() / 1_000)
+export const hostUnixSeconds = (): number => Math.floor(Date.now() / 1_000)
 
 /**
- * Seconds that the clock of an anvil is ahead of this host's, negative if it is behind. Anvil dates the pending block
- * by its clock. Too few where each of ten answers took over the end of a second.
+ * Reads by how many seconds the clock of an anvil is ahead of this host's; negative if behind. Anvil dates the pending
+ * block by its clock. The result is one too small if a new second began on this host during each of ten requests.
  */
-export async function clockLeadS({ test }: Pick<LocalClients, 'test'>): Promise<number> {
+export async function readClockLeadSeconds({ test }: Pick<LocalClients, 'test'>): Promise<number> {
   for (let tries = 1; ; tries++) {
-    const before = hostSeconds()
+    const before = hostUnixSeconds()
     const { timestamp } = await getBlock(test, { blockTag: 'pending' })
-    const after = hostSeconds()
+    const after = hostUnixSeconds()
     // anvil may have answered before or after the host's next second
     if (after === before || tries === TRIES) return Number(timestamp) - after
   }
 }
 
 /**
- * Advances the clock of an anvil until it is `leadS` seconds ahead of this host's. Anvil's clock stays behind after an
- * `anvil_reorg`, by the age of the last block that remains, and after a start that took seconds. A payment in a block of
- * the past would get the rules of a community before its configuration. Does nothing to a clock that is further ahead.
+ * Advances the clock of an anvil until it is `leadS` seconds ahead of this host's. A clock that is further ahead is
+ * left as it is. Anvil's clock stays behind after a slow start, and after an `anvil_reorg` by the age of the last block
+ * that remains. A payment in a block with a past time would get the rules that a community had at that time.
  */
-export async function advanceClockTo(
+export async function advanceClockToLead(
   clients: Pick<LocalClients, 'test'>,
   leadS: number,
 ): Promise<void> {
-  const behindS = leadS - (await clockLeadS(clients))
+  const behindS = leadS - (await readClockLeadSeconds(clients))
   if (behindS > 0) await clients.test.increaseTime({ seconds: behindS })
 }

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { deployMissingContracts } from '../contracts/localContracts.js'
-import { choosePortAgain } from '../processes/ports.js'
+import { reusePortIfFree } from '../processes/ports.js'
 import type { Sandbox } from '../processes/sandbox.js'
 import { type ChainActions, createChainActions } from './actions.js'
 import { type Anvil, startAnvil } from './anvil.js'
@@ -35,7 +35,7 @@ export interface LocalChain extends RunningChain, ChainActions {
   restart(): Promise<void>
 }
 
-export interface LocalChainOptions {
+interface LocalChainOptions {
   definition: LocalChainDefinition
   /** LayerZero's endpoint id of the hub of the chain's network. */
   hubEid: number
@@ -45,8 +45,8 @@ export interface LocalChainOptions {
 }
 
 /**
- * Starts a chain, and deploys contracts that are missing in its state. The chain's mining is paused. If the home folder is kept, its subfolder
- * `anvil` has the chain's state.
+ * Starts a chain with paused mining, and deploys contracts that are missing in the chain's state. The subfolder `anvil`
+ * of a home folder that is kept has this state.
  */
 export async function startLocalChain(
   sandbox: Sandbox,
@@ -71,7 +71,7 @@ export async function startLocalChain(
     return anvil
   }
   const lastUrl = new URL(previous?.rpcUrls[0] ?? 'http://localhost')
-  let anvil = await start(await choosePortAgain(Number(lastUrl.port)))
+  let anvil = await start(await reusePortIfFree(Number(lastUrl.port)))
   const { contracts, ...extras } = await deployMissingContracts(
     { ...definition, rpcUrl: anvil.rpcUrl },
     hubEid,

@@ -124,7 +124,7 @@ export interface RunningChain extends LocalChainDefinition, HubOnlyContracts {
 }
 
 /**
- * Chooses the chains to start, by labels and networks. Without both, all chains.
+ * Chooses the chains to start, by labels and networks; without labels and networks, all chains.
  * @throws Error for an unknown label or a spoke without its hub
  */
 export function chooseLocalChains(

@@ -26,8 +26,8 @@ export interface RpcUrlAndChainId {
 export interface LocalClients {
   reader: PublicClient
   /**
-   * Client for JSON-RPC methods that only test nodes have, such as mining. It calls them by Hardhat's names, which anvil
-   * knows too.
+   * Client for JSON-RPC methods that only test nodes have, such as mining. The client uses Hardhat's names of the
+   * methods, which anvil knows too.
    */
   test: TestClient<'anvil' | 'hardhat', HttpTransport, Chain>
 }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { advanceClockTo, clockLeadS } from './clock.js'
+import { advanceClockToLead, readClockLeadSeconds } from './clock.js'
 import type { LocalClients } from './localClients.js'
 
-/** Control of the mining of a chain by this process. A test can stop the mining where it needs a fixed head. */
+/** Control of the mining of a chain by this process. A test that needs a fixed head stops the mining. */
 export type Miner = ReturnType<typeof startMiner>
 
 /**
  * Starts to mine a chain whose node does not mine. Anvil's own interval mining loses blocks for good when it
  * coincides with `anvil_reorg`: then anvil has a block but not the block's parent, neither by number nor by hash,
- * unlike any real node. It also keeps the state of each block, 260 KiB, even with pruning options.
+ * unlike any real node. Interval mining also keeps the state of each block, 260 KiB, even with pruning options.
  * @param idleMs time between blocks once nobody has sent a transaction for `afterMs`; default: `blockMs`
  */
 export function startMiner(
@@ -54,7 +54,7 @@ export function startMiner(
       paused(async () => {
         isHeld = next
       }),
-    /** Mines no block after the one that is being mined, for which it waits. */
+    /** Stops the mining for good, after the block that is being mined. */
     stop(): Promise<unknown> {
       isStopped = true
       return queue
@@ -67,7 +67,7 @@ export async function replaceNewestBlocks(
   { test }: Pick<LocalClients, 'test'>,
   depth: number,
 ): Promise<void> {
-  const leadS = await clockLeadS({ test })
+  const leadS = await readClockLeadSeconds({ test })
   await test.request({ method: 'anvil_reorg', params: [depth, []] } as never)
-  await advanceClockTo({ test }, leadS)
+  await advanceClockToLead({ test }, leadS)
 }

@@ -12,7 +12,7 @@ const POLL_MS = 25
 /**
  * Polls for a transaction's receipt. viem's own wait polls once a block: if a node has the block before the receipt,
  * viem waits for the next block, which never comes on a chain that mines on demand.
- * @param mine called after each look-up that found no receipt, on a chain that mines only when asked
+ * @param mine mines a block of a chain that does not mine automatically; called after each look-up without a receipt
  * @throws TransactionReceiptNotFoundError after a minute
  */
 export async function waitForReceipt(

@@ -10,7 +10,7 @@ import { addressAsBytes32 } from '../world.js'
 const DEFAULT_GAS = 400_000n
 
 /** A chain of the local world, with its spoke. */
-export interface SpokeAt extends RpcUrlAndChainId {
+export interface SpokeChain extends RpcUrlAndChainId {
   contracts: { spoke: Address }
 }
 
@@ -27,8 +27,8 @@ export interface BridgeCall {
 /**
  * Builds the transaction that sends a call from a spoke to the hub. Its value is exactly the spoke's quote (no margin).
  */
-export async function bridgeCall(
-  spoke: SpokeAt,
+export async function buildBridgeCall(
+  spoke: SpokeChain,
   { from, hubCalldata, valueWei, gas = DEFAULT_GAS }: BridgeCall,
 ): Promise<{ to: Address; data: Hex; value: bigint }> {
   const options = encodeLzReceiveOption({ gas, value: valueWei })

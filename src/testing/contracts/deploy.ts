@@ -151,7 +151,7 @@ export const ETH_TO_ETH_MESSAGE_PRICE: BridgeMessagePrice = {
   denominator: 1n,
 }
 
-export interface RemoteBridgeEnd {
+interface RemoteBridgeEnd {
   readonly eid: number
   readonly app: Address
   readonly price: BridgeMessagePrice

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseEther } from 'viem'
-import { writeAtomically } from '../../config/files.js'
+import { writeFileAtomically } from '../../config/files.js'
 import {
   type ChainContractAddresses,
   type HubOnlyContracts,
@@ -137,7 +137,10 @@ export async function setEnsGatewayOfHubs(
   await Promise.all(hubs.map((hub) => setEnsGateway(deployerOf(hub), hub.ens!, api)))
 }
 
-/** Price of messages from `near` to `far`. The hub's `numerator / denominator` is the inverse of the spoke's. */
+/**
+ * Price of messages from `near` to `far`. The hub's ratio `numerator / denominator` is the inverse of the spoke's
+ * ratio.
+ */
 function priceOf(near: LocalChainDefinition, far: LocalChainDefinition): BridgeMessagePrice {
   if (near.role === 'spoke') return near.price
   return {
@@ -191,7 +194,7 @@ export function writeLocalChainsFiles(
 }
 
 const writeJson = (file: string, content: object): void =>
-  writeAtomically(file, `${JSON.stringify(content, null, 2)}\n`)
+  writeFileAtomically(file, `${JSON.stringify(content, null, 2)}\n`)
 
 export const chainsFilePath = (home: string): string => path.join(home, 'chains.json')
 const knownFile = (home: string): string => path.join(home, 'anvil', 'chains.json')

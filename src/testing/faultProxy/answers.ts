@@ -1,5 +1,5 @@
 import { CONFIRMED_BLOCK_TAGS } from '../../registry/primitives/confirmation.js'
-import type { AnswerFault } from './kinds.js'
+import type { AnswerFaultKind } from './kinds.js'
 import { RANGE_LIMIT_ERRORS } from './nodeErrorTexts.js'
 import { integerBetween, pickElement } from './random.js'
 import {
@@ -7,7 +7,7 @@ import {
   type RpcAnswer,
   type RpcCall,
   readHeadNumber,
-  type Upstream,
+  type UpstreamCaller,
 } from './upstream.js'
 
 /** Limits of the faults that the proxy injects. */
@@ -32,9 +32,9 @@ export interface FaultyAnswer extends RpcAnswer {
  * `random` is a random number for this call, in [0, 1).
  */
 export async function answerWithFault(
-  kind: AnswerFault,
+  kind: AnswerFaultKind,
   call: RpcCall,
-  upstream: Upstream,
+  upstream: UpstreamCaller,
   limits: FaultSeverity,
   random: number,
 ): Promise<FaultyAnswer | null> {
@@ -67,7 +67,7 @@ const TAGS: readonly unknown[] = ['latest', ...CONFIRMED_BLOCK_TAGS]
 /** Answer of a node that lags by some blocks. */
 async function staleAnswer(
   call: RpcCall,
-  upstream: Upstream,
+  upstream: UpstreamCaller,
   lag: number,
 ): Promise<FaultyAnswer | null> {
   if (call.method === 'eth_blockNumber')

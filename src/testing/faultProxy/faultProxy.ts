@@ -7,7 +7,7 @@ import type { FaultSeverity } from './answers.js'
 import type { FaultKind, Faults } from './kinds.js'
 import { createFaultyPipe, type FaultyPipe } from './pipe.js'
 import { relayWebSocket } from './sockets.js'
-import { createUpstream } from './upstream.js'
+import { createUpstreamCaller } from './upstream.js'
 
 const HOST = '127.0.0.1'
 const DEFAULT_LIMITS: FaultSeverity = {
@@ -46,7 +46,7 @@ export interface FaultProxy {
 /** Starts a proxy that injects faults into HTTP and WebSocket connections to a node, on one loopback port. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const { target, seed, faults = {}, limits } = options
-  const pipe = createFaultyPipe(createUpstream(target.rpcUrl), seed, {
+  const pipe = createFaultyPipe(createUpstreamCaller(target.rpcUrl), seed, {
     ...DEFAULT_LIMITS,
     ...limits,
   })

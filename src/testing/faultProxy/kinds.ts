@@ -31,13 +31,13 @@ const ANSWER_KINDS = {
   range_limit: ['eth_getLogs'],
 } as const satisfies Record<string, readonly string[]>
 
-export type AnswerFault = keyof typeof ANSWER_KINDS
+export type AnswerFaultKind = keyof typeof ANSWER_KINDS
 /** `silent_socket`: a WebSocket stays open without further messages. */
-export type FaultKind = (typeof REQUEST_KINDS)[number] | AnswerFault | 'silent_socket'
+export type FaultKind = (typeof REQUEST_KINDS)[number] | AnswerFaultKind | 'silent_socket'
 
 export const FAULT_KINDS: readonly FaultKind[] = [
   ...REQUEST_KINDS,
-  ...(Object.keys(ANSWER_KINDS) as AnswerFault[]),
+  ...(Object.keys(ANSWER_KINDS) as AnswerFaultKind[]),
   'silent_socket',
 ]
 
@@ -66,7 +66,7 @@ function touches(kind: FaultKind, method: string): boolean {
   return !isAnswerFault(kind) || (ANSWER_KINDS[kind] as readonly string[]).includes(method)
 }
 
-export const isAnswerFault = (kind: FaultKind): kind is AnswerFault => kind in ANSWER_KINDS
+export const isAnswerFault = (kind: FaultKind): kind is AnswerFaultKind => kind in ANSWER_KINDS
 
 /**
  * Chooses a call's fault, at most one. With probabilities, the choice depends only on the seed, the method and the

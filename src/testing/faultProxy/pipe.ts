@@ -12,7 +12,7 @@ import {
 } from './kinds.js'
 import { type NodeErrorText, PROXY_SERVER_ERRORS, RATE_LIMIT_ERRORS } from './nodeErrorTexts.js'
 import { integerBetween, pickElement, seededRandomNumber } from './random.js'
-import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
+import type { RpcAnswer, RpcCall, UpstreamCaller } from './upstream.js'
 
 /** HTTP answer to the client. Null: the connection is reset without an answer. */
 type ProxyHttpReply = {
@@ -45,7 +45,7 @@ function createFaultChooser(seed: number) {
 export type FaultyPipe = ReturnType<typeof createFaultyPipe>
 
 /** Creates the part of the proxy that passes requests to a node and the node's answers back, with faults. */
-export function createFaultyPipe(upstream: Upstream, seed: number, limits: FaultSeverity) {
+export function createFaultyPipe(upstream: UpstreamCaller, seed: number, limits: FaultSeverity) {
   const { counts, set, take } = createFaultChooser(seed)
   /** Newest answer by method, which the fault `wrong_id` returns to the next call of the method. */
   const latest = new Map<string, object>()

@@ -11,9 +11,9 @@ export interface RpcAnswer {
 }
 
 /** Function that calls the node behind the proxy. @throws when the node does not answer */
-export type Upstream = (method: string, params: readonly unknown[]) => Promise<RpcAnswer>
+export type UpstreamCaller = (method: string, params: readonly unknown[]) => Promise<RpcAnswer>
 
-export function createUpstream(rpcUrl: string): Upstream {
+export function createUpstreamCaller(rpcUrl: string): UpstreamCaller {
   return async (method, params) => {
     const response = await fetch(rpcUrl, {
       method: 'POST',
@@ -28,5 +28,5 @@ export function createUpstream(rpcUrl: string): Upstream {
 export const hexQuantity = (value: number): string => `0x${value.toString(16)}`
 
 /** Number of the node's newest block. */
-export const readHeadNumber = async (upstream: Upstream): Promise<number> =>
+export const readHeadNumber = async (upstream: UpstreamCaller): Promise<number> =>
   Number((await upstream('eth_blockNumber', [])).result)

@@ -7,10 +7,10 @@ const READY_POLL_MS = 30
 const STOP_GRACE_MS = 12_000
 
 /**
- * Node's flags for a daemon. They set the size that Node 20 and 22 give the heap's young generation: Node 24 allows
- * four times as much, which makes a catch-up no faster and takes 100 MiB more. They collect its garbage on the main
- * thread alone: with helper threads, a catch-up on two processors takes a tenth more processor time, and a collection
- * waits for helpers that get no processor.
+ * Node's flags for a daemon. The first sets the size that Node 20 and 22 give the heap's young generation: Node 24
+ * allows four times as much, which makes a catch-up no faster and takes 100 MiB more. The second collects garbage only
+ * on the main thread: with helper threads, a catch-up on two processors takes a tenth more processor time, and a
+ * collection waits for helpers that get no processor.
  */
 export const DAEMON_NODEJS_FLAGS: readonly string[] = [
   '--max-semi-space-size=16',
@@ -20,7 +20,7 @@ export const DAEMON_NODEJS_FLAGS: readonly string[] = [
 export type DaemonEnvironment = Readonly<Record<string, string | undefined>>
 
 export interface DaemonProcess {
-  /** Process id of the process that was started last. */
+  /** Id of the process that was started last. */
   readonly pid: number
   /** Sends a signal and waits for the process to end. */
   kill(signal: NodeJS.Signals): Promise<void>
@@ -37,7 +37,7 @@ export interface DaemonProcess {
   logs(): string
 }
 
-export interface DaemonProcessOptions {
+interface DaemonProcessOptions {
   /** Complete environment of the process. Nothing is inherited. */
   env: DaemonEnvironment
   /** Base address of the operator's routes. */
@@ -53,8 +53,8 @@ export async function startDaemonProcess(options: DaemonProcessOptions): Promise
   let child: WatchedChild
   let isAskedToEnd = false
   /**
-   * Set once the child reports over IPC that it listens on its ports. Before, another process may be listening on the
-   * port.
+   * True once the child has reported over IPC that it listens on its ports. Until then, another process may answer on
+   * these ports.
    */
   let isUp = false
   const spawn = async (env: DaemonEnvironment = {}) => {
@@ -116,15 +116,15 @@ export async function startDaemonProcess(options: DaemonProcessOptions): Promise
   }
 }
 
-/** True if a problem is a halted chain, for which waiting does not help. */
+/** True if a problem of `/status` says that a chain is halted. No wait ends such a problem. */
 export const isHaltedChainProblem = (problem: string): boolean => problem.includes(': halted: ')
 
-/** Alarm that requests failed in the last minute. */
+/** Name of the alarm for requests that failed in the last minute. */
 const PAST_FAILURES = 'ClusterdErrors'
 
 /**
- * Requests `/status`. Ready if there is no problem. Not ready if the operator's port does not answer. The alarm of
- * earlier failed requests lasts a minute, and is left out, since there is no reason to wait for its end.
+ * Requests the daemon's `/status`. The daemon is ready if it answers and reports no problem. The alarm of earlier
+ * failed requests, which lasts a minute, is ignored.
  */
 export async function readDaemonReadiness(
   opsUrl: string,
@@ -145,8 +145,8 @@ export async function readDaemonReadiness(
 }
 
 /**
- * The child's last message that starts with "clusterd: ", without JSON log lines. It has one line, or a line for each
- * fault. Without such a message: the last line of the output.
+ * The child's last message that starts with "clusterd: ", without JSON log lines. The message has one line, or a line
+ * for each fault. If the child wrote no such message, the last line of its output.
  */
 function lastSentence(child: WatchedChild): string {
   const lines = child.logTail().trim().split('\n')

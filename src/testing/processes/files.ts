@@ -6,10 +6,11 @@ import { identifyProcess } from './processes.js'
 
 const LOCK_POLL_MS = 20
 
-/** Process id and start time, which no later process has. */
-export const processName = (pid: number): string => `${pid} ${identifyProcess(pid)?.startedAt}`
+/** Process id and start time. No later process has the same pair. */
+export const processIdAndStart = (pid: number): string =>
+  `${pid} ${identifyProcess(pid)?.startedAt}`
 
-/** A lock of this process on a file. The lock of a process that has died, even by kill -9, is no longer valid. */
+/** A lock of this process on a file. The lock ends when the process ends, even by kill -9. */
 export interface FileLock {
   release(): void
 }
@@ -18,14 +19,14 @@ export interface FileLock {
 export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number } {
   fs.mkdirSync(path.dirname(file), { recursive: true })
   const ownFile = `${file}.${randomUUID()}`
-  fs.writeFileSync(ownFile, processName(process.pid))
+  fs.writeFileSync(ownFile, processIdAndStart(process.pid))
   try {
     // link() creates the lock file with its content, or fails because the file exists
     while (!isLinked(ownFile, file)) {
       const holder = readFileOrUndefined(file)
       if (holder === undefined) continue
       const pid = Number.parseInt(holder, 10)
-      if (holder === processName(pid)) return { heldBy: pid }
+      if (holder === processIdAndStart(pid)) return { heldBy: pid }
       fs.rmSync(file, { force: true })
     }
     return { lock: { release: () => fs.rmSync(file, { force: true }) } }

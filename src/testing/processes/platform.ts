@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 
 /** Native programs of the local world that come from npm. */
-export type NativeProgram = 'anvil' | 'PostgreSQL' | 'Surfpool'
+type NativeProgram = 'anvil' | 'PostgreSQL' | 'Surfpool'
 
 /** npm package of a native program for a platform (`process.platform`, `process.arch`). */
 export function nativeProgramPackage(part: NativeProgram, platform: string, arch: string): string {
@@ -15,7 +15,7 @@ export function nativeProgramPackage(part: NativeProgram, platform: string, arch
   }
 }
 
-/** What to do where a program's npm package is not installed, for the error message. */
+/** Advice, for the error message, where a program's npm package is not installed. */
 const INSTEAD: Record<NativeProgram, string> = {
   anvil:
     'build it from source (Foundry) and attach to it (`attach` of clusterd/testing), or pass anvilPath',
@@ -30,7 +30,7 @@ export const missingProgramReason = (part: NativeProgram, platform: string, arch
 /**
  * Path of a file in a program's npm package.
  * @param file default: the package's main file
- * @param within package that depends on the program's package, and from which the latter is resolved
+ * @param within package that depends on the program's package: Node resolves the program's package from there
  * @throws Error with one line that says what to install
  */
 export function locateNativeProgram(part: NativeProgram, file = '', within?: string): string {

@@ -5,8 +5,8 @@ import net from 'node:net'
 const LOOPBACK = '127.0.0.1'
 const MAX_PORT = 65_535
 /**
- * Range of ports to choose from. It is below the ports of outgoing connections (on Linux from 32,768), since such a
- * connection could take a port between its choice and its use.
+ * Range of ports to choose from. It is below the ports of outgoing connections (on Linux from 32,768), since an
+ * outgoing connection could take a port between its choice and its use.
  */
 const FREE_PORTS = { from: 10_000, below: 32_768 }
 /** Distance between the first ports that processes with successive ids try, so that they choose different ports. */
@@ -22,13 +22,13 @@ export async function chooseFreePort(): Promise<number> {
   for (;;) {
     next = (next + 1) % count
     const port = FREE_PORTS.from + next
-    // claimed first: the check binds the port for a moment, in which the process that claimed it could not bind it
+    // claim the port before the check, which binds the port and so disturbs a process that has claimed it
     if ((await claimPort(port)) && (await isPortFree(port))) return port
   }
 }
 
-/** The port of an earlier start, so that clients' settings keep working, or a free one where that is 0 or taken. */
-export const choosePortAgain = async (last: number): Promise<number> =>
+/** The port of an earlier start, so that clients' settings keep working; a free port if `last` is 0 or taken. */
+export const reusePortIfFree = async (last: number): Promise<number> =>
   last > 0 && (await isPortFree(last)) ? last : chooseFreePort()
 
 /**

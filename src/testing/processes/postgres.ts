@@ -4,17 +4,21 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type pg from 'pg'
 import { withConnection } from '../../db/pg/pool.js'
-import { doesProcessExist } from '../../ops/hasProcess.js'
 import { lockFile, readFileOrUndefined } from './files.js'
 import { locateNativeProgram } from './platform.js'
 import { chooseFreePort } from './ports.js'
 import { getSharedPostgresSetup } from './prepared.js'
-import { identifyProcess, type ProcessHandle, waitForCondition } from './processes.js'
+import {
+  doesProcessExist,
+  identifyProcess,
+  type ProcessHandle,
+  waitForCondition,
+} from './processes.js'
 import { startServerProgram } from './server.js'
 
 /**
- * How long to wait for another process, ms: for a process that prepares the template of data directories, or for the
- * end of a killed server.
+ * Time limit for other processes, ms: for the process that prepares the template of data directories, and for the end
+ * of a killed server.
  */
 const PATIENCE_MS = 30_000
 const NOBODY = 65_534
@@ -87,7 +91,8 @@ export async function createDatabase(url: string, name: string): Promise<string>
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${how}`)
     } catch (error) {
       const code = (error as pg.DatabaseError).code
-      if (code !== '42P04' && code !== '23505') throw error // duplicate_database, or a concurrent creation
+      // 42P04: the database exists; 23505: another process creates it at the same time
+      if (code !== '42P04' && code !== '23505') throw error
     }
   })
   return databaseUrl(url, name)
@@ -101,7 +106,7 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
 }
 
 /** How PostgreSQL's programs run as a user other than root: a command prefix, or user and group ids. */
-export interface PostgresUser {
+interface PostgresUser {
   prefix: readonly string[]
   ids: { uid?: number; gid?: number }
 }
@@ -137,7 +142,7 @@ function locateNative(): string {
   return native
 }
 
-/** Creates the symlinks of PostgreSQL's npm package: npm does not pack them, and install scripts may be blocked. */
+/** Creates the symlinks of PostgreSQL's npm package: npm packs no symlinks, and install scripts may be blocked. */
 function hydrateSymlinks(native: string): void {
   const list = path.join(native, 'pg-symlinks.json')
   if (!fs.existsSync(list)) return
@@ -171,7 +176,7 @@ function initDataDir(native: string, user: PostgresUser, dataDir: string): Promi
   return fillDataDir(user, dataDir, commandFor)
 }
 
-/** Fills the data directory through a folder that is renamed, so that a killed launcher leaves no incomplete one. */
+/** Fills a new folder, then renames it to the data directory: a killed launcher leaves no incomplete data directory. */
 async function fillDataDir(
   user: PostgresUser,
   dataDir: string,
@@ -218,7 +223,7 @@ function readPidFile(dataDir: string): { pid: number; status: string } | undefin
   return { pid: Number(lines[0]), status: (lines[7] ?? '').trim() }
 }
 
-/** Removes a stale postmaster.pid: PostgreSQL would take any process with the id in it for a running server. */
+/** Removes a stale postmaster.pid: PostgreSQL takes any process with the file's process id for a running server. */
 async function clearPidFile(dataDir: string): Promise<void> {
   const pid = readPidFile(dataDir)?.pid
   if (pid === undefined) return

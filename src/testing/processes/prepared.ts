@@ -1,6 +1,6 @@
 /**
- * What a test run prepares once for all PostgreSQL servers that it starts. This module imports nothing, so that it
- * loads fast.
+ * Setup that a test run prepares once for all PostgreSQL servers that it starts. This module imports nothing, so that
+ * it loads fast.
  */
 export interface SharedPostgresSetup {
   /** Path of a data directory to copy for each server. Created by initdb on first use. */
@@ -12,8 +12,8 @@ export interface SharedPostgresSetup {
 let prepared: SharedPostgresSetup | undefined
 
 /**
- * Sets the template and the settings of the PostgreSQL servers that start later. A copy of the template takes a third
- * of initdb's time.
+ * Sets the setup of the PostgreSQL servers that this process starts later. A copy of the template takes a third of
+ * initdb's time.
  */
 export function setSharedPostgresSetup(common: SharedPostgresSetup): void {
   prepared = common

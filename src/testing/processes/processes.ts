@@ -4,13 +4,12 @@ import fs from 'node:fs'
 import type { Socket } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { doesProcessExist } from '../../ops/hasProcess.js'
 
 const POLL_MS = 25
 const TAIL_BYTES = 4_096
 
 /** Identity of a process. The process id is not enough, because the system reuses ids. */
-export interface ProcessIdentity {
+interface ProcessIdentity {
   /** Start time, clock ticks since boot. Empty where the system has no /proc. */
   startedAt: string
   commandLine: string
@@ -34,7 +33,16 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
   }
 }
 
-/** True if `pid` is a live process. */
+/** True if the process with this id exists. Also true for a zombie process, which has ended but was not reaped. */
+export function doesProcessExist(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** True if `pid` is a live process, and no zombie. */
 export const isProcessAlive = (pid: number): boolean => identifyProcess(pid) !== undefined
 
 export interface SpawnOptions {

@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { writeAtomically } from '../../config/files.js'
+import { writeFileAtomically } from '../../config/files.js'
 import { removeWorld } from '../world.js'
 import type { DaemonProcess } from './daemonProcess.js'
-import { processName, readFileOrUndefined, tryLockFile } from './files.js'
+import { processIdAndStart, readFileOrUndefined, tryLockFile } from './files.js'
 import { startChildGuard, waitForCondition } from './processes.js'
 
 const GUARD_DEADLINE_MS = 10_000
@@ -50,14 +50,14 @@ export async function createSandbox(home: string | undefined, log: (line: string
 
 /** Waits until the guard of a killed launcher has ended the launcher's children, then records this process's guard. */
 async function replaceGuard(file: string, log: (line: string) => void): Promise<void> {
-  const guard = processName(startChildGuard())
+  const guard = processIdAndStart(startChildGuard())
   const earlier = readFileOrUndefined(file) ?? guard
-  const hasEnded = () => earlier !== processName(Number.parseInt(earlier, 10))
+  const hasEnded = () => earlier !== processIdAndStart(Number.parseInt(earlier, 10))
   if (earlier !== guard && !hasEnded()) {
     log('waiting for the end of what an earlier run has left')
     await waitForCondition(hasEnded, GUARD_DEADLINE_MS)
   }
-  writeAtomically(file, guard)
+  writeFileAtomically(file, guard)
 }
 
 /** Ends every process of the local world, and unlocks its home folder or removes a temporary one. */

@@ -14,7 +14,7 @@ const STOP_GRACE_MS = 10_000
 const LOG_LINES = 10
 
 /** A program that listens on a port, and ends gracefully after SIGINT. */
-export interface ServerProgram extends SpawnOptions {
+interface ServerProgram extends SpawnOptions {
   name: string
   port: number
   isReady(child: WatchedChild): boolean

@@ -6,7 +6,7 @@ import type { SolanaAccount } from '../world.js'
 
 const ACCOUNTS = 5
 
-export type SolanaOperatorRole = 'deployer' | 'relayer' | 'treasurer'
+type SolanaOperatorRole = 'deployer' | 'relayer' | 'treasurer'
 
 /** Key pair of an account that the local world uses for its own work. The key is public, like all local keys. */
 export const solanaOperatorKeypair = (operator: SolanaOperatorRole): Keypair =>

@@ -14,9 +14,9 @@ export interface LocalSolanaOptions extends SolanaSetUpOptions {
 
 /** A local Solana cluster with the registrar (the program that takes payments) deployed and initialized. */
 export interface LocalSolana extends SolanaWithRegistrars {
-  /** Undefined if `rpcUrl` gave a running chain instead. */
+  /** Undefined where the option `rpcUrl` named a running chain. */
   surfpool: Surfpool | undefined
-  /** Ends Surfpool, if this start has started it. */
+  /** Ends Surfpool if `startLocalSolana` has started it. */
   stop(): Promise<void>
 }
 

@@ -2,7 +2,7 @@ import { type Connection, Keypair, type PublicKey } from '@solana/web3.js'
 import { createSolanaRpc } from '../../chains/rpc/solana.js'
 import { initializeRegistrarInstruction } from '../../chains/solana/admin.js'
 import { deployProgram, sendInstructions } from '../../chains/solana/deployment/deploy.js'
-import { registrarCode } from '../../chains/solana/deployment/loader.js'
+import { readRegistrarCode } from '../../chains/solana/deployment/loader.js'
 import { createRegistrarClient } from '../../chains/solana/registrar.js'
 import { solanaOperatorKeypair } from './accounts.js'
 
@@ -20,10 +20,10 @@ export async function deployRegistrar(
   payer: Keypair,
   isSurfpool = false,
 ): Promise<{ programId: PublicKey; slot: number }> {
-  const rpc = createSolanaRpc({ label: 'solana', urls: [connection.rpcEndpoint] })
+  const rpc = createSolanaRpc({ rpcUrls: [connection.rpcEndpoint] })
   const program = Keypair.generate()
   const programId = program.publicKey.toBase58()
-  const code = registrarCode()
+  const code = readRegistrarCode()
   if (isSurfpool) {
     const upgradeAuthority = payer.publicKey.toBase58()
     await rpc.call('surfnet_writeProgram', [programId, code.toString('hex'), 0, upgradeAuthority])

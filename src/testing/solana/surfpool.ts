@@ -13,7 +13,7 @@ import type { SurfpoolAnswer, SurfpoolRequest } from './surfpoolChild.js'
 const START_DEADLINE_MS = 20_000
 const STOP_GRACE_MS = 2_000
 
-export interface SurfpoolOptions {
+interface SurfpoolOptions {
   /** Duration of a slot, ms. Default 400, as on the public Solana clusters. */
   slotMs?: number
   /** File for Surfpool's output. Default: in the system's temporary folder. */

@@ -14,8 +14,8 @@ export interface SurfpoolRequest {
 export type SurfpoolAnswer = { rpcUrl: string; wsUrl: string } | { error: string }
 
 /**
- * Types of the part of the npm packages surfpool-sdk-* that is used here, which come without types. With `offline`, no
- * public chain is used. With `clock`, a slot is made every `slotTimeMs`.
+ * Types of the used part of the npm packages surfpool-sdk-*, which come without types. With `offline`, the chain uses
+ * no public chain. With `clock`, the chain makes a slot every `slotTimeMs`.
  */
 interface SurfpoolSdk {
   Surfnet: {
@@ -38,8 +38,8 @@ interface Surfnet {
 
 const TEND_EVERY_MS = 500
 /**
- * The chain's clock is moved forward to this many ms behind the system's time. The clock counts slots, which are late
- * under load, so payments would get too early times.
+ * The chain's clock is moved forward to this many ms behind the system's time. Left alone, the clock counts slots,
+ * which are late under load, and payments get too early times.
  */
 const CLOCK_LAG_MS = 500
 

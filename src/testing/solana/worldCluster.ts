@@ -3,7 +3,7 @@ import type { LocalNonEvmChain } from '../nonEvmChain.js'
 import type { Sandbox } from '../processes/sandbox.js'
 import { type LocalSolana, startLocalSolana } from './localSolana.js'
 
-/** Maximum age of a price: ten years, since the local price feeds are never updated, however long the world runs. */
+/** Maximum age of a price: ten years, because nothing updates the price feeds of a local world. */
 const FEED_MAX_AGE_SECONDS = 10 * 365 * 86_400
 /** Price of a name of the seeded paid community: 0.01 SOL. */
 const PRICE_LAMPORTS = 10_000_000n
@@ -42,7 +42,9 @@ export async function startLocalSolanaCluster(
   return { ...clusterOf(solana), handle: solana }
 }
 
-/** Describes a running local Solana cluster. Each network has a registrar there, and the price feeds on its hub. */
+/**
+ * Describes a running local Solana cluster, which has a registrar for each network. The price feeds are on the hubs.
+ */
 function clusterOf(solana: LocalSolana): LocalNonEvmChain {
   const { rpcUrl, wsUrl, genesisHash, programs, relayAuthority, accounts } = solana
   return {

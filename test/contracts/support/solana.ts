@@ -12,7 +12,7 @@ import {
   programDataAddress,
   UPGRADEABLE_LOADER_PROGRAM,
 } from '../../../src/chains/solana/admin.js'
-import { registrarCode } from '../../../src/chains/solana/deployment/loader.js'
+import { readRegistrarCode } from '../../../src/chains/solana/deployment/loader.js'
 import {
   createRegistrarClient,
   registrarCoder,
@@ -71,7 +71,7 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
     .withBlockhashCheck(false)
     .withTransactionHistory(0n)
   svm.setClock(new Clock(1n, NOW, 0n, 0n, NOW))
-  svm.addProgram(addressOf(programId), registrarCode())
+  svm.addProgram(addressOf(programId), readRegistrarCode())
   setUpgradeAuthority(svm, programData, keys.deployer)
   for (const one of [...Object.values(keys), feePayer]) setLamports(svm, one, RICH_LAMPORTS)
 
@@ -133,7 +133,7 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
     /** Deploys a program of somebody else's: the same code, its own upgrade authority. */
     addForeignProgram(authority: PublicKey) {
       const foreign = key()
-      svm.addProgram(addressOf(foreign), registrarCode())
+      svm.addProgram(addressOf(foreign), readRegistrarCode())
       setUpgradeAuthority(svm, programDataAddress(foreign), authority)
       return { programId: foreign, programData: programDataAddress(foreign) }
     },

@@ -1,23 +1,31 @@
 import { okAnswer } from '../../../src/api/http/answer.js'
-import { route } from '../../../src/api/http/route.js'
+import { declareRoute } from '../../../src/api/http/route.js'
 import { type PickSampleAddress, sampleQuoteBody } from '../../../src/api/http/sampleRequests.js'
 import { okResponses, z } from '../../../src/api/http/schema.js'
 import { CHAIN_CALL_PRICE } from '../../../src/api/limits/costs.js'
-import { commonQuoteJson, quoteOfRequest, RegistrationBody } from '../../../src/api/v1/quotes.js'
+import {
+  commonQuoteJson,
+  quoteOfRequest,
+  RegistrationBodySchema,
+} from '../../../src/api/v1/quotes.js'
 import type { DaemonChainFamily } from '../../../src/daemon/families/family.js'
 import { registerChain } from '../../../src/db/chains/chains.js'
-import { okResult, runCheck } from '../../../src/ops/finding.js'
+import { okResult, runDoctorCheck } from '../../../src/ops/finding.js'
 import { askerOf, LEDGER, type Ledger, type LedgerQuote, ledgerPort } from './ledger.js'
 import { PROGRAM } from './payment.js'
 import { ledgerWatcher } from './watcher.js'
 
 const sender: PickSampleAddress = ({ evmAddress }) => evmAddress()
 
-const quote = route.post('/v1/names/register/ledger', {
-  bad: { what: '101 names', body: sampleQuoteBody(LEDGER.label, sender, 101), error: 'too_many' },
-  costliest: { what: '100 names', body: sampleQuoteBody(LEDGER.label, sender, 100) },
+const quote = declareRoute.post('/v1/names/register/ledger', {
+  refusedSample: {
+    what: '101 names',
+    body: sampleQuoteBody(LEDGER.label, sender, 101),
+    error: 'too_many',
+  },
+  costliestSample: { what: '100 names', body: sampleQuoteBody(LEDGER.label, sender, 100) },
   summary: 'Orders for registering names from the ledger',
-  body: RegistrationBody.extend({ network: z.string() }),
+  body: RegistrationBodySchema.extend({ network: z.string() }),
   price: CHAIN_CALL_PRICE,
   responses: okResponses('The orders to send', z.object({ orders: z.array(z.unknown()) })),
   errors: ['unsupported_network', 'invalid_sender'],
@@ -34,7 +42,7 @@ type Named = Record<'key' | 'label', string>
 export const ledgerFamily = (url: string, { key, label }: Named = LEDGER): DaemonChainFamily => ({
   routes: [quote],
   examine: async () => [
-    await runCheck('the ledger', 'Start it.', async () => {
+    await runDoctorCheck('the ledger', 'Start it.', async () => {
       const { height } = await askerOf(url)<{ height: number }>('/head')
       return okResult(`height ${height}`)
     }),

@@ -24,7 +24,7 @@ const match = createRouter(routes)
 /** Of every route the example, the most expensive and the refused requests, and requests about all that was made. */
 export function mixRequests({ sample, scene }: Pick<MixWorld, 'sample' | 'scene'>): MixRequest[] {
   const declared = routes.flatMap((route): MixRequest[] => {
-    const { as } = route.costliest
+    const { as } = route.costliestSample
     const example = exampleRequest(route, sample)
     const own = [
       costliestRequest(route, sample),

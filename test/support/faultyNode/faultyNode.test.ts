@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { startAnvil } from '../../../src/testing/chains/anvil.js'
-import { createUpstream } from '../../../src/testing/faultProxy/upstream.js'
+import { createUpstreamCaller } from '../../../src/testing/faultProxy/upstream.js'
 import { waitForCondition } from '../../../src/testing/processes/processes.js'
 import { useWorld } from '../useWorld.js'
 import { type FaultyNode, startFaultyNode } from './faultyNode.js'
@@ -36,7 +36,7 @@ beforeEach(async () => {
 })
 
 const ask = async (method: string, params = PARAMS[method] ?? []) =>
-  (await createUpstream(proxy.rpcUrl)(method, params)).result
+  (await createUpstreamCaller(proxy.rpcUrl)(method, params)).result
 
 describe('a lie', () => {
   it.each(LIE_METHODS)('%s is answered wrongly once', async (method) => {
@@ -86,10 +86,10 @@ describe('finality', () => {
   it('stays where it is until it is restored', async () => {
     const finalized = async () =>
       ((await ask('eth_getBlockByNumber', ['finalized', false])) as { number: string }).number
-    await createUpstream(anvil.rpcUrl)('anvil_mine', ['0x50'])
+    await createUpstreamCaller(anvil.rpcUrl)('anvil_mine', ['0x50'])
     await proxy.stallFinality()
     const before = await finalized()
-    await createUpstream(anvil.rpcUrl)('anvil_mine', ['0x5'])
+    await createUpstreamCaller(anvil.rpcUrl)('anvil_mine', ['0x5'])
     expect(await finalized()).toBe(before)
     expect(((await ask('eth_getBlockByNumber')) as { number: string }).number).toBe(
       `0x${(0x55).toString(16)}`,
@@ -102,7 +102,7 @@ describe('finality', () => {
 describe('another fork', () => {
   it('is a consistent branch from below the head, with other bidders', async () => {
     const direct = async (method: string, params: unknown[]) =>
-      (await createUpstream(anvil.rpcUrl)(method, params)).result
+      (await createUpstreamCaller(anvil.rpcUrl)(method, params)).result
     proxy.set({ other_fork: 1 })
     await direct('anvil_setCode', [EMITTER, EMITTER_CODE])
     await direct('eth_sendTransaction', [{ from: ACCOUNT, to: EMITTER }])

@@ -10,7 +10,7 @@ import {
 import { FAULT_KINDS, type FaultKind } from '../../../src/testing/faultProxy/kinds.js'
 import { integerBetween, seededRandomNumber } from '../../../src/testing/faultProxy/random.js'
 import {
-  createUpstream,
+  createUpstreamCaller,
   type RpcAnswer,
   type RpcCall,
 } from '../../../src/testing/faultProxy/upstream.js'
@@ -57,7 +57,7 @@ export async function startFaultyNode(options: FaultyNodeOptions): Promise<Fault
     faults = {},
     limits: { forkBlocks = FORK_BLOCKS, ...limits } = {},
   } = options
-  const upstream = createUpstream(target.rpcUrl)
+  const upstream = createUpstreamCaller(target.rpcUrl)
   const forks = createSimulatedFork(seed, upstream, forkBlocks)
   const counts = { other_fork: 0, lie: 0 }
   const lies = new Set<string>()

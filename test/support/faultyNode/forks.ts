@@ -3,7 +3,7 @@ import {
   type RpcAnswer,
   type RpcCall,
   readHeadNumber,
-  type Upstream,
+  type UpstreamCaller,
 } from '../../../src/testing/faultProxy/upstream.js'
 
 interface Block {
@@ -23,7 +23,7 @@ interface Log {
  * @param forkBlocks length of the fork, shorter than the confirmation depth, since the indexer correctly confirms a
  * longer fork
  */
-export function createSimulatedFork(seed: number, upstream: Upstream, forkBlocks: number) {
+export function createSimulatedFork(seed: number, upstream: UpstreamCaller, forkBlocks: number) {
   /**
    * For the hash of each block of the fork: the hash of the node's block at that height, and the block's place in the
    * fork, from 1 upwards.

@@ -3,7 +3,7 @@ import {
   hexQuantity,
   type RpcAnswer,
   type RpcCall,
-  type Upstream,
+  type UpstreamCaller,
 } from '../../../src/testing/faultProxy/upstream.js'
 import type { seededRandomSequence } from '../random.js'
 
@@ -31,7 +31,7 @@ type Next = ReturnType<typeof seededRandomSequence>
 /** A wrong answer to a call, plausible or absurd. Null for a block requested by number, or without a node's answer. */
 export async function wrongAnswerTo(
   call: RpcCall,
-  upstream: Upstream,
+  upstream: UpstreamCaller,
   next: Next,
 ): Promise<RpcAnswer | null> {
   // a block requested by number is not falsified, since the daemon checks such a block by its hash. The daemon takes

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { getAbiItem, type Log, parseEventLogs, toEventSelector } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
@@ -9,6 +8,7 @@ import { toHex } from '../../../registry/primitives/bytes.js'
 import type { AirdropDistributorClaim, Hex, PermittedClaimReceiver } from '../../chain.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import type { RpcCall } from '../../rpc/evm.js'
+import { cacheAnswersByKey } from '../../rpc/served.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
 import { createContractReader, encodeContractCall } from '../contracts/read.js'
 import type { RawLog } from '../logs.js'
@@ -65,20 +65,18 @@ export async function readDistributorTerms(call: RpcCall, address: Hex) {
   }
 }
 
-/** Maximum number of cached signatures. Clients request a claim permission repeatedly, and signing takes about 1 ms. */
-const KEPT_SIGNATURES = 10_000
+/** Cache of signatures. Clients request a claim permission repeatedly, and signing takes about 1 ms. */
+const SIGNATURES = { forMs: () => 86_400_000, most: 10_000 }
 
 /** Creates a signer of claim permissions that caches the newest signatures, which are deterministic (RFC 6979). */
 export function createClaimPermissionSigner(privateKey: Hex) {
   const account = privateKeyToAccount(privateKey)
-  const kept = new LRUCache<string, Promise<Hex>, ClaimPermission>({
-    maxSize: KEPT_SIGNATURES,
-    sizeCalculation: () => 1,
-    memoMethod: (_, __, { context }) => account.signTypedData(claimPermissionTypedData(context)),
-  })
   return {
     address: account.address.toLowerCase() as Hex,
-    sign: (permission: ClaimPermission) => kept.memo(keyOf(permission), { context: permission }),
+    sign: cacheAnswersByKey(
+      (permission: ClaimPermission) => account.signTypedData(claimPermissionTypedData(permission)),
+      { ...SIGNATURES, keyOf },
+    ),
   }
 }
 

@@ -121,8 +121,8 @@ export async function areBidsDelivered(
 }
 
 /**
- * Value that a packet's message needs at delivery, wei. It is the sum of the bids, and 0 for a withdrawal. Null for a
- * message that the hub refuses: then the hub accepts any value and credits all of it.
+ * Value that a packet's message needs at delivery, wei: the sum of the bids, or 0 for a withdrawal. Null for a message
+ * that the hub refuses: then the hub accepts any value and credits all of it.
  */
 export function deliveryValueWei(packet: Packet): bigint | null {
   const call = decodeHubMessage(fromHex(packet.message))

@@ -13,7 +13,7 @@ import { fallbackIfRefused, RpcError } from '../../rpc/errors.js'
 import type { EvmRpc, RpcCall } from '../../rpc/evm.js'
 import { cacheAnswerForDuration, cacheAnswersByKey } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
-import { createContractReader, encodeContractCall, isContract } from '../contracts/read.js'
+import { createContractReader, encodeContractCall } from '../contracts/read.js'
 import { encodePlaceBidsCalldata } from './calls.js'
 import { encodeHubMessage } from './hubMessage.js'
 import { encodeLzReceiveOption, MAX_DELIVERED_VALUE_WEI } from './packetOptions.js'
@@ -36,8 +36,8 @@ interface Delivery {
 /**
  * Creates a quoter of registrations over the bridge. The bridge's fee includes the bids' sum in ETH. The rest of the
  * fee is raised by a margin, because fees change between quote and transaction, and the endpoint refunds the excess. A
- * fee depends only on the message's size and options (gas and value), so registrations that are equal in them share a
- * cached fee.
+ * fee depends only on the message's size and options (gas and value), so registrations with equal size and options
+ * share a cached fee.
  * @returns a function that throws BridgeError when the endpoint can't quote; AmountError; ChainUnavailableError
  */
 export function createSpokeQuoter(
@@ -140,18 +140,16 @@ const withdrawalData = (to: Hex): Hex => encodeContractCall(hubAbi, 'withdrawRef
 
 /**
  * Transaction on a spoke by which a bidder withdraws, over the bridge, what the hub owes for bids from this spoke.
- * @param to receiver on the hub; null for the bidder's own address
- * @returns null where the bidder is a contract and `to` is null: nobody may control the same address on the hub
+ * @param to receiver on the hub
  * @throws BridgeError when the endpoint can't quote
  */
 export async function spokeWithdrawalTransaction(
   call: RpcCall,
   { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,
   bidder: Hex,
-  to: Hex | null,
-): Promise<UnsignedTransaction | null> {
-  if (to === null && (await isContract(call, bidder))) return null
-  const hubCalldata = withdrawalData(to ?? bidder)
+  to: Hex,
+): Promise<UnsignedTransaction> {
+  const hubCalldata = withdrawalData(to)
   const { withdrawal: gas } = await gasNeeds(call, contract)
   const options = encodeLzReceiveOption({ gas, value: 0n })
   const fee = await nativeFee(call, contract, encodeHubMessage(pad(bidder), hubCalldata), options)

@@ -4,7 +4,7 @@ import type { CommunityNameTarget, StoredPayment } from '../../../registry/payme
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
 import { transientError } from '../../rpc/errors.js'
-import { type RpcCall, rpcQuantity } from '../../rpc/evm.js'
+import { type RpcCall, toRpcQuantity } from '../../rpc/evm.js'
 import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 import { createContractReader, encodeContractCall } from '../contracts/read.js'
@@ -98,7 +98,7 @@ export async function areNoPaymentsHeld(
   block: number,
 ): Promise<boolean> {
   const ids = of.map(({ paymentId }) => paymentId)
-  const outcomes = await readPaymentOutcomes(call, payments, ids, rpcQuantity(block))
+  const outcomes = await readPaymentOutcomes(call, payments, ids, toRpcQuantity(block))
   if (outcomes.some((outcome, i) => outcome === NONE && of[i]?.payment))
     throw transientError(`block ${block} is older than a payment`)
   return outcomes.every((outcome) => outcome !== HELD_PAYMENT_OUTCOME)

@@ -7,7 +7,7 @@ import {
 import type { MoneyOwedToPayer, OwedMoneyQuery, UnsignedTransaction } from '../../chain.js'
 import { mapInBatches } from '../../rpc/batches.js'
 import { transientError } from '../../rpc/errors.js'
-import { type RpcCall, rpcQuantity } from '../../rpc/evm.js'
+import { type RpcCall, toRpcQuantity } from '../../rpc/evm.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 import { createContractReader, encodeContractCall } from '../contracts/read.js'
 import { getBlockHeader } from '../logs.js'
@@ -39,7 +39,7 @@ export async function readMoneyOwedToPayer(
   const { payer, to, tokens } = question
   const latest = await getBlockHeader(call, 'latest')
   if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
-  const at = rpcQuantity(latest.number)
+  const at = toRpcQuantity(latest.number)
   const read = createContractReader(call, payments, abi, at)
   const [held, credits] = await Promise.all([
     heldOf(call, payments, question.payments.filter(isPaymentForCommunityName), at),

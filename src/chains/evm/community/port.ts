@@ -89,7 +89,7 @@ const SYMBOL = /^[\x21-\x7e]{1,16}$/
 async function readTokenUnit(call: RpcCall, token: Hex): Promise<TokenUnit> {
   const [decimals, answer] = await Promise.all([
     askToken(call, token, encodeContractCall(erc20Abi, 'decimals', [])),
-    // called without the probe: the error of a contract, such as a precompile's, may have any wording
+    // called without the probe, and any error answer means "no symbol": a precompile's error may have any text
     fallbackOnExpectedError(
       call<unknown>('eth_call', [{ to: token, data: SYMBOL_CALL, gas: SYMBOL_GAS }, 'latest']),
       isErrorAnswer,
@@ -100,10 +100,10 @@ async function readTokenUnit(call: RpcCall, token: Hex): Promise<TokenUnit> {
 }
 
 const SYMBOL_CALL = encodeContractCall(erc20Abi, 'symbol', [])
-/** ERC-20 has 8 bits of decimals; more than these have no meaning in an amount of 256 bits. */
+/** Maximum number of decimals that has a meaning: an amount of 256 bits has at most 78 digits. */
 const MAX_DECIMALS = 77n
 
-/** The text in a token's answer; null for an answer of another form, and for a text that is no symbol to show. */
+/** Symbol in a token's answer. Null for a malformed answer, or for a text that is not fit to be shown as a symbol. */
 function symbolOf(answer: unknown): string | null {
   try {
     const text = decodeFunctionResult({

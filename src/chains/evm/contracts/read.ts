@@ -58,7 +58,8 @@ export const createContractReader =
   }
 
 /**
- * True if an account is a contract. An externally owned account is not, even if it delegates to a contract (EIP-7702).
+ * True if an account is a contract. False for an externally owned account, even one that delegates to a contract
+ * (EIP-7702).
  */
 export async function isContract(call: RpcCall, account: Hex): Promise<boolean> {
   const code = await call<Hex>('eth_getCode', [account, 'latest'])

@@ -21,7 +21,7 @@ import {
 } from './item.js'
 
 /** Runs `read` on one node of a chain. */
-export type ChainReader = <T>(label: string, read: (ask: RpcCall) => Promise<T>) => Promise<T>
+type ChainReader = <T>(label: string, read: (ask: RpcCall) => Promise<T>) => Promise<T>
 
 /**
  * Compares the desired deployment of a network with its chains, hub first. After the steps of all items have been

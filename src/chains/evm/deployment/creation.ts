@@ -20,7 +20,7 @@ import {
 export const DEPLOYMENT_PROXY = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 
 /** Deployment of a clusterd contract by the deterministic deployment proxy. */
-export interface ContractCreation {
+interface ContractCreation {
   /** Creation code with constructor arguments. */
   code: Hex
   /** Address at which the proxy deploys the contract. */
@@ -33,7 +33,7 @@ export interface ContractCreation {
  * Deployment of a contract by the deterministic deployment proxy.
  * @param code creation code with constructor arguments
  */
-export const contractCreation = (salt: Hex, code: Hex): ContractCreation => {
+export const buildContractCreation = (salt: Hex, code: Hex): ContractCreation => {
   const address = getContractAddress({
     opcode: 'CREATE2',
     from: DEPLOYMENT_PROXY,
@@ -61,11 +61,11 @@ export function desiredContracts(
   hubEid: number,
 ): DesiredContract[] {
   const { role, contract, communityPayments, hasPayments, salt } = desired
-  const app = contractCreation(
+  const app = buildContractCreation(
     salt,
     role === 'hub' ? hubCreationCode(desired) : spokeCreationCode(desired, hubEid),
   )
-  const payments = contractCreation(salt, paymentsCreationCode(desired))
+  const payments = buildContractCreation(salt, paymentsCreationCode(desired))
   const contracts: DesiredContract[] = [
     { what: role, field: 'contract', address: contract ?? app.address, creation: app },
     {
@@ -128,8 +128,8 @@ export const paymentsCreationCode = ({
  * arguments.
  * @param encoded constructor arguments in ABI form
  */
-export const distributorContractCreation = (encoded: Hex): ContractCreation =>
-  contractCreation(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
+export const buildDistributorCreation = (encoded: Hex): ContractCreation =>
+  buildContractCreation(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
 
 /**
  * True if deployed code equals the code that clusterd's creation code returns. The creation code runs in an `eth_call`

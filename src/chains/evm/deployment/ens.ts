@@ -1,5 +1,5 @@
 import { type Abi, encodeDeployData, type Hex, namehash, parseAbi, zeroAddress } from 'viem'
-import type { DraftEnsParent } from '../../../config/chainsFile.js'
+import type { DraftEnsParentSettings } from '../../../config/chainsFile.js'
 import type { DraftChainConfig } from '../../../config/evmChain.js'
 import { fallbackIfRefused } from '../../rpc/errors.js'
 import { createEvmRpc, type RpcCall } from '../../rpc/evm.js'
@@ -7,7 +7,7 @@ import { createEvmChainRpc } from '../chain.js'
 import { ensResolverAbi, ensResolverBytecode } from '../contracts/index.js'
 import { createContractReader } from '../contracts/read.js'
 import { compareContractCode, compareContractOwner, readContractSettingText } from './compare.js'
-import { contractCreation } from './creation.js'
+import { buildContractCreation } from './creation.js'
 import {
   type ComparedSetting,
   compareSetting,
@@ -31,7 +31,7 @@ export const ensRegistryAbi = parseAbi([
 ])
 
 /** Desired settings of the resolver of an ENS name: owner, the gateway's signer, and the gateway's URL. */
-type DesiredEns = DraftEnsParent &
+type DesiredEns = DraftEnsParentSettings &
   Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
 
 /**
@@ -40,12 +40,12 @@ type DesiredEns = DraftEnsParent &
  */
 export function ensResolverChainOf(
   chains: readonly DraftChainConfig[],
-  { chainId, rpcUrls: urls }: DraftEnsParent,
+  { chainId, rpcUrls: urls }: DraftEnsParentSettings,
 ): DeploymentChain {
   const config = chains.find((chain) => chain.chainId === chainId)
   const label = config?.label ?? String(chainId)
-  if (config) return { label, chainId, rpc: createEvmChainRpc(config) }
-  if (urls) return { label, chainId, rpc: createEvmRpc({ label, urls, chainId }) }
+  if (config) return { ...config, rpc: createEvmChainRpc(config) }
+  if (urls) return { label, chainId, local: false, rpc: createEvmRpc({ label, urls, chainId }) }
   throw new Error(
     `The chains file has no chain ${chainId}: name its nodes in \`ens\`, as \`rpcUrls\`.`,
   )
@@ -57,7 +57,7 @@ export async function compareEnsDeployment(
 ): Promise<ComparedSetting[]> {
   const { chain, owner, signer, salt, url } = desired
   const args = [owner, signer, [url]] as const
-  const creation = contractCreation(
+  const creation = buildContractCreation(
     salt,
     encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }),
   )

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
+import type { ChainConfig } from '../../../config/index.js'
 import { addPriceMargin } from '../../margins.js'
 import { RefusedByNodesError, RpcError } from '../../rpc/errors.js'
-import { type EvmRpc, type RpcCall, rpcQuantity } from '../../rpc/evm.js'
+import { type EvmRpc, type RpcCall, toRpcQuantity } from '../../rpc/evm.js'
 import { contractErrorOfRevert } from '../bridge/calls.js'
-import { doubledGasFees, type GasFees, maxTransactionCostWei } from '../gasFees.js'
+import { capGasFees, doubledGasFees, type GasFees, maxTransactionCostWei } from '../gasFees.js'
 import { createGasPriceCap, readGasFees } from '../gasPrice.js'
 import { hasTransactionSucceeded, readTransactionReceipt } from '../logs.js'
 import { broadcastTransaction } from '../signer.js'
 import { findFirstBlockWhere } from '../transactions.js'
 
-export interface DeploymentChain {
-  label: string
-  chainId: number
+export interface DeploymentChain
+  extends Pick<ChainConfig, 'label' | 'chainId' | 'local' | 'maxGasPriceWei'> {
   rpc: EvmRpc
 }
 
@@ -22,8 +22,9 @@ const INCLUSION_MS = 10 * 60_000
 const POLL_MS = 500
 
 /**
- * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. First it
- * waits for a pending transaction of an earlier run, so that nothing is sent twice.
+ * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until the transaction is mined.
+ * Before that, waits for a pending transaction of an earlier run, so that nothing is sent twice. The price of gas is capped
+ * as the relayer's (`createGasPriceCap`).
  * @throws Error with one sentence
  */
 export async function sendDeploymentCall(
@@ -34,12 +35,19 @@ export async function sendDeploymentCall(
   const { rpc, chainId, label } = chain
   const { address: from } = account
   await waitUntilNoTransactionPending(chain, from)
+  const capWei = await createGasPriceCap(rpc, chain)()
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
-    const tx = { from, to: call.to, data: call.data, value: rpcQuantity(call.value) }
-    const [fees, balance] = await Promise.all([
+    const tx = { from, to: call.to, data: call.data, value: toRpcQuantity(call.value) }
+    const [estimated, balance] = await Promise.all([
       readGasFees(ask),
       ask<Hex>('eth_getBalance', [from, 'latest']),
     ])
+    // a single node estimates the fees, and the transaction may cost all of them
+    const fees = capGasFees(estimated, capWei)
+    if (!fees)
+      throw new Error(
+        `Gas on chain "${label}" costs more than ${capWei} wei, the most that is paid: run the command later, or raise the chain's \`maxGasPriceWei\`.`,
+      )
     const gas = addPriceMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), 'gas')
     const costWei = maxTransactionCostWei(gas, fees, call.value)
     if (BigInt(balance) < costWei)
@@ -50,7 +58,9 @@ export async function sendDeploymentCall(
   })
   const nonce = Number(await rpc.call<Hex>('eth_getTransactionCount', [from, 'latest']))
   const tx = { type: 'eip1559', chainId, nonce, gas, ...call } as const
-  const hash = await offer(chain, fees, (offered) => account.signTransaction({ ...tx, ...offered }))
+  const hash = await offer(chain, { fees, capWei }, (offered) =>
+    account.signTransaction({ ...tx, ...offered }),
+  )
   const receipt = await until(() => readTransactionReceipt(rpc.call, hash))
   if (!receipt)
     throw new Error(
@@ -68,10 +78,9 @@ export async function sendDeploymentCall(
  */
 async function offer(
   { rpc, label }: DeploymentChain,
-  first: GasFees,
+  { fees: first, capWei }: { fees: GasFees; capWei: bigint },
   sign: (fees: GasFees) => Promise<Hex>,
 ): Promise<Hex> {
-  const capWei = createGasPriceCap(rpc, { local: false, maxGasPriceWei: undefined })
   for (let fees = first; ; ) {
     const raw = await sign(fees)
     try {
@@ -79,7 +88,7 @@ async function offer(
       return keccak256(raw)
     } catch (error) {
       if (!(error instanceof RefusedByNodesError)) throw error
-      const next = doubledGasFees(fees, first, await capWei())
+      const next = doubledGasFees(fees, first, capWei)
       if (next === null)
         throw new Error(`Chain "${label}" does not take the transaction (${error.message}).`, {
           cause: error,
@@ -137,7 +146,7 @@ export async function findDeploymentBlock(
 ): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {
     const hasCode = async (block: number) =>
-      (await ask<Hex>('eth_getCode', [address, rpcQuantity(block)])) !== '0x'
+      (await ask<Hex>('eth_getCode', [address, toRpcQuantity(block)])) !== '0x'
     const head = Number(await ask<Hex>('eth_blockNumber', []))
     return findFirstBlockWhere(head, hasCode).catch(() => null)
   })

@@ -10,7 +10,7 @@ import {
   RefutedAnswerError,
   transientError,
 } from '../../rpc/errors.js'
-import { type RpcCall, rpcQuantity } from '../../rpc/evm.js'
+import { type RpcCall, toRpcQuantity } from '../../rpc/evm.js'
 import { HELD_EVENT_TOPIC, PAYMENT_EVENT_TOPIC } from '../community/logs.js'
 import { type BlockHeader, type RawLog, requireBlockHeader } from '../logs.js'
 
@@ -28,7 +28,7 @@ export type ChainContractSettings = Pick<ChainConfig, 'role'> &
 /** Running hashes of a chain's contracts, 32 bytes each, in the order of `contractsWithRunningHash`. */
 export type RunningHashes = readonly Buffer[]
 
-/** What a log adds to its contract's running hash. */
+/** Input by which a log extends its contract's running hash. */
 export interface RunningHashInput {
   /** Index of the contract in `contractsWithRunningHash`. */
   contractIndex: number
@@ -91,8 +91,8 @@ export function decodeRunningHashes(
 }
 
 /**
- * What logs of a chain add to its contracts' running hashes: block time and 32-byte words of each event, in the order
- * in which the contract hashes them.
+ * Inputs by which a chain's logs extend its contracts' running hashes: block time and 32-byte words of each event, in
+ * the order in which the contract hashes them.
  * @param logs all logs that `logFilterOfContracts` requests, in order, each with exactly the words of its event
  * (`isWellFormedContractLog`)
  * @param timeOf a log's block time, ms
@@ -165,10 +165,15 @@ export async function readRunningHashes(
   block: BlockNumberAndHash,
 ): Promise<RunningHashes> {
   const read = async ({ address }: RecordingContract): Promise<Buffer> => {
-    const answer = await readAt<Hex>(call, 'eth_call', { to: address, data: RECORD_HASH }, block)
+    const answer = await readAtBlock<Hex>(
+      call,
+      'eth_call',
+      { to: address, data: RECORD_HASH },
+      block,
+    )
     // a contract that is not deployed yet has no code and has logged nothing
     const isUndeployed =
-      answer === '0x' && (await readAt<Hex>(call, 'eth_getCode', address, block)) === '0x'
+      answer === '0x' && (await readAtBlock<Hex>(call, 'eth_getCode', address, block)) === '0x'
     const hash = isUndeployed ? Buffer.alloc(WORD) : fromHex(answer)
     if (hash.length !== WORD)
       throw transientError(`eth_call: recordHash() of ${address} answers in another form`)
@@ -182,7 +187,7 @@ export async function readRunningHashes(
  * only knows the block from another fork must not answer. A node that refuses block hashes is asked by number, between
  * two reads of the block's header that must give the hash.
  */
-export async function readAt<T>(
+export async function readAtBlock<T>(
   call: RpcCall,
   method: 'eth_call' | 'eth_getCode',
   what: unknown,
@@ -201,7 +206,7 @@ export async function readAt<T>(
       )
   }
   await assertHeader()
-  const answer = await call<T>(method, [what, rpcQuantity(number)])
+  const answer = await call<T>(method, [what, toRpcQuantity(number)])
   await assertHeader()
   return answer
 }

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import type { LogTrustBasis } from '../../../ops/chainState.js'
 import { fallbackOnExpectedError } from '../../../ops/logger/errors.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
-import { ChainUnavailableError } from '../../chain.js'
 import {
   ContradictingNodeError,
   MissingDataError,
@@ -12,7 +11,7 @@ import {
 } from '../../rpc/errors.js'
 import {
   type AgreedAnswer,
-  NodesDisagreeError,
+  isSilenceOfNodes,
   NodesSilentError,
   type RpcCall,
 } from '../../rpc/nodes.js'
@@ -33,9 +32,9 @@ import {
   hasSameLogs,
   isCoveredByRunningHash,
   logRangeSource,
-  proveOnlyRange,
   rangeOfBlocks,
   readBlocksInRanges,
+  requireAgreedLastBlock,
 } from './ranges.js'
 import { createLogRangeWidth, type LogRangeWidth } from './width.js'
 
@@ -43,16 +42,16 @@ import { createLogRangeWidth, type LogRangeWidth } from './width.js'
 export interface StoredCursor {
   /** The first block that is not in the journal. */
   nextBlock: number
-  /** Hash of the block before. Null before the first block. */
+  /** Hash of block `nextBlock` - 1. Null before the first block. */
   parentHash: Buffer | null
-  /** Running hashes after that block (`encodeRunningHashes`). */
+  /** Running hashes after block `nextBlock` - 1 (`encodeRunningHashes`). */
   record: Buffer | null
 }
 
 export const hasRunningHashes = ({ config }: EvmChain): boolean =>
   contractsWithRunningHash(config).length > 0
 
-/** How far logs can be trusted: whether a running hash covers the chain's logs, and how many nodes agreed. */
+/** Basis of trust in logs: whether a running hash covers the chain's logs, and the number of nodes that agreed. */
 export function trustBasisOf(chain: EvmChain, nodes: number): LogTrustBasis {
   if (isCoveredByRunningHash(chain)) return { trust: 'proved', nodes }
   return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
@@ -60,20 +59,21 @@ export function trustBasisOf(chain: EvmChain, nodes: number): LogTrustBasis {
 
 /**
  * Error message for logs that do not produce the running hashes that nodes return.
- * @param logs names the logs @param what what to do
+ * @param logs text that names the logs
+ * @param advice what follows, or what the operator has to do
  */
 export const runningHashMismatchText = (
   { config }: EvmChain,
   { givers }: AgreedAnswer<RunningHashes>,
   logs: string,
-  what: string,
+  advice: string,
 ): string =>
-  `${logs} of chain "${config.label}" do not produce its contracts' running hashes, which ${givers.map(({ host }) => host).join(' and ')} gave: ${what}`
+  `${logs} of chain "${config.label}" do not produce its contracts' running hashes, which ${givers.map(({ host }) => host).join(' and ')} gave: ${advice}`
 
 /**
  * Reads the running hashes that a chain's contracts keep of their logs, as of a block. Where two nodes are configured,
  * two have to return equal hashes.
- * @throws NoQuorumError, ChainUnavailableError where they are not known
+ * @throws NoQuorumError, ChainUnavailableError where too few nodes return the hashes
  */
 export async function readAgreedRunningHashes(
   { rpc, config }: EvmChain,
@@ -93,23 +93,20 @@ export async function readAgreedRunningHashes(
 }
 
 /**
- * Like `readAgreedRunningHashes`, but null where nodes do not return the running hashes of this block. They may return
- * those of another block.
+ * Like `readAgreedRunningHashes`, but null where nodes do not return the running hashes of this block. Nodes may still
+ * return the hashes of a newer block.
  * @throws NodesDisagreeError
  */
 export const readAgreedRunningHashesOrNull = (
   chain: EvmChain,
   block: BlockNumberAndHash,
 ): Promise<AgreedAnswer<RunningHashes> | null> =>
-  fallbackOnExpectedError(readAgreedRunningHashes(chain, block), isUnknown, null)
-
-const isUnknown = (error: unknown): boolean =>
-  error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
+  fallbackOnExpectedError(readAgreedRunningHashes(chain, block), isSilenceOfNodes, null)
 
 /**
  * Running hashes at a chain's cursor, and how far nodes confirm them (`ground`, null where nodes no longer return them).
- * They were stored with the cursor. A contract that was configured later starts with the running hash that the nodes
- * return. A hub's is zero before its first block, so a hub with logs before `startBlock` is detected.
+ * The hashes were stored with the cursor. A contract that was configured later starts with the hash that the nodes
+ * return. A hub starts with zero at `startBlock`, so a hub with logs before `startBlock` is detected.
  * @returns `runningHashes` null where neither the database nor the nodes have them: after a rewind to a block whose
  * state the nodes have pruned
  * @throws Error where the contracts contradict the stored hashes; NodesDisagreeError, ChainUnavailableError
@@ -144,7 +141,7 @@ export async function readLastConfirmedHashes(
       )
     return known ?? agreedHashes?.answer[i] ?? null
   })
-  // stored hashes that have none of the contracts are of another block: the chain was rewound
+  // if no contract has a stored hash, the stored hashes are of another block: the chain was rewound
   const isRewound = contracts.length > 0 && parentHash && record && hashes.every((one) => !one)
   if (isRewound || contracts[hashes.indexOf(null)]?.kind === 'hub')
     return { runningHashes: null, ground: null }
@@ -164,8 +161,9 @@ export const runningHashesAfterLogs = (
 ): RunningHashes => stages.work('decode', () => extendRunningHashes(before, runningHashInputs))
 
 /**
- * Checks that the running hashes `before`, extended by the range's logs, equal those `after`. @throws RpcError where they
- * do not. If they cover all logs of the chain, the node is proven wrong (RefutedAnswerError).
+ * Checks that the running hashes `before`, extended by the range's logs, equal the hashes `after`.
+ * @throws RpcError where they differ: RefutedAnswerError if running hashes cover all logs of the chain, since then the
+ * node is proven wrong
  */
 function assertProduce(
   chain: EvmChain,
@@ -181,18 +179,18 @@ function assertProduce(
 }
 
 /**
- * A range whose logs produce the contracts' running hashes at its end. They are null where nodes no longer return them, or
- * the contracts keep none.
+ * A range whose logs produce the contracts' running hashes at the range's end. `runningHashes` is null where nodes no
+ * longer return them, or the contracts keep none.
  */
 export type CheckedLogRange = ConfirmedLogRange & {
   runningHashes: AgreedAnswer<RunningHashes> | null
 }
 
 /**
- * How far a range can be trusted.
+ * Basis of trust in the logs of a range.
  * @throws RpcError where the running hashes of the chain's contracts are not known
  */
-export function trustOfRange(
+export function trustBasisOfRange(
   chain: EvmChain,
   { answer: { from, to, runningHashes }, nodes }: AgreedAnswer<CheckedLogRange>,
 ): LogTrustBasis {
@@ -218,7 +216,7 @@ interface RangesStart {
 
 /**
  * Source of a chain's confirmed logs. Each node's logs are checked against the running hashes at both ends of the range.
- * If the times in the logs do not produce them, the range is read again with the times in the headers.
+ * If the block times in the logs do not produce the hashes, the range is read again with the times of the headers.
  */
 export function checkedLogRangeSource(
   chain: EvmChain,
@@ -263,9 +261,9 @@ interface KnownTail {
 
 /**
  * Proves blocks that were read as unconfirmed (the tail) and are confirmed now. A hub's logs need not be read again if
- * they produce the contracts' running hashes. These do not cover which block a log is in, so two nodes have to confirm
- * the blocks. Where no running hash covers a chain's logs, the blocks are read again. If nodes return only the newest
- * block's running hashes, these prove the whole tail.
+ * they produce the contracts' running hashes. The hashes do not cover which block a log is in, so two nodes have to
+ * confirm the blocks. Where no running hash covers a chain's logs, the blocks are read again. If nodes return only the
+ * newest block's running hashes, those hashes prove the whole tail.
  * @throws NoQuorumError, ChainUnavailableError, RpcError; Error whose cause is one of these
  */
 export async function proveBlocks(
@@ -310,7 +308,7 @@ export async function proveBlocks(
   }
   const about = `the logs of blocks ${seen.from}-${seen.to}`
   const confirmed = await chain.rpc.agreed(ask, { isProved: !top, about })
-  await proveOnlyRange(chain, confirmed)
+  await requireAgreedLastBlock(chain, confirmed)
   return [confirmed]
 }
 
@@ -342,9 +340,9 @@ async function readAnew(
 }
 
 /**
- * Running hashes as of the newest known block. All logs above the cursor have to produce them. Nodes keep the state of
+ * Running hashes as of the newest known block, which all logs above the cursor have to produce. Nodes keep the state of
  * the newest block longest.
- * @throws Error where the logs do not produce them; NoQuorumError, ChainUnavailableError
+ * @throws Error where the logs do not produce the hashes; NoQuorumError, ChainUnavailableError
  */
 export async function readNewestRunningHashes(
   chain: EvmChain,

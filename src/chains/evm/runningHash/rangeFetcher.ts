@@ -48,7 +48,7 @@ export class RangeFetcher {
     this.#width = createLogRangeWidth(undefined, isShared)
   }
 
-  /** The running hashes after a block. Nodes are asked once, also for two ranges that meet there. */
+  /** The running hashes after a block. The nodes' answer is cached, since two ranges meet at a block. */
   readonly hashesAt: RunningHashReader = (number, lastHash) => {
     const folded = this.#foldedAt(number, lastHash)
     if (folded) return Promise.resolve(folded)
@@ -61,7 +61,7 @@ export class RangeFetcher {
     return answer
   }
 
-  /** Forgets the nodes' answers, so that the next step asks again: a step that failed may have had a wrong one. */
+  /** Forgets the nodes' cached answers, one of which may be wrong after a failed step. */
   forget(): void {
     this.#asked.clear()
   }
@@ -78,7 +78,7 @@ export class RangeFetcher {
     to: number,
   ): AsyncGenerator<AgreedAnswer<CheckedLogRange>> {
     const { hashesAt } = this
-    // after a failed step nodes are asked again
+    // answers of an earlier step, which may have failed, are requested again
     this.#asked.clear()
     const source = checkedLogRangeSource(this.#chain, this.#width, { from, before, hashesAt })
     const blocks = { from, to, width: this.#width, cuts: [...this.#folded.keys()] }
@@ -97,7 +97,7 @@ export class RangeFetcher {
   ): Promise<RunningHashes> {
     const { config } = this.#chain
     const number = nextBlock - 1
-    // reading all logs may take hours, so neither a momentary fault of a node nor a later failed step may cause it
+    // reading all logs may take hours, so hashes that nodes return, or that an earlier step calculated, are used first
     let hashes = await this.hashesAt(number, parentHash!)
     if (!hashes) {
       const blocks = { from: config.startBlock, parentHash: null, confirmed: number, latest }
@@ -114,7 +114,7 @@ export class RangeFetcher {
    * have pruned. The running hashes that nodes return for block `confirmed`, or else for the block `latest`, prove all
    * logs up to there at once.
    * @throws NoQuorumError or ChainUnavailableError that says why nodes return neither; RefutedAnswerError where the logs
-   * do not produce them: the nodes that returned the logs are then asked last
+   * do not produce the hashes: the nodes that returned the logs are then asked last
    */
   async foldAhead(
     before: RunningHashes,

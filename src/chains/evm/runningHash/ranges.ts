@@ -39,17 +39,18 @@ export interface ConfirmedLogRange {
   lastHash: Buffer
 }
 
-/** How the logs of ranges of blocks are read, and from how many nodes. */
+/** Reader of logs in ranges of blocks, with the nodes to read from and the width of the ranges. */
 export interface BlockRangeSource<Range> {
   rpc: EvmRpc
   width: LogRangeWidth
   /** @param first answer of another node, if there is one @throws RpcError */
   read(call: RpcCall, from: number, to: number, first?: Range): Promise<Range>
   /**
-   * For ranges that the contracts' running hashes prove: called for a range that all nodes but one gave wrongly.
+   * Checks a range that only one node gave, because the ranges of all other nodes were refuted. Absent where no running
+   * hash proves ranges.
    * @throws RpcError where the range may not be accepted
    */
-  proveOnly?(range: AgreedAnswer<Range>): Promise<void>
+  requireAgreedEnd?(range: AgreedAnswer<Range>): Promise<void>
   /** Number of logs in a range. */
   sizeOf(range: Range): number
 }
@@ -67,10 +68,11 @@ export async function readAgreedHeader(
 }
 
 /**
- * Where a range's logs are those of one node, since all others' were refuted, two nodes have to have its last block.
- * @throws as `readAgreedHeader`; RpcError transient where two nodes have another block there
+ * Checks that two nodes have the last block of a range whose logs come from one node, because the logs of all other
+ * nodes were refuted. Does nothing for a range that enough nodes gave.
+ * @throws as `readAgreedHeader`; RpcError transient where two nodes have another block at that height
  */
-export async function proveOnlyRange(
+export async function requireAgreedLastBlock(
   chain: Pick<EvmChain, 'rpc'>,
   { answer: { to, lastHash }, nodes }: AgreedAnswer<ConfirmedLogRange>,
 ): Promise<void> {
@@ -98,12 +100,12 @@ export async function readBlocksInRanges<Range>(
   from: number,
   to: number,
 ): Promise<AgreedAnswer<Range>[]> {
-  const { rpc, width, read, proveOnly, sizeOf } = source
+  const { rpc, width, read, requireAgreedEnd, sizeOf } = source
   try {
     const range = await rpc.agreed<Range>((call, first) => read(call, from, to, first), {
-      isProved: proveOnly !== undefined,
+      isProved: requireAgreedEnd !== undefined,
     })
-    await proveOnly?.(range)
+    await requireAgreedEnd?.(range)
     const logs = sizeOf(range.answer)
     if (logs > MOST_LOGS && from < to) throw new RpcError('too_much', `${logs} logs`)
     width.answered(to - from + 1, logs)
@@ -159,7 +161,7 @@ export async function* readRangesAhead<T>(
   }
 }
 
-export interface BlockRangeToRead {
+interface BlockRangeToRead {
   from: number
   to: number
   width: LogRangeWidth
@@ -173,8 +175,8 @@ export const isCoveredByRunningHash = ({ config }: EvmChain): boolean =>
 /**
  * Source of a chain's confirmed logs. Where the running hash of the logs, which the contracts keep, proves that no
  * other block has logs, the second node is asked only for the blocks in which the first node has logs.
- * @param isHinted true if block times may come from an optional field of the logs. It is allowed where the running hash
- * includes the times.
+ * @param isHinted true if block times may come from an optional field of the logs: allowed where the running hash
+ * includes the times
  */
 export const logRangeSource = (
   chain: EvmChain,
@@ -193,7 +195,9 @@ export const logRangeSource = (
     return (await hasSameLogs(call, chain, first)) ? first : (whole ?? readOwn())
   },
   sizeOf: ({ decoded }) => decodedLogCount(decoded),
-  ...(isCoveredByRunningHash(chain) && { proveOnly: (range) => proveOnlyRange(chain, range) }),
+  ...(isCoveredByRunningHash(chain) && {
+    requireAgreedEnd: (range) => requireAgreedLastBlock(chain, range),
+  }),
 })
 
 /** Decodes a chain's logs, and measures the time as the `decode` stage of the chain's loop. @throws RpcError */
@@ -344,7 +348,7 @@ const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
 /** Number of block headers that are read in parallel. */
 const CHUNK_BLOCKS = 32
 
-/** Times of the logs' blocks, from their headers, or from the logs where `isHinted` allows it. */
+/** Times of the logs' blocks: from the logs' own field where `isHinted` allows it and all have it, else from headers. */
 async function timesOf(
   call: RpcCall,
   { logs, last }: LogRange,

@@ -1,11 +1,11 @@
 /**
- * Adapts the width of `eth_getLogs` ranges: a failure halves it, small answers increase it. A width that failed is
- * tried again after some good answers, since a node's error messages may have other causes.
+ * Adapts the width of `eth_getLogs` ranges, in blocks: a failure halves the width, small answers increase the width. A
+ * width that failed is tried again after some good answers, since a node's errors may have other causes.
  */
 export type LogRangeWidth = ReturnType<typeof createLogRangeWidth>
 
 /**
- * Width of the first ranges: small, because several are requested before the first answer. An answer with few logs
+ * Width of the first ranges: small, because several ranges are requested before the first answer. An answer with few logs
  * increases the width up to fourfold.
  */
 const FIRST_BLOCKS = 8
@@ -49,26 +49,26 @@ export function createLogRangeWidth(first = FIRST_BLOCKS, isShared = () => false
     get blocks(): number {
       return blocks
     },
-    /** A node refused a range of this many blocks for its size. */
+    /** Call when a node has refused a range of `width` blocks as too large. */
     tooMuch(width: number): void {
       // ignore ranges that were requested before the ceiling was lowered
       if (width <= ceiling) lower(Math.floor(width / 2))
     },
     /**
-     * A range of this many blocks failed for an unknown reason, but not for a rate limit. A smaller width is tried,
-     * and becomes the ceiling if it works.
+     * Call when a range of `width` blocks has failed for an unknown reason, but not for a rate limit. A smaller width
+     * is tried, and becomes the ceiling if it works.
      */
     failed(width: number): void {
       suspect = width > 1 ? Math.min(suspect ?? width, width) : null
       blocks = Math.max(1, Math.min(blocks, Math.floor(width / 2)))
     },
-    /** A range of this many blocks returned this many logs. */
+    /** Call when a range of `width` blocks has been read. @param logs number of logs in the range */
     answered(width: number, logs: number): void {
       if (suspect !== null && width < suspect && suspect <= ceiling)
         lower(Math.max(width, Math.floor(suspect / 2)))
       suspect = null
       hasWorked = true
-      // a range cut short by the end of the chain says nothing about the width
+      // a shorter range, as at the chain's head, does not show whether the width is good
       if (width < blocks) return
       if (width >= ceiling) held += 1
       if (held >= patience) {

@@ -38,6 +38,10 @@ export function createSolanaCommunityPaymentPort(
   const asking = <T>(work: () => Promise<T>): Promise<T> =>
     rethrowAsUnavailable(`chain "${rpc.label}"`, work)
 
+  /** Decimals of a mint, from two nodes: rules with this token enter the journal. Null for another address. */
+  const decimalsOf = (token: string) =>
+    asking(() => rpc.quorum((call) => readMintDecimalsOrNull(call, new PublicKey(token))))
+
   const unsigned = async (
     call: RpcCall,
     request: CommunityPaymentRequest,
@@ -67,20 +71,8 @@ export function createSolanaCommunityPaymentPort(
   return {
     ...createTokenBalancePort(rpc, readTokenBalance),
     communityPayments: registrar.id,
-    tokenUnit: (token) =>
-      asking(async () => {
-        const decimals = await rpc.quorum((call) =>
-          readMintDecimalsOrNull(call, new PublicKey(token)),
-        )
-        return { symbol: null, decimals: decimals ?? 0 }
-      }),
-    // rules with this token enter the journal
-    isToken: (token) =>
-      asking(() =>
-        rpc.quorum(
-          async (call) => (await readMintDecimalsOrNull(call, new PublicKey(token))) !== null,
-        ),
-      ),
+    tokenUnit: async (token) => ({ symbol: null, decimals: (await decimalsOf(token)) ?? 0 }),
+    isToken: async (token) => (await decimalsOf(token)) !== null,
     communityPayment: (request) => asking(() => rpc.onOneNode((call) => unsigned(call, request))),
   }
 }

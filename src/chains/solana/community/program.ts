@@ -44,8 +44,8 @@ export interface NumberedPayment extends CommunityPaymentKey {
 }
 
 /**
- * State of a payment whose money is still in the program. `refused`: the payer can withdraw it. `released`: the
- * recipient can.
+ * State of a payment whose money is still in the program. `refused`: the payer can withdraw the money. `released`: the
+ * recipient can withdraw the money.
  */
 type CommunityState = 'held' | 'refused' | 'released'
 

@@ -12,7 +12,7 @@ import type { SolanaRpc } from '../../rpc/solana.js'
 import { programDataAddress } from '../admin.js'
 import {
   getSlot,
-  hasReached,
+  hasReachedCommitment,
   readAccount,
   readLatestBlockhash,
   readSignatureStatuses,
@@ -37,7 +37,7 @@ const PIECE_BYTES = 900
 const WRITES_AT_ONCE = 8
 const SLOT_POLL_MS = 50
 
-export interface ProgramDeployment {
+interface ProgramDeployment {
   /** Pays, and becomes upgrade authority. */
   payer: Keypair
   /** Key pair whose public key becomes the program's id. */
@@ -154,7 +154,7 @@ export async function sendInstructions(
     const [status] = await readSignatureStatuses(rpc.call, [signature])
     if (status?.err)
       throw new Error(`The transaction ${signature} failed: ${JSON.stringify(status.err)}.`)
-    if (status && hasReached(status, COMMITMENT)) return signature
+    if (status && hasReachedCommitment(status, COMMITMENT)) return signature
     const height = await rpc.call<number>('getBlockHeight', [{ commitment: COMMITMENT }])
     if (height > lastValidBlockHeight)
       throw new Error(

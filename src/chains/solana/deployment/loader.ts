@@ -29,7 +29,7 @@ const SEED_CHARS = 32
 
 const REGISTRAR = new URL('../../../../contracts/solana/registrar/registrar.so', import.meta.url)
 
-export const registrarCode = (): Buffer => readFileSync(REGISTRAR)
+export const readRegistrarCode = (): Buffer => readFileSync(REGISTRAR)
 
 /**
  * Address of the account (buffer) into which a program's code is written, and its seed. The same payer, program and
@@ -142,7 +142,7 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
 
 /** True if a deployed program's code is the registrar's. Zeros may follow the registrar's code. */
 export function isRegistrarCode(code: Buffer): boolean {
-  const expected = registrarCode()
+  const expected = readRegistrarCode()
   return (
     code.subarray(0, expected.length).equals(expected) &&
     code.subarray(expected.length).every((byte) => byte === 0)

@@ -2,8 +2,8 @@ import type pg from 'pg'
 import type { Entry } from '../../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import {
-  findRefusedPaymentPositions,
-  removeRefusedPurchase,
+  hasRefundedPurchase,
+  removeRefusedPurchases,
   requeueRefusals,
 } from '../../outbox/refusals.js'
 import { notifyNetwork } from '../../pg/notify.js'
@@ -49,12 +49,15 @@ export async function rewindJournal(
   const { network } = target.row
   return withTemporarySchema(pool, network, 'rewind', async (writer, schema) => {
     const { generation } = await readJournalHead(writer, network)
-    const refused = await findRefusedPaymentPositions(writer, network)
-    const keep = (entry: Entry) =>
-      isDropped(entry, target) ? [] : removeRefusedPurchase(entry, refused)
+    const keep = (entries: readonly Entry[]) =>
+      removeRefusedPurchases(
+        writer,
+        network,
+        entries.filter((entry) => !isDropped(entry, target)),
+      )
     const folded = { reader: writer, writer, network, generation, done: 0, keep }
-    const rebuild: Rebuild = { ...folded, schema, target, apply, refused }
-    // rows that a killed rewind left, of a generation that never began
+    const rebuild: Rebuild = { ...folded, schema, target, apply }
+    // deletes rows that a killed rewind left: their generation never began
     await execute(
       writer,
       network,
@@ -85,8 +88,6 @@ interface Rebuild extends ReplayIntoOtherSchema {
   target: RewindTarget
   /** False for a dry run. */
   apply: boolean
-  /** Positions of refunded payments, for which the new generation registers no name. */
-  refused: ReadonlySet<string>
 }
 
 const isDropped = ({ position: at }: Entry, { row, block }: RewindTarget): boolean =>
@@ -143,10 +144,9 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   await endLeaderships(writer, network, ['index'])
   await lockStateTables(writer, network)
   while (rebuild.done < end) await foldStoredBatch(rebuild)
-  // under this lock no relayer begins a refusal
-  for (const place of await findRefusedPaymentPositions(writer, network))
-    if (!rebuild.refused.has(place))
-      throw new Error('a payment for a community name was refunded meanwhile: run it again.')
+  // under the head's lock no relayer begins a refusal
+  if (await hasRefundedPurchase(writer, network, generation + 1))
+    throw new Error('a payment for a community name was refunded meanwhile: run it again.')
   await rewindChainRows(writer, target)
   await replaceLiveTables(writer, network, schema)
   await requeueRefusals(writer, network, generation + 1, Date.now())

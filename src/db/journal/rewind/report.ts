@@ -13,7 +13,7 @@ export interface FirstRowsWithCount<T> {
   first: readonly T[]
 }
 
-/** Changes of a rewind, applied or not. */
+/** Changes that a rewind has made, or would make if it is not applied. */
 export interface RewindReport {
   network: Network
   label: string
@@ -73,8 +73,8 @@ export async function compareLiveWithRebuiltTables(
 }
 
 /**
- * True if an entry is a signed change. Move entries are not: they follow from signed changes, and end when no name is
- * left.
+ * SQL condition: an entry `o` is a signed change. `move_names` entries are no signed changes, and have no effect once
+ * no name is left to move.
  */
 const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
 

@@ -23,7 +23,10 @@ export interface RewindTarget {
   parentMs: number
 }
 
-/** Replacements of transactions that were last seen up to this long before the dropped blocks are derived again. */
+/**
+ * A stored replacement of a transaction is deleted, and found again, if the transaction was last seen at most this long
+ * before the dropped blocks, ms.
+ */
 const REPLACED_WITHIN_MS = 86_400_000
 /**
  * Margin for `last_seen_ms`, which is written with a delay (storeTxSighting), and for clock skew against the chain.
@@ -70,7 +73,9 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
   const run = (text: string, ...values: unknown[]) => execute(client, network, text, values)
   const moved = await run(
     'UPDATE chains SET next_block = $3, parent_hash = $4, halted = NULL WHERE network = $1 AND chain = $2 AND next_block >= $3',
-    ...[chain, block, parentHash],
+    chain,
+    block,
+    parentHash,
   )
   if (moved !== 1)
     throw new Error(`rewinding chain "${row.label}": it stands before block ${block}`)
@@ -80,14 +85,14 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
     chain,
     block,
   )
-  const seenMs = [parentMs - CLOCK_MARGIN_MS, parentMs - REPLACED_WITHIN_MS]
   await run(
     `UPDATE tracked_txs SET verdict = NULL, replaced_by = NULL WHERE ${verdictsFrom}`,
     chain,
-    ...seenMs,
+    parentMs - CLOCK_MARGIN_MS,
+    parentMs - REPLACED_WITHIN_MS,
   )
   await reopenDeliveries(client, target)
-  // payments are read again with their blocks. Refunds are known by payment id.
+  // the indexer reads these payments again with their blocks. Jobs for refunds refer to a payment by its id.
   const seen = `DELETE FROM payments WHERE network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`
   await run(seen, chain, block)
   const ended = 'network = $1 AND chain = $2 AND outcome_block >= $3'

@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { isClusterId } from '../../../client/membership.js'
 import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { countText, shortText } from '../lib/format.js'
-import { Bid } from '../lib/money.js'
+import { BidAmount } from '../lib/money.js'
 import { canonicalName, nameText, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import { useApi } from '../lib/net.js'
 import type { Cluster, ReferredBids, Wallet } from '../lib/types.js'
@@ -18,14 +18,14 @@ import {
   NameList,
   WalletBadges,
 } from '../parts/basics.js'
-import { GeneratedWallets } from './generate.js'
+import { GeneratedWalletForms } from './generate.js'
 import {
   ActionButton,
   CheckBox,
   Form,
   type FormValues,
   TextInput,
-  WORD_INPUT_ATTRIBUTES,
+  REQUIRED_TEXT_INPUT_ATTRIBUTES,
 } from './pieces.js'
 import { PrimaryNameCard } from './primary.js'
 import { type Account, namesOfCluster, useAccount, walletOfSession } from './state.js'
@@ -41,7 +41,7 @@ export function BundlePage() {
   if (cluster === undefined)
     return (
       <Card title="Your bundle">
-        <p class="empty">Loading…</p>
+        <p class="empty">{account.problem ?? 'Loading…'}</p>
       </Card>
     )
   const names = (
@@ -83,7 +83,7 @@ export function BundlePage() {
         <div>
           <PrimaryNameCard />
           <Card title="Generate a wallet">
-            <GeneratedWallets wallets={cluster.wallets} />
+            <GeneratedWalletForms wallets={cluster.wallets} />
           </Card>
         </div>
       </div>
@@ -91,13 +91,13 @@ export function BundlePage() {
   )
 }
 
-/** How a wallet that the bundle lists proves that it belongs there. */
+/** Card that explains how to verify a wallet that the bundle lists. */
 const VerifyOther = () => (
   <Card title="Verify a wallet">
     <p>
       A wallet is verified by signing in with it. Sign out above and sign in with that wallet, or
-      open this page where that wallet is, and press “Join”:{' '}
-      <CopyableText text={location.href} isWhole />
+      open this page where that wallet is, and press “Join”. A wallet that was generated here needs
+      its recovered key for that. <CopyableText text={location.href} isWhole />
     </p>
   </Card>
 )
@@ -109,7 +109,7 @@ function Referrals({ clusterId }: { clusterId: string }) {
   return (
     <p class="soft">
       {countText(data.count, 'registration')} with your bundle as referral, for{' '}
-      <Bid amount={data.totalWeiAmount} />.
+      <BidAmount amount={data.totalWeiAmount} />.
     </p>
   )
 }
@@ -202,12 +202,12 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
       </td>
       <td>
         <div class="row">
-          {!isVerified && (
+          {!isVerified && !isBackedUp && (
             <Link to={`/@account?join=${clusterId}`} class="button plain" label={`Verify: ${name}`}>
               Verify
             </Link>
           )}
-          {isOwn && isVerified && evidence !== 'signed' && session.walletId !== '' && (
+          {isOwn && isVerified && evidence !== 'signed' && (
             <ActionButton
               class="plain"
               work={() => signMembership(clusterId, isPrivate)}
@@ -235,7 +235,7 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
   )
 }
 
-/** What signing a membership does. */
+/** Text of the question before a wallet signs its membership. */
 const signingText = (isPrivate: boolean): string =>
   `Your wallet signs that it belongs to this bundle, and ${isPrivate ? 'the signature is public once the wallet is' : 'everybody can see the signature'}. This cannot be taken back.`
 
@@ -250,7 +250,7 @@ function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   return (
     <Form class="rename row" label={`Rename ${name}`} work={rename}>
       <input
-        {...WORD_INPUT_ATTRIBUTES}
+        {...REQUIRED_TEXT_INPUT_ATTRIBUTES}
         {...WALLET_NAME_INPUT_ATTRIBUTES}
         aria-label={`Name of ${shortText(address)}`}
         value={typed}
@@ -304,7 +304,8 @@ function movesNames({ cluster, session, owned }: Account): boolean {
  * Joins a bundle that lists the wallet.
  * @param text the bundle's id, or one of its names
  * @param isPublic whether the wallet also signs its membership, in public
- * @param invited how the list of invitations, which strangers write, shows the bundle: names then do not move
+ * @param invited name or id by which the list of invitations shows the bundle. Strangers write that list, so no names
+ * move then
  * @throws Error where names would move by an invitation
  */
 async function join(
@@ -399,12 +400,10 @@ function JoinForm() {
         maxLength={66}
         defaultValue={query.join === account.cluster?.id ? '' : query.join}
       />
-      {account.session?.walletId !== '' && (
-        <CheckBox name="public">
-          Sign it: everybody can check that your wallet says so, once its entry is public. A
-          signature cannot be taken back.
-        </CheckBox>
-      )}
+      <CheckBox name="public">
+        Sign it: everybody can check that your wallet says so, once its entry is public. A signature
+        cannot be taken back.
+      </CheckBox>
     </Form>
   )
 }

@@ -145,7 +145,7 @@ function OwnCommunity({ name }: { name: string }) {
   )
 }
 
-/** A payout without the fields that differ at each read. */
+/** Text that identifies a payout: its fields except the transaction, which differs at each read. */
 const bare = ({ transaction: _, ...payout }: CommunityPayout) => JSON.stringify(payout)
 
 /** Earnings of a community that its recipients have not taken yet. */

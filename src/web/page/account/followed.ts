@@ -9,23 +9,23 @@ import { UnansweredError } from './wallets/kind.js'
 
 /** A transaction that this tab asked a wallet to send. */
 export interface SentTransaction {
-  /** The name that it pays for, or the key of the offer that it takes. */
+  /** Name that the transaction pays for, or the key of the offer that the transaction takes. */
   title: string
   /** Wallet that was asked. */
   payer: string
   isTestnet: boolean
   /** Absent while the wallet has not answered. Its window may still be open after a reload. */
   tx?: string
-  /** Status of a registration; null before the first answer. */
+  /** Status of a registration; null before the first response. */
   status: TxStatus | null
-  /** It takes an offer of a `TransactionButton`, and registers nothing. */
+  /** The transaction takes an offer of a `TransactionButton`, such as a refund, and registers nothing. */
   isOffer?: boolean
 }
 
 /** Maximum number of transactions that survive a reload, the newest. A sent payment that is not final is always kept. */
 const KEPT = 20
 
-/** Newest first. Not state of a component, because a wallet may answer after the visitor has opened another page. */
+/** Sent transactions, newest first. They are not the state of a component, because a wallet may answer after the visitor has opened another page. */
 const known = createTabState<readonly SentTransaction[]>('clusterd.followed', [], (all) => {
   const stored = all.filter((one, i) => i < KEPT || isOpen(one))
   return stored.length > 0 ? stored : null
@@ -38,10 +38,10 @@ const isOpen = ({ tx, status, isOffer }: SentTransaction): boolean =>
 const isWon = ({ status }: SentTransaction): boolean => status?.status === 'finalized'
 
 /**
- * The one of several payments for a name whose status is the name's outcome: the one that registered it, else one that
- * is not decided, else the newest.
+ * Of several payments for a name, the payment whose status is shown for the name: the payment that registered it, else
+ * an undecided one, else the newest.
  */
-export function outcomeOf(
+export function decisivePayment(
   sent: readonly SentTransaction[],
   title: string,
 ): SentTransaction | undefined {
@@ -54,7 +54,7 @@ type Payer = Pick<SentTransaction, 'payer' | 'isTestnet'>
 const sentBy = ({ payer, isTestnet }: Payer): readonly SentTransaction[] =>
   known.get().filter((one) => one.payer === payer && one.isTestnet === isTestnet)
 
-/** Warning about earlier payments for the same title, sent or unanswered, before another payment. */
+/** Warning before another payment, if earlier payments for the same title are open or unanswered; else ''. */
 export function earlierPaymentWarning(payer: Payer, title: string): string {
   const same = sentBy(payer).filter((one) => one.title === title)
   if (same.some(isOpen)) return ' You have paid for it already, and that is not decided yet.'
@@ -72,7 +72,7 @@ const inTheEnd = (payment: Promise<string>): Promise<string> =>
 /** Pause between two status requests. */
 const FOLLOW_PAUSE_MS = 500
 
-/** Polls the open payments one after the other, because a browser has few connections to one service. */
+/** Polls the status of open payments one after the other, because a browser has few connections to one service. */
 async function followOpen(
   left: AbortSignal,
   onEnd: (ended: SentTransaction) => void,
@@ -107,7 +107,7 @@ export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () =>
       await onEnd()
       // the transaction belongs to another wallet
       if (payer.payer !== by) return
-      const outcome = outcomeOf(sentBy(payer), title)
+      const outcome = decisivePayment(sentBy(payer), title)
       if (!outcome || isOpen(outcome)) return
       if (isWon(outcome)) say(`${title} is yours.`)
       else say(`${title} was not registered: the line below says why.`, 'error')
@@ -118,7 +118,7 @@ export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () =>
   return {
     sent: sentBy(payer),
     /**
-     * Keeps a transaction from the wallet's question on.
+     * Stores a transaction as soon as the wallet is asked for it, and its id once the wallet has answered.
      * @param said message once it is sent
      * @throws Error where the wallet refuses, or does not answer in time
      */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ADDRESS_TYPE_NAMES } from '../../../registry/families.js'
+import { PAYER_ADDRESS_TYPE_NAMES } from '../../../registry/families.js'
 import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import type { GeneratedWallet, Wallet } from '../lib/types.js'
@@ -10,12 +10,12 @@ import { useAccount } from './state.js'
 
 /** Kinds of wallets that the service generates. */
 const KINDS: Record<GeneratedWallet['type'], string> = {
-  evm: ADDRESS_TYPE_NAMES.evm,
-  solana: ADDRESS_TYPE_NAMES.solana,
+  evm: PAYER_ADDRESS_TYPE_NAMES.evm,
+  solana: PAYER_ADDRESS_TYPE_NAMES.solana,
 }
 
 /** Generates a wallet whose key is split, and recovers keys of such wallets. */
-export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
+export function GeneratedWalletForms({ wallets }: { wallets: readonly Wallet[] }) {
   const account = useAccount()
   const [made, setMade] = useState<GeneratedWallet | null>(null)
   const make = async (typed: FormValues) => {

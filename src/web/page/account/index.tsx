@@ -1,5 +1,4 @@
 import type { ComponentType } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AccountPageName } from '../../paths.js'
 import { chainName } from '../lib/format.js'
 import { readChains } from '../lib/money.js'
@@ -11,12 +10,11 @@ import { AirdropsPage } from './airdrops.js'
 import { BundlePage } from './bundle.js'
 import { CommunitiesPage } from './communities.js'
 import { KeysPage } from './keys.js'
-import { ActionButton, Dialog, Form, type FormValues, Select, TextInput } from './pieces.js'
+import { ActionButton, Form, type FormValues, QuestionDialog, Select, TextInput } from './pieces.js'
 import { RefundsPage } from './refunds.js'
 import { RegisterPage } from './register.js'
-import { tabs } from './session.js'
+import { tabChannel } from './session.js'
 import { AccountProvider, useAccount } from './state.js'
-import { type ConnectedAccount, refuseToSend } from './wallets/kind.js'
 import { WALLET_KINDS, WALLET_KINDS_TEXT } from './wallets/kinds.js'
 
 /** The pages of a signed-in wallet, loaded when one is opened. */
@@ -60,25 +58,13 @@ export default function AccountPages({ part }: { part: AccountPageName }) {
   return (
     <AccountProvider>
       <AccountPageView page={part} />
-      <Dialog />
+      <QuestionDialog />
     </AccountProvider>
   )
 }
 
 function AccountPageView({ page }: { page: AccountPageName }) {
-  const { session, isEnded, message, say, signOut } = useAccount()
-  const shown = useRef({ page, say })
-  shown.current.say = say
-  // a layout effect, because a later effect could remove a message of the new page
-  useLayoutEffect(() => {
-    // remove the message of the previous page
-    if (shown.current.page !== page) shown.current.say('')
-    shown.current.page = page
-    // scroll to the tab: a narrow screen shows only some of them
-    document
-      .querySelector(`.tabs [href^="/@${page}"]`)
-      ?.scrollIntoView({ block: 'nearest', inline: 'center' })
-  }, [page])
+  const { session, isEnded, message, problem, signOut } = useAccount()
   const { title, Page, intro } = PAGES[page]
   useTitle(title)
   return (
@@ -104,8 +90,8 @@ function AccountPageView({ page }: { page: AccountPageName }) {
         </nav>
       )}
       {!session && intro && <p class="soft">{intro}</p>}
-      <p id="message" role="status" data-kind={message.kind}>
-        {message.text}
+      <p id="message" role="status" data-kind={message.text ? message.kind : 'error'}>
+        {message.text || problem}
       </p>
       {!session && page === 'register' && <RegisterPage />}
       {page === 'communities' && <CommunityList />}
@@ -119,7 +105,7 @@ function AccountPageView({ page }: { page: AccountPageName }) {
 const ICON = /^data:image\/(png|svg\+xml|webp|gif|jpeg)[;,]/
 
 function SignIn() {
-  const { wallets, isEnded, signIn, attempt } = useAccount()
+  const { wallets, isEnded, signIn } = useAccount()
   return (
     <Card title={isEnded ? 'Sign in again' : 'Sign in'}>
       {isEnded && <p>What is typed below stays.</p>}
@@ -131,7 +117,7 @@ function SignIn() {
         <ul class="wallets">
           {wallets.map((wallet) => (
             <li key={wallet.id}>
-              <ActionButton class="wallet plain" work={() => attempt(() => signIn(wallet))}>
+              <ActionButton class="wallet plain" work={() => signIn(wallet)}>
                 {ICON.test(wallet.icon) && <img src={wallet.icon} alt="" width="24" height="24" />}
                 <span>{wallet.name}</span>
                 <small>{WALLET_KINDS[wallet.type].name}</small>
@@ -146,7 +132,7 @@ function SignIn() {
         </p>
       )}
       <p class="soft">
-        {tabs
+        {tabChannel
           ? 'New tabs of this site are signed in too. The key ends with the last tab, or when you sign out.'
           : 'Each tab signs in on its own, because this browser has no safe way to share the key.'}
       </p>
@@ -162,34 +148,22 @@ const mainnetChainOptions = (chains: readonly Chain[]) =>
     .sort((a, b) => a.role.localeCompare(b.role))
     .map(({ chainId, network }) => [String(chainId), chainName(network)] as const)
 
-/** Signs in with a wallet outside this browser: the visitor signs the message there and types the signature here. */
+/** Form that signs in with a wallet outside this browser. */
 function Elsewhere() {
-  const { signIn, attempt } = useAccount()
-  const [request, setRequest] = useState<{
-    message: string
-    answer(signature: string): void
-  } | null>(null)
+  const { signInElsewhere } = useAccount()
   const { data: chains = [] } = usePolled('', async () =>
     mainnetChainOptions(await readChains(false)),
   )
-  const begin = async (typed: FormValues) => {
+  const begin = (typed: FormValues) => {
     const type = typed('kind') as SigningWalletKind
     const address = typed('address')
-    const account: ConnectedAccount = {
+    return signInElsewhere({
       type,
       // EVM addresses in the service's lower-case form
       address: address.startsWith('0x') ? address.toLowerCase() : address,
-      sign: (message) => new Promise((answer) => setRequest({ message, answer })),
-      send: refuseToSend,
-      ...(type === 'evm' && { chainId: async () => Number(typed('chain')) }),
-    }
-    const wallet = { id: '', name: 'your wallet', icon: '', type, source: null }
-    void attempt(() => signIn({ ...wallet, connect: async () => account })).then(() =>
-      setRequest(null),
-    )
-    return false
+      chainId: type === 'evm' ? Number(typed('chain')) : undefined,
+    })
   }
-  const end = async (typed: FormValues) => request?.answer(typed('signature'))
   return (
     <details>
       <summary>A wallet that signs elsewhere</summary>
@@ -202,17 +176,6 @@ function Elsewhere() {
         />
         <Select label="Chain of a smart wallet" name="chain" options={chains} />
       </Form>
-      {request && (
-        <Form label="Its signature" work={end} submit="Sign in">
-          <p>Sign this there, to the letter:</p>
-          <pre id="to-sign">{request.message}</pre>
-          <TextInput
-            label="The signature"
-            hint="0x for a smart wallet that approved the message on its chain"
-            name="signature"
-          />
-        </Form>
-      )}
     </details>
   )
 }

@@ -8,8 +8,8 @@ import {
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { chainName } from '../lib/format.js'
 import type { Chain, TxStatus } from '../lib/types.js'
-import { Card, Link, NameLabel } from '../parts/basics.js'
-import { outcomeOf, type SentTransaction } from './followed.js'
+import { Card, CopyableText, Link, NameLabel } from '../parts/basics.js'
+import { decisivePayment, type SentTransaction } from './followed.js'
 import { useAccount } from './state.js'
 import type { ConfirmationQuestion } from './talk.js'
 
@@ -73,7 +73,6 @@ interface ActionProps {
 /** A form submitted by its button or by Enter. It is emptied after its work, unless the work fails or returns false. */
 export function Form({
   work,
-  ask,
   children,
   label,
   submit: text,
@@ -85,7 +84,7 @@ export function Form({
     event.preventDefault()
     const form = event.currentTarget
     const data = new FormData(form)
-    const isDone = await run(() => work((field) => String(data.get(field) ?? '').trim()), ask)
+    const isDone = await run(() => work((field) => String(data.get(field) ?? '').trim()))
     if (isDone) form.reset()
   }
   return (
@@ -106,7 +105,6 @@ export function Form({
 }
 interface FormProps {
   work: (typed: FormValues) => Promise<unknown>
-  ask?: ConfirmationQuestion
   children: ComponentChildren
   label: string
   /** Text of the form's button. */
@@ -116,7 +114,11 @@ interface FormProps {
 }
 
 /** Attributes of an input whose text is no ordinary word: the browser neither completes nor corrects it. */
-export const WORD_INPUT_ATTRIBUTES = { required: true, autocomplete: 'off', spellcheck: false }
+export const REQUIRED_TEXT_INPUT_ATTRIBUTES = {
+  required: true,
+  autocomplete: 'off',
+  spellcheck: false,
+}
 
 /** Required text input under its label. */
 export const TextInput = ({
@@ -125,7 +127,7 @@ export const TextInput = ({
   ...input
 }: Described & PartialInputHTMLAttributes<HTMLInputElement>) => (
   <LabelledControl label={label} hint={hint}>
-    <input {...WORD_INPUT_ATTRIBUTES} {...(input as object)} />
+    <input {...REQUIRED_TEXT_INPUT_ATTRIBUTES} {...(input as object)} />
   </LabelledControl>
 )
 
@@ -189,8 +191,8 @@ interface SelectProps {
 export const chainNameWithGasToken = ({ network, gasToken }: Chain): string =>
   `${chainName(network)} (${gasToken.symbol})`
 
-/** Dialog with the current question of the page. */
-export function Dialog() {
+/** Dialog with the current question of the page, or with a text to sign in a wallet outside this browser. */
+export function QuestionDialog() {
   const { question } = useAccount()
   const dialog = useRef<HTMLDialogElement>(null)
   // a layout effect: a key pressed at once must reach the dialog, and not the page behind it
@@ -198,29 +200,48 @@ export function Dialog() {
     if (question) dialog.current?.showModal()
   }, [question])
   if (!question) return null
-  const { title, text, yes, isGrave } = question
-  const answer = (isYes: boolean) => {
+  const { title, text, yes, isGrave, toSign } = question
+  const answer = (typed: string | null) => {
     // closing returns the focus to the previous element
     dialog.current?.close()
-    question.answer(isYes)
+    question.answer(typed)
+  }
+  const submit = (event: TargetedEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const signature = new FormData(event.currentTarget).get('signature')
+    answer(String(signature ?? '').trim())
   }
   return (
     <dialog
       ref={dialog}
       aria-labelledby="question"
       aria-describedby="question-text"
-      onCancel={() => answer(false)}
+      onCancel={() => answer(null)}
     >
-      <h2 id="question">{title}</h2>
-      <p id="question-text">{text}</p>
-      <div class="row">
-        <button type="button" class="plain" onClick={() => answer(false)}>
-          Cancel
-        </button>
-        <button type="button" class={isGrave ? 'danger' : ''} onClick={() => answer(true)}>
-          {yes}
-        </button>
-      </div>
+      <form class="form" onSubmit={submit}>
+        <h2 id="question">{title}</h2>
+        <p id="question-text">{text}</p>
+        {toSign !== undefined && (
+          <>
+            <p id="to-sign">
+              <CopyableText text={toSign} isWhole />
+            </p>
+            <TextInput
+              label="The signature"
+              hint="0x for a smart wallet that approved the text on its chain"
+              name="signature"
+            />
+          </>
+        )}
+        <div class="row">
+          <button type="button" class="plain" onClick={() => answer(null)}>
+            Cancel
+          </button>
+          <button type="submit" class={isGrave ? 'danger' : ''}>
+            {yes}
+          </button>
+        </div>
+      </form>
     </dialog>
   )
 }
@@ -252,7 +273,7 @@ export function FollowedPaymentList() {
         <Card title="Sent from this tab">
           <ol class="rows followed">
             {titles.map((title) => {
-              const outcome = outcomeOf(payments, title)!
+              const outcome = decisivePayment(payments, title)!
               const { tx, status } = outcome
               const isOne = payments.filter((one) => one.title === title).length === 1
               return (

@@ -1,10 +1,10 @@
 import { bytesToHex } from '../../../client/bytes.js'
-import { requireCluster } from '../../../client/membership.js'
+import { requireClusterInMessage } from '../../../client/membership.js'
 import { callApi } from '../lib/api.js'
 import { readChains } from '../lib/money.js'
 import type { ConnectedAccount } from './wallets/kind.js'
 
-/** What a wallet signs for the service. */
+/** Messages that a wallet signs for the service, and the keys that the service gives for them. */
 
 const NONCE_BYTES = 16
 
@@ -20,7 +20,7 @@ export async function walletProofOf(
   more: { recover?: string; cluster?: string } = {},
   isTestnet = false,
 ) {
-  // a wallet without such a method signs in on the hub's chain
+  // a wallet that does not report its chain signs in on the hub's chain
   const wanted = await chainId?.().catch(() => undefined)
   const isKnown = wanted && (await readChains(false)).some((chain) => chain.chainId === wanted)
   // without a secret share of the nonce, an approval on chain would prove nothing
@@ -32,12 +32,12 @@ export async function walletProofOf(
   const { message, signingDate } = await callApi<{ message: string; signingDate: string }>(path, {
     isTestnet,
   })
-  requireCluster(message, more.cluster)
+  requireClusterInMessage(message, more.cluster)
   return { signature: await sign(message), signingDate, ...named }
 }
 
-/** The key of a new session of the wallet. @param more of the message that it signs */
-export async function keyOf(
+/** Signs a wallet in. @param more as for `walletProofOf` @returns the key of its new session @throws ClusterdError */
+export async function createSessionKey(
   account: ConnectedAccount,
   more: { cluster?: string } = {},
   isTestnet = false,
@@ -56,11 +56,11 @@ export async function signMembershipWith(
   cluster: string,
   isTestnet: boolean,
 ): Promise<boolean> {
-  const authorized = { isTestnet, token: await keyOf(account, { cluster }, isTestnet) }
+  const authorized = { isTestnet, token: await createSessionKey(account, { cluster }, isTestnet) }
   const revoke = () => callApi('/v1/auth/token', { ...authorized, method: 'DELETE' })
   const path = `/v1/clusters/verify/${cluster}`
   const verified = callApi<{ signed?: boolean }>(path, { ...authorized, method: 'POST' })
-  // what is published of the signature, with the service's secret, is all that this key is made of
+  // revoke the key, because it is derived from the signature that becomes public and a secret of the service
   const { signed } = await verified.finally(() => revoke().catch(() => undefined))
   return signed === true
 }

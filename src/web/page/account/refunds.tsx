@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { chainName, findChain, utcMinuteText } from '../lib/format.js'
-import { HUB, Money } from '../lib/money.js'
+import { HUB_NETWORK, Money } from '../lib/money.js'
 import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
@@ -81,7 +81,7 @@ function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
     <li>
       <strong>
         {/* the hub owes its own coin, also for payments from other chains */}
-        <Money {...refund} network={refund.owedBy === 'hub' ? HUB : refund.network} />
+        <Money {...refund} network={refund.owedBy === 'hub' ? HUB_NETWORK : refund.network} />
       </strong>
       <span class="soft">{reasonText(refund, chain)}</span>
       {refund.needsReceiver && (
@@ -112,5 +112,5 @@ function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
   )
 }
 
-/** A refund without the fields that may differ at each read. */
+/** Text that identifies a refund: its fields except those that may differ at each read. */
 const bare = ({ transaction: _, needsReceiver: __, ...refund }: Refund) => JSON.stringify(refund)

@@ -11,7 +11,7 @@ import {
 } from '../lib/offer.js'
 import type { Chain, Quote } from '../lib/types.js'
 import { Card, CopyableText, Link } from '../parts/basics.js'
-import { outcomeOf } from './followed.js'
+import { decisivePayment } from './followed.js'
 import {
   chainNameWithGasToken,
   FollowedPaymentList,
@@ -105,7 +105,7 @@ export function RegisterPage() {
   const chain = findChain(chains, label) ?? chains[0]
   const typed = canonicalName(wanted)
   const name = parseNewName(typed)
-  const outcome = outcomeOf(sent, typed)
+  const outcome = decisivePayment(sent, typed)
   const isOwn = outcome?.status?.status === 'finalized'
   const offer = usePolled<Offer>(
     name && !outcome && (chain || !session) ? `${chain?.network} ${name}` : null,

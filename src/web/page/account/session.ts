@@ -6,57 +6,60 @@ export interface Session {
   token: string
   type: SigningWalletKind
   address: string
-  /** Id of the wallet that signed. */
-  walletId: string
+  /** Id of the wallet that signed; null for a wallet outside this browser. */
+  walletId: string | null
+  /** EIP-155 id of the chain of a smart wallet outside this browser. */
+  chainId?: number | undefined
   /** The service refuses the key, so the wallet has to sign in again. */
   isEnded?: true
 }
 
 /** The signed-in wallet of this tab. A key that has ended is not stored. */
-export const signedIn = createTabState<Session | null>(SESSION_ITEM, null, (session) =>
+export const sessionState = createTabState<Session | null>(SESSION_ITEM, null, (session) =>
   session?.isEnded ? null : session,
 )
 
 /**
- * Channel on which signed-in tabs of this site hand their session to a new tab. So the key is kept only in open tabs,
- * and ends with the last of them. Null where the browser has no such channel.
+ * Channel on which signed-in tabs of this site hand their session to a new tab. So only open tabs keep the key, and it
+ * ends with the last of them. Null where the browser has no such channel.
  */
-export const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel(SESSION_ITEM) : null
-/** Time in which a tab that asked takes a session that another tab hands over. */
+export const tabChannel =
+  'BroadcastChannel' in globalThis ? new BroadcastChannel(SESSION_ITEM) : null
+/** Time for which a tab that has asked takes a session from another tab. */
 const HANDOVER_MS = 1_000
-/** A tab asks when its account pages open; another one gives its session, or says which key was signed out. */
+/** A tab asks when its account pages open. Another tab gives its session, or reports a key that was signed out. */
 type TabMessage = { asks: true } | { gives: Session } | { ended: string | undefined }
 
-/** Forgets a wallet that signs out, in every tab that has the same key. */
-export function endSession(token = signedIn.get()?.token): void {
+/** Ends the session of a key in this tab, and in every other tab that has the same key. */
+export function endSession(token = sessionState.get()?.token): void {
   forget()
   endedToken = token
-  tabs?.postMessage({ ended: token } satisfies TabMessage)
+  tabChannel?.postMessage({ ended: token } satisfies TabMessage)
 }
 
 function forget(): void {
-  signedIn.set(null)
+  sessionState.set(null)
   forgetSentTransactions()
 }
 
 let askedMs = 0
 
 /** Asks other tabs for their session, where this one has none. */
-export function askTabs(): void {
-  if (signedIn.get()) return
+export function requestSessionFromTabs(): void {
+  if (sessionState.get()) return
   askedMs = Date.now()
-  tabs?.postMessage({ asks: true } satisfies TabMessage)
+  tabChannel?.postMessage({ asks: true } satisfies TabMessage)
 }
 
 let endedToken: string | undefined
-if (tabs)
-  tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
-    const session = signedIn.get()
+if (tabChannel)
+  tabChannel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+    const session = sessionState.get()
     if ('asks' in data && session && !session.isEnded)
-      tabs.postMessage({ gives: session } satisfies TabMessage)
+      tabChannel.postMessage({ gives: session } satisfies TabMessage)
     if ('ended' in data) endedToken = data.ended
     const isNew = !session && Date.now() - askedMs < HANDOVER_MS
     // a slow tab may give the session after another one has ended it
-    if ('gives' in data && isNew && data.gives.token !== endedToken) signedIn.set(data.gives)
+    if ('gives' in data && isNew && data.gives.token !== endedToken) sessionState.set(data.gives)
     if ('ended' in data && session && session.token === data.ended) forget()
   }

@@ -2,7 +2,7 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { ClusterdError } from '../../../client/error.js'
-import { NOT_SIGNED } from '../../../client/membership.js'
+import { SIGNATURE_NOT_KEPT_TEXT } from '../../../client/membership.js'
 import { familyOfLabel } from '../../../registry/families.js'
 import { type ApiCallOptions, callApi } from '../lib/api.js'
 import { type ListPart, readNextNames } from '../lib/lists.js'
@@ -11,8 +11,8 @@ import { useNetwork, usePolled } from '../lib/net.js'
 import { useTabState } from '../lib/tabStorage.js'
 import type { Chain, Cluster, ClusterOfAddress, Invitation, Wallet } from '../lib/types.js'
 import { earlierPaymentWarning, useSentTransactions } from './followed.js'
-import { keyOf, signMembershipWith } from './proof.js'
-import { askTabs, endSession, type Session, signedIn } from './session.js'
+import { createSessionKey, signMembershipWith } from './proof.js'
+import { endSession, requestSessionFromTabs, type Session, sessionState } from './session.js'
 import { type ConfirmationQuestion, type ShowMessage, useTalk } from './talk.js'
 import {
   type BrowserWallet,
@@ -33,7 +33,7 @@ type Send = <T>(path: string, call?: Pick<ApiCallOptions, 'method' | 'body'>) =>
 interface AccountData {
   /** Null for a wallet without a cluster. */
   cluster: Cluster | null
-  /** Names that the wallet owns, as far as they were read. Names below communities have the form `community/name`. */
+  /** Names of the wallet's cluster, as far as they were read. Names below communities have the form `community/name`. */
   owned: ListPart<{ name: string }>
   /** Bundles that list the wallet in public, though it has not joined them, newest first. */
   invitations: readonly Invitation[]
@@ -48,11 +48,11 @@ export interface Transaction {
   isOffer?: true
   /** undefined for a chain that is not served here. */
   chain: ChainToSendOn | undefined
-  /** Sent one after the other; the last one counts, and the ones before it are approvals. */
+  /** Transactions that are sent in this order. The last one is the payment, the ones before it are approvals. */
   transactions: readonly (EvmTransaction | string | undefined)[]
   /** Question to confirm first. It is shown with a warning about earlier payments for the same title. */
   ask?: ConfirmationQuestion
-  /** Message once it is sent. */
+  /** Message once the transaction is sent. */
   said: string
 }
 
@@ -110,6 +110,16 @@ const withoutPayment = (error: unknown): never => {
   throw new Error(sentenceOf(error))
 }
 
+/** A wallet outside this browser, with the chain of a smart wallet. */
+type AccountElsewhere = Pick<Session, 'type' | 'address' | 'chainId'>
+
+/** Question for the signature of a wallet outside this browser. The service takes a request for a key for five minutes. */
+const SIGN_ELSEWHERE: ConfirmationQuestion = {
+  title: 'Sign with your wallet',
+  text: 'Sign this text there, to the letter, and bring the signature within five minutes.',
+  yes: 'Go on',
+}
+
 /** The service refuses the key, because the key has expired or was revoked. */
 const KEY_ENDED = 'Your key is not valid any more: sign in again.'
 
@@ -128,12 +138,15 @@ type Shared = ReturnType<typeof useShared>
 /** State that all wallets of the page share. */
 function useShared() {
   const { isTestnet } = useNetwork()
-  const { query } = useLocation()
-  const session = useTabState(signedIn)
+  const { query, url } = useLocation()
+  const session = useTabState(sessionState)
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const talk = useTalk()
-  useEffect(askTabs, [])
+  useEffect(requestSessionFromTabs, [])
+  // A message is about the page at which it was shown. A later effect could remove a message of the next page.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the address changes
+  useLayoutEffect(() => talk.say(''), [url])
   useEffect(() => {
     const addWallet = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
     discoverWallets(addWallet)
@@ -167,7 +180,7 @@ const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChi
   <Context.Provider value={useWallet(shared)}>{children}</Context.Provider>
 )
 
-/** Sends requests with the wallet's key, until a response shows that the key has ended. */
+/** Creates the function that sends requests with the wallet's key. It signs the wallet out once the key has ended. */
 const sendAs =
   ({ session, isTestnet }: Shared, left: AbortSignal): Send =>
   async (path, options = {}) => {
@@ -179,13 +192,13 @@ const sendAs =
       const validated = callApi('/v1/auth/validate', { isTestnet, token: session.token })
       const isOver = isRefused(await validated.catch((refused: unknown) => refused))
       // a late response must not sign out a wallet that has signed in since
-      if (!isOver || left.aborted || signedIn.get()?.token !== session.token) throw error
-      signedIn.set({ ...session, isEnded: true })
+      if (!isOver || left.aborted || sessionState.get()?.token !== session.token) throw error
+      sessionState.set({ ...session, isEnded: true })
       throw new Error(KEY_ENDED)
     }
   }
 
-/** Data about the wallet, read when it is shown and after each change. */
+/** Reads the data about the wallet, when the wallet signs in and after each change. */
 function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage) {
   const [more, setMore] = useState<{ of: AccountData; owned: AccountData['owned'] } | null>(null)
   const shown = useRef(0)
@@ -195,12 +208,12 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
       await send('/v1/auth/validate')
       return readAccount(session!, shown.current, send)
     },
-    // what was typed stays when the same wallet signs in again
+    // forms keep their inputs when the same wallet signs in again
     { again: session?.token },
   )
   const { data, refresh } = state
   const isUnknown = data === undefined
-  // what was read after an earlier answer may have changed
+  // drop names that were read after an earlier answer: they may have changed
   const owned = more?.of === data && more ? more.owned : (data?.owned ?? NOTHING)
   shown.current = owned.items.length
   const owner = data && session ? ownerOf(data.cluster, session.address) : undefined
@@ -208,36 +221,22 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
     const next = await readNextNames(owner!, owned.items, send)
     setMore({ of: data!, owned: next })
   }
-  const failed = useRef<Error | undefined>(undefined)
-  const problem = state.error ?? error
-  const latest = useRef({ talk, say, problem })
-  latest.current = { talk, say, problem }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the session or its data changes
   useEffect(() => {
     // sign out only if no data is shown yet; otherwise the page keeps its data and asks to sign in again
     if (!session?.isEnded || !isUnknown) return
-    signedIn.set(null)
-    latest.current.talk.say(KEY_ENDED, 'error')
+    sessionState.set(null)
+    talk.say(KEY_ENDED, 'error')
   }, [session, isUnknown])
-  const text = problem && sentenceOf(problem)
-  useEffect(() => {
-    // a change was made, and only the reading after it failed
-    if (!text || latest.current.problem === failed.current) return
-    latest.current.talk.say(text, 'error')
-    return () => {
-      const { talk, say } = latest.current
-      // a newer message stays
-      if (talk.message.text === text) say('')
-    }
-  }, [text])
   return {
+    /** Why the data or the chains could not be read; undefined once they are. */
+    problem: (state.error ?? error)?.message,
     /** `cluster` is undefined while it is loading. */
     known: { cluster: undefined, invitations: [], moreInvitations: false, ...data, owned },
     /** Reads the account again. @param done message about the change that was made */
     async reload(done?: string): Promise<void> {
-      const problem = session ? await refresh() : undefined
-      if (!done) return
-      failed.current = problem
-      say(done)
+      if (session) await refresh()
+      if (done) say(done)
     },
     /** Reads the next names; undefined where the rest cannot be read. */
     moreNames:
@@ -247,19 +246,32 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
   }
 }
 
-/** Actions of the wallet: it signs in and sends transactions. */
-function useWalletActions(
-  { session, wallets, talk, isTestnet }: Shared,
-  { send, say, left, reload }: Actions,
-) {
-  const payer = { payer: session?.address ?? '', isTestnet }
-  const { sent, forget, follow } = useSentTransactions(payer, say, reload)
+/** Connects the signed-in wallet, or one that signs in. */
+function useConnection({ session, wallets, talk }: Shared, left: AbortSignal) {
   const connected = useRef<ConnectedAccount | null>(null)
-  const confirmed = (question: ConfirmationQuestion, more?: () => string) =>
-    talk.confirmed(question, left, more)
+  const confirmed = async (question: ConfirmationQuestion, more?: () => string) =>
+    (await talk.ask(question, left, more)) !== null
+  /** Account of a wallet outside this browser: the visitor takes each message there, and types its signature. */
+  const accountElsewhere = ({ type, address, chainId }: AccountElsewhere): ConnectedAccount => ({
+    type,
+    address,
+    async sign(message) {
+      const signature = await talk.ask({ ...SIGN_ELSEWHERE, toSign: message }, left)
+      if (signature === null) throw new Error('Nothing was signed.')
+      return signature
+    },
+    async send() {
+      throw new Error(
+        'A wallet outside this browser sends nothing from here. Sign in with one that pays.',
+      )
+    },
+    ...(chainId !== undefined && { chainId: async () => chainId }),
+  })
   /** The connected account. @throws Error where the wallet offers another account */
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
+    // a session that an earlier build stored has ''
+    if (!session.walletId) return accountElsewhere(session)
     const wallet = wallets.find(({ id }) => id === session.walletId)
     if (!wallet) throw new Error('The wallet you signed in with is not there any more.')
     const connectedAccount = await wallet.connect()
@@ -270,6 +282,40 @@ function useWalletActions(
     connected.current = connectedAccount
     return connectedAccount
   }
+  const openSession = async (
+    from: ConnectedAccount,
+    { walletId, chainId }: Pick<Session, 'walletId' | 'chainId'>,
+  ) => {
+    const { type, address } = from
+    sessionState.set({ token: await createSessionKey(from), type, address, walletId, chainId })
+    // the pressed button goes, and the focus with it
+    document.getElementById('main')?.focus({ preventScroll: true })
+    talk.say('Signed in.')
+  }
+  return {
+    confirmed,
+    account,
+    async signIn(wallet: BrowserWallet) {
+      talk.say(`Waiting for ${wallet.name}…`)
+      await openSession(await wallet.connect(), { walletId: wallet.id })
+    },
+    signInElsewhere: (of: AccountElsewhere) =>
+      openSession(accountElsewhere(of), { walletId: null, chainId: of.chainId }),
+    /** Whether the chain has executed a transaction; undefined where that is not known. @throws RevertedError */
+    isExecuted: (tx: string) =>
+      connected.current?.isExecuted?.(tx).catch((error: unknown) => {
+        if (error instanceof RevertedError) throw error
+        return undefined
+      }),
+  }
+}
+
+/** Actions of the wallet: signing in and out, signing a membership, sending transactions. */
+function useWalletActions(shared: Shared, { send, say, left, reload }: Actions) {
+  const { session, talk, isTestnet } = shared
+  const { confirmed, account, ...connection } = useConnection(shared, left)
+  const payer = { payer: session?.address ?? '', isTestnet }
+  const { sent, forget, follow } = useSentTransactions(payer, say, reload)
   const pay = async (
     chain: ChainToSendOn,
     transactions: readonly (EvmTransaction | string)[],
@@ -294,20 +340,12 @@ function useWalletActions(
   return {
     sent,
     attempt,
-    /** Changes whenever a registration does: what is offered then may differ. */
+    /** Changes with each status of a registration: prices, refunds and payouts may then differ. */
     outcomes: sent.map(({ tx, status }) => `${tx} ${status?.status}`).join(),
     forget,
+    ...connection,
     confirmed,
     account,
-    async signIn(wallet: BrowserWallet) {
-      talk.say(`Waiting for ${wallet.name}…`)
-      const connectedAccount = await wallet.connect()
-      const { type, address } = connectedAccount
-      signedIn.set({ token: await keyOf(connectedAccount), type, address, walletId: wallet.id })
-      // the pressed button goes, and the focus with it
-      document.getElementById('main')?.focus({ preventScroll: true })
-      talk.say('Signed in.')
-    },
     /**
      * Verifies the wallet in a cluster that lists it, by a signature that will be public.
      * @param isPrivate whether the cluster lists it in private
@@ -318,7 +356,7 @@ function useWalletActions(
       const signed = await signMembershipWith(connectedAccount, cluster, isTestnet)
       if (!signed) {
         await reload()
-        throw new Error(NOT_SIGNED)
+        throw new Error(SIGNATURE_NOT_KEPT_TEXT)
       }
       const when = isPrivate ? 'once the wallet is' : 'in some 12 minutes'
       await reload(`Signed. The signature is public ${when}.`)
@@ -339,12 +377,6 @@ function useWalletActions(
       await follow({ title, ...(isOffer && { isOffer }) }, pay(chain, steps), said)
       return true
     },
-    /** Whether the chain has executed a transaction; undefined where that is not known. @throws RevertedError */
-    isExecuted: (tx: string) =>
-      connected.current?.isExecuted?.(tx).catch((error: unknown) => {
-        if (error instanceof RevertedError) throw error
-        return undefined
-      }),
   }
 }
 
@@ -367,8 +399,8 @@ function useWallet(shared: Shared) {
     if (!left.aborted) talk.say(...said)
   }
   const send = sendAs(shared, left)
-  const { known, reload, moreNames } = useKnown(shared, send, say)
-  const actions = useWalletActions(shared, { send, say, left, reload })
+  const { known, ...reading } = useKnown(shared, send, say)
+  const actions = useWalletActions(shared, { send, say, left, reload: reading.reload })
   return {
     session,
     wallets,
@@ -379,12 +411,11 @@ function useWallet(shared: Shared) {
     isTestnet,
     say,
     send,
-    reload,
-    moreNames,
+    ...reading,
     /** Makes a change, reads the account again and shows the message `done`. */
     async change(done: string, ...request: Parameters<Send>): Promise<void> {
       await send(...request)
-      await reload(done)
+      await reading.reload(done)
     },
     message: talk.message,
     question: talk.question,

@@ -8,11 +8,16 @@ export interface ConfirmationQuestion {
   yes: string
   /** Warns that the action is irreversible. */
   isGrave?: true
+  /** Text that a wallet outside this browser has to sign: the visitor answers with the signature. */
+  toSign?: string
 }
 
 type Message = { text: string; kind: 'note' | 'error' }
 /** A question that is being shown. */
-type ShownQuestion = ConfirmationQuestion & { answer(isYes: boolean): void }
+type ShownQuestion = ConfirmationQuestion & {
+  /** @param typed the signature, empty where none was asked for; null if the visitor declined */
+  answer(typed: string | null): void
+}
 /** Shows a message about the wallet's work. It does nothing once another wallet is signed in. */
 export type ShowMessage = (text: string, kind?: Message['kind']) => void
 
@@ -32,26 +37,26 @@ export function useTalk() {
     /**
      * Shows the question once the previous one is answered.
      * @param more end of its text as of then
-     * @returns whether the answer was yes
+     * @returns the answer, as `ShownQuestion.answer` gets it
      */
-    confirmed(
+    ask(
       question: ConfirmationQuestion,
       left: AbortSignal,
       more = () => '',
-    ): Promise<boolean> {
-      const ask = () =>
-        new Promise<boolean>((resolve) => {
-          if (left.aborted) return resolve(false)
-          const answer = (isYes: boolean) => {
+    ): Promise<string | null> {
+      const show = () =>
+        new Promise<string | null>((resolve) => {
+          if (left.aborted) return resolve(null)
+          const answer = (typed: string | null) => {
             setQuestion(null)
-            resolve(isYes)
+            resolve(typed)
           }
           setQuestion({ ...question, text: question.text + more(), answer })
           // withdraw the question when the wallet that it is for signs out; otherwise it would block the questions of
           // the next wallet
-          left.addEventListener('abort', () => answer(false))
+          left.addEventListener('abort', () => answer(null))
         })
-      const answered = before.current.then(ask)
+      const answered = before.current.then(show)
       before.current = answered.then(() => pause(DOUBLE_CLICK_MS))
       return answered
     },

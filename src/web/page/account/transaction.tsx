@@ -12,8 +12,8 @@ interface Offer extends Pick<Transaction, 'chain' | 'transactions' | 'ask'> {
   /** Message once the transaction has had its effect. */
   done: string
   /**
-   * Whether the service offers the transaction no more.
-   * @param isExecuted whether its chain has executed it; undefined where the wallet can't say
+   * Whether the service no longer offers the transaction.
+   * @param isExecuted whether the transaction's chain has executed it; undefined where the wallet does not report that
    */
   isGone(isExecuted: boolean | undefined): Promise<boolean>
   /** Reads the offers again. */

@@ -50,7 +50,7 @@ export async function callApi<T>(
   }
 }
 
-/** An error whose message also has what is wrong with each field, but not the fields' names in the API. */
+/** Adds the reasons why fields were refused to an error's message, without the fields' names in the API. */
 function withDetails(error: ClusterdError): ClusterdError {
   const { message, details } = Object(error.body) as {
     message: string

@@ -15,8 +15,9 @@ export const shortText = (text: string): string =>
 /** Converts an amount of the smallest unit to a decimal number of tokens. */
 export function amountText(value: string, decimals: number): string {
   const digits = value.padStart(decimals + 1, '0')
-  const fraction = decimals === 0 ? '' : digits.slice(-decimals).replace(/0+$/, '')
-  const whole = decimals === 0 ? digits : digits.slice(0, -decimals)
+  const point = digits.length - decimals
+  const whole = digits.slice(0, point)
+  const fraction = digits.slice(point).replace(/0+$/, '')
   return fraction ? `${whole}.${fraction}` : whole
 }
 
@@ -27,10 +28,8 @@ export const moneyText = (value: string, { symbol, decimals }: Unit): string =>
 /** The cost of a quote without gas, as text. */
 export function quoteCostText(quote: Quote, { gasToken }: Chain): string {
   const { transactionData: data, registrationFee, bridgeFee } = quote
-  const total = Array.isArray(data)
-    ? (BigInt(registrationFee) + BigInt(bridgeFee)).toString()
-    : data.value.toString()
-  return moneyText(total, gasToken)
+  const total = Array.isArray(data) ? BigInt(registrationFee) + BigInt(bridgeFee) : data.value
+  return moneyText(String(total), gasToken)
 }
 
 /** Parses a decimal number of tokens. @throws Error for anything but a number above zero */
@@ -69,18 +68,18 @@ export function chainName(network: string): string {
   return serviceInfo.isLocal ? `local ${known}` : known
 }
 
+/** Units of durations, with the seconds of each. */
 const UNITS = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1_000, 's'],
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+  [1, 's'],
 ] as const
 
 /** `3 min`, rounded down; `0 s` for less than a second */
 export function durationText(seconds: number): string {
-  const ms = Math.max(0, seconds * 1_000)
-  const [length, unit] = UNITS.find(([length]) => ms >= length) ?? [1_000, 's']
-  return `${Math.floor(ms / length)} ${unit}`
+  const [length, unit] = UNITS.find(([length]) => seconds >= length) ?? [1, 's']
+  return `${Math.floor(Math.max(0, seconds) / length)} ${unit}`
 }
 
 /** `3 min ago` */

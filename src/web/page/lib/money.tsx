@@ -8,19 +8,19 @@ import type { Chain } from './types.js'
 
 /** An amount in base units. */
 export interface Amount {
-  /** Label of the chain, or `HUB`; null where it is not served here. */
+  /** Label of the chain, or `HUB_NETWORK`; null where it is not served here. */
   network: string | null
   /** `native`, or the address of a token. */
   token: string
   amount: string
 }
 
-/** Stands for the hub, in whose coin bids are. */
-export const HUB = 'hub'
-/** Stands for a chain's coin. */
+/** Value of `Amount.network` for amounts in the coin of the hub, such as bids. */
+export const HUB_NETWORK = 'hub'
+/** Value of `Amount.token` for amounts in the coin of a chain. */
 export const NATIVE_TOKEN = 'native'
 
-/** What this page has read, by network and path. Units do not change. */
+/** Responses that this page has read, by network and path. Symbols and decimals do not change. */
 const answers = new Map<string, Promise<unknown>>()
 
 /** Reads a path of the API once, so that all amounts of a page share the answer. @throws ClusterdError */
@@ -38,10 +38,10 @@ export const readChains = async (isTestnet: boolean): Promise<Chain[]> =>
     (chain) => chain.isTestnet === isTestnet,
   )
 
-/** The chains of the network. */
+/** Reads the chains of the page's network. */
 export const useChains = () => usePolled('', ({ isTestnet }) => readChains(isTestnet))
 
-/** The unit of an amount. @throws ClusterdError */
+/** Reads symbol and decimals of an amount's coin or token. @throws ClusterdError */
 export async function fetchAmountUnit(
   { network, token }: Omit<Amount, 'amount'>,
   isTestnet: boolean,
@@ -53,7 +53,7 @@ export async function fetchAmountUnit(
     return { symbol: `${symbol ?? 'of the token'} (${shortText(token)})`, decimals }
   }
   const chain = (await readChains(isTestnet)).find((chain) =>
-    network === HUB ? chain.role === HUB : chain.network === network,
+    network === HUB_NETWORK ? chain.role === 'hub' : chain.network === network,
   )
   return chain?.gasToken ?? { symbol: 'base units', decimals: 0 }
 }
@@ -63,9 +63,9 @@ type TokenUnit = Answer<'GET', '/v1/tokens/{network}/{token}'>
 export const priceText = async (price: Amount, isTestnet: boolean): Promise<string> =>
   moneyText(price.amount, await fetchAmountUnit(price, isTestnet))
 
-/** A bid within a sentence. @param amount wei of the hub */
-export const Bid = ({ amount }: { amount: string }) => (
-  <Money network={HUB} token={NATIVE_TOKEN} amount={amount} />
+/** The amount of a bid, within a sentence. @param amount wei of the hub */
+export const BidAmount = ({ amount }: { amount: string }) => (
+  <Money network={HUB_NETWORK} token={NATIVE_TOKEN} amount={amount} />
 )
 
 /** An amount within a sentence. */

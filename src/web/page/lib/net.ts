@@ -22,7 +22,7 @@ export function useNetwork() {
   }
 }
 
-/** What a request of a page needs: its network, and the signal that cancels it. */
+/** Context of a page's request: its network, and the signal that cancels it. */
 export interface PageRequestContext {
   isTestnet: boolean
   signal: AbortSignal
@@ -35,12 +35,6 @@ export interface ApiState<T> {
   error?: Error
 }
 
-/** A refresh that waits for an answer to its request, or to a later one. */
-interface Refresh {
-  round: number
-  done(error?: Error): void
-}
-
 /** Pause before a hidden page checks whether it is visible again, ms. */
 const HIDDEN_PAUSE_MS = 1_000
 
@@ -49,7 +43,7 @@ export interface PollOptions<T> {
   everyMs?: number
   /** True if the answer is final, so that polling ends. */
   isLast?: (data: T) => boolean
-  /** The request is sent again when this changes. The earlier answer is shown until the next one. */
+  /** A value whose change sends the request again. The earlier answer is shown until the next one. */
   again?: unknown
 }
 
@@ -57,23 +51,22 @@ export interface PollOptions<T> {
  * Sends a request whenever the key or the network changes, and again after a pause while the page is open and visible. After an outage
  * the request is repeated even if `everyMs` is 0.
  * @param subject what is asked about; null while there is nothing to ask
- * @returns the state, and `refresh`, which sends the request again and resolves with its error, if any
+ * @returns the state, and `refresh`, which sends the request again and resolves once it has ended
  */
 export function usePolled<T>(
   subject: string | null,
   ask: (context: PageRequestContext) => Promise<T>,
   { everyMs = 0, isLast = () => everyMs === 0, again }: PollOptions<T> = {},
-): ApiState<T> & { refresh(): Promise<Error | undefined> } {
+): ApiState<T> & { refresh(): Promise<void> } {
   const { isTestnet } = useNetwork()
   const key = subject === null ? null : `${isTestnet} ${subject}`
   const [state, setState] = useState<ApiState<T>>({})
   const [round, setRound] = useState(0)
-  const refreshes = useRef({ round: 0, waiting: [] as Refresh[] })
-  /** Ends the refreshes up to a round: an answer to an earlier request must not end a later one. */
-  const settle = (round: number, error?: Error) => {
-    const { waiting } = refreshes.current
-    refreshes.current.waiting = waiting.filter((one) => one.round > round)
-    for (const one of waiting) if (one.round <= round) one.done(error)
+  const asking = useRef(new AbortController())
+  /** Functions that end the refreshes which wait for the request. */
+  const refreshes = useRef<(() => void)[]>([])
+  const settle = () => {
+    for (const done of refreshes.current.splice(0)) done()
   }
   const shown = useRef(key)
   const latest = useRef({ ask, isLast, everyMs, isTestnet })
@@ -82,14 +75,14 @@ export function usePolled<T>(
   useEffect(() => {
     if (shown.current !== key) setState({})
     shown.current = key
-    if (key === null) return settle(round)
+    if (key === null) return settle()
     const closed = new AbortController()
+    asking.current = closed
     const { signal } = closed
     const askAgain = async (isFirst = false) => {
       const { ask, isLast, everyMs, isTestnet } = latest.current
       const of = { isTestnet, signal }
       let pauseMs: number | null = everyMs || null
-      let failed: Error | undefined
       // do not poll while the page is hidden
       if (!document.hidden || isFirst)
         try {
@@ -99,12 +92,11 @@ export function usePolled<T>(
           if (isLast(data)) pauseMs = null
         } catch (error) {
           if (signal.aborted) return
-          failed = error as Error
           setState((known) => ({ ...known, error: error as Error }))
           pauseMs ??= outagePauseMs(error)
         }
       else pauseMs ??= HIDDEN_PAUSE_MS
-      settle(round, failed)
+      settle()
       if (pauseMs === null) return
       await pause(pauseMs)
       if (!signal.aborted) void askAgain()
@@ -113,12 +105,13 @@ export function usePolled<T>(
     return () => closed.abort()
   }, [key, again, round])
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the component goes
-  useEffect(() => () => settle(Infinity), [])
+  useEffect(() => settle, [])
   const refresh = () =>
-    new Promise<Error | undefined>((done) => {
-      const round = ++refreshes.current.round
-      refreshes.current.waiting.push({ round, done })
-      setRound(round)
+    new Promise<void>((done) => {
+      // the end of an earlier request must not end this refresh
+      asking.current.abort()
+      refreshes.current.push(done)
+      setRound((last) => last + 1)
     })
   return { ...state, refresh }
 }

@@ -1,7 +1,7 @@
 import { pause } from '../../../client/time.js'
 import { type ApiCallOptions, callApi } from './api.js'
 import { chainName, durationText, findChain } from './format.js'
-import { HUB, NATIVE_TOKEN, priceText } from './money.js'
+import { HUB_NETWORK, NATIVE_TOKEN, priceText } from './money.js'
 import type { Cluster, NameAvailabilityResponse, Overview } from './types.js'
 
 /** Availability and price of a name, shown before the visitor signs in. */
@@ -19,11 +19,11 @@ export async function readNameAvailabilityAndPrice(
   name: string,
   options: ReadOptions,
 ): Promise<NameAvailabilityAndPrice> {
-  const [[availability], overview] = await Promise.all([
-    callApi<NameAvailabilityResponse[]>('/v1/names/register/check', { ...options, body: [name] }),
+  const [availability, overview] = await Promise.all([
+    readAvailability(name, options),
     callApi<Overview>('/v1/overview', options),
   ])
-  const bid = { network: HUB, token: NATIVE_TOKEN, amount: overview.bidWei }
+  const bid = { network: HUB_NETWORK, token: NATIVE_TOKEN, amount: overview.bidWei }
   const price = await priceText(bid, options.isTestnet)
   const isFree = availability?.isAvailable === true
   const taken =
@@ -58,15 +58,15 @@ export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_MS, s
 
 type ReadOptions = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
 
-/**
- * Whether a name is taken. The requested route answers 200 for a free name too, because the browser's console logs each
- * 404.
- */
+/** Availability of a name, by a route that answers 200 for any name: the browser's console logs each 404. */
+async function readAvailability(name: string, options: ReadOptions) {
+  const path = '/v1/names/register/check'
+  return (await callApi<NameAvailabilityResponse[]>(path, { ...options, body: [name] }))[0]
+}
+
+/** Whether a name is taken. */
 export async function isNameTaken(name: string, options: ReadOptions): Promise<boolean> {
-  const [availability] = await callApi<NameAvailabilityResponse[]>('/v1/names/register/check', {
-    ...options,
-    body: [name],
-  })
+  const availability = await readAvailability(name, options)
   return availability?.isAvailable === false && availability.reason !== 'pending'
 }
 

@@ -13,7 +13,7 @@ interface TabState<T> {
   listen(listener: (value: T) => void): () => void
 }
 
-/** @param storedPart what a reload finds of a value; null for nothing */
+/** @param storedPart returns the part of a value that is stored for a reload; null stores nothing */
 export function createTabState<T>(
   item: string,
   first: T,

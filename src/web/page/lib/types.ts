@@ -1,4 +1,4 @@
-import type { Answer, QuoteFamily, QuoteFrom, Schemas } from '../../../client/types.js'
+import type { Answer, QuoteFamily, QuoteOfFamily, Schemas } from '../../../client/types.js'
 
 export type { FeedEvent } from '../../../client/types.js'
 
@@ -29,7 +29,7 @@ export type ApiKey = Schemas['ApiKey']
 /** A generated wallet, with shares of its key. */
 export type GeneratedWallet = Answer<'POST', '/v1/clusters/generate/wallet'>
 /** Price and transactions of a registration. */
-export type Quote = QuoteFrom<QuoteFamily>
+export type Quote = QuoteOfFamily<QuoteFamily>
 export type AirdropClaims = Schemas['AirdropClaims']
 /** Result of a registration below a community: done, or a payment to make. */
 export type CommunityRegistration = Answer<'POST', '/v1/names/community/{communityName}/register'>

@@ -129,12 +129,12 @@ export const VerifiedBadge = ({ isVerified }: { isVerified: boolean | undefined 
   <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
 )
 
-/** Whether a wallet is verified, and what shows it to everybody. A wallet that only the service vouches for has no mark. */
+/** Badges of a wallet: whether it is verified, and by which public evidence. Without evidence there is no second badge. */
 export const WalletBadges = ({ isVerified, evidence }: Pick<Wallet, 'isVerified' | 'evidence'>) => (
-  <>
+  <span class="badges">
     <VerifiedBadge isVerified={isVerified} />
     {evidence !== undefined && evidence !== 'unsigned' && <Badge kind="good">{evidence}</Badge>}
-  </>
+  </span>
 )
 
 /** A part of a page under its heading. */
@@ -192,7 +192,7 @@ interface MoreProps {
   atEnd?: string | undefined
 }
 
-/** Facts with their titles; those that are not known are left out. */
+/** Facts with their titles, without the facts that are not known. */
 export const FactList = ({
   class: className,
   facts,

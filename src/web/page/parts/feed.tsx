@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { agoText } from '../lib/format.js'
-import { Bid } from '../lib/money.js'
+import { BidAmount } from '../lib/money.js'
 import type { FeedEvent, OwnedName } from '../lib/types.js'
 import { InlineAddress, Link, NameLabel } from './basics.js'
 
@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<string, (data: Data, from: string) => ComponentChil
       </>
     ),
   ':wallet': (data) => text(data, 'name'),
-  ':price': (data) => <Bid amount={text(data, 'wei_amount')} />,
+  ':price': (data) => <BidAmount amount={text(data, 'wei_amount')} />,
 }
 
 /** Sentence and colour of each event type, inserted by the build (scripts/build-web.ts). */

@@ -1,4 +1,4 @@
-import { ADDRESS_TYPE_NAMES, type AddressType } from '../../../registry/families.js'
+import { type AddressType, PAYER_ADDRESS_TYPE_NAMES } from '../../../registry/families.js'
 import type { TestWalletAccounts } from './accounts.js'
 import { evmTestWalletAccounts } from './evm.js'
 import { solanaTestWalletAccounts } from './solana.js'
@@ -28,7 +28,7 @@ function choiceOf(
   }
   select.addEventListener('change', () => sessionStorage.setItem(item, select.value))
   announce(() => select.value)
-  label.append(`${ADDRESS_TYPE_NAMES[type]} `, select)
+  label.append(`${PAYER_ADDRESS_TYPE_NAMES[type]} `, select)
   return label
 }
 

@@ -57,7 +57,9 @@ export function NamePage({ name }: { name: string }) {
   return (
     <>
       <Head picture={name} title={<NameLabel name={name} />}>
-        <p class="soft">{cluster.data ? summaryOf(cluster.data) : !error && 'Looking it up…'}</p>
+        <p class="soft">
+          {cluster.data ? <Summary {...cluster.data} /> : !error && 'Looking it up…'}
+        </p>
         {ens && (
           <p>
             <CopyableText text={ens} isWhole />
@@ -87,8 +89,11 @@ interface HeadProps {
   children: ComponentChildren
 }
 
-const summaryOf = ({ wallets, createdAt }: Cluster): string =>
-  `${countText(wallets.length, 'public wallet')} · since ${createdAt.slice(0, 10)}`
+const Summary = ({ wallets, createdAt }: Cluster) => (
+  <>
+    {countText(wallets.length, 'public wallet')} · since <time>{createdAt.slice(0, 10)}</time>
+  </>
+)
 
 function FreeName({ name }: { name: string }) {
   const { isTestnet, href } = useNetwork()

@@ -10,7 +10,7 @@ import {
   groupedDigits,
   utcMinuteText,
 } from '../lib/format.js'
-import { Bid, Money, useChains } from '../lib/money.js'
+import { BidAmount, Money, useChains } from '../lib/money.js'
 import { useApi, useTitle } from '../lib/net.js'
 import type { Chain, Overview, TxStatus } from '../lib/types.js'
 import {
@@ -178,7 +178,7 @@ const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
           {name.startsWith('0x') ? <CopyableText text={name} /> : <NameLabel name={name} />}
           {winner && (
             <span>
-              won by a bid of <Bid amount={winner.amountWei} /> in{' '}
+              won by a bid of <BidAmount amount={winner.amountWei} /> in{' '}
               <CopyableText text={winner.tx} to={`/tx/${winner.tx}`} />
             </span>
           )}
@@ -206,7 +206,7 @@ function Owed({ txStatus: { credit, refund, reclaimAfter } }: { txStatus: TxStat
         <p>
           The hub owes{' '}
           <strong>
-            <Bid amount={credit.amountWei} />
+            <BidAmount amount={credit.amountWei} />
           </strong>
           {credit.eid === 0 ? '' : ' for a bid that came over the bridge'}. The wallet{' '}
           <CopyableText text={credit.owner} to={`/address/${credit.owner}`} /> takes it back by one

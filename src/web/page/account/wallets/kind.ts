@@ -9,7 +9,7 @@ import type { Chain, SigningWalletKind } from '../../lib/types.js'
 export interface PageWalletKind {
   /** Name of the kind, as shown on the pages. */
   readonly name: string
-  /** What `discover` looks for in the browser: a standard, or the name of a wallet. */
+  /** The standard by which `discover` finds wallets in the browser, or the name of the only wallet that it finds. */
   readonly foundBy: string
   /** Calls `onWallet` for every wallet of the kind in this browser, including wallets that announce themselves later. */
   discover(onWallet: (wallet: BrowserWallet) => void): unknown
@@ -44,7 +44,7 @@ export class RevertedError extends Error {}
 /** Sentences for the errors of our contracts, by selector, as JSON, inserted by the build (scripts/build-web.ts). */
 declare const CONTRACT_ERRORS: string
 
-/** The refusal of one of our contracts in a wallet's error; null in any other error. */
+/** Sentence for a refusal of one of our contracts, found in a wallet's error; null for any other error. */
 export const refusalText = (error: unknown): string | null =>
   contractErrorText(error, JSON.parse(CONTRACT_ERRORS))
 
@@ -87,7 +87,7 @@ export interface ConnectedAccount {
 export const unpayableChainError = () => new Error('This chain takes no payment from your wallet.')
 
 /** `send` of a wallet that only signs. */
-export const refuseToSend = () => Promise.reject(unpayableChainError())
+const refuseToSend = () => Promise.reject(unpayableChainError())
 
 export interface BrowserWallet {
   /** Stable over reloads. */
@@ -145,7 +145,7 @@ type StandardWallet<Features> = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
   readonly features: Features & StandardConnectFeature
 }
 
-/** What a kind of standard wallets adds to the standard. */
+/** Chains and features by which wallets of the Wallet Standard belong to a kind, with functions that use them. */
 interface StandardKind<Features> {
   type: SigningWalletKind
   /** Prefix of the names of its chains. */
@@ -197,7 +197,7 @@ function standardWallet<Features>(
     name,
     icon,
     type,
-    // one wallet may be of several kinds
+    // not the wallet's own object: a wallet of several kinds is listed once for each kind, each with its own `source`
     source: (features as Readonly<Record<string, unknown>>)[feature],
     async connect() {
       const { accounts } = await withWalletTimeout(features[StandardConnect].connect())

@@ -4,7 +4,7 @@ import type {
 } from '@solana/wallet-standard-features'
 import bs58 from 'bs58'
 import { bytesToHex } from '../../../../client/bytes.js'
-import { ADDRESS_TYPE_NAMES } from '../../../../registry/families.js'
+import { PAYER_ADDRESS_TYPE_NAMES } from '../../../../registry/families.js'
 import {
   discoverStandardWallets,
   type PageWalletKind,
@@ -17,7 +17,7 @@ const SIGN: keyof SolanaSignMessageFeature = 'solana:signMessage'
 type SolanaFeatures = SolanaSignMessageFeature & Partial<SolanaSignAndSendTransactionFeature>
 
 export const solanaWalletKind: PageWalletKind = {
-  name: ADDRESS_TYPE_NAMES.solana,
+  name: PAYER_ADDRESS_TYPE_NAMES.solana,
   foundBy: 'Wallet Standard',
   discover: (onWallet) =>
     discoverStandardWallets<SolanaFeatures>(

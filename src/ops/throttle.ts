@@ -1,20 +1,20 @@
 import { performance } from 'node:perf_hooks'
 
-/** Maximum number of kinds that pass in a window: a kind may quote a client's input. */
+/** Maximum number of kinds that pass in a window. It bounds the log, because a kind may quote a client's input. */
 export const MAX_KINDS_PER_WINDOW = 500
-/** The kind of all kinds above the maximum. */
+/** Common kind of all kinds after the maximum was reached. */
 const AND_MORE = 'and more'
 
 /**
- * Returns a function that is true for each kind once in a window of time, so that faults that repeat do not fill the
- * log. Kinds above `MAX_KINDS_PER_WINDOW` count as one, of which the first passes: made-up kinds do not hide that there are more.
+ * Returns a function that is true for each kind once in a window of time, so that repeated faults do not fill the log.
+ * After `MAX_KINDS_PER_WINDOW` kinds, all further kinds count as one: the function is true once more.
  * @param nowMs a monotonic clock
  */
-export function oncePer(
+export function createThrottle(
   windowMs: number,
   nowMs: () => number = () => performance.now(),
 ): (kind: string) => boolean {
-  /** When each kind passed, the oldest first. */
+  /** Time at which each kind passed, the oldest first. */
   const passedMs = new Map<string, number>()
   return (asked) => {
     const atMs = nowMs()

@@ -2,7 +2,7 @@ import { JOB_KIND, JOB_STATE, type JobKind } from '../../registry/outbox.js'
 import type { PartitionNames } from '../journal/partitions.js'
 import { codeListSql, nameOfCode } from '../pg/codes.js'
 
-/** The unfinished job of a message or a payment that is due first, or has failed. */
+/** An unfinished job of a message or a payment: a job that has failed, or else the job that runs first. */
 export interface UnfinishedJob {
   kind: JobKind
   isParked: boolean

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { errorKind, MAX_KINDS_PER_WINDOW, oncePer } from './oncePer.js'
+import { createThrottle, errorKind, MAX_KINDS_PER_WINDOW } from './throttle.js'
 
 it('each kind passes once in a window', () => {
   let nowMs = 0
-  const isNews = oncePer(60_000, () => nowMs)
+  const isNews = createThrottle(60_000, () => nowMs)
   const passed: string[] = []
   const pass = (kind: string) => isNews(kind) && passed.push(`${kind} at ${nowMs}`)
   for (; nowMs < 120_000; nowMs += 500) pass('a')
@@ -16,7 +16,7 @@ it('each kind passes once in a window', () => {
 
 it('a stranger who makes up kinds has a bounded number in each window, and hides no later fault', () => {
   let nowMs = 0
-  const isNews = oncePer(60_000, () => nowMs)
+  const isNews = createThrottle(60_000, () => nowMs)
   const passing = () =>
     Array.from({ length: 3 * MAX_KINDS_PER_WINDOW }, (_, i) => isNews(`kind ${nowMs} ${i}`))
   for (; nowMs < 120_000; nowMs += 60_000)

@@ -1,0 +1,15 @@
+import { BID_OFFSETS } from '../../registry/journal/bid.js'
+
+const partSql = (body: string, bytes: number, after = 0): string =>
+  `('x' || encode(substring(${body} FROM ${BID_OFFSETS.name - after - bytes + 1} FOR ${bytes}), 'hex'))::bit(${8 * bytes})::int8::numeric`
+
+/**
+ * SQL: the amount in the body of a bid, as numeric. Almost all amounts fit a positive int8, which is converted at once. A
+ * larger amount is the sum of five parts, since PostgreSQL can't cast 32 bytes to a number.
+ */
+export const bidAmountSql = (
+  body: string,
+): string => `CASE WHEN substring(${body} FROM ${BID_OFFSETS.amount + 1} FOR 24) = decode(repeat('00', 24), 'hex')
+    AND get_byte(${body}, ${BID_OFFSETS.amount + 24}) < 128 THEN ${partSql(body, 8)}
+  ELSE ${partSql(body, 4, 28)} * ${2n ** 224n} + ${partSql(body, 7, 21)} * ${2n ** 168n} + ${partSql(body, 7, 14)} * ${2n ** 112n}
+    + ${partSql(body, 7, 7)} * ${2n ** 56n} + ${partSql(body, 7)} END`
