@@ -114,11 +114,12 @@ ${Object.entries(responses)
   .join('')}</div></details>`
 }
 
-/** Path and query parameters of a route. */
+/** Path and query parameters of a route, the required ones first. */
 const parametersOf = (document: OpenAPIObject, { parameters = [] }: Route): ParameterObject[] =>
   parameters
     .map((parameter) => resolveReference<ParameterObject>(document, parameter))
     .filter((parameter) => parameter.in !== 'header')
+    .sort((a, b) => Number(b.required ?? false) - Number(a.required ?? false))
 
 function parameterMarkup(
   document: OpenAPIObject,
