@@ -2,7 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { erc20Abi, type Hex } from 'viem'
 import { isoTimestamp } from '../../api/http/timestamps.js'
 import { createEvmChainRpc } from '../../chains/evm/chain.js'
-import { createContractReader, encodeContractCall } from '../../chains/evm/contracts/read.js'
+import {
+  createContractReader,
+  encodeContractCall,
+  isContract,
+} from '../../chains/evm/contracts/read.js'
 import { buildDistributorCreation, DEPLOYMENT_PROXY } from '../../chains/evm/deployment/creation.js'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import {
@@ -60,7 +64,10 @@ export async function deployDistributor(name: string, command: DeployCommand): P
     assertIsRecorded(airdrop, terms)
     const plan = async (): Promise<DeploymentStep[]> => {
       // a pending transaction of an earlier run would be planned again, and the distributor funded twice
-      if (account && (terms.funds || !(await isContract(chain, made.address))))
+      if (
+        account &&
+        (terms.funds || !(await chain.rpc.onOneNode((ask) => isContract(ask, made.address))))
+      )
         await waitUntilNoTransactionPending(chain, account.address)
       const stored = await findAirdrop(pool, airdrop.network, airdrop.community)
       if (!stored?.merkleRoot.equals(airdrop.merkleRoot)) throw new Error(CHANGED)
@@ -106,9 +113,6 @@ function assertIsRecorded(airdrop: Airdrop, { made, funds }: DistributorPlan): v
     )
 }
 
-const isContract = async ({ rpc }: DeploymentChain, address: Hex): Promise<boolean> =>
-  (await rpc.onOneNode((ask) => ask<Hex>('eth_getCode', [address, 'latest']))) !== '0x'
-
 /**
  * Remaining steps to deploy a distributor and to fund it.
  * @throws Error where the token is no contract, the end has passed, the distributor is funded in part, or the funder
@@ -121,11 +125,13 @@ async function stepsFor(
 ): Promise<DeploymentStep[]> {
   const { label: chain, rpc } = deployment
   const { made, token, endsAtS, funds } = plan
-  if (!(await isContract(deployment, token)))
+  if (!(await rpc.onOneNode((ask) => isContract(ask, token))))
     throw new Error(`Chain "${chain}" has no contract at ${token}: name the token's address there.`)
-  const isDeployed = await isContract(deployment, made.address)
-  const { timestamp } = await rpc.onOneNode((ask) =>
-    ask<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]),
+  const [isDeployed, { timestamp }] = await rpc.onOneNode((ask) =>
+    Promise.all([
+      isContract(ask, made.address),
+      ask<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false]),
+    ]),
   )
   if (endsAtS <= Number(timestamp)) {
     const end = isoTimestamp(endsAtS * 1_000)
