@@ -58,6 +58,7 @@ describe('a line that readers read differently', () => {
     ['export A=1', '1 A begins with export'],
     ['A =1', '1 A has blanks beside the ='],
     ['A= 1', '1 A has blanks beside the ='],
+    ['A= \nB=2', '1 A has blanks beside the ='],
     ['A', '1 - is not of the form NAME=value'],
     [';A=1', '1 - is not of the form NAME=value'],
     ['a-b=1', '1 - is not of the form NAME=value'],

@@ -44,7 +44,8 @@ export function findEnvFileFaults(text: string): EnvFileFault[] {
     add(returned, null, 'ends with a carriage return, which not every reader drops', SAVE)
   const lineOf = new Map<string, number>()
   for (let i = 0; i < lines.length; i++) {
-    const line = lines[i]!.trim()
+    const started = lines[i]!.trimStart()
+    const line = started.trimEnd()
     const isComment = line.startsWith('#')
     if (isComment && line.endsWith('\\'))
       add(i, null, 'is a comment that systemd continues on the next line', 'Remove its backslash.')
@@ -58,7 +59,8 @@ export function findEnvFileFaults(text: string): EnvFileFault[] {
     lineOf.set(name, i)
     const fault = QUOTED.test(value) ? undefined : VALUE_FAULTS.find(([form]) => form.test(value))
     if (exported) add(i, name, 'begins with export, which systemd does not know', 'Remove export.')
-    else if (before || after)
+    // from 22 on Node takes the next line as the value of `A= `
+    else if (before || after || (value === '' && line !== started))
       add(i, name, 'has blanks beside the =, which not every reader drops', 'Remove them.')
     else if (earlier !== undefined)
       add(i, name, `is also set on line ${earlier + 1}`, 'Keep one of the two.')
