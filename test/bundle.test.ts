@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, expect, test } from 'vitest'
 import { bundle, bundleLibraries } from '../scripts/bundle.js'
-import { sourcePosition } from '../src/ops/logger/sources.js'
+import { toSourcePosition } from '../src/ops/logger/sources.js'
 
 const FOLDER = join(import.meta.dirname, `../dist-test-libraries-${process.pid}`)
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
@@ -108,6 +108,6 @@ test('our own files become one program, which finds the files beside it, and who
   const [hash, beside, place, isSame] = JSON.parse(output)
   expect([hash, beside, isSame]).toEqual([66, 'beside', true])
   expect(place).toMatch(/\/a%20build\/program\/[^/]+\.js:\d+:\d+$/)
-  expect(sourcePosition(place)).toMatch(/\/sources\/deep\/own\.ts:4:\d+$/)
-  expect(sourcePosition('node:fs:1:2')).toBe('node:fs:1:2')
+  expect(toSourcePosition(place)).toMatch(/\/sources\/deep\/own\.ts:4:\d+$/)
+  expect(toSourcePosition('node:fs:1:2')).toBe('node:fs:1:2')
 })

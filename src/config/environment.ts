@@ -9,7 +9,7 @@ import { sha256InOneCall } from '../registry/transparencyLog/hash.js'
 import { findEnvFileFaults } from './envFile.js'
 import { parseConfigInput } from './error.js'
 import { evmAddress, hexBytes, httpUrl } from './fieldSchemas.js'
-import { readSecretFiles, secretSchema } from './secretFiles.js'
+import { readSecretFiles, markAsSecret } from './secretFiles.js'
 import { parseSolanaSecretKey } from './solanaKey.js'
 
 const DEFAULT_SESSION_DAYS = 14
@@ -112,9 +112,9 @@ const variables = z.object({
   /** The data folder. */
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
   CLUSTERD_CHAINS: z.string().min(1).optional(),
-  DATABASE_URL: secretSchema(postgresUrl.optional()),
+  DATABASE_URL: markAsSecret(postgresUrl.optional()),
   /** URL of the same database without a pooler in between, for locks, notifications, migrations and long commands. */
-  DATABASE_DIRECT_URL: secretSchema(postgresUrl.optional()),
+  DATABASE_DIRECT_URL: markAsSecret(postgresUrl.optional()),
   /** Whether a start applies missing database migrations. If not, it waits for `clusterd migrate`. */
   MIGRATE: onOrOff('on'),
   PORT: port.optional(),
@@ -123,7 +123,7 @@ const variables = z.object({
   /** Address at which health, readiness, status and metrics are served. */
   OPS_HOST: z.string().min(1).default('127.0.0.1'),
   /** Token that opens the operator's pages. */
-  OPS_TOKEN: secretSchema(z.string().min(16, 'must have at least 16 characters').optional()),
+  OPS_TOKEN: markAsSecret(z.string().min(16, 'must have at least 16 characters').optional()),
   ROLES: roles.default([...ROLES]),
   /** Lets a process without a relayer's key lead the outbox, so that it raises alarms. */
   RELAY_WATCH: trueOrFalse,
@@ -144,38 +144,38 @@ const variables = z.object({
   SECURITY_CONTACT: z.url({ protocol: /^(https|mailto|tel)$/ }).optional(),
   DATABASE_POOL: wholeNumber(2, 1_000).default(10),
   /** Key of the account that pays for deliveries. Without it nothing is delivered. */
-  RELAYER_PRIVATE_KEY: secretSchema(privateKey.optional()),
+  RELAYER_PRIVATE_KEY: markAsSecret(privateKey.optional()),
   /** The relayer's key in a keystore file (Web3 Secret Storage, version 3), and the file of its password. */
   RELAYER_KEYSTORE: z.string().optional(),
   RELAYER_PASSWORD_FILE: z.string().optional(),
   /** External signer with the relayer's key (Web3Signer's JSON-RPC), and the address of the key. */
-  RELAYER_SIGNER_URL: secretSchema(httpUrl.optional()),
+  RELAYER_SIGNER_URL: markAsSecret(httpUrl.optional()),
   RELAYER_ADDRESS: evmAddress.optional(),
   /** Key that signs ENS answers (not the relayer's key), or its keystore and password file, or an external signer. */
-  ENS_PRIVATE_KEY: secretSchema(privateKey.optional()),
+  ENS_PRIVATE_KEY: markAsSecret(privateKey.optional()),
   ENS_KEYSTORE: z.string().optional(),
   ENS_PASSWORD_FILE: z.string().optional(),
-  ENS_SIGNER_URL: secretSchema(httpUrl.optional()),
+  ENS_SIGNER_URL: markAsSecret(httpUrl.optional()),
   ENS_ADDRESS: evmAddress.optional(),
   /** The relay authority's key on Solana, 64 bytes. Without it nothing is settled or refunded. */
-  SOLANA_RELAYER_PRIVATE_KEY: secretSchema(solanaKey.optional(), 'SOLANA_RELAYER_KEY_FILE'),
+  SOLANA_RELAYER_PRIVATE_KEY: markAsSecret(solanaKey.optional(), 'SOLANA_RELAYER_KEY_FILE'),
   /** URL of a local Solana cluster with a faucet, for `clusterd dev` where Surfpool doesn't run. */
-  SOLANA_RPC_URL: secretSchema(httpUrl.optional()),
+  SOLANA_RPC_URL: markAsSecret(httpUrl.optional()),
   /** Key that permits a bundle's EVM wallets to claim airdrops for its Solana accounts. */
-  AIRDROP_OPERATOR_PRIVATE_KEY: secretSchema(privateKey.optional()),
+  AIRDROP_OPERATOR_PRIVATE_KEY: markAsSecret(privateKey.optional()),
   /** Keys that sign quotes on Solana, the current one first, joined by commas. Quotes of earlier keys are accepted. */
-  QUOTE_KEY: secretSchema(keys32.default([])),
+  QUOTE_KEY: markAsSecret(keys32.default([])),
   /**
    * Ed25519 seeds that sign the log of the feed, the current one first, joined by commas. Earlier keys sign too.
    */
-  LOG_KEY: secretSchema(keys32.default([])),
+  LOG_KEY: markAsSecret(keys32.default([])),
   /** Witnesses that are asked to sign the log's checkpoints too: `<verifier key> <URL>`, joined by commas. */
   LOG_WITNESSES: commaList.pipe(z.array(witness).max(8)).default([]),
   /** The current log key in a keystore, and the file of its password. */
   LOG_KEYSTORE: z.string().optional(),
   LOG_PASSWORD_FILE: z.string().optional(),
   /** Source of `clusterd mirror`: its URL or folder, and the public key and the domain of its logs. */
-  MIRROR_URL: secretSchema(
+  MIRROR_URL: markAsSecret(
     z.string().regex(/[/\\]/, 'must be an http(s) URL, or the path of a folder (./log)').optional(),
   ),
   MIRROR_KEY: z.base64().length(44, 'must be 32 bytes in base64').optional(),
@@ -188,16 +188,16 @@ const variables = z.object({
     .regex(/^[^\s+]{1,255}$/, 'must be a name without spaces and +')
     .optional(),
   /** API key with which `clusterd mirror` reads its source. */
-  MIRROR_API_KEY: secretSchema(
+  MIRROR_API_KEY: markAsSecret(
     z.string().startsWith('ck_', 'must be an API key (ck_…)').optional(),
   ),
   /** Secret from which authentication keys are derived. */
-  TOKEN_KEY: secretSchema(key32.optional()),
+  TOKEN_KEY: markAsSecret(key32.optional()),
   /**
    * Keys that encrypt the key shares of generated wallets, the current one first. Earlier keys still decrypt. Without
    * such a key no wallet is generated.
    */
-  SHARE_KEY: secretSchema(keys32.default([])),
+  SHARE_KEY: markAsSecret(keys32.default([])),
   /** Whether rate limits apply. */
   LIMITS: onOrOff('on'),
   /** Requests per second and burst of an address without an API key. */

@@ -7,7 +7,7 @@ import { ConfigError } from './error.js'
  * Marks the schema of a variable whose value is a secret. The value may be in a file that `<variable>_FILE` names.
  * @param otherNames other variables that name the file
  */
-export const secretSchema = <Schema extends z.ZodType>(
+export const markAsSecret = <Schema extends z.ZodType>(
   schema: Schema,
   ...otherNames: string[]
 ): Schema => schema.meta({ otherNames })

@@ -31,7 +31,7 @@ const BATCH = 100
 /** Payers whose balances are read in parallel: each payer may take twenty calls. */
 const READS_AT_ONCE = 8
 
-export type PaymentJudgeStepOutcome =
+export type CommunityPaymentJudgeStepOutcome =
   /**
    * `payments`: number of payments appended to the journal, which decides them. `waiting`: number of payments that
    * can't be decided yet.
@@ -43,7 +43,8 @@ export type PaymentJudgeStepOutcome =
   | { kind: 'catching_up' }
   | { kind: 'idle' }
 
-export interface PaymentJudgeOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
+export interface CommunityPaymentJudgeOptions
+  extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   /** The network's chains, for reading balances. */
   ports: readonly TokenBalancePort[]
   nowMs?: () => number
@@ -67,19 +68,19 @@ interface Read {
 }
 
 /**
- * Worker that decides a network's payments for community names (`PaymentJudge`).
+ * Worker that decides a network's payments for community names (`CommunityPaymentJudge`).
  * @param notify wakes the worker when payments may have become confirmed
  */
-export function paymentJudgeWorker(
+export function communityPaymentJudgeWorker(
   ctx: LeaderContext,
   {
     ports,
     notify,
     pollMs,
-  }: Pick<PaymentJudgeOptions, 'ports'> & { notify: LoopWaker; pollMs: number },
+  }: Pick<CommunityPaymentJudgeOptions, 'ports'> & { notify: LoopWaker; pollMs: number },
 ): Worker {
   const { pool, network, epoch, log, metrics } = ctx
-  const judge = new PaymentJudge({ pool, network, epoch, ports })
+  const judge = new CommunityPaymentJudge({ pool, network, epoch, ports })
   return {
     name: 'the payments of communities',
     fields: { network },
@@ -103,12 +104,12 @@ export function paymentJudgeWorker(
   }
 }
 
-export class PaymentJudge {
-  readonly #options: PaymentJudgeOptions
+export class CommunityPaymentJudge {
+  readonly #options: CommunityPaymentJudgeOptions
   readonly #nowMs: () => number
   readonly #stuck = new Map<string, Stuck>()
 
-  constructor(options: PaymentJudgeOptions) {
+  constructor(options: CommunityPaymentJudgeOptions) {
     this.#options = options
     this.#nowMs = options.nowMs ?? Date.now
   }
@@ -131,7 +132,7 @@ export class PaymentJudge {
    * step, without timers. A payment whose payer's balance can't be read does not delay the others.
    * @throws LostLeadershipError, or a database error; the next step continues
    */
-  async step(): Promise<PaymentJudgeStepOutcome> {
+  async step(): Promise<CommunityPaymentJudgeStepOutcome> {
     const { pool, network } = this.#options
     if (!(await readJournalHead(pool, network)).caughtUp) return { kind: 'catching_up' }
     const nowMs = this.#nowMs()
@@ -257,7 +258,7 @@ function requirementsOf(
  * @returns how many payments were appended
  */
 async function enter(
-  { pool, network, epoch, nowMs = Date.now }: PaymentJudgeOptions,
+  { pool, network, epoch, nowMs = Date.now }: CommunityPaymentJudgeOptions,
   reads: readonly Read[],
 ): Promise<number> {
   failpoint('judge.before_transaction')

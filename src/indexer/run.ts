@@ -15,7 +15,7 @@ import {
 } from '../push/transparencyLog.js'
 import { Witness, type WitnessSettings } from '../push/witnesses.js'
 import type { Network } from '../registry/primitives/network.js'
-import { paymentJudgeWorker } from './judge.js'
+import { communityPaymentJudgeWorker } from './judge.js'
 import { createBackfillProgressLog, type IndexerCallbacks } from './progress.js'
 
 /** A chain to index: its label, polling interval and reader of balances, and the creation of its workers. */
@@ -153,7 +153,11 @@ function workersOf(
   const pollMs = Math.min(...chains.map((chain) => chain.pollMs))
   return [
     ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
-    paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
+    communityPaymentJudgeWorker(ctx, {
+      ports: chains.map(({ balances }) => balances),
+      notify,
+      pollMs,
+    }),
     ...on.logMemories.map((memory, i) =>
       feedLogWorker(ctx, {
         ...sources.log,

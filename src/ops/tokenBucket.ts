@@ -4,11 +4,11 @@ export interface BucketRate {
   burst: number
 }
 
-/** A bucket of a rate limit. */
+/** A client's allowance under one rate limit. The bucket's content is stored elsewhere. */
 export interface BucketQuota {
   /** Name of the limit in headers and metrics. */
   kind: string
-  /** Name of the bucket. */
+  /** Name of the client's bucket, which contains the address, the key's id or another identity. */
   bucket: string
   rate: BucketRate
 }

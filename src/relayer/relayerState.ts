@@ -11,7 +11,7 @@ import type { Network } from '../registry/primitives/network.js'
 
 const DECIMALS = { wei: 18, lamports: 9 } as const
 
-/** Rent of an account without data, lamports. Fees must leave the authority at least this much. */
+/** Rent of an account without data, lamports. Fees must leave the relayer's account at least this much. */
 export const EMPTY_ACCOUNT_RENT_LAMPORTS = 890_880n
 
 /** State of one chain's relayer, from which alarms, metrics and the operator's page are made. */
@@ -23,7 +23,7 @@ export interface RelayerState {
   unit: keyof typeof DECIMALS
   /** The account that signs and pays. Null without a key. */
   account: string | null
-  /** Counts of the chain's unfinished jobs. Null before the first statistics, as are the values below. */
+  /** Counts of the chain's unfinished jobs. Null before the first statistics, as are the next three fields. */
   open: readonly OpenJobCount[] | null
   balance: bigint | null
   /** Maximum cost of the transactions signed today (UTC). Null where spending is not counted. */

@@ -22,9 +22,9 @@ import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
 import {
-  PaymentJudge,
-  type PaymentJudgeOptions,
-  type PaymentJudgeStepOutcome,
+  CommunityPaymentJudge,
+  type CommunityPaymentJudgeOptions,
+  type CommunityPaymentJudgeStepOutcome,
 } from '../../src/indexer/judge.js'
 import { paymentReleaseTypedData } from '../../src/registry/community/release.js'
 import {
@@ -159,8 +159,8 @@ export async function startCommunityWorld(communities: readonly string[]) {
     await world.index()
   }
 
-  const judgeOf = (options: Partial<PaymentJudgeOptions> = {}): PaymentJudge =>
-    new PaymentJudge({
+  const judgeOf = (options: Partial<CommunityPaymentJudgeOptions> = {}): CommunityPaymentJudge =>
+    new CommunityPaymentJudge({
       pool,
       network: 'mainnet',
       epoch: world.epochOf('index')!,
@@ -169,7 +169,7 @@ export async function startCommunityWorld(communities: readonly string[]) {
     })
 
   /** Runs the judge over confirmed payments, as the index leader does. */
-  async function judge(): Promise<PaymentJudgeStepOutcome> {
+  async function judge(): Promise<CommunityPaymentJudgeStepOutcome> {
     await confirm()
     return judgeOf().step()
   }

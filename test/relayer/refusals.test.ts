@@ -19,7 +19,7 @@ import { findRefusedPaymentPositions } from '../../src/db/outbox/refusals.js'
 import { countOpenJobs } from '../../src/db/outbox/stats.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
-import { PaymentJudge } from '../../src/indexer/judge.js'
+import { CommunityPaymentJudge } from '../../src/indexer/judge.js'
 import { listTransactions } from '../../src/indexer/solana/list.js'
 import { communityRulesInputCodec } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/change.js'
@@ -113,7 +113,7 @@ async function pay(
 }
 
 const judge = () =>
-  new PaymentJudge({
+  new CommunityPaymentJudge({
     pool: world.bridge.pool,
     network: 'mainnet',
     ports: [],
@@ -297,7 +297,7 @@ describe('a payment that bought its name', () => {
     const signature = await pay('too-late')
     const { pool, epochOf } = world.bridge
     const nowMs = () => Date.now() + 6.5 * 86_400_000
-    const late = new PaymentJudge({
+    const late = new CommunityPaymentJudge({
       pool,
       network: 'mainnet',
       ports: [],

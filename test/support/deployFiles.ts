@@ -14,7 +14,7 @@ export const VARIABLES: ReadonlySet<string> = new Set(
 
 /** Names of files that hold secrets. */
 const SECRET_FILES: ReadonlySet<string> = new Set(
-  [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): secretSchema\((?:.*'([A-Z_]+)')?/gm)].flatMap(
+  [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): markAsSecret\((?:.*'([A-Z_]+)')?/gm)].flatMap(
     ([, variable, other]) => [`${variable}_FILE`, ...(other ? [other] : [])],
   ),
 )

@@ -248,8 +248,11 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
 export const isErrorAnswer = (error: unknown): boolean =>
   error instanceof RpcError && error.cause instanceof NodeError && error.fault !== 'rate_limited'
 
-/** Reasons that concern the caller or the node: a proxy's status, a missing method, an internal fault or a timeout. */
-const REASONS_OF_NODES: ReadonlySet<string> = new Set([
+/**
+ * Reasons of failed calls that say nothing about the sent transaction: HTTP status 5xx, 401, 403, 407 or 408; a method
+ * that the node does not have; a fault or a timeout inside the node.
+ */
+const REASONS_NOT_OF_TRANSACTION: ReadonlySet<string> = new Set([
   'server_error',
   'no_access',
   'method_missing',
@@ -258,7 +261,7 @@ const REASONS_OF_NODES: ReadonlySet<string> = new Set([
 
 /** True if a node answered with a JSON-RPC error that may concern the sent transaction, not the caller or the node. */
 export const isRefusalByNode = (error: unknown): error is RpcError =>
-  isErrorAnswer(error) && !REASONS_OF_NODES.has((error as RpcError).reason)
+  isErrorAnswer(error) && !REASONS_NOT_OF_TRANSACTION.has((error as RpcError).reason)
 
 /** Reason of a failed call, in snake_case: that of the node's error, or `unreachable`. Never a node's own message. */
 export const reasonOfError = (error: unknown): string =>

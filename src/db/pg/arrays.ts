@@ -117,7 +117,7 @@ interface LogRows<Item> extends RowsToInsert<Item> {
   values: readonly unknown[]
 }
 
-/** Replaces the unconfirmed rows of a range of blocks by new ones. */
+/** Deletes the unconfirmed rows of the rewritten blocks that meet the condition `replaced`, and inserts the given rows. */
 export async function writeLogRows<Item>(
   db: Queryable,
   network: Network,

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describeDatabaseError } from './databaseErrors.js'
-import { sourcePosition } from './sources.js'
+import { toSourcePosition } from './sources.js'
 
 /** Folder of our sources, as URL and as path: stack traces have both forms. */
 const OWN = [
@@ -52,7 +52,7 @@ export function toLoggedError(error: unknown, depth = 1): LoggedError {
     ...(message !== null && { message }),
     ...(depth === 1 &&
       !(isOurs && !BUILT_IN.test(type)) && {
-        stack: places.map((one) => (isOwnPlace(one) ? sourcePosition(one) : one)),
+        stack: places.map((one) => (isOwnPlace(one) ? toSourcePosition(one) : one)),
       }),
     ...(cause !== undefined && depth < MAX_CAUSES && { cause: toLoggedError(cause, depth + 1) }),
   }

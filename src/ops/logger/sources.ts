@@ -9,7 +9,7 @@ const PARTS = /^(.+):(\d+):(\d+)$/
 const maps = new Map<string, SourceMap | null>()
 
 /** Position in the package's sources of a position in its bundle; the same position where no source map exists. */
-export function sourcePosition(place: string): string {
+export function toSourcePosition(place: string): string {
   const [, at = '', line, column] = PARTS.exec(place) ?? []
   const file = at.startsWith('file:') ? fileURLToPath(at) : at
   if (!maps.has(file)) maps.set(file, readMap(file))

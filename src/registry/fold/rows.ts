@@ -219,8 +219,8 @@ interface ChangeOutcome extends AcceptedChange {
   refusal: ChangeRefusal | null
 }
 
-/** Outcome of a payment for a community name. */
-interface PaymentOutcome {
+/** Decision about a payment for a community name. */
+interface JudgedCommunityPayment {
   seq: number
   judgement: CommunityPaymentDecision
 }
@@ -243,7 +243,7 @@ export interface RowChanges {
   communityNames: CommunityNameRow[]
   /** Community names that their owners lose, because another payment bought them. */
   communityNamesFreed: Pick<CommunityNameRow, 'community' | 'name'>[]
-  payments: PaymentOutcome[]
+  payments: JudgedCommunityPayment[]
   /** Outcomes of signed changes, in order. */
   outcomes: ChangeOutcome[]
 }

@@ -37,8 +37,8 @@ export class GrowingTree {
   readonly #levels: Level[]
 
   /**
-   * @param from an existing tree to continue, with the tiles of `partialTilesOf(size)`; default: an empty tree
-   * @throws RangeError where such a tile is missing, or has another width
+   * Continues a tree of `size` leaves; by default an empty one. `edge` has the tiles of `partialTilesOf(size)`.
+   * @throws RangeError where one of these tiles is missing in `edge`, or has more or fewer hashes than `size` requires
    */
   constructor(
     tree: TreeHasher,

@@ -5,7 +5,7 @@ import { ChainUnavailableError } from '../../../src/chains/chain.js'
 import { createEvmChain, createEvmChainRpc } from '../../../src/chains/evm/chain.js'
 import { readChain, registerChain } from '../../../src/db/chains/chains.js'
 import { ChainIndexer, MAX_BLOCKS_FOLLOWED_SINGLY } from '../../../src/indexer/evm/chainIndexer.js'
-import { PaymentJudge } from '../../../src/indexer/judge.js'
+import { CommunityPaymentJudge } from '../../../src/indexer/judge.js'
 import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../../src/ops/notify.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
@@ -56,7 +56,7 @@ class Driver {
   readonly #recording: Recording
   readonly #nodes: readonly AskedNode[]
   #indexer!: ChainIndexer
-  #judge: PaymentJudge | null = null
+  #judge: CommunityPaymentJudge | null = null
   #row!: Awaited<ReturnType<typeof registerChain>>
 
   constructor(world: RecordedWorld, clock: TestClock, recording: Recording, nodes: AskedNode[]) {
@@ -90,7 +90,7 @@ class Driver {
     const signal = new AbortController().signal
     this.#indexer = new ChainIndexer({ pool, chain, row: this.#row, epoch, signal })
     if (chain.role === 'spoke')
-      this.#judge = new PaymentJudge({ pool, network: 'mainnet', epoch, ports: [] })
+      this.#judge = new CommunityPaymentJudge({ pool, network: 'mainnet', epoch, ports: [] })
   }
 
   /** One step of the workers and the pause after it. @returns the step's failure */

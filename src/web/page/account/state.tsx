@@ -238,7 +238,7 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
       if (session) await refresh()
       if (done) say(done)
     },
-    /** Reads the next names; undefined where the rest cannot be read. */
+    /** Reads the next names. Undefined where every member of the bundle is private: only the first names are available then. */
     moreNames:
       owner === undefined
         ? undefined

@@ -186,7 +186,7 @@ export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreProps
 }
 interface MoreProps {
   isMore: boolean
-  /** undefined where the next part cannot be read. */
+  /** Reads the next part. Undefined for a list of which only the first part is available: a text then says that there are more. */
   onMore: (() => unknown) | undefined
   /** Text at the end of the list. */
   atEnd?: string | undefined
