@@ -80,7 +80,7 @@ describe('the chains file', () => {
     expect(named).toMatchObject({ level: 'ok' })
     const file = JSON.parse(readFileSync(join(RECORDED, 'chains.json'), 'utf8'))
     for (const { field } of missingNewFields(chainsFileJsonSchema(), file))
-      expect(named!.found).toContain(`${field} (1.0.0-rc.1)`)
+      expect(named!.found).toContain(`${field} (1.0.0)`)
   })
 })
 
