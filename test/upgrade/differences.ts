@@ -141,6 +141,11 @@ export const UNCOMPARED: readonly Uncompared[] = [
     why: 'compressed, with the hash of the build in it; other requests have pages as they are',
   },
   {
+    requests: /^GET \/$/,
+    fields: /^body\.version$/,
+    why: 'the version of package.json',
+  },
+  {
     requests: /^POST \/v1\/clusters\/generate\/wallet$/,
     fields: /^body\.(address|share|recoveryShare)$/,
     why: 'a new wallet is random',
