@@ -18,63 +18,80 @@ const folder = useFolder()
 
 /** Files that name the version, and a text that `.ci/release` refuses until a package is published. */
 const NAMING = ['README.md', 'examples/deploy/kubernetes/kustomization.yaml', 'docs/use/client.md']
-const UNPUBLISHED = /^.*(registry yet|is published yet).*$/gm
+const UNPUBLISHED = /^.*registry yet.*$/gm
+const NOBODY = { NAME: 'a', EMAIL: 'a@b.example' }
 
 /**
- * Runs `.ci/release 9.9.9` in a repository of its own, with these documents after `edit`. Its checks fail, once they
- * have printed the lines with the new version.
+ * Runs `.ci/release 9.9.9` in a repository of its own, with these documents after `edit`. Its checks print the lines
+ * with the new version. Afterwards nothing is left to commit.
+ * @param checks code with which the checks end
  */
-function release(name: string, edit: (text: string) => string) {
+function release(name: string, edit: (text: string) => string, checks: 0 | 1 = 1) {
   const root = join(folder, name)
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text, { mode: 0o755 })
   }
   write('.ci/release', read('.ci/release'))
-  write('.ci/run', '#!/bin/sh\ngit diff -U0 | grep "^+.*9\\.9\\.9" >&2\nexit 1\n')
+  write('.ci/run', `#!/bin/sh\ngit diff -U0 | grep "^+.*9\\.9\\.9" >&2\nexit ${checks}\n`)
   write('docs/run/changelog.md', '## 9.9.9\n')
   for (const path of ['package.json', ...NAMING]) write(path, edit(read(path)))
+  const persons = ['AUTHOR', 'COMMITTER'].flatMap((role) =>
+    Object.entries(NOBODY).map(([field, text]) => [`GIT_${role}_${field}`, text]),
+  )
+  const env = { ...process.env, ...Object.fromEntries(persons) }
   const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: root, stdio: 'pipe', encoding: 'utf8' })
+    execFileSync('git', args, { cwd: root, stdio: 'pipe', encoding: 'utf8', env })
   git('init', '-q', '-b', 'main')
   git('add', '-A')
-  git('-c', 'user.name=a', '-c', 'user.email=a@b.example', 'commit', '-q', '-m', 'Begin')
+  git('commit', '-q', '-m', 'Begin')
   const { status, stderr } = spawnSync('bash', ['.ci/release', '9.9.9'], {
     cwd: root,
     encoding: 'utf8',
+    env,
   })
-  expect(status).toBe(1)
   expect(git('status', '--porcelain')).toBe('')
-  return stderr.trim()
+  return { status, text: stderr.trim(), tag: git('tag', '--points-at', 'HEAD').trim() }
 }
 
 describe('.ci/release', () => {
   const withOwner = (text: string) => text.replaceAll('/OWNER/', '/somebody/')
+  /** Documents that no longer say that something is not published, and a `check:package` that does nothing. */
+  const ready = (text: string) =>
+    withOwner(text)
+      .replaceAll(UNPUBLISHED, (line) => /The version is .*\.$/.exec(line)?.[0] ?? '')
+      .replace(/("(?:pre)?check:package": )".*"/g, '$1"true"')
+  const refused = (text: string) => ({ status: 1, text, tag: '' })
 
   it('refuses a package that names no repository', () => {
-    expect(release('placeholder', (text) => text)).toBe(
-      'package.json names no repository: replace OWNER in its homepage, bugs and repository.',
+    expect(release('placeholder', (text) => text)).toEqual(
+      refused(
+        'package.json names no repository: replace OWNER in its homepage, bugs and repository.',
+      ),
     )
   })
 
   it('refuses documents that say that nothing is published', () => {
-    expect(release('unpublished', withOwner)).toBe(
-      'These say that the packages are not published: README.md docs/use/client.md. Let them say how to install 9.9.9.',
+    expect(release('unpublished', withOwner)).toEqual(
+      refused(
+        'These say that the packages are not published: README.md docs/use/client.md. Let them say how to install 9.9.9.',
+      ),
     )
   })
 
-  it('sets the version everywhere before the checks, and takes it back where one fails', () => {
-    const named = release('named', (text) => withOwner(text).replaceAll(UNPUBLISHED, installs))
-    expect(named.split('\n').toSorted()).toEqual([
+  it.each([
+    ['takes it back where one fails', 1, ''],
+    ['commits and tags it', 0, 'v9.9.9'],
+  ] as const)('sets the version everywhere before the checks, and %s', (name, status, tag) => {
+    const { text, ...ended } = release(name, ready, status)
+    expect(ended).toEqual({ status, tag })
+    expect(text.split('\n').toSorted()).toEqual([
       '+    newTag: 9.9.9',
       '+  "version": "9.9.9",',
       '+The version is 9.9.9.',
       '+npm i <checkout>/clusterd-client-9.9.9.tgz   # in your project',
     ])
   })
-
-  /** A line that no longer says that something is not published. */
-  const installs = (line: string) => /The version is .*\.$/.exec(line)?.[0] ?? ''
 })
 
 it('every place that names the version has that of package.json', () => {
