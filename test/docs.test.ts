@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
 import {
   DOCUMENTS,
@@ -17,26 +17,15 @@ import { WEBHOOK_MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
 import { WALLET_KIND_NAMES } from '../src/registry/auth/kinds.js'
 import { INVALID_REASONS, PAYMENT_REFUSALS } from '../src/registry/invalidReasons.js'
 import { confirmationSchema } from '../src/registry/primitives/confirmation.js'
+import { buildCommandLine } from './support/commandLine.js'
 
 /** Checks that files, commands, options, settings and headings that the documents name exist. */
 
 const TEXTS = [...DOCUMENTS, 'SECURITY.md', 'contracts/README.md']
 
-/** The command line, as `src/cli.ts` builds it. Its `parse` is replaced. */
-const program = await (async () => {
-  let built = new Command()
-  const parse = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(async function (
-    this: Command,
-  ) {
-    built = this
-    return this
-  })
-  // another test of this process may have loaded it
-  vi.resetModules()
-  await import('../src/cli.js')
-  parse.mockRestore()
-  return built
-})()
+// another test of this process may have loaded it
+vi.resetModules()
+const program = await buildCommandLine()
 
 /**
  * Words that follow `clusterd` without being a command: names of connections in `pg_stat_activity`, and texts of our

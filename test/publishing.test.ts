@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { ROOT, read, rowsOf } from '../scripts/lint/documents.js'
+import { read, rowsOf } from '../scripts/lint/documents.js'
 import { useFolder } from './support/folder.js'
 
 /** What leads readers and robots of a public repository here: `package.json`, workflows, Dependabot. */
@@ -16,39 +16,92 @@ const MAJORS = [...engines.node.matchAll(/(?:\^|>=)(\d+)/g)]
 
 const folder = useFolder()
 
-/** Runs `.ci/release 9.9.9` in a repository of its own, with this package.json after `edit`. @returns its complaint */
-function release(name: string, edit: (text: string) => string): string {
+/** Files that name the version, and a text that `.ci/release` refuses until a package is published. */
+const NAMING = ['README.md', 'examples/deploy/kubernetes/kustomization.yaml', 'docs/use/client.md']
+const UNPUBLISHED = /^.*registry yet.*$/gm
+const NOBODY = { NAME: 'a', EMAIL: 'a@b.example' }
+
+/**
+ * Runs `.ci/release 9.9.9` in a repository of its own, with these documents after `edit`. Its checks print the lines
+ * with the new version. Afterwards nothing is left to commit.
+ * @param checks code with which the checks end
+ */
+function release(name: string, edit: (text: string) => string, checks: 0 | 1 = 1) {
   const root = join(folder, name)
-  mkdirSync(join(root, 'docs/run'), { recursive: true })
-  cpSync(join(ROOT, '.ci/release'), join(root, '.ci/release'))
-  writeFileSync(join(root, 'package.json'), edit(readFileSync('package.json', 'utf8')))
-  writeFileSync(join(root, 'docs/run/changelog.md'), '## 9.9.9\n')
-  writeFileSync(join(root, '.ci/run'), '#!/bin/sh\necho "the checks fail" >&2\nexit 1\n', {
-    mode: 0o755,
-  })
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio: 'pipe' })
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text, { mode: 0o755 })
+  }
+  write('.ci/release', read('.ci/release'))
+  write('.ci/run', `#!/bin/sh\ngit diff -U0 | grep "^+.*9\\.9\\.9" >&2\nexit ${checks}\n`)
+  write('docs/run/changelog.md', '## 9.9.9\n')
+  for (const path of ['package.json', ...NAMING]) write(path, edit(read(path)))
+  const persons = ['AUTHOR', 'COMMITTER'].flatMap((role) =>
+    Object.entries(NOBODY).map(([field, text]) => [`GIT_${role}_${field}`, text]),
+  )
+  const env = { ...process.env, ...Object.fromEntries(persons) }
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: root, stdio: 'pipe', encoding: 'utf8', env })
   git('init', '-q', '-b', 'main')
   git('add', '-A')
-  git('-c', 'user.name=a', '-c', 'user.email=a@b.example', 'commit', '-q', '-m', 'Begin')
+  git('commit', '-q', '-m', 'Begin')
   const { status, stderr } = spawnSync('bash', ['.ci/release', '9.9.9'], {
     cwd: root,
     encoding: 'utf8',
+    env,
   })
-  expect(status).toBe(1)
-  return stderr.trim()
+  expect(git('status', '--porcelain')).toBe('')
+  return { status, text: stderr.trim(), tag: git('tag', '--points-at', 'HEAD').trim() }
 }
 
 describe('.ci/release', () => {
+  const withOwner = (text: string) => text.replaceAll('/OWNER/', '/somebody/')
+  /** Documents that no longer say that something is not published, and a `check:package` that does nothing. */
+  const ready = (text: string) =>
+    withOwner(text)
+      .replaceAll(UNPUBLISHED, (line) => /The version is .*\.$/.exec(line)?.[0] ?? '')
+      .replace(/("(?:pre)?check:package": )".*"/g, '$1"true"')
+  const refused = (text: string) => ({ status: 1, text, tag: '' })
+
   it('refuses a package that names no repository', () => {
-    expect(release('placeholder', (text) => text)).toBe(
-      'package.json names no repository: replace OWNER in its homepage, bugs and repository.',
+    expect(release('placeholder', (text) => text)).toEqual(
+      refused(
+        'package.json names no repository: replace OWNER in its homepage, bugs and repository.',
+      ),
     )
   })
 
-  it('goes on to the checks, and stops at the first that fails, once it names one', () => {
-    const named = release('named', (text) => text.replaceAll('/OWNER/', '/somebody/'))
-    expect(named).toBe('the checks fail')
+  it('refuses documents that say that nothing is published', () => {
+    expect(release('unpublished', withOwner)).toEqual(
+      refused(
+        'These say that the packages are not published: README.md docs/use/client.md. Let them say how to install 9.9.9.',
+      ),
+    )
   })
+
+  it.each([
+    ['takes it back where one fails', 1, ''],
+    ['commits and tags it', 0, 'v9.9.9'],
+  ] as const)('sets the version everywhere before the checks, and %s', (name, status, tag) => {
+    const { text, ...ended } = release(name, ready, status)
+    expect(ended).toEqual({ status, tag })
+    expect(text.split('\n').toSorted()).toEqual([
+      '+    newTag: 9.9.9',
+      '+  "version": "9.9.9",',
+      '+The version is 9.9.9.',
+      '+npm i <checkout>/clusterd-client-9.9.9.tgz   # in your project',
+    ])
+  })
+})
+
+it('every place that names the version has that of package.json', () => {
+  const lock = JSON.parse(read('package-lock.json'))
+  const [, tag] = /newTag: (.*)/.exec(read(NAMING[1]!))!
+  const [, shown] = /The version is (.*)\.$/m.exec(read('README.md'))!
+  const [, newest] = /^## (\d.*)$/m.exec(read('docs/run/changelog.md'))!
+  const named = { lock: lock.version, root: lock.packages[''].version, tag, shown, newest }
+  for (const [place, version] of Object.entries(named))
+    expect({ place, version }).toEqual({ place, version: manifest.version })
 })
 
 it('package.json leads to its repository, its faults and its page', () => {

@@ -50,7 +50,7 @@ const ensParent = z.strictObject({
   /** Address of ENS's registry, for commands. Needed only on a local chain. */
   registry: evmAddress.optional(),
   /** Reverse registrars by the ids of their chains, where wallets set their primary names (ENSIP-19). */
-  reverseRegistrars: recordByChainId(evmAddress).optional().meta({ since: '1.0.0-rc.1' }),
+  reverseRegistrars: recordByChainId(evmAddress).optional().meta({ since: '1.0.0' }),
 })
 
 /** Schema of the chains file. `since` in the metadata of a field names the release that added the field. */

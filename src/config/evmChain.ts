@@ -71,7 +71,7 @@ const settings = {
    * Trust that the operator accepts for a contract without `recordHash`, the running hash of its logs (another
    * deployer's contract, or an older version).
    */
-  trust: z.enum(['compared', 'trusted']).optional().meta({ since: '1.0.0-rc.1' }),
+  trust: z.enum(['compared', 'trusted']).optional().meta({ since: '1.0.0' }),
   /**
    * Set for contracts of another deployer. They are indexed under our rules, so the result may differ from that
    * deployer's registry.

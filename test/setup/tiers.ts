@@ -42,6 +42,8 @@ const REST = [
   /^test\/bundle\.test/,
   // manifests of Kubernetes, against types that a compiler reads for seconds; those of Compose are quick
   /^test\/cli\/kubernetes\.test/,
+  // releases in repositories of their own
+  /^test\/publishing\.test/,
   // a family of chains outside the product, in a daemon of its own
   /^test\/families\//,
 ]

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { schemaDifference } from '../../scripts/schema-check.js'
 import { runDoctorCommand } from '../../src/cli/doctor/doctor.js'
 import { chainsFileJsonSchema } from '../../src/config/chainsFile.js'
@@ -9,8 +9,9 @@ import type { DoctorFinding } from '../../src/ops/finding.js'
 import { LOCAL_SECRET_KEYS } from '../../src/testing/stackParts.js'
 import { printed } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
-import { GONE_FIELDS } from './differences.js'
+import { GONE_FIELDS, GONE_SURFACE } from './differences.js'
 import { type Build, fieldsOf, hashContracts, RECORDED, readJson } from './recorded.js'
+import { surfaceOf } from './surface.js'
 
 /** What an earlier build expects, reads and deploys, compared with this one. */
 
@@ -80,8 +81,25 @@ describe('the chains file', () => {
     expect(named).toMatchObject({ level: 'ok' })
     const file = JSON.parse(readFileSync(join(RECORDED, 'chains.json'), 'utf8'))
     for (const { field } of missingNewFields(chainsFileJsonSchema(), file))
-      expect(named!.found).toContain(`${field} (1.0.0-rc.1)`)
+      expect(named!.found).toContain(`${field} (1.0.0)`)
   })
+})
+
+it('variables, commands, options and exports are there, but for those in the changelog', async () => {
+  // another test of this process may have loaded the command line
+  vi.resetModules()
+  const now = await surfaceOf(process.cwd())
+  const gone = (part: keyof typeof now) =>
+    build.surface[part].filter((name) => !now[part].includes(name)).sort()
+  expect({
+    variables: gone('variables'),
+    commands: gone('commands'),
+    exports: gone('exports'),
+  }).toEqual(GONE_SURFACE)
+  const names = Object.values(GONE_SURFACE)
+    .flat()
+    .map((text) => text.split(' ').at(-1)!)
+  expect(names.filter((name) => !changelog.includes(`\`${name}\``))).toEqual([])
 })
 
 describe('the contracts', () => {

@@ -1,4 +1,5 @@
 import { type Difference, errorOf, type Recorded } from './answers.js'
+import type { Surface } from './surface.js'
 
 /** What is answered in another way than by the recorded build, and may be. */
 
@@ -141,6 +142,11 @@ export const UNCOMPARED: readonly Uncompared[] = [
     why: 'compressed, with the hash of the build in it; other requests have pages as they are',
   },
   {
+    requests: /^GET \/$/,
+    fields: /^body\.version$/,
+    why: 'the version of package.json',
+  },
+  {
     requests: /^POST \/v1\/clusters\/generate\/wallet$/,
     fields: /^body\.(address|share|recoveryShare)$/,
     why: 'a new wallet is random',
@@ -219,6 +225,24 @@ export const isAddedRequest = ({ path, body }: Pick<Recorded, 'path' | 'body'>):
 
 /** Fields of the chains file that are gone: `doctor` and `start` name a field that is still there. */
 export const GONE_FIELDS: readonly string[] = ['chains[].singleNodeAfter']
+
+/** Variables, commands and exports that are gone, with their row in docs/run/changelog.md. */
+export const GONE_SURFACE: Readonly<Surface> = {
+  variables: ['ERC6492'],
+  commands: [],
+  exports: [
+    'client QuoteFrom',
+    'client/verify Verified',
+    'testing DistributorSettings',
+    'testing FaultRequest',
+    'testing PriceChange',
+    'testing TcpProxy',
+    'testing deployDistributor',
+    'testing setPrice',
+    'testing signIn',
+    'testing startTcpProxy',
+  ],
+}
 
 /** Whether a difference of an answer is in these fields. @param request with its recorded answer */
 export function isOf(

@@ -34,6 +34,7 @@ import { answersTo, keyOf, requestsFor, withQuiet } from './quietAnswers.js'
 import { type Build, type Deployment, fieldsOf, hashContracts, keep, RECORDED } from './recorded.js'
 import type { NodeAnswers } from './recordedNodes.js'
 import { settledRequests, VIEW_QUERIES } from './requests.js'
+import { surfaceOf } from './surface.js'
 
 const BLOCK_MS = 300
 const LABELS = ['1', '8453', '11155111'] as const
@@ -286,6 +287,7 @@ async function describeBuild(): Promise<Build> {
     schema: readFileSync('prisma/schema.prisma', 'utf8'),
     fields: fieldsOf(chainsFileJsonSchema()),
     contracts: await hashContracts('.'),
+    surface: await surfaceOf(process.cwd()),
   }
 }
 

@@ -8,6 +8,7 @@ import type { OperatorView, Recorded } from './answers.js'
 import type { Scene } from './fill.js'
 import type { WebhookMessage } from './quiet.js'
 import type { NodeAnswers } from './recordedNodes.js'
+import type { Surface } from './surface.js'
 
 /** A deployment of an earlier build, as test/upgrade/record.ts wrote it. */
 
@@ -22,6 +23,7 @@ export interface Build {
   fields: string[]
   /** SHA-256 of each contract's code. */
   contracts: Record<string, string>
+  surface: Surface
 }
 
 export interface Deployment {
