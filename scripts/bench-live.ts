@@ -1,6 +1,6 @@
 /**
- * `npm run bench:live`: the time from a block to its registrations' rows in PostgreSQL, and to their answers over HTTP, at
- * few and at many a block, beside a bare follower of the same chain in the same run. docs/measure/benchmarks.md says
+ * `npm run bench:live`: the time from a block to its registrations' rows in PostgreSQL, and to their answers over HTTP,
+ * at few and at many a block, beside a bare follower of the same chain in the same run. docs/measure/benchmarks.md says
  * what is measured.
  */
 import { Agent, request } from 'node:http'
@@ -136,7 +136,7 @@ interface Question {
   countMs(): number
 }
 
-/** Polls a program's table, in the same way for each program. The program is not asked, so the polls take no time of it. */
+/** Polls a program's table, in the same way for each program. The polls take no time of the program. */
 async function watchRows({ databaseUrl, stored, keyOf }: Program) {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
