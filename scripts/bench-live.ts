@@ -1,10 +1,12 @@
 /**
- * `npm run bench:live`: the time from a block to its registrations' answers over HTTP, at few and at many a block,
- * beside a bare follower of the same chain in the same run. docs/measure/benchmarks.md says what is measured.
+ * `npm run bench:live`: the time from a block to its registrations' rows in PostgreSQL, and to their answers over HTTP,
+ * at few and at many a block, beside a bare follower of the same chain in the same run. docs/measure/benchmarks.md says
+ * what is measured.
  */
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import pg from 'pg'
 import { createDatabase } from '../src/testing/processes/postgres.js'
 import {
   type Bench,
@@ -16,7 +18,7 @@ import {
   runBench,
   treeCpuMs,
 } from './bench/bench.js'
-import { type BenchChain, fillChain, walletOf } from './bench/chain.js'
+import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
 import { byRun, recordFigure } from './bench/figure.js'
 import {
   prepareBench,
@@ -27,7 +29,13 @@ import {
 
 const REGISTRATIONS = 1_000
 const BLOCK_MS = 200
-const PER_BLOCK = [5, 500]
+/** What is measured: up to which sign of a block's last registration, and the number of registrations a block. */
+const MEASURES = [
+  { until: 'row', count: 5 },
+  { until: 'answer', count: 5 },
+  { until: 'answer', count: 500 },
+] as const
+type Measure = (typeof MEASURES)[number]
 /** Number of first blocks that are not counted. */
 const WARM_UP = 10
 const POLL_MS = 1
@@ -58,9 +66,20 @@ interface Followed extends Latency {
   cpu: number
 }
 
-/** Measurements of a program, by the number of registrations a block, then by run. */
-type Runs = Map<number, Followed[]>
-const noRuns = (): Runs => new Map(PER_BLOCK.map((count) => [count, []]))
+/** Measurements of a program, by what is measured, then by run. */
+type Runs = Map<Measure, Followed[]>
+const noRuns = (): Runs => new Map(MEASURES.map((measure) => [measure, []]))
+
+/** A program that follows the chain. */
+interface Program {
+  pid: number
+  /** URL to which a wallet is appended to ask for its name. */
+  base: string
+  databaseUrl: string
+  /** Statement that has a row once the registration with key `$1` is stored. */
+  stored: string
+  keyOf(registration: number): string
+}
 
 async function main(bench: Bench): Promise<void> {
   const { home, onEnd } = bench
@@ -71,23 +90,39 @@ async function main(bench: Bench): Promise<void> {
   const { rpcUrl, hub, anvil } = chain
   const ours = noRuns()
   const floor = noRuns()
-  const measure = async (into: Runs, pid: number, base: string): Promise<void> => {
-    const countMs = () => cpuMs([pid]) + treeCpuMs(postgres.pid)
-    for (const [count, found] of into) found.push(await follow(chain, { count, base, countMs }))
+  const measure = async (into: Runs, program: Program): Promise<void> => {
+    const countMs = () => cpuMs([program.pid]) + treeCpuMs(postgres.pid)
+    for (const [{ until, count }, found] of into) {
+      const watch = await (until === 'row' ? watchRows(program) : watchAnswers(program))
+      found.push(await follow(chain, { count, isThere: watch.isThere, countMs }))
+      await watch.end()
+    }
   }
 
   for (let run = 1; run <= runs; run++) {
     const daemon = await startDaemonProcess({ cli, home, chain, databaseUrl })
     onEnd(() => daemon.stop())
     await waitUntilIndexed(daemon, chain, databaseUrl)
-    await measure(ours, daemon.child.pid, `${daemon.api}/v1/names/address`)
+    await measure(ours, {
+      pid: daemon.child.pid,
+      base: `${daemon.api}/v1/names/address`,
+      databaseUrl,
+      stored: 'SELECT FROM names WHERE network = 0 AND name = $1 AND outcome = 1',
+      keyOf: nameOf,
+    })
     await daemon.stop()
 
     const loopUrl = await createDatabase(postgres.url, `loop_${run}`)
     const job = { rpcUrl, wsUrl: anvil.wsUrl, hub, databaseUrl: loopUrl }
     const loop = await startLiveLoop(job, home)
     onEnd(() => loop.child.end('SIGTERM', 1_000))
-    await measure(floor, loop.child.pid, loop.url)
+    await measure(floor, {
+      pid: loop.child.pid,
+      base: loop.url,
+      databaseUrl: loopUrl,
+      stored: 'SELECT FROM live WHERE wallet = $1',
+      keyOf: walletOf,
+    })
     await loop.child.end('SIGTERM', 1_000)
   }
   report(ours, floor)
@@ -96,15 +131,35 @@ async function main(bench: Bench): Promise<void> {
 interface Question {
   /** Registrations a block. */
   count: number
-  /** URL to which a wallet is appended to ask for its name. */
-  base: string
+  isThere(registration: number): Promise<boolean>
   /** Processor time so far, ms. */
   countMs(): number
 }
 
-/** Mines blocks, and requests the last registration of each block until the program returns it. */
-async function follow(chain: BenchChain, { count, base, countMs }: Question): Promise<Followed> {
+/** Polls a program's table, in the same way for each program. The polls take no time of the program. */
+async function watchRows({ databaseUrl, stored, keyOf }: Program) {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  return {
+    async isThere(registration: number): Promise<boolean> {
+      const query = { name: 'stored', text: stored, values: [keyOf(registration)] }
+      return (await client.query(query)).rowCount === 1
+    },
+    end: () => client.end(),
+  }
+}
+
+/** Polls a program over HTTP. Its answers to the polls take a part of its time. */
+async function watchAnswers({ base }: Program) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  return {
+    isThere: (registration: number) => isAnswered(agent, `${base}/${walletOf(registration)}`),
+    end: async () => agent.destroy(),
+  }
+}
+
+/** Mines blocks, and polls for the last registration of each block until the program has it. */
+async function follow(chain: BenchChain, { count, isThere, countMs }: Question): Promise<Followed> {
   const delays: number[] = []
   let beforeMs = 0
   for (let block = -WARM_UP; block < blocks; block++) {
@@ -112,22 +167,23 @@ async function follow(chain: BenchChain, { count, base, countMs }: Question): Pr
     const startedMs = performance.now()
     const last = await chain.mineBids(count)
     const minedMs = performance.now()
-    const url = `${base}/${walletOf(last)}`
-    while (!(await isThere(agent, url))) {
+    while (!(await isThere(last))) {
       if (performance.now() - minedMs > GIVE_UP_MS)
-        throw new Error(`asking ${url}: not there in ${GIVE_UP_MS} ms`)
+        throw new Error(`registration ${last} is not there in ${GIVE_UP_MS} ms`)
       await sleep(POLL_MS)
     }
     if (block >= 0) delays.push(performance.now() - minedMs)
     await sleep(Math.max(0, BLOCK_MS - (performance.now() - startedMs)))
   }
-  agent.destroy()
   return { ...latencyOf(delays), cpu: (countMs() - beforeMs) / blocks }
 }
 
+const titleOf = ({ until, count }: Measure): string =>
+  until === 'row' ? `${count} a block to the row` : `${count} a block`
+
 function report(ours: Runs, floor: Runs): void {
   console.log(
-    `\nFrom a block to its answer over HTTP, ${runs} times ${blocks} blocks of ${BLOCK_MS} ms each`,
+    `\nFrom a block to its last row, and to its answer over HTTP, ${runs} times ${blocks} blocks of ${BLOCK_MS} ms each`,
   )
   const of = (found: readonly Followed[], key: keyof Followed) => found.map((one) => one[key])
   const row = (title: string, found: readonly Followed[]) => [
@@ -136,21 +192,21 @@ function report(ours: Runs, floor: Runs): void {
   ]
   printTable([
     ['', 'p50 ms', 'p99 ms', 'ms of processor a block'],
-    ...PER_BLOCK.flatMap((count) => [
-      row(`clusterd start, ${count} a block`, ours.get(count)!),
-      row(`bare follower, ${count} a block`, floor.get(count)!),
+    ...MEASURES.flatMap((measure) => [
+      row(`clusterd start, ${titleOf(measure)}`, ours.get(measure)!),
+      row(`bare follower, ${titleOf(measure)}`, floor.get(measure)!),
     ]),
   ])
-  for (const count of PER_BLOCK) {
-    const figure = { title: `live, ${count} a block`, floor: 'bare follower' }
+  for (const measure of MEASURES) {
+    const figure = { title: `live, ${titleOf(measure)}`, floor: 'bare follower' }
     const ratios = (key: keyof Followed) =>
-      byRun(of(ours.get(count)!, key), of(floor.get(count)!, key))
+      byRun(of(ours.get(measure)!, key), of(floor.get(measure)!, key))
     recordFigure({ ...figure, measure: 'processor', ratios: ratios('cpu') })
     recordFigure({ ...figure, measure: 'clock', ratios: ratios('p50') })
   }
 }
 
-function isThere(agent: Agent, url: string): Promise<boolean> {
+function isAnswered(agent: Agent, url: string): Promise<boolean> {
   return new Promise((done, fail) => {
     const req = request(url, { agent }, (res) => {
       const { statusCode } = res.resume()

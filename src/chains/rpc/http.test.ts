@@ -1,11 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { deflateSync, gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { ANSWER_TOO_LARGE_ERROR_CODE, createJsonHttpClient } from './http.js'
 
 const LIMIT_MS = 5_000
+/** Pause between two polls of an idle relayer. */
+const PAUSE_MS = 5_000
 
 const serving = (
   answer: (response: ServerResponse, request: IncomingMessage, body: string) => void,
@@ -96,6 +99,30 @@ describe('the client of JSON-RPC nodes', () => {
     expect(failure).toMatchObject({ status: 429, details: 'slow down' })
     expect((failure as { headers: Headers }).headers.get('retry-after')).toBe('7')
   })
+
+  it.each([
+    [60_000, 1],
+    [2_000, 2],
+  ])(
+    'keeps a connection over a pause of 5 s where the server keeps it %i ms: %i connections',
+    async (keptMs, connections) => {
+      const sockets: Socket[] = []
+      const server = createServer((request, response) => {
+        request.resume()
+        response.end('{}')
+      })
+      server.keepAliveTimeout = keptMs
+      server.on('connection', (socket) => sockets.push(socket))
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void server.close().closeAllConnections())
+      const { port } = server.address() as AddressInfo
+      const post = createJsonHttpClient(`http://127.0.0.1:${port}`)
+      await post({}, LIMIT_MS)
+      await sleep(PAUSE_MS)
+      await post({}, LIMIT_MS)
+      expect(sockets.length).toBe(connections)
+    },
+  )
 
   it('asks again where a kept-alive connection is closed during the request', async () => {
     const sockets: Socket[] = []

@@ -15,8 +15,11 @@ import { USER_AGENT } from '../../ops/version.js'
 const MAX_BYTES = 10 * 2 ** 20
 /** zlib's error code for an answer that is too large after decompression. */
 export const ANSWER_TOO_LARGE_ERROR_CODE = 'ERR_BUFFER_TOO_LARGE'
-/** Keep-alive time of an unused connection, ms: shorter than that of most servers. */
-const IDLE_MS = 4_000
+/**
+ * Keep-alive time of an unused connection, ms: longer than the pauses between blocks and between polls, shorter than
+ * that of most servers. Node's agent obeys a server that states a shorter time in its `Keep-Alive` header.
+ */
+const IDLE_MS = 20_000
 const HEADERS = {
   'content-type': 'application/json',
   accept: 'application/json',
