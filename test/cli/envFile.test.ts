@@ -63,7 +63,8 @@ describe('a line of .env that systemd or Docker Compose read differently', () =>
 })
 
 it('adds no direct URL to a DATABASE_URL that the caller chose', async () => {
-  const old = 'DATABASE_URL=postgresql://u@127.0.0.1:1/d\nDATABASE_DIRECT_URL=postgresql://u@127.0.0.1:2/d'
+  const old =
+    'DATABASE_URL=postgresql://u@127.0.0.1:1/d\nDATABASE_DIRECT_URL=postgresql://u@127.0.0.1:2/d'
   writeFileSync(join(folder, '.env'), old)
   const restored = (env: Record<string, string | undefined>) =>
     runCli(['journal', 'restored', '--yes'], { ...UNSET, ...env }, folder).then(
