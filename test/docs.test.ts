@@ -176,7 +176,7 @@ const wrongScripts = (text: string): string[] => {
       SCRIPTS[name!] === undefined ? [name!] : unknownOptions(name!, rest!),
     ),
     ...sections.flatMap((section) => {
-      const [body = ''] = section.split(/^## /m)
+      const body = section.split(/^## /m)[0]!.replace(/^.*\n/, '')
       const named = spansOf(body).filter((span) => span.startsWith('--'))
       return unknownOptions(/^[a-z:-]+/.exec(section)![0], named.join(' '))
     }),
