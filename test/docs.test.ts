@@ -13,7 +13,7 @@ import {
   spansOf,
 } from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
-import { parseDraftChainsFile } from '../src/config/index.js'
+import { parseDraftChainsFile } from '../src/config/chainsFile.js'
 import { WEBHOOK_MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
 import { WALLET_KIND_NAMES } from '../src/registry/auth/kinds.js'
 import { INVALID_REASONS, PAYMENT_REFUSALS } from '../src/registry/invalidReasons.js'
