@@ -3,6 +3,7 @@ import { dirname, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { read as readDocument, rowsOf } from '../scripts/lint/documents.js'
 import { CHAIN_FAMILY_PROPERTIES } from '../src/registry/families.js'
 import { ONE_NODE, usesOfOneNode } from './support/oneNode.js'
 
@@ -242,6 +243,19 @@ describe('the house', () => {
     expect(
       [...rooms].filter((room) => !(room in MAY_IMPORT) && room !== 'cli' && room !== 'testing'),
     ).toEqual([])
+  })
+
+  it('is as docs/build/architecture.md draws it', () => {
+    const page = rowsOf(readDocument('docs/build/architecture.md'))
+    const differing = Object.entries(MAY_IMPORT).filter(([room, rules]) => {
+      const cell = page.find(([folder]) => folder === `\`src/${room}\``)?.at(-1) ?? ''
+      // files and folders within a room have a wording of their own there
+      const shown = cell.split(', ').filter((part) => /^(types of )?\w+$/.test(part))
+      const allowed = rules.filter((rule) => !rule.includes('/'))
+      const isWorded = /^(anything|nothing|the tree)/.test(cell)
+      return !isWorded && `${shown}` !== `${allowed}`.replaceAll('types:', 'types of ')
+    })
+    expect(differing.map(([room]) => room)).toEqual([])
   })
 
   it('has imports that point downwards, a registry without imports from other rooms, and one reader of process.env', () => {

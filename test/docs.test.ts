@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
@@ -13,6 +13,7 @@ import {
   spansOf,
 } from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
+import { parseDraftChainsFile } from '../src/config/chainsFile.js'
 import { WEBHOOK_MESSAGE_TYPES } from '../src/push/webhooks/deliver.js'
 import { WALLET_KIND_NAMES } from '../src/registry/auth/kinds.js'
 import { INVALID_REASONS, PAYMENT_REFUSALS } from '../src/registry/invalidReasons.js'
@@ -112,6 +113,65 @@ const pathsOf = (path: string): string[] =>
 
 const missing = (paths: readonly string[]) => paths.filter((path) => !existsSync(join(ROOT, path)))
 
+/** Text of a file; of a folder the names and texts of all its files. */
+const textBelow = (path: string): string =>
+  statSync(join(ROOT, path)).isDirectory()
+    ? readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' })
+        .filter((file) => /\.\w+$/.test(file))
+        .map((file) => `${file}\n${read(join(path, file))}`)
+        .join('\n')
+    : read(path)
+
+/** Phrases such as "`name` in `src/file.ts`" whose file does not have the name. */
+const wrongPlaces = (text: string): string[] =>
+  [
+    ...text.matchAll(
+      /`([\w.]+)`\s+(?:in|of|from)\s+`((?:src|test|scripts|contracts|prisma)\/[\w./-]+)`/g,
+    ),
+  ].flatMap(([phrase, name, path]) => (textBelow(path!).includes(name!) ? [] : [phrase]))
+
+/** Commands of `npm run`, by their names. */
+const SCRIPTS: Record<string, string> = {
+  ...JSON.parse(read('package.json')).scripts,
+  ...JSON.parse(read('examples/contract-harness/package.json')).scripts,
+}
+
+/** Sources of the program that `npm run <name>` starts; null where npm starts somebody else's. */
+function programOf(name: string): string | null {
+  const [file] = /\bscripts\/[\w-]+\.ts/.exec(SCRIPTS[name] ?? '') ?? []
+  return file ? read(file) + read('scripts/generatedFile.ts') : null
+}
+
+/** Options of `npm run <name>` in a text that its program does not know. */
+const unknownOptions = (name: string, text: string): string[] => {
+  const sources = programOf(name)
+  const options = [...text.matchAll(/(?<=^|\s|`)--([a-z][a-z-]+)/g)].map(([, option]) => option!)
+  // an option of `parseArgs`, or read from `process.argv`
+  const isKnown = (option: string) =>
+    sources === null || new RegExp(`(?:^|[ '{])${option}'?: \\{|--${option}\\b`, 'm').test(sources)
+  return options
+    .filter((option) => !isKnown(option))
+    .map((option) => `npm run ${name} -- --${option}`)
+}
+
+const wrongScripts = (text: string): string[] => {
+  const commands = [...spansOf(text), ...shellOf(text)].flatMap((snippet) => [
+    ...snippet.matchAll(/npm run (?:-s |--silent )?([a-z:-]+)([^|&;]*)/g),
+  ])
+  // a section of a page whose heading is the command lists the command's options
+  const sections = text.split(/^## `npm run /m).slice(1)
+  return [
+    ...commands.flatMap(([, name, rest]) =>
+      SCRIPTS[name!] === undefined ? [name!] : unknownOptions(name!, rest!),
+    ),
+    ...sections.flatMap((section) => {
+      const body = section.split(/^## /m)[0]!.replace(/^.*\n/, '')
+      const named = spansOf(body).filter((span) => span.startsWith('--'))
+      return unknownOptions(/^[a-z:-]+/.exec(section)![0], named.join(' '))
+    }),
+  ]
+}
+
 describe.each(TEXTS)('%s', (path) => {
   const text = read(path)
 
@@ -123,6 +183,11 @@ describe.each(TEXTS)('%s', (path) => {
     const linked = linksOf(path).map((link) => link.path)
     expect(missing([...linked, ...pathsOf(path)])).toEqual([])
     expect(wrongAnchors(path)).toEqual([])
+  })
+
+  it('names only what the file beside the name has, and scripts and options that exist', () => {
+    expect(wrongPlaces(text)).toEqual([])
+    expect(wrongScripts(text)).toEqual([])
   })
 })
 
@@ -138,6 +203,8 @@ describe('docs/run/configuration.md', () => {
     const wrong = variables.flatMap(([, name, schema]) => {
       const row = rowsOf(text).find(([first]) => first!.includes(`\`${name}\``))
       if (!row) return own.test(name!) ? [] : [name]
+      const hasStar = row[0]!.includes(`\`${name}\`*`)
+      if (hasStar !== schema!.startsWith('secretSchema(')) return [`${name}: a file for its value`]
       const numbers = (pattern: RegExp) => pattern.exec(schema!)?.[1]?.replaceAll('_', '')
       const preset = numbers(/\.default\('?([a-z\d._]+)'?\)/)
       const most = numbers(/\.max\(([\d_]+)\)/)
@@ -182,6 +249,21 @@ describe('docs/run/configuration.md', () => {
 })
 
 describe('docs/run/deploying.md', () => {
+  it('shows chains files that are accepted', () => {
+    const text = read('docs/run/deploying.md')
+    const blocks = [...text.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, block]) => block!)
+    expect(blocks.length).toBeGreaterThan(1)
+    for (const block of blocks) {
+      let count = 0
+      const filled = block.replaceAll(
+        /"0x…[^"]*"/g,
+        () => `"0x${String(++count).padStart(40, '0')}"`,
+      )
+      const file = filled.startsWith('{\n  "chains"') ? filled : `{ "chains": [${filled}] }`
+      expect(() => parseDraftChainsFile(JSON.parse(file), 'the page')).not.toThrow()
+    }
+  })
+
   /** Gas of a call, as test/contracts/gas.test.ts holds it. */
   const gas: Record<string, number> = JSON.parse(read('contracts/evm/gas.json'))
 

@@ -332,6 +332,11 @@ export const isStartedByLocalWorld = (): boolean => Boolean(process.env.CLUSTERD
  * data folder. A process that a local world started has all of its variables already.
  */
 export function loadEnvFile(): void {
+  // both URLs lead to one server: `DATABASE_URL=<a restored copy> clusterd …` must not reach the file's server
+  if (process.env.DATABASE_URL) {
+    process.env.DATABASE_DIRECT_URL ??= ''
+    process.env.DATABASE_DIRECT_URL_FILE ??= ''
+  }
   for (const file of envFiles()) process.loadEnvFile(file)
 }
 

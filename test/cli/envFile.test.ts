@@ -61,3 +61,17 @@ describe('a line of .env that systemd or Docker Compose read differently', () =>
     expect(parseEnv(text).DATABASE_URL).toBe(url)
   })
 })
+
+it('adds no direct URL to a DATABASE_URL that the caller chose', async () => {
+  const old =
+    'DATABASE_URL=postgresql://u@127.0.0.1:1/d\nDATABASE_DIRECT_URL=postgresql://u@127.0.0.1:2/d'
+  writeFileSync(join(folder, '.env'), old)
+  const restored = (env: Record<string, string | undefined>) =>
+    runCli(['journal', 'restored', '--yes'], { ...UNSET, ...env }, folder).then(
+      () => Promise.reject(new Error('it did not fail')),
+      ({ stderr }) => /127\.0\.0\.1:\d/.exec(stderr)?.[0],
+    )
+  expect(await restored({})).toBe('127.0.0.1:2')
+  const copy = 'postgresql://u@127.0.0.1:3/d'
+  expect(await restored({ DATABASE_URL: copy })).toBe('127.0.0.1:3')
+})
