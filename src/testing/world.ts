@@ -224,7 +224,7 @@ export function writeWorldFiles<N extends Network>(
   ])
   // a shell splits a value with spaces that is not quoted
   const set = Object.entries(env).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value.includes(' ') ? `'${value}'` : value]],
+    value === undefined ? [] : [[name, /^[^']* [^']*$/.test(value) ? `'${value}'` : value]],
   )
   writeFileAtomically(
     envFile(home),
