@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
+import { routes } from '../scripts/declaredRoutes.js'
 import {
   DOCUMENTS,
   headingsOf,
@@ -110,6 +111,24 @@ const pathsOf = (path: string): string[] =>
   [
     ...read(path).matchAll(/`((?:src|test|scripts|docs|contracts|prisma|examples)\/[\w./-]*)`/g),
   ].map(([, name]) => name!)
+
+/** Routes of the API as methods and patterns of paths: `:name` is a part of a path, `*name` the rest of it. */
+const declared = routes.flatMap(({ method, path, aliases = [] }) =>
+  [path, ...aliases].map((one) => {
+    const parts = one.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+').replace(/\*\w+/g, '.+')
+    return { method: method.toUpperCase(), pattern: new RegExp(`^${parts}$`) }
+  }),
+)
+
+/** Routes of `/v1` and `/v0.1` that a text names and the API does not have. A path with `…` or `<` is no whole path. */
+const wrongRoutes = (text: string): string[] =>
+  [...text.matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/v[\d.]+\/[^\s`?]*)/g)].flatMap(
+    ([, method, path]) =>
+      /[…<]/.test(path!) ||
+      declared.some((route) => route.method === method && route.pattern.test(path!))
+        ? []
+        : [`${method} ${path}`],
+  )
 
 const missing = (paths: readonly string[]) => paths.filter((path) => !existsSync(join(ROOT, path)))
 
@@ -304,6 +323,16 @@ it('docs/use/contract-authors.md has every event that is read from a hub or a sp
   expect(events.filter((one) => !shown.includes(one))).toEqual([withReferral])
 })
 
+it('docs/use/ens.md shows parts of a chains file that is read', () => {
+  const example = JSON.parse(read('examples/chains.json'))
+  const blocks = [...read('docs/use/ens.md').matchAll(/```json\n(.*?)```/gs)].map(([, json]) =>
+    JSON.parse(json!.replaceAll('0x…', example.chains[0].contract)),
+  )
+  expect(blocks).toHaveLength(2)
+  for (const block of blocks)
+    expect(parseDraftChainsFile({ ...example, ...block })).toMatchObject(block)
+})
+
 describe('docs/use/webhooks.md', () => {
   it.each(WEBHOOK_MESSAGE_TYPES)('shows a message of the type %s', (type) => {
     expect(read('docs/use/webhooks.md')).toContain(`- \`{ "type": "${type}", "webhook": 1,`)
@@ -336,6 +365,18 @@ it('messages and help name only existing commands, options and documents', () =>
   expect(sources.flatMap(namedInSource)).toEqual([])
   const documents = sources.flatMap((text) => text.match(/\bdocs\/[\w./-]+\.md\b/g) ?? [])
   expect(documents.filter((path) => !DOCUMENTS.includes(path))).toEqual([])
+})
+
+// the changelog names routes that are gone
+it.each(TEXTS.filter((path) => path !== 'docs/run/changelog.md'))(
+  '%s names only existing routes',
+  (path) => {
+    expect(wrongRoutes(read(path))).toEqual([])
+  },
+)
+
+it('a route that is made up, or has another method, is found', () => {
+  expect(wrongRoutes('`GET /v1/names/of/:address`, `GET /v1/clusters/wallets`')).toHaveLength(2)
 })
 
 it('docs/use/client.md has every code of an error, beside its status', () => {

@@ -222,7 +222,10 @@ export function writeWorldFiles<N extends Network>(
     [`ADDRESS_${i}`, address],
     [`PRIVATE_KEY_${i}`, privateKey],
   ])
-  const set = Object.entries(env).filter(([, value]) => value !== undefined)
+  // a shell splits a value with spaces that is not quoted
+  const set = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, /^[^']* [^']*$/.test(value) ? `'${value}'` : value]],
+  )
   writeFileAtomically(
     envFile(home),
     [...set, ...chainVariables, ...accounts].map((pair) => `${pair.join('=')}\n`).join(''),

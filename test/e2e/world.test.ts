@@ -215,12 +215,13 @@ describe('the commands', () => {
     expect(await clusterd('migrate')).toBe('The database is up to date.\n')
   })
 
-  it('need only the world’s folder, whose .env has the addresses and keys of stack.json too', async () => {
+  it('need only the world’s folder, whose .env gives a shell the addresses and keys of stack.json too', async () => {
     expect(await clusterd('doctor')).toMatch(/^\d+ ok, \d+ to check, 0 bad$/m)
     expect(await clusterd('outbox', 'list', '--mainnet')).toContain('spend_cap')
-    const lines = fs.readFileSync(path.join(inject('home'), '.env'), 'utf8').split('\n')
+    const script = `set -a && . '${path.join(inject('home'), '.env')}' && env`
+    const { stdout } = await run('sh', ['-euc', script])
     const { hub, spokes } = world().networks.mainnet
-    expect(lines).toEqual(
+    expect(stdout.split('\n')).toEqual(
       expect.arrayContaining([
         ...[`RPC_URL_1=${hub.rpcUrl}`, `HUB_1=${hub.contracts.hub}`],
         `COMMUNITY_PAYMENTS_8453=${spokes[0]!.contracts.communityPayments}`,

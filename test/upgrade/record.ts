@@ -9,6 +9,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { chainsFileJsonSchema } from '../../src/config/chainsFile.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
@@ -76,8 +77,7 @@ async function startWorld(databaseUrl: string): Promise<RecordingWorld> {
     },
     log: console.error,
   })
-  const lines = readFileSync(join(home, '.env'), 'utf8').trim().split('\n')
-  const env = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s, 2)))
+  const env = parseEnv(readFileSync(join(home, '.env'), 'utf8')) as Record<string, string>
   return { home, stack, world: stack.world, env, cli: (...args) => runCli(args, env) }
 }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { SampleData } from '../../../src/api/http/sampleRequests.js'
 import { encodePlaceBidsCalldata } from '../../../src/chains/evm/bridge/calls.js'
@@ -115,10 +116,8 @@ export async function startMixWorld(log: (line: string) => void): Promise<MixWor
 }
 
 /** The environment of a world's daemon. */
-function readEnv(home: string): Record<string, string> {
-  const lines = readFileSync(join(home, '.env'), 'utf8').trim().split('\n')
-  return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s, 2)))
-}
+const readEnv = (home: string) =>
+  parseEnv(readFileSync(join(home, '.env'), 'utf8')) as Record<string, string>
 
 async function startMirror(stack: Stack): Promise<ClusterdProcess> {
   const server = Object.assign(new URL(stack.databaseUrl), { pathname: '/postgres' }).href
