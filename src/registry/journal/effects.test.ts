@@ -2,9 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { name, publicEvent, tagged } from '../../../test/support/arbitraries.js'
 import {
-  type BidEffects,
-  type ChangeEffects,
-  type CommunityEffects,
   decodeBidEffects,
   decodeChangeEffects,
   decodeCommunityEffects,
@@ -13,6 +10,10 @@ import {
   encodeCommunityEffects,
 } from './effects.js'
 import type { PublicEvent } from './eventTypes.js'
+
+type BidEffects = Parameters<typeof encodeBidEffects>[0]
+type CommunityEffects = Parameters<typeof encodeCommunityEffects>[0]
+type ChangeEffects = Parameters<typeof encodeChangeEffects>[0]
 
 const outcome = tagged('outcome')
 const bid: fc.Arbitrary<BidEffects> = fc.oneof(

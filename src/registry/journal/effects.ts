@@ -3,7 +3,6 @@ import {
   asciiCodec,
   booleanCodec,
   type Codec,
-  type CodecValue,
   constantCodec,
   decodeValue,
   encodeValue,
@@ -62,10 +61,6 @@ const community = unionCodec('outcome', {
 
 /** Effects of a signed change: its cluster and public events (none if only private wallets changed). */
 const change = objectCodec({ cluster: u64, events: listCodec(eventCodec(u64)) })
-
-export type BidEffects = CodecValue<typeof bid>
-export type CommunityEffects = CodecValue<typeof community>
-export type ChangeEffects = CodecValue<typeof change>
 
 const formOf = <Effects>(codec: Codec<Effects>) =>
   [
