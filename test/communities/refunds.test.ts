@@ -343,7 +343,11 @@ it('are charged before the chain is asked', async () => {
     return port.refunds.owed(query)
   }
   const chains = [{ ...port, refunds: { ...port.refunds, owed } }]
-  await refundsOfAddress({ ...at.context, caller: { meter }, chains }, at.addressOf(PAYER), undefined)
+  await refundsOfAddress(
+    { ...at.context, caller: { meter }, chains },
+    at.addressOf(PAYER),
+    undefined,
+  )
   expect(left.map(([, , , state]) => state)).toEqual([expect.stringContaining('r=99')])
 })
 
