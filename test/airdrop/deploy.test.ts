@@ -10,7 +10,7 @@ import { readWatchedAirdrops, storeClaims } from '../../src/db/airdrop/claims.js
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { deployLocalToken } from '../../src/testing/contracts/deploy.js'
-import { loadRows, storedOf } from '../support/airdrop.js'
+import { claimData, loadRows, storedOf } from '../support/airdrop.js'
 import { chainAt, HUB_CHAIN_ID } from '../support/bridgeContracts.js'
 import { useFolder } from '../support/folder.js'
 import { startHubWorld } from '../support/hubWorld.js'
@@ -160,6 +160,23 @@ it('waits for the transfer of an earlier run, and does not send it again', async
   await waitForReceipt(world.public, hash)
   await again
   expect(await balanceOf(distributor)).toBe(TOTAL)
+})
+
+it('funds no distributor that paid everything, though no claim was seen', async () => {
+  const distributor = await distributorOf()
+  const before = await world.test.snapshot()
+  for (const from of accounts as Hex[]) {
+    await world.test.impersonateAccount({ address: from })
+    await world.test.setBalance({ address: from, value: 10n ** 18n })
+    const data = await claimData(world.pool, airdrop, from)
+    const claim = await world.test.sendUnsignedTransaction({ from, to: distributor, data })
+    await waitForReceipt(world.public, claim)
+  }
+  expect(await balanceOf(distributor)).toBe(0n)
+  const nonce = await nonceOf()
+  await expect(deploy()).rejects.toThrow('has 0 of the token')
+  expect(await nonceOf()).toBe(nonce)
+  await world.test.revert({ id: before })
 })
 
 it('refuses where one node of two does not show the balance', async () => {

@@ -13,7 +13,6 @@ const REST = [
   /^test\/world\/(?!killed)/,
   // browsers, and commands that are run as processes
   /^test\/e2e\/(journey|page\w*|explorer|reference|testWallet|opsPage)\.test/,
-  /^src\/client\/react\/registration\.test/,
   /^test\/e2e\/(doctor|example|export|mcp|mirror|readme|rehearsal|world)\.test/,
   /^test\/(cli\/(init|actions|backup|log|envFile)|(cli|api)\/proxies)\.test/,
   // long random histories; of the contracts, those of the hub are quick

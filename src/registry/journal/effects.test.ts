@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { name, publicEvent, tagged } from '../../../test/support/arbitraries.js'
 import {
+  type BidEffects,
   decodeBidEffects,
   decodeChangeEffects,
   decodeCommunityEffects,
@@ -11,7 +12,6 @@ import {
 } from './effects.js'
 import type { PublicEvent } from './eventTypes.js'
 
-type BidEffects = Parameters<typeof encodeBidEffects>[0]
 type CommunityEffects = Parameters<typeof encodeCommunityEffects>[0]
 type ChangeEffects = Parameters<typeof encodeChangeEffects>[0]
 

@@ -3,6 +3,7 @@ import {
   asciiCodec,
   booleanCodec,
   type Codec,
+  type CodecValue,
   constantCodec,
   decodeValue,
   encodeValue,
@@ -61,6 +62,8 @@ const community = unionCodec('outcome', {
 
 /** Effects of a signed change: its cluster and public events (none if only private wallets changed). */
 const change = objectCodec({ cluster: u64, events: listCodec(eventCodec(u64)) })
+
+export type BidEffects = CodecValue<typeof bid>
 
 const formOf = <Effects>(codec: Codec<Effects>) =>
   [

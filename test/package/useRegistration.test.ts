@@ -1,9 +1,10 @@
 import type { RequestListener, ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { closeTabs, findChromium, launch } from '../../../test/e2e/browser.js'
-import { serve } from '../../../test/support/httpServer.js'
+import { closeTabs, findChromium, launch } from '../e2e/browser.js'
+import { serve } from '../support/httpServer.js'
 
 /** `useRegistration` in a browser, with the effects and the double rendering of React's strict mode. */
 
@@ -80,7 +81,7 @@ describe.runIf(executable)('useRegistration', () => {
 
   beforeAll(async () => {
     const { outputFiles } = await build({
-      stdin: { contents: APP, resolveDir: import.meta.dirname },
+      stdin: { contents: APP, resolveDir: join(import.meta.dirname, '../../src/client/react') },
       bundle: true,
       format: 'esm',
       write: false,
