@@ -128,6 +128,25 @@ it('sends nothing where another run funded the distributor before the yes', asyn
   await world.test.revert({ id: before })
 })
 
+it('signs with the nonce of two nodes, not with a later one of a third', async () => {
+  const distributor = await distributorOf()
+  const before = await world.test.snapshot()
+  const nonce = await nonceOf()
+  const ahead = await startRpcProxy(world.anvil.rpcUrl, async (method) =>
+    method === 'eth_getTransactionCount'
+      ? (answer) => JSON.stringify({ ...JSON.parse(answer), result: toHex(nonce + 3) })
+      : undefined,
+  )
+  const honest = await startRpcProxy(world.anvil.rpcUrl, async () => undefined)
+  useNodes(ahead.url, world.anvil.rpcUrl, honest.url)
+  await deploy()
+  await Promise.all([ahead.stop(), honest.stop()])
+  useNodes(world.anvil.rpcUrl)
+  expect(await nonceOf()).toBe(nonce + 1)
+  expect(await balanceOf(distributor)).toBe(TOTAL)
+  await world.test.revert({ id: before })
+})
+
 it('sends the whole total to an empty distributor, once', async () => {
   const distributor = await distributorOf()
   const before = await world.test.snapshot()

@@ -13,7 +13,7 @@ import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import {
   type DeploymentChain,
   findDeploymentBlock,
-  waitUntilNoTransactionPending,
+  waitForNextNonce,
 } from '../../chains/evm/deployment/send.js'
 import type { RpcCall } from '../../chains/rpc/evm.js'
 import {
@@ -69,7 +69,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
         account &&
         (terms.funds || !(await chain.rpc.onOneNode((ask) => isContract(ask, made.address))))
       )
-        await waitUntilNoTransactionPending(chain, account.address)
+        await waitForNextNonce(chain, account.address)
       const stored = await findAirdrop(pool, airdrop.network, airdrop.community)
       if (!stored?.merkleRoot.equals(airdrop.merkleRoot)) throw new Error(CHANGED)
       assertIsRecorded(stored, terms)
