@@ -153,7 +153,7 @@ async function stepsFor(
     data: encodeContractCall(erc20Abi, 'transfer', [made.address, total]),
     does: `sends it ${total} of the token ${token}`,
   }
-  const needsFunding = funds && (await isUnfunded(deployment, airdrop, plan, isDeployed))
+  const needsFunding = funds && (await isUnfunded(deployment, airdrop, plan))
   return [...(isDeployed ? [] : [deploying]), ...(needsFunding ? [funding] : [])]
 }
 
@@ -165,16 +165,17 @@ async function isUnfunded(
   { label, rpc }: DeploymentChain,
   { total, claimed }: Airdrop,
   { made, token, funder }: DistributorPlan,
-  isDeployed: boolean,
 ): Promise<boolean> {
   const balanceOf = (ask: RpcCall, holder: Hex) =>
     createContractReader(ask, token, erc20Abi)('balanceOf', [holder])
   // a node that is behind would have the distributor funded twice, and a node that lies would hide that tokens are missing
   const states = await rpc.onEveryNode(async (ask) => {
     const balance = await balanceOf(ask, made.address)
-    if (!isDeployed) return { balance, isClaimed: false }
     const read = createContractReader(ask, made.address, airdropDistributorAbi)
-    return { balance, isClaimed: await read('isClaimed', [0n]) }
+    return {
+      balance,
+      isClaimed: (await isContract(ask, made.address)) && (await read('isClaimed', [0n])),
+    }
   }, rpc.needed)
   const balances = states.map(({ balance }) => balance)
   const isEmpty = balances.every((balance) => balance === 0n)
