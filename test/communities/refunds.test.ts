@@ -348,7 +348,7 @@ it('are charged before the chain is asked', async () => {
     at.addressOf(PAYER),
     undefined,
   )
-  expect(left.map(([, , , state]) => state)).toEqual([expect.stringContaining('r=99')])
+  expect(left.map(([, , , state]) => state)).toEqual([expect.stringMatching(/r=9\d;/)])
 })
 
 describe('a payer of very many payments', () => {
