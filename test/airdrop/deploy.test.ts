@@ -10,7 +10,7 @@ import { readWatchedAirdrops, storeClaims } from '../../src/db/airdrop/claims.js
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { deployLocalToken } from '../../src/testing/contracts/deploy.js'
-import { loadRows, storedOf } from '../support/airdrop.js'
+import { claimData, loadRows, storedOf } from '../support/airdrop.js'
 import { chainAt, HUB_CHAIN_ID } from '../support/bridgeContracts.js'
 import { useFolder } from '../support/folder.js'
 import { startHubWorld } from '../support/hubWorld.js'
@@ -128,6 +128,25 @@ it('sends nothing where another run funded the distributor before the yes', asyn
   await world.test.revert({ id: before })
 })
 
+it('signs with the nonce of two nodes, not with a later one of a third', async () => {
+  const distributor = await distributorOf()
+  const before = await world.test.snapshot()
+  const nonce = await nonceOf()
+  const ahead = await startRpcProxy(world.anvil.rpcUrl, async (method) =>
+    method === 'eth_getTransactionCount'
+      ? (answer) => JSON.stringify({ ...JSON.parse(answer), result: toHex(nonce + 3) })
+      : undefined,
+  )
+  const honest = await startRpcProxy(world.anvil.rpcUrl, async () => undefined)
+  useNodes(ahead.url, world.anvil.rpcUrl, honest.url)
+  await deploy()
+  await Promise.all([ahead.stop(), honest.stop()])
+  useNodes(world.anvil.rpcUrl)
+  expect(await nonceOf()).toBe(nonce + 1)
+  expect(await balanceOf(distributor)).toBe(TOTAL)
+  await world.test.revert({ id: before })
+})
+
 it('sends the whole total to an empty distributor, once', async () => {
   const distributor = await distributorOf()
   const before = await world.test.snapshot()
@@ -160,6 +179,23 @@ it('waits for the transfer of an earlier run, and does not send it again', async
   await waitForReceipt(world.public, hash)
   await again
   expect(await balanceOf(distributor)).toBe(TOTAL)
+})
+
+it('funds no distributor that paid everything, though no claim was seen', async () => {
+  const distributor = await distributorOf()
+  const before = await world.test.snapshot()
+  for (const from of accounts as Hex[]) {
+    await world.test.impersonateAccount({ address: from })
+    await world.test.setBalance({ address: from, value: 10n ** 18n })
+    const data = await claimData(world.pool, airdrop, from)
+    const claim = await world.test.sendUnsignedTransaction({ from, to: distributor, data })
+    await waitForReceipt(world.public, claim)
+  }
+  expect(await balanceOf(distributor)).toBe(0n)
+  const nonce = await nonceOf()
+  await expect(deploy()).rejects.toThrow('has 0 of the token')
+  expect(await nonceOf()).toBe(nonce)
+  await world.test.revert({ id: before })
 })
 
 it('refuses where one node of two does not show the balance', async () => {

@@ -8,6 +8,7 @@ import {
   testSmartWalletBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import { createLocalBuckets, RequestMeter } from '../../src/api/limits/meter.js'
 import { refundsJson, refundsOfAddress } from '../../src/api/v1/refunds.js'
 import { createEvmChain, createEvmChainRpc } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
@@ -327,6 +328,27 @@ describe('a chain that does not answer', () => {
     ])
     silent.close()
   })
+})
+
+it('are charged before the chain is asked', async () => {
+  const PAYER = 3
+  await at.pay({ by: PAYER, name: 'charged', amount: 1n })
+  await at.confirm()
+  const quota = { kind: 'client', bucket: 'a', rate: { burst: 100, perSecond: 1 } } as const
+  const meter = new RequestMeter(createLocalBuckets(), [quota])
+  const port = at.portOf('1')
+  const left: string[][] = []
+  const owed: typeof port.refunds.owed = (query) => {
+    left.push([...meter.fields()])
+    return port.refunds.owed(query)
+  }
+  const chains = [{ ...port, refunds: { ...port.refunds, owed } }]
+  await refundsOfAddress(
+    { ...at.context, caller: { meter }, chains },
+    at.addressOf(PAYER),
+    undefined,
+  )
+  expect(left.map(([, , , state]) => state)).toEqual([expect.stringMatching(/r=9\d;/)])
 })
 
 describe('a payer of very many payments', () => {

@@ -178,6 +178,28 @@ describe('private wallets', () => {
     expect(byName.headers.get('cache-control')).toBe('private, no-store')
   })
 
+  it('that have left are not shown to members as those who changed a wallet', async () => {
+    const owner = await memberOf(world)
+    const guest = await memberOf(world)
+    const id = await owner.create()
+    await expectOk(
+      owner.call('POST', '/v1/clusters/wallets', [
+        { address: guest.address, name: 'guest', isPrivate: true },
+      ]),
+    )
+    await expectOk(guest.call('POST', `/v1/clusters/verify/${id}`))
+    await expectOk(
+      guest.call('POST', '/v1/clusters/wallets', [{ address: randomAddress(), name: 'added' }]),
+    )
+    const updatedBy = async () => {
+      const { body } = await owner.call('GET', `/v1/clusters/id/${id}`)
+      return body.wallets.find(({ name }: { name: string }) => name === 'added').updatedBy
+    }
+    expect(await updatedBy()).toBe(guest.address)
+    await expectOk(guest.call('DELETE', '/v1/clusters/wallets', [guest.address]))
+    expect(await updatedBy()).toBe(owner.address)
+  })
+
   it('leave no trace in any GET of a non-member, and are shown to members where a route says so', async () => {
     const given: Record<string, readonly string[]> = {
       id: clusters,

@@ -24,7 +24,10 @@ const world = useBridge()
 
 const BIDDER = 3
 const storedOf = (index: number) => addressOfWord(fromHex(pad(world.wallet(index).address)))
-const owed = (index = BIDDER) => findCreditsOfAddress(world.pool, 'mainnet', storedOf(index))
+const owed = async (index = BIDDER) => {
+  const sums = await findCreditsOfAddress(world.pool, 'mainnet', storedOf(index))
+  return sums.flatMap(({ eid, amountWei }) => (amountWei > 0n ? [{ eid, amountWei }] : []))
+}
 
 async function onHub(index: number, data: Hex, value = 0n): Promise<Buffer> {
   const hash = await world.hub

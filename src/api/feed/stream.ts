@@ -20,6 +20,8 @@ import { feedEndToken, feedPage } from './feed.js'
  * client reads them.
  */
 const PAGE_EVENTS = 100
+/** Number of events in the first page. The price of opening a stream pays for them; later pages wait in a queue. */
+const FIRST_PAGE_EVENTS = 50
 /** Time after which a browser reopens an ended stream, ms. */
 const RETRY_MS = 2_000
 
@@ -64,7 +66,7 @@ export async function openFeedStream(
   const page = await feedPage(context, {
     ...request,
     page: token,
-    limit: PAGE_EVENTS,
+    limit: FIRST_PAGE_EVENTS,
     order: 'oldest',
   })
   const stop = takePlace(streams, context)

@@ -7,8 +7,11 @@ const fixed = (units: number): RoutePrice => ({ text: String(units), of: () => u
 /** Price of a request that calls a chain, units. */
 export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
-/** Number of list elements of a response that cost one unit in addition to the request's price. */
-const ROWS_PER_UNIT = 75
+/**
+ * Number of list elements of a response, or of credits that are added up for it, that cost one unit in addition to the
+ * request's price.
+ */
+export const ROWS_PER_UNIT = 75
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
 

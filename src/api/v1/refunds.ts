@@ -22,7 +22,8 @@ import { ApiError } from '../http/errors.js'
 import { declareRoute } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
-import { CHAIN_CALL_PRICE } from '../limits/costs.js'
+import { CHAIN_CALL_PRICE, ROWS_PER_UNIT } from '../limits/costs.js'
+import type { WaitingCaller } from '../serving/patience.js'
 import { addressSchema, walletTypeSchema } from './schemas.js'
 
 /** Time limit for the answer of one chain, well below the deadline of a request. */
@@ -44,6 +45,7 @@ export interface Refund extends MoneyOwedToPayer {
 }
 
 export interface RefundContext extends Pick<Context, 'network' | 'pool'> {
+  caller?: Pick<WaitingCaller, 'meter'>
   chains: readonly Pick<ChainPort, 'network' | 'chain' | 'label' | 'role' | 'refunds'>[]
 }
 
@@ -51,7 +53,9 @@ export type Refunds = Awaited<ReturnType<typeof refundsOfAddress>>
 
 /**
  * Money owed to an address on all chains of a network, each amount with the transaction that collects it. A chain that
- * does not answer does not delay the other chains.
+ * does not answer does not delay the other chains. Before the chains are asked, the caller is charged for the credits that
+ * were added up, and one unit for each question: one for each token and payments contract, and one for each credit from
+ * another chain whose receiver is not given, since the payee may be a contract there.
  * @param to receiver on EVM chains; default: the address itself
  * @throws ApiError unsupported_address
  */
@@ -62,17 +66,23 @@ export async function refundsOfAddress(
 ) {
   const { type, text: address, bytes } = requireWallet(input, 'address')
   const receiver = to === undefined ? null : requireReceiver(type, to)
-  const none = { address, type, refunds: [], unavailable: [], isTruncated: false, asked: 0 }
+  const none = { address, type, refunds: [], unavailable: [], isTruncated: false }
   if (!CHAIN_FAMILY_PROPERTIES.some(({ addressType }) => addressType === type)) return none
   const { pool, network } = context
-  const [credits, payments, tokens, former] = await Promise.all([
+  const [allCredits, payments, tokens, former] = await Promise.all([
     type === EVM.addressType ? findCreditsOfAddress(pool, network, bytes) : [],
     findPaymentsOwedToPayer(pool, network, bytes, Date.now()),
     findPaidTokens(pool, network, bytes),
     readFormerPaymentsContracts(pool, network),
   ])
+  const credits = allCredits.filter(({ amountWei }) => amountWei > 0n)
   const of = { payer: address, to: receiver }
   const questions = questionsOf(payments.found, tokens.found, former)
+  context.caller?.meter.owe(
+    allCredits.reduce((sum, { rows }) => sum + rows, 0) / ROWS_PER_UNIT +
+      (receiver ? 0 : credits.filter(({ eid }) => eid !== 0).length) +
+      questions.reduce((sum, one) => sum + one.tokens.length * (1 + one.former.length), 0),
+  )
   const answers = await Promise.all([
     ...credits.map((credit) => creditRefund(context, credit, of)),
     ...questions.map((question) => paymentRefunds(context, question, of)),
@@ -87,14 +97,6 @@ export async function refundsOfAddress(
      */
     unavailable: [...new Set(answers.flatMap(({ unavailable }) => unavailable))],
     isTruncated: payments.isTruncated || tokens.isTruncated,
-    /**
-     * Number of questions to chains: one for each token and payments contract, and one for each credit from another
-     * chain whose receiver is not given, since the payee may be a contract there.
-     */
-    asked: questions.reduce(
-      (sum, one) => sum + one.tokens.length * (1 + one.former.length),
-      receiver ? 0 : credits.filter(({ eid }) => eid !== 0).length,
-    ),
   }
 }
 
@@ -271,7 +273,7 @@ const refunds = declareRoute.get('/v1/refunds/:address', {
   errors: ['unsupported_address'],
   async handle({ params, query }, context) {
     const owed = await refundsOfAddress(context, params.address!, query.get('to'))
-    return { ...okAnswer(refundsJson(owed), NO_STORE), unspent: -owed.asked }
+    return okAnswer(refundsJson(owed), NO_STORE)
   },
 })
 

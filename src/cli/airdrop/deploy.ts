@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { erc20Abi, type Hex } from 'viem'
 import { isoTimestamp } from '../../api/http/timestamps.js'
 import { createEvmChainRpc } from '../../chains/evm/chain.js'
+import { airdropDistributorAbi } from '../../chains/evm/contracts/index.js'
 import {
   createContractReader,
   encodeContractCall,
@@ -12,7 +13,7 @@ import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import {
   type DeploymentChain,
   findDeploymentBlock,
-  waitUntilNoTransactionPending,
+  waitForNextNonce,
 } from '../../chains/evm/deployment/send.js'
 import type { RpcCall } from '../../chains/rpc/evm.js'
 import {
@@ -68,7 +69,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
         account &&
         (terms.funds || !(await chain.rpc.onOneNode((ask) => isContract(ask, made.address))))
       )
-        await waitUntilNoTransactionPending(chain, account.address)
+        await waitForNextNonce(chain, account.address)
       const stored = await findAirdrop(pool, airdrop.network, airdrop.community)
       if (!stored?.merkleRoot.equals(airdrop.merkleRoot)) throw new Error(CHANGED)
       assertIsRecorded(stored, terms)
@@ -168,12 +169,22 @@ async function isUnfunded(
   const balanceOf = (ask: RpcCall, holder: Hex) =>
     createContractReader(ask, token, erc20Abi)('balanceOf', [holder])
   // a node that is behind would have the distributor funded twice, and a node that lies would hide that tokens are missing
-  const balances = await rpc.onEveryNode((ask) => balanceOf(ask, made.address), rpc.needed)
+  const states = await rpc.onEveryNode(async (ask) => {
+    const balance = await balanceOf(ask, made.address)
+    const read = createContractReader(ask, made.address, airdropDistributorAbi)
+    return {
+      balance,
+      isClaimed: (await isContract(ask, made.address)) && (await read('isClaimed', [0n])),
+    }
+  }, rpc.needed)
+  const balances = states.map(({ balance }) => balance)
   const isEmpty = balances.every((balance) => balance === 0n)
   const isWhole = balances.filter((balance) => balance >= total).length >= rpc.needed
-  if (claimed.seen > 0 || (!isEmpty && !isWhole))
+  // a distributor that paid everything is as empty as a new one, and the indexer may not have seen its claims yet
+  const isPaidOut = isEmpty && states.some(({ isClaimed }) => isClaimed)
+  if (claimed.seen > 0 || isPaidOut || (!isEmpty && !isWhole))
     throw new Error(
-      `By the nodes of chain "${label}" the distributor ${made.address} has ${[...new Set(balances)].join(' or ')} of the token ${token}, and of its claims ${claimed.seen} were seen: send what is missing of ${total} by hand, and leave --fund out.`,
+      `By the nodes of chain "${label}" the distributor ${made.address} has ${[...new Set(balances)].join(' or ')} of the token ${token}, and of its claims ${isPaidOut ? 'all' : claimed.seen} were seen: send what is missing of ${total} by hand, and leave --fund out.`,
     )
   if (!isEmpty) return false
   const stock = funder && (await rpc.onOneNode((ask) => balanceOf(ask, funder)))

@@ -84,6 +84,8 @@ async function endsOf(path: string): Promise<{ beginning: string; end: string }>
 /** URL parameters that mean the same to PostgreSQL's own programs and to the Node driver. */
 const SHARED_PARAMETERS = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 const LONGEST_ERROR = 300
+/** Characters of a program's messages in which its first error is searched. */
+const LONGEST_STDERR_CHARS = 65_536
 
 /**
  * Runs a restore program on a database. The password is passed in the environment, because every user of the machine
@@ -112,7 +114,8 @@ export async function restoreDump(
   })
   let said = ''
   child.stderr.on('data', (chunk) => {
-    said += chunk
+    // the rest may be an error for each row of the dump
+    if (said.length < LONGEST_STDERR_CHARS) said += chunk
   })
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) => {

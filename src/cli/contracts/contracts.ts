@@ -9,10 +9,7 @@ import {
   DEPLOYMENT_STEP_ORDER,
   deploymentStepsOf,
 } from '../../chains/evm/deployment/item.js'
-import {
-  findDeploymentBlock,
-  waitUntilNoTransactionPending,
-} from '../../chains/evm/deployment/send.js'
+import { findDeploymentBlock, waitForNextNonce } from '../../chains/evm/deployment/send.js'
 import { desiredChainDeployments } from '../../config/desired.js'
 import {
   addChainFields,
@@ -165,9 +162,7 @@ export async function deployContracts(
   // wait for pending transactions of an earlier run, so that their steps are not planned again
   if (account)
     await Promise.all(
-      [...opened.chains.values()].map((chain) =>
-        waitUntilNoTransactionPending(chain, account.address),
-      ),
+      [...opened.chains.values()].map((chain) => waitForNextNonce(chain, account.address)),
     )
   const items = await opened.compare()
   const stuck = items.find(

@@ -26,10 +26,13 @@ export const insertConfirmedCredits = (
 /** Amount that the hub owes to a bidder for bids from one chain. */
 export type Credit = Pick<HubCreditChange, 'eid' | 'amountWei'>
 
-/** Amounts that the hub owes to an address (stored form) in confirmed blocks, by the chain that the money came from. */
-export const findCreditsOfAddress = prepareStatement<Credit, [wallet: Buffer]>(
-  `SELECT eid, sum(amount_wei) AS amount_wei FROM hub_credits WHERE network = $1 AND wallet = $2
-   GROUP BY eid HAVING sum(amount_wei) > 0 ORDER BY eid`,
+/**
+ * Amounts that the hub owes to an address (stored form) in confirmed blocks, by the chain that the money came from. An
+ * amount is zero after its withdrawal. `rows`: number of credits and withdrawals that were added up.
+ */
+export const findCreditsOfAddress = prepareStatement<Credit & { rows: number }, [wallet: Buffer]>(
+  `SELECT eid, sum(amount_wei) AS amount_wei, count(*)::int AS rows FROM hub_credits WHERE network = $1 AND wallet = $2
+   GROUP BY eid ORDER BY eid`,
 )
 
 /** A credit, with the stored address of the bidder who owns the credit. */

@@ -169,6 +169,10 @@ export const findKnownClusterId = prepareSingleValue<Buffer, [id: Buffer]>(
 function view(rows: readonly Row[]): ClusterForViewer | null {
   const [first] = rows
   if (!first) return null
+  const listed = new Set(rows.map(({ address }) => address?.toString('hex')))
+  // members who came later never saw a private wallet that has left
+  const ifListed = (actor: Buffer | null) =>
+    actor && listed.has(actor.toString('hex')) ? actor : null
   return {
     id: first.id,
     createdMs: first.clusterMs,
@@ -177,7 +181,13 @@ function view(rows: readonly Row[]): ClusterForViewer | null {
       ({ id, clusterMs, clusterBy, address, updatedKind, updatedBody, updatedBy, ...wallet }) =>
         address === null
           ? []
-          : [{ address, updatedBy: actorOf(updatedKind, updatedBody) ?? updatedBy, ...wallet }],
+          : [
+              {
+                address,
+                updatedBy: ifListed(actorOf(updatedKind, updatedBody)) ?? updatedBy,
+                ...wallet,
+              },
+            ],
     ),
   }
 }

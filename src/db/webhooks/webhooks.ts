@@ -44,8 +44,9 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
 }
 
 /**
- * Leases webhooks that have something to deliver, at random: webhooks that always have more would hold back all others.
- * One process at a time handles a webhook, and the lease ends if the process dies.
+ * Leases webhooks that have something to deliver, the longest waiting first: webhooks that always have more hold back no
+ * others. A released webhook has its last lease as a negative number, so that it can be leased at once by any clock. One
+ * process at a time handles a webhook, and the lease ends if the process dies.
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay deliveries of other
  * processes too
  */
@@ -63,7 +64,7 @@ export async function leaseWebhooks(
              AND (d.lease_ms <= $2 OR d.lease_ms > $3::int8 + ${2 * MAX_CLOCK_SKEW_MS})
              AND (d.seen < n.public_seq OR d.generation <> n.feed_generation)
              AND (SELECT abs(clock_ms - $2::int8) FROM clock) <= ${MAX_CLOCK_SKEW_MS}
-           ORDER BY random() LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
+           ORDER BY abs(d.lease_ms) LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
          RETURNING ${COLUMNS}, w.lease_ms, h.feed_generation AS head_generation, h.public_seq AS head_seen)
      SELECT clock_ms, leased.* FROM clock LEFT JOIN leased ON true`,
     [atMost, nowMs, leaseMs],
@@ -88,7 +89,7 @@ export async function saveWebhook(
   const rows = await readRows(
     db,
     `UPDATE webhooks SET cursor = $3, generation = $4, seen = $5, delivered = $6, parked = $7, failures = $8,
-       failing_ms = $9, next_ms = $10, lease_ms = 0 WHERE id = $1 AND lease_ms = $2 RETURNING id`,
+       failing_ms = $9, next_ms = $10, lease_ms = -lease_ms WHERE id = $1 AND lease_ms = $2 RETURNING id`,
     [id, leaseMs, cursor, generation, seen, delivered, parked, failures, failingMs, nextMs],
   )
   return rows.length > 0

@@ -224,6 +224,20 @@ it('eight of many webhooks are delivered at a time, and none waits for all other
   expect(most).toBe(8)
 })
 
+it('webhooks that always have more are leased in turn', async () => {
+  await replaceWebhooks(5, 'http://127.0.0.1/')
+  const leased: number[] = []
+  for (let turn = 0; turn < 20; turn++) {
+    const nowMs = Date.now() + turn
+    const [hook] = await leaseWebhooks(pool, { atMost: 1, nowMs, leaseMs: nowMs + 9_000 })
+    leased.push(hook!.id)
+    await saveWebhook(pool, hook!, hook!)
+  }
+  const round = leased.slice(0, 5)
+  expect(new Set(round).size).toBe(5)
+  expect(leased).toEqual([round, round, round, round].flat())
+})
+
 it('a webhook waits for no others that have more events than their receivers take', async () => {
   await replaceWebhooks(9, `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`)
   status = 200

@@ -1,9 +1,10 @@
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { rootOfProof } from '../../../test/support/merkleProof.js'
 import { packTreePages, pagesWithProofs, proofFromPages } from '../../db/airdrop/pages.js'
 import { toHex } from '../primitives/bytes.js'
-import { airdropLeaf, buildAirdropTree, MAX_LEAVES, rootOfProof } from './tree.js'
+import { airdropLeaf, buildAirdropTree, MAX_LEAVES } from './tree.js'
 
 interface Allocation {
   account: Buffer

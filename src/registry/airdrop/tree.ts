@@ -38,10 +38,6 @@ export function proofPositions(position: number): number[] {
 const pairHash = (a: Buffer, b: Buffer): Buffer =>
   keccak256(Buffer.concat(Buffer.compare(a, b) < 0 ? [a, b] : [b, a]))
 
-/** Root derived from a leaf and its proof. */
-export const rootOfProof = (leaf: Buffer, proof: readonly Buffer[]): Buffer =>
-  proof.reduce(pairHash, leaf)
-
 /** Hashes of all nodes by position, and the position of each leaf in the order in which the leaves were given. */
 export interface AirdropTree {
   nodes: readonly Buffer[]

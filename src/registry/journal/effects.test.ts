@@ -3,8 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { name, publicEvent, tagged } from '../../../test/support/arbitraries.js'
 import {
   type BidEffects,
-  type ChangeEffects,
-  type CommunityEffects,
   decodeBidEffects,
   decodeChangeEffects,
   decodeCommunityEffects,
@@ -13,6 +11,9 @@ import {
   encodeCommunityEffects,
 } from './effects.js'
 import type { PublicEvent } from './eventTypes.js'
+
+type CommunityEffects = Parameters<typeof encodeCommunityEffects>[0]
+type ChangeEffects = Parameters<typeof encodeChangeEffects>[0]
 
 const outcome = tagged('outcome')
 const bid: fc.Arbitrary<BidEffects> = fc.oneof(

@@ -64,8 +64,6 @@ const community = unionCodec('outcome', {
 const change = objectCodec({ cluster: u64, events: listCodec(eventCodec(u64)) })
 
 export type BidEffects = CodecValue<typeof bid>
-export type CommunityEffects = CodecValue<typeof community>
-export type ChangeEffects = CodecValue<typeof change>
 
 const formOf = <Effects>(codec: Codec<Effects>) =>
   [

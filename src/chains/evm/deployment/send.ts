@@ -34,7 +34,7 @@ export async function sendDeploymentCall(
 ): Promise<{ hash: Hex; block: number }> {
   const { rpc, chainId, label } = chain
   const { address: from } = account
-  await waitUntilNoTransactionPending(chain, from)
+  const nonce = await waitForNextNonce(chain, from)
   const capWei = await createGasPriceCap(rpc, chain)()
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
     const tx = { from, to: call.to, data: call.data, value: toRpcQuantity(call.value) }
@@ -56,7 +56,6 @@ export async function sendDeploymentCall(
       )
     return { gas, fees }
   })
-  const nonce = Number(await rpc.call<Hex>('eth_getTransactionCount', [from, 'latest']))
   const tx = { type: 'eip1559', chainId, nonce, gas, ...call } as const
   const hash = await offer(chain, { fees, capWei }, (offered) =>
     account.signTransaction({ ...tx, ...offered }),
@@ -98,22 +97,33 @@ async function offer(
   }
 }
 
-/** Waits until no transaction of the account is pending. @throws Error with one sentence */
-export async function waitUntilNoTransactionPending(
+/**
+ * Waits until no transaction of the account is pending, and as many nodes as have to agree report the same nonce. A
+ * transaction with a later nonce of a single node would wait, and execute too after a second run has sent its call.
+ * @returns the account's next nonce
+ * @throws Error with one sentence
+ */
+export async function waitForNextNonce(
   { rpc, label }: DeploymentChain,
   address: Hex,
-): Promise<void> {
+): Promise<number> {
   const count = (ask: RpcCall, block: string) =>
     ask<Hex>('eth_getTransactionCount', [address, block]).then(Number)
-  const isSettled = () =>
-    rpc.onOneNode(async (ask) => {
-      const [mined, pending] = await Promise.all([count(ask, 'latest'), count(ask, 'pending')])
-      return pending <= mined || null
-    })
-  if (!(await until(isSettled)))
-    throw new Error(
-      `A transaction of ${address} waits on chain "${label}": speed it up or wait, then run again.`,
+  const settledNonce = async () => {
+    const answers = await rpc.answersOfAll(
+      (ask) => Promise.all([count(ask, 'latest'), count(ask, 'pending')]),
+      rpc.needed,
     )
+    const agreed = answers.agreement(rpc.needed, (a, b) => a[0] === b[0] && a[1] === b[1])
+    if (!agreed) return null
+    const [mined, pending] = agreed.answer
+    return pending <= mined ? mined : null
+  }
+  const nonce = await until(settledNonce)
+  if (nonce !== null) return nonce
+  throw new Error(
+    `A transaction of ${address} waits on chain "${label}", or its nodes differ about the account's nonce: speed it up or wait, then run again.`,
+  )
 }
 
 async function until<T>(ask: () => Promise<T | null>): Promise<T | null> {
