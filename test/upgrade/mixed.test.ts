@@ -1,12 +1,16 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { migrate } from '../../src/db/pg/migrate.js'
+import { compareSchema } from '../../src/db/pg/migrate.js'
+import { withConnection } from '../../src/db/pg/pool.js'
+import { programCommand } from '../../src/testing/processes/programs.js'
 import { until } from '../../src/testing/until.js'
 import { memberOf } from '../api/members.js'
 import { apiOf } from '../e2e/sharedApi.js'
 import { runCli } from '../support/cli.js'
 import { type ClusterdProcess, startClusterd } from '../support/clusterdProcess.js'
+import { queryOn } from '../support/database.js'
 import { useFolder } from '../support/folder.js'
 import { serve } from '../support/httpServer.js'
 import { buildCommit } from '../support/oldBuild.js'
@@ -34,9 +38,44 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
     await one.ready()
     return Object.assign(one, { stop: () => one.end() })
   }
-  const earlier: ClusterdProcess = useWorld(async () => {
-    await migrate(old.databaseUrl)
-    return start(buildCommit(commit).program)
+  const earlier: ClusterdProcess = useWorld(() => start(buildCommit(commit).program))
+
+  it('migrate while the earlier one works, beside a long reader, after a kill, and two at once', async () => {
+    const before = await compareSchema(old.databaseUrl)
+    expect(before.missing.length).toBeGreaterThan(1)
+    const { command, args } = await programCommand('cli')
+    const env = { ...process.env, DATABASE_URL: old.databaseUrl }
+    const waiting = async () =>
+      await queryOn<{ pid: number }>(
+        old.databaseUrl,
+        `SELECT pid FROM pg_stat_activity WHERE application_name = 'clusterd migrate' AND wait_event_type = 'Lock'`,
+      )
+    await withConnection({ url: old.databaseUrl, applicationName: 'test' }, async (reader) => {
+      // the last migration alters this table
+      await reader.query('BEGIN; SELECT count(*) FROM wallets')
+      const killed = spawn(command, [...args, 'migrate'], { env, stdio: 'ignore' })
+      await expect.poll(waiting, DEADLINE).toHaveLength(1)
+      killed.kill('SIGKILL')
+      await once(killed, 'exit')
+      const [look] = await Promise.all([
+        fetch(`${earlier.api}/v1/clusters/name/alice`),
+        expect.poll(waiting, DEADLINE).toEqual([]),
+      ])
+      expect(look.status).toBe(200)
+      await reader.query('COMMIT')
+    })
+    const after = await compareSchema(old.databaseUrl)
+    expect(after.missing).toEqual(before.missing.slice(-after.missing.length))
+    expect(after.missing.length).toBeGreaterThan(0)
+    const both = await Promise.all([1, 2].map(() => runCli(['migrate'], env)))
+    const applied = both.flatMap((text) =>
+      [...text.matchAll(/^applied (.*)$/gm)].map(([, one]) => one),
+    )
+    expect(applied.sort()).toEqual(after.missing)
+    expect(await earlier.isReady()).toBe(true)
+    expect(await earlier.end()).toBe(0)
+    await earlier.start()
+    await earlier.ready()
   })
 
   it('the earlier one starts on the migrated database, and answers as before', async () => {
@@ -82,6 +121,19 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
         const seen = async () =>
           (await apiOf({ api: there! }).request(`/v1/clusters/id/${id}`, request)).status
         await expect.poll(seen, DEADLINE).toBe(200)
+      }
+
+      // page tokens and API keys of one serve at the other
+      const page = (api: string, query = '') => apiOf({ api }).get(`/v1/events?limit=20${query}`)
+      for (const [here, there] of [apis, apis.toReversed()]) {
+        const { nextPage } = (await page(here!)).body as { nextPage: string }
+        const expected = await page(here!, `&nextPage=${nextPage}`)
+        expect(expected.status).toBe(200)
+        expect((await page(there!, `&nextPage=${nextPage}`)).body).toEqual(expected.body)
+        const { headers, call } = await memberOf(apiOf({ api: here! }))
+        const { id } = (await call('POST', '/v1/keys', { name: 'site' })).body as { id: string }
+        const listed = (await apiOf({ api: there! }).request('/v1/keys', { headers })).body
+        expect(listed).toMatchObject([{ id, name: 'site' }])
       }
 
       await earlier.end()
