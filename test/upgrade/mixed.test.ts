@@ -1,7 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { privateKeyToAccount } from 'viem/accounts'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
+import { Client } from '../../src/client/index.js'
 import { compareSchema } from '../../src/db/pg/migrate.js'
 import { withConnection } from '../../src/db/pg/pool.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
@@ -38,7 +42,10 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
     await one.ready()
     return Object.assign(one, { stop: () => one.end() })
   }
-  const earlier: ClusterdProcess = useWorld(() => start(buildCommit(commit).program))
+  const build = () => buildCommit(commit)
+  const earlier: ClusterdProcess = useWorld(() => start(build().program))
+  const replay = () => runCli(['journal', 'replay'], { DATABASE_URL: old.databaseUrl })
+  const EQUAL = /^mainnet: \d+ entries of generation \d+, equal/m
 
   it('migrate while the earlier one works, beside a long reader, after a kill, and two at once', async () => {
     const before = await compareSchema(old.databaseUrl)
@@ -147,9 +154,64 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
     } finally {
       await later.end()
     }
-    expect(await runCli(['journal', 'replay'], { DATABASE_URL: old.databaseUrl })).toMatch(
-      /^mainnet: \d+ entries of generation 1, equal/m,
-    )
+    expect(await replay()).toMatch(EQUAL)
+  })
+
+  it('the earlier one goes on beside an entry that it does not know, and its replay stops', async () => {
+    if (!(await earlier.isReady())) await earlier.start()
+    await earlier.ready()
+    const later = await start()
+    const owner = privateKeyToAccount(generatePrivateKey())
+    const member = privateKeyToAccount(generatePrivateKey())
+    const [ours, theirs] = [new Client({ url: later.api }), new Client({ url: later.api })]
+    // the client of the earlier build, with the service of this one
+    const file = pathToFileURL(join(build().folder, 'dist-old/client/index.js')).href
+    const { Client: EarlierClient } = (await import(file)) as { Client: typeof Client }
+    const before = new EarlierClient({ url: later.api })
+    try {
+      await before.signIn(owner)
+      const id = await before.createCluster()
+      await before.addWallets([{ address: member.address, name: 'one' }])
+      await ours.signIn(owner)
+      await theirs.signMembership(member, id)
+      const kinds = await queryOn<{ kind: number }>(
+        old.databaseUrl,
+        'SELECT kind FROM journal WHERE network = 0 ORDER BY seq DESC LIMIT 1',
+      )
+      expect(kinds).toEqual([{ kind: 27 }])
+
+      // the earlier one changes the wallet that has signed, and answers about it
+      const atEarlier = new EarlierClient({ url: earlier.api })
+      atEarlier.token = before.token
+      const walletsOf = async (client: Client) =>
+        (await client.cluster(id))!.wallets.map(({ name, isVerified }) => [name, isVerified])
+      await atEarlier.renameWallets([{ address: member.address, name: 'two' }])
+      for (const client of [atEarlier, before, ours])
+        expect(await walletsOf(client)).toContainEqual(['two', true])
+      await atEarlier.removeWallets([member.address])
+      await atEarlier.addWallets([{ address: member.address, name: 'three' }])
+      expect(await walletsOf(ours)).toContainEqual(['three', false])
+      const events = []
+      for await (const event of atEarlier.events({ follow: false })) events.push(event.id)
+      const same = []
+      for await (const event of before.events({ follow: false })) same.push(event.id)
+      expect(events).toEqual(same)
+
+      expect(await replay()).toMatch(EQUAL)
+      const env = { ...old.env, PATH: process.env.PATH }
+      const stopped = promisify(execFile)(
+        process.execPath,
+        [build().program, 'journal', 'replay'],
+        {
+          env,
+        },
+      )
+      await expect(stopped).rejects.toThrow(
+        'journal entry kind 27 is unknown: was the journal written by a newer version?',
+      )
+    } finally {
+      await later.end()
+    }
   })
 })
 
