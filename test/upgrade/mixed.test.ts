@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { compareSchema } from '../../src/db/pg/migrate.js'
 import { withConnection } from '../../src/db/pg/pool.js'
+import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { until } from '../../src/testing/until.js'
 import { memberOf } from '../api/members.js'
@@ -23,7 +24,7 @@ import { freshName, registerOn } from '../support/world.js'
 import { Asker } from './answers.js'
 import { changesOfRunning, show } from './compare.js'
 import { isAddedRequest } from './differences.js'
-import { type Build, readJson } from './recorded.js'
+import { type Build, readJson, readRecorded } from './recorded.js'
 import { restore, waitUntilCurrent } from './restored.js'
 
 /** Processes of the recorded build and of this one, side by side on the migrated database. */
@@ -37,8 +38,8 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
   const hook = useWorld(() => serve((_, response) => void response.end('{}')))
   const folder = useFolder()
   const old = useWorld(() => restore(folder, `${hook.url}/hook`))
-  const start = async (program?: string) => {
-    const one = await startClusterd(old.env, program === undefined ? {} : { program })
+  const start = async (program?: string, env = old.env) => {
+    const one = await startClusterd(env, program === undefined ? {} : { program })
     await one.ready()
     return Object.assign(one, { stop: () => one.end() })
   }
@@ -211,6 +212,42 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
       )
     } finally {
       await later.end()
+    }
+  })
+
+  it('the way back is the backup: the earlier build reads the chains again from there', async () => {
+    const account = privateKeyToAccount(old.world.accounts.evm[6]!.privateKey)
+    const owned = async (api: string) =>
+      (await apiOf({ api }).get(`/v1/names/owner/address/${account.address.toLowerCase()}`))
+        .body as {
+        name: string
+      }[]
+    const later = await start()
+    const at = { ...old.world, api: later.api }
+    const tx = await registerOn('1', account, [{ name: freshName() }], at)
+    await until.status(at, tx, 'finalized', { deadlineMs: DEADLINE.timeout })
+    const names = (await owned(later.api)).map(({ name }) => name).sort()
+    await later.end()
+    expect(names).not.toEqual([])
+    const databaseUrl = await createDatabase(old.databaseUrl, 'back')
+    await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {
+      await client.query(readRecorded('database.sql').toString('utf8'))
+      await client.query('UPDATE public.webhooks SET url = $1', [`${hook.url}/hook`])
+    })
+    const env = { ...old.env, DATABASE_URL: databaseUrl }
+    const run = (...args: string[]) =>
+      promisify(execFile)(process.execPath, [build().program, ...args], {
+        env: { ...env, PATH: process.env.PATH },
+      })
+    await run('journal', 'restored', '--yes')
+    const back = await start(build().program, env)
+    try {
+      await waitUntilCurrent(back.api)
+      const known = async () => (await owned(back.api)).map(({ name }) => name).sort()
+      await expect.poll(known, DEADLINE).toEqual(names)
+      expect((await run('journal', 'replay')).stdout).toMatch(EQUAL)
+    } finally {
+      await back.end()
     }
   })
 })
