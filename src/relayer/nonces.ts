@@ -40,7 +40,7 @@ const MAX_COUNT = 2 ** 32
 interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'> {
   key: SignerRowKey
   signer: TransactionSigner
-  /** Highest price of a unit of gas, wei. */
+  /** Highest price that may be paid for a unit of gas, wei. */
   gasPriceCapWei: () => Promise<bigint>
   /** Maximum wei that the signer may commit in a day. */
   dailyCapWei: bigint

@@ -50,7 +50,7 @@ function planQueued(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): Evm
   const { valueWei } = job
   const costWei = maxTransactionCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
-    // fees may fall again, and one node states them; spent gas and the value do not fall
+    // fees may fall again, and a single node reports them; gas already paid and the value do not fall
     const isHopeless = job.spentWei + valueWei >= policy.spendCapWei
     return isHopeless ? record({ is: 'parked', reason: 'spend_cap' }) : retry('fees_above_cap')
   }
