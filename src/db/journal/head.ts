@@ -172,7 +172,7 @@ export const assertIndexingLeader = assertEpoch('index')
 
 export const assertRelayingLeader = assertEpoch('relay')
 
-/** The row of a network's head, or the first row of a query that returns at least one for each head. */
+/** The row of a network's head, or the first row of a query that returns at least one row for each head. */
 export function requireHeadRow<T>([head]: T[], network: Network): T {
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   return head

@@ -80,7 +80,7 @@ export interface ReplayIntoOtherSchema {
   generation: number
   /** Number of the last folded entry. */
   done: number
-  /** Returns the entries to fold in place of these of a batch. Default: the same entries. */
+  /** Returns the entries to fold in place of a batch's entries. Default: the same entries. */
   keep?: (entries: readonly Entry[]) => Promise<readonly Entry[]>
 }
 

@@ -68,7 +68,8 @@ export async function insertNoopJob(
 }
 
 /**
- * Author of a change. `epoch`: the relaying leader's epoch, or null for an operator. `signer`: owner of a taken nonce.
+ * Author of a change. `epoch`: the relaying leader's epoch, or null for an operator. `signer`: account of the nonce
+ * that the job takes or holds.
  */
 export interface JobChangeAuthor {
   epoch: number | null
@@ -142,7 +143,7 @@ async function takeNonce(
   return row.nonce
 }
 
-/** Amount by which a change raises the highest cost of its job, wei. */
+/** Amount by which a change raises the highest possible cost of its job, wei. */
 const newlySigned = ({ job, after }: MadeChange): bigint =>
   maxNonceCostWei(after.txs) - maxNonceCostWei(job.txs)
 
@@ -180,7 +181,7 @@ const COLUMNS: ArrayColumns<JobProgress> = [
   ...columnsFromProperties<JobProgress>('bool', 'alone'),
 ]
 interface StoredChange extends MadeChange {
-  /** Id of the job that holds the shared transaction. Null where this job holds its own, or has none. */
+  /** Id of the job whose row has the shared transaction. Null for that job, and for a job without a transaction. */
   batch: string | null
 }
 const PROGRESS = unnestSql<StoredChange>(
@@ -221,9 +222,9 @@ async function update(
 }
 
 /**
- * Changes of all jobs that share a transaction. The first job holds it, and the others follow its state. Once the
- * transaction is void, they are queued again. A job that the chain refused is sent in a transaction of its own from
- * then on.
+ * Changes of all jobs that share a transaction. The row of `job` has the transaction, and the other jobs follow its
+ * state. Once the transaction is void, the other jobs are queued again. A job that the chain refused is then sent in a
+ * transaction of its own.
  */
 function withOthers({ job, after }: MadeChange): StoredChange[] {
   const { state, reason } = after

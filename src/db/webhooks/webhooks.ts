@@ -44,8 +44,8 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
 }
 
 /**
- * Leases webhooks that have something to deliver, at random: webhooks that always have more would hold back all others.
- * One process at a time handles a webhook, and the lease ends if the process dies.
+ * Leases webhooks that have something to deliver, chosen at random: in a fixed order, webhooks that always have more to
+ * deliver would hold back all others. One process at a time handles a webhook, and the lease ends if the process dies.
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay deliveries of other
  * processes too
  */
@@ -78,7 +78,7 @@ export type WebhookChange = Pick<
   'cursor' | 'generation' | 'seen' | 'delivered' | 'parked' | 'failures' | 'failingMs' | 'nextMs'
 >
 
-/** @returns false where another process handles the webhook now, or it was removed */
+/** @returns false where another process handles the webhook now, or the webhook was removed */
 export async function saveWebhook(
   db: Queryable,
   { id, leaseMs }: Pick<LeasedWebhook, 'id' | 'leaseMs'>,
