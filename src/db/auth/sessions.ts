@@ -30,7 +30,7 @@ const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
 
 /** Expired sessions deleted for each new one, so the table stays about as small as the number of live sessions. */
 const SWEEP_ROWS = 4
-/** Maximum number of sessions of a wallet, revoked ones included. */
+/** Maximum number of sessions of a wallet. Revoked sessions count too. */
 export const MAX_SESSIONS_PER_WALLET = 32
 
 /**

@@ -41,7 +41,7 @@ export interface HubState {
   /** True if the network is mirrored, so no chain is followed. */
   isMirror: boolean
   /**
-   * Time since the checkpoint of a mirror's source was verified, ms. Null before the first one, and where the network
+   * Time since the checkpoint of a mirror's source was verified, ms. Null before the first time, and where the network
    * is not mirrored.
    */
   mirrorAgeMs: number | null

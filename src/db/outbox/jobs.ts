@@ -99,8 +99,9 @@ export const inRelayerTransaction = <T>(
   })
 
 /**
- * Stores the new states of jobs of one network, and of the other jobs in their transactions. Stores all of them, or
- * none where another process has changed one since it was read. A confirmed settlement or refund ends its payment.
+ * Stores the new states of jobs of one network, and of the other jobs in their transactions. Stores all changes, or
+ * none where another process has changed one of the jobs since that job was read. A confirmed settlement or refund ends
+ * its payment.
  * @returns false when a job has changed
  * @param changes at least one; exactly one if `by` has a signer
  * @throws LostLeadershipError; DailyCapError where newly signed transactions exceed the signer's daily cap

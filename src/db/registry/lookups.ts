@@ -117,9 +117,9 @@ const byNames = prepareStatement<NameLookupResult & { ord: number }>((l) => {
 
 /**
  * Public wallets that canonical names resolve to, one element per input, in the same order. `cluster/wallet` resolves
- * to the owner of that name below the community, or else to that wallet of the cluster: both share a namespace, and a
- * registered name stays with its owner when the cluster's name moves. `cluster` resolves to its wallet `main`, or else
- * to its oldest verified one.
+ * to the owner of that name below the community, or else to that wallet of the cluster: names below a community share a
+ * namespace with the wallets of its cluster, and a registered name stays with its owner when the cluster's name moves.
+ * `cluster` resolves to its wallet `main`, or else to its oldest verified wallet.
  */
 export async function findWalletsByNames(
   db: Queryable,

@@ -139,8 +139,8 @@ export const listWebhookFailures = (db: Queryable, id: number | null): Promise<W
   )
 
 /**
- * Number of webhooks by network and state, with the longest time for which one has been failing, ms. Empty where there
- * is no webhook.
+ * Number of webhooks by network and state, with the longest time for which a webhook has been failing, ms. Empty where
+ * there is no webhook.
  */
 export const countWebhooks = (db: Queryable, nowMs: number) =>
   readRows<{ network: Network; active: number; failing: number; parked: number; oldestMs: number }>(

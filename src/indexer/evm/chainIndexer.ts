@@ -65,7 +65,7 @@ import {
 export const MAX_BLOCKS_FOLLOWED_SINGLY = 64
 
 /**
- * Maximum number of confirmed blocks that are kept unproved. No further blocks are read until the kept ones are proved.
+ * Maximum number of confirmed blocks that are kept unproved. No further blocks are read until kept blocks are proved.
  */
 const MAX_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
 

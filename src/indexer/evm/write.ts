@@ -80,7 +80,7 @@ export interface ReplacedRows {
   ofDropped: boolean
 }
 
-/** For a write after a restart, a failure or a backfill: the tables may have unconfirmed rows of both kinds. */
+/** For a write after a restart, a failure or a backfill: the tables may have any unconfirmed rows. */
 export const ALL_UNCONFIRMED_ROWS: ReplacedRows = { ofConfirmed: true, ofDropped: true }
 
 /**
@@ -142,7 +142,9 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlocksToWrite):
   })
 }
 
-/** Writes the new unconfirmed blocks (the tail) and the entries, messages and payments in their logs, in one pipeline. */
+/**
+ * Writes the new unconfirmed blocks (the tail) and the entries, messages and payments in their logs, in one pipeline.
+ */
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,

@@ -133,7 +133,7 @@ export class PaymentWatcher {
     } catch (error) {
       // the database transaction may have been committed, so the cursor is read again
       this.#memory = null
-      // the failed search may have covered too many slots, so the next one begins with few
+      // the failed search may have covered too many slots, so the next search begins with few slots
       if (this.#shortfall) this.#shortfall.lateSlots = LATE_SLOTS
       const errorAlarm = alarmOfNoQuorumError(error)
       Object.assign(state, { lastError: chainErrorSentence(error), errorAlarm })

@@ -43,7 +43,7 @@ export async function lockStateTables(client: pg.ClientBase, network: Network): 
   await client.query(`LOCK TABLE ONLY ${both.join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`)
 }
 
-/** Replaces the live tables by the rebuilt ones, under short locks. */
+/** Replaces the live tables by the rebuilt tables, under short locks. */
 export async function replaceLiveTables(
   client: pg.ClientBase,
   network: Network,
