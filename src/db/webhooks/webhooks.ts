@@ -44,8 +44,8 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
 }
 
 /**
- * Leases webhooks that have something to deliver, chosen at random: in a fixed order, webhooks that always have more to
- * deliver would hold back all others. One process at a time handles a webhook, and the lease ends if the process dies.
+ * Leases webhooks that have something to deliver, at random: webhooks that always have more would hold back all others.
+ * One process at a time handles a webhook, and the lease ends if the process dies.
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay deliveries of other
  * processes too
  */

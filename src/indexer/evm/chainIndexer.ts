@@ -89,10 +89,7 @@ export class ChainIndexer {
   #stored: readonly DecodedBlock[] | null = null
   /** The contracts' running hashes at the cursor. Null before they are verified, and after a failed step. */
   #runningHashes: RunningHashes | null = null
-  /**
-   * How many checks in a row found the cursor's block replaced, and since when. Null after a check with any other
-   * result.
-   */
+  /** Checks in a row that found the cursor's block replaced, and since when. Null after any other result of a check. */
   #doubt: { failures: number; sinceMs: number } | null = null
   /** Why this step could not prove confirmed blocks. The step still writes new blocks. Null if nothing failed. */
   #unproved: Error | null = null
