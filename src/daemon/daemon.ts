@@ -6,7 +6,7 @@ import { createClaimPermissionSigner } from '../chains/evm/airdrop/distributor.j
 import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
 import { createRestoreDetector } from '../db/deployment/restored.js'
-import { moveWorker } from '../db/journal/moves.js'
+import { nameMoveWorker } from '../db/journal/moves.js'
 import { createLeasePool } from '../db/leaders/lead.js'
 import type { LeaderRole } from '../db/leaders/leaders.js'
 import { readMirroredNetworks } from '../db/mirror/mirrors.js'
@@ -139,7 +139,7 @@ export class Daemon {
         chains,
         maintenance: (leader: LeaderContext) => [
           ...maintenanceWorkers(leader, this.#config.isSqlServed),
-          moveWorker(leader),
+          nameMoveWorker(leader),
         ],
         log: {
           domain: this.#config.serviceDomain,

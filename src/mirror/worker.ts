@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { ClusterdError, logMismatchError } from '../client/error.js'
 import type { LogReader, SignedHead } from '../client/transparencyLog.js'
 import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/transparencyLog.js'
-import { readNewestSignedHead } from '../db/mirror/cosigned.js'
+import { readNewestKnownCheckpoint } from '../db/mirror/cosigned.js'
 import { markMirrorAbsent, markMirrorVerified } from '../db/mirror/mirrors.js'
 import { MirrorWriter } from '../db/mirror/writer.js'
 import { inTransaction } from '../db/pg/pool.js'
@@ -150,7 +150,7 @@ async function mirrorCheckpoint(
       { stored, next: { generation, origin } },
     )
     if (!writer) return
-    const signed = await readNewestSignedHead(client, network)
+    const signed = await readNewestKnownCheckpoint(client, network)
     // a log requests signatures of witnesses before it publishes a checkpoint. Until then the published checkpoint is
     // older than the checkpoint that this mirror has signed
     const isOlder = signed?.origin === origin && size < signed.size

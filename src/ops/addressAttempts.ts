@@ -4,8 +4,8 @@ import {
 } from 'node:net'
 
 /**
- * Time that a new connection gives each address of a host name, except the last, before it tries the next one, ms. It
- * exceeds the second after which a lost SYN is repeated (RFC 6298). Two addresses fit into the shortest timeout of a
+ * Time that a new connection gives each address of a host name, except the last, before the next address is tried, ms.
+ * It exceeds the second after which a lost SYN is repeated (RFC 6298). Two addresses fit into the shortest timeout of a
  * call about the newest block.
  */
 export const ADDRESS_ATTEMPT_MS = 1_500

@@ -17,7 +17,7 @@ export const FAILING_WEBHOOK_ALARM_MS = 3_600_000
 export const INTERNAL_ERROR_ALARM_MS = 3_600_000
 export const DAY_MS = 86_400_000
 /**
- * Fraction of the time during which a payer cannot reclaim a payment. A payment that still has to be settled or
+ * Fraction of the time for which a payment is held and can't be reclaimed. A payment that still has to be settled or
  * released after this fraction raises an alarm, and its job comes before other jobs.
  */
 export const PAYMENT_TIME_USED_ALARM_SHARE = 0.8

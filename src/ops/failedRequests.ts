@@ -15,7 +15,7 @@ interface Counted {
   lastError: string
 }
 
-/** A method and route of which requests failed in the last minute. */
+/** A method and route of which at least `LEAST_FAILED_REQUESTS` requests failed in the last minute. */
 export interface FailedRoute {
   method: string
   route: string

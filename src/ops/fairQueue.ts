@@ -56,7 +56,7 @@ export class FairQueue {
     }
   }
 
-  /** Waits until ended work passes its place on. @throws QueueFullError */
+  /** Waits in the queue until other work ends and gives this work its place. @throws QueueFullError */
   #turn(address: string, wallet: string): Promise<void> {
     return new Promise((begin, refuse) => {
       const wallets: Wallets = this.#addresses.get(address) ?? new Map()

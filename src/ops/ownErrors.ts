@@ -43,7 +43,7 @@ export class InternalErrorCounter {
   /**
    * Counts an error, and logs it with its stack. For `LOG_AGAIN_MS`, an error with the same message is logged at level
    * `debug`.
-   * @param at the loop, or another part of the process, that caught it
+   * @param at the loop, or another part of the process, that caught the error
    * @param fields further fields of the log line, about the work that failed
    */
   report(at: ProcessPart, error: unknown, log: Logger, fields: object = {}): void {

@@ -1,8 +1,11 @@
 import { performance } from 'node:perf_hooks'
 
-/** Maximum number of kinds that pass in a window. It bounds the log, because a kind may quote a client's input. */
+/**
+ * Maximum number of kinds of faults that a throttle lets pass in a window. It bounds the log, because a kind may quote
+ * a client's input.
+ */
 export const MAX_KINDS_PER_WINDOW = 500
-/** Common kind of all kinds after the maximum was reached. */
+/** Kind that stands for all further kinds once `MAX_KINDS_PER_WINDOW` kinds have passed. */
 const AND_MORE = 'and more'
 
 /**
@@ -14,7 +17,7 @@ export function createThrottle(
   windowMs: number,
   nowMs: () => number = () => performance.now(),
 ): (kind: string) => boolean {
-  /** Time at which each kind passed, the oldest first. */
+  /** Time at which each kind was last let pass, ms, oldest first. */
   const passedMs = new Map<string, number>()
   return (asked) => {
     const atMs = nowMs()

@@ -20,7 +20,7 @@ export const ratePerDay = (burst: number): BucketRate => ({ perSecond: burst / 8
 interface BucketWithdrawal {
   /** Time at which the bucket is full again, ms. It is the bucket's whole state. */
   fullMs: number
-  /** 0 for a withdrawal that was made, else the time after which it will succeed. */
+  /** 0 if the units were withdrawn, otherwise the time until a withdrawal can succeed, ms. */
   waitMs: number
 }
 

@@ -17,12 +17,12 @@ export class ChangeNotifications {
     setMaxListeners(0, this.#ended.signal)
   }
 
-  /** Fires once all waits have been ended. */
+  /** Fires when `end` ends all waits. */
   get ended(): AbortSignal {
     return this.#ended.signal
   }
 
-  /** Handler of a database notification. @param payload names the network */
+  /** Handler of a database notification. @param payload names the network; empty for both networks */
   readonly onNotify = (payload: string): void => {
     for (const network of NETWORKS)
       if (parseNotificationPayload(network, payload)) this.#notify(network)

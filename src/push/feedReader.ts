@@ -30,7 +30,7 @@ interface Items extends Omit<ConsecutiveEvents, 'events'> {
  * @param first number of an entry's first event
  * @param limit maximum number of entries
  * @param events length of the range from `first` in which the entries have to begin, in events; default: any length
- * @returns null after a rewind; the next read uses the new generation
+ * @returns null where a rewind happened during the read; the next read uses the new generation
  */
 export async function readFeedItems(
   db: Queryable,

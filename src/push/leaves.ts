@@ -29,7 +29,8 @@ const NO_WAIT: WaitForEventLoopTurn = async () => {}
 export type NetworkFeedLog = Pick<StoredFeedLog, 'generation' | 'origin'> & { network: LogPlace }
 
 /**
- * Serializes entries `from` to `to` of a transparency log from the journal; null where the log's generation has ended.
+ * Serializes entries `from` to `to` (inclusive) of a transparency log from the journal; null where the log's generation
+ * has ended.
  */
 export async function readLogLeaves(
   db: Queryable,

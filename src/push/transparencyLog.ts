@@ -54,10 +54,10 @@ export class LastSignedFeedLog {
   }
 
   /**
-   * The log that this process signed last, if the log is of the generation.
-   * @param epoch number of the current leadership. If it directly follows the last known leadership, no other process
-   * has signed
-   * @returns null where another process may have signed since
+   * The log that this process signed last. Null if that log is of another generation, or if another process may have
+   * signed since.
+   * @param epoch number of the current leadership. If this number directly follows the last leadership that this process knows
+   * of, no other process has signed
    */
   lastSigned(generation: number, epoch: number): StoredFeedLog | null {
     if (this.#log?.generation !== generation || epoch > this.#epoch + 1) return null
@@ -163,7 +163,7 @@ export function feedLogWorker(
       // a checkpoint that another process signed is remembered, so that a promoted standby can continue it
       if (isSigned && !signed) memory.remember(log, epoch)
       if (isSigned && !witnesses.some(({ isDue }) => isDue(log.note))) return 'idle'
-      const grown = await grow(pool, place, { ...followed, server, signed }, { domain, keys })
+      const grown = await growLog(pool, place, { ...followed, server, signed }, { domain, keys })
       // a rewind happened meanwhile: the next step uses the new generation
       if (grown === 'rewound') return 'progressed'
       if (grown === 'forked') return beginAnew()
@@ -200,7 +200,7 @@ async function domainOfFeed(
  * replaced by other events
  * @throws Error where tiles or events are missing
  */
-async function grow(
+async function growLog(
   pool: LeaderContext['pool'],
   place: LogPlace,
   { generation, log, previous, server, signed }: FeedLogState & Signing,
@@ -267,8 +267,8 @@ function isWithin(signed: StoredFeedLog, log: StoredFeedLog | null, newest: numb
 }
 
 /**
- * True if no signature of a log can have been published: the log has no signature, or was stored before database
- * identities were.
+ * True if no signature of a log can have been published: the log has no signature, or was stored by a version that
+ * stored no database identity.
  */
 const isNeverSigned = ({ note, server }: StoredFeedLog): boolean => note === null || server === null
 

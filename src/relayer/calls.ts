@@ -78,7 +78,10 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
   return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }
 }
 
-/** True if the payers have reclaimed all payments of a signed delivery, or soon may. */
+/**
+ * True for a signed delivery that is not mined, if the payer of each payment has the money back, or may soon reclaim
+ * it.
+ */
 export function isDeliveryVoid(row: JobRow, nowMs: number): boolean {
   const isUnmined = row.state === 'signed' || row.state === 'sent'
   return (

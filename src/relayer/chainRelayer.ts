@@ -42,7 +42,7 @@ export const jobLogFields = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | '
  */
 export abstract class ChainRelayer {
   readonly state: RelayerState
-  /** The chain whose jobs are followed. */
+  /** The chain whose jobs are queued and counted, also without a signing key. */
   protected readonly place: ChainRowKey
   /** The chain whose jobs are executed. Null without a signing key: no job is executed. */
   protected abstract readonly key: ChainRowKey | null
@@ -95,7 +95,7 @@ export abstract class ChainRelayer {
   }
 
   /** Reports the error of a job whose row can't be read. The job is skipped, so that other jobs continue. */
-  protected readonly setAside = (error: unknown, about: object): void =>
+  protected readonly reportUnreadable = (error: unknown, about: object): void =>
     void this.guard(about, () => {
       throw error
     })
@@ -144,8 +144,8 @@ export abstract class ChainRelayer {
   }
 
   /**
-   * Reads statistics and the balance. The first balance, and a higher one, wakes jobs that wait for funds.
-   * @param isCalled true to call the chain, for the balance
+   * Reads statistics and the balance. The first balance, and each higher balance, wakes jobs that wait for funds.
+   * @param isCalled true to read the balance from the chain
    */
   async #takeStats(isCalled: boolean): Promise<void> {
     const nowMs = this.clock.nowMs()

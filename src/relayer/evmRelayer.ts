@@ -47,7 +47,7 @@ import { decideJobStep, isProgressOutcome, type JobStepOutcome, type SaveJob } f
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const RELEASES_EVERY_MS = 60_000
-/** Maximum number of transactions in one step. */
+/** Maximum number of transactions in one step: once for the present key, and once for former keys. */
 const TRANSACTIONS_AT_ONCE = 200
 /**
  * Transactions that are observed together. Few enough that the observation is still fresh when the last one is sent.
@@ -118,7 +118,7 @@ export class EvmRelayer extends ChainRelayer {
     // a local chain may lose confirmed transactions at any time
     this.quietMs = isSound && !this.#isLocal ? COSTLY_READ_INTERVAL_MS : 0
     const nowMs = this.clock.nowMs()
-    const due = await findDueEvmJobs(this.#options.pool, this.key!, nowMs, this.setAside)
+    const due = await findDueEvmJobs(this.#options.pool, this.key!, nowMs, this.reportUnreadable)
     const held = due.filter(({ nonce }) => nonce !== null)
     const waiting = due.filter(({ nonce }) => nonce === null)
     const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
@@ -131,7 +131,10 @@ export class EvmRelayer extends ChainRelayer {
     return (await this.#advanceAll(first, nowMs)) || mended > 0
   }
 
-  /** Groups waiting jobs by the transaction that will execute them. Parks jobs that can't be executed. */
+  /**
+   * Groups waiting jobs by the transaction that will execute them. A job that can't be executed stays alone, and its
+   * step parks it.
+   */
   async #group(waiting: readonly Row[], nowMs: number): Promise<Row[]> {
     const isAlone = (row: Row) => row.alone || row.nextMs > nowMs || !this.#hasCall(row, nowMs)
     const of = (kind: Row['kind']) => MAX_JOBS_PER_BATCH[kind] ?? 1
@@ -282,7 +285,10 @@ export class EvmRelayer extends ChainRelayer {
     const changed = done.filter(({ outcome }) => isProgressOutcome(outcome) || outcome === 'stale')
     const ids = changed.map(({ row }) => row.id)
     const stored = new Map(
-      (await findJobs<EvmJobTx>(pool, network, ids, this.setAside)).map((row) => [row.id, row]),
+      (await findJobs<EvmJobTx>(pool, network, ids, this.reportUnreadable)).map((row) => [
+        row.id,
+        row,
+      ]),
     )
     return done.map(({ row, outcome }) => {
       const after = stored.get(row.id)
@@ -307,7 +313,7 @@ export class EvmRelayer extends ChainRelayer {
     const reason = typeof call === 'string' ? call : voided
     if (reason !== null && row.nonce === null)
       return async () => ((await save(toParkedJob(row, reason))) ? 'parked' : 'stale')
-    // a signed transaction stays valid until a cancel has used its nonce. Then the job is parked like an unsigned one.
+    // a signed transaction stays valid until a cancel has used its nonce. Then the job is parked like an unsigned job.
     if (reason !== null && row.release === null)
       return async () =>
         (await save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'

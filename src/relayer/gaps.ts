@@ -22,7 +22,7 @@ export interface MissingNonce {
 
 /** Decision about the signer's next nonce, from the transaction counts that nodes report. */
 export type NonceDecision =
-  /** Every nonce below the next one is used or held, so the next one may be given out. */
+  /** Every nonce below the signer's next nonce is used or held, so the next nonce may be given out. */
   | { kind: 'sound' }
   /**
    * No nonce is given out: either a second observation is needed for comparison with `observed`, or lost nonces have
@@ -37,8 +37,8 @@ export type NonceDecision =
 /**
  * Decides about the next nonce. A change needs two observations, from two nodes or from one node at two heads, because
  * a mix-up of answers does not repeat. The next nonce rises to the lower of two higher counts, up to a bound. It falls
- * to the higher of two lower counts, if no job holds a nonce from there on. So a single wrong answer never makes a gap,
- * which costs a transaction for each of its nonces.
+ * to the higher of two lower counts, if no job holds a nonce from that count on. So a single wrong answer never makes a
+ * gap, which costs a transaction for each of its nonces.
  * @param observations observations of the chain's count in this step
  * @param before the undecided observation of an earlier step
  */

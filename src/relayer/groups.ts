@@ -1,17 +1,20 @@
 import type { JobRow } from '../db/outbox/rows.js'
 import type { JobKind } from '../registry/outbox.js'
 
-/** Capacity of a chain family's transactions for jobs. */
+/** Capacity of a chain family's transactions, which may execute several jobs. */
 interface TxCapacity<Row> {
   /** Capacity of one transaction for jobs of a kind: a number of jobs, or of bytes. */
   of(kind: JobKind): number
-  /** Capacity that a job takes. */
+  /** Capacity that a job takes in its transaction. */
   takenBy(row: Row): number
-  /** True if a job is sent alone, so that it delays no other. */
+  /** True if a job gets a transaction of its own, so that it delays no other job. */
   isAlone(row: Row): boolean
 }
 
-/** Groups jobs of one kind, in their order, into transactions with enough capacity. */
+/**
+ * Groups jobs, each group for one transaction: jobs of one kind, in their order, as many as the transaction has
+ * capacity for.
+ */
 export function groupJobs<Row extends JobRow>(
   rows: readonly Row[],
   room: TxCapacity<Row>,

@@ -40,7 +40,7 @@ const MAX_COUNT = 2 ** 32
 interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'> {
   key: SignerRowKey
   signer: TransactionSigner
-  /** Highest price of a unit of gas, wei. */
+  /** Highest price that may be paid for a unit of gas, wei. */
   gasPriceCapWei: () => Promise<bigint>
   /** Maximum wei that the signer may commit in a day. */
   dailyCapWei: bigint
@@ -55,7 +55,7 @@ interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'> {
 /**
  * Keeps a signer's nonces without gaps. Every nonce is taken together with signed bytes, so a gap has an external
  * cause: a chain that lost confirmed blocks (a killed local chain), or another transaction with our key that a reorg
- * removed. No transaction after a gap can be mined, so nothing is signed there.
+ * removed. No transaction after a gap can be mined, so nothing is signed with a later nonce.
  */
 export class NonceKeeper {
   readonly #options: NonceKeeperOptions

@@ -21,8 +21,8 @@ export interface RelayerChain {
   /** Pause of the worker after a step that found nothing to do, ms. */
   readonly pollMs: number
   /**
-   * Opens the relayer for one term as leader. Called by its worker's first step, so that an unavailable chain does not
-   * delay other chains.
+   * Opens the relayer for one term as leader. Called by the first step of the chain's worker, so that an unavailable
+   * chain does not delay other chains.
    * @throws ChainUnavailableError
    */
   open(options: ChainRelayerOptions): Promise<ChainRelayer>

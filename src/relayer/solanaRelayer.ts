@@ -78,7 +78,7 @@ export class SolanaRelayer extends ChainRelayer {
     if (!isBusy) return false
     this.#stored = 0
     const nowMs = this.clock.nowMs()
-    const due = await findDueSolanaJobs(this.#options.pool, this.key!, nowMs, this.setAside)
+    const due = await findDueSolanaJobs(this.#options.pool, this.key!, nowMs, this.reportUnreadable)
     const isQueued = ({ state }: Row) => state === 'queued'
     const underWay = sharingTx(due.filter((row) => !isQueued(row)))
     await this.guard({}, () => this.#followAll(underWay, alive))

@@ -121,7 +121,10 @@ async function execute(
   }
 }
 
-/** A failed call counts as a failed attempt, so that the pause grows. */
+/**
+ * Simulates the job's transaction and estimates gas and fees. A failed call counts as a failed attempt, so that the
+ * pause grows.
+ */
 async function prepare(
   job: EvmJob,
   purpose: TxPurpose,
@@ -178,7 +181,7 @@ async function sign(
   return nonce === null ? 'signed' : 'replaced'
 }
 
-/** Reason why nothing was signed. Null for an error after which another attempt would not succeed. */
+/** Reason to try again later: the daily cap, or a signer that does not answer. Null for any other error. */
 function reasonOf(error: unknown): string | null {
   if (error instanceof DailyCapError) return WAITS_FOR_DAILY_CAP
   return error instanceof SignerUnavailableError ? 'signer_unreachable' : null

@@ -3,8 +3,8 @@ import { beforeAll, expect, test, vi } from 'vitest'
 import { type ChainRow, registerChain } from '../../src/db/chains/chains.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import {
-  type AppendChangesResult,
   appendSignedChanges,
+  type SignedChangesResult,
 } from '../../src/db/journal/appendSignedChanges.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { rewindJournal } from '../../src/db/journal/rewind/index.js'
@@ -62,7 +62,7 @@ async function bid(from: Buffer, name: string, block: number): Promise<void> {
     appendEntries(client, 'mainnet', [entry], { writerMs: Date.now() }),
   )
 }
-const make = (change: ClusterChange): Promise<AppendChangesResult> =>
+const make = (change: ClusterChange): Promise<SignedChangesResult> =>
   appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
 
 const ask = (change: CommunityChange) =>

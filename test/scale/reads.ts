@@ -23,7 +23,7 @@ import {
   readTiles,
 } from '../../src/db/feed/transparencyLog.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
-import { readNewestSignedHead } from '../../src/db/mirror/cosigned.js'
+import { readNewestKnownCheckpoint } from '../../src/db/mirror/cosigned.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../src/db/outbox/owed.js'
 import {
   findCommunityPaymentsOfTransaction,
@@ -56,11 +56,11 @@ import {
   findWalletOfEachChain,
 } from '../../src/db/registry/directory.js'
 import {
+  findClusterWalletsOfTypes,
   findNamesByPrefix,
   findNamesOfAddresses,
   findWalletBundles,
   findWalletsByNames,
-  findClusterWalletsOfTypes,
   readNameAvailability,
 } from '../../src/db/registry/lookups.js'
 import {
@@ -298,7 +298,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   ['the versions of answers', 4, (db) => readAnswerVersions(db, NETWORK)],
   ['the log that is followed', 4, (db) => readFeedLogState(db, NETWORK)],
   ['a log', 2, (db) => findStoredFeedLog(db, NETWORK, 1)],
-  ['the newest signed checkpoint', 4, (db) => readNewestSignedHead(db, NETWORK)],
+  ['the newest signed checkpoint', 4, (db) => readNewestKnownCheckpoint(db, NETWORK)],
   ['tiles of a log', 4, (db) => readTiles(db, NETWORK, 1, [{ level: 0, index: 0, width: 1 }])],
   [
     'the open airdrop of a community',

@@ -17,7 +17,7 @@ const UNMEASURED: Readonly<Record<string, string>> = {
       'markRecoverySignatureUsed',
     ],
     ...['storeInvalidVerdict', 'storeTxSighting', 'storeReplacement', 'appendSignedChanges'],
-    'storeSignedHead',
+    'storeWitnessedCheckpoint',
   ]),
   deleteFullBuckets: 'deletes a fixed number of rows',
   ...asReason('reads a table with a row per chain or process', [

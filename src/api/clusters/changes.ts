@@ -1,7 +1,7 @@
 import {
-  type AppendChangesResult,
   appendSignedChanges,
   type SignedChanges,
+  type SignedChangesResult,
 } from '../../db/journal/appendSignedChanges.js'
 import { walletKindOf } from '../../registry/auth/kinds.js'
 import type { RegistrationProblem } from '../../registry/community/registration.js'
@@ -199,7 +199,7 @@ export async function appendChangesThroughQueue(
   context: Context,
   { wallet, keyHash }: ChangeAuthor,
   request: ChangeRequest,
-): Promise<Extract<AppendChangesResult, { kind: 'made' | 'refused' }>> {
+): Promise<Extract<SignedChangesResult, { kind: 'made' | 'refused' }>> {
   const { pool, network, patience, caller } = context
   const first = request.changes[0]!
   const limits = limitsOfChange(context.limits, {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import {
   deleteFullBuckets,
-  type EmptyBucket,
+  type ExceededQuota,
   lockBuckets,
   withdrawFromBuckets,
   writeBuckets,
@@ -12,7 +12,7 @@ import type { ApiError } from '../http/errors.js'
 import { rateLimitedError } from './meter.js'
 
 /** Error of a limit that all processes share. */
-export const sharedLimitError = ({ quota: { kind, rate }, waitMs }: EmptyBucket): ApiError =>
+export const sharedLimitError = ({ quota: { kind, rate }, waitMs }: ExceededQuota): ApiError =>
   rateLimitedError(kind, waitMs, rate)
 
 /**

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import {
   findWalletBundles,
   MAX_WALLETS_PER_LOOKUP,
-  type WalletBundlesSnapshot,
+  type WalletBundleSnapshot,
 } from '../../db/registry/lookups.js'
 import { mapWithoutBlocking } from '../../ops/turns.js'
 import {
@@ -113,7 +113,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
       )
       const bundles = await findWalletBundles(pool, network, addresses, stored)
       const views = new Map<string, ReturnType<typeof view>>()
-      const viewOf = (bundle: WalletBundlesSnapshot) => {
+      const viewOf = (bundle: WalletBundleSnapshot) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`
         if (!views.has(key)) views.set(key, view(network, bundle))
         return views.get(key)
@@ -132,7 +132,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
 
 function view(
   network: Network,
-  { generation, newest, clusterName, wallets }: WalletBundlesSnapshot,
+  { generation, newest, clusterName, wallets }: WalletBundleSnapshot,
 ) {
   const asOf = eventId(network, generation, newest)
   return { clusterName, wallets: wallets?.split(' ').filter(Boolean).map(walletOf) ?? null, asOf }

@@ -1,7 +1,7 @@
 import {
   type CheckpointWithNote,
-  readNewestSignedHead,
-  storeSignedHead,
+  readNewestKnownCheckpoint,
+  storeWitnessedCheckpoint,
 } from '../../db/mirror/cosigned.js'
 import { isLockTimeoutError } from '../../db/pg/unavailable.js'
 import { FairQueue } from '../../ops/fairQueue.js'
@@ -57,7 +57,7 @@ function parseSubmission(body: string) {
 
 /** The network whose mirrored transparency log matches. @throws ApiError not_found */
 async function networkOf({ pool }: Context, isLog: (head: TreeHead) => boolean) {
-  const heads = await Promise.all(NETWORKS.map((one) => readNewestSignedHead(pool, one)))
+  const heads = await Promise.all(NETWORKS.map((one) => readNewestKnownCheckpoint(pool, one)))
   const i = heads.findIndex((head) => head && isLog(head))
   if (i < 0) throw new ApiError('not_found', 'This witness knows no such log.')
   return { network: NETWORKS[i] as Network, head: heads[i] as CheckpointWithNote }
@@ -102,7 +102,9 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
       if (size > oldSize) {
         const newer = await submissions[network].run(caller!.address, () => {
           patience!.signal.throwIfAborted()
-          return storeSignedHead(pool, network, head, { ...next, note: stored }).catch(refuseBusy)
+          return storeWitnessedCheckpoint(pool, network, head, { ...next, note: stored }).catch(
+            refuseBusy,
+          )
         })
         if (newer) return conflictWith(newer)
       }

@@ -14,7 +14,7 @@ export type AirdropWithoutClaimCounts = Omit<DecodedRow<StoredAirdrop>, 'state'>
   state: AirdropState
 }
 
-/** An airdrop with the number of its claims seen on chain, and the number of confirmed claims. */
+/** An airdrop with its claims: `seen` counts those in all blocks on chain, `confirmed` those in confirmed blocks. */
 export type Airdrop = AirdropWithoutClaimCounts & { claimed: { seen: number; confirmed: number } }
 
 /** Fields of an airdrop that are not null once its distributor is set. */
@@ -25,7 +25,7 @@ export type RequiredAirdropFields<Field extends keyof AirdropWithoutClaimCounts>
 /** A deployed distributor, as its chain reports it. Addresses are 20 bytes. */
 export interface Distributor
   extends RequiredAirdropFields<'label' | 'distributor' | 'token' | 'endsAtS'> {
-  /** First block that may hold its claims. Undefined: unchanged, or `startBlock` for a new distributor. */
+  /** First block that may hold claims. Undefined: the stored block, or `startBlock` for a new distributor. */
   fromBlock: number | undefined
   /** First block from which the chain is indexed. Default 0. */
   startBlock?: number

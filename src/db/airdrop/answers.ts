@@ -50,7 +50,7 @@ interface WalletRow {
   isConfirmed: boolean
 }
 
-/** A verified wallet of the caller's cluster, with its allocation. */
+/** A verified wallet of the caller's cluster, with its allocation in the airdrop, or null. */
 export type WalletWithAllocation = Awaited<ReturnType<typeof findClusterAllocations>>[number]
 export type AllocationWithClaim = NonNullable<WalletWithAllocation['allocation']>
 

@@ -29,7 +29,7 @@ interface ConfirmedBlocks {
   /** Number and hash of the last block. */
   to: number
   hash: Buffer
-  /** True where no later block can hold a claim. */
+  /** True if no later block can hold a claim. */
   isEnded: boolean
 }
 

@@ -24,7 +24,7 @@ import { packTreePages } from './pages.js'
 
 export interface AirdropLoadRequest
   extends Pick<Airdrop, 'network' | 'community' | 'label' | 'fileHash'> {
-  /** True if the file may replace another one that nobody has claimed from. */
+  /** True if the file may replace the community's stored airdrop, as long as nobody has claimed from that airdrop. */
   replaces: boolean
   nowMs: number
 }

@@ -15,20 +15,21 @@ export interface BucketCharge extends BucketQuota {
   units: number
 }
 
-/** A bucket that does not hold the units, and the time after which it will. */
-export interface EmptyBucket {
+/** A quota whose bucket has too few units for a withdrawal, and the time until the withdrawal can succeed, ms. */
+export interface ExceededQuota {
   quota: BucketQuota
   waitMs: number
 }
 
 /**
  * Withdraws units from buckets, in memory only: `writeBuckets` stores the result.
- * @returns the times at which the buckets will be full again, or the first bucket that does not hold the units
+ * @returns the times at which the buckets will be full again; or the first bucket with too few units, and then nothing
+ * is withdrawn
  */
 export function withdrawFromBuckets(
   charges: readonly BucketCharge[],
   { nowMs, fullMs }: StoredBuckets,
-): FullTimes | EmptyBucket {
+): FullTimes | ExceededQuota {
   const left = new Map<string, number>()
   for (const { units, ...quota } of charges) {
     const made = withdrawUnits(quota.rate, fullMs.get(quota.bucket) ?? 0, nowMs, units)

@@ -30,13 +30,14 @@ const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
 
 /** Expired sessions deleted for each new one, so the table stays about as small as the number of live sessions. */
 const SWEEP_ROWS = 4
-/** Maximum number of sessions of a wallet, revoked ones included. */
+/** Maximum number of sessions of a wallet. Revoked sessions count too. */
 export const MAX_SESSIONS_PER_WALLET = 32
 
 /**
  * Opens a session in one statement, because signing in is a hot path. A wallet keeps the sessions of its newest signing
- * dates. An older signing date opens no session, so a session that was revoked and deleted stays closed. Nor does one
- * whose signature may be published as evidence by the database's clock, however late this process's clock is.
+ * dates. An older signing date opens no session, so a session that was revoked and deleted stays closed. A signature
+ * that is old enough to be published as evidence opens no session either. The database's clock decides its age, since
+ * this process's clock may be late.
  */
 const OPEN = prepared(`WITH opened AS (
       INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms, nonce, evidence)

@@ -9,7 +9,10 @@ import { type DecodedRow, execute, type Queryable, query, readRows } from '../pg
  */
 export type EncryptedWalletShare = Pick<DecodedRow<WalletShare>, 'share' | 'keyId'>
 
-/** The server's encrypted share of a generated wallet. `createdBy` requested the wallet in the cluster `clusterId`. */
+/**
+ * The server's encrypted share of a generated wallet's key. `createdBy` requested the wallet in the cluster
+ * `clusterId`.
+ */
 export type ServerShare = Omit<DecodedRow<WalletShare>, 'network' | 'recoveredMs'>
 
 /** Stores a share in the transaction that journals its wallet. */

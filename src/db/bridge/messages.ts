@@ -30,8 +30,8 @@ const messageColumns = (chain: number, isConfirmed: boolean): ArrayColumns<SentM
 
 /**
  * Writes messages of a spoke's blocks. A confirmed message never changes. After a reorg, the spoke may send another
- * message with the same guid. The new message replaces the stored one, unless the hub has received that one in a
- * confirmed block: the status of its transaction depends on the stored message.
+ * message with the same guid. The new message replaces the stored one, unless the hub has received the stored one in a
+ * confirmed block: then the status of a transaction depends on the stored message.
  */
 export const writeMessages = (
   db: Queryable,

@@ -2,7 +2,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Message } from '../generated/client.js'
 import { prepareStatement } from '../journal/partitions.js'
 import {
-  groupUnfinishedJob,
+  nestUnfinishedJobColumns,
   UNFINISHED_JOB_COLUMNS,
   type UnfinishedJobRow,
   unfinishedJobSql,
@@ -10,15 +10,15 @@ import {
 import type { DecodedRow, Queryable } from '../pg/rows.js'
 import {
   blockConfirmations,
-  groupHubReceipt,
   HUB_RECEIPT_COLUMNS,
   type HubReceiptRow,
+  nestHubReceiptColumns,
 } from './receipts.js'
 
 type Row = HubReceiptRow &
   UnfinishedJobRow &
   Pick<DecodedRow<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
-    /** Network label of the chain. */
+    /** Label of the spoke that sent the message. */
     label: string
     isConfirmed: boolean
     nextBlock: number
@@ -48,11 +48,11 @@ const byTx = prepareStatement<Row>(
     ORDER BY m.log_index LIMIT ${MAX_MESSAGES_PER_STATUS}`,
 )
 
-/** The first messages that a transaction sent, in log order. Empty when none is known. */
+/** Messages that a transaction sent from a spoke, in log order, at most `MAX_MESSAGES_PER_STATUS`. Empty for none. */
 export async function findMessagesOfTransaction(db: Queryable, network: Network, hash: Buffer) {
   const rows = await byTx(db, network, hash)
   return rows.map(({ nextBlock, latest, ...row }) => ({
-    ...groupUnfinishedJob(groupHubReceipt(row)),
+    ...nestUnfinishedJobColumns(nestHubReceiptColumns(row)),
     confirmations: blockConfirmations(row.block, { latest, nextBlock }),
   }))
 }

@@ -12,7 +12,7 @@ export interface HubReceiptRow {
 }
 
 /** Replaces the receipt columns of a row by one object: the hub's log that it received a message or a payment. */
-export const groupHubReceipt = <Row extends HubReceiptRow>(row: Row) => {
+export const nestHubReceiptColumns = <Row extends HubReceiptRow>(row: Row) => {
   const {
     hubTx,
     hubBlock: block,

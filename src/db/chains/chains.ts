@@ -16,8 +16,8 @@ import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg
 export const IS_EVM_CHAIN_SQL = `c.family = '${EVM.key}'`
 
 /**
- * Number, label and cursor of a chain. The journal has all blocks before `nextBlock`. `parentHash` is the hash of
- * the last of them.
+ * Number, label and cursor of a chain. The journal has all blocks before `nextBlock`. `parentHash` is the hash of the
+ * last block before `nextBlock`.
  */
 export type ChainRow = Pick<
   DecodedRow<Chain>,
@@ -216,8 +216,9 @@ export async function haltChain(
 }
 
 /**
- * Ends the halt of a chain, if its cursor is still the row's. The indexing leader then starts again.
- * @returns false where the chain is no longer halted at that cursor
+ * Ends the halt of a chain, if its cursor has not moved since the given row was read. The indexing leader then starts
+ * again.
+ * @returns false where the chain is not halted, or its cursor has moved
  */
 export function unhaltChain(
   pool: pg.Pool,
@@ -232,7 +233,7 @@ export function unhaltChain(
   })
 }
 
-/** Bodies of a chain's journal entries with this log index, by block. */
+/** Bodies of the entries that the journal has for given blocks of a chain at one log index, by block number. */
 export async function readEntryBodies(
   pool: pg.Pool,
   { network, chain }: ChainRow,

@@ -18,7 +18,7 @@ const WRITE = prepared(`INSERT INTO chain_states (network, label, state, seen_ms
         THEN jsonb_build_object('headMs', chain_states.state->'headMs', 'blockMs', chain_states.state->'blockMs')
         ELSE '{}' END`)
 
-/** Writes the states of a network's chains, for processes that do not index. */
+/** Writes the states of a network's chains. Processes that do not index the chains read these states. */
 export async function writeChainStates(
   pool: pg.Pool,
   network: Network,
@@ -41,14 +41,15 @@ export interface HubState {
   /** True if the network is mirrored, so no chain is followed. */
   isMirror: boolean
   /**
-   * Time since the checkpoint of a mirror's source was verified, ms. Null before the first one, and where the network
+   * Time since the checkpoint of a mirror's source was verified, ms. Null before the first time, and where the network
    * is not mirrored.
    */
   mirrorAgeMs: number | null
   /** Null before the hub was ever indexed. */
   state: ChainState | null
   /**
-   * Newest block of the hub in the tables. For a mirror: the block as of which its names were proved. Null for none.
+   * Newest block of the hub in the tables. For a mirror: the block as of which its names were proved. Null before the
+   * first such block.
    */
   block: number | null
   /** Time of the newest entry of the journal, Unix ms. */

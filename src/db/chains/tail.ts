@@ -38,7 +38,7 @@ const factsOf = (chain: number, minimumWei: bigint): ArrayColumns<Fact> => [
   ['body', 'bytea', ({ entry }) => entry.body],
 ]
 
-/** Statement that deletes a chain's rows (`$2`) from a block (`$3`) on, or before it. */
+/** Statement that deletes a chain's rows (`$2`) from a block (`$3`) on, or before that block. */
 const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') =>
   prepared(`DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3`)
 
@@ -53,7 +53,7 @@ export interface UnconfirmedBlocksToWrite {
 
 /**
  * Drops the unconfirmed blocks of a chain from `dropFrom` on (reorged, or unknown since a restart), then adds the new
- * ones.
+ * blocks.
  */
 export async function writeUnconfirmedBlocks(
   db: Queryable,
@@ -78,7 +78,7 @@ export const KEPT_BLOCK_HASHES = 128
 /**
  * Deletes unconfirmed entries (table `facts`) of blocks that are confirmed now, and block hashes older than
  * `KEPT_BLOCK_HASHES`.
- * @param isKnownEmpty whether the caller knows that those blocks have no entries
+ * @param isKnownEmpty true if the caller knows that the table has no entries of those blocks, which saves a statement
  */
 export async function deleteUnconfirmedEntriesBefore(
   db: Queryable,

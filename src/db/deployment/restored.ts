@@ -105,7 +105,7 @@ export function createRestoreDetector(
     const heads = await readRows<ComparedHead>(pool, prepared(HEADS_WITH_DIGESTS), values)
     for (const head of heads) {
       const seen = memory.find(({ network }) => network === head.network)
-      if (!seen || !isBack(seen, head)) continue
+      if (!seen || !hasLostCommits(seen, head)) continue
       const { network } = head
       await resetFeedOnceAfterRestore(pool, network, head.feedGeneration, null)
       onBack(network)
@@ -124,7 +124,10 @@ export function createRestoreDetector(
  * True if a network's journal does not have the entry that this process saw last. With a higher `feedGeneration`,
  * another process has reset the network already.
  */
-const isBack = (before: SeenHead, { generation, feedGeneration, seen }: ComparedHead): boolean =>
+const hasLostCommits = (
+  before: SeenHead,
+  { generation, feedGeneration, seen }: ComparedHead,
+): boolean =>
   feedGeneration < before.feedGeneration ||
   (feedGeneration === before.feedGeneration &&
     (generation < before.generation || (generation === before.generation && seen !== before.entry)))

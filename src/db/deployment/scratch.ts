@@ -30,7 +30,7 @@ export async function withScratchDatabase<T>(
   }
 }
 
-/** True if the schema of a URL's session has a journal. */
+/** True if the database of a URL has the table `journal` in the schema that the URL's sessions use. */
 export async function hasJournal(url: string): Promise<boolean> {
   const text = `SELECT to_regclass('journal') IS NOT NULL AS found`
   const { rows } = await withConnection({ url, applicationName: 'clusterd backup' }, (client) =>

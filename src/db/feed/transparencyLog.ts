@@ -106,8 +106,8 @@ const WRITE_TILES = prepared(`INSERT INTO log_tiles AS t (network, generation, l
   ON CONFLICT (network, generation, level, index) DO UPDATE SET hashes = excluded.hashes
   WHERE length(t.hashes) < length(excluded.hashes)`)
 /**
- * Deletes the tiles of generations before the previous one. With the tree of the previous generation, a client that has
- * an older checkpoint can verify that the log continued from there.
+ * Deletes the tiles of generations before the previous generation. With the tree of the previous generation, a client
+ * that has an older checkpoint can verify that the log continued from there.
  */
 const FORGET_TILES = prepared(`DELETE FROM log_tiles WHERE network = $1
     AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`)
@@ -140,7 +140,7 @@ export async function writeFeedLog(
 }
 
 /**
- * Writes a log's row, and deletes the tiles of generations before the previous one.
+ * Writes a log's row, and deletes the tiles of generations before the previous generation.
  * @throws Error if another server has written the log meanwhile
  */
 export async function writeFeedLogRow(

@@ -30,7 +30,7 @@ import { journalTimeMs, type LockedJournalHead, lockJournalHead, writeJournalHea
 import { type PartitionedTable, partitionName } from './partitions.js'
 import { findRowsOfKeys, loadRegistryRowsOfBatch, type RowsFoundByKeys } from './slice.js'
 
-/** Result of an append: the fold's changes, and the writer's time, ms. */
+/** Result of an append: the fold's changes, and the time that was stored in the new entries, Unix ms. */
 export interface AppendedChanges {
   changes: RowChanges
   writerMs: number
@@ -39,7 +39,10 @@ export interface AppendedChanges {
 export interface AppendOptions {
   /** Epoch of the indexing leader. Absent for signed changes, which need no leader. */
   epoch?: number
-  /** Time of the writer, ms. Default: the database's time. A rebuild uses the times of the entries. */
+  /**
+   * Time to store in the new entries, Unix ms. Default: the database's time. A rebuild keeps the times of the old
+   * entries.
+   */
   writerMs?: number
 }
 
@@ -63,15 +66,15 @@ export async function appendEntries(
   return decided
 }
 
-/** Reads the rows that the keys of entries refer to, after the head's lock in the same pipeline. */
+/** Reads the rows that the keys of entries refer to. Sent in one pipeline after the lock of the journal's head. */
 export const findRowsOfEntries = (
   db: Queryable,
   network: Network,
   entries: readonly DecodedEntry[],
 ): Promise<RowsFoundByKeys> => findRowsOfKeys(db, network, rowKeysOfEntries(entries))
 
-/** Entries to fold under the head's lock, with the rows that `findRowsOfEntries` found there. */
-interface Undecided extends Pick<AppendOptions, 'writerMs'> {
+/** Entries to fold while the head is locked, and the rows that `findRowsOfEntries` found for them (`probed`). */
+interface EntriesToFold extends Pick<AppendOptions, 'writerMs'> {
   entries: readonly DecodedEntry[]
   head: LockedJournalHead
   probed: RowsFoundByKeys
@@ -92,7 +95,7 @@ export async function foldEntries(
     probed,
     writerMs = entries.length === 0 ? head.nowMs : journalTimeMs(head),
     stages = new LoopStageTimer(),
-  }: Undecided,
+  }: EntriesToFold,
 ): Promise<AppendedChanges> {
   const slice = await loadRegistryRowsOfBatch(client, { network, head }, probed)
   const changes = stages.work('fold', () => foldEntriesToRows(slice, entries, writerMs))

@@ -8,7 +8,7 @@ import { type DecodedEntry, entryOfChange } from '../../registry/journal/decode.
 import { mapKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
-  type EmptyBucket,
+  type ExceededQuota,
   readBuckets,
   withdrawFromBuckets,
   writeBuckets,
@@ -25,7 +25,7 @@ import { journalTimeMs, lockJournalHeadIfCaughtUp } from './head.js'
 import { prepareSingleValue, prepareStatement } from './partitions.js'
 import { findRowsOfKeys, loadRegistryRowsOfBatch } from './slice.js'
 
-export type AppendChangesResult =
+export type SignedChangesResult =
   /**
    * The changes were accepted, and those with an effect were written. `clusterId` is the cluster of the last change,
    * null for a change without a cluster.
@@ -38,7 +38,7 @@ export type AppendChangesResult =
   /** Nothing was written: the session has ended. */
   | { kind: 'session_ended' }
   /** Nothing was written: a limit is reached. */
-  | { kind: 'limited'; reached: EmptyBucket }
+  | { kind: 'limited'; reached: ExceededQuota }
 
 /** Rate limit of changes. All writers of its bucket hold the head's lock. */
 export interface ChangeLimit extends BucketQuota {
@@ -68,7 +68,7 @@ const LOCK_TRIES = 3
 export async function appendSignedChanges(
   pool: pg.Pool,
   request: SignedChanges,
-): Promise<AppendChangesResult> {
+): Promise<SignedChangesResult> {
   for (let tries = 1; ; tries++) {
     try {
       return await appendOnce(pool, request)
@@ -78,7 +78,7 @@ export async function appendSignedChanges(
   }
 }
 
-function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChangesResult> {
+function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<SignedChangesResult> {
   const { network, changes, within, keyHash, patience, limits = [], alongside } = request
   const undated = changes.map((change) => entryOfChange(change, 0))
   const keys = rowKeysOfEntries(undated)
@@ -94,7 +94,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendChange
       ),
       keyHash ? lockLiveSession(db, keyHash) : Promise.resolve(true),
     ],
-    work: async (client, [head, probed, buckets, isLive]): Promise<AppendChangesResult> => {
+    work: async (client, [head, probed, buckets, isLive]): Promise<SignedChangesResult> => {
       if (!head) return { kind: 'catching_up' }
       if (!isLive) return { kind: 'session_ended' }
       const nowMs = journalTimeMs(head)
@@ -135,7 +135,7 @@ function decide(
   slice: LoadedRegistryRows,
   entries: readonly DecodedEntry[],
   nowMs: number,
-): RowChanges | Extract<AppendChangesResult, { kind: 'refused' }> {
+): RowChanges | Extract<SignedChangesResult, { kind: 'refused' }> {
   const folded = foldEntriesToRows(slice, entries, nowMs)
   const { outcomes } = folded
   const refusal = outcomes.find((outcome) => outcome.refusal !== null)?.refusal

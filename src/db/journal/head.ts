@@ -63,8 +63,8 @@ export interface AnswerVersions {
 }
 
 /**
- * SQL: `version` is a text that changes with every public change of the network's registry, and with no private one:
- * otherwise a refreshed answer would reveal private changes. `facts_version` changes with the names that have
+ * SQL: `version` is a text that changes with every public change of the network's registry, and with no private
+ * change: a refreshed answer would reveal private changes. `facts_version` changes with the names that have
  * unconfirmed bids.
  */
 const registryVersionSql = (l: PartitionNames): string =>
@@ -157,8 +157,8 @@ export async function endLeaderships(
 }
 
 /**
- * Makes a function that checks whether an epoch is the newest of a role, and prevents a newer one until the transaction
- * ends. The function throws LostLeadershipError when another process leads.
+ * Makes a function that checks whether an epoch is the newest of a role, and prevents a newer epoch until the
+ * transaction ends. The function throws LostLeadershipError when another process leads.
  */
 function assertEpoch(role: LeaderRole) {
   const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR KEY SHARE`
@@ -172,7 +172,7 @@ export const assertIndexingLeader = assertEpoch('index')
 
 export const assertRelayingLeader = assertEpoch('relay')
 
-/** The row of a network's head, or the first row of a query that returns at least one for each head. */
+/** The row of a network's head, or the first row of a query that returns at least one row for each head. */
 export function requireHeadRow<T>([head]: T[], network: Network): T {
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   return head

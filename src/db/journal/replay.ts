@@ -40,9 +40,9 @@ const LEFT_TO_COMPARE = 1_000
 
 /**
  * Rebuilds a network's tables from the journal's inputs (kind, position, time, body, ruleset) in another schema, and
- * hashes both versions. The daemon may run meanwhile. Entries never change, so each batch is read on its own. Only the
- * newest entries and the live tables are read in one REPEATABLE READ transaction: a snapshot of hours keeps VACUUM from
- * removing dead versions of the head's row.
+ * hashes the live and the rebuilt tables. The daemon may run meanwhile. Entries never change, so each batch is read on
+ * its own. Only the newest entries and the live tables are read in one REPEATABLE READ transaction: a snapshot of hours
+ * keeps VACUUM from removing dead versions of the head's row.
  * @throws Error for a mirrored network, and when a rewind began another generation meanwhile
  */
 export async function replayJournal(pool: pg.Pool, network: Network): Promise<ReplayHashes> {
@@ -80,7 +80,7 @@ export interface ReplayIntoOtherSchema {
   generation: number
   /** Number of the last folded entry. */
   done: number
-  /** Returns the entries to fold in place of these of a batch. Default: the same entries. */
+  /** Returns the entries to fold in place of a batch's entries. Default: the same entries. */
   keep?: (entries: readonly Entry[]) => Promise<readonly Entry[]>
 }
 

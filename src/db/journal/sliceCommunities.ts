@@ -32,7 +32,7 @@ export async function loadCommunities(
 }
 
 /**
- * Rules of communities, oldest first: the rules in force at a time, and all later ones.
+ * Rules of communities, oldest first: the rules in force at a time, and all later rules.
  * @param communities names, each with the time (ms) from which rules are needed
  */
 export async function readCommunityRules(
@@ -168,7 +168,7 @@ const SUFFIX_BYTES = 5
 
 /**
  * Prefixes with which the numbered forms of names begin: a long name is shortened to leave room for the number. No
- * prefix in the result begins with another one.
+ * prefix in the result begins with another prefix of the result.
  */
 function beginningsOf(names: readonly string[]): string[] {
   const most = NAME_MAX_BYTES - SUFFIX_BYTES

@@ -113,7 +113,7 @@ export async function takeLeadershipIfFree(
     if (renewed) alive()
     return renewed !== undefined
   }
-  const lost = renewed(renew, heldMs, released.signal)
+  const lost = renewUntilLost(renew, heldMs, released.signal)
   const release = async () => {
     released.abort()
     // waits for a running renewal, which would take the lease again
@@ -142,7 +142,7 @@ function endFrozenWritersOnceForAll(pool: pg.Pool): void {
  * @param renew returns whether this process still holds the lease. It may throw ClockError and database errors.
  * @param sinceMs time at which the lease was taken, ms of the monotonic clock
  */
-async function renewed(
+async function renewUntilLost(
   renew: () => Promise<boolean>,
   sinceMs: number,
   signal: AbortSignal,

@@ -19,10 +19,10 @@ export interface CheckpointWithNote extends TreeHead {
 const LOCK_LIMIT_MS = 1_000
 
 /**
- * The newest checkpoint of a network's log that this mirror knows: the one of its stored log, or a newer one that the
- * mirror has signed as a witness. Null before the mirror has stored any of the log.
+ * The newest checkpoint of a network's log that this mirror knows: that of its stored log, or a newer checkpoint that
+ * the mirror has signed as a witness. Null before the mirror has stored any of the log.
  */
-export const readNewestSignedHead = prepareSingleRow<
+export const readNewestKnownCheckpoint = prepareSingleRow<
   CheckpointWithNote,
   []
 >(`SELECT l.origin, coalesce(c.size, l.size) AS size, coalesce(c.root, l.root) AS root,
@@ -40,7 +40,7 @@ const SIGNED = `INSERT INTO cosigned (network, origin, size, root, note) VALUES 
  * @returns null if it is stored; else the newest checkpoint
  * @throws Error for which `isLockTimeoutError` is true, while the mirror writes the log
  */
-export const storeSignedHead = (
+export const storeWitnessedCheckpoint = (
   pool: pg.Pool,
   network: Network,
   before: TreeHead,
@@ -50,7 +50,7 @@ export const storeSignedHead = (
     await client.query(`SET LOCAL lock_timeout = ${LOCK_LIMIT_MS}`)
     await lockMirrorHead(client, network)
     // not null: a stored log is deleted only in the transaction that stores its successor
-    const newest = (await readNewestSignedHead(client, network))!
+    const newest = (await readNewestKnownCheckpoint(client, network))!
     if (checkpointText(newest) !== checkpointText(before)) return newest
     await execute(client, network, SIGNED, [origin, size, root, note])
     return null

@@ -14,7 +14,7 @@ export interface MirroredNetwork {
   provedSeq: number
   /** True if all names are proved. */
   isProved: boolean
-  /** Time since the newest checkpoint was verified, ms. Null before the first. */
+  /** Time since the newest checkpoint was verified, ms. Null before the first verification. */
   ageMs: number | null
 }
 
@@ -31,7 +31,7 @@ export async function readMirroredNetworks(db: Queryable): Promise<Map<Network, 
 
 const AGES = `SELECT network, ${NOW_MS_SQL} - mirrored_ms AS age_ms FROM journal_heads WHERE proved_block IS NOT NULL`
 
-/** Time since the newest checkpoint of each mirrored network was verified, ms. Null before the first. */
+/** Time since the newest checkpoint of each mirrored network was verified, ms. Null before the first verification. */
 export const readMirrorAges = (
   db: Queryable,
 ): Promise<Pick<MirroredNetwork, 'network' | 'ageMs'>[]> => readRows(db, AGES)

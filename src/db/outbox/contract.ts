@@ -27,7 +27,7 @@ const storedContract = prepareSingleValue<Buffer>(
 /**
  * Stores which contract takes a chain's payments for community names. The contract can change only while no payment is
  * open at the previous one: a new contract does not know earlier payments, so their refusals could never be executed.
- * The previous contract stays stored, since payers withdraw credits there.
+ * The previous contract stays stored, since payers withdraw credits from that contract.
  * @throws ChainMismatchError
  */
 export async function storePaymentsContract(

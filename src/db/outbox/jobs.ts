@@ -68,7 +68,8 @@ export async function insertNoopJob(
 }
 
 /**
- * Author of a change. `epoch`: the relaying leader's epoch, or null for an operator. `signer`: owner of a taken nonce.
+ * Author of a change. `epoch`: the relaying leader's epoch, or null for an operator. `signer`: account of the nonce
+ * that the job takes or holds.
  */
 export interface JobChangeAuthor {
   epoch: number | null
@@ -98,8 +99,9 @@ export const inRelayerTransaction = <T>(
   })
 
 /**
- * Stores the new states of jobs of one network, and of the other jobs in their transactions. Stores all of them, or
- * none where another process has changed one since it was read. A confirmed settlement or refund ends its payment.
+ * Stores the new states of jobs of one network, and of the other jobs in their transactions. Stores all changes, or
+ * none where another process has changed one of the jobs since that job was read. A confirmed settlement or refund ends
+ * its payment.
  * @returns false when a job has changed
  * @param changes at least one; exactly one if `by` has a signer
  * @throws LostLeadershipError; DailyCapError where newly signed transactions exceed the signer's daily cap
@@ -142,7 +144,7 @@ async function takeNonce(
   return row.nonce
 }
 
-/** Amount by which a change raises the highest cost of its job, wei. */
+/** Amount by which a change raises the highest possible cost of its job, wei. */
 const newlySigned = ({ job, after }: MadeChange): bigint =>
   maxNonceCostWei(after.txs) - maxNonceCostWei(job.txs)
 
@@ -180,7 +182,7 @@ const COLUMNS: ArrayColumns<JobProgress> = [
   ...columnsFromProperties<JobProgress>('bool', 'alone'),
 ]
 interface StoredChange extends MadeChange {
-  /** Id of the job that holds the shared transaction. Null where this job holds its own, or has none. */
+  /** Id of the job whose row has the shared transaction. Null for that job, and for a job without a transaction. */
   batch: string | null
 }
 const PROGRESS = unnestSql<StoredChange>(
@@ -221,9 +223,9 @@ async function update(
 }
 
 /**
- * Changes of all jobs that share a transaction. The first job holds it, and the others follow its state. Once the
- * transaction is void, they are queued again. A job that the chain refused is sent in a transaction of its own from
- * then on.
+ * Changes of all jobs that share a transaction. The row of `job` has the transaction, and the other jobs follow its
+ * state. Once the transaction is void, the other jobs are queued again. A job that the chain refused is then sent in a
+ * transaction of its own.
  */
 function withOthers({ job, after }: MadeChange): StoredChange[] {
   const { state, reason } = after

@@ -21,7 +21,9 @@ export interface OwedPayment {
 }
 
 const CHAIN = 'JOIN chains c ON c.network = p.network AND c.chain = p.chain'
-/** SQL condition on a payment `p` for a community name: as far as is known, the payment has not bought its name. */
+/**
+ * SQL condition on a payment `p` for a community name: the payment is not decided yet, or has a job for its refusal.
+ */
 const BOUGHT_NOTHING = `(p.state = ${PAYMENT_STATE.confirmed}
   OR EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}))`
 
@@ -31,7 +33,7 @@ const HELD_NAMES = `WITH ${DUE_PAYOUTS_SQL} SELECT ${PAYMENT_COLUMNS}, c.label F
     AND (p.payout IS DISTINCT FROM ${JOB_KIND.settle} OR p.reclaimable_ms <= $4)
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
-/** Held payments for community names that can be reclaimed, or have bought nothing. */
+/** Held payments for community names that can be reclaimed, are not decided yet, or have a job for their refusal. */
 const HELD_COMMUNITY_NAMES = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome IS NULL AND p.kind = ${PAYMENT_KIND.communityName}
     AND p.state >= ${PAYMENT_STATE.confirmed} AND (p.reclaimable_ms <= $4 OR ${BOUGHT_NOTHING})

@@ -53,8 +53,8 @@ const PAYOUT = `kind IN (${codeListSql(JOB_KIND, 'settle', 'refund')})`
 
 /**
  * The open payments for names of a network (`$1`) as `due`, each with its due payout. `settle`: by the hub's confirmed
- * outcome, the payment won its name. `refund`: it lost, or the payment matches no quote of ours. Null while the outcome
- * is unknown.
+ * outcome, the payment won its name. `refund`: the payment did not win its name, or matches no quote of ours. Null
+ * while the outcome is unknown.
  */
 export const DUE_PAYOUTS_SQL = `due AS (
   SELECT p.*, CASE

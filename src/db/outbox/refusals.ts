@@ -66,8 +66,8 @@ export const parkOrResumeCostlyRefusals = (
   )
 
 /**
- * Ends parked refusals and releases whose payment has an outcome, also one that another process caused. @returns how
- * many jobs it ended
+ * Ends parked refusals and releases whose payment has an outcome, whoever caused the outcome.
+ * @returns how many jobs it ended
  */
 export function endParkedRefusals(
   client: pg.ClientBase,

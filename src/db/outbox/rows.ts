@@ -15,9 +15,9 @@ import { nameOfCode } from '../pg/codes.js'
 import { type PreparedText, prepared, type Queryable, query } from '../pg/rows.js'
 
 export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
-  /** The job's message. Null for kinds of jobs without one. */
+  /** The message that the job verifies or executes. Null for other kinds of jobs. */
   message: StoredMessage | null
-  /** The job's payment. Null for kinds of jobs without one, and after a rewind removed the payment. */
+  /** The payment that the job is about. Null for other kinds of jobs, and after a rewind removed the payment. */
   payment: StoredPayment | null
   /** The other jobs that the job's transaction executes, oldest first. */
   others: readonly JobRow<Tx>[]
@@ -50,7 +50,7 @@ const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.
 export type OnUnreadableJob = (error: unknown, about: { job: string }) => void
 
 /** Default of `onUnreadable`, for callers that must not continue without a job. */
-const throwIt: OnUnreadableJob = (error) => {
+const throwUnreadable: OnUnreadableJob = (error) => {
   throw error
 }
 
@@ -65,7 +65,7 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   network: Network,
   rest: string,
   values: readonly unknown[],
-  onUnreadable = throwIt,
+  onUnreadable = throwUnreadable,
 ): Promise<JobRow<Tx>[]> {
   const text = `SELECT ${COLUMNS} FROM jobs j ${rest}`
   const jobs = readableJobs(await query<JobColumns>(db, network, text, values), onUnreadable)

@@ -46,8 +46,8 @@ export async function readSignerNonces(
 
 /**
  * Moves a signer's next nonce, unless another process has moved it.
- * @param from its previous value; null where there was none
- * @returns false where another process has moved it
+ * @param from the next nonce that the caller has read; null for a signer without a stored nonce
+ * @returns false where another process has moved the next nonce
  */
 export async function moveNextNonce(
   client: pg.ClientBase,
@@ -64,7 +64,10 @@ export async function moveNextNonce(
   return (await execute(client, network, text, values)) === 1
 }
 
-/** Stores the chain's transaction count that an operator has to confirm. Null clears it. */
+/**
+ * Stores the transaction count that the chain reports for a signer and that an operator has to confirm. Null clears the
+ * stored count.
+ */
 export async function storeUnconfirmedTxCount(
   client: pg.ClientBase,
   key: SignerRowKey,
@@ -79,9 +82,11 @@ export async function storeUnconfirmedTxCount(
 export interface SignerRow extends SignerRowKey {
   label: string
   next: number
-  /** The chain's transaction count that an operator has to confirm. */
+  /**
+   * Transaction count that the chain reports and that an operator has to confirm. Null if there is nothing to confirm.
+   */
   claimed: number | null
-  /** The highest nonce of an unfinished job. */
+  /** The highest nonce of an unfinished job. Null without such a job. */
   top: number | null
 }
 

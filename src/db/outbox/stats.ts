@@ -12,7 +12,7 @@ import { usedHoldingTimeFractionSql } from './payouts.js'
 
 const DAY_MS = 86_400_000
 
-/** Unfinished jobs of one kind and state, parked ones included. */
+/** Unfinished jobs of one kind and state, parked jobs included. */
 export interface OpenJobCount extends Pick<Job, 'kind' | 'state'> {
   count: number
   /** Creation time of the oldest of these jobs, Unix ms. */

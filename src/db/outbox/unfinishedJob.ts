@@ -40,7 +40,7 @@ export const unfinishedJobSql = (
     ) j ON true`
 
 /** Replaces the job columns of a row by one object. */
-export const groupUnfinishedJob = <Row extends UnfinishedJobRow>(row: Row) => {
+export const nestUnfinishedJobColumns = <Row extends UnfinishedJobRow>(row: Row) => {
   const { jobKind, jobParked: isParked, jobReason: reason, jobMs: createdMs, ...rest } = row
   const job: UnfinishedJob | null =
     jobKind === null ? null : { kind: nameOfCode(JOB_KIND, jobKind), isParked, reason, createdMs }

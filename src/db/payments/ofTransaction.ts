@@ -12,15 +12,15 @@ import type { Network } from '../../registry/primitives/network.js'
 import { MAX_STATUS_NAMES, type RefundState } from '../../registry/status.js'
 import {
   blockConfirmations,
-  groupHubReceipt,
   HUB_RECEIPT_COLUMNS,
   type HubReceiptRow,
+  nestHubReceiptColumns,
 } from '../bridge/receipts.js'
 import { IS_EVM_CHAIN_SQL } from '../chains/chains.js'
 import type { Payment } from '../generated/client.js'
 import { type PartitionNames, prepareStatement } from '../journal/partitions.js'
 import {
-  groupUnfinishedJob,
+  nestUnfinishedJobColumns,
   UNFINISHED_JOB_COLUMNS,
   type UnfinishedJobRow,
   unfinishedJobSql,
@@ -48,7 +48,7 @@ type PaymentColumns = HubReceiptRow &
   UnfinishedJobRow &
   PaymentTotals &
   Pick<DecodedRow<Payment>, 'id' | 'block' | 'sequence' | 'token' | 'paidMs' | 'outcome'> & {
-    /** Network label of the chain. */
+    /** Label of the chain on which the payment was made. */
     label: string
     /** Name as the payment gave it: a 32-byte word, perhaps malformed. */
     name: Buffer
@@ -81,7 +81,7 @@ export async function findPaymentsOfTransaction(
 ) {
   const rows = await paymentsByTx(db, network, signature)
   return rows.map(({ outcome, ...row }) => ({
-    ...groupUnfinishedJob(groupHubReceipt(row)),
+    ...nestUnfinishedJobColumns(nestHubReceiptColumns(row)),
     outcome: outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, outcome),
   }))
 }
@@ -90,7 +90,7 @@ interface PaidNameColumns
   extends PaymentTotals,
     UnfinishedJobRow,
     Pick<DecodedRow<Payment>, 'block' | 'sequence' | 'token' | 'paidMs' | 'outcome'> {
-  /** Network label of the chain. */
+  /** Label of the chain on which the payment was made. */
   label: string
   /** Community and name as the payment gave them: 32-byte words, perhaps malformed. */
   community: Buffer
@@ -125,8 +125,9 @@ const paidNamesByTx = prepareStatement<PaidNameColumns>(
 
 /**
  * A transaction's first payments for community names, in order. Empty when none is known.
- * @returns `confirmations`: null where the caller has to ask the chain (not `IS_EVM_CHAIN_SQL`); `judgement`: null
- * until the payment is in the journal; `refund`: null for a payment that bought its name, or is undecided
+ * @returns `confirmations`: null for a payment on Solana, whose confirmations the caller reads from the chain;
+ * `judgement`: null until the payment is in the journal; `refund`: null for a payment that bought its name, or is
+ * undecided
  */
 export async function findCommunityPaymentsOfTransaction(
   db: Queryable,
@@ -135,7 +136,7 @@ export async function findCommunityPaymentsOfTransaction(
 ) {
   const rows = await paidNamesByTx(db, network, tx)
   return rows.map(({ isEvm, nextBlock, effects, jobState, ...columns }) => {
-    const row = groupUnfinishedJob(columns)
+    const row = nestUnfinishedJobColumns(columns)
     const outcome = row.outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, row.outcome)
     const judgement = effects && judgementOf(effects)
     const isOwed = judgement !== null && judgement.outcome !== 'registered'

@@ -16,8 +16,8 @@ import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'
 const QUEUED_AT_ONCE = 500
 
 /**
- * Queues deliveries of payments to the hub, oldest first, at most `QUEUED_AT_ONCE`. Delivered are confirmed payments
- * that match a quote and that no confirmed block of the hub has received.
+ * Queues deliveries of payments to the hub, oldest first, at most `QUEUED_AT_ONCE`. Only confirmed payments are
+ * delivered that match a quote and that no confirmed block of the hub has received.
  * @param chain number of the hub
  * @returns how many deliveries it queued
  */
@@ -52,7 +52,7 @@ export interface OpenCommunityPayment extends StoredPayment<CommunityNameTarget>
   isPayers: boolean
 }
 
-/** Share of its holding time within which a payment can still buy its name. */
+/** Fraction of a payment's holding time after which the payment no longer buys its name. */
 const BOUGHT_BY = 0.9
 
 const OPEN_COMMUNITY_PAYMENTS = `SELECT ${PAYMENT_COLUMNS}, p.community, c.label,
@@ -84,8 +84,8 @@ export async function findOpenCommunityPayments(
   })
 }
 
-/** Maximum number of payouts in one answer. */
-const PAYOUTS_LIMIT = 500
+/** Maximum number of held payments in one result. */
+const MAX_HELD_PAYMENTS = 500
 
 /**
  * Payments for names of a community that are still held at its contracts on EVM chains and are not being refused,
@@ -103,7 +103,7 @@ export async function findHeldCommunityPayments(
      WHERE p.network = $1 AND p.community = $2 AND ${IS_EVM_CHAIN_SQL}
        AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND p.outcome IS NULL
        AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse})
-     ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${PAYOUTS_LIMIT}`,
+     ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${MAX_HELD_PAYMENTS}`,
     [community],
   )
   return rows.map((row) => ({

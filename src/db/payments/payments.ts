@@ -22,7 +22,10 @@ import { type ChainRowKey, execute, prepared, type Queryable } from '../pg/rows.
 
 type TargetFields = Partial<Omit<HubNameTarget, 'kind'> & Omit<CommunityNameTarget, 'kind'>>
 
-/** Columns that hold properties of a target by the same names. Null where the target's kind does not have them. */
+/**
+ * Columns that hold properties of a payment's target by the same names. Null if targets of this kind do not have the
+ * property.
+ */
 const ofTarget = (type: string, ...properties: (keyof TargetFields)[]): ArrayColumns<Payment> =>
   columnsFromProperties<TargetFields>(type, ...properties).map(([column, , of]) => [
     column,

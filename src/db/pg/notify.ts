@@ -17,14 +17,15 @@ export async function notifyNetwork(db: Queryable, network: Network): Promise<vo
   await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network])
 }
 
-/** Notifies the listeners of a network that wait for a block. */
+/** Notifies the listeners of a network that only the head of one of its chains has changed. */
 export async function notifyBlock(db: Queryable, network: Network): Promise<void> {
   await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network + BLOCK])
 }
 
 /**
- * Kind of a notification for a network: `block` if only a chain's head changed. Null for other notifications. The empty
- * payload means that notifications may have been lost.
+ * What a notification's payload reports about a network: `block` if only a chain's head changed, `notify` for any other
+ * change, null for nothing. The empty payload means that notifications may have been lost, and counts as a change of
+ * each network.
  */
 export function parseNotificationPayload(
   network: Network,
@@ -43,7 +44,7 @@ export const leadershipEndNotification = (network: Network): [string, string] =>
   `${network} lead`,
 ]
 
-/** Pause between two polls on the listener's connection: after a notification, and without one. */
+/** Pause between two polls on the listener's connection, ms: `LEAST_MS` after a notification, otherwise `BEAT_MS`. */
 const LEAST_MS = 50
 const BEAT_MS = 1_000
 /** Timeout of answers on the listener's connection. */
@@ -105,7 +106,7 @@ export function createListener({
         await assertTakesWrites(client)
         loop.succeeded()
         await heard.wait(BEAT_MS - LEAST_MS, signal)
-        // the requests that a notification wakes go first
+        // requests that the notification woke use the database before the next poll
         await pauseUntilSignal(LEAST_MS, signal)
       }
     })

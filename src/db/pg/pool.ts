@@ -202,7 +202,7 @@ function repeatReads(pool: pg.Pool): void {
  * Runs a statement in a read-only transaction. Tries again if the connection is broken: idle connections often break
  * together.
  * @param idle number of further attempts
- * @throws if the statement writes, or is more than one
+ * @throws if the text writes, or has several statements
  */
 async function readAgain(
   pool: pg.Pool,
@@ -307,8 +307,8 @@ export const inTransaction = <T>(
 ): Promise<T> => inPipelinedTransaction(pool, { reads: () => [], work })
 
 /**
- * Sends COMMIT in the same round trip as the transaction's last statements. Allowed only where their results decide
- * nothing. PostgreSQL turns the COMMIT into a ROLLBACK if one of the statements fails.
+ * Sends COMMIT in the same round trip as the transaction's last statements. Allowed only if no result of those
+ * statements decides whether to commit. PostgreSQL turns the COMMIT into a ROLLBACK if one of the statements fails.
  */
 type Commit = (db: Queryable) => Promise<void>
 

@@ -34,7 +34,7 @@ function settingsOf(limits: SessionLimits): Record<string, string> {
     jit: 'off',
     enable_seqscan: onOff(!isByIndex),
     // in a table of a few pages, a bitmap of the primary key is estimated to be cheaper than the partial index of
-    // public rows, and reads the private ones (test/privacy/twins.test.ts). No index of ours needs bitmaps.
+    // public rows, and reads private rows (test/privacy/twins.test.ts). No index of ours needs bitmaps.
     enable_bitmapscan: onOff(!isByIndex),
     plan_cache_mode: isByIndex ? 'force_generic_plan' : 'auto',
     // a lower value rounds the times of rate-limit buckets, which are floating-point numbers
@@ -109,9 +109,9 @@ export function transactionSettingsSql(limits: SessionLimits): string {
 }
 
 /**
- * Finds the schema of the tables: the one whose `migrations` has the columns of ours (the views of `registry_v1` allow
- * one such schema in a database), or else the one in which the role creates tables. `transaction_timeout` exists since
- * PostgreSQL 17.
+ * Finds the schema of the tables: the schema whose `migrations` has the columns of ours (the views of `registry_v1`
+ * allow one such schema in a database), or else the schema in which the role creates tables. `transaction_timeout`
+ * exists since PostgreSQL 17.
  */
 const PIN = `WITH found AS (
     SELECT n.oid, n.nspname FROM pg_class m JOIN pg_namespace n ON n.oid = m.relnamespace

@@ -9,8 +9,8 @@ const BROKEN = /^(08...|57P0[125]|ECONN(RESET|ABORTED)|EPIPE)$/
 const BROKEN_MESSAGE = /^(Connection terminated|Client has encountered a connection error)/
 /**
  * SQLSTATEs of failures after which a second attempt may succeed: a session that does not know its prepared statement,
- * conflicts (on a standby, of a read with the replay), resources, errors of the server's system and inside the server,
- * such as a relation that was replaced meanwhile.
+ * conflicts (on a standby also of a read with the replay), a lack of resources, and errors of the server's operating
+ * system or inside the server, such as a relation that was replaced meanwhile.
  */
 const MOMENTARY = /^(26000|4000[13]|40P01|53[0124]00|58...|XX...)$/
 /**

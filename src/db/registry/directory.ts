@@ -14,7 +14,7 @@ export const MAX_DIRECTORY_OFFSET = 10_000
 export const MAX_DIRECTORY_ITEMS = MAX_DIRECTORY_OFFSET + DIRECTORY_PAGE_ITEMS
 
 /** One page of a list of names. */
-export interface NameListPart {
+export interface NameListPage {
   /** Length of the list. */
   total: number
   names: string[]
@@ -23,7 +23,7 @@ export interface NameListPart {
 /** SQL: column with a part of an ordered list of names, from offset `$1` on, at most `$2` names. */
 const partSql = (names: string): string => `ARRAY(${names} OFFSET $1 LIMIT $2) AS names`
 
-const newest = prepareSingleRow<NameListPart>((l) => {
+const newest = prepareSingleRow<NameListPage>((l) => {
   const won = `FROM ${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`
   return `SELECT h.names + (SELECT count(*) ${won} AND seq > h.names_seq) AS total,
       ${partSql(`SELECT name ${won} ORDER BY seq DESC`)}
@@ -36,7 +36,7 @@ export const findNewestNames = async (
   network: Network,
   offset: number,
   limit: number,
-): Promise<NameListPart> => (await newest(db, network, offset, limit))!
+): Promise<NameListPage> => (await newest(db, network, offset, limit))!
 
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
 const beginningSql = (
@@ -44,11 +44,11 @@ const beginningSql = (
 ): string => `WITH found AS MATERIALIZED (SELECT name FROM ${names} AND name >= $3 AND name < $3 || '~' ORDER BY name LIMIT ${MAX_DIRECTORY_ITEMS})
   SELECT (SELECT count(*) FROM found) AS total, ${partSql('SELECT name FROM found')}`
 
-const ofClusters = prepareSingleRow<NameListPart>((l) =>
+const ofClusters = prepareSingleRow<NameListPage>((l) =>
   beginningSql(`${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`),
 )
 
-const ofCommunity = prepareSingleRow<NameListPart>((l) =>
+const ofCommunity = prepareSingleRow<NameListPage>((l) =>
   beginningSql(`${l.community_names} WHERE network = ${l.network} AND community = $4`),
 )
 
@@ -62,7 +62,7 @@ export const findNamesBeginning = async (
   { cluster, wallet }: FullName,
   offset: number,
   limit: number,
-): Promise<NameListPart> =>
+): Promise<NameListPage> =>
   (wallet === null
     ? await ofClusters(db, network, offset, limit, cluster)
     : await ofCommunity(db, network, offset, limit, wallet, cluster))!

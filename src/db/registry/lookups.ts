@@ -29,7 +29,10 @@ export async function readDistinctInputs<Input, Row extends { ord: number }>(
 
 /** Result of a look-up by address: a wallet entry, or a name below a community. */
 export interface AddressLookupResult {
-  /** Default name of its cluster (the oldest it holds), or the community. */
+  /**
+   * The community's name; or the default name of the wallet's cluster (the oldest name that it holds), null without
+   * one.
+   */
   clusterName: string | null
   walletName: string
   isVerified: boolean
@@ -38,8 +41,9 @@ export interface AddressLookupResult {
 }
 
 /**
- * SQL: public name of an address. First its entry in the cluster where it is verified, if that cluster holds a name.
- * Then its oldest name below a community. Then the same entry without a cluster name, or its oldest unverified entry.
+ * SQL: public name of an address. First the entry in the cluster where the address is verified, if that cluster holds a
+ * name. Then its oldest name below a community. Then the verified entry without a cluster name, or its oldest
+ * unverified entry.
  */
 const publicName = (l: PartitionNames, address: string): string => `
   SELECT CASE WHEN c.name IS NULL THEN e.cluster_name ELSE c.community END AS cluster_name,
@@ -113,9 +117,9 @@ const byNames = prepareStatement<NameLookupResult & { ord: number }>((l) => {
 
 /**
  * Public wallets that canonical names resolve to, one element per input, in the same order. `cluster/wallet` resolves
- * to the owner of that name below the community, or else to that wallet of the cluster: both share a namespace, and a
- * registered name stays with its owner when the cluster's name moves. `cluster` resolves to its wallet `main`, or else
- * to its oldest verified one.
+ * to the owner of that name below the community, or else to that wallet of the cluster: names below a community share a
+ * namespace with the wallets of its cluster, and a registered name stays with its owner when the cluster's name moves.
+ * `cluster` resolves to its wallet `main`, or else to its oldest verified wallet.
  */
 export async function findWalletsByNames(
   db: Queryable,
@@ -159,7 +163,7 @@ export const findClusterWalletsOfTypes = (
   )
 
 /** A cluster's wallets, with the feed's generation and newest event number at the time of the read. */
-export interface WalletBundlesSnapshot {
+export interface WalletBundleSnapshot {
   generation: number
   newest: number
   clusterName: string | null
@@ -172,7 +176,7 @@ export const MAX_WALLETS_PER_LOOKUP = 20
 
 // reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the
 // driver parses arrays slowly.
-const bundles = prepareStatement<WalletBundlesSnapshot & { ord: number }>(
+const bundles = prepareStatement<WalletBundleSnapshot & { ord: number }>(
   (l) => `SELECT unnest(c.ords) AS ord, h.feed_generation AS generation, h.public_seq AS newest,
       held.name AS cluster_name, CASE WHEN c.cluster IS NOT NULL THEN coalesce(w.wallets, '') END AS wallets
     FROM journal_heads h CROSS JOIN (
@@ -198,11 +202,11 @@ export async function findWalletBundles(
   network: Network,
   addresses: readonly Buffer[],
   stored: string | null,
-): Promise<WalletBundlesSnapshot[]> {
+): Promise<WalletBundleSnapshot[]> {
   // no element is null: an address without a cluster has a row too
   return (await readDistinctInputs(addresses, mapKey, (distinct) =>
     bundles(db, network, distinct, stored),
-  )) as WalletBundlesSnapshot[]
+  )) as WalletBundleSnapshot[]
 }
 
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.

@@ -40,8 +40,8 @@ const byNames = prepareStatement<{
 /**
  * Public wallets, oldest first, of the clusters that hold these canonical names: one element per name, in the same
  * order. Null where nobody holds the name.
- * @param limit most wallets of all names together
- * @returns null when there are more
+ * @param limit maximum number of wallets of all names together
+ * @returns null when the names have more wallets
  */
 export async function findPublicWallets(
   db: Queryable,

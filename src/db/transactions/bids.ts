@@ -137,7 +137,7 @@ async function readJournalledTxs(db: Queryable, network: Network, hashes: readon
   for (const [i, hash] of hashes.entries()) {
     const rows = rowsOf[i]!
     const totals = rows.length < ROWS ? totalsOf(rows) : await readTotals(db, network, hash, rows)
-    // null where the transaction has no bid, and where a rewind removed it between the statements
+    // `totals` is null where the transaction has no bid, and where a rewind removed its bids between the statements
     if (totals) txs.push({ ord: i + 1, ...journalledTx(rows, totals) })
   }
   await addWinners(

@@ -16,7 +16,7 @@ export type TrackedTx = Pick<
   DecodedRow<StoredTx>,
   'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
 > & {
-  /** Network label of the chain. */
+  /** Label of the chain that returned the transaction. */
   label: string
   verdict: InvalidReason | null
 }

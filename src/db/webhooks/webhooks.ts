@@ -79,7 +79,7 @@ export type WebhookChange = Pick<
   'cursor' | 'generation' | 'seen' | 'delivered' | 'parked' | 'failures' | 'failingMs' | 'nextMs'
 >
 
-/** @returns false where another process handles the webhook now, or it was removed */
+/** @returns false where another process handles the webhook now, or the webhook was removed */
 export async function saveWebhook(
   db: Queryable,
   { id, leaseMs }: Pick<LeasedWebhook, 'id' | 'leaseMs'>,
@@ -140,8 +140,8 @@ export const listWebhookFailures = (db: Queryable, id: number | null): Promise<W
   )
 
 /**
- * Number of webhooks by network and state, with the longest time for which one has been failing, ms. Empty where there
- * is no webhook.
+ * Number of webhooks by network and state, with the longest time for which a webhook has been failing, ms. Empty where
+ * there is no webhook.
  */
 export const countWebhooks = (db: Queryable, nowMs: number) =>
   readRows<{ network: Network; active: number; failing: number; parked: number; oldestMs: number }>(

@@ -46,11 +46,11 @@ import {
   LOCAL_HALT_PATIENCE,
   throwForkBelowCursor,
 } from './cursor.js'
-import { type NewBlocks, readNewBlocks } from './tail.js'
+import { readNewBlocks, type TailChange } from './tail.js'
 import { type ChainIndexerOptions, type IndexerStepOutcome, initialChainState } from './types.js'
 import { alarmOfNoQuorumError, findNoQuorumError } from './undecided.js'
 import {
-  BOTH_KINDS_OF_ROWS,
+  ALL_UNCONFIRMED_ROWS,
   firstWritableBlocks,
   lastBlockOfRange,
   type ReplacedRows,
@@ -65,9 +65,9 @@ import {
 export const MAX_BLOCKS_FOLLOWED_SINGLY = 64
 
 /**
- * Maximum number of confirmed blocks that are kept unproved. No further blocks are read until the kept ones are proved.
+ * Maximum number of confirmed blocks that are kept unproved. No further blocks are read until kept blocks are proved.
  */
-const MOST_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
+const MAX_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
 
 /**
  * Indexes one chain. A hub's logs are stored as unconfirmed entries (the tail), and once confirmed in the journal. A
@@ -89,9 +89,9 @@ export class ChainIndexer {
   #stored: readonly DecodedBlock[] | null = null
   /** The contracts' running hashes at the cursor. Null before they are verified, and after a failed step. */
   #runningHashes: RunningHashes | null = null
-  /** How many checks in a row found the cursor's block replaced, and since when. Null after any other check. */
+  /** Checks in a row that found the cursor's block replaced, and since when. Null after any other result of a check. */
   #doubt: { failures: number; sinceMs: number } | null = null
-  /** Error of the proof of confirmed blocks in this step, which still writes new blocks. Null: no error. */
+  /** Why this step could not prove confirmed blocks. The step still writes new blocks. Null if nothing failed. */
   #unproved: Error | null = null
   /**
    * Maximum number of new blocks in one step. A failed step halves the number, since one bad answer fails a whole step.
@@ -198,7 +198,7 @@ export class ChainIndexer {
     // another node may have more blocks than the node that returned the newest block
     if (isFar && !isSeen) return this.#backfill(Math.min(confirmed, latest.number), latest)
     const unproved = this.#tail.filter(({ block }) => block <= reported).length
-    const isFull = isFar || unproved >= MOST_UNPROVED
+    const isFull = isFar || unproved >= MAX_UNPROVED
     return this.#follow(latest, agreed, isFull)
   }
 
@@ -251,7 +251,7 @@ export class ChainIndexer {
           'backfill',
           [fetched],
           lastBlockOfRange(fetched.answer),
-          BOTH_KINDS_OF_ROWS,
+          ALL_UNCONFIRMED_ROWS,
         )
         entries += fetched.answer.decoded.entries.length
         show()
@@ -313,7 +313,7 @@ export class ChainIndexer {
         agreed,
       })
     } catch (error) {
-      // nodes may have only the newest block's state: the confirmed blocks are proved once the tail reaches the newest
+      // nodes may have only the newest block's state: the confirmed blocks are proved once the tail reaches that block
       const isProvedLater =
         isSilenceOfNodes(error) && extension !== null && tail.at(-1)!.block < latest.number
       // until nodes agree, new blocks are shown as unconfirmed
@@ -360,7 +360,7 @@ export class ChainIndexer {
   async #write(
     at: 'backfill' | 'follow',
     proved: readonly AgreedAnswer<CheckedLogRange>[],
-    extension: NewBlocks | null,
+    extension: TailChange | null,
     replaced: ReplacedRows,
   ): Promise<void> {
     const { chain, row } = this.#options
@@ -409,7 +409,7 @@ export class ChainIndexer {
     state.lastStepMs = Date.now()
     // an old head time stops quotes, so the time advances only while confirmed blocks can be proved
     if (!this.#unproved && this.clock.headMs !== null) state.headMs = this.clock.headMs
-    // a backfill may have taken hours, so the next step checks the head
+    // only a later step at the chain's head can end the catch-up: a backfill may have taken hours, so its head is old
     const isFollowing = kind === 'followed' || kind === 'idle'
     if (state.isCaughtUp || this.#unproved || !isFollowing || !(await this.#hasCaughtUp())) return
     // only the hub ends the network's catch-up: a spoke that is added later does not begin another catch-up

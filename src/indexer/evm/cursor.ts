@@ -23,7 +23,8 @@ export class DeepReorgError extends Error {
 
 /**
  * True if the cursor's block has been replaced: every node that has a block at the cursor's height has another block
- * there. Where two nodes are configured, two have to: a single node on another fork is no reason to halt the chain.
+ * there. Where two nodes are configured, two nodes must have another block: a single node on another fork is no reason
+ * to halt the chain.
  * @throws ChainUnavailableError
  */
 export async function isCursorReplaced(

@@ -22,7 +22,7 @@ interface KnownChainBlocks {
 }
 
 /** Changes to the unconfirmed blocks (the tail): which blocks a reorg dropped, and which blocks are new. */
-export interface NewBlocks {
+export interface TailChange {
   /** Blocks of the tail from this number on are no longer on the chain. */
   dropFrom: number
   /** Blocks to append, in order, each the parent of the next. */
@@ -40,12 +40,12 @@ export async function readNewBlocks(
   known: KnownChainBlocks,
   latest: BlockHeader,
   maxBlocks: number,
-): Promise<NewBlocks | null> {
+): Promise<TailChange | null> {
   const { chain, row, tail } = known
   if (latest.number < row.nextBlock) return null
   const end = Math.min(latest.number, row.nextBlock + tail.length - 1 + maxBlocks)
   return chain.rpc.onOneNode(async (call) => {
-    const read = async (newest: BlockHeader): Promise<NewBlocks | null> => {
+    const read = async (newest: BlockHeader): Promise<TailChange | null> => {
       const headers = await newHeaders(call, known, newest)
       const blocks = await readBlocksOfHeaders(call, chain, headers)
       return headers[0] ? { dropFrom: headers[0].number, blocks } : null

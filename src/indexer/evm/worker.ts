@@ -126,8 +126,8 @@ export function evmIndexerWorker(
 }
 
 /**
- * Blocks of configured minimum bids that are missing from the journal, or have another value there. A rewind to such a
- * block applies the minimum bid.
+ * Blocks of configured minimum bids that are missing from the journal, or have another value in the journal. A rewind
+ * to such a block applies the minimum bid.
  */
 export async function findUnappliedMinimumBids(
   pool: pg.Pool,

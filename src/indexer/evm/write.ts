@@ -17,7 +17,7 @@ import { notifyBlock, notifyNetwork } from '../../db/pg/notify.js'
 import { inPipeline, type Queryable } from '../../db/pg/pipeline.js'
 import { inPipelinedTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
-import type { NewBlocks } from './tail.js'
+import type { TailChange } from './tail.js'
 import type { ChainIndexerOptions } from './types.js'
 
 /**
@@ -61,9 +61,9 @@ function writeConfirmed(
 }
 
 interface BlocksToWrite {
-  /** Kind of step. The fail points' names begin with it. */
+  /** Kind of step. The names of the write's fail points begin with this word. */
   at: 'backfill' | 'follow'
-  extension: NewBlocks | null
+  extension: TailChange | null
   minimumWei: bigint
   /** The cursor after the confirmed blocks. Null if no block is confirmed now. */
   to: ChainCursor | null
@@ -72,7 +72,7 @@ interface BlocksToWrite {
   replaced: ReplacedRows
 }
 
-/** Kinds of unconfirmed rows that a write deletes, since the tables may have them. */
+/** For each kind of unconfirmed rows: whether the tables may have such rows, so that a write deletes them. */
 export interface ReplacedRows {
   /** Rows of the blocks that are confirmed now. */
   ofConfirmed: boolean
@@ -80,8 +80,8 @@ export interface ReplacedRows {
   ofDropped: boolean
 }
 
-/** For a write after a restart, a failure or a backfill: the tables may have unconfirmed rows of both kinds. */
-export const BOTH_KINDS_OF_ROWS: ReplacedRows = { ofConfirmed: true, ofDropped: true }
+/** For a write after a restart, a failure or a backfill: the tables may have any unconfirmed rows. */
+export const ALL_UNCONFIRMED_ROWS: ReplacedRows = { ofConfirmed: true, ofDropped: true }
 
 /**
  * Kinds of unconfirmed rows that a write has to delete.
@@ -99,7 +99,7 @@ export const rowsToReplace = (
         ofConfirmed: kept.slice(0, confirmed).some(hasRows),
         ofDropped: kept.length < stored.length,
       }
-    : BOTH_KINDS_OF_ROWS
+    : ALL_UNCONFIRMED_ROWS
 
 const hasRows = ({ decoded: { entries, received, sent, payments } }: DecodedBlock): boolean =>
   entries.length + received.length + sent.length + payments.length > 0
@@ -142,11 +142,13 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlocksToWrite):
   })
 }
 
-/** Writes the new unconfirmed blocks (the tail) and the entries, messages and payments in their logs, in one pipeline. */
+/**
+ * Writes the new unconfirmed blocks (the tail) and the entries, messages and payments in their logs, in one pipeline.
+ */
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
-  { at, extension, minimumWei, to, replaced }: BlocksToWrite & { extension: NewBlocks },
+  { at, extension, minimumWei, to, replaced }: BlocksToWrite & { extension: TailChange },
 ): Promise<void>[] {
   const { network, chain } = row
   const { dropFrom } = extension
@@ -176,7 +178,7 @@ function writeExtension(
  * A backfilled range's last block, without logs. Its hash is stored, because a local chain may restart from an older
  * state.
  */
-export const lastBlockOfRange = ({ to: block, lastHash: hash }: ConfirmedLogRange): NewBlocks => ({
+export const lastBlockOfRange = ({ to: block, lastHash: hash }: ConfirmedLogRange): TailChange => ({
   dropFrom: block,
   blocks: [
     { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeDecodedLogs([]) },

@@ -33,8 +33,8 @@ import { storedAddress } from '../../registry/primitives/address.js'
 import { listTransactions, type NodeProgramAnswers, type PaymentCounts } from './list.js'
 
 /**
- * Number of transactions that are read in parallel, and written together. Small, so that a node that hangs or limits the
- * rate is paused before the next ones are requested.
+ * Number of transactions that are read in parallel, and written together. Small, so that a node that hangs or limits
+ * the rate is paused before the next transactions are requested.
  */
 const AT_ONCE = 16
 /**
@@ -247,7 +247,7 @@ const communityPayment = (
 })
 
 /** All payments of a transaction in their stored form. Quotes are verified. */
-export const storedPaymentsOf = (
+export const toStoredPayments = (
   program: ProgramWithHoldingTime,
   tx: ListedDecodedTransaction,
 ): Payment[] => [
@@ -262,7 +262,7 @@ export interface PaymentRows {
   outcomes: ConfirmedPaymentOutcome[]
 }
 
-/** Numbers of payments of one kind: all up to `known` were read, and those in `beyond`, after the first gap. */
+/** Read numbers of one kind of payments: all numbers up to `known`, and after the first gap the numbers in `beyond`. */
 const countFrom = (known: number) => ({ known, beyond: new Set<number>() })
 
 /**
@@ -307,7 +307,7 @@ export class PaymentSequenceTracker {
       const { signature, slot, ends } = tx
       const hasEvents = tx.payments.length + tx.communityPayments.length + ends.length > 0
       this.#read.set(signature, { slot, hasEvents })
-      for (const payment of storedPaymentsOf(this.#program, tx))
+      for (const payment of toStoredPayments(this.#program, tx))
         payments.set(payment.id.toString('hex'), payment)
       for (const end of ends) this.#early.set(`${end.of} ${end.sequence}`, { ...end, block: slot })
     }

@@ -10,10 +10,10 @@ import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 /** Maximum number of signatures in one answer of getSignaturesForAddress: the nodes' limit. */
 const PAGE = 1_000
 /**
- * Maximum number of transactions in a list. Where there are more, the list has only older ones, and a later list has
- * the rest.
+ * Maximum number of transactions in a list. If there are more, the list keeps the oldest, and a later list has the
+ * rest.
  */
-const MOST_LISTED = 1_000_000
+const MAX_LISTED = 1_000_000
 /**
  * Time limit of listing, ms, since a hostile node may never end its list. Shorter than the time limit of a worker's
  * step, to leave time for another node.
@@ -23,8 +23,8 @@ const LIST_MS = 180_000
 interface ListTransactionsOptions {
   commitment: Commitment
   /**
-   * Newest known signature. It only shortens the list: if a node does not know it, or refuses it, the list continues
-   * down to `downToSlot`.
+   * Newest known signature. It only shortens the list: if a node does not know the signature, or refuses it, the list
+   * continues down to `downToSlot`.
    */
   until: string | null
   /** Oldest slot to list. */
@@ -67,8 +67,8 @@ export async function listTransactions(
     newest ??= page[0]?.signature ?? until
     for (const { signature, slot, err } of page)
       if (err === null && slot >= downToSlot) listed.push({ signature, slot })
-    if (listed.length > MOST_LISTED) {
-      listed.splice(0, listed.length - MOST_LISTED / 2)
+    if (listed.length > MAX_LISTED) {
+      listed.splice(0, listed.length - MAX_LISTED / 2)
       isWhole = false
     }
     const last = page.at(-1)
@@ -120,8 +120,8 @@ interface ProgramQuestion extends Omit<ListTransactionsOptions, 'downToSlot' | '
 }
 
 /**
- * Reads one node's payment counts, then its list of transactions: so a list that is too short reveals a gap. Before the
- * program is initialized, the counts are 0.
+ * Reads one node's payment counts, and after them its list of transactions: a counted payment that is missing from the
+ * list then reveals a gap. Before the program is initialized, the counts are 0.
  * @throws RefutedAnswerError where the node counts fewer payments than an earlier slot had
  */
 export async function readProgramAnswers(

@@ -20,8 +20,8 @@ import {
   PaymentSequenceTracker,
   readAgreedTransactions,
   readUnconfirmedTransactions,
-  storedPaymentsOf,
   type TransactionReadOptions,
+  toStoredPayments,
 } from './check.js'
 import {
   arePaymentCountsConsistent,
@@ -38,7 +38,7 @@ import { storeConfirmedPayments, storeUnconfirmedPayments } from './store.js'
  * are missing, each search doubles the number.
  */
 const LATE_SLOTS = 150
-/** Maximum number of slots before the cursor: two days. A search reads a node's whole list of their transactions. */
+/** Maximum of `lateSlots`: two days. A search lists all transactions in those slots. */
 const MAX_LATE_SLOTS = 432_000
 /** Interval of the searches while payments are missing, ms. */
 const SEARCH_EVERY_MS = 5_000
@@ -133,7 +133,7 @@ export class PaymentWatcher {
     } catch (error) {
       // the database transaction may have been committed, so the cursor is read again
       this.#memory = null
-      // the failed search may have covered too many slots, so the next one begins with few
+      // the failed search may have covered too many slots, so the next search begins with few slots
       if (this.#shortfall) this.#shortfall.lateSlots = LATE_SLOTS
       const errorAlarm = alarmOfNoQuorumError(error)
       Object.assign(state, { lastError: chainErrorSentence(error), errorAlarm })
@@ -285,7 +285,7 @@ export class PaymentWatcher {
         : await rpc.onOneNode((call) =>
             readUnconfirmedTransactions(call, registrar, listedTo, downToSlot),
           )
-    const payments = txs.flatMap((tx) => storedPaymentsOf(program, tx))
+    const payments = txs.flatMap((tx) => toStoredPayments(program, tx))
     const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
     if (ids !== memory.tail.ids)
       await this.#stages.during('database', () => storeUnconfirmedPayments(store, payments))

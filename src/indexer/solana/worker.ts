@@ -6,7 +6,7 @@ import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import type { IndexerCallbacks } from '../progress.js'
 import { PaymentWatcher, type PaymentWatchOutcome, type SolanaChainSource } from './watcher.js'
 
-/** Time after a socket's notification in which each poll lists transactions, ms: nodes list them late. */
+/** Time after a socket's notification in which each poll lists transactions, ms: nodes list new transactions late. */
 const LISTED_AFTER_NOTICE_MS = 3_000
 
 /** Watches a program's payments. Logs of the program wake the worker, which then lists transactions. */

@@ -18,8 +18,8 @@ export type JobPaymentState =
 /**
  * State of a job's payment.
  * @param isHeld whether a node shows the payment's account as held
- * @param outcome outcome of the payment that the watcher read, from two nodes where two answer. Only an outcome ends a
- * job.
+ * @param outcome outcome that the payment watcher has stored, as two nodes returned it where two are configured; null
+ * without an outcome. Only an outcome ends a job.
  */
 export function paymentStateOfJob(
   kind: JobKind,
@@ -92,7 +92,7 @@ function planDone(payment: JobPaymentState | null, isTooLate: boolean): SolanaJo
 function planByPayment(job: SolanaJob, payment: JobPaymentState): SolanaJobAction {
   switch (payment.is) {
     case 'held':
-      // a node's refusal is the reason why the transaction was not included
+      // `job.reason` is set if a node refused the transaction, which is why no block includes the transaction
       return job.state === 'queued' ? { do: 'sign' } : expire(job.reason ?? 'expired')
     case 'done':
       return record({ is: 'confirmed', feeWei: 0n })

@@ -32,7 +32,9 @@ export interface EvmJobSnapshot extends EvmJobState, JobDecisionContext {
 }
 
 export interface SpendPolicy {
-  /** Highest cost of a job, wei: value and gas of all its attempts. A batch may cost it once for each of its jobs. */
+  /**
+   * Highest cost of a job, wei: value and gas of all its attempts. A batch may cost this amount for each of its jobs.
+   */
   spendCapWei: bigint
   /** Highest price of a unit of gas in any signed transaction. */
   gasPriceCapWei: bigint
@@ -66,7 +68,7 @@ export type JobEvent<Tx extends JobTx> =
   | { is: 'confirmed'; feeWei: bigint }
   | { is: 'parked'; reason: ParkReason }
 
-/** @param at `head`: newest block, for the event `sent` of a job with a nonce */
+/** @param at `head`: newest block, needed only for the event `sent` of a job with a nonce */
 export function applyJobEvent<Tx extends JobTx>(
   job: JobProgress<Tx>,
   event: JobEvent<Tx>,

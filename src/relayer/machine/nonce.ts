@@ -50,7 +50,7 @@ function planQueued(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): Evm
   const { valueWei } = job
   const costWei = maxTransactionCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
-    // fees may fall again, and one node states them; spent gas and the value do not fall
+    // fees may fall again, and a single node reports them; gas already paid and the value do not fall
     const isHopeless = job.spentWei + valueWei >= policy.spendCapWei
     return isHopeless ? record({ is: 'parked', reason: 'spend_cap' }) : retry('fees_above_cap')
   }
@@ -80,23 +80,23 @@ function planUsed(job: EvmJob, seen: EvmJobSnapshot): EvmJobAction {
   if (seen.nonce === 'unconfirmed') return WAIT
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
-  // a single node has to report the nonce as used twice, with a pause between
+  // a single node has to report twice that the nonce is used, with a pause between the reports
   if (!seen.isSure && job.reason !== NONCE_USED) return retry(NONCE_USED)
   if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT
   return record({ is: 'parked', reason: 'nonce_taken' })
 }
 
-/** Reason of a job that a single node has reported as done once. */
+/** Reason stored with a job after a single node has reported for the first time that the job is done. */
 const REPORTED_DONE = 'said_to_be_done'
 
-/** Ends a job that is done. A single node has to report the job as done twice, with a pause between. */
+/** Ends a job that is done. A single node has to report twice that the job is done, with a pause between. */
 function end({ reason, nextMs }: EvmJob, seen: EvmJobSnapshot, feeWei: bigint): EvmJobAction {
   if (!seen.isSure && reason !== REPORTED_DONE) return retry(REPORTED_DONE)
   if (!seen.isSure && seen.nowMs < nextMs) return WAIT
   return record({ is: 'confirmed', feeWei })
 }
 
-/** Reason of a job whose nonce a single node has reported as used, one time so far. */
+/** Reason stored with a job after a single node has reported for the first time that its nonce is used. */
 const NONCE_USED = 'nonce_used'
 
 /** Maximum number of blocks by which the node that accepted a transaction may have been ahead of another node. */

@@ -22,7 +22,7 @@ import { compareLiveWithRebuiltTables, type RewindReport } from './report.js'
 import { lockStateTables, type RewindTarget, replaceLiveTables, rewindChainRows } from './rows.js'
 
 /**
- * Maximum number of entries that are folded while the tables are locked for their replacement by the rebuilt ones.
+ * Maximum number of entries that are folded while the tables are locked for their replacement by the rebuilt tables.
  * Signed changes wait meanwhile.
  */
 const LEFT_FOR_SWITCH = 1_000
@@ -131,7 +131,7 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
   return (await writer.query<{ seq: number }>(sql, [NETWORK_CODE[network]])).rows[0]!.seq
 }
 
-/** Replaces the live tables by the rebuilt ones, in one transaction that holds the lock of the journal's head. */
+/** Replaces the live tables by the rebuilt tables, in one transaction that holds the lock of the journal's head. */
 async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, network, generation, schema, target } = rebuild
   const tables = STATE_TABLES.map(

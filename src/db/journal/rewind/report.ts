@@ -39,7 +39,7 @@ interface Tables {
   generation: number
 }
 
-/** Compares the live tables with the rebuilt ones. */
+/** Compares the live tables with the rebuilt tables. */
 export async function compareLiveWithRebuiltTables(
   client: pg.ClientBase,
   target: RewindTarget,

@@ -43,7 +43,7 @@ export async function lockStateTables(client: pg.ClientBase, network: Network): 
   await client.query(`LOCK TABLE ONLY ${both.join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`)
 }
 
-/** Replaces the live tables by the rebuilt ones, under short locks. */
+/** Replaces the live tables by the rebuilt tables, under short locks. */
 export async function replaceLiveTables(
   client: pg.ClientBase,
   network: Network,
@@ -129,7 +129,10 @@ const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.c
  */
 export const RETAINED_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
-/** Condition on deliveries that may have ended in a dropped block. Their block number may not be stored. */
+/**
+ * Condition on deliveries that may have ended in a dropped block. A delivery without a stored block number is chosen by
+ * the time of its last change (`$4`).
+ */
 const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
   (j.included->>'block')::int8 >= $3
   OR j.included IS NULL AND j.updated_ms >= $4
