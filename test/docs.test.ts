@@ -330,7 +330,7 @@ it('docs/use/ens.md shows parts of a chains file that is read', () => {
   )
   expect(blocks).toHaveLength(2)
   for (const block of blocks)
-    expect(parseDraftChainsFile({ ...example, ...block })).toMatchObject(block)
+    expect(parseDraftChainsFile({ ...example, ...block }, 'the page')).toMatchObject(block)
 })
 
 describe('docs/use/webhooks.md', () => {

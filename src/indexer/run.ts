@@ -9,9 +9,9 @@ import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { createLoopWaker, type LoopWaker } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import {
-  type FeedLogWorkerOptions,
-  feedLogWorker,
-  LastSignedFeedLog,
+  LastSignedTransparencyLog,
+  type TransparencyLogWorkerOptions,
+  transparencyLogWorker,
 } from '../push/transparencyLog.js'
 import { Witness, type WitnessSettings } from '../push/witnesses.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -38,7 +38,9 @@ interface NetworkChainSources {
   /** Creates the workers that maintain the network's tables, for one term of leadership. */
   maintenance(ctx: LeaderContext): Worker[]
   /** Domain in the name of the feed's signed log, the log's keys, and its witnesses. */
-  log: Pick<FeedLogWorkerOptions, 'domain' | 'keys'> & { witnesses: readonly WitnessSettings[] }
+  log: Pick<TransparencyLogWorkerOptions, 'domain' | 'keys'> & {
+    witnesses: readonly WitnessSettings[]
+  }
 }
 
 export interface NetworkIndexRun {
@@ -64,7 +66,7 @@ export function runIndexers(
   let leads = false
   const labels = sources.chains.map(({ label }) => label)
   const logNotify = createLoopWaker()
-  const logMemories = [new LastSignedFeedLog(), new LastSignedFeedLog()]
+  const logMemories = [new LastSignedTransparencyLog(), new LastSignedTransparencyLog()]
   at.listener.subscribe((payload) => {
     if (parseNotificationPayload(network, payload) === 'notify') logNotify.notify()
   })
@@ -136,7 +138,7 @@ function workersOf(
   on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & {
     logNotify: LoopWaker
     /** The last signed checkpoints of the feed's log and of the evidence log. */
-    logMemories: readonly LastSignedFeedLog[]
+    logMemories: readonly LastSignedTransparencyLog[]
   },
 ): Worker[] {
   const { chains } = sources
@@ -159,7 +161,7 @@ function workersOf(
       pollMs,
     }),
     ...on.logMemories.map((memory, i) =>
-      feedLogWorker(ctx, {
+      transparencyLogWorker(ctx, {
         ...sources.log,
         memory,
         // witnesses sign checkpoints of the feed's log only

@@ -1,12 +1,12 @@
 import type { LogReader } from '../client/transparencyLog.js'
 import { storeMirroredEvidence } from '../db/feed/evidence.js'
 import {
-  deleteFeedLogs,
-  readFeedLogState,
+  deleteTransparencyLogs,
   readTiles,
-  storePreviousFeedLog,
+  readTransparencyLogState,
+  storePreviousTransparencyLog,
   storeTiles,
-  writeFeedLogRow,
+  writeTransparencyLogRow,
 } from '../db/feed/transparencyLog.js'
 import { assertIndexingLeader } from '../db/journal/head.js'
 import { allowSourceWait } from '../db/mirror/writer.js'
@@ -42,7 +42,7 @@ export function evidenceMirrorWorker({
     fields: { network },
     pollMs: POLL_MS,
     async step(signal, alive) {
-      const { log, previous, generation } = await readFeedLogState(pool, place)
+      const { log, previous, generation } = await readTransparencyLogState(pool, place)
       reader.last = log ?? previous
       const head = await readNewestCheckpoint(reader, reader.last === null, signal)
       if (!head || (log && isCheckpointStored(log, head))) return 'idle'
@@ -54,13 +54,13 @@ export function evidenceMirrorWorker({
       await inTransaction(pool, async (db) => {
         await assertIndexingLeader(db, network, epoch)
         await allowSourceWait(db)
-        if (known === 0) await deleteFeedLogs(db, place, generation)
+        if (known === 0) await deleteTransparencyLogs(db, place, generation)
         for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
           alive()
           try {
             const [first] = texts
             const before = from === 0 ? parsePreviousLog(first!, head, place) : null
-            if (before) await storePreviousFeedLog(db, place, before)
+            if (before) await storePreviousTransparencyLog(db, place, before)
             await storeMirroredEvidence(db, network, generation, { from, texts })
           } catch (error) {
             throw mirrorRefusalError(error, `Entry ${from} of ${origin}`)
@@ -75,7 +75,7 @@ export function evidenceMirrorWorker({
           note,
           server: null,
         }
-        await writeFeedLogRow(db, place, mirroredLog)
+        await writeTransparencyLogRow(db, place, mirroredLog)
       })
       return 'progressed'
     },

@@ -1,7 +1,11 @@
 import type pg from 'pg'
 import { ClusterdError, logMismatchError } from '../client/error.js'
 import type { LogReader, SignedHead } from '../client/transparencyLog.js'
-import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/transparencyLog.js'
+import {
+  readTiles,
+  readTransparencyLogState,
+  type StoredTransparencyLog,
+} from '../db/feed/transparencyLog.js'
 import { readNewestKnownCheckpoint } from '../db/mirror/cosigned.js'
 import { markMirrorAbsent, markMirrorVerified } from '../db/mirror/mirrors.js'
 import { MirrorWriter } from '../db/mirror/writer.js'
@@ -57,7 +61,7 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
     fields: { network },
     pollMs: POLL_MS,
     async step(signal, alive) {
-      const { log } = await readFeedLogState(pool, network)
+      const { log } = await readTransparencyLogState(pool, network)
       reader.last = log
       const mayBegin = !isExpected || performance.now() - startedMs < BEGINS_MS
       const mayWait = log === null && mayBegin
@@ -86,7 +90,7 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
  * True if a stored log's note has the same text and the same signature of the pinned key as a checkpoint. Signatures of
  * other keys are ignored, since anybody can add them.
  */
-export function isCheckpointStored(log: StoredFeedLog, { note }: SignedHead): boolean {
+export function isCheckpointStored(log: StoredTransparencyLog, { note }: SignedHead): boolean {
   const endOfSigned = note.indexOf('\n', note.indexOf('\n\n') + 2)
   return log.note?.startsWith(note.slice(0, endOfSigned + 1)) ?? false
 }
@@ -126,7 +130,7 @@ export async function readNewestCheckpoint(
 }
 
 interface MirrorStep {
-  stored: StoredFeedLog | null
+  stored: StoredTransparencyLog | null
   head: SignedHead
   signal: AbortSignal
   alive(): void

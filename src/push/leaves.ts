@@ -1,5 +1,9 @@
 import { readEvidenceEntries } from '../db/feed/evidence.js'
-import { readFeedLogState, readTiles, type StoredFeedLog } from '../db/feed/transparencyLog.js'
+import {
+  readTiles,
+  readTransparencyLogState,
+  type StoredTransparencyLog,
+} from '../db/feed/transparencyLog.js'
 import type { Queryable } from '../db/pg/rows.js'
 import { mapWithoutBlocking, type WaitForEventLoopTurn } from '../ops/turns.js'
 import {
@@ -26,7 +30,9 @@ const LEAVES_AT_ONCE = 64
 const NO_WAIT: WaitForEventLoopTurn = async () => {}
 
 /** Name, generation and place of a signed transparency log. */
-export type NetworkFeedLog = Pick<StoredFeedLog, 'generation' | 'origin'> & { network: LogPlace }
+export type NetworkTransparencyLog = Pick<StoredTransparencyLog, 'generation' | 'origin'> & {
+  network: LogPlace
+}
 
 /**
  * Serializes entries `from` to `to` (inclusive) of a transparency log from the journal; null where the log's generation
@@ -34,7 +40,7 @@ export type NetworkFeedLog = Pick<StoredFeedLog, 'generation' | 'origin'> & { ne
  */
 export async function readLogLeaves(
   db: Queryable,
-  { network, generation, origin }: NetworkFeedLog,
+  { network, generation, origin }: NetworkTransparencyLog,
   { from, to }: { from: number; to: number },
   waitForLoop = NO_WAIT,
 ): Promise<string[] | null> {
@@ -43,7 +49,7 @@ export async function readLogLeaves(
     ? await readEventLeaves(db, network, generation, range, waitForLoop)
     : await readEvidenceEntries(db, networkOfLog(network), generation, range)
   if (!events || from > 0) return events
-  const { previous, generation: now } = await readFeedLogState(db, network)
+  const { previous, generation: now } = await readTransparencyLogState(db, network)
   if (now !== generation) return null
   return [beginningLeaf(origin, previous), ...events]
 }
@@ -97,7 +103,7 @@ export async function readNextLeaves(
  */
 export async function readEntryBundle(
   db: Queryable,
-  log: NetworkFeedLog,
+  log: NetworkTransparencyLog,
   { index, width }: EntryBundle,
   waitForLoop = NO_WAIT,
 ): Promise<Uint8Array | null> {

@@ -1,12 +1,12 @@
 import { resetFeedOnceAfterRestore } from '../db/deployment/restored.js'
 import { publishEvidence } from '../db/feed/evidence.js'
 import {
-  type FeedLogState,
   readDatabaseIdentity,
-  readFeedLogState,
   readTiles,
-  type StoredFeedLog,
-  writeFeedLog,
+  readTransparencyLogState,
+  type StoredTransparencyLog,
+  type TransparencyLogState,
+  writeTransparencyLog,
 } from '../db/feed/transparencyLog.js'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
@@ -41,14 +41,14 @@ const LOOKUPS_FIRST_MS = 25
 const EVIDENCE_IDLE_MS = 5_000
 
 /** The transparency log that this process has signed last. It is kept while another process leads the network. */
-export class LastSignedFeedLog {
-  #log: StoredFeedLog | null = null
+export class LastSignedTransparencyLog {
+  #log: StoredTransparencyLog | null = null
   #epoch = 0
 
   /**
    * Stores a log before it is written to the database, because a write that fails may have been published nevertheless.
    */
-  remember(log: StoredFeedLog, epoch: number): void {
+  remember(log: StoredTransparencyLog, epoch: number): void {
     this.#log = log
     this.#epoch = epoch
   }
@@ -59,14 +59,14 @@ export class LastSignedFeedLog {
    * @param epoch number of the current leadership. If this number directly follows the last leadership that this process knows
    * of, no other process has signed
    */
-  lastSigned(generation: number, epoch: number): StoredFeedLog | null {
+  lastSigned(generation: number, epoch: number): StoredTransparencyLog | null {
     if (this.#log?.generation !== generation || epoch > this.#epoch + 1) return null
     this.#epoch = epoch
     return this.#log
   }
 }
 
-export interface FeedLogWorkerOptions {
+export interface TransparencyLogWorkerOptions {
   /** Domain of the service, with which the names of new logs begin. */
   domain: string
   /** Signing keys; without a key checkpoints are not signed. */
@@ -74,7 +74,7 @@ export interface FeedLogWorkerOptions {
   /** Witnesses whose signatures are served with the newest checkpoint. */
   witnesses?: readonly Witness[]
   notify?: LoopWaker
-  memory?: LastSignedFeedLog
+  memory?: LastSignedTransparencyLog
   /** True for the evidence log. Default: the log of the feed. */
   isEvidence?: boolean
   /** Called when the feed restarts with a new generation, because signed events were lost. */
@@ -89,13 +89,13 @@ const ALARM_AFTER_MS = 60_000
  * the hub. Each step appends new events and signs a checkpoint. If events that were signed may be lost, the feed
  * restarts with a new generation, so that two histories are never signed under one log's name.
  */
-export function feedLogWorker(
+export function transparencyLogWorker(
   ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
-  options: FeedLogWorkerOptions,
+  options: TransparencyLogWorkerOptions,
 ): Worker {
   const { pool, network, epoch } = ctx
   const { keys, witnesses = [], notify = createLoopWaker(), isEvidence } = options
-  const { memory = new LastSignedFeedLog() } = options
+  const { memory = new LastSignedTransparencyLog() } = options
   const place: LogPlace = isEvidence ? `${network}/evidence` : network
   const what = isEvidence ? `evidence of ${network}` : network
   /** Number of events that are not in the log yet, and the last time at which the log had all events. */
@@ -134,14 +134,14 @@ export function feedLogWorker(
     async step(signal) {
       if (behind === 0) await pauseUntilSignal(LOOKUPS_FIRST_MS, signal)
       // the log is read before the identity: after a fail-over between the two reads, the log is not of this database
-      const now = await readFeedLogState(pool, place)
+      const now = await readTransparencyLogState(pool, place)
       const server = await readDatabaseIdentity(pool)
       const { generation, isCaughtUp, log } = now
       if (!isCaughtUp) return 'idle'
       const domain = log || !isEvidence ? options.domain : await domainOfFeed(pool, network)
       if (domain === undefined) return 'idle'
       if (isEvidence) await publishEvidence(ctx, generation)
-      const followed = isEvidence ? await readFeedLogState(pool, place) : now
+      const followed = isEvidence ? await readTransparencyLogState(pool, place) : now
       const { newest } = followed
       behind = newest + 1 - (log?.size ?? 0)
       const isHere = !log || log.server === server
@@ -171,7 +171,7 @@ export function feedLogWorker(
       // witnesses sign only the newest checkpoint, so that no catch-up waits for witnesses
       if (grown.log.size > newest)
         grown.log.note = await withCosignatures(pool, place, grown, { log, witnesses, signal })
-      await writeFeedLog({ ...ctx, network: place }, grown.log, {
+      await writeTransparencyLog({ ...ctx, network: place }, grown.log, {
         size: log?.size ?? 0,
         tiles: grown.tiles,
       })
@@ -189,7 +189,7 @@ async function domainOfFeed(
   pool: LeaderContext['pool'],
   network: Network,
 ): Promise<string | undefined> {
-  const { log, generation } = await readFeedLogState(pool, network)
+  const { log, generation } = await readTransparencyLogState(pool, network)
   return log?.origin.slice(0, -logOrigin('', network, generation).length)
 }
 
@@ -203,9 +203,9 @@ async function domainOfFeed(
 async function growLog(
   pool: LeaderContext['pool'],
   place: LogPlace,
-  { generation, log, previous, server, signed }: FeedLogState & Signing,
-  { domain, keys }: Pick<FeedLogWorkerOptions, 'domain' | 'keys'>,
-): Promise<{ log: StoredFeedLog; tiles: FilledTile[] } | 'rewound' | 'forked'> {
+  { generation, log, previous, server, signed }: TransparencyLogState & Signing,
+  { domain, keys }: Pick<TransparencyLogWorkerOptions, 'domain' | 'keys'>,
+): Promise<{ log: StoredTransparencyLog; tiles: FilledTile[] } | 'rewound' | 'forked'> {
   const origin = log?.origin ?? logOrigin(domain, place, generation)
   const size = log?.size ?? 0
   const first = Math.max(1, size)
@@ -234,8 +234,8 @@ async function growLog(
 async function withCosignatures(
   pool: LeaderContext['pool'],
   place: LogPlace,
-  { log: { note, generation, size }, tiles }: { log: StoredFeedLog; tiles: FilledTile[] },
-  of: { log: StoredFeedLog | null; witnesses: readonly Witness[]; signal: AbortSignal },
+  { log: { note, generation, size }, tiles }: { log: StoredTransparencyLog; tiles: FilledTile[] },
+  of: { log: StoredTransparencyLog | null; witnesses: readonly Witness[]; signal: AbortSignal },
 ): Promise<string | null> {
   if (note === null) return null
   const proofFrom = async (old: number) => {
@@ -256,11 +256,15 @@ async function withCosignatures(
 interface Signing {
   /** Identity of the database that is read. */
   server: string
-  signed: StoredFeedLog | null
+  signed: StoredTransparencyLog | null
 }
 
 /** True if a stored log equals the signed log, or can grow to the signed log by the feed's events. */
-function isWithin(signed: StoredFeedLog, log: StoredFeedLog | null, newest: number): boolean {
+function isWithin(
+  signed: StoredTransparencyLog,
+  log: StoredTransparencyLog | null,
+  newest: number,
+): boolean {
   const size = log?.size ?? 0
   if (size === signed.size) return isSameHash(log!.root, signed.root)
   return size < signed.size && signed.size <= newest + 1
@@ -270,10 +274,11 @@ function isWithin(signed: StoredFeedLog, log: StoredFeedLog | null, newest: numb
  * True if no signature of a log can have been published: the log has no signature, or was stored by a version that
  * stored no database identity.
  */
-const isNeverSigned = ({ note, server }: StoredFeedLog): boolean => note === null || server === null
+const isNeverSigned = ({ note, server }: StoredTransparencyLog): boolean =>
+  note === null || server === null
 
 /** Checks that the stored tiles of a log make its signed root. @throws Error for a different root */
-function assertRoot({ origin, root }: StoredFeedLog, ofTiles: Uint8Array): void {
+function assertRoot({ origin, root }: StoredTransparencyLog, ofTiles: Uint8Array): void {
   if (!isSameHash(ofTiles, root))
     throw new Error(
       `the tiles of the log ${origin} do not make its root: restore the table log_tiles, or begin a new generation by \`clusterd journal restored --yes\``,

@@ -2,7 +2,7 @@ import { generatePrivateKey } from 'viem/accounts'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { verifyBundle } from '../../src/client/verify.js'
-import { readFeedLogState } from '../../src/db/feed/transparencyLog.js'
+import { readTransparencyLogState } from '../../src/db/feed/transparencyLog.js'
 import { readNextLeaves } from '../../src/push/leaves.js'
 import { EVIDENCE_PUBLISHED_AFTER_MS } from '../../src/registry/auth/evidence.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
@@ -283,7 +283,7 @@ describe('the evidence log', () => {
   it('has no entries of a generation that has ended', async () => {
     await join(newAccount(), await named())
     await publish()
-    const { size } = (await readFeedLogState(world.pool, 'mainnet/evidence')).log!
+    const { size } = (await readTransparencyLogState(world.pool, 'mainnet/evidence')).log!
     const url = `${world.url}/v1/log/mainnet/evidence/1/tile/entries/000.p/${size}`
     expect((await fetch(url)).status).toBe(200)
     const setGeneration = (generation: number) =>

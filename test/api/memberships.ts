@@ -1,8 +1,8 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect } from 'vitest'
 import { publishEvidence } from '../../src/db/feed/evidence.js'
-import { readFeedLogState } from '../../src/db/feed/transparencyLog.js'
-import { feedLogWorker } from '../../src/push/transparencyLog.js'
+import { readTransparencyLogState } from '../../src/db/feed/transparencyLog.js'
+import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { readEpoch } from '../support/epoch.js'
 import type { Account } from '../support/signers.js'
@@ -18,10 +18,10 @@ export function membershipsOf(world: ApiWorld) {
   /** Publishes what is old enough, and brings both logs of a network up to date. */
   async function publish(afterMs = 0, network: 'mainnet' | 'testnet' = 'mainnet'): Promise<void> {
     const ctx = { pool: world.pool, network, epoch: await readEpoch(world.pool, network, 'index') }
-    const { generation } = await readFeedLogState(world.pool, network)
+    const { generation } = await readTransparencyLogState(world.pool, network)
     await publishEvidence(ctx, generation, afterMs)
     for (const isEvidence of [false, true]) {
-      const worker = feedLogWorker(ctx, { domain: 'localhost', keys, isEvidence })
+      const worker = transparencyLogWorker(ctx, { domain: 'localhost', keys, isEvidence })
       while ((await worker.step(signal, () => {})) !== 'idle');
     }
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { feedLogWorker } from '../../src/push/transparencyLog.js'
+import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { runCli } from '../support/cli.js'
@@ -16,7 +16,7 @@ const world = useWorld(async () => {
   await api.append('mainnet', names)
   const epoch = await readEpoch(api.pool, 'mainnet', 'index')
   const ctx = { pool: api.pool, network: 'mainnet', epoch } as const
-  const worker = feedLogWorker(ctx, { domain: 'names.example', keys })
+  const worker = transparencyLogWorker(ctx, { domain: 'names.example', keys })
   while ((await worker.step(new AbortController().signal, () => {})) !== 'idle');
   return api
 })

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { restartFeedsAfterRestore } from '../../src/cli/journal/restored.js'
-import { readFeedLogState } from '../../src/db/feed/transparencyLog.js'
+import { readTransparencyLogState } from '../../src/db/feed/transparencyLog.js'
 import { readJournalHead } from '../../src/db/journal/head.js'
 import { replayJournal } from '../../src/db/journal/replay.js'
 import { computeStateHash } from '../../src/db/journal/stateHash.js'
@@ -204,7 +204,7 @@ describe('a mirror continues, without an empty database, with an accepted log', 
     const next = filesOf(created(), { origin: accept, previous })
     await expect(mirrorFrom(copy, serving(next))).rejects.toThrow(`accept ${accept}`)
     await mirrorFrom(copy, serving(next), { accept })
-    const { log } = await readFeedLogState(copy.pool, 'mainnet')
+    const { log } = await readTransparencyLogState(copy.pool, 'mainnet')
     expect(log).toMatchObject({ origin: accept, size: 3 })
     // the mirror serves the same entries; the first one names the previous log
     const bundle = { index: 0, width: 3 }
@@ -218,7 +218,7 @@ describe('a mirror continues, without an empty database, with an accepted log', 
     // and follows it, without the name of what was accepted
     const more = leavesOf([...createdBy(cluster('3'), alice), registered(alice, cluster('3'))])
     await mirrorFrom(copy, serving(filesOf(more, { origin: accept, previous })))
-    expect((await readFeedLogState(copy.pool, 'mainnet')).log).toMatchObject({ size: 4 })
+    expect((await readTransparencyLogState(copy.pool, 'mainnet')).log).toMatchObject({ size: 4 })
   })
 
   it('but does not return to it from a later one', async () => {
@@ -234,7 +234,7 @@ describe('a mirror continues, without an empty database, with an accepted log', 
     await expect(mirrorFrom(copy, serving(accepted), { accept })).rejects.toThrow(
       `The checkpoint is of ${accept}, older than ${origin}.`,
     )
-    expect((await readFeedLogState(copy.pool, 'mainnet')).log).toMatchObject({ origin })
+    expect((await readTransparencyLogState(copy.pool, 'mainnet')).log).toMatchObject({ origin })
   })
 
   it('refuses any other one', async () => {
@@ -284,7 +284,7 @@ it('a mirror takes over the signature of a new key, though the log has not grown
   const worker = await mirrorOf(copy, serving(filesOf(honest(), { by: renewed })))
   const step = () => worker.step(new AbortController().signal, () => {})
   const isSigned = async () => {
-    const { log } = await readFeedLogState(copy.pool, 'mainnet')
+    const { log } = await readTransparencyLogState(copy.pool, 'mainnet')
     return renewed.map(({ publicKey }) => isNoteSignedBy(log!.note!, ORIGIN, publicKey))
   }
   expect([await step(), await isSigned()]).toEqual(['idle', [false, true]])
@@ -334,12 +334,12 @@ it('two mirrors of one source, of which one is behind, end with the same', async
 it('`clusterd journal restored` does not change a mirror', async () => {
   const copy = await database()
   await mirrorFrom(copy, serving(filesOf(honest())))
-  const before = await readFeedLogState(copy.pool, 'mainnet')
+  const before = await readTransparencyLogState(copy.pool, 'mainnet')
   const shown = await printed({ DATABASE_URL: copy.url }, () =>
     restartFeedsAfterRestore({ yes: true, json: true }),
   )
   expect(Object.keys(JSON.parse(shown).networks)).toEqual(['testnet'])
-  expect(await readFeedLogState(copy.pool, 'mainnet')).toEqual(before)
+  expect(await readTransparencyLogState(copy.pool, 'mainnet')).toEqual(before)
   await queryOn(copy.url, 'UPDATE journal_heads SET proved_block = 0')
   const text = await printed({ DATABASE_URL: copy.url }, () => restartFeedsAfterRestore({}))
   expect(text).toContain('Nothing begins anew: a mirror continues from its own state.')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { LogReader, verifyBundle } from '../../src/client/verify.js'
 import { resetFeedOnceAfterRestore } from '../../src/db/deployment/restored.js'
-import { readFeedLogState } from '../../src/db/feed/transparencyLog.js'
+import { readTransparencyLogState } from '../../src/db/feed/transparencyLog.js'
 import { evidenceMirrorWorker } from '../../src/mirror/evidence.js'
 import { sha256InOneCall } from '../../src/registry/transparencyLog/hash.js'
 import { key, membershipsOf } from '../api/memberships.js'
@@ -68,7 +68,8 @@ describe('a mirror of the evidence log', () => {
     await publish()
     for (const copy of copies) await copyInto(copy)
     const [mirror, other] = copies
-    const logOf = async (pool: pg.Pool) => (await readFeedLogState(pool, 'mainnet/evidence')).log
+    const logOf = async (pool: pg.Pool) =>
+      (await readTransparencyLogState(pool, 'mainnet/evidence')).log
     const first = (await logOf(mirror.pool))!
     // what this one has is another history
     await other.pool.query('UPDATE logs SET root = $1 WHERE network = 2', [Buffer.alloc(32, 1)])
@@ -76,7 +77,7 @@ describe('a mirror of the evidence log', () => {
     await world.pool.query('UPDATE journal_heads SET caught_up = true')
     await publish()
     await copyInto(mirror)
-    const { log, previous } = await readFeedLogState(mirror.pool, 'mainnet/evidence')
+    const { log, previous } = await readTransparencyLogState(mirror.pool, 'mainnet/evidence')
     expect(log).toMatchObject({ ...(await logOf(world.pool)), server: null })
     const { origin, size, root } = first
     expect(previous).toMatchObject({ origin, size, root })
@@ -101,7 +102,7 @@ describe('a mirror of the evidence log', () => {
   it('refuses an entry that no table can have, by its number', async () => {
     const copy = await emptyDatabase()
     await mirrorFrom(copy, world.url)
-    const { generation } = await readFeedLogState(copy.pool, 'mainnet')
+    const { generation } = await readTransparencyLogState(copy.pool, 'mainnet')
     const { files } = filesOf(['a\0b'], { origin: `localhost/mainnet/evidence/${generation}` })
     const below = new Map([...files].map(([path, bytes]) => [`evidence/${path}`, bytes]))
     const source = { url: 'http://log.invalid', fetch: serving({ files: below }) }

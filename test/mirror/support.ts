@@ -6,7 +6,7 @@ import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { mirrorWorker } from '../../src/mirror/worker.js'
 import type { Worker } from '../../src/ops/worker.js'
-import { feedLogWorker } from '../../src/push/transparencyLog.js'
+import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
 import type { Witness } from '../../src/push/witnesses.js'
 import { GrowingTree } from '../../src/registry/transparencyLog/append.js'
 import { beginningLeaf } from '../../src/registry/transparencyLog/beginning.js'
@@ -39,7 +39,7 @@ export const ORIGIN = 'names.example/mainnet/1'
 export async function writeLog(pool: pg.Pool, witnesses: readonly Witness[] = []): Promise<void> {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const ctx = { pool, network: 'mainnet', epoch } as const
-  const worker = feedLogWorker(ctx, { domain: 'names.example', keys, witnesses })
+  const worker = transparencyLogWorker(ctx, { domain: 'names.example', keys, witnesses })
   while ((await worker.step(signal, () => {})) !== 'idle');
 }
 

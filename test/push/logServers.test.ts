@@ -1,10 +1,13 @@
 import { join } from 'node:path'
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { readFeedLogState, type StoredFeedLog } from '../../src/db/feed/transparencyLog.js'
+import {
+  readTransparencyLogState,
+  type StoredTransparencyLog,
+} from '../../src/db/feed/transparencyLog.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { feedLogWorker, LastSignedFeedLog } from '../../src/push/transparencyLog.js'
+import { LastSignedTransparencyLog, transparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { queryOn } from '../support/database.js'
@@ -31,7 +34,7 @@ const grow = (count: number) =>
 async function workerOf(
   pool: pg.Pool,
   {
-    memory = new LastSignedFeedLog(),
+    memory = new LastSignedTransparencyLog(),
     by = keys,
     isEvidence = false,
     domain = 'names.example',
@@ -39,7 +42,7 @@ async function workerOf(
 ) {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const wentBack: number[] = []
-  const worker = feedLogWorker(
+  const worker = transparencyLogWorker(
     { pool, network: 'mainnet', epoch },
     { domain, keys: by, memory, isEvidence, onWentBack: () => wentBack.push(epoch) },
   )
@@ -49,20 +52,20 @@ async function workerOf(
   return { catchUp, wentBack }
 }
 
-const logOf = async (pool: pg.Pool) => (await readFeedLogState(pool, 'mainnet')).log
+const logOf = async (pool: pg.Pool) => (await readTransparencyLogState(pool, 'mainnet')).log
 
 /** Checks that the feed restarts, with a log that names the previous one. */
-async function begins(pool: pg.Pool, { origin, size, root }: StoredFeedLog): Promise<void> {
+async function begins(pool: pg.Pool, { origin, size, root }: StoredTransparencyLog): Promise<void> {
   expect(await logOf(pool)).toBe(null)
   await pool.query('UPDATE journal_heads SET caught_up = true')
   await (await workerOf(pool)).catchUp()
-  const { log, previous } = await readFeedLogState(pool, 'mainnet')
+  const { log, previous } = await readTransparencyLogState(pool, 'mainnet')
   expect(log!.origin).not.toBe(origin)
   expect(previous).toMatchObject({ origin, size, root })
 }
 
 /** Signs the source's log, and returns a promoted standby of it. */
-async function promoted(name: string, memory = new LastSignedFeedLog()) {
+async function promoted(name: string, memory = new LastSignedTransparencyLog()) {
   await grow(3)
   const source = await workerOf(world.pool, { memory })
   await source.catchUp()
@@ -93,7 +96,7 @@ describe('the log of a feed', () => {
   })
 
   it('continues on a standby for the process that signed last, and restarts in a copy', async () => {
-    const memory = new LastSignedFeedLog()
+    const memory = new LastSignedTransparencyLog()
     const { pool, url, signed, stop } = await promoted('known', memory)
     const leader = await workerOf(pool, { memory })
     await leader.catchUp()
@@ -125,7 +128,7 @@ describe('the log of a feed', () => {
       await grow(1)
       await (await workerOf(world.pool)).catchUp()
       await (await workerOf(world.pool, { isEvidence })).catchUp()
-      const memory = new LastSignedFeedLog()
+      const memory = new LastSignedTransparencyLog()
       await (await workerOf(world.pool, { memory, isEvidence })).catchUp()
       const { pool, stop } = await standby(`level-${place}`)
       const leader = await workerOf(pool, { memory, isEvidence })
@@ -141,12 +144,12 @@ describe('the log of a feed', () => {
     await grow(1)
     await (await workerOf(world.pool)).catchUp()
     await (await workerOf(world.pool, { isEvidence: true, domain: 'new.example' })).catchUp()
-    const { log } = await readFeedLogState(world.pool, 'mainnet/evidence')
+    const { log } = await readTransparencyLogState(world.pool, 'mainnet/evidence')
     expect(log!.origin).toBe('names.example/mainnet/evidence/1')
   })
 
   it('continues when the last signed log was not written, but its events are there', async () => {
-    const leader = await workerOf(world.pool, { memory: new LastSignedFeedLog() })
+    const leader = await workerOf(world.pool, { memory: new LastSignedTransparencyLog() })
     await grow(2)
     await leader.catchUp()
     const { size, root, note } = (await logOf(world.pool))!
@@ -167,7 +170,7 @@ describe('the log of a feed', () => {
     ['others stand in its place', 1],
     ['fewer are there', 100],
   ])('restarts when signed events are missing: %s', async (_what, more) => {
-    const memory = new LastSignedFeedLog()
+    const memory = new LastSignedTransparencyLog()
     const leader = await workerOf(world.pool, { memory })
     await grow(2)
     await leader.catchUp()
@@ -181,7 +184,7 @@ describe('the log of a feed', () => {
   })
 
   it('continues when other processes have signed since', async () => {
-    const memory = new LastSignedFeedLog()
+    const memory = new LastSignedTransparencyLog()
     await grow(1)
     await (await workerOf(world.pool, { memory })).catchUp()
     const { origin } = (await logOf(world.pool))!
@@ -202,10 +205,10 @@ describe('the log of a feed', () => {
     await world.pool.query('UPDATE leaders SET epoch = epoch + 1')
     await grow(2)
     await (await workerOf(world.pool)).catchUp()
-    const before = await readFeedLogState(world.pool, 'mainnet')
+    const before = await readTransparencyLogState(world.pool, 'mainnet')
     await expect(former.catchUp()).rejects.toThrow(LostLeadershipError)
     expect(former.wentBack).toEqual([])
-    expect(await readFeedLogState(world.pool, 'mainnet')).toEqual(before)
+    expect(await readTransparencyLogState(world.pool, 'mainnet')).toEqual(before)
   })
 
   it('keeps its signed checkpoint when the leader has no key', async () => {

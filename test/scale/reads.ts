@@ -18,9 +18,9 @@ import { findMessagesOfTransaction } from '../../src/db/bridge/packets.js'
 import { readHubState } from '../../src/db/chains/states.js'
 import { findFirstEventSince, readClusterIds, readJournalRange } from '../../src/db/feed/feed.js'
 import {
-  findStoredFeedLog,
-  readFeedLogState,
+  findTransparencyLog,
   readTiles,
+  readTransparencyLogState,
 } from '../../src/db/feed/transparencyLog.js'
 import { readAnswerVersions, readJournalHead } from '../../src/db/journal/head.js'
 import { readNewestKnownCheckpoint } from '../../src/db/mirror/cosigned.js'
@@ -296,8 +296,8 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   ['the state of a hub', 4, (db) => readHubState(db, NETWORK, '1')],
   ['the head', 1, (db) => readJournalHead(db, NETWORK)],
   ['the versions of answers', 4, (db) => readAnswerVersions(db, NETWORK)],
-  ['the log that is followed', 4, (db) => readFeedLogState(db, NETWORK)],
-  ['a log', 2, (db) => findStoredFeedLog(db, NETWORK, 1)],
+  ['the log that is followed', 4, (db) => readTransparencyLogState(db, NETWORK)],
+  ['a log', 2, (db) => findTransparencyLog(db, NETWORK, 1)],
   ['the newest signed checkpoint', 4, (db) => readNewestKnownCheckpoint(db, NETWORK)],
   ['tiles of a log', 4, (db) => readTiles(db, NETWORK, 1, [{ level: 0, index: 0, width: 1 }])],
   [

@@ -164,7 +164,8 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
     const later = await start()
     const owner = privateKeyToAccount(generatePrivateKey())
     const member = privateKeyToAccount(generatePrivateKey())
-    const [ours, theirs] = [new Client({ url: later.api }), new Client({ url: later.api })]
+    const ours = new Client({ url: later.api })
+    const theirs = new Client({ url: later.api })
     // the client of the earlier build, with the service of this one
     const file = pathToFileURL(join(build().folder, 'dist-old/client/index.js')).href
     const { Client: EarlierClient } = (await import(file)) as { Client: typeof Client }

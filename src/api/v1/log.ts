@@ -1,8 +1,8 @@
 import {
-  findStoredFeedLog,
-  readFeedLogState,
+  findTransparencyLog,
   readTiles,
-  type StoredFeedLog,
+  readTransparencyLogState,
+  type StoredTransparencyLog,
 } from '../../db/feed/transparencyLog.js'
 import { readEntryBundle, readLogLeaves } from '../../push/leaves.js'
 import { type LogPlace, NETWORKS, type Network } from '../../registry/primitives/network.js'
@@ -60,7 +60,7 @@ function placeOf(params: Readonly<Record<string, string>>) {
 }
 
 /** Response with the checkpoint of a transparency log. @throws ApiError unavailable, not_found */
-function checkpointOf(log: StoredFeedLog | null): Answer {
+function checkpointOf(log: StoredTransparencyLog | null): Answer {
   if (!log)
     throw new ApiError(
       'not_found',
@@ -103,7 +103,8 @@ function logRoutes(kind: '' | '/evidence') {
     async handle({ params }, context) {
       const network = networkOf(params.network)
       await requireFilledMirror({ ...context, network })
-      return checkpointOf((await readFeedLogState(context.pool, placeOfNetwork(network))).log)
+      const { log } = await readTransparencyLogState(context.pool, placeOfNetwork(network))
+      return checkpointOf(log)
     },
   })
 
@@ -124,7 +125,7 @@ function logRoutes(kind: '' | '/evidence') {
       const { network, generation } = placeOf(params)
       await requireFilledMirror({ ...context, network })
       return checkpointOf(
-        await findStoredFeedLog(context.pool, placeOfNetwork(network), generation),
+        await findTransparencyLog(context.pool, placeOfNetwork(network), generation),
       )
     },
   })
@@ -163,7 +164,7 @@ function logRoutes(kind: '' | '/evidence') {
       const { network, generation } = placeOf(params)
       await requireFilledMirror({ ...context, network })
       const place = { network: placeOfNetwork(network), generation }
-      const log = tile && (await findStoredFeedLog(pool, place.network, generation))
+      const log = tile && (await findTransparencyLog(pool, place.network, generation))
       if (!tile || !log || !isWithin(log.size, tile))
         throw new ApiError(
           'not_found',
@@ -230,7 +231,7 @@ const inclusion = declareRoute.get('/v1/events/:id/proof', {
     if (!eventId) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
     const { network, generation, number: index } = eventId
     await requireFilledMirror({ ...context, network })
-    const { log } = await readFeedLogState(pool, network)
+    const { log } = await readTransparencyLogState(pool, network)
     if (log && log.generation > generation)
       throw new ApiError(
         'feed_restarted',

@@ -1,6 +1,9 @@
 import { findChain } from '../../db/chains/chains.js'
 import { readChainStates, readHubState, type StoredChainState } from '../../db/chains/states.js'
-import { readFeedLogState, type StoredFeedLog } from '../../db/feed/transparencyLog.js'
+import {
+  readTransparencyLogState,
+  type StoredTransparencyLog,
+} from '../../db/feed/transparencyLog.js'
 import { readJournalHead } from '../../db/journal/head.js'
 import { chainProblem, indexingLagMs, usualConfirmationDelayMs } from '../../ops/chainState.js'
 import { defaultAmountWei } from '../../registry/primitives/amount.js'
@@ -144,7 +147,7 @@ const proof = declareRoute.get('/v1/proof', {
     const label = chainsOfNetwork(context)[0]?.label ?? ''
     // the log is read before the block, so that the block of each hub event in the log is this block or an earlier
     // block
-    const { log } = await readFeedLogState(pool, network)
+    const { log } = await readTransparencyLogState(pool, network)
     const {
       nextBlock = 0,
       parentHash = null,
@@ -164,7 +167,7 @@ const proof = declareRoute.get('/v1/proof', {
   },
 })
 
-const logAnswer = ({ origin, size, root, note }: StoredFeedLog) => ({
+const logAnswer = ({ origin, size, root, note }: StoredTransparencyLog) => ({
   origin,
   size,
   root: toBase64(root),

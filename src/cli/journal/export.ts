@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { writeFileAtomically } from '../../config/files.js'
-import { readFeedLogState, readTiles } from '../../db/feed/transparencyLog.js'
-import { type NetworkFeedLog, readEntryBundle } from '../../push/leaves.js'
+import { readTiles, readTransparencyLogState } from '../../db/feed/transparencyLog.js'
+import { type NetworkTransparencyLog, readEntryBundle } from '../../push/leaves.js'
 import type { LogPlace } from '../../registry/primitives/network.js'
 import { sha256TreeHasher } from '../../registry/transparencyLog/hash.js'
 import { parseCheckpoint, parseNote, type TreeHead } from '../../registry/transparencyLog/note.js'
@@ -65,7 +65,7 @@ async function exportLog(
   network: LogPlace,
   folder: string,
 ): Promise<Exported | null> {
-  const { log } = await readFeedLogState(pool, network)
+  const { log } = await readTransparencyLogState(pool, network)
   if (!log?.note) return null
   const { origin, size, note, generation } = log
   const ofLog = { network, generation, origin }
@@ -86,7 +86,7 @@ async function exportLog(
 /** @throws Error where a log does not continue the checkpoint file of an earlier export */
 async function assertContinues(
   pool: pg.Pool,
-  log: NetworkFeedLog & TreeHead,
+  log: NetworkTransparencyLog & TreeHead,
   file: string,
 ): Promise<void> {
   if (!existsSync(file)) return
@@ -113,8 +113,11 @@ function* tilesOf(size: number): Generator<Tile> {
   }
 }
 
-const readTile = async (pool: pg.Pool, { network, generation }: NetworkFeedLog, tile: Tile) =>
-  (await readTiles(pool, network, generation, [tile])).get(tileKey(tile)) ?? null
+const readTile = async (
+  pool: pg.Pool,
+  { network, generation }: NetworkTransparencyLog,
+  tile: Tile,
+) => (await readTiles(pool, network, generation, [tile])).get(tileKey(tile)) ?? null
 
 async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): Promise<void> {
   if (existsSync(file)) return

@@ -4,7 +4,7 @@ import { encryptPageToken, FEED_BEGINNING } from '../../api/feed/cursor.js'
 import { isoTimestamp } from '../../api/http/timestamps.js'
 import { readEnvironment } from '../../config/index.js'
 import { readPageTokenKey } from '../../db/deployment/deployment.js'
-import { readFeedLogState } from '../../db/feed/transparencyLog.js'
+import { readTransparencyLogState } from '../../db/feed/transparencyLog.js'
 import {
   addWebhook,
   listWebhookFailures,
@@ -86,7 +86,7 @@ async function cursorOf(
   if (since === 'start') return null
   const sinceMs = Date.parse(since)
   if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
-  const { generation } = await readFeedLogState(pool, network)
+  const { generation } = await readTransparencyLogState(pool, network)
   return encryptPageToken(await readPageTokenKey(pool), {
     ...FEED_BEGINNING,
     network,

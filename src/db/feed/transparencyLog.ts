@@ -10,21 +10,21 @@ import { inPipelinedTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query, readRows } from '../pg/rows.js'
 
 /** A Merkle log of a network's public events or evidence, as of its newest signed checkpoint. */
-export type StoredFeedLog = Omit<DecodedRow<Log>, 'network'>
+export type StoredTransparencyLog = Omit<DecodedRow<Log>, 'network'>
 
 /** Generation, origin, final size and root of an ended log. The first leaf of the next log repeats these values. */
-export type PreviousLog = Omit<StoredFeedLog, 'note' | 'server'>
+export type PreviousTransparencyLog = Omit<StoredTransparencyLog, 'note' | 'server'>
 
 /** State of a network's feed or evidence, and of its log. */
-export interface FeedLogState {
+export interface TransparencyLogState {
   generation: number
   /** Number of the newest event, or of the newest piece of evidence. */
   newest: number
   isCaughtUp: boolean
   /** Log of the current generation. Null before its first leaf. */
-  log: StoredFeedLog | null
+  log: StoredTransparencyLog | null
   /** Log of the newest ended generation. Null where none has ended. */
-  previous: StoredFeedLog | null
+  previous: StoredTransparencyLog | null
 }
 
 const LOG = 'generation, origin, size, root, note, server'
@@ -37,10 +37,17 @@ const STATE =
       WHERE network = $1::int2 AND generation <= h.feed_generation ORDER BY generation DESC LIMIT 2) l ON true
     WHERE h.network = $1::int2 & 1::int2`)
 
-export async function readFeedLogState(db: Queryable, network: LogPlace): Promise<FeedLogState> {
-  type Head = Pick<FeedLogState, 'newest' | 'isCaughtUp'> & { current: number }
+export async function readTransparencyLogState(
+  db: Queryable,
+  network: LogPlace,
+): Promise<TransparencyLogState> {
+  type Head = Pick<TransparencyLogState, 'newest' | 'isCaughtUp'> & { current: number }
   // one row for each log; without any log, one row without a generation
-  const rows = await query<Head & (StoredFeedLog | { generation: null })>(db, network, STATE)
+  const rows = await query<Head & (StoredTransparencyLog | { generation: null })>(
+    db,
+    network,
+    STATE,
+  )
   const { current, newest, isCaughtUp } = requireHeadRow(rows, networkOfLog(network))
   const logs = rows.flatMap(({ current: _, newest: __, isCaughtUp: ___, ...log }) =>
     log.generation === null ? [] : [log],
@@ -56,12 +63,12 @@ export async function readFeedLogState(db: Queryable, network: LogPlace): Promis
 
 const OF_GENERATION = prepared(`SELECT ${LOG} FROM logs WHERE network = $1 AND generation = $2`)
 
-export const findStoredFeedLog = async (
+export const findTransparencyLog = async (
   db: Queryable,
   network: LogPlace,
   generation: number,
-): Promise<StoredFeedLog | null> =>
-  (await query<StoredFeedLog>(db, network, OF_GENERATION, [generation]))[0] ?? null
+): Promise<StoredTransparencyLog | null> =>
+  (await query<StoredTransparencyLog>(db, network, OF_GENERATION, [generation]))[0] ?? null
 
 /**
  * Identity of this database: of the server (a restored dump has another), of the server's timeline (which changes when
@@ -116,15 +123,15 @@ const FORGET_TILES = prepared(`DELETE FROM log_tiles WHERE network = $1
  * Writes a log that has grown from `size`, and its tiles, in one transaction.
  * @throws LostLeadershipError; Error where the log's size or server has changed meanwhile
  */
-export async function writeFeedLog(
+export async function writeTransparencyLog(
   { pool, network, epoch }: Omit<LeaderScope, 'network'> & { network: LogPlace },
-  log: StoredFeedLog,
+  log: StoredTransparencyLog,
   { size, tiles }: { size: number; tiles: readonly FilledTile[] },
 ): Promise<void> {
   await inPipelinedTransaction(pool, {
     reads: (db) => [
       assertIndexingLeader(db, networkOfLog(network), epoch),
-      findStoredFeedLog(db, network, log.generation),
+      findTransparencyLog(db, network, log.generation),
     ],
     work: async (client, [, now]) => {
       if ((now?.size ?? 0) !== size)
@@ -133,7 +140,7 @@ export async function writeFeedLog(
         )
       await inPipeline(client, (db) => [
         storeTiles(db, network, log.generation, tiles),
-        writeFeedLogRow(db, network, log),
+        writeTransparencyLogRow(db, network, log),
       ])
     },
   })
@@ -143,10 +150,10 @@ export async function writeFeedLog(
  * Writes a log's row, and deletes the tiles of generations before the previous generation.
  * @throws Error if another server has written the log meanwhile
  */
-export async function writeFeedLogRow(
+export async function writeTransparencyLogRow(
   db: Queryable,
   network: LogPlace,
-  { generation, origin, size, root, note, server }: StoredFeedLog,
+  { generation, origin, size, root, note, server }: StoredTransparencyLog,
 ): Promise<void> {
   const row = [generation, origin, size, root, note, server]
   const [written] = await Promise.all([
@@ -180,10 +187,10 @@ const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size,
  * Stores the final size and root of an ended log, as the next log's first leaf gives them. A signed checkpoint that is
  * stored for the same size and root is kept.
  */
-export const storePreviousFeedLog = (
+export const storePreviousTransparencyLog = (
   db: Queryable,
   network: LogPlace,
-  { generation, origin, size, root }: PreviousLog,
+  { generation, origin, size, root }: PreviousTransparencyLog,
 ) => execute(db, network, KEEP_PREVIOUS, [generation, origin, size, root])
 
 const FORGET_LOGS = ['logs', 'log_tiles'].map(
@@ -191,7 +198,7 @@ const FORGET_LOGS = ['logs', 'log_tiles'].map(
 )
 
 /** Deletes the logs of a generation and all later ones, because they belong to a discarded history. */
-export async function deleteFeedLogs(
+export async function deleteTransparencyLogs(
   db: Queryable,
   network: LogPlace,
   generation: number,

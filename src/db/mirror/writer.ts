@@ -9,13 +9,13 @@ import type { FilledTile } from '../../registry/transparencyLog/append.js'
 import type { LeafEvent } from '../../registry/transparencyLog/leafReader.js'
 import { TILE_WIDTH, tileKey } from '../../registry/transparencyLog/tiles.js'
 import {
-  deleteFeedLogs,
-  type PreviousLog,
-  readFeedLogState,
-  type StoredFeedLog,
-  storePreviousFeedLog,
+  deleteTransparencyLogs,
+  type PreviousTransparencyLog,
+  readTransparencyLogState,
+  type StoredTransparencyLog,
+  storePreviousTransparencyLog,
   storeTiles,
-  writeFeedLogRow,
+  writeTransparencyLogRow,
 } from '../feed/transparencyLog.js'
 import { writeFoldedBatch } from '../journal/append.js'
 import { assertIndexingLeader, type LockedJournalHead, lockJournalHead } from '../journal/head.js'
@@ -58,7 +58,7 @@ export async function lockMirrorHead(
 ): Promise<LockedJournalHead> {
   const head = await lockJournalHead(client, network, null)
   const isCopy = (await readMirroredNetworks(client)).has(network)
-  const { log } = await readFeedLogState(client, network)
+  const { log } = await readTransparencyLogState(client, network)
   if (!isCopy && (head.seq > 0 || log))
     throw new Error(`The database has a journal of ${network} of its own: name an empty one.`)
   return head
@@ -100,17 +100,20 @@ export class MirrorWriter {
     {
       stored,
       next,
-    }: { stored: StoredFeedLog | null; next: Pick<StoredFeedLog, 'generation' | 'origin'> },
+    }: {
+      stored: StoredTransparencyLog | null
+      next: Pick<StoredTransparencyLog, 'generation' | 'origin'>
+    },
   ): Promise<MirrorWriter | null> {
     await assertIndexingLeader(client, network, epoch)
     await allowSourceWait(client)
     let head = await lockMirrorHead(client, network)
-    const { log } = await readFeedLogState(client, network)
+    const { log } = await readTransparencyLogState(client, network)
     if (log?.origin !== stored?.origin || log?.size !== stored?.size) return null
     const { generation } = next
     if (log && log.origin !== next.origin) {
-      await deleteFeedLogs(client, network, generation)
-      await deleteFeedLogs(client, `${network}/evidence`, generation)
+      await deleteTransparencyLogs(client, network, generation)
+      await deleteTransparencyLogs(client, `${network}/evidence`, generation)
       for (const table of TABLES) await client.query(`DELETE FROM ${partitionName(table, network)}`)
       await execute(client, network, EMPTY)
       head = await lockJournalHead(client, network, null)
@@ -172,19 +175,19 @@ export class MirrorWriter {
    * Stores the final size and root of the previous log, as the new log's first leaf gives them. Deletes the stored logs
    * after the previous one, because they belong to another history.
    */
-  async follow(previous: PreviousLog | null): Promise<void> {
-    await deleteFeedLogs(this.#client, this.#network, (previous?.generation ?? 0) + 1)
-    if (previous) await storePreviousFeedLog(this.#client, this.#network, previous)
+  async follow(previous: PreviousTransparencyLog | null): Promise<void> {
+    await deleteTransparencyLogs(this.#client, this.#network, (previous?.generation ?? 0) + 1)
+    if (previous) await storePreviousTransparencyLog(this.#client, this.#network, previous)
   }
 
   /** Writes the remaining events, and the log with its signed checkpoint. */
-  async end(log: StoredFeedLog): Promise<void> {
+  async end(log: StoredTransparencyLog): Promise<void> {
     const client = this.#client
     const network = this.#network
     await this.#write(groupEventsIntoEntries(this.#events))
     await this.#writing
     await this.#writeTiles(() => true)
-    await writeFeedLogRow(client, network, log)
+    await writeTransparencyLogRow(client, network, log)
     await execute(client, network, COPIED, [this.#generation])
     if (this.#added >= ANALYZE_FROM_ENTRIES)
       for (const table of TABLES) await client.query(`ANALYZE ${partitionName(table, network)}`)

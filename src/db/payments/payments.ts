@@ -16,7 +16,7 @@ import {
   columnsFromProperties,
   propertyArrays,
   type RewrittenBlocks,
-  writeLogRows,
+  writeEvmLogRows,
 } from '../pg/arrays.js'
 import { type ChainRowKey, execute, prepared, type Queryable } from '../pg/rows.js'
 
@@ -71,7 +71,7 @@ export const writePayments = (
   blocks: RewrittenBlocks,
   payments: readonly Payment[],
 ): Promise<void> =>
-  writeLogRows(db, network, blocks, {
+  writeEvmLogRows(db, network, blocks, {
     replaced: `chain = $3 AND state = ${PAYMENT_STATE.seen}`,
     values: [chain],
     table: 'payments',

@@ -118,7 +118,7 @@ interface LogRows<Item> extends RowsToInsert<Item> {
 }
 
 /** Deletes the unconfirmed rows of the rewritten blocks that meet the condition `replaced`, and inserts the given rows. */
-export async function writeLogRows<Item>(
+export async function writeEvmLogRows<Item>(
   db: Queryable,
   network: Network,
   { isConfirmed, block, isKnownEmpty = false }: RewrittenBlocks,
