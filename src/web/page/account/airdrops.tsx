@@ -9,13 +9,15 @@ import { chainNameWithGasToken, Form, type FormValues, TextInput } from './piece
 import { type Account, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 
-const REASONS: Readonly<Record<string, string>> = {
+type Reason = NonNullable<AirdropClaims['claims'][number]['reason']>
+const REASONS: Readonly<Record<Reason, string>> = {
   claimed: 'claimed',
   pending: 'being claimed',
   no_distributor: 'not open yet',
   ended: 'the airdrop has ended',
   private_wallet: 'shows a private wallet on chain',
   no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
+  chain_not_served: 'its chain is not served here',
   no_operator: 'this service cannot permit it',
 }
 /** Maximum number of open airdrops that are read at once, the newest first. */
@@ -98,7 +100,7 @@ function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => vo
         {endsAt && `, until ${endsAt.slice(0, 10)}`}.
       </p>
       <ul class="rows">
-        {claims.map(({ address, amount, receiver, sender, transaction, claimed, reason = '' }) => (
+        {claims.map(({ address, amount, receiver, sender, transaction, claimed, reason }) => (
           <li key={address}>
             <CopyableAddress address={address} />
             <strong>
@@ -124,7 +126,7 @@ function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => vo
               </TransactionButton>
             ) : (
               <Badge kind={claimed ? 'good' : ''}>
-                {transaction ? 'sign in with this wallet to claim' : (REASONS[reason] ?? reason)}
+                {transaction ? 'sign in with this wallet to claim' : reason && (REASONS[reason] ?? reason)}
               </Badge>
             )}
           </li>
