@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { findChain } from '../lib/format.js'
+import { countText, findChain } from '../lib/format.js'
 import { type Amount, Money } from '../lib/money.js'
 import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
   pending: 'being claimed',
   no_distributor: 'not open yet',
   ended: 'the airdrop has ended',
-  private_wallet: 'shows a private wallet on chain',
+  private_wallet: 'would show a private wallet on chain',
   no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
   chain_not_served: 'its chain is not served here',
   no_operator: 'this service cannot permit it',
@@ -86,8 +86,14 @@ function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => vo
   const account = useAccount()
   const { community, network, token, endsAt, total, totalUnclaimed, claims } = airdrop
   const chain = findChain(account.chains, network)
-  const sum = (amount: string): Amount =>
-    token ? { network, token, amount } : { network: null, token: 'native', amount }
+  if (!token)
+    return (
+      <p>
+        <NameLabel name={community} /> gives something to {countText(claims.length, 'wallet')} of
+        your bundle. It is not open yet.
+      </p>
+    )
+  const sum = (amount: string): Amount => ({ network, token, amount })
   const isGone = (claimed: string) => async () =>
     (await readClaims(account, community)).claims.some(
       (claim) => claim.address === claimed && claim.claimed,
@@ -97,7 +103,12 @@ function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => vo
       <p>
         <NameLabel name={community} /> gives <Money {...sum(total)} /> in all,{' '}
         <Money {...sum(totalUnclaimed)} /> not claimed yet
-        {endsAt && `, until ${endsAt.slice(0, 10)}`}.
+        {endsAt && (
+          <>
+            , until <time>{endsAt.slice(0, 10)}</time>
+          </>
+        )}
+        .
       </p>
       <ul class="rows">
         {claims.map(({ address, amount, receiver, sender, transaction, claimed, reason }) => (
@@ -132,7 +143,7 @@ function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => vo
           </li>
         ))}
       </ul>
-      <Assign community={community} />
+      {claims.some(({ claimed }) => claimed) && <Assign community={community} />}
     </>
   )
 }
