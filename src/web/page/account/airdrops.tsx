@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
   pending: 'being claimed',
   no_distributor: 'not open yet',
   ended: 'the airdrop has ended',
-  private_wallet: 'would show a private wallet on chain',
+  private_wallet: 'a claim shows a private wallet',
   no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
   chain_not_served: 'its chain is not served here',
   no_operator: 'this service cannot permit it',
@@ -137,7 +137,9 @@ function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => vo
               </TransactionButton>
             ) : (
               <Badge kind={claimed ? 'good' : ''}>
-                {transaction ? 'sign in with this wallet to claim' : reason && (REASONS[reason] ?? reason)}
+                {transaction
+                  ? 'sign in with this wallet to claim'
+                  : reason && (REASONS[reason] ?? reason)}
               </Badge>
             )}
           </li>
