@@ -20,9 +20,13 @@ const markdown = new Marked({
   },
 })
 
-/** Makes tables accessible: a keyboard can focus and scroll them, and a header cell without text is a plain cell. */
+/**
+ * Makes tables accessible: a keyboard can focus and scroll them, and a header cell without text is a plain cell. A path
+ * within a line may break after each slash.
+ */
 const accessible = (content: string): string =>
   content
+    .replaceAll(/<code>[^<]+(?=<\/code>)/g, (code) => code.replaceAll('/', '/<wbr>'))
     .replaceAll('<table>', '<div class="wide" role="group" aria-label="Table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
     .replaceAll('<th></th>', '<td></td>')

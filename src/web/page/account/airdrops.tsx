@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { findChain } from '../lib/format.js'
+import { countText, findChain } from '../lib/format.js'
 import { type Amount, Money } from '../lib/money.js'
 import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
@@ -9,13 +9,15 @@ import { chainNameWithGasToken, Form, type FormValues, TextInput } from './piece
 import { type Account, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 
-const REASONS: Readonly<Record<string, string>> = {
+type Reason = NonNullable<AirdropClaims['claims'][number]['reason']>
+const REASONS: Readonly<Record<Reason, string>> = {
   claimed: 'claimed',
   pending: 'being claimed',
   no_distributor: 'not open yet',
   ended: 'the airdrop has ended',
-  private_wallet: 'shows a private wallet on chain',
+  private_wallet: 'a claim shows a private wallet',
   no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
+  chain_not_served: 'its chain is not served here',
   no_operator: 'this service cannot permit it',
 }
 /** Maximum number of open airdrops that are read at once, the newest first. */
@@ -84,8 +86,14 @@ function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => vo
   const account = useAccount()
   const { community, network, token, endsAt, total, totalUnclaimed, claims } = airdrop
   const chain = findChain(account.chains, network)
-  const sum = (amount: string): Amount =>
-    token ? { network, token, amount } : { network: null, token: 'native', amount }
+  if (!token)
+    return (
+      <p>
+        <NameLabel name={community} /> gives something to {countText(claims.length, 'wallet')} of
+        your bundle. It is not open yet.
+      </p>
+    )
+  const sum = (amount: string): Amount => ({ network, token, amount })
   const isGone = (claimed: string) => async () =>
     (await readClaims(account, community)).claims.some(
       (claim) => claim.address === claimed && claim.claimed,
@@ -95,10 +103,15 @@ function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => vo
       <p>
         <NameLabel name={community} /> gives <Money {...sum(total)} /> in all,{' '}
         <Money {...sum(totalUnclaimed)} /> not claimed yet
-        {endsAt && `, until ${endsAt.slice(0, 10)}`}.
+        {endsAt && (
+          <>
+            , until <time>{endsAt.slice(0, 10)}</time>
+          </>
+        )}
+        .
       </p>
       <ul class="rows">
-        {claims.map(({ address, amount, receiver, sender, transaction, claimed, reason = '' }) => (
+        {claims.map(({ address, amount, receiver, sender, transaction, claimed, reason }) => (
           <li key={address}>
             <CopyableAddress address={address} />
             <strong>
@@ -124,13 +137,15 @@ function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => vo
               </TransactionButton>
             ) : (
               <Badge kind={claimed ? 'good' : ''}>
-                {transaction ? 'sign in with this wallet to claim' : (REASONS[reason] ?? reason)}
+                {transaction
+                  ? 'sign in with this wallet to claim'
+                  : reason && (REASONS[reason] ?? reason)}
               </Badge>
             )}
           </li>
         ))}
       </ul>
-      <Assign community={community} />
+      {claims.some(({ claimed }) => claimed) && <Assign community={community} />}
     </>
   )
 }

@@ -1,10 +1,14 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { isClusterId } from '../../../client/membership.js'
-import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { countText, shortText } from '../lib/format.js'
 import { BidAmount } from '../lib/money.js'
-import { canonicalName, nameText, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
+import {
+  canonicalName,
+  NAME_RULES_HINT,
+  nameText,
+  WALLET_NAME_INPUT_ATTRIBUTES,
+} from '../lib/names.js'
 import { useApi } from '../lib/net.js'
 import type { Cluster, ReferredBids, Wallet } from '../lib/types.js'
 import {
@@ -278,7 +282,7 @@ function Add() {
       <TextInput label="Address" name="address" maxLength={128} />
       <TextInput
         label="Name"
-        hint={NAME_RULES_TEXT}
+        hint={NAME_RULES_HINT}
         {...WALLET_NAME_INPUT_ATTRIBUTES}
         name="name"
       />

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { PAYER_ADDRESS_TYPE_NAMES } from '../../../registry/families.js'
-import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
-import { WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
+import { NAME_RULES_HINT, WALLET_NAME_INPUT_ATTRIBUTES } from '../lib/names.js'
 import type { GeneratedWallet, Wallet } from '../lib/types.js'
 import { CopyableText } from '../parts/basics.js'
 import { ActionButton, CheckBox, Form, type FormValues, Select, TextInput } from './pieces.js'
@@ -37,7 +36,7 @@ export function GeneratedWalletForms({ wallets }: { wallets: readonly Wallet[] }
         <Select label="Kind" name="type" options={Object.entries(KINDS)} />
         <TextInput
           label="Name of the new wallet"
-          hint={NAME_RULES_TEXT}
+          hint={NAME_RULES_HINT}
           {...WALLET_NAME_INPUT_ATTRIBUTES}
           name="name"
         />

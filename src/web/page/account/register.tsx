@@ -1,8 +1,14 @@
 import { useState } from 'preact/hooks'
-import { NAME_RULES_TEXT, parseNewName } from '../../../registry/primitives/nameRule.js'
+import { parseNewName } from '../../../registry/primitives/nameRule.js'
 import { pathOfName } from '../../paths.js'
 import { findChain, moneyText, quoteCostText } from '../lib/format.js'
-import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName, ensNameOf, nameText } from '../lib/names.js'
+import {
+  CLUSTER_NAME_INPUT_ATTRIBUTES,
+  canonicalName,
+  ensNameOf,
+  NAME_RULES_HINT,
+  nameText,
+} from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import {
   readNameAvailabilityAndPrice,
@@ -123,7 +129,7 @@ export function RegisterPage() {
   }
   const isOdd = typed !== '' && !name
   const text = () => {
-    if (isOdd) return `“${typed}” is no name: a name has ${NAME_RULES_TEXT}.`
+    if (isOdd) return `“${typed}” is no name: a name has ${NAME_RULES_HINT}.`
     if (outcome) return statusText(outcome)
     if (offer.error || !name) return offer.error?.message
     return offer.data?.name === name ? `${name}/ is free. ${offer.data.text}` : '…'
@@ -145,7 +151,7 @@ export function RegisterPage() {
           >
             <TextInput
               label="Name"
-              hint={NAME_RULES_TEXT}
+              hint={NAME_RULES_HINT}
               {...CLUSTER_NAME_INPUT_ATTRIBUTES}
               name="name"
               value={wanted}

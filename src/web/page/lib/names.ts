@@ -6,6 +6,9 @@ import {
 } from '../../../registry/primitives/nameRule.js'
 import { serviceInfo } from './service.js'
 
+/** The rules of names, in which no line breaks within `a-z`. */
+export const NAME_RULES_HINT = NAME_RULES_TEXT.replaceAll('-', '-\u2060')
+
 /** A typed name in canonical form, without its slash. */
 export const canonicalName = (text: string): string => text.trim().replace(/\/$/, '').toLowerCase()
 

@@ -338,6 +338,7 @@ function FreeMember({ community, name }: { community: string; name: string }) {
       <>
         <p>
           Nobody has this name, and {community}/ is no community: no names are registered below it.
+          {community === 'tx' && ' It is no transaction either: a hash has 64 hexadecimal digits.'}
         </p>
         <p>
           <Link to={`/${community}`}>Look up {community}/</Link>

@@ -1,5 +1,5 @@
-import { NAME_RULES_TEXT } from '../../../registry/primitives/nameRule.js'
 import { firstNameInText, type PageLocation, pathOfName, pathOfText } from '../../paths.js'
+import { NAME_RULES_HINT } from '../lib/names.js'
 import { type PageRequestContext, useNetwork, usePolled, useTitle } from '../lib/net.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 import { Link, LoadedContent } from '../parts/basics.js'
@@ -16,7 +16,7 @@ export function NotFound({ text }: { text: string }) {
       <h1>There is no such page</h1>
       <p class="soft">
         “{text}” is no address that is known here, no transaction, and no name: a name has{' '}
-        {NAME_RULES_TEXT}.
+        {NAME_RULES_HINT}.
       </p>
       {name && (
         <p>
