@@ -5,6 +5,7 @@ import { CLUSTER_NAME_INPUT_ATTRIBUTES, canonicalName } from '../lib/names.js'
 import { usePolled } from '../lib/net.js'
 import type { Airdrop, AirdropClaims } from '../lib/types.js'
 import { Badge, Card, CopyableAddress, LoadedContent, NameLabel } from '../parts/basics.js'
+import { agreesToShowAddress } from './communities.js'
 import { chainNameWithGasToken, Form, type FormValues, TextInput } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
@@ -154,9 +155,10 @@ function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => vo
 function Assign({ community }: { community: string }) {
   const account = useAccount()
   const assign = async (typed: FormValues) => {
+    if (!(await agreesToShowAddress(account))) return false
     const body = { community, name: typed('name') }
     const { name } = await account.send<{ name: string }>('/v1/bundles/assign', { body })
-    await account.reload(`${name} is yours.`)
+    return account.reload(`${name} is yours.`)
   }
   return (
     <Form label="A name after the claim" work={assign} submit="Get the name" isPlain>

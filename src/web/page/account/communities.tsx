@@ -16,7 +16,13 @@ import {
   TextInput,
 } from './pieces.js'
 import { RulesForm, readRuleDrafts } from './rules.js'
-import { type Account, namesOfCluster, payableChains, useAccount } from './state.js'
+import {
+  type Account,
+  namesOfCluster,
+  payableChains,
+  useAccount,
+  walletOfSession,
+} from './state.js'
 import { TransactionButton } from './transaction.js'
 
 /** `/@communities`: registers names below communities, and sets up the wallet's own names as communities. */
@@ -65,6 +71,16 @@ export function CommunitiesPage() {
   )
 }
 
+/** Asks a wallet that is private in its bundle before a name below a community shows its address. */
+export const agreesToShowAddress = async (account: Account): Promise<boolean> =>
+  !walletOfSession(account)?.isPrivate ||
+  account.confirmed({
+    title: 'Everybody sees your address',
+    text: 'A name shows the address that holds it. Your wallet stays private in its bundle, but everybody sees that it has this name.',
+    yes: 'Get it all the same',
+    isGrave: true,
+  })
+
 async function joinCommunity(
   account: Account,
   community: string,
@@ -72,6 +88,7 @@ async function joinCommunity(
 ): Promise<unknown> {
   const rules = await findCommunity(community, account.send)
   if (!rules) throw new Error(`${community} is no community: no names are registered below it.`)
+  if (!(await agreesToShowAddress(account))) return false
   const chains = payableChains(account)
   // without a price that the wallet can pay, the service's error explains why
   const offered = rules.prices.find(({ network }) => findChain(chains, network))
