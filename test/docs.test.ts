@@ -223,7 +223,7 @@ describe('docs/run/configuration.md', () => {
       const row = rowsOf(text).find(([first]) => first!.includes(`\`${name}\``))
       if (!row) return own.test(name!) ? [] : [name]
       const hasStar = row[0]!.includes(`\`${name}\`*`)
-      if (hasStar !== schema!.startsWith('secretSchema(')) return [`${name}: a file for its value`]
+      if (hasStar !== schema!.startsWith('markAsSecret(')) return [`${name}: a file for its value`]
       const numbers = (pattern: RegExp) => pattern.exec(schema!)?.[1]?.replaceAll('_', '')
       const preset = numbers(/\.default\('?([a-z\d._]+)'?\)/)
       const most = numbers(/\.max\(([\d_]+)\)/)

@@ -9,7 +9,7 @@ import { sha256InOneCall } from '../registry/transparencyLog/hash.js'
 import { findEnvFileFaults } from './envFile.js'
 import { parseConfigInput } from './error.js'
 import { evmAddress, hexBytes, httpUrl } from './fieldSchemas.js'
-import { readSecretFiles, markAsSecret } from './secretFiles.js'
+import { markAsSecret, readSecretFiles } from './secretFiles.js'
 import { parseSolanaSecretKey } from './solanaKey.js'
 
 const DEFAULT_SESSION_DAYS = 14
@@ -333,10 +333,9 @@ export const isStartedByLocalWorld = (): boolean => Boolean(process.env.CLUSTERD
  */
 export function loadEnvFile(): void {
   // both URLs lead to one server: `DATABASE_URL=<a restored copy> clusterd …` must not reach the file's server
-  if (process.env.DATABASE_URL) {
-    process.env.DATABASE_DIRECT_URL ??= ''
-    process.env.DATABASE_DIRECT_URL_FILE ??= ''
-  }
+  if (process.env.DATABASE_URL || process.env.DATABASE_URL_FILE)
+    for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'])
+      for (const variable of [name, `${name}_FILE`]) process.env[variable] ??= ''
   for (const file of envFiles()) process.loadEnvFile(file)
 }
 

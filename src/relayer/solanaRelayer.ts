@@ -171,7 +171,10 @@ export class SolanaRelayer extends ChainRelayer {
     )
   }
 
-  /** Signs one transaction for all jobs of the group. It is stored before it is sent: a restart sends the same bytes again. */
+  /**
+   * Signs one transaction for all jobs of the group. It is stored before it is sent: a restart sends the same bytes
+   * again.
+   */
   async #sign(rows: Group): Promise<void> {
     const { kind, failures } = rows[0]!
     const tx = await this.#signer.sign(kind as PaymentDecision, rows.map(paymentOf), failures)

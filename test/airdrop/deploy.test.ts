@@ -240,7 +240,7 @@ it('refuses after a claim: to fund, and to deploy with other terms', async () =>
   await inTransaction(world.pool, (client) => storeClaims(client, watched!, [claim], null))
   const nonce = await nonceOf()
   await expect(deploy()).rejects.toThrow(
-    'of its claims 1 were seen: send what is missing of 300 by hand',
+    '1 of its claims were seen: send what is missing of 300 by hand',
   )
   for (const fund of [true, false])
     await expect(deploy({ fund, endsAt: terms.endsAt! + 1 })).rejects.toThrow(

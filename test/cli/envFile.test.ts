@@ -74,4 +74,14 @@ it('adds no direct URL to a DATABASE_URL that the caller chose', async () => {
   expect(await restored({})).toBe('127.0.0.1:2')
   const copy = 'postgresql://u@127.0.0.1:3/d'
   expect(await restored({ DATABASE_URL: copy })).toBe('127.0.0.1:3')
+  const urlFile = join(folder, 'copy')
+  writeFileSync(urlFile, copy)
+  writeFileSync(join(folder, 'direct'), 'postgresql://u@127.0.0.1:2/d')
+  const names = ['DATABASE_URL_FILE', 'DATABASE_DIRECT_URL_FILE']
+  writeFileSync(
+    join(folder, '.env'),
+    names.map((one) => `${one}=${join(folder, 'direct')}\n`).join(''),
+  )
+  expect(await restored({ DATABASE_URL: copy })).toBe('127.0.0.1:3')
+  expect(await restored({ DATABASE_URL_FILE: urlFile })).toBe('127.0.0.1:3')
 })

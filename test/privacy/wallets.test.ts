@@ -198,6 +198,9 @@ describe('private wallets', () => {
     expect(await updatedBy()).toBe(guest.address)
     await expectOk(guest.call('DELETE', '/v1/clusters/wallets', [guest.address]))
     expect(await updatedBy()).toBe(owner.address)
+    const guess = [{ address: guest.address, name: 'again', isPrivate: true }]
+    await expectOk(owner.call('POST', '/v1/clusters/wallets', guess))
+    expect(await updatedBy()).toBe(owner.address)
   })
 
   it('leave no trace in any GET of a non-member, and are shown to members where a route says so', async () => {

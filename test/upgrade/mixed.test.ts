@@ -80,7 +80,7 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
       [...text.matchAll(/^applied (.*)$/gm)].map(([, one]) => one),
     )
     expect(applied.sort()).toEqual(after.missing)
-    expect(await earlier.isReady()).toBe(true)
+    await expect.poll(() => earlier.isReady(), DEADLINE).toBe(true)
     expect(await earlier.end()).toBe(0)
     await earlier.start()
     await earlier.ready()
@@ -225,10 +225,14 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
       }[]
     const later = await start()
     const at = { ...old.world, api: later.api }
-    const tx = await registerOn('1', account, [{ name: freshName() }], at)
-    await until.status(at, tx, 'finalized', { deadlineMs: DEADLINE.timeout })
-    const names = (await owned(later.api)).map(({ name }) => name).sort()
-    await later.end()
+    let names: string[] = []
+    try {
+      const tx = await registerOn('1', account, [{ name: freshName() }], at)
+      await until.status(at, tx, 'finalized', { deadlineMs: DEADLINE.timeout })
+      names = (await owned(later.api)).map(({ name }) => name).sort()
+    } finally {
+      await later.end()
+    }
     expect(names).not.toEqual([])
     const databaseUrl = await createDatabase(old.databaseUrl, 'back')
     await withConnection({ url: databaseUrl, applicationName: 'test' }, async (client) => {

@@ -249,7 +249,7 @@ export const isErrorAnswer = (error: unknown): boolean =>
   error instanceof RpcError && error.cause instanceof NodeError && error.fault !== 'rate_limited'
 
 /**
- * Reasons of failed calls that say nothing about the sent transaction: HTTP status 5xx, 401, 403, 407 or 408; a method
+ * Reasons of failed calls that say nothing about the sent transaction: HTTP status 5xx, 401 to 403, 407 or 408; a method
  * that the node does not have; a fault or a timeout inside the node.
  */
 const REASONS_NOT_OF_TRANSACTION: ReadonlySet<string> = new Set([

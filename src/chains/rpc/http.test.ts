@@ -124,6 +124,19 @@ describe('the client of JSON-RPC nodes', () => {
     },
   )
 
+  it('asks again over a new connection where all that were kept are closed', async () => {
+    const seen = new Set<Socket>()
+    const url = await serving((response, { socket }) => {
+      if (seen.has(socket)) socket.resetAndDestroy()
+      else setTimeout(() => response.end('{"result":1}'), 20)
+      seen.add(socket)
+    })
+    const post = createJsonHttpClient(url)
+    await Promise.all([post({}, LIMIT_MS), post({}, LIMIT_MS)])
+    expect(seen.size).toBe(2)
+    expect((await post({}, LIMIT_MS)).data).toEqual({ result: 1 })
+  })
+
   it('asks again where a kept-alive connection is closed during the request', async () => {
     const sockets: Socket[] = []
     let asked = 0

@@ -47,9 +47,10 @@ export function createJsonHttpClient(
   const { protocol, ...target } = urlToHttpOptions(new URL(url))
   const isTls = protocol === 'https:'
   const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: IDLE_MS })
-  const open = (bytes: number): ClientRequest => {
+  const open = (bytes: number, isRepeated: boolean): ClientRequest => {
     const headers = { 'content-length': bytes, ...HEADERS }
-    const options = { method: 'POST', agent, headers, ...target }
+    // a new connection for a repeated request: the server may have closed all that were kept
+    const options = { method: 'POST', agent: isRepeated ? false : agent, headers, ...target }
     return isTls ? httpsRequest(options) : httpRequest(options)
   }
   return async (body, limitMs) => {
@@ -63,7 +64,7 @@ export function createJsonHttpClient(
     }, limitMs)
     const ask = async (onStale?: () => Promise<JsonHttpAnswer>) => {
       if (late) throw late
-      request = open(text.length)
+      request = open(text.length, !onStale)
       return exchange(request, text, onStale)
     }
     try {

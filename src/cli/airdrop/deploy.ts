@@ -184,7 +184,7 @@ async function isUnfunded(
   const isPaidOut = isEmpty && states.some(({ isClaimed }) => isClaimed)
   if (claimed.seen > 0 || isPaidOut || (!isEmpty && !isWhole))
     throw new Error(
-      `By the nodes of chain "${label}" the distributor ${made.address} has ${[...new Set(balances)].join(' or ')} of the token ${token}, and of its claims ${isPaidOut ? 'all' : claimed.seen} were seen: send what is missing of ${total} by hand, and leave --fund out.`,
+      `By the nodes of chain "${label}" the distributor ${made.address} has ${[...new Set(balances)].join(' or ')} of the token ${token}, and ${isPaidOut ? 'has paid claims' : `${claimed.seen} of its claims were seen`}: send what is missing of ${total} by hand, and leave --fund out.`,
     )
   if (!isEmpty) return false
   const stock = funder && (await rpc.onOneNode((ask) => balanceOf(ask, funder)))

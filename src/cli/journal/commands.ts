@@ -56,7 +56,7 @@ export function addJournalCommands(program: Command): void {
     )
     .requiredOption('--out <folder>', 'the folder; what an earlier export wrote there is kept')
     .option(...JSON_OPTION)
-    .action(exported('exportFeedLog'))
+    .action(exported('exportTransparencyLog'))
   journal
     .command('actions')
     .description(

@@ -40,7 +40,7 @@ interface Exported {
  * tlog-tiles). The daemon may run meanwhile. An earlier export is extended: of its files only the checkpoints change.
  * @throws Error where no log is signed, or the log restarts meanwhile
  */
-export async function exportFeedLog(
+export async function exportTransparencyLog(
   options: NetworkOptions & { out: string; json?: boolean },
 ): Promise<void> {
   const { out, json } = options

@@ -28,5 +28,5 @@ export function addFeedLogCommands(program: Command): void {
     .option('--required <count>', 'how many of them must have (default: all)', requiredParser)
     .option('--testnet', 'the log of the testnet')
     .option(...JSON_OPTION)
-    .action(log('verifyFeedLog'))
+    .action(log('verifyTransparencyLog'))
 }

@@ -41,7 +41,7 @@ interface VerifyOptions {
  * `clusterd log verify`: reads every entry of a service's log and verifies that they make its signed checkpoint.
  * @throws ClusterdError log_mismatch, whose message says what is wrong
  */
-export async function verifyFeedLog(
+export async function verifyTransparencyLog(
   url: string,
   { testnet, json, witness: keys, required, ...pinned }: VerifyOptions,
 ): Promise<void> {

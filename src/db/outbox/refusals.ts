@@ -164,7 +164,8 @@ export async function requeueRefusals(
   generation: number,
   nowMs: number,
 ): Promise<void> {
-  // Keeps the jobs of a payments contract that was replaced: the relayer serves it no longer, and the payer has to reclaim.
+  // Keeps the jobs of a payments contract that was replaced: the relayer serves it no longer, and the payer has to
+  // reclaim.
   const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeListSql(JOB_KIND, 'refuse', 'release')}) AND ${IS_JOB_UNSENT_SQL} AND j.release IS NULL
     AND ${IS_LEFT_TO_PAYER_SQL} IS NOT TRUE`
   await execute(client, network, unsent)

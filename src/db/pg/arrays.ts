@@ -117,7 +117,9 @@ interface LogRows<Item> extends RowsToInsert<Item> {
   values: readonly unknown[]
 }
 
-/** Deletes the unconfirmed rows of the rewritten blocks that meet the condition `replaced`, and inserts the given rows. */
+/**
+ * Deletes the unconfirmed rows of the rewritten blocks that meet the condition `replaced`, and inserts the given rows.
+ */
 export async function writeEvmLogRows<Item>(
   db: Queryable,
   network: Network,

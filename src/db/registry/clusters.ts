@@ -169,10 +169,14 @@ export const findKnownClusterId = prepareSingleValue<Buffer, [id: Buffer]>(
 function view(rows: readonly Row[]): ClusterForViewer | null {
   const [first] = rows
   if (!first) return null
-  const listed = new Set(rows.map(({ address }) => address?.toString('hex')))
-  // members who came later never saw a private wallet that has left
-  const ifListed = (actor: Buffer | null) =>
-    actor && listed.has(actor.toString('hex')) ? actor : null
+  // members who came later never saw a private wallet that has left; whoever lists its address anew does not verify it
+  const members = new Set(
+    rows.flatMap(({ address, isVerified }) =>
+      address && isVerified ? [address.toString('hex')] : [],
+    ),
+  )
+  const ifMember = (actor: Buffer | null) =>
+    actor && members.has(actor.toString('hex')) ? actor : null
   return {
     id: first.id,
     createdMs: first.clusterMs,
@@ -184,7 +188,7 @@ function view(rows: readonly Row[]): ClusterForViewer | null {
           : [
               {
                 address,
-                updatedBy: ifListed(actorOf(updatedKind, updatedBody)) ?? updatedBy,
+                updatedBy: ifMember(actorOf(updatedKind, updatedBody)) ?? updatedBy,
                 ...wallet,
               },
             ],

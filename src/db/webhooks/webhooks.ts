@@ -44,9 +44,10 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
 }
 
 /**
- * Leases webhooks that have something to deliver, the longest waiting first: webhooks that always have more hold back no
- * others. A released webhook has its last lease as a negative number, so that it can be leased at once by any clock. One
- * process at a time handles a webhook, and the lease ends if the process dies.
+ * Leases webhooks that have something to deliver, the longest waiting first: webhooks that always have more hold back
+ * no others. A released webhook has its last lease as a negative number, so that it can be leased at once by any clock.
+ * A lease of a clock that was ahead counts as the longest waiting. One process at a time handles a webhook, and the
+ * lease ends if the process dies.
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay deliveries of other
  * processes too
  */
@@ -64,7 +65,7 @@ export async function leaseWebhooks(
              AND (d.lease_ms <= $2 OR d.lease_ms > $3::int8 + ${2 * MAX_CLOCK_SKEW_MS})
              AND (d.seen < n.public_seq OR d.generation <> n.feed_generation)
              AND (SELECT abs(clock_ms - $2::int8) FROM clock) <= ${MAX_CLOCK_SKEW_MS}
-           ORDER BY abs(d.lease_ms) LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
+           ORDER BY abs(d.lease_ms) <= $3::int8 + ${2 * MAX_CLOCK_SKEW_MS}, abs(d.lease_ms) LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
          RETURNING ${COLUMNS}, w.lease_ms, h.feed_generation AS head_generation, h.public_seq AS head_seen)
      SELECT clock_ms, leased.* FROM clock LEFT JOIN leased ON true`,
     [atMost, nowMs, leaseMs],
