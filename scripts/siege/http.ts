@@ -17,6 +17,8 @@ interface Reply {
 }
 
 const PATIENCE_MS = 15_000
+/** Idle time after which a connection is closed, ms: before the daemon closes it while a request is on its way. */
+const IDLE_MS = 30_000
 
 /** HTTP client of one visitor or attacker, by Node's http: fetch can't choose the local address. */
 export interface Client {
@@ -28,7 +30,12 @@ export interface Client {
 /** @param localAddress address from which to send, in this machine's loopback network (on Linux all of 127.0.0.0/8) */
 export function createClient(api: string, localAddress: string, sockets: number): Client {
   const { hostname, port } = new URL(api)
-  const agent = new http.Agent({ keepAlive: true, maxSockets: sockets, localAddress })
+  const agent = new http.Agent({
+    keepAlive: true,
+    maxSockets: sockets,
+    localAddress,
+    timeout: IDLE_MS,
+  })
   const opened = new WeakSet<Duplex>()
   const ask = ({ method = 'GET', path, body, headers, localAddress: own }: Call) =>
     new Promise<Reply>((resolve, reject) => {

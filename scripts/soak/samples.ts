@@ -9,10 +9,10 @@ const TIMEOUT_MS = 5_000
 
 /** Time between two readings of the memory metrics. */
 export const PEEK_MS = 2_500
-/** Number of readings (of one minute) of which the least value counts. */
-const PEEKS = 24
+/** Number of readings (of five minutes) of which the least value counts. */
+const PEEKS = 120
 
-/** Memory metrics whose least value of a minute counts: between garbage collections they rise. */
+/** Memory metrics whose least value counts: they rise between full garbage collections, which may be minutes apart. */
 const MEMORY_GAUGES = {
   'heap used': 'nodejs_heap_size_used_bytes',
   external: 'nodejs_external_memory_bytes',
@@ -29,6 +29,7 @@ const GROWING = new Set([
   'log_tiles',
   'messages',
   'names',
+  'ranking',
   'received',
   'tracked_txs',
   'wallets',
