@@ -21,7 +21,7 @@ export interface BundleOptions
    * changed.
    */
   domains?: readonly string[] | undefined
-  /** `heads` of an earlier result. */
+  /** Checkpoints that an earlier result returned as `heads`. The logs have to continue them. */
   last?: BundleHeads | undefined
   /**
    * Verifies signatures of smart wallets, such as `verifyMessage` of a viem client. Default: signatures of smart

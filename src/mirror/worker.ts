@@ -7,7 +7,7 @@ import {
   type StoredTransparencyLog,
 } from '../db/feed/transparencyLog.js'
 import { readNewestKnownCheckpoint } from '../db/mirror/cosigned.js'
-import { markMirrorAbsent, markMirrorVerified } from '../db/mirror/mirrors.js'
+import { markMirrorVerified, revertMirrorBegun } from '../db/mirror/mirrors.js'
 import { MirrorWriter } from '../db/mirror/writer.js'
 import { inTransaction } from '../db/pg/pool.js'
 import { isRefusedValueError, isUniqueViolation } from '../db/pg/unavailable.js'
@@ -67,7 +67,7 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
       const mayWait = log === null && mayBegin
       const head = await readNewestCheckpoint(reader, mayWait, signal)
       if (head === null) {
-        if (!isExpected) await markMirrorAbsent(pool, network)
+        if (!isExpected) await revertMirrorBegun(pool, network)
         return 'idle'
       }
       const nowMs = performance.now()

@@ -33,7 +33,9 @@ import type { Witness } from './witnesses.js'
  * indexer. The log then grows by about 5,000 entries a second.
  */
 const PAUSE_MS = 100
-/** Time after a change before the log reads it, ms: look-ups of the change are answered first, and more changes follow. */
+/**
+ * Time after a change before the log reads it, ms: look-ups of the change are answered first, and more changes follow.
+ */
 const LOOKUPS_FIRST_MS = 25
 /**
  * Interval of looking for new evidence, ms. It may be long, because evidence is published minutes after it was taken.

@@ -28,7 +28,9 @@ export interface RelayerState {
   balance: bigint | null
   /** Maximum cost of the transactions signed today (UTC). Null where spending is not counted. */
   signedToday: bigint | null
-  /** How long the balance lasts at a day's spending, ms. Null: no spending, or not estimated. 0: a job waits for funds. */
+  /**
+   * How long the balance lasts at a day's spending, ms. Null: no spending, or not estimated. 0: a job waits for funds.
+   */
   runwayMs: number | null
   /** Number of payments that were refused although their names are registered. */
   refusedNames: number

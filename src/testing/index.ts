@@ -34,8 +34,8 @@ export {
 } from './solana/localSolana.js'
 export { payQuote } from './solana/payQuote.js'
 export {
-  type StackOnRunningChainOptions as AttachOptions,
   type Stack,
+  type StackOnRunningChainOptions as AttachOptions,
   type StackOptions,
   startStack,
   startStackOnRunningChain as attach,

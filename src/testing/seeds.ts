@@ -12,7 +12,7 @@ import { lowerCaseAddress, operatorAccount, type Seed, seededCommunityOwner } fr
 
 /** Name for which two wallets bid. */
 const CONTESTED_NAME = 'seedling'
-/** Name of a third wallet. */
+/** Name for which one wallet bids, another than those above. */
 const NEIGHBOUR_NAME = 'neighbour'
 /** Name of the bid that stays in the mempool. Nobody gets it. */
 const WAITING_NAME = 'latecomer'

@@ -3,9 +3,9 @@ import DataLoader from 'dataloader'
 import type pg from 'pg'
 import { type AnswerVersions, readAnswerVersions } from '../../db/journal/head.js'
 import {
+  findClusterWalletsOfTypes,
   findNamesOfAddresses,
   findWalletsByNames,
-  findClusterWalletsOfTypes,
   readNameAvailability,
 } from '../../db/registry/lookups.js'
 import { findJournalledTxs } from '../../db/transactions/bids.js'

@@ -21,7 +21,7 @@ export async function describeNames(
     ? ofClusters(context, names)
     : ofCommunity(context, community, names))
   const clusters = records.flatMap(({ cluster }) => cluster ?? [])
-  const chainIds = await chainIdsOfClusters(context, clusters)
+  const chainIds = await walletChainIdsOfClusters(context, clusters)
   return records.map(({ name, owner, cluster, clusterId, ...one }) => ({
     name,
     owner: addressText(owner),
@@ -64,7 +64,7 @@ async function ofCommunity(context: Context, community: string, names: readonly 
 }
 
 /** Chains of the public wallets of clusters, by the cluster's serial. */
-export async function chainIdsOfClusters(context: Context, clusters: readonly number[]) {
+export async function walletChainIdsOfClusters(context: Context, clusters: readonly number[]) {
   const wallets = await findWalletOfEachChain(context.pool, context.network, clusters)
   return new Map(
     [...wallets].map(([cluster, addresses]) => [cluster, chainIdsOfAddresses(context, addresses)]),

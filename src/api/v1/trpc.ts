@@ -20,8 +20,8 @@ import { DIRECTORY_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import {
   addressText,
   chainIdsOfAddresses,
-  chainIdsOfClusters,
   describeNames,
+  walletChainIdsOfClusters,
 } from '../names/directory.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 
@@ -119,7 +119,7 @@ const leaderboard = declareProcedure('names.leaderboard', {
     const { pool, network } = context
     const ranked = await findRankedClusters(pool, network, offset, limit)
     const clusters = ranked.map(({ cluster }) => cluster)
-    const chains = await chainIdsOfClusters(context, clusters)
+    const chains = await walletChainIdsOfClusters(context, clusters)
     return ranked.map(({ cluster, clusterId, ...one }) => ({
       rank: one.rank,
       name: one.name,

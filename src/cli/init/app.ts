@@ -6,7 +6,7 @@ import { SERVICE_VERSION } from '../../ops/version.js'
 /** This package, three levels above `src/cli/init` and `dist/cli/init`. */
 const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url))
 const TEMPLATE = join(PACKAGE, 'examples/register')
-/** Entries that are not copied: npm and a build create them in the template's folder. */
+/** Files and folders that are not copied: npm and a build create them in the template's folder. */
 const MADE = ['node_modules', 'dist', 'package-lock.json']
 
 /** `clusterd init app`: copies examples/register into a new folder, for the client of this version. */

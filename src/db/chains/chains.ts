@@ -16,8 +16,9 @@ import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg
 export const IS_EVM_CHAIN_SQL = `c.family = '${EVM.key}'`
 
 /**
- * Number, label and cursor of a chain. The journal has all blocks before `nextBlock`. `parentHash` is the hash of the
- * last block before `nextBlock`.
+ * Number, label and cursor of a chain. Of an EVM chain, the journal has all blocks before `nextBlock`, and `parentHash`
+ * is the hash of the last of these blocks. Of a Solana chain, `nextBlock` stays at the start slot: its cursor is in
+ * src/db/payments/cursor.ts.
  */
 export type ChainRow = Pick<
   DecodedRow<Chain>,
@@ -29,6 +30,10 @@ type StoredChain = ChainRow & Pick<DecodedRow<Chain>, 'genesisHash' | 'contract'
 const COLUMNS =
   'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract, family'
 
+/**
+ * What identifies a chain. `instance`: the program of a Solana chain in base58, since a program may be deployed anew
+ * under the same label; empty for EVM chains.
+ */
 export interface ChainIdentity
   extends Pick<
     DecodedRow<Chain>,
@@ -43,8 +48,8 @@ export class ChainMismatchError extends Error {
 }
 
 /**
- * Returns the row of a chain, and creates it at the chain's first start. The genesis hash is stored once a node has
- * returned it.
+ * Returns the row of a chain, and creates it at the chain's first start. The genesis hash is stored as soon as
+ * it is known: from the configuration, or from the nodes.
  * Chains are numbered per network, in the order of their first starts.
  * @throws ChainMismatchError when the database belongs to another chain (by genesis hash) or contract, or has the chain
  * under another label
@@ -157,7 +162,7 @@ export const findChain = prepareSingleRow<ChainRow, [label: string]>(
   `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`,
 )
 
-/** Genesis hash of a chain. Null before the chain was first reached. */
+/** Genesis hash of a chain. Null while neither the configuration nor a node has given it. */
 export async function readGenesisHash(
   pool: pg.Pool,
   network: Network,
@@ -167,7 +172,7 @@ export async function readGenesisHash(
   return (await query<StoredChain>(pool, network, FIND, [label, instance]))[0]?.genesisHash ?? null
 }
 
-/** Position of a chain in the journal: the journal has all blocks before `nextBlock`. */
+/** Position of an EVM chain in the journal: the journal has all blocks before `nextBlock`. */
 export type ChainCursor = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
 
 const LOCK_CURSOR = prepared(
@@ -181,7 +186,7 @@ const LOCK_CURSOR = prepared(
 export async function lockChainCursor(db: Queryable, row: ChainRow): Promise<void> {
   if ((await execute(db, row.network, LOCK_CURSOR, [row.chain, row.nextBlock])) !== 1)
     throw new Error(
-      `moving the cursor of chain "${row.label}" from block ${row.nextBlock}: it is not there any more`,
+      `moving the cursor of chain "${row.label}" from block ${row.nextBlock}: it is not there any more, or the chain is halted`,
     )
 }
 
@@ -216,8 +221,8 @@ export async function haltChain(
 }
 
 /**
- * Ends the halt of a chain, if its cursor has not moved since the given row was read. The indexing leader then starts
- * again.
+ * Ends the halt of a chain, if its cursor has not moved since the given row was read. In any case the indexing leader
+ * starts again.
  * @returns false where the chain is not halted, or its cursor has moved
  */
 export function unhaltChain(

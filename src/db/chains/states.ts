@@ -10,7 +10,8 @@ export interface StoredChainState {
   ageMs: number
 }
 
-// a state without a head keeps the stored head: a new leader may have no answer of the chain yet
+// A state without a head keeps the stored head's time and the time between blocks, not its number: a new leader may
+// have no answer of the chain yet.
 const WRITE = prepared(`INSERT INTO chain_states (network, label, state, seen_ms)
     SELECT $1, state->>'label', state, ${NOW_MS_SQL} FROM unnest($2::jsonb[]) AS states(state)
     ON CONFLICT (network, label) DO UPDATE SET seen_ms = excluded.seen_ms, state = excluded.state
@@ -18,7 +19,10 @@ const WRITE = prepared(`INSERT INTO chain_states (network, label, state, seen_ms
         THEN jsonb_build_object('headMs', chain_states.state->'headMs', 'blockMs', chain_states.state->'blockMs')
         ELSE '{}' END`)
 
-/** Writes the states of a network's chains. Processes that do not index the chains read these states. */
+/**
+ * Writes the states of a network's chains, as the indexing leader sees them, for the API and `/status` of all
+ * processes.
+ */
 export async function writeChainStates(
   pool: pg.Pool,
   network: Network,
@@ -35,7 +39,10 @@ export function readChainStates(db: Queryable): Promise<StoredChainState[]> {
   )
 }
 
-/** State of a network's hub, which decides whether names may be quoted. */
+/**
+ * State of a network's hub: responses take their block and staleness from it, and it decides whether names may be
+ * quoted.
+ */
 export interface HubState {
   caughtUp: boolean
   /** True if the network is mirrored, so no chain is followed. */
@@ -64,7 +71,7 @@ const HUB_STATE =
     LEFT JOIN chains c ON c.network = h.network AND c.label = $2
     LEFT JOIN chain_states s ON s.network = h.network AND s.label = $2 WHERE h.network = $1`)
 
-/** @param label the hub's network label */
+/** @param label the hub's network label; empty where none is configured */
 export async function readHubState(
   db: Queryable,
   network: Network,

@@ -7,7 +7,10 @@ import { prepareStatement } from '../journal/partitions.js'
 import { type ArrayColumns, columnsFromProperties, insertRows } from '../pg/arrays.js'
 import { type DecodedRow, execute, prepared, type Queryable } from '../pg/rows.js'
 
-/** An unconfirmed block with the journal entries that it will add once confirmed. */
+/**
+ * A block of the tail, with the journal entries that it will add once confirmed. A block that is confirmed when it is
+ * first read has no entries here: only its hash is kept.
+ */
 export interface StoredUnconfirmedBlock extends Omit<DecodedRow<TailBlock>, 'network' | 'chain'> {
   /** Entries in log order, each with its position. */
   entries: readonly DecodedEntry[]
@@ -52,7 +55,7 @@ export interface UnconfirmedBlocksToWrite {
 }
 
 /**
- * Drops the unconfirmed blocks of a chain from `dropFrom` on (reorged, or unknown since a restart), then adds the new
+ * Drops the stored blocks of a chain from `dropFrom` on (reorged, or unknown since a restart), then adds the new
  * blocks.
  */
 export async function writeUnconfirmedBlocks(

@@ -59,7 +59,7 @@ export const markMirrorBegun = prepareCommand(
 )
 
 /** Reverts `markMirrorBegun`, where the source does not have the network. */
-export const markMirrorAbsent = prepareCommand(`UPDATE journal_heads SET proved_block = NULL
+export const revertMirrorBegun = prepareCommand(`UPDATE journal_heads SET proved_block = NULL
   WHERE network = $1 AND proved_block IS NOT NULL AND mirrored_ms IS NULL AND seq = 0`)
 
 /** Records that this mirror has the newest checkpoint of its source. No effect where another process leads. */

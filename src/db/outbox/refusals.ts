@@ -88,7 +88,9 @@ export const REOPENED_JOB_STATE_SQL = `CASE WHEN j.nonce IS NULL THEN ${JOB_STAT
 
 const refusalOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
 
-/** Journal positions (`chain/block/log index`) of payments in these transactions that are refunded or being refunded. */
+/**
+ * Journal positions (`chain/block/log index`) of payments in these transactions that are refunded or being refunded.
+ */
 export async function findRefusedPaymentPositions(
   client: pg.ClientBase,
   network: Network,

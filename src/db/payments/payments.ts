@@ -80,7 +80,9 @@ export const writePayments = (
     onConflict: (set) => `(network, id) DO UPDATE SET ${set} WHERE t.state = ${PAYMENT_STATE.seen}`,
   })
 
-/** Writes the outcomes of a chain's confirmed payments. A payment for a name on the hub becomes `done` with its outcome. */
+/**
+ * Writes the outcomes of a chain's confirmed payments. A payment for a name on the hub becomes `done` with its outcome.
+ */
 export async function writePaymentOutcomes(
   db: Queryable,
   { network, chain }: ChainRowKey,

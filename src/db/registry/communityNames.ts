@@ -71,7 +71,7 @@ export async function findCommunities(
 const PAYERS = 8
 
 /**
- * SQL condition on a name below a community `n`: the payment that bought it was refused or reclaimed, so the next
+ * SQL condition on `n`, a row of a name below a community: the payment that bought it was refused or reclaimed, so the next
  * payment gets the name.
  */
 const isFreed = (l: PartitionNames): string => `EXISTS (SELECT FROM payments was

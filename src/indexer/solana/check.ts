@@ -53,7 +53,9 @@ export interface TransactionReadOptions {
   registrar: RegistrarClient
   commitment: Commitment
   signal: AbortSignal
-  /** Called for a transaction that this version of clusterd can't read, with the nodes' errors or the unknown events. */
+  /**
+   * Called for a transaction that this version of clusterd can't read, with the nodes' errors or the unknown events.
+   */
   onUnknown?: (signature: string, unknown: readonly string[]) => void
 }
 
@@ -258,7 +260,10 @@ export const toStoredPayments = (
 /** The rows that result from some transactions. */
 export interface PaymentRows {
   payments: Payment[]
-  /** Outcomes of payments that were read, also those of earlier transactions whose payment was read only now. */
+  /**
+   * Outcomes (released, refused, reclaimed) of payments that were read, also those of earlier transactions whose
+   * payment was read only now.
+   */
   outcomes: ConfirmedPaymentOutcome[]
 }
 
@@ -346,7 +351,9 @@ export class PaymentSequenceTracker {
     return null
   }
 
-  /** Forgets the transactions before a slot: lists that nodes return from now on need not contain them. */
+  /**
+   * Forgets the transactions before a slot, whose lists have passed; without a slot all, so that they are read again.
+   */
   forgetRead(beforeSlot = Number.POSITIVE_INFINITY): void {
     for (const [signature, { slot }] of this.#read)
       if (slot < beforeSlot) this.#read.delete(signature)

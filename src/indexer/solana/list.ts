@@ -85,7 +85,7 @@ export type PaymentCounts = Pick<PaymentCursor, 'sequence' | 'communitySequence'
 export interface NodeProgramAnswers extends PaymentCounts {
   host: string
   slot: number
-  /** Newest confirmed slot. 0 for a chain that is read at commitment `confirmed`. */
+  /** Newest slot at Solana's commitment `confirmed`, the head. 0 where `slot` is read at this commitment. */
   headSlot: number
   /** The program's transactions as the node lists them, newest first, down to a slot. Null where no list was due. */
   list: (Awaited<ReturnType<typeof listTransactions>> & { downToSlot: number }) | null
@@ -150,7 +150,7 @@ export async function readProgramAnswers(
   return { ...answers, list: { ...list, downToSlot } }
 }
 
-/** All transactions that any node lists, oldest first: one node can't hide a transaction that another node lists. */
+/** All transactions that any of the asked nodes lists, oldest first: none can hide one that another of them lists. */
 export function mergeTransactionLists(nodes: readonly NodeProgramAnswers[]): ListedTransaction[] {
   const listed = nodes.flatMap(({ list }) => list?.listed.toReversed() ?? [])
   const bySignature = new Map(listed.map((one) => [one.signature, one]))

@@ -17,7 +17,7 @@ interface PaymentStore extends Pick<LeaderContext, 'pool' | 'epoch'> {
 
 /**
  * Writes confirmed payments and outcomes, and moves the cursor, in one transaction.
- * @param to the cursor afterwards; equal to `from` if a payment is missing, so that the next list covers that payment
+ * @param to the cursor afterwards; `from` itself where it must not move: a payment is missing, or no transaction was read
  * @throws LostLeadershipError; Error where another process has moved the cursor
  */
 export async function storeConfirmedPayments(
@@ -29,6 +29,7 @@ export async function storeConfirmedPayments(
   const { key } = store
   failpoint('solana.before_transaction')
   await inLeaderTransaction(store, async (client) => {
+    // deletes nothing: a pending payment becomes confirmed by its id, and storeUnconfirmedPayments replaces the others
     await writePayments(client, key, { isConfirmed: true, block: 0, isKnownEmpty: true }, payments)
     await writePaymentOutcomes(client, key, outcomes)
     if (to !== from) await movePaymentCursor(client, key, from, to)

@@ -34,8 +34,9 @@ import {
 import { storeConfirmedPayments, storeUnconfirmedPayments } from './store.js'
 
 /**
- * Number of slots before the cursor in which a search looks for transactions that a node listed late. While payments
- * are missing, each search doubles the number.
+ * Number of slots before the cursor that a search covers. A search is a list that does not end at the newest known
+ * signature, so it has transactions that a node listed late. While payments are missing, each search doubles the
+ * number; a failed step sets it back.
  */
 const LATE_SLOTS = 150
 /** Maximum of `lateSlots`: two days. A search lists all transactions in those slots. */
@@ -88,14 +89,16 @@ export type PaymentWatchOutcome =
   /** There is no new confirmed transaction. Unconfirmed payments (the tail) may have changed. */
   | { kind: 'idle'; unconfirmed: number }
   /**
-   * The program's counters on a node include payments that no listed transaction contains. `text` has the counts.
-   * `isAlarm` is true once payments have been missing for too long.
+   * Payments are missing: a node counts more than were read, or a number before a read one is missing, or the payment
+   * of a read outcome. `text` has the counts. `isAlarm` is true once payments have been missing for too long.
    */
   | { kind: 'missing'; text: string; isAlarm: boolean }
 
 /**
- * Writes a program's payments from a Solana cluster to the database: lists transactions (list.ts), reads them as two
+ * Writes a program's payments from a network's Solana chain to the database: lists transactions (list.ts), reads them as two
  * nodes return them (check.ts), and stores their payments (store.ts). Every write checks the leader's epoch.
+ * The relayer delivers stored payments for names to the hub; the judge (../judge.ts) decides those for community
+ * names.
  */
 export class PaymentWatcher {
   readonly state: ChainState

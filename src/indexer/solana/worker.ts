@@ -9,7 +9,10 @@ import { PaymentWatcher, type PaymentWatchOutcome, type SolanaChainSource } from
 /** Time after a socket's notification in which each poll lists transactions, ms: nodes list new transactions late. */
 const LISTED_AFTER_NOTICE_MS = 3_000
 
-/** Watches a program's payments. Logs of the program wake the worker, which then lists transactions. */
+/**
+ * Watches a program's payments for one term of leadership. Logs of the program wake the worker, which then lists
+ * transactions.
+ */
 export function paymentWatcherWorker(
   ctx: LeaderContext,
   { chain, open }: SolanaChainSource,

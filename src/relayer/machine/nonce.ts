@@ -272,9 +272,9 @@ interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
 }
 
 /**
- * Fees of the next transaction with a nonce. Null if the fees exceed a cap. A transaction that no node accepted may be
- * replaced at any price: its price doubles, and a cancel begins with a fresh estimate. To replace an accepted
- * transaction, nodes require fees that are 10 % higher.
+ * Fees of the next transaction with the same nonce. Null if the cap does not allow them. A transaction that no node
+ * accepted needs no minimum raise: a repeat offers twice its fees, up to the cap, and a cancel a fresh estimate. To
+ * replace an accepted transaction, nodes require fees that are 10 % higher.
  */
 function nextFees(
   tx: EvmJobTx,

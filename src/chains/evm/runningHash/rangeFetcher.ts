@@ -24,7 +24,9 @@ import {
 } from './ranges.js'
 import { createLogRangeWidth, type LogRangeWidth } from './width.js'
 
-/** Number of cached running hashes: more than the ranges that are read at once. A catch-up reads some 100,000 ranges. */
+/**
+ * Number of cached running hashes: more than the ranges that are read at once. A catch-up reads some 100,000 ranges.
+ */
 const HASHES_KEPT = 64
 
 type FoldedHashes = Map<number, { hash: Buffer; runningHashes: AgreedAnswer<RunningHashes> }>
@@ -34,8 +36,8 @@ export class RangeFetcher {
   readonly #chain: EvmChain
   readonly #width: LogRangeWidth
   /**
-   * Running hashes that `foldAhead` calculated for the ends of later ranges, whose state nodes have pruned: by the number
-   * of a range's last block, with that block's hash.
+   * Running hashes at the last blocks of later ranges, by block number, each with the block's hash. `foldAhead`
+   * calculated them from the logs, because the nodes have pruned the state of these blocks.
    */
   #folded: FoldedHashes = new Map()
   readonly #asked = new LRUCache<string, ReturnType<RunningHashReader>>({ max: HASHES_KEPT })
@@ -110,8 +112,8 @@ export class RangeFetcher {
   }
 
   /**
-   * Reads all logs of a catch-up once without storing them, to calculate the running hashes at blocks whose state nodes
-   * have pruned. The running hashes that nodes return for block `confirmed`, or else for the block `latest`, prove all
+   * Reads all logs of a catch-up once without storing them, to calculate the running hashes at blocks whose state is
+   * pruned on the nodes. The running hashes that nodes return for block `confirmed`, or else for the block `latest`, prove all
    * logs up to there at once.
    * @throws NoQuorumError or ChainUnavailableError that says why nodes return neither; RefutedAnswerError where the logs
    * do not produce the hashes: the nodes that returned the logs are then asked last

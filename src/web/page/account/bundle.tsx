@@ -28,8 +28,8 @@ import {
   CheckBox,
   Form,
   type FormValues,
-  TextInput,
   REQUIRED_TEXT_INPUT_ATTRIBUTES,
+  TextInput,
 } from './pieces.js'
 import { PrimaryNameCard } from './primary.js'
 import { type Account, namesOfCluster, useAccount, walletOfSession } from './state.js'

@@ -60,7 +60,7 @@ export async function signMembershipWith(
   const revoke = () => callApi('/v1/auth/token', { ...authorized, method: 'DELETE' })
   const path = `/v1/clusters/verify/${cluster}`
   const verified = callApi<{ signed?: boolean }>(path, { ...authorized, method: 'POST' })
-  // revoke the key, because it is derived from the signature that becomes public and a secret of the service
+  // revoke the session key: it is derived from a secret of the service and parts of the message, which becomes public
   const { signed } = await verified.finally(() => revoke().catch(() => undefined))
   return signed === true
 }

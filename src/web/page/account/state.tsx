@@ -33,7 +33,9 @@ type Send = <T>(path: string, call?: Pick<ApiCallOptions, 'method' | 'body'>) =>
 interface AccountData {
   /** Null for a wallet without a cluster. */
   cluster: Cluster | null
-  /** Names of the wallet's cluster, as far as they were read. Names below communities have the form `community/name`. */
+  /**
+   * Names of the wallet's cluster, as far as they were read. Names below communities have the form `community/name`.
+   */
   owned: ListPart<{ name: string }>
   /** Bundles that list the wallet in public, though it has not joined them, newest first. */
   invitations: readonly Invitation[]
@@ -113,7 +115,9 @@ const withoutPayment = (error: unknown): never => {
 /** A wallet outside this browser, with the chain of a smart wallet. */
 type AccountElsewhere = Pick<Session, 'type' | 'address' | 'chainId'>
 
-/** Question for the signature of a wallet outside this browser. The service takes a request for a key for five minutes. */
+/**
+ * Question for the signature of a wallet outside this browser. The service takes a request for a key for five minutes.
+ */
 const SIGN_ELSEWHERE: ConfirmationQuestion = {
   title: 'Sign with your wallet',
   text: 'Sign this text there, to the letter, and bring the signature within five minutes.',
@@ -238,7 +242,10 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
       if (session) await refresh()
       if (done) say(done)
     },
-    /** Reads the next names. Undefined where every member of the bundle is private: only the first names are available then. */
+    /**
+     * Reads the next names. Undefined where every member of the bundle is private: only the first names are available
+     * then.
+     */
     moreNames:
       owner === undefined
         ? undefined

@@ -129,7 +129,9 @@ export const VerifiedBadge = ({ isVerified }: { isVerified: boolean | undefined 
   <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
 )
 
-/** Badges of a wallet: whether it is verified, and by which public evidence. Without evidence there is no second badge. */
+/**
+ * Badges of a wallet: whether it is verified, and by which public evidence. Without evidence there is no second badge.
+ */
 export const WalletBadges = ({ isVerified, evidence }: Pick<Wallet, 'isVerified' | 'evidence'>) => (
   <span class="badges">
     <VerifiedBadge isVerified={isVerified} />
@@ -186,7 +188,10 @@ export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreProps
 }
 interface MoreProps {
   isMore: boolean
-  /** Reads the next part. Undefined for a list of which only the first part is available: a text then says that there are more. */
+  /**
+   * Reads the next part. Undefined for a list of which only the first part is available: a text then says that there
+   * are more.
+   */
   onMore: (() => unknown) | undefined
   /** Text at the end of the list. */
   atEnd?: string | undefined
