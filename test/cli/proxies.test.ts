@@ -222,6 +222,21 @@ describe.each(PROXIES)('$name before the API', (proxied) => {
       await expect.poll(() => pipe.countsOf(HELD_PATH).now).toBe(0)
     })
 
+    it('forwards at most eight joins of an address at once', async () => {
+      const from = freshAddress()
+      const joins = many(20, () => attackFrom(from, port, openingOf('heads of joins')))
+      const refused = () => joins.filter(({ text }) => text.includes('"error":"rate_limited"'))
+      await expect.poll(() => refused().length).toBe(12)
+      await expectAnswers()
+      const other = attackFrom(
+        freshAddress(),
+        port,
+        `${openingOf('joins in small parts')}0\r\n\r\n`,
+      )
+      await expect.poll(() => other.statuses).toEqual(['400'])
+      for (const { socket } of [...joins, other]) socket.destroy()
+    })
+
     it('refuses many headers, and large ones', async () => {
       const headers = Object.fromEntries(many(70, (i) => [`x-${i}`, 'x']))
       const crowded = await ask('/v1/networks', headers)
@@ -266,9 +281,10 @@ describe.each(PROXIES)('$name before the API', (proxied) => {
       const direct = await startExample(program, Number(new URL(world.url).port))
       try {
         await expect.poll(() => lookUp(direct.port).then(({ status }) => status)).toBe(200)
-        const from = freshAddress()
         const large = `POST /v1/wallets HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n`
-        const joins = many(20, () => attackFrom(from, direct.port, large + '1'.repeat(8_000_000)))
+        const joins = many(20, () =>
+          attackFrom(freshAddress(), direct.port, large + '1'.repeat(8_000_000)),
+        )
         while (joins.some(({ statuses }) => statuses.length === 0)) {
           expect((await lookUp(direct.port)).status).toBe(200)
           await sleep(50)

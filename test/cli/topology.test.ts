@@ -250,6 +250,7 @@ describe('nginx', () => {
 /** Limits for which the files of HAProxy and nginx have the same value: a pattern of each file. */
 const SHARED_LIMITS = {
   'connections of an address': [/sc_conn_cur\(0\) gt (\d+)/, /limit_conn sources (\d+);/, 1],
+  'joins of an address': [/sc_conn_cur\(1\) gt (\d+)/, /limit_conn joins (\d+);/, 1],
   'requests of an address': [/sc_http_req_rate\(0\) gt (\d+)/, /rate=(\d+)r/, 10],
   'requests without a key': [/sc_gpc0_rate\(0\) gt (\d+)/, /keyless:16m rate=(\d+)r/, 10],
   'seconds for a head': [/http-request (\d+)s/, /client_header_timeout (\d+)s/, 1],

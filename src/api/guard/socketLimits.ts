@@ -69,9 +69,13 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
     if (waiting.has(socket)) waiting.set(socket, sum)
     return sum
   }
-  server.prependListener('request', ({ socket }: IncomingMessage, res: ServerResponse) => {
-    if (add(socket, 1) > MAX_PIPELINED) socket.destroy()
-    else res.once('close', () => add(socket, -1))
+  server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
+    const { socket } = req
+    if (add(socket, 1) > MAX_PIPELINED) {
+      socket.destroy()
+      // for each request of a closed connection that is not destroyed, Node creates an error with its stack
+      req.destroy()
+    } else res.once('close', () => add(socket, -1))
   })
   // with a limit, Node silently drops the last headers, which a proxy has added. `checkRequestHeaders` limits their
   // number
