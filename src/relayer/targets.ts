@@ -10,6 +10,7 @@ export interface HubWithSpokes {
 
 /** The contracts through which messages and payments reach the hub. */
 export interface DeliveryPath {
+  /** The hub, and the spokes whose messages are delivered to it. */
   lane: HubWithSpokes
   /** LayerZero's endpoint. Null where no spoke is connected. */
   endpoint: Hex | null
