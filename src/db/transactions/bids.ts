@@ -53,7 +53,7 @@ const AMOUNT_SUM_SQL = `sum(${bidAmountSql('body')}) AS amount_wei`
 /** Bids of a transaction in the journal. */
 export interface JournalledTx extends BidsOfTx<JournalledBid> {
   /** True if every bid won its name. */
-  hasWon: boolean
+  hasWonAll: boolean
   /**
    * Stored address of the first bidder that won a name; null while no bid has won, since the other bidders may be
    * private.
@@ -94,16 +94,16 @@ const readJournalledRows = prepareStatement<JournalledRow>(
 )
 
 /** Figures over all bids of a transaction, not only over those that are read. */
-interface Totals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWon'> {
+interface Totals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWonAll'> {
   count: number
   /** Body of the first bid that won. */
   firstWon: Buffer | null
 }
 
 const readTotalsInJournal = prepareSingleRow<Totals>(
-  (l) => `SELECT s.count, s.amount_wei, s.at_ms, s.has_won, w.body AS first_won FROM journal_heads h
+  (l) => `SELECT s.count, s.amount_wei, s.at_ms, s.has_won_all, w.body AS first_won FROM journal_heads h
     CROSS JOIN LATERAL (
-      SELECT count(*) AS count, ${AMOUNT_SUM_SQL}, max(at_ms) AS at_ms, bool_and(${HAS_WON_SQL}) AS has_won,
+      SELECT count(*) AS count, ${AMOUNT_SUM_SQL}, max(at_ms) AS at_ms, bool_and(${HAS_WON_SQL}) AS has_won_all,
         min(log_index) FILTER (WHERE ${HAS_WON_SQL}) AS won_at
       FROM (${bidsOfBlockSql(l, '$2', '$3')}) j WHERE ${TX_HASH_SQL} = $1
     ) s
@@ -171,7 +171,7 @@ function totalsOf(rows: readonly JournalledRow[]): Totals | null {
     count: rows.length,
     amountWei: amountOfBids(rows),
     atMs: Math.max(...rows.map(({ atMs }) => atMs)),
-    hasWon: won.length === rows.length,
+    hasWonAll: won.length === rows.length,
     firstWon: won[0]?.body ?? null,
   }
 }
