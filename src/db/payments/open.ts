@@ -49,14 +49,14 @@ export interface OpenCommunityPayment extends StoredPayment<CommunityNameTarget>
    * True if the payer has the money back, or may get it back soon, in any generation of the journal. Such a payment
    * buys nothing.
    */
-  isPayers: boolean
+  belongsToPayer: boolean
 }
 
 /** Fraction of a payment's holding time after which the payment no longer buys its name. */
 const BUYING_TIME_SHARE = 0.9
 
 const OPEN_COMMUNITY_PAYMENTS = `SELECT ${PAYMENT_COLUMNS}, p.community, c.label,
-    ${BELONGS_TO_PAYER_SQL} OR p.outcome IS NULL AND ${BUYING_TIME_SHARE} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS is_payers
+    ${BELONGS_TO_PAYER_SQL} OR p.outcome IS NULL AND ${BUYING_TIME_SHARE} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS belongs_to_payer
   FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
   WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.confirmed}
     AND p.id <> ALL ($3::bytea[])
@@ -71,15 +71,15 @@ export async function findOpenCommunityPayments(
   except: readonly Buffer[] = [],
 ): Promise<OpenCommunityPayment[]> {
   const rows = await query<
-    PaymentRow & Pick<OpenCommunityPayment, 'label' | 'isPayers'> & { community: string | null }
+    PaymentRow & Pick<OpenCommunityPayment, 'label' | 'belongsToPayer'> & { community: string | null }
   >(db, network, prepared(OPEN_COMMUNITY_PAYMENTS), [limit, except, nowMs])
   return rows.map((row) => {
-    const { label, isPayers, community: communityName } = row
+    const { label, belongsToPayer, community: communityName } = row
     return {
       ...(paymentFromRow(row) as StoredPayment<CommunityNameTarget>),
       label,
       communityName,
-      isPayers,
+      belongsToPayer,
     }
   })
 }
