@@ -84,7 +84,7 @@ export class NonceKeeper {
     const lost =
       next === null
         ? []
-        : findLostNonces(Math.max(...observations.map(({ answer }) => answer)), next, holders)
+        : findLostNonces(Math.max(...observations.map(({ count }) => count)), next, holders)
     const mended = await this.#repair(lost, holders)
     return { mended, isSound: decision.kind === 'sound', gaps: lost.length, claimed: this.#unconfirmedCount }
   }
@@ -109,10 +109,10 @@ export class NonceKeeper {
     const { pool, key, signer } = this.#options
     const { rpc } = signer.chain
     const first = [await rpc.onOneNode((ask) => readTransactionCount(ask, signer))]
-    const stored = await readSignerNonces(pool, key, first[0]!.answer)
+    const stored = await readSignerNonces(pool, key, first[0]!.count)
     if (decideNonce(stored, first, null).kind === 'sound') return { observations: first, stored }
     const observations = await rpc.onEveryNode((ask) => readTransactionCount(ask, signer))
-    const from = Math.min(...observations.map(({ answer }) => answer))
+    const from = Math.min(...observations.map(({ count }) => count))
     return { observations, stored: await readSignerNonces(pool, key, from) }
   }
 
@@ -197,5 +197,5 @@ async function readTransactionCount(ask: RpcCall, { account }: TransactionSigner
   ])
   if (!(count >= 0 && count < MAX_TRANSACTION_COUNT))
     throw transientError(`eth_getTransactionCount: ${count} is no count`)
-  return { answer: count, head }
+  return { count, head }
 }
