@@ -80,7 +80,10 @@ export async function runMirror(
     try {
       await runWorkers(
         [
-          withHealth(mirrorWorker({ network, pool, epoch, reader, isExpected, cosigner }), healths[0]),
+          withHealth(
+            mirrorWorker({ network, pool, epoch, reader, isExpected, cosigner }),
+            healths[0],
+          ),
           withHealth(
             evidenceMirrorWorker({
               network,

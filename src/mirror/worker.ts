@@ -72,7 +72,8 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
       }
       const nowMs = performance.now()
       const isNoteFresh =
-        isNoteUpToDate(log?.note, head.note, cosigner) || nowMs - mirroredMs < SIGNATURE_STORE_INTERVAL_MS
+        isNoteUpToDate(log?.note, head.note, cosigner) ||
+        nowMs - mirroredMs < SIGNATURE_STORE_INTERVAL_MS
       if (log && isCheckpointStored(log, head) && isNoteFresh) {
         if (nowMs - recordedMs < VERIFICATION_RECORD_INTERVAL_MS) return 'idle'
         await markMirrorVerified(pool, network, epoch)

@@ -65,7 +65,8 @@ export class CapacityLimiter {
    */
   #endNewestRequest(most: number): boolean {
     let first: ClientUsage | undefined
-    for (const taken of this.#usageByClient.values()) if (taken.count > (first?.count ?? most)) first = taken
+    for (const taken of this.#usageByClient.values())
+      if (taken.count > (first?.count ?? most)) first = taken
     const newest = first && [...first.ends].at(-1)
     newest?.()
     return newest !== undefined

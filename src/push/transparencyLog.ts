@@ -155,7 +155,9 @@ export function transparencyLogWorker(
         options.onWentBack?.()
         return 'idle' as const
       }
-      const mayGoOn = signed ? isWithin(signed, log, newest) : isOfThisDatabase || isNeverSigned(log)
+      const mayGoOn = signed
+        ? isWithin(signed, log, newest)
+        : isOfThisDatabase || isNeverSigned(log)
       if (!mayGoOn) return beginAnew()
       if (log?.note && keys.length === 0) {
         if (behind === 0) return 'idle'

@@ -76,7 +76,8 @@ export class Witness {
       // the cause of a failed `fetch` names the fault
       const why = errorSentence((error as Error).cause ?? error)
       this.failing = { sinceMs: this.failing?.sinceMs ?? performance.now(), why }
-      this.#nextRequestAtMs = performance.now() + backoffPauseMs(this.#failures, BACKOFF_PAUSES_MS.witness)
+      this.#nextRequestAtMs =
+        performance.now() + backoffPauseMs(this.#failures, BACKOFF_PAUSES_MS.witness)
       return undefined
     }
   }
@@ -126,7 +127,8 @@ async function readText({ body }: Response): Promise<string> {
   let text = ''
   for await (const chunk of body ?? []) {
     text += decoder.decode(chunk, { stream: true })
-    if (text.length > MAX_ANSWER_CHARACTERS) throw new Error(`its answer is longer than ${MAX_ANSWER_CHARACTERS}`)
+    if (text.length > MAX_ANSWER_CHARACTERS)
+      throw new Error(`its answer is longer than ${MAX_ANSWER_CHARACTERS}`)
   }
   return text
 }

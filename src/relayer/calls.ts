@@ -44,8 +44,10 @@ const membersOf = (row: JobRow): readonly JobRow[] => [row, ...row.others]
 const NO_REFERRAL = Buffer.alloc(32)
 
 /** Fraction of a payment's holding time that has passed. From 1 on, the payer can reclaim the payment. */
-const holdingTimeFraction = ({ paidMs, target }: Pick<Payment, 'paidMs' | 'target'>, nowMs: number): number =>
-  (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
+const holdingTimeFraction = (
+  { paidMs, target }: Pick<Payment, 'paidMs' | 'target'>,
+  nowMs: number,
+): number => (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
 
 /**
  * Largest passed fraction of a payment's holding time at which the payment is still delivered, so that no payment is
@@ -73,7 +75,8 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
   const { sequence, payer, referral, outcome, target } = payment
   const { source, name, amountWei } = target
   const isBack = outcome === 'refused' || outcome === 'reclaimed'
-  if (nowMs !== null && (isBack || holdingTimeFraction(payment, nowMs) > DELIVERY_TIME_SHARE)) return 'reclaimed'
+  if (nowMs !== null && (isBack || holdingTimeFraction(payment, nowMs) > DELIVERY_TIME_SHARE))
+    return 'reclaimed'
   const bid = { source, sequence: BigInt(sequence), name, amountWei }
   return { ...bid, from: addressToWord(payer), referral: referral ?? NO_REFERRAL }
 }

@@ -137,7 +137,8 @@ export class EvmRelayer extends ChainRelayer {
    * or that can't be executed gets a transaction of its own. The step of a job that can't be executed parks it.
    */
   async #group(waiting: readonly EvmJobRow[], nowMs: number): Promise<EvmJobRow[]> {
-    const isAlone = (row: EvmJobRow) => row.alone || row.nextMs > nowMs || !this.#hasCall(row, nowMs)
+    const isAlone = (row: EvmJobRow) =>
+      row.alone || row.nextMs > nowMs || !this.#hasCall(row, nowMs)
     const of = (kind: EvmJobRow['kind']) => MAX_JOBS_PER_BATCH[kind] ?? 1
     return groupJobs(waiting, { of, takenBy: () => 1, isAlone }).map(([first, ...others]) => ({
       ...first!,
@@ -275,7 +276,9 @@ export class EvmRelayer extends ChainRelayer {
     const memo = createRpcCallCache()
     const observations = new PQueue({ concurrency: OBSERVATIONS_AT_ONCE })
     const acts = await observations.addAll(
-      rows.map((row) => () => this.guard(jobLogFields(row), () => this.#observe(row, memo, context))),
+      rows.map(
+        (row) => () => this.guard(jobLogFields(row), () => this.#observe(row, memo, context)),
+      ),
     )
     const done: { row: EvmJobRow; outcome: JobStepOutcome }[] = []
     for (const [i, act] of acts.entries()) {

@@ -86,7 +86,12 @@ export class NonceKeeper {
         ? []
         : findLostNonces(Math.max(...observations.map(({ count }) => count)), next, holders)
     const mended = await this.#repair(lost, holders)
-    return { mended, isSound: decision.kind === 'sound', gaps: lost.length, claimed: this.#unconfirmedCount }
+    return {
+      mended,
+      isSound: decision.kind === 'sound',
+      gaps: lost.length,
+      claimed: this.#unconfirmedCount,
+    }
   }
 
   async #decide(): Promise<{
@@ -190,7 +195,10 @@ export class NonceKeeper {
 }
 
 /** Reads the signer's transaction count from one node. @throws RpcError where the answer is not a count */
-async function readTransactionCount(ask: RpcCall, { account }: TransactionSigner): Promise<NonceCountReport> {
+async function readTransactionCount(
+  ask: RpcCall,
+  { account }: TransactionSigner,
+): Promise<NonceCountReport> {
   const [count, head] = await Promise.all([
     ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),
     ask<string>('eth_blockNumber', []).then(Number),

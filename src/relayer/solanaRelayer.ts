@@ -145,7 +145,10 @@ export class SolanaRelayer extends ChainRelayer {
    */
   async #start(rows: JobGroup, alive: () => void): Promise<void> {
     if (rows.length === 0) return
-    const views = await this.#readPaymentStates(rows, Math.max(...rows.map(({ payment }) => payment!.block)))
+    const views = await this.#readPaymentStates(
+      rows,
+      Math.max(...rows.map(({ payment }) => payment!.block)),
+    )
     const each = rows.map((row) => [row])
     await this.#guardAll(each, alive, async (row, i) => {
       if (views[i]!.is !== 'held') await this.#act(row, { ...NO_TX_STATUS, payment: views[i]! })
@@ -257,7 +260,8 @@ const HELD_PAYMENT: JobPaymentState = { is: 'held' }
 const NO_TX_STATUS = { height: 0, status: null }
 const paymentOf = ({ payment }: SolanaJobRow) => payment!
 
-interface SolanaRelayerChainOptions extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
+interface SolanaRelayerChainOptions
+  extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
   pollMs: number
   /**
    * Returns the program's chain number. Calls the chain if it was never reached before.

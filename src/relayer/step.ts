@@ -55,7 +55,8 @@ export type JobStepOutcome =
   | 'stale'
 
 const NO_PROGRESS_OUTCOMES = new Set<JobStepOutcome>(['waiting', 'unreachable', 'stale'])
-export const isProgressOutcome = (outcome: JobStepOutcome): boolean => !NO_PROGRESS_OUTCOMES.has(outcome)
+export const isProgressOutcome = (outcome: JobStepOutcome): boolean =>
+  !NO_PROGRESS_OUTCOMES.has(outcome)
 
 /** True for an error that a node or a signer can cause. Any other error is one of our own code or of the database. */
 const isChainError = (error: unknown): error is ChainUnavailableError | RpcError =>

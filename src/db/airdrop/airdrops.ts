@@ -116,7 +116,14 @@ export async function setDistributor(
     if (!isSame && airdrop.claimed.seen > 0)
       throw new AirdropError(alreadyClaimedText(airdrop, 'its distributor stays'))
     const { label, distributor, token, endsAtS } = to
-    await execute(client, network, SET_DISTRIBUTOR, [community, label, distributor, token, endsAtS, fromBlock])
+    await execute(client, network, SET_DISTRIBUTOR, [
+      community,
+      label,
+      distributor,
+      token,
+      endsAtS,
+      fromBlock,
+    ])
     return true
   })
 }

@@ -29,7 +29,10 @@ type ClaimableAirdrop = Pick<AirdropWithoutClaimCounts, 'community' | 'label' | 
   RequiredAirdropFields<'distributor' | 'token' | 'endsAtS'>
 
 /** Airdrops from which claims are possible now, newest first. */
-export const findClaimableAirdrops = prepareStatement<ClaimableAirdrop, [nowS: number, limit: number]>(
+export const findClaimableAirdrops = prepareStatement<
+  ClaimableAirdrop,
+  [nowS: number, limit: number]
+>(
   (l) => `SELECT community, label, total, distributor, token, ends_at_s FROM airdrops
     WHERE network = ${l.network} AND state = ${AIRDROP_STATE.open} AND ends_at_s > $1
     ORDER BY airdrop DESC LIMIT $2`,

@@ -37,7 +37,9 @@ export function packTreePages(nodes: readonly Buffer[]): Map<number, Buffer> {
 /** Numbers of the pages that hold the proofs of the nodes at these positions. */
 export const pagesWithProofs = (positions: readonly number[]): number[] => [
   ...new Set(
-    positions.flatMap((position) => proofPositions(position).map((node) => pageAndOffsetOf(node).page)),
+    positions.flatMap((position) =>
+      proofPositions(position).map((node) => pageAndOffsetOf(node).page),
+    ),
   ),
 ]
 

@@ -50,9 +50,11 @@ const PRECISE_NOW_MS_SQL = '(extract(epoch FROM clock_timestamp()) * 1000)::floa
  * SQL: time at which a bucket is full again. 0 (full) where the clock was set back since the bucket was written.
  * @param of table alias with a dot, or empty
  */
-const fullMsSql = (of: string) => `CASE WHEN ${of}at_ms > ${PRECISE_NOW_MS_SQL} THEN 0 ELSE ${of}full_ms END`
+const fullMsSql = (of: string) =>
+  `CASE WHEN ${of}at_ms > ${PRECISE_NOW_MS_SQL} THEN 0 ELSE ${of}full_ms END`
 
-const READ_BUCKETS = prepared(`SELECT bucket, ${PRECISE_NOW_MS_SQL} AS now_ms, coalesce(${fullMsSql('')}, 0) AS full_ms
+const READ_BUCKETS =
+  prepared(`SELECT bucket, ${PRECISE_NOW_MS_SQL} AS now_ms, coalesce(${fullMsSql('')}, 0) AS full_ms
     FROM unnest($1::text[]) AS a (bucket) LEFT JOIN limit_buckets USING (bucket)`)
 
 /** Locks buckets by an upsert of the values that `READ_BUCKETS` returns, since a row that does not exist can't be locked. */

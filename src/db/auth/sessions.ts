@@ -101,7 +101,9 @@ export async function lockLiveSession(db: Queryable, keyHash: Buffer): Promise<b
 }
 
 const revokeBy = (of: 'wallet' | 'key_hash') =>
-  prepared(`UPDATE sessions SET revoked_ms = ${SESSION_NOW_MS_SQL} WHERE ${of} = $1 AND revoked_ms IS NULL`)
+  prepared(
+    `UPDATE sessions SET revoked_ms = ${SESSION_NOW_MS_SQL} WHERE ${of} = $1 AND revoked_ms IS NULL`,
+  )
 
 // JSON null instead of NULL, so that the coalesce in OPEN_SESSION keeps it when the same sign-in is sent again
 const DELETE_EVIDENCE = prepared(`UPDATE sessions SET evidence = 'null' WHERE key_hash = $1`)

@@ -174,7 +174,9 @@ export async function readGenesisHash(
   label: string,
   instance = '',
 ): Promise<Buffer | null> {
-  return (await query<StoredChain>(pool, network, FIND_CHAIN, [label, instance]))[0]?.genesisHash ?? null
+  return (
+    (await query<StoredChain>(pool, network, FIND_CHAIN, [label, instance]))[0]?.genesisHash ?? null
+  )
 }
 
 /** Position of an EVM chain in the journal: the journal has all blocks before `nextBlock`. */

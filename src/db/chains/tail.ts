@@ -70,8 +70,16 @@ export async function writeUnconfirmedBlocks(
   const tables = isKnownEmpty ? [] : (['facts', 'tail_blocks'] as const)
   await Promise.all([
     ...tables.map((table) => execute(db, network, deleteBlocks(table, '>='), [chain, dropFrom])),
-    insertRows(db, network, { table: 'tail_blocks', columns: tailBlockColumns(chain), items: blocks }),
-    insertRows(db, network, { table: 'facts', columns: factColumns(chain, minimumWei), items: facts }),
+    insertRows(db, network, {
+      table: 'tail_blocks',
+      columns: tailBlockColumns(chain),
+      items: blocks,
+    }),
+    insertRows(db, network, {
+      table: 'facts',
+      columns: factColumns(chain, minimumWei),
+      items: facts,
+    }),
   ])
 }
 

@@ -47,10 +47,13 @@ const readUnpublished = prepareStatement<UnpublishedEvidence>(
     ORDER BY w.position, w.address`,
 )
 
-const PUBLISH_EVIDENCE = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
+const PUBLISH_EVIDENCE =
+  prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
   SELECT $1, $2, coalesce((SELECT max(number) FROM evidence WHERE network = $1 AND generation = $2), 0) + ord, seq, address, entry
   FROM unnest($3::int8[], $4::bytea[], $5::text[]) WITH ORDINALITY AS e(seq, address, entry, ord)`)
-const DELETE_EARLIER_GENERATIONS = prepared('DELETE FROM evidence WHERE network = $1 AND generation < $2')
+const DELETE_EARLIER_GENERATIONS = prepared(
+  'DELETE FROM evidence WHERE network = $1 AND generation < $2',
+)
 
 /**
  * Gives the next numbers of the evidence log to evidence whose signatures open no session any more.
@@ -87,7 +90,8 @@ export async function publishEvidence(
   })
 }
 
-const STORE_MIRRORED = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
+const STORE_MIRRORED =
+  prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
   SELECT $1, $2, $3::int8 + ord - 1, 0, '', entry FROM unnest($4::text[]) WITH ORDINALITY AS e(entry, ord) WHERE $3::int8 + ord > 1`)
 
 /** Writes entries of the source's evidence log, from index `from` on. Entry 0 is no evidence and is not stored here. */

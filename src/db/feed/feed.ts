@@ -87,7 +87,9 @@ const prepareBothOrders = (rows: (l: PartitionNames, order: FeedOrder) => string
     prepareStatement<RangeRow, unknown[]>((l) => headAndEntriesSql(l, order, rows(l, order)))
   return { oldest: of('oldest'), newest: of('newest') }
 }
-const readAllEntries = prepareBothOrders((l, order) => entriesSql(l, order, eventLimitSql(l, order)))
+const readAllEntries = prepareBothOrders((l, order) =>
+  entriesSql(l, order, eventLimitSql(l, order)),
+)
 const readEntriesOfActor = prepareBothOrders((l, order) => entriesSql(l, order, 'AND j.actor = $4'))
 // The zero address also matches private actors, because the feed shows them as the zero address. Each half of the union
 // uses the index.

@@ -98,10 +98,12 @@ export async function readTiles(
   tiles: readonly Tile[],
 ): Promise<TileHashes> {
   if (tiles.length === 0) return new Map()
-  const rows = await query<{ level: number; index: number; hashes: Buffer }>(db, network, READ_TILES, [
-    generation,
-    ...propertyArrays(tiles, 'level', 'index', 'width'),
-  ])
+  const rows = await query<{ level: number; index: number; hashes: Buffer }>(
+    db,
+    network,
+    READ_TILES,
+    [generation, ...propertyArrays(tiles, 'level', 'index', 'width')],
+  )
   return new Map(rows.map((row) => [tileKey(row), row.hashes]))
 }
 

@@ -119,7 +119,8 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<SignedChange
       const left = withdrawFromBuckets(charges, buckets)
       if ('quota' in left) return { kind: 'limited', reached: left }
       const { cluster } = decided.outcomes.at(-1)!
-      const clusterId = cluster === null ? null : await clusterIdOf(client, network, decided, cluster)
+      const clusterId =
+        cluster === null ? null : await clusterIdOf(client, network, decided, cluster)
       await inPipeline(client, (db) => [
         writeBuckets(db, left),
         Promise.all([

@@ -164,7 +164,9 @@ async function findNextClusterNumbers(
     const candidates = open.flatMap((key) =>
       Array.from({ length: width }, (_, i) => ({ key, number: from + i })),
     )
-    const ids = candidates.map(({ key, number }) => deriveClusterId(network, bytesOfKey(key), number))
+    const ids = candidates.map(({ key, number }) =>
+      deriveClusterId(network, bytesOfKey(key), number),
+    )
     const taken = new Set(
       (await probe(db, network, { ids })).map(({ ord }) => candidates[ord - 1]!),
     )

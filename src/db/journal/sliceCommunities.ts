@@ -147,7 +147,11 @@ async function readCollidingNames(
      ${below} AND n.name = w.name COLLATE "C" LIMIT 1) n
      UNION ALL
      ${below.replace('$3', '$4')} AND n.name >= w.name COLLATE "C" AND n.name < w.name || '{' COLLATE "C") n`
-  await addTakenNames(db, slice, text, [owned, wanted, keys.mayPublish ? numberedNamePrefixes(wanted) : []])
+  await addTakenNames(db, slice, text, [
+    owned,
+    wanted,
+    keys.mayPublish ? numberedNamePrefixes(wanted) : [],
+  ])
 }
 
 /** Wallet names that may become public: requested by the batch, or private names of its wallets. */

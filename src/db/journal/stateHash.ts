@@ -45,7 +45,11 @@ async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): 
     const rows = `FROM ${partitionName(table, network)} WHERE network = ${code} ORDER BY ${HASHED_COLUMNS[table][0]}`
     // the table `moves` is left out while it is empty, so the hash equals that of versions without moves
     if (table === 'moves' && (await client.query(`SELECT ${rows} LIMIT 1`)).rowCount === 0) continue
-    await hashQuery(client, hash, `SELECT ${['network', ...HASHED_COLUMNS[table]].join(', ')} ${rows}`)
+    await hashQuery(
+      client,
+      hash,
+      `SELECT ${['network', ...HASHED_COLUMNS[table]].join(', ')} ${rows}`,
+    )
   }
   // a column of a later version is hashed only in rows with a value, so the hash equals that of earlier versions
   const hashSet = async (table: 'community_names' | 'wallets', column: string): Promise<void> => {

@@ -101,7 +101,9 @@ export async function takeLeadershipIfFree(
   assertClocksAgree(row!.nowMs)
   if (!row!.isFree) return null
   await readRows(pool, END_FROZEN)
-  const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE_LEASE, [LEADER_ROLE[role]])
+  const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE_LEASE, [
+    LEADER_ROLE[role],
+  ])
   const taken = await fallbackOnExpectedError(take, isLockTimeoutError, [])
   if (taken.length === 0) return null
   const { epoch, sinceMs } = taken[0]!
@@ -119,9 +121,10 @@ export async function takeLeadershipIfFree(
     released.abort()
     // waits for a running renewal, which would take the lease again
     await lost
-    await query(pool, network, RELEASE_LEASE, [...held, ...leadershipEndNotification(network)]).catch(
-      () => {},
-    )
+    await query(pool, network, RELEASE_LEASE, [
+      ...held,
+      ...leadershipEndNotification(network),
+    ]).catch(() => {})
   }
   return { epoch, lost, release }
 }

@@ -114,7 +114,8 @@ export class MirrorWriter {
     if (log && log.origin !== next.origin) {
       await deleteTransparencyLogs(client, network, generation)
       await deleteTransparencyLogs(client, `${network}/evidence`, generation)
-      for (const table of WRITTEN_TABLES) await client.query(`DELETE FROM ${partitionName(table, network)}`)
+      for (const table of WRITTEN_TABLES)
+        await client.query(`DELETE FROM ${partitionName(table, network)}`)
       await execute(client, network, RESET_HEAD)
       head = await lockJournalHead(client, network, null)
     }
@@ -190,7 +191,8 @@ export class MirrorWriter {
     await writeTransparencyLogRow(client, network, log)
     await execute(client, network, STORE_COPIED_HEAD, [this.#generation])
     if (this.#writtenEntries >= ANALYZE_FROM_ENTRIES)
-      for (const table of WRITTEN_TABLES) await client.query(`ANALYZE ${partitionName(table, network)}`)
+      for (const table of WRITTEN_TABLES)
+        await client.query(`ANALYZE ${partitionName(table, network)}`)
     await notifyNetwork(client, network)
   }
 }

@@ -71,7 +71,8 @@ export async function findOpenCommunityPayments(
   except: readonly Buffer[] = [],
 ): Promise<OpenCommunityPayment[]> {
   const rows = await query<
-    PaymentRow & Pick<OpenCommunityPayment, 'label' | 'belongsToPayer'> & { community: string | null }
+    PaymentRow &
+      Pick<OpenCommunityPayment, 'label' | 'belongsToPayer'> & { community: string | null }
   >(db, network, prepared(OPEN_COMMUNITY_PAYMENTS), [limit, except, nowMs])
   return rows.map((row) => {
     const { label, belongsToPayer, community: communityName } = row

@@ -27,7 +27,10 @@ type TargetFields = Partial<Omit<HubNameTarget, 'kind'> & Omit<CommunityNameTarg
  * Columns that hold properties of a payment's target by the same names. Null if targets of this kind do not have the
  * property.
  */
-const targetColumns = (type: string, ...properties: (keyof TargetFields)[]): ArrayColumns<Payment> =>
+const targetColumns = (
+  type: string,
+  ...properties: (keyof TargetFields)[]
+): ArrayColumns<Payment> =>
   columnsFromProperties<TargetFields>(type, ...properties).map(([column, , of]) => [
     column,
     type,

@@ -11,7 +11,10 @@ const NULL_LENGTH = -1
  * write the arrays as text would take a tenth of a catch-up's time.
  */
 export function byteaArray(elements: readonly (Uint8Array | null)[]): Buffer {
-  const bytes = elements.reduce((sum, element) => sum + 4 + (element?.length ?? 0), ARRAY_HEADER_BYTES)
+  const bytes = elements.reduce(
+    (sum, element) => sum + 4 + (element?.length ?? 0),
+    ARRAY_HEADER_BYTES,
+  )
   const array = Buffer.allocUnsafe(bytes)
   array.writeInt32BE(1, 0)
   array.writeInt32BE(Number(elements.includes(null)), 4)

@@ -179,5 +179,8 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
       ? error
       : new Error(`applying migration ${name}: ${error.message}`)
   })
-  await client.query(`INSERT INTO ${MIGRATIONS_TABLE} (name, checksum) VALUES ($1, $2)`, [name, checksum])
+  await client.query(`INSERT INTO ${MIGRATIONS_TABLE} (name, checksum) VALUES ($1, $2)`, [
+    name,
+    checksum,
+  ])
 }

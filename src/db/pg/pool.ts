@@ -70,7 +70,8 @@ export function dropConnections(pool: pg.Pool): void {
 
 /** Statements that begin a transaction, by pool. */
 const beginStatements = new WeakMap<pg.Pool, readonly string[]>()
-const beginStatementsOf = (pool: pg.Pool): readonly string[] => beginStatements.get(pool) ?? [BEGIN_STATEMENT]
+const beginStatementsOf = (pool: pg.Pool): readonly string[] =>
+  beginStatements.get(pool) ?? [BEGIN_STATEMENT]
 
 /**
  * Lock timeout, ms; 0 for none. Half of `answerMs`, otherwise `LOCK_SHARE` of the time for which a frozen client may
@@ -171,7 +172,10 @@ export function createPool(
   }
   const pool = new PoolWithClearErrors(config)
   if (isPooled) connectionsThroughPooler.add(pool)
-  beginStatements.set(pool, isPooled ? [BEGIN_STATEMENT, transactionSettingsSql(limits)] : [BEGIN_STATEMENT])
+  beginStatements.set(
+    pool,
+    isPooled ? [BEGIN_STATEMENT, transactionSettingsSql(limits)] : [BEGIN_STATEMENT],
+  )
   openConnections.set(pool, open)
   pool.on('remove', (client) => open.delete(client))
   pool.on('error', onError)
@@ -256,7 +260,8 @@ export async function withConnection<T>(
   { url, applicationName, answerMs, isProbe = false }: ConnectionOptions,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const statementTimeoutMs = answerMs === undefined ? undefined : answerMs + SERVER_TIMEOUT_MARGIN_MS
+  const statementTimeoutMs =
+    answerMs === undefined ? undefined : answerMs + SERVER_TIMEOUT_MARGIN_MS
   const config = {
     ...(isProbe
       ? poolerSessionConfig(url, applicationName)

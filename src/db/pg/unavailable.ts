@@ -109,7 +109,9 @@ export const isBrokenConnectionError = (error: Error): boolean =>
  * would take as long, or be refused as well.
  */
 export const isMomentaryError = (error: Error): boolean =>
-  isBrokenConnectionError(error) || MOMENTARY_CODE_PATTERN.test(codeOf(error)) || codeOf(error) === NOT_SUPPORTED
+  isBrokenConnectionError(error) ||
+  MOMENTARY_CODE_PATTERN.test(codeOf(error)) ||
+  codeOf(error) === NOT_SUPPORTED
 
 /**
  * True if a session's prepared statement is gone, or planned for earlier columns of its table, so the session is of no
@@ -128,7 +130,9 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (error instanceof ClockError || error instanceof NotReplicatedError) return true
   const code = codeOf(error)
   if (
-    [BROKEN_CODE_PATTERN, MOMENTARY_CODE_PATTERN, OUTAGE_CODE_PATTERN].some((codes) => codes.test(code)) ||
+    [BROKEN_CODE_PATTERN, MOMENTARY_CODE_PATTERN, OUTAGE_CODE_PATTERN].some((codes) =>
+      codes.test(code),
+    ) ||
     isStaleSessionError(error) ||
     DATABASE_DRIVER_ERROR_PATTERN.test(error.message)
   )

@@ -58,7 +58,9 @@ const SEARCHED_CHANGES = 32
 /** First two bytes of the effects of a bid that won. The holder's serial follows them. */
 const WON_EFFECTS_HEX = Buffer.of(1, BID_OUTCOME.won).toString('hex')
 /** SQL: mark of the evidence that wallet `w` belongs to cluster `c`. `created` is the entry that added the wallet. */
-const evidenceMarkSql = (l: PartitionNames): string => `CASE WHEN h.proved_block IS NOT NULL THEN NULL
+const evidenceMarkSql = (
+  l: PartitionNames,
+): string => `CASE WHEN h.proved_block IS NOT NULL THEN NULL
     WHEN w.verified AND w.evidence_seq IS NOT NULL THEN 'signed'
     WHEN w.verified AND EXISTS (SELECT FROM (
       SELECT j.kind, j.effects FROM ${l.journal} j WHERE j.network = ${l.network} AND j.generation = h.generation
@@ -103,7 +105,9 @@ const clusterForViewerSql = (l: PartitionNames, serial: string, viewer: string):
  * @param serial SQL that finds the cluster's serial by the key (`$1`)
  */
 function createClusterReader<Key>(serial: (l: PartitionNames) => string) {
-  const read = prepareStatement<ClusterWalletRow>((l) => clusterForViewerSql(l, `(${serial(l)})`, '$2'))
+  const read = prepareStatement<ClusterWalletRow>((l) =>
+    clusterForViewerSql(l, `(${serial(l)})`, '$2'),
+  )
   return async (
     db: Queryable,
     network: Network,

@@ -261,5 +261,7 @@ export async function findClusterNamesOfVerifiedWallet(
   names: readonly string[],
 ): Promise<Set<string>> {
   if (names.length === 0) return new Set()
-  return new Set((await readNamesOfVerifiedWallet(db, network, address, names)).map(({ name }) => name))
+  return new Set(
+    (await readNamesOfVerifiedWallet(db, network, address, names)).map(({ name }) => name),
+  )
 }

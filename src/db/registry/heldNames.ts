@@ -21,7 +21,10 @@ export const nameHolderSql = (l: MovePartition, cluster: string): string =>
 /**
  * SQL: serial, as `cluster`, of the cluster that holds a name, given by an expression. No row where nobody holds it.
  */
-export const holderOfNameSql = (l: MovePartition & Pick<PartitionNames, 'names'>, name: string): string =>
+export const holderOfNameSql = (
+  l: MovePartition & Pick<PartitionNames, 'names'>,
+  name: string,
+): string =>
   `SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n
    WHERE n.network = ${l.network} AND n.name = ${name} AND n.outcome = ${BID_OUTCOME.won} LIMIT 1`
 

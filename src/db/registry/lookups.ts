@@ -79,7 +79,9 @@ export async function findNamesOfAddresses(
   network: Network,
   addresses: readonly Buffer[],
 ): Promise<(AddressLookupResult | null)[]> {
-  return readDistinctInputs(addresses, mapKey, (distinct) => readNamesOfAddresses(db, network, distinct))
+  return readDistinctInputs(addresses, mapKey, (distinct) =>
+    readNamesOfAddresses(db, network, distinct),
+  )
 }
 
 export interface NameLookupResult {

@@ -134,4 +134,5 @@ export const findReferredBids = async (
   db: Queryable,
   network: Network,
   referral: Buffer,
-): Promise<ReferredBids> => (await readReferredBids(db, network, referral)) ?? { bids: 0, amountWei: 0n }
+): Promise<ReferredBids> =>
+  (await readReferredBids(db, network, referral)) ?? { bids: 0, amountWei: 0n }

@@ -101,7 +101,9 @@ interface Totals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWonAll'> 
 }
 
 const readTotalsInJournal = prepareSingleRow<Totals>(
-  (l) => `SELECT s.count, s.amount_wei, s.at_ms, s.has_won_all, w.body AS first_won FROM journal_heads h
+  (
+    l,
+  ) => `SELECT s.count, s.amount_wei, s.at_ms, s.has_won_all, w.body AS first_won FROM journal_heads h
     CROSS JOIN LATERAL (
       SELECT count(*) AS count, ${AMOUNT_SUM_SQL}, max(at_ms) AS at_ms, bool_and(${HAS_WON_SQL}) AS has_won_all,
         min(log_index) FILTER (WHERE ${HAS_WON_SQL}) AS won_at
@@ -134,7 +136,8 @@ async function readJournalledTxs(db: Queryable, network: Network, hashes: readon
   const txs: (JournalledTx & { ord: number })[] = []
   for (const [i, hash] of hashes.entries()) {
     const rows = rowsOf[i]!
-    const totals = rows.length < BID_ROW_LIMIT ? totalsOf(rows) : await readTotals(db, network, hash, rows)
+    const totals =
+      rows.length < BID_ROW_LIMIT ? totalsOf(rows) : await readTotals(db, network, hash, rows)
     // `totals` is null where the transaction has no bid, and where a rewind removed its bids between the statements
     if (totals) txs.push({ ord: i + 1, ...journalledTxFromRows(rows, totals) })
   }
@@ -225,7 +228,9 @@ const RECEIPT_INPUTS_SQL =
   'unnest($1::bytea[], $2::int8[], $3::int4[], $4::int4[]) WITH ORDINALITY AS i(hash, block, before, bids, ord)'
 
 const readJournalledRowsOfReceipts = prepareStatement<JournalledRow>(
-  (l) => `SELECT i.ord, j.* FROM ${RECEIPT_INPUTS_SQL} JOIN journal_heads h ON h.network = ${l.network}
+  (
+    l,
+  ) => `SELECT i.ord, j.* FROM ${RECEIPT_INPUTS_SQL} JOIN journal_heads h ON h.network = ${l.network}
     CROSS JOIN LATERAL (
       ${bidsOfBlockSql(l, '$5', 'i.block')} AND log_index < i.before ORDER BY log_index DESC LIMIT i.bids
     ) j
@@ -260,7 +265,8 @@ export interface UnconfirmedTx extends BidsOfTx<UnconfirmedBid> {
   confirmations: Confirmations
 }
 
-interface UnconfirmedBidRow extends Pick<DecodedRow<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
+interface UnconfirmedBidRow
+  extends Pick<DecodedRow<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
   ord: number
   leads: boolean
   latest: number | null
@@ -311,7 +317,8 @@ export async function findUnconfirmedTx(
   const rows = await readTailRows(db, network, hash, hub)
   const first = rows[0]
   if (!first) return null
-  const counted = rows.length < BID_ROW_LIMIT ? null : await readTotalsInTail(db, network, hash, hub)
+  const counted =
+    rows.length < BID_ROW_LIMIT ? null : await readTotalsInTail(db, network, hash, hub)
   const bids = rows.slice(0, MAX_STATUS_NAMES).map(unconfirmedBidFromRow)
   return {
     bids,
@@ -324,7 +331,12 @@ export async function findUnconfirmedTx(
   }
 }
 
-const unconfirmedBidFromRow = ({ logIndex, block, body, leads }: UnconfirmedBidRow): UnconfirmedBid => ({
+const unconfirmedBidFromRow = ({
+  logIndex,
+  block,
+  body,
+  leads,
+}: UnconfirmedBidRow): UnconfirmedBid => ({
   logIndex,
   block,
   name: nameWordText(bidNameWord(body)),

@@ -58,7 +58,13 @@ export async function storeTxSighting(
   hash: Buffer,
   seen: TxSighting,
 ): Promise<void> {
-  await execute(db, network, STORE_SIGHTING, [hash, seen.chain, seen.sender, seen.nonce, seen.seenMs])
+  await execute(db, network, STORE_SIGHTING, [
+    hash,
+    seen.chain,
+    seen.sender,
+    seen.nonce,
+    seen.seenMs,
+  ])
 }
 
 const STORE_SIGHTING =

@@ -6,7 +6,10 @@ export class TargetRefusedError extends Error {
   override name = 'TargetRefusedError'
 }
 
-const blockListOf = (family: 'ipv4' | 'ipv6', subnets: Readonly<Record<string, number>>): BlockList => {
+const blockListOf = (
+  family: 'ipv4' | 'ipv6',
+  subnets: Readonly<Record<string, number>>,
+): BlockList => {
   const list = new BlockList()
   for (const [net, prefix] of Object.entries(subnets)) list.addSubnet(net, prefix, family)
   return list

@@ -93,7 +93,11 @@ function planUsed(job: EvmJob, seen: EvmJobSnapshot): EvmJobAction {
 const REPORTED_DONE = 'said_to_be_done'
 
 /** Ends a job that is done. A single node has to report twice that the job is done, with a pause between. */
-function endDoneJob({ reason, nextMs }: EvmJob, seen: EvmJobSnapshot, feeWei: bigint): EvmJobAction {
+function endDoneJob(
+  { reason, nextMs }: EvmJob,
+  seen: EvmJobSnapshot,
+  feeWei: bigint,
+): EvmJobAction {
   if (!seen.isSure && reason !== REPORTED_DONE) return retry(REPORTED_DONE)
   if (!seen.isSure && seen.nowMs < nextMs) return WAIT
   return record({ is: 'confirmed', feeWei })

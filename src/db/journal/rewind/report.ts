@@ -85,7 +85,11 @@ const hexSql = (column: string): string => `'0x' || encode(${column}, 'hex')`
 type HeadSequences = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
 /** SQL queries of the report. They compare clusters by id, since serials differ between generations. */
-function reportQueries(network: Network, live: string, { schema, journal, generation }: RebuiltTables) {
+function reportQueries(
+  network: Network,
+  live: string,
+  { schema, journal, generation }: RebuiltTables,
+) {
   const former = (table: 'names' | 'clusters' | 'journal') =>
     `${live}.${partitionName(table, network)}`
   const rebuilt = (table: 'names' | 'clusters') => `${schema}.${partitionName(table, network)}`
