@@ -57,7 +57,7 @@ const READ_BUCKETS =
   prepared(`SELECT bucket, ${PRECISE_NOW_MS_SQL} AS now_ms, coalesce(${fullMsSql('')}, 0) AS full_ms
     FROM unnest($1::text[]) AS a (bucket) LEFT JOIN limit_buckets USING (bucket)`)
 
-/** Locks buckets by an upsert of the values that `READ_BUCKETS` returns, since a row that does not exist can't be locked. */
+/** Locks buckets by an upsert of what `READ_BUCKETS` returns, since a row that does not exist can't be locked. */
 const LOCK_BUCKETS =
   prepared(`INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)
     ON CONFLICT (bucket) DO UPDATE SET full_ms = ${fullMsSql('b.')} RETURNING bucket, full_ms, ${PRECISE_NOW_MS_SQL} AS now_ms`)

@@ -28,7 +28,7 @@ export interface StoredJournalHead extends JournalHead {
 
 /** A head that is locked by this transaction. */
 export interface LockedJournalHead extends StoredJournalHead {
-  /** The database's clock, Unix ms. It limits the timestamps of new entries, since all writers share only this clock. */
+  /** The database's clock, Unix ms. It limits timestamps of new entries, since all writers share only this clock. */
   nowMs: number
 }
 
