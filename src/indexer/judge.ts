@@ -160,7 +160,7 @@ export class CommunityPaymentJudge {
     const requirements = requirementsOf(payment, rules)
     if (!requirements) return { payment, hash: null, isMet: false }
     const hash = requirementsHash(requirements)
-    if (payment.isPayers) return { payment, hash, isMet: false }
+    if (payment.belongsToPayer) return { payment, hash, isMet: false }
     try {
       const wallet = await readRequirementInputs({
         wallet: payment.payer,

@@ -14,7 +14,7 @@ export class MirrorHealth {
   #levelMs: number
 
   /**
-   * Starts the time without a successful step. @param name the mirror's name, with which the text of a problem begins
+   * @param name the mirror's name, with which the text of a problem begins
    * @param nowMs a monotonic clock
    */
   constructor(name: string, nowMs = () => performance.now()) {
@@ -32,7 +32,7 @@ export class MirrorHealth {
     this.#failure = error
   }
 
-  /** The reason why nothing is mirrored from the source. Null where there is no problem. */
+  /** Why nothing is mirrored from the source: the last failure, or no success for `BEHIND_LIMIT_MS`. Null otherwise. */
   problem(): ProblemWithAlarm | null {
     if (this.#failure)
       return {

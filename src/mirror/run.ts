@@ -55,6 +55,7 @@ export async function runMirror(
       sha256: sha256InOneCall,
       accept: accept?.replace(`/${network}/`, `/${place}/`),
     })
+  // throws for a bad key before anything is written
   openReader()
   await inTransaction(pool, async (db) => {
     await lockMirrorHead(db, network)
@@ -64,7 +65,7 @@ export async function runMirror(
   const healthOf = (place: LogPlace) =>
     new MirrorHealth(`the mirror of ${place}, from ${source.url}`)
   const healths = [healthOf(network), healthOf(`${network}/evidence`)] as const
-  const watched = (worker: Worker, { succeeded, failed }: MirrorHealth): Worker => ({
+  const withHealth = (worker: Worker, { succeeded, failed }: MirrorHealth): Worker => ({
     ...worker,
     check: succeeded,
     onFailure: failed,
@@ -79,8 +80,11 @@ export async function runMirror(
     try {
       await runWorkers(
         [
-          watched(mirrorWorker({ network, pool, epoch, reader, isExpected, cosigner }), healths[0]),
-          watched(
+          withHealth(
+            mirrorWorker({ network, pool, epoch, reader, isExpected, cosigner }),
+            healths[0],
+          ),
+          withHealth(
             evidenceMirrorWorker({
               network,
               pool,

@@ -26,25 +26,25 @@ const REQUEST_LIMIT_MS = 20_000
  * Maximum number of retries of a request: a busy service may refuse some requests while its whole log is mirrored for
  * the first time.
  */
-const RETRIES = 8
+const MAX_RETRIES = 8
 
 /** Path of the transparency logs below a service's address. */
-const PREFIX = '/v1/log/'
+const LOG_PATH_PREFIX = '/v1/log/'
 
 /** A client that reads a source's logs. @throws TypeError for a bad URL */
 export function createMirrorSourceClient({ url, apiKey }: MirrorSource): Client {
-  const common = { timeoutMs: REQUEST_LIMIT_MS, retries: RETRIES }
+  const common = { timeoutMs: REQUEST_LIMIT_MS, retries: MAX_RETRIES }
   if (/^https?:\/\//i.test(url))
     return new Client({ url, ...common, ...(apiKey !== undefined && { apiKey }) })
   const folder = url.startsWith('file:') ? fileURLToPath(url) : url
-  return new Client({ url: 'http://folder.invalid', fetch: readerOf(folder), ...common })
+  return new Client({ url: 'http://folder.invalid', fetch: createFolderFetch(folder), ...common })
 }
 
 /** A `fetch` that reads files from a folder. */
-const readerOf =
+const createFolderFetch =
   (folder: string): typeof fetch =>
   async (input) => {
-    const path = new URL(String(input)).pathname.slice(PREFIX.length)
+    const path = new URL(String(input)).pathname.slice(LOG_PATH_PREFIX.length)
     try {
       return new Response(new Uint8Array(await readFile(join(folder, path))))
     } catch {

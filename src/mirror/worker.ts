@@ -22,18 +22,18 @@ import { type LeafEvent, parseEventLeaf } from '../registry/transparencyLog/leaf
 import { addCosignatures, type Cosigner } from '../registry/transparencyLog/signer.js'
 
 /** Name of the worker in the log and in `/status`. */
-const MIRROR = 'the mirror'
+const WORKER_NAME = 'the mirror'
 /** Interval at which the source's checkpoint is requested, ms. */
 const POLL_MS = 500
 /** Time for which a source without a log of the network is no error, ms, because the source may just have started. */
-const BEGINS_MS = 60_000
+const LOG_BEGINNING_LIMIT_MS = 60_000
 /** Interval at which the time of verification of an unchanged checkpoint is stored, ms. */
-const RECORD_EVERY_MS = 2_000
+const VERIFICATION_RECORD_INTERVAL_MS = 2_000
 /**
  * Interval at which a checkpoint with only new signatures is stored, ms. A new key adds a signature, but strangers may
  * also add signatures.
  */
-const SIGNATURES_EVERY_MS = 60_000
+const SIGNATURE_STORE_INTERVAL_MS = 60_000
 
 export interface MirrorWorkerOptions {
   network: Network
@@ -57,13 +57,13 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
   let mirroredMs = startedMs
   let recordedMs = Number.NEGATIVE_INFINITY
   return {
-    name: MIRROR,
+    name: WORKER_NAME,
     fields: { network },
     pollMs: POLL_MS,
     async step(signal, alive) {
       const { log } = await readTransparencyLogState(pool, network)
       reader.last = log
-      const mayBegin = !isExpected || performance.now() - startedMs < BEGINS_MS
+      const mayBegin = !isExpected || performance.now() - startedMs < LOG_BEGINNING_LIMIT_MS
       const mayWait = log === null && mayBegin
       const head = await readNewestCheckpoint(reader, mayWait, signal)
       if (head === null) {
@@ -71,10 +71,11 @@ export function mirrorWorker(options: MirrorWorkerOptions): Worker {
         return 'idle'
       }
       const nowMs = performance.now()
-      const isSigned =
-        areNotesEqual(log?.note, head.note, cosigner) || nowMs - mirroredMs < SIGNATURES_EVERY_MS
-      if (log && isCheckpointStored(log, head) && isSigned) {
-        if (nowMs - recordedMs < RECORD_EVERY_MS) return 'idle'
+      const isNoteFresh =
+        isNoteUpToDate(log?.note, head.note, cosigner) ||
+        nowMs - mirroredMs < SIGNATURE_STORE_INTERVAL_MS
+      if (log && isCheckpointStored(log, head) && isNoteFresh) {
+        if (nowMs - recordedMs < VERIFICATION_RECORD_INTERVAL_MS) return 'idle'
         await markMirrorVerified(pool, network, epoch)
         recordedMs = nowMs
         return 'idle'
@@ -96,10 +97,10 @@ export function isCheckpointStored(log: StoredTransparencyLog, { note }: SignedH
 }
 
 /**
- * True if the stored note has signature lines of this witness, and otherwise equals the source's note. The lines of
- * this witness are not compared, because they have the time of their signing.
+ * True if the stored note equals the source's note. With a cosigner, the stored note also has to have lines of this
+ * witness. Its lines are not compared, because they have the time of their signing.
  */
-function areNotesEqual(
+function isNoteUpToDate(
   stored: string | null | undefined,
   note: string,
   cosigner: Cosigner | undefined,
@@ -114,7 +115,10 @@ function areNotesEqual(
   return stored.includes(`\n${signaturePrefix}`) && withoutOwn(stored) === withoutOwn(note)
 }
 
-/** The source's newest checkpoint, verified. Null if `mayWait` and the source has no log of the network yet. */
+/**
+ * Reads the source's newest checkpoint, and verifies it. Null if `mayWait` and the source has no log of the network
+ * yet.
+ */
 export async function readNewestCheckpoint(
   reader: LogReader,
   mayWait: boolean,
@@ -172,10 +176,10 @@ async function mirrorCheckpoint(
           const events: LeafEvent[] = []
           for (const text of texts) {
             if (index > 0) events.push(parseEventLeaf(text, index))
-            else await writer.follow(parsePreviousLog(text, head, network))
+            else await writer.storePreviousLog(parsePreviousLog(text, head, network))
             index += 1
           }
-          await writer.take(events)
+          await writer.addEvents(events)
           await background.pause(signal)
         } catch (error) {
           throw mirrorRefusalError(error, `Entry ${index} of ${origin}`)
@@ -187,7 +191,7 @@ async function mirrorCheckpoint(
         throw mirrorRefusalError(error, `The log ${origin}`)
       })
     } finally {
-      await writer.settled()
+      await writer.waitForWrites()
     }
     failpoint('mirror.taken')
   })
@@ -196,6 +200,7 @@ async function mirrorCheckpoint(
 
 /**
  * The earlier log that a log continues, from the text of the log's first leaf. Null for a log that continues no other.
+ * @throws RangeError for a leaf that names no earlier log of the network
  */
 export function parsePreviousLog(text: string, { origin }: SignedHead, network: LogPlace) {
   const previous = readBeginningLeaf(text, origin)
@@ -212,8 +217,8 @@ export function parsePreviousLog(text: string, { origin }: SignedHead, network: 
 }
 
 /**
- * Converts an error of an entry to a refusal of `what`, if the entry's content caused the error; else returns the error
- * itself.
+ * Converts an error that an entry's content caused to a `log_mismatch` error, which names the entry by `what`. Returns
+ * any other error as it is.
  */
 export function mirrorRefusalError(error: unknown, what: string): unknown {
   if (error instanceof RangeError)

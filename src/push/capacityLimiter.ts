@@ -7,7 +7,7 @@ export interface CapacityLimits {
 }
 
 /** Capacity (number of requests, or of bytes) that one client uses. */
-interface Taken {
+interface ClientUsage {
   count: number
   /** Functions that end requests of the client in favour of another client, oldest request first. */
   readonly ends: Set<() => void>
@@ -16,7 +16,7 @@ interface Taken {
 /** Limits the capacity that long-lived requests use: one place for each request, or for each of its bytes. */
 export class CapacityLimiter {
   readonly #bounds: CapacityLimits
-  readonly #of = new Map<string, Taken>()
+  readonly #usageByClient = new Map<string, ClientUsage>()
   #taken = 0
 
   constructor(bounds: CapacityLimits) {
@@ -29,17 +29,17 @@ export class CapacityLimiter {
 
   /**
    * Takes places for a request. If too few places are free, a request with `end` ends requests of the clients that hold
-   * the most places, and gets their places.
+   * the most places, and more than this client is going to hold. It gets their places.
    * @param end function that ends this request, when its places go to a client with fewer places
    * @returns function that frees the places; or the limit that is reached
    */
   take(client: string, count = 1, end?: () => void): (() => void) | 'perClient' | 'total' {
-    const held = this.#of.get(client)?.count ?? 0
+    const held = this.#usageByClient.get(client)?.count ?? 0
     if (held + count > this.#bounds.perClient) return 'perClient'
     while (this.#taken + count > this.#bounds.total)
-      if (!end || !this.#endOne(held + count)) return 'total'
-    const taken = this.#of.get(client) ?? { count: 0, ends: new Set() }
-    this.#of.set(client, taken)
+      if (!end || !this.#endNewestRequest(held + count)) return 'total'
+    const taken = this.#usageByClient.get(client) ?? { count: 0, ends: new Set() }
+    this.#usageByClient.set(client, taken)
     taken.count += count
     this.#taken += count
     let isHeld = true
@@ -49,7 +49,7 @@ export class CapacityLimiter {
       taken.ends.delete(leave)
       this.#taken -= count
       taken.count -= count
-      if (taken.count === 0) this.#of.delete(client)
+      if (taken.count === 0) this.#usageByClient.delete(client)
     }
     const leave = (): void => {
       free()
@@ -60,12 +60,13 @@ export class CapacityLimiter {
   }
 
   /**
-   * Ends the newest request of the client that holds the most places. @returns false where no client holds more than
-   * `most`
+   * Ends the newest request of the client that holds the most places.
+   * @returns false where no client holds more than `most`, or that client has no request that may be ended
    */
-  #endOne(most: number): boolean {
-    let first: Taken | undefined
-    for (const taken of this.#of.values()) if (taken.count > (first?.count ?? most)) first = taken
+  #endNewestRequest(most: number): boolean {
+    let first: ClientUsage | undefined
+    for (const taken of this.#usageByClient.values())
+      if (taken.count > (first?.count ?? most)) first = taken
     const newest = first && [...first.ends].at(-1)
     newest?.()
     return newest !== undefined

@@ -11,7 +11,6 @@ export interface SerializedEvent extends FeedItem {
 
 /** Consecutive events of a network's feed. */
 export interface ConsecutiveEvents {
-  /** Generation of the feed. */
   generation: number
   /** Number of the feed's newest event at the time of the read. */
   newest: number
@@ -19,7 +18,7 @@ export interface ConsecutiveEvents {
 }
 
 /** Consecutive events that are not serialized yet. */
-interface Items extends Omit<ConsecutiveEvents, 'events'> {
+interface UnserializedEvents extends Omit<ConsecutiveEvents, 'events'> {
   items: FeedItem[]
   /** Public id (hex) of a cluster in the events, by its serial. */
   idOf(serial: number): string
@@ -29,7 +28,7 @@ interface Items extends Omit<ConsecutiveEvents, 'events'> {
  * Reads events of a network's feed, oldest first, in whole journal entries.
  * @param first number of an entry's first event
  * @param limit maximum number of entries
- * @param events length of the range from `first` in which the entries have to begin, in events; default: any length
+ * @param events only entries that begin at most this many events after `first` are read; default: any number
  * @returns null where a rewind happened during the read; the next read uses the new generation
  */
 export async function readFeedItems(
@@ -40,7 +39,7 @@ export async function readFeedItems(
     limit,
     events = Number.MAX_SAFE_INTEGER,
   }: { first: number; limit: number; events?: number },
-): Promise<Items | null> {
+): Promise<UnserializedEvents | null> {
   const range = { first, limit, floor: 1, events, from: null }
   const { generation, newest, rows } = await readJournalRange(db, network, {
     order: 'oldest',
@@ -71,7 +70,7 @@ export async function readEventRange(
   db: Queryable,
   network: Network,
   { from, to }: { from: number; to: number },
-): Promise<Items | null> {
+): Promise<UnserializedEvents | null> {
   const before = {
     order: 'newest',
     first: from,

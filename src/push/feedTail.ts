@@ -8,7 +8,7 @@ const ENTRIES_AT_ONCE = 256
 /** Consecutive events, or `restarted` if the feed has restarted (a rewind, or a restored database). */
 type TailResult = readonly SerializedEvent[] | 'restarted'
 /** Functions that end the waits of the streams at one position, each with the result of the read. */
-type Streams = Set<(result: TailResult | null) => void>
+type WaitEnds = Set<(result: TailResult | null) => void>
 
 interface TailOptions {
   pool: pg.Pool
@@ -23,7 +23,7 @@ interface TailOptions {
  */
 export class FeedTail {
   readonly #options: TailOptions
-  readonly #streams = new Map<string, Streams>()
+  readonly #streams = new Map<string, WaitEnds>()
 
   constructor(options: TailOptions) {
     this.#options = options
@@ -43,7 +43,7 @@ export class FeedTail {
     if (signal.aborted) return null
     const position = `${network}-${generation}-${from}`
     const others = this.#streams.get(position)
-    const streams: Streams = others ?? new Set()
+    const streams: WaitEnds = others ?? new Set()
     const answer = new Promise<TailResult | null>((resolve) => {
       const leave = () => end(null)
       const end = (result: TailResult | null) => {
@@ -62,7 +62,7 @@ export class FeedTail {
   async #wait(
     network: Network,
     position: string,
-    streams: Streams,
+    streams: WaitEnds,
     read: () => Promise<TailResult | null>,
   ): Promise<void> {
     const { notifications, onOwnError } = this.#options

@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http'
 import PQueue from 'p-queue'
 
 /** Interval of heartbeats on a stream, ms: half of the time after which a silent socket is closed. */
-const HEARTBEAT_MS = 15_000
+const HEARTBEAT_INTERVAL_MS = 15_000
 /**
- * Maximum duration of a stream, ms. Cloud Run limits responses to this time, which is the shortest of the usual limits.
+ * Maximum duration of a stream, ms: Cloud Run's default limit of a response, which is the shortest of the usual limits.
  * Streams end at random times in the last fifth of the duration, so that streams that were opened together do not end
  * together.
  */
@@ -15,19 +15,20 @@ export const STREAM_DRAIN_TIMEOUT_MS = 30_000
  * Pause between two page reads for streams behind the feed, ms. With 100 events a page, a process reads 5,000 events a
  * second.
  */
-const PAGE_EVERY_MS = 20
+const PAGE_READ_INTERVAL_MS = 20
 
-const HEARTBEAT = ':\n\n'
+/** An empty comment, which clients of Server-Sent Events ignore. */
+const HEARTBEAT_COMMENT = ':\n\n'
 
 /** Creates the queue in which streams behind the feed read their pages. */
 export const createPageReadQueue = (): PQueue =>
-  new PQueue({ concurrency: 1, interval: PAGE_EVERY_MS, intervalCap: 1 })
+  new PQueue({ concurrency: 1, interval: PAGE_READ_INTERVAL_MS, intervalCap: 1 })
 
-/** Sends heartbeats on a stream until its signal fires. The signal fires after `MAX_STREAM_MS` at the latest. */
+/** Sends heartbeats on a stream until `stop` fires. Aborts `stop` after `MAX_STREAM_MS` at the latest. */
 export function sendHeartbeats(res: ServerResponse, stop: AbortController): void {
   if (stop.signal.aborted) return
-  const beat = () => !res.writableNeedDrain && !res.writableEnded && res.write(HEARTBEAT)
-  const beats = setInterval(beat, HEARTBEAT_MS).unref()
+  const beat = () => !res.writableNeedDrain && !res.writableEnded && res.write(HEARTBEAT_COMMENT)
+  const beats = setInterval(beat, HEARTBEAT_INTERVAL_MS).unref()
   const lifetimeMs = MAX_STREAM_MS * (1 - Math.random() / 5)
   const end = setTimeout(() => stop.abort(), lifetimeMs).unref()
   const clear = () => {

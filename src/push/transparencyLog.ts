@@ -38,7 +38,8 @@ const PAUSE_MS = 100
  */
 const LOOKUPS_FIRST_MS = 25
 /**
- * Interval of looking for new evidence, ms. It may be long, because evidence is published minutes after it was taken.
+ * Interval at which new evidence is searched, ms. It may be long, because evidence is published minutes after it was
+ * taken.
  */
 const EVIDENCE_IDLE_MS = 5_000
 
@@ -58,7 +59,7 @@ export class LastSignedTransparencyLog {
   /**
    * The log that this process signed last. Null if that log is of another generation, or if another process may have
    * signed since.
-   * @param epoch number of the current leadership. If this number directly follows the last leadership that this process knows
+   * @param epoch number of the current leadership. If it directly follows the last leadership that this process knows
    * of, no other process has signed
    */
   lastSigned(generation: number, epoch: number): StoredTransparencyLog | null {
@@ -88,7 +89,7 @@ const ALARM_AFTER_MS = 60_000
 
 /**
  * Maintains the transparency log of a network's feed, or of its evidence (C2SP tlog-tiles), after the first catch-up of
- * the hub. Each step appends new events and signs a checkpoint. If events that were signed may be lost, the feed
+ * the hub. Each step appends new entries and signs a checkpoint. If events that were signed may be lost, the feed
  * restarts with a new generation, so that two histories are never signed under one log's name.
  */
 export function transparencyLogWorker(
@@ -100,8 +101,9 @@ export function transparencyLogWorker(
   const { memory = new LastSignedTransparencyLog() } = options
   const place: LogPlace = isEvidence ? `${network}/evidence` : network
   const what = isEvidence ? `evidence of ${network}` : network
-  /** Number of events that are not in the log yet, and the last time at which the log had all events. */
+  /** Number of entries that are not in the log yet. */
   let behind = 0
+  /** Last time at which the log had all entries, by `performance.now()`. */
   let levelMs = performance.now()
   return {
     name: isEvidence ? 'the log of evidence' : 'the log of the feed',
@@ -143,17 +145,19 @@ export function transparencyLogWorker(
       const domain = log || !isEvidence ? options.domain : await domainOfFeed(pool, network)
       if (domain === undefined) return 'idle'
       if (isEvidence) await publishEvidence(ctx, generation)
-      const followed = isEvidence ? await readTransparencyLogState(pool, place) : now
-      const { newest } = followed
+      const current = isEvidence ? await readTransparencyLogState(pool, place) : now
+      const { newest } = current
       behind = newest + 1 - (log?.size ?? 0)
-      const isHere = !log || log.server === server
+      const isOfThisDatabase = !log || log.server === server
       const signed = memory.lastSigned(generation, epoch)
       const beginAnew = async () => {
         await resetFeedOnceAfterRestore(pool, network, generation, epoch)
         options.onWentBack?.()
         return 'idle' as const
       }
-      const mayGoOn = signed ? isWithin(signed, log, newest) : isHere || isNeverSigned(log)
+      const mayGoOn = signed
+        ? isWithin(signed, log, newest)
+        : isOfThisDatabase || isNeverSigned(log)
       if (!mayGoOn) return beginAnew()
       if (log?.note && keys.length === 0) {
         if (behind === 0) return 'idle'
@@ -161,18 +165,18 @@ export function transparencyLogWorker(
           `no key signs the log ${log.origin} further: set LOG_KEY in this process, or begin a log without signatures by \`clusterd journal restored --yes\``,
         )
       }
-      const isSigned = log && behind === 0 && isHere && isLogSignedBy(log, keys)
+      const isSigned = log && behind === 0 && isOfThisDatabase && isLogSignedBy(log, keys)
       // a checkpoint that another process signed is remembered, so that a promoted standby can continue it
       if (isSigned && !signed) memory.remember(log, epoch)
       if (isSigned && !witnesses.some(({ isDue }) => isDue(log.note))) return 'idle'
-      const grown = await growLog(pool, place, { ...followed, server, signed }, { domain, keys })
+      const grown = await growLog(pool, place, { ...current, server, signed }, { domain, keys })
       // a rewind happened meanwhile: the next step uses the new generation
       if (grown === 'rewound') return 'progressed'
       if (grown === 'forked') return beginAnew()
       memory.remember(grown.log, epoch)
       // witnesses sign only the newest checkpoint, so that no catch-up waits for witnesses
       if (grown.log.size > newest)
-        grown.log.note = await withCosignatures(pool, place, grown, { log, witnesses, signal })
+        grown.log.note = await addWitnessSignatures(pool, place, grown, { log, witnesses, signal })
       await writeTransparencyLog({ ...ctx, network: place }, grown.log, {
         size: log?.size ?? 0,
         tiles: grown.tiles,
@@ -196,16 +200,16 @@ async function domainOfFeed(
 }
 
 /**
- * Appends the feed's next events to a log, and signs a checkpoint of the longer log.
+ * Appends the next events, or pieces of evidence, to a log, and signs a checkpoint of the longer log.
  * @param signed the log that was signed last, which the new log has to continue; null where it is not known
- * @returns the log with the new events; `rewound` where its generation has ended; `forked` where signed events were
+ * @returns the log with the new entries; `rewound` where its generation has ended; `forked` where signed events were
  * replaced by other events
  * @throws Error where tiles or events are missing
  */
 async function growLog(
   pool: LeaderContext['pool'],
   place: LogPlace,
-  { generation, log, previous, server, signed }: TransparencyLogState & Signing,
+  { generation, log, previous, server, signed }: TransparencyLogState & SigningContext,
   { domain, keys }: Pick<TransparencyLogWorkerOptions, 'domain' | 'keys'>,
 ): Promise<{ log: StoredTransparencyLog; tiles: FilledTile[] } | 'rewound' | 'forked'> {
   const origin = log?.origin ?? logOrigin(domain, place, generation)
@@ -233,7 +237,7 @@ async function growLog(
  * Adds the signatures of witnesses to a log's new checkpoint.
  * @param of.log the stored log, whose signatures are kept if its size is equal
  */
-async function withCosignatures(
+async function addWitnessSignatures(
   pool: LeaderContext['pool'],
   place: LogPlace,
   { log: { note, generation, size }, tiles }: { log: StoredTransparencyLog; tiles: FilledTile[] },
@@ -255,13 +259,13 @@ async function withCosignatures(
   return formatSignedNote({ text, signatures: [...signatures, ...lines.filter((line) => !!line)] })
 }
 
-interface Signing {
+interface SigningContext {
   /** Identity of the database that is read. */
   server: string
   signed: StoredTransparencyLog | null
 }
 
-/** True if a stored log equals the signed log, or can grow to the signed log by the feed's events. */
+/** True if a stored log equals the signed log, or can grow to the signed log by the existing events or evidence. */
 function isWithin(
   signed: StoredTransparencyLog,
   log: StoredTransparencyLog | null,

@@ -20,12 +20,11 @@ export interface WitnessSettings extends WitnessKey {
  * witness's signature.
  */
 export const WITNESS_LIMIT_MS = 2_000
-/** Maximum length of a witness's answer, characters. */
-const MOST_ANSWER = 16_384
+/** Maximum length of a witness's answer. */
+const MAX_ANSWER_CHARACTERS = 16_384
 
 /** Client of a witness. A failing witness gets requests less and less often, so that it seldom delays a checkpoint. */
 export class Witness {
-  /** Name of the witness. */
   readonly name: string
   /**
    * Time since which all requests to the witness have failed, by `performance.now()`, and the last reason. Null while
@@ -33,10 +32,10 @@ export class Witness {
    */
   failing: { sinceMs: number; why: string } | null = null
   readonly #settings: WitnessSettings
-  /** Size of the checkpoint that the witness has signed last. */
-  #size = 0
+  /** Size of the checkpoint that the witness has signed last, 0 while unknown. */
+  #signedSize = 0
   #failures = 0
-  #askAtMs = 0
+  #nextRequestAtMs = 0
 
   constructor(settings: WitnessSettings) {
     this.name = settings.name
@@ -51,7 +50,7 @@ export class Witness {
 
   /** True if the note does not have the witness's signature, and the pause after the last failure is over. */
   isDue = (note: string | null): boolean =>
-    note !== null && performance.now() >= this.#askAtMs && !this.signatureIn(note)
+    note !== null && performance.now() >= this.#nextRequestAtMs && !this.signatureIn(note)
 
   /**
    * Requests the witness's signature on a checkpoint.
@@ -77,7 +76,8 @@ export class Witness {
       // the cause of a failed `fetch` names the fault
       const why = errorSentence((error as Error).cause ?? error)
       this.failing = { sinceMs: this.failing?.sinceMs ?? performance.now(), why }
-      this.#askAtMs = performance.now() + backoffPauseMs(this.#failures, BACKOFF_PAUSES_MS.witness)
+      this.#nextRequestAtMs =
+        performance.now() + backoffPauseMs(this.#failures, BACKOFF_PAUSES_MS.witness)
       return undefined
     }
   }
@@ -90,10 +90,10 @@ export class Witness {
     signal: AbortSignal,
   ): Promise<NoteSignature> {
     const { size } = parseCheckpoint(parsed.text)!
-    // a witness refuses the first request with its last size if this process does not know the size. The second request
-    // starts from that size
+    // A witness that has signed another size than this process knows refuses the first request, and returns that size.
+    // The second request starts from there.
     for (const _attempt of ['first', 'second']) {
-      const old = this.#size <= size ? this.#size : 0
+      const old = this.#signedSize <= size ? this.#signedSize : 0
       const proof = old > 0 ? await proofFrom(old) : []
       const lines = proof.map((hash) => `${toBase64(hash)}\n`).join('')
       const response = await fetch(`${this.#settings.url}/add-checkpoint`, {
@@ -103,8 +103,8 @@ export class Witness {
         signal,
       })
       const answer = await readText(response)
-      if (response.status === CONFLICT && /^\d{1,15}\n$/.test(answer)) {
-        this.#size = Number(answer)
+      if (response.status === HTTP_CONFLICT && /^\d{1,15}\n$/.test(answer)) {
+        this.#signedSize = Number(answer)
         continue
       }
       if (response.status !== 200) throw new Error(`it answered ${response.status}`)
@@ -112,14 +112,14 @@ export class Witness {
       const signed = { text: parsed.text, signatures }
       const [signature] = findCosignatures(signed, [this.#settings], isTextSigned)
       if (!signature) throw new Error('its answer has no valid signature of its key')
-      this.#size = size
+      this.#signedSize = size
       return signature
     }
-    throw new Error(`it has signed ${this.#size} entries, of which the log has ${size}`)
+    throw new Error(`it has signed ${this.#signedSize} entries, of which the log has ${size}`)
   }
 }
 
-const CONFLICT = 409
+const HTTP_CONFLICT = 409
 
 /** Reads the text of a response. @throws Error for a response that is too long */
 async function readText({ body }: Response): Promise<string> {
@@ -127,7 +127,8 @@ async function readText({ body }: Response): Promise<string> {
   let text = ''
   for await (const chunk of body ?? []) {
     text += decoder.decode(chunk, { stream: true })
-    if (text.length > MOST_ANSWER) throw new Error(`its answer is longer than ${MOST_ANSWER}`)
+    if (text.length > MAX_ANSWER_CHARACTERS)
+      throw new Error(`its answer is longer than ${MAX_ANSWER_CHARACTERS}`)
   }
   return text
 }

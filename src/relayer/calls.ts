@@ -24,9 +24,9 @@ export function jobCallOf(
   nowMs = Date.now(),
 ): JobCall | ParkReason {
   if (row.kind === 'noop') return { kind: 'noop' }
-  if (row.kind === 'refuse' || row.kind === 'release') return endingOf(row.kind, row, payments)
+  if (row.kind === 'refuse' || row.kind === 'release') return endingCall(row.kind, row, payments)
   if (!path) return 'foreign_packet'
-  if (row.kind === 'deliver') return deliveryOf(row, path.lane.hub.contract, nowMs)
+  if (row.kind === 'deliver') return deliveryCall(row, path.lane.hub.contract, nowMs)
   const { lane, endpoint, messageLib } = path
   const decision = row.message && decideMessageExecution(row.message, lane)
   if (!decision?.packet || !endpoint) return 'foreign_packet'
@@ -41,19 +41,21 @@ export function jobCallOf(
 /** All jobs that share a job's transaction. */
 const membersOf = (row: JobRow): readonly JobRow[] => [row, ...row.others]
 
-const NOBODY = Buffer.alloc(32)
+const NO_REFERRAL = Buffer.alloc(32)
 
 /** Fraction of a payment's holding time that has passed. From 1 on, the payer can reclaim the payment. */
-const heldShare = ({ paidMs, target }: Pick<Payment, 'paidMs' | 'target'>, nowMs: number): number =>
-  (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
+const holdingTimeFraction = (
+  { paidMs, target }: Pick<Payment, 'paidMs' | 'target'>,
+  nowMs: number,
+): number => (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
 
 /**
  * Largest passed fraction of a payment's holding time at which the payment is still delivered, so that no payment is
  * delivered and then reclaimed.
  */
-const DELIVERED_BY = 0.9
+const DELIVERY_TIME_SHARE = 0.9
 
-function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason {
+function deliveryCall(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason {
   const isQueued = row.state === 'queued'
   const all = membersOf(row).map((member) => bidOf(member, isQueued ? nowMs : null))
   const bids = all.filter((bid) => typeof bid === 'object')
@@ -73,9 +75,10 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
   const { sequence, payer, referral, outcome, target } = payment
   const { source, name, amountWei } = target
   const isBack = outcome === 'refused' || outcome === 'reclaimed'
-  if (nowMs !== null && (isBack || heldShare(payment, nowMs) > DELIVERED_BY)) return 'reclaimed'
+  if (nowMs !== null && (isBack || holdingTimeFraction(payment, nowMs) > DELIVERY_TIME_SHARE))
+    return 'reclaimed'
   const bid = { source, sequence: BigInt(sequence), name, amountWei }
-  return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }
+  return { ...bid, from: addressToWord(payer), referral: referral ?? NO_REFERRAL }
 }
 
 /**
@@ -91,7 +94,7 @@ export function isDeliveryVoid(row: JobRow, nowMs: number): boolean {
   )
 }
 
-function endingOf(
+function endingCall(
   kind: 'refuse' | 'release',
   row: JobRow,
   payments: Hex | undefined,
@@ -137,8 +140,8 @@ const isOnLane = (
   { hub }: HubWithSpokes,
 ): boolean =>
   packet.srcEid === spoke.eid &&
-  packet.sender === asWord(spoke.contract) &&
+  packet.sender === addressWord(spoke.contract) &&
   packet.dstEid === hub.eid &&
-  packet.receiver === asWord(hub.contract)
+  packet.receiver === addressWord(hub.contract)
 
-const asWord = (address: Hex): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
+const addressWord = (address: Hex): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`

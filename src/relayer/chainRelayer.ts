@@ -10,7 +10,7 @@ import type { StepResult } from '../ops/worker.js'
 import type { RelayerIdentity, RelayerState } from './relayerState.js'
 import type { JobStepOutcome, RelayerClock } from './step.js'
 
-const STATS_EVERY_MS = 5_000
+const STATS_INTERVAL_MS = 5_000
 /**
  * Interval of costly reads, ms: calls to a chain on which no job waits, and the query for refused payments whose names
  * are registered. The query is slow, since strangers may cause many refusals.
@@ -52,8 +52,8 @@ export abstract class ChainRelayer {
   readonly #pool: pg.Pool
   readonly #onOwnError: ChainRelayerOptions['onOwnError']
   #errors: unknown[] = []
-  #statsAtMs = Number.NEGATIVE_INFINITY
-  #quietAtMs = Number.NEGATIVE_INFINITY
+  #statsReadAtMs = Number.NEGATIVE_INFINITY
+  #costlyReadAtMs = Number.NEGATIVE_INFINITY
 
   /** @param chain the chain's number in the database */
   constructor(
@@ -79,8 +79,8 @@ export abstract class ChainRelayer {
   }
 
   /**
-   * Runs the work of one job and catches its error, so that the step continues with other jobs. An error of our own code
-   * goes to `onOwnError`. Any other error is collected, and thrown at the end of the step.
+   * Runs the work of one job and catches its error, so that the step continues with other jobs. An error of our own
+   * code goes to `onOwnError`. Any other error is collected, and thrown at the end of the step.
    * @param about fields that name the job, for `onOwnError`
    * @returns null where the work failed
    */
@@ -115,7 +115,8 @@ export abstract class ChainRelayer {
    * Runs one step, without timers.
    * @param alive called after each transaction: if nodes answer late, a few transactions may take the step's time limit
    * @returns `progressed` when something was stored, so there may be more to do now
-   * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
+   * @throws ChainUnavailableError, LostLeadershipError or a database error, and without `onOwnError` an error of our
+   * own code; the next step continues
    */
   async step(alive: () => void = () => {}): Promise<StepResult> {
     let hasStored = false
@@ -126,12 +127,12 @@ export abstract class ChainRelayer {
     try {
       hasStored = (await this.queue()) > 0
       isBusy = this.key !== null && (await hasUnfinishedJobs(this.#pool, this.key))
-      const isDue = this.state.balance === null || this.#isPast(this.#quietAtMs, this.quietMs)
+      const isDue = this.state.balance === null || this.#isPast(this.#costlyReadAtMs, this.quietMs)
       isCalled = hasStored || isBusy || this.state.nonceGaps > 0 || isDue
       if (this.key && isCalled && (await this.advance(isBusy, alive))) hasStored = true
     } finally {
-      if (hasStored || this.#isPast(this.#statsAtMs, STATS_EVERY_MS))
-        await this.#takeStats(isCalled)
+      if (hasStored || this.#isPast(this.#statsReadAtMs, STATS_INTERVAL_MS))
+        await this.#readStats(isCalled)
     }
     if (this.#errors.length > 0) throw this.#errors[0]
     if (hasStored) return 'progressed'
@@ -147,15 +148,15 @@ export abstract class ChainRelayer {
    * Reads statistics and the balance. The first balance, and each higher balance, wakes jobs that wait for funds.
    * @param isCalled true to read the balance from the chain
    */
-  async #takeStats(isCalled: boolean): Promise<void> {
+  async #readStats(isCalled: boolean): Promise<void> {
     const nowMs = this.clock.nowMs()
     // after the clock was set back, a null balance makes the balance read below wake all backed-off jobs
-    if (nowMs < this.#statsAtMs) this.state.balance = null
-    this.#statsAtMs = nowMs
+    if (nowMs < this.#statsReadAtMs) this.state.balance = null
+    this.#statsReadAtMs = nowMs
     this.state.open = await countOpenJobs(this.#pool, this.place, nowMs)
-    if (this.#isPast(this.#quietAtMs, COSTLY_READ_INTERVAL_MS)) {
+    if (this.#isPast(this.#costlyReadAtMs, COSTLY_READ_INTERVAL_MS)) {
       this.state.refusedNames = await countWronglyRefusedPayments(this.#pool, this.place, nowMs)
-      this.#quietAtMs = nowMs
+      this.#costlyReadAtMs = nowMs
     }
     if (!this.key || !isCalled) return
     const before = this.state.balance

@@ -46,9 +46,9 @@ import type { RelayerChain } from './run.js'
 import { decideJobStep, isProgressOutcome, type JobStepOutcome, type SaveJob } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
-const RELEASES_EVERY_MS = 60_000
-/** Maximum number of transactions in one step: once for the present key, and once for former keys. */
-const TRANSACTIONS_AT_ONCE = 200
+const RELEASE_INTERVAL_MS = 60_000
+/** Maximum number of transactions in one step, for the present key and again for all former keys. */
+const MAX_TRANSACTIONS_PER_STEP = 200
 /**
  * Transactions that are observed together. Few enough that the observation is still fresh when the last one is sent.
  */
@@ -63,8 +63,9 @@ export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
   settings: DeliverySettings
 }
 
-type Row = JobRow<EvmJobTx>
-type Pass = Pick<SpendPolicy, 'gasPriceCapWei'> & { nowMs: number }
+type EvmJobRow = JobRow<EvmJobTx>
+/** Gas price cap and time, fixed for all actions of one `#advanceAll`. */
+type AdvanceContext = Pick<SpendPolicy, 'gasPriceCapWei'> & { nowMs: number }
 
 /** Runs the jobs of one signer on an EVM chain, where a transaction is valid until its nonce is used. */
 export class EvmRelayer extends ChainRelayer {
@@ -73,7 +74,7 @@ export class EvmRelayer extends ChainRelayer {
   readonly #gasPriceCapWei: () => Promise<bigint>
   readonly #nonces: NonceKeeper | null
   readonly #isLocal: boolean
-  #releasesAtMs = Number.NEGATIVE_INFINITY
+  #releasesQueuedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: EvmRelayerOptions) {
     const { pool, epoch, at, path, account, settings } = options
@@ -123,21 +124,22 @@ export class EvmRelayer extends ChainRelayer {
     const waiting = due.filter(({ nonce }) => nonce === null)
     const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
     // jobs of a former key, which can't finish, must not take the places of this key's jobs
-    const isOwn = ({ nonce, signer }: Row) =>
+    const isOwn = ({ nonce, signer }: EvmJobRow) =>
       nonce === null || signer?.equals(this.key!.signer) === true
     const first = [true, false].flatMap((isOwnJob) =>
-      transactions.filter((row) => isOwn(row) === isOwnJob).slice(0, TRANSACTIONS_AT_ONCE),
+      transactions.filter((row) => isOwn(row) === isOwnJob).slice(0, MAX_TRANSACTIONS_PER_STEP),
     )
     return (await this.#advanceAll(first, nowMs)) || mended > 0
   }
 
   /**
-   * Groups waiting jobs by the transaction that will execute them. A job that can't be executed stays alone, and its
-   * step parks it.
+   * Groups waiting jobs by the transaction that will execute them. A job that the chain has refused, that is backed off
+   * or that can't be executed gets a transaction of its own. The step of a job that can't be executed parks it.
    */
-  async #group(waiting: readonly Row[], nowMs: number): Promise<Row[]> {
-    const isAlone = (row: Row) => row.alone || row.nextMs > nowMs || !this.#hasCall(row, nowMs)
-    const of = (kind: Row['kind']) => MAX_JOBS_PER_BATCH[kind] ?? 1
+  async #group(waiting: readonly EvmJobRow[], nowMs: number): Promise<EvmJobRow[]> {
+    const isAlone = (row: EvmJobRow) =>
+      row.alone || row.nextMs > nowMs || !this.#hasCall(row, nowMs)
+    const of = (kind: EvmJobRow['kind']) => MAX_JOBS_PER_BATCH[kind] ?? 1
     return groupJobs(waiting, { of, takenBy: () => 1, isAlone }).map(([first, ...others]) => ({
       ...first!,
       others,
@@ -148,7 +150,7 @@ export class EvmRelayer extends ChainRelayer {
    * True if a job has a call. False also where building the call fails by a fault of our code, which the job's step
    * reports.
    */
-  #hasCall(row: Row, nowMs: number): boolean {
+  #hasCall(row: EvmJobRow, nowMs: number): boolean {
     try {
       return typeof this.#callOf(row, nowMs) !== 'string'
     } catch (error) {
@@ -157,14 +159,15 @@ export class EvmRelayer extends ChainRelayer {
     }
   }
 
-  #callOf(row: Row, nowMs: number) {
+  #callOf(row: EvmJobRow, nowMs: number) {
     const { at, path } = this.#options
     return jobCallOf(row, path, at.config.communityPayments, nowMs)
   }
 
   /**
    * Queues delivery jobs, each only once: for every confirmed message that the hub has not received (on public networks
-   * only for stuck messages), and for every confirmed payment that matches a quote of ours, which only we deliver.
+   * only for stuck messages, and only with `executeStranded`), and for every confirmed payment that matches a quote of
+   * ours, which only we deliver.
    */
   async #queueDeliveries(path: DeliveryPath): Promise<number> {
     const { pool, network, epoch, account, settings } = this.#options
@@ -207,25 +210,25 @@ export class EvmRelayer extends ChainRelayer {
     if (!key || at.communityPayments === null) return 0
     const nowMs = this.clock.nowMs()
     const isTime =
-      Math.abs(nowMs - this.#releasesAtMs) >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
-    const weighs = refusalWorth > 0 && (isTime || (await hasUnfinishedJobs(pool, key)))
-    if (!isTime && !weighs) return 0
-    const leastWei = weighs ? await this.#leastWei(refusalWorth) : null
+      Math.abs(nowMs - this.#releasesQueuedAtMs) >= Math.min(releaseAfterMs, RELEASE_INTERVAL_MS)
+    const weighsRefusals = refusalWorth > 0 && (isTime || (await hasUnfinishedJobs(pool, key)))
+    if (!isTime && !weighsRefusals) return 0
+    const leastWei = weighsRefusals ? await this.#leastRefundedWei(refusalWorth) : null
     const changed = await inRelayerTransaction(pool, { network, epoch }, async (client) => {
       const released = isTime ? await queueReleases(client, key, { releaseAfterMs, nowMs }) : 0
       const ended = isTime ? await endParkedRefusals(client, key, nowMs) : 0
       if (leastWei === null) return released + ended
       return released + ended + (await parkOrResumeCostlyRefusals(client, key, leastWei))
     })
-    if (isTime) this.#releasesAtMs = nowMs
+    if (isTime) this.#releasesQueuedAtMs = nowMs
     return changed
   }
 
   /**
-   * Smallest payment that is refused at our cost, wei: `worth` times the gas cost of the refusal. Null while too few
+   * Smallest payment that is refunded at our cost, wei: `worth` times the gas cost of the refusal. Null while too few
    * nodes return a gas price.
    */
-  async #leastWei(worth: number): Promise<bigint | null> {
+  async #leastRefundedWei(worth: number): Promise<bigint | null> {
     const priceWei = await fallbackOnExpectedError(
       readLeastGasPriceWei(this.#options.at.rpc),
       (error) => error instanceof ChainUnavailableError,
@@ -249,12 +252,12 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /** Advances every transaction as far as possible now, in the given order. @returns whether something was stored */
-  async #advanceAll(rows: readonly Row[], nowMs: number): Promise<boolean> {
+  async #advanceAll(rows: readonly EvmJobRow[], nowMs: number): Promise<boolean> {
     if (rows.length === 0) return false
     const gasPriceCapWei = await this.#gasPriceCapWei()
     let hasStored = false
     for (let i = 0; i < rows.length; i += OBSERVED_TOGETHER) {
-      let going: readonly Row[] = rows.slice(i, i + OBSERVED_TOGETHER)
+      let going: readonly EvmJobRow[] = rows.slice(i, i + OBSERVED_TOGETHER)
       for (let actions = 0; actions < MAX_ACTIONS && going.length > 0; actions++) {
         const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs })
         hasStored ||= done.some(({ outcome }) => isProgressOutcome(outcome))
@@ -269,13 +272,15 @@ export class EvmRelayer extends ChainRelayer {
    * other, so that their nonces follow the order of `rows`.
    * @returns the outcomes, with the changed jobs as stored
    */
-  async #actOnAll(rows: readonly Row[], pass: Pass) {
+  async #actOnAll(rows: readonly EvmJobRow[], context: AdvanceContext) {
     const memo = createRpcCallCache()
     const observations = new PQueue({ concurrency: OBSERVATIONS_AT_ONCE })
     const acts = await observations.addAll(
-      rows.map((row) => () => this.guard(jobLogFields(row), () => this.#observe(row, memo, pass))),
+      rows.map(
+        (row) => () => this.guard(jobLogFields(row), () => this.#observe(row, memo, context)),
+      ),
     )
-    const done: { row: Row; outcome: JobStepOutcome }[] = []
+    const done: { row: EvmJobRow; outcome: JobStepOutcome }[] = []
     for (const [i, act] of acts.entries()) {
       const row = rows[i]!
       const outcome = act && (await this.guard(jobLogFields(row), act))
@@ -299,9 +304,9 @@ export class EvmRelayer extends ChainRelayer {
 
   /** @returns the action to take on the transaction */
   async #observe(
-    row: Row,
+    row: EvmJobRow,
     memo: RpcCallCache,
-    { gasPriceCapWei, nowMs }: Pass,
+    { gasPriceCapWei, nowMs }: AdvanceContext,
   ): Promise<() => Promise<JobStepOutcome>> {
     const { at, account, settings, onNodeError } = this.#options
     // a nonce belongs to the key that it was taken for, even after a key rotation
@@ -330,7 +335,7 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /** Stores changes of a job, only if its row is unchanged and this process leads. */
-  #saverOf(row: Row, signer: Buffer): SaveJob {
+  #saverOf(row: EvmJobRow, signer: Buffer): SaveJob {
     const { pool, epoch, settings } = this.#options
     const { dailyCapWei } = settings
     return (after) => {

@@ -17,7 +17,7 @@ const stored = (next: number | null, ...held: number[]) => ({
   top: held.length > 0 ? Math.max(...held) : null,
   holders: held.map((nonce) => holder(nonce)),
 })
-const observed = (answer: number, head = 10): NonceCountReport => ({ answer, head })
+const observed = (count: number, head = 10): NonceCountReport => ({ count, head })
 
 describe('the next nonce', () => {
   it.each<[what: string, NonceDecision['kind'], Parameters<typeof decideNonce>]>([

@@ -10,7 +10,7 @@ export const MAX_LOST_NONCES = 64
 
 /** A node's transaction count for the signer, with the node's head at that time. */
 export interface NonceCountReport {
-  answer: number
+  count: number
   head: number
 }
 
@@ -47,12 +47,12 @@ export function decideNonce(
   observations: readonly NonceCountReport[],
   before: NonceCountReport | null,
 ): NonceDecision {
-  const counts = observations.map(({ answer }) => answer)
+  const counts = observations.map(({ count }) => count)
   const least = Math.min(...counts)
   const most = Math.max(...counts)
   if (next !== null && least <= next && most >= next) return { kind: 'sound' }
   const [first, second = before && first!.head > before.head ? before : undefined] = observations
-  const pair = second && [first!.answer, second.answer]
+  const pair = second && [first!.count, second.count]
   // if observations contradict each other, only the newest is kept, so that a wrong observation is not kept for long
   const undecided = {
     kind: 'undecided',

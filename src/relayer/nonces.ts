@@ -32,10 +32,10 @@ import {
 import { applyJobEvent } from './machine/index.js'
 
 /** Age from which a gap of lost nonces is repaired, ms. A lagging node may show a gap that does not exist. */
-const PATIENCE_MS = 600_000
-const LOCAL_PATIENCE_MS = 2_000
+const GAP_REPAIR_DELAY_MS = 600_000
+const LOCAL_GAP_REPAIR_DELAY_MS = 2_000
 /** No account has sent more transactions, so a larger answer is not a count. */
-const MAX_COUNT = 2 ** 32
+const MAX_TRANSACTION_COUNT = 2 ** 32
 
 interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'> {
   key: SignerRowKey
@@ -62,7 +62,7 @@ export class NonceKeeper {
   readonly #isLocal: boolean
   #missing: MissingNonce | null = null
   #undecided: NonceCountReport | null = null
-  #claimed: number | null = null
+  #unconfirmedCount: number | null = null
 
   constructor(options: NonceKeeperOptions) {
     this.#options = options
@@ -84,9 +84,14 @@ export class NonceKeeper {
     const lost =
       next === null
         ? []
-        : findLostNonces(Math.max(...observations.map(({ answer }) => answer)), next, holders)
-    const mended = await this.#mend(lost, holders)
-    return { mended, isSound: decision.kind === 'sound', gaps: lost.length, claimed: this.#claimed }
+        : findLostNonces(Math.max(...observations.map(({ count }) => count)), next, holders)
+    const mended = await this.#repair(lost, holders)
+    return {
+      mended,
+      isSound: decision.kind === 'sound',
+      gaps: lost.length,
+      claimed: this.#unconfirmedCount,
+    }
   }
 
   async #decide(): Promise<{
@@ -97,7 +102,7 @@ export class NonceKeeper {
     const { observations, stored } = await this.#observe()
     const decision = decideNonce(stored, observations, this.#earlier(stored, observations))
     this.#undecided = 'observed' in decision ? decision.observed : null
-    await this.#note(decision, stored)
+    await this.#storeDecision(decision, stored)
     return { observations, stored, decision }
   }
 
@@ -108,11 +113,11 @@ export class NonceKeeper {
   async #observe(): Promise<{ observations: NonceCountReport[]; stored: SignerNonces }> {
     const { pool, key, signer } = this.#options
     const { rpc } = signer.chain
-    const first = [await rpc.onOneNode((ask) => readCount(ask, signer))]
-    const stored = await readSignerNonces(pool, key, first[0]!.answer)
+    const first = [await rpc.onOneNode((ask) => readTransactionCount(ask, signer))]
+    const stored = await readSignerNonces(pool, key, first[0]!.count)
     if (decideNonce(stored, first, null).kind === 'sound') return { observations: first, stored }
-    const observations = await rpc.onEveryNode((ask) => readCount(ask, signer))
-    const from = Math.min(...observations.map(({ answer }) => answer))
+    const observations = await rpc.onEveryNode((ask) => readTransactionCount(ask, signer))
+    const from = Math.min(...observations.map(({ count }) => count))
     return { observations, stored: await readSignerNonces(pool, key, from) }
   }
 
@@ -124,21 +129,21 @@ export class NonceKeeper {
     return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#undecided
   }
 
-  async #note(decision: NonceDecision, { next }: SignerNonces): Promise<void> {
+  async #storeDecision(decision: NonceDecision, { next }: SignerNonces): Promise<void> {
     const { pool, key, epoch } = this.#options
     const claimed = decision.kind === 'too_far' ? decision.count : null
-    if (decision.kind !== 'changed' && claimed === this.#claimed) return
+    if (decision.kind !== 'changed' && claimed === this.#unconfirmedCount) return
     await inRelayerTransaction(pool, { network: key.network, epoch }, async (client) => {
       if (decision.kind === 'changed') await moveNextNonce(client, key, next, decision.next)
       else await storeUnconfirmedTxCount(client, key, claimed)
     })
-    this.#claimed = claimed
+    this.#unconfirmedCount = claimed
   }
 
-  async #mend(lost: readonly number[], holders: SignerNonces['holders']): Promise<number> {
+  async #repair(lost: readonly number[], holders: SignerNonces['holders']): Promise<number> {
     const { nowMs } = this.#options
     this.#missing = missingNonceSince(this.#missing, lost, nowMs())
-    const patienceMs = this.#isLocal ? LOCAL_PATIENCE_MS : PATIENCE_MS
+    const patienceMs = this.#isLocal ? LOCAL_GAP_REPAIR_DELAY_MS : GAP_REPAIR_DELAY_MS
     if (!this.#missing || nowMs() - this.#missing.sinceMs < patienceMs) return 0
     let mended = 0
     for (const nonce of lost) {
@@ -149,7 +154,10 @@ export class NonceKeeper {
     return mended
   }
 
-  /** Sends a confirmed transaction again that the chain has lost, as after a reorg. */
+  /**
+   * Stores that the chain has lost a confirmed transaction, as after a reorg, so that it is sent again.
+   * @returns false where another process has changed the job
+   */
   async #sendAgain(id: string): Promise<boolean> {
     const { pool, key, epoch, nowMs } = this.#options
     const [row] = await findJobs<EvmJobTx>(pool, key.network, [id])
@@ -158,7 +166,11 @@ export class NonceKeeper {
     return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs() })
   }
 
-  /** @returns false while gas costs more than the cap, or the signer's funds do not pay it */
+  /**
+   * Signs a transaction that uses up a nonce, and stores it as a job.
+   * @returns false where the transaction can't be prepared (such as for lack of funds), gas costs more than the cap,
+   * the daily cap is reached, or another job holds the nonce
+   */
   async #insertNoop(nonce: number): Promise<boolean> {
     const { pool, key, signer, epoch, nowMs, gasPriceCapWei, dailyCapWei } = this.#options
     const sender = createEvmJobSender(signer, { kind: 'noop' })
@@ -183,12 +195,15 @@ export class NonceKeeper {
 }
 
 /** Reads the signer's transaction count from one node. @throws RpcError where the answer is not a count */
-async function readCount(ask: RpcCall, { account }: TransactionSigner): Promise<NonceCountReport> {
+async function readTransactionCount(
+  ask: RpcCall,
+  { account }: TransactionSigner,
+): Promise<NonceCountReport> {
   const [count, head] = await Promise.all([
     ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),
     ask<string>('eth_blockNumber', []).then(Number),
   ])
-  if (!(count >= 0 && count < MAX_COUNT))
+  if (!(count >= 0 && count < MAX_TRANSACTION_COUNT))
     throw transientError(`eth_getTransactionCount: ${count} is no count`)
-  return { answer: count, head }
+  return { count, head }
 }

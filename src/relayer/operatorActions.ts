@@ -4,11 +4,11 @@ import { findJobById, type JobRow } from '../db/outbox/rows.js'
 import { notifyNetwork } from '../db/pg/notify.js'
 import { parkJobOnceUnmineable, resumeJob, retryJob } from './machine/job.js'
 
-const CHANGES = { retry: retryJob, park: parkJobOnceUnmineable, resume: resumeJob }
-/** Actions that an operator may request for a job. */
-export type OperatorJobAction = keyof typeof CHANGES
+const CHANGE_OF_ACTION = { retry: retryJob, park: parkJobOnceUnmineable, resume: resumeJob }
+export type OperatorJobAction = keyof typeof CHANGE_OF_ACTION
 
-const TRIES = 20
+/** Attempts to change a job, which a running daemon may change at the same time. */
+const MAX_TRIES = 20
 
 /** @throws Error with one sentence where there is no such job */
 export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
@@ -19,16 +19,16 @@ export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
 
 /**
  * Changes a job on an operator's request. A running daemon sees the change at once.
- * @throws Error with one sentence where there is no such job, or nothing to change
+ * @throws Error with one sentence where there is no such job, nothing to change, or another job to change instead
  */
 export async function executeOperatorJobAction(
   pool: pg.Pool,
   action: OperatorJobAction,
   id: string,
 ): Promise<JobRow> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const job = await requireJob(pool, id)
-    const after = CHANGES[action](job)
+    const after = CHANGE_OF_ACTION[action](job)
     if (job.state === 'confirmed')
       throw new Error(`Job ${id} is confirmed: there is nothing to ${action}.`)
     if (job.batch !== null && job.state !== 'queued')

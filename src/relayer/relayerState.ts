@@ -9,7 +9,7 @@ import {
 } from '../ops/alarms.js'
 import type { Network } from '../registry/primitives/network.js'
 
-const DECIMALS = { wei: 18, lamports: 9 } as const
+const DECIMALS_OF_UNIT = { wei: 18, lamports: 9 } as const
 
 /** Rent of an account without data, lamports. Fees must leave the relayer's account at least this much. */
 export const EMPTY_ACCOUNT_RENT_LAMPORTS = 890_880n
@@ -20,7 +20,7 @@ export interface RelayerState {
   /** Label of the chain. */
   chain: string
   /** Smallest unit of the chain's coin. */
-  unit: keyof typeof DECIMALS
+  unit: keyof typeof DECIMALS_OF_UNIT
   /** The account that signs and pays. Null without a key. */
   account: string | null
   /** Counts of the chain's unfinished jobs. Null before the first statistics, as are the next three fields. */
@@ -43,7 +43,7 @@ export interface RelayerState {
   nonceGaps: number
   /**
    * The account's transaction count on the chain, where it is so far above the stored count that an operator has to
-   * confirm it.
+   * confirm it. Null otherwise.
    */
   nonceClaimed: number | null
 }
@@ -114,9 +114,9 @@ export function relayerProblems(state: RelayerState): RelayerProblem[] {
   if (nonceClaimed !== null)
     add('ClusterdNonceClaimed', `the chain counts ${nonceClaimed} uses ${on}`, true)
   // a balance that is low, but not used up, stops no job
-  if (isLow(state) && unit === 'wei')
+  if (isBalanceLow(state) && unit === 'wei')
     add('ClusterdRelayerRunsDry', `the balance ${on} runs dry`, runwayMs === 0)
-  if (isLow(state) && unit === 'lamports')
+  if (isBalanceLow(state) && unit === 'lamports')
     add(
       'ClusterdRelayAuthorityRunsDry',
       `${balance} lamports are left`,
@@ -125,7 +125,7 @@ export function relayerProblems(state: RelayerState): RelayerProblem[] {
   return problems
 }
 
-const isLow = ({ unit, balance, runwayMs }: RelayerState): boolean =>
+const isBalanceLow = ({ unit, balance, runwayMs }: RelayerState): boolean =>
   unit === 'wei'
     ? runwayMs !== null && runwayMs < LOW_RUNWAY_MS
     : balance !== null && balance < LOW_BALANCE_LAMPORTS
@@ -133,15 +133,15 @@ const isLow = ({ unit, balance, runwayMs }: RelayerState): boolean =>
 /** Cells of the paying account on the operator's page. */
 export function payingAccountCells(state: RelayerState, balance: bigint) {
   const { unit, account, signedToday, runwayMs } = state
-  const coins = (amount: bigint) => formatUnits(amount, DECIMALS[unit])
+  const coins = (amount: bigint) => formatUnits(amount, DECIMALS_OF_UNIT[unit])
   return {
     account: account ?? '',
-    balance: short(coins(balance)),
-    isLow: isLow(state),
-    signedToday: signedToday === null ? '' : short(coins(signedToday)),
+    balance: shortenCoins(coins(balance)),
+    isLow: isBalanceLow(state),
+    signedToday: signedToday === null ? '' : shortenCoins(coins(signedToday)),
     lastsDays: runwayMs === null ? '' : Math.floor(runwayMs / DAY_MS),
   }
 }
 
 /** Shortens coins to six significant digits. */
-const short = (coins: string): string => String(Number(Number(coins).toPrecision(6)))
+const shortenCoins = (coins: string): string => String(Number(Number(coins).toPrecision(6)))

@@ -26,7 +26,7 @@ export function outboxProblems(
   { network, missingKeys, relayers }: OutboxState,
   nowMs: number,
 ): ProblemWithAlarm[] {
-  const problems = relayers.flatMap((relayer) => problemsOf(relayer, nowMs))
+  const problems = relayers.flatMap((relayer) => problemsOfRelayer(relayer, nowMs))
   for (const key of missingKeys)
     problems.push({
       alarm: 'ClusterdRelayKeyMissing',
@@ -44,7 +44,7 @@ export function outboxProblems(
   return problems
 }
 
-function problemsOf(relayer: RelayerState, nowMs: number): ProblemWithAlarm[] {
+function problemsOfRelayer(relayer: RelayerState, nowMs: number): ProblemWithAlarm[] {
   const { network, chain, open } = relayer
   const ofRelayer = relayerProblems(relayer)
   const isStopped = ofRelayer.some(({ stopsJobs }) => stopsJobs)
@@ -89,7 +89,7 @@ function jobsProblem(
   }
 }
 
-const DONE: Record<JobKind, string> = {
+const LOG_TEXT_OF_CONFIRMED_JOB: Record<JobKind, string> = {
   verify: 'verified',
   execute: 'delivered',
   noop: 'used a nonce up',
@@ -120,7 +120,7 @@ export function logJobOutcome(
   }
   if (outcome === 'confirmed') {
     const sinceMs = message?.sentMs ?? payment?.paidMs ?? job.createdMs
-    log.info({ ...fields, ms: nowMs - sinceMs }, DONE[kind])
+    log.info({ ...fields, ms: nowMs - sinceMs }, LOG_TEXT_OF_CONFIRMED_JOB[kind])
   } else if (outcome === 'parked') {
     if (reason === 'settled_elsewhere' || reason === 'refunded_elsewhere')
       log.error(fields, 'a job is parked: somebody else decided about its money')

@@ -15,10 +15,10 @@ const MAX_BUSY_STEPS = 50
 export interface RelayerChain {
   readonly label: string
   /**
-   * True if all jobs of the chain follow from deliveries at the hub: without deliveries, the chain has no jobs.
+   * True for a chain that is relayed only beside another chain: its payments for names need deliveries at the hub.
    */
   readonly followsOthers: boolean
-  /** Pause of the worker after a step that found nothing to do, ms. */
+  /** Pause of the worker after a `waiting` step, ms. */
   readonly pollMs: number
   /**
    * Opens the relayer for one term as leader. Called by the first step of the chain's worker, so that an unavailable
@@ -53,11 +53,11 @@ export interface RelayRun {
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
   const { network, log, loops, signal, leases, listener, missingKeys } = options
-  let led: { workers: readonly RelayWorker[]; state(): OutboxState } | null = null
+  let leadership: { workers: readonly RelayWorker[]; state(): OutboxState } | null = null
 
   listener.subscribe((payload) => {
     const heard = parseNotificationPayload(network, payload)
-    if (heard) for (const { notify } of led?.workers ?? []) notify[heard]()
+    if (heard) for (const { notify } of leadership?.workers ?? []) notify[heard]()
   })
   const onError = (err: Error) =>
     log.error({ network, err }, 'the outbox stopped; trying to lead again')
@@ -66,20 +66,20 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
     async (epoch, stopped) => {
       const chains = options.chains.map(({ label }) => label)
       log.info({ network, chains, delivers: options.delivers, epoch }, 'leading the outbox')
-      const workers = options.chains.map((chain) => relayWorker(chain, options, epoch))
+      const workers = options.chains.map((chain) => createRelayWorker(chain, options, epoch))
       const state = (): OutboxState => {
         const relayers = workers.flatMap(({ relayer }) => relayer()?.state ?? [])
         return { network, missingKeys, relayers }
       }
-      led = { workers, state }
+      leadership = { workers, state }
       try {
         await runWorkers(workers, { log, loops, signal: stopped })
       } finally {
-        led = null
+        leadership = null
       }
     },
   )
-  return { network, state: () => led?.state() ?? null, done }
+  return { network, state: () => leadership?.state() ?? null, done }
 }
 
 interface RelayWorker extends Worker {
@@ -88,8 +88,8 @@ interface RelayWorker extends Worker {
   relayer(): ChainRelayer | null
 }
 
-/** The worker of one chain for one term as leader. */
-function relayWorker(
+/** Creates the worker of one chain for one term as leader. */
+function createRelayWorker(
   { label, pollMs, open }: RelayerChain,
   { pool, network, log, loops }: RelayRunOptions,
   epoch: number,

@@ -23,7 +23,7 @@ import { EMPTY_ACCOUNT_RENT_LAMPORTS } from './relayerState.js'
 import type { RelayerChain } from './run.js'
 
 /** Transactions that are handled in parallel. */
-const CONCURRENCY = 4
+const TRANSACTIONS_IN_PARALLEL = 4
 
 export interface SolanaRelayerOptions extends ChainRelayerOptions {
   /** Number of the program's chain in the database. */
@@ -34,9 +34,9 @@ export interface SolanaRelayerOptions extends ChainRelayerOptions {
   releaseAfterMs: number
 }
 
-type Row = JobRow<SolanaJobTx>
-/** Jobs that share a transaction, or will share a transaction. At least one job. */
-type Group = readonly Row[]
+type SolanaJobRow = JobRow<SolanaJobTx>
+/** Jobs that share a transaction or will share one. */
+type JobGroup = readonly SolanaJobRow[]
 
 /** Runs the jobs of a Solana program, where a transaction is valid until its blockhash expires. */
 export class SolanaRelayer extends ChainRelayer {
@@ -79,8 +79,8 @@ export class SolanaRelayer extends ChainRelayer {
     this.#stored = 0
     const nowMs = this.clock.nowMs()
     const due = await findDueSolanaJobs(this.#options.pool, this.key!, nowMs, this.reportUnreadable)
-    const isQueued = ({ state }: Row) => state === 'queued'
-    const underWay = sharingTx(due.filter((row) => !isQueued(row)))
+    const isQueued = ({ state }: SolanaJobRow) => state === 'queued'
+    const underWay = groupBySentTx(due.filter((row) => !isQueued(row)))
     await this.guard({}, () => this.#followAll(underWay, alive))
     await this.#startAll(due.filter(isQueued), alive)
     return this.#stored > 0
@@ -90,7 +90,7 @@ export class SolanaRelayer extends ChainRelayer {
    * Starts jobs together. If our own code fails, starts each job separately, so that one job's error does not affect
    * other jobs.
    */
-  async #startAll(rows: Group, alive: () => void): Promise<void> {
+  async #startAll(rows: JobGroup, alive: () => void): Promise<void> {
     try {
       await this.#start(rows, alive)
     } catch (error) {
@@ -101,11 +101,11 @@ export class SolanaRelayer extends ChainRelayer {
   }
 
   #guardAll(
-    groups: readonly Group[],
+    groups: readonly JobGroup[],
     alive: () => void,
-    work: (group: Group, i: number) => Promise<void>,
+    work: (group: JobGroup, i: number) => Promise<void>,
   ): Promise<unknown> {
-    const queue = new PQueue({ concurrency: CONCURRENCY })
+    const queue = new PQueue({ concurrency: TRANSACTIONS_IN_PARALLEL })
     return queue.addAll(
       groups.map((group, i) => async () => {
         await this.guard(aboutJobs(group), () => work(group, i))
@@ -114,7 +114,7 @@ export class SolanaRelayer extends ChainRelayer {
     )
   }
 
-  async #followAll(groups: readonly Group[], alive: () => void): Promise<void> {
+  async #followAll(groups: readonly JobGroup[], alive: () => void): Promise<void> {
     if (groups.length === 0) return
     const { height, slot, statuses } = await this.#signer.statuses(
       groups.map((group) => group[0]!.txs[0]!.hash),
@@ -123,14 +123,14 @@ export class SolanaRelayer extends ChainRelayer {
       const seen = { height, status: statuses[i] ?? null, payment: null }
       if (await this.#act(group, seen)) return
       // once no signed transaction can be included any more, the payments are read in a later slot
-      const views = await this.#viewsOf(group, slot)
+      const views = await this.#readPaymentStates(group, slot)
       for (const [at, row] of group.entries())
         await this.#act([row], { ...seen, payment: views[at]! })
     })
   }
 
   /** Executes the plan of jobs that share a transaction. @returns false where the payments must be read first */
-  async #act(rows: Group, seen: SolanaJobSnapshot): Promise<boolean> {
+  async #act(rows: JobGroup, seen: SolanaJobSnapshot): Promise<boolean> {
     const action = planSolanaJobStep(rows[0]!, seen)
     if (action.do === 'look') return false
     if (action.do === 'record') await this.#save(rows, action.event)
@@ -139,13 +139,19 @@ export class SolanaRelayer extends ChainRelayer {
     return true
   }
 
-  /** Signs transactions for payments that are still held, as many as the balance pays fees for. */
-  async #start(rows: Group, alive: () => void): Promise<void> {
+  /**
+   * Signs transactions for payments that are still held, as many as the balance pays fees for. Records the outcome of
+   * jobs whose payment is no longer held.
+   */
+  async #start(rows: JobGroup, alive: () => void): Promise<void> {
     if (rows.length === 0) return
-    const views = await this.#viewsOf(rows, Math.max(...rows.map(({ payment }) => payment!.block)))
+    const views = await this.#readPaymentStates(
+      rows,
+      Math.max(...rows.map(({ payment }) => payment!.block)),
+    )
     const each = rows.map((row) => [row])
     await this.#guardAll(each, alive, async (row, i) => {
-      if (views[i]!.is !== 'held') await this.#act(row, { ...NOT_SIGNED, payment: views[i]! })
+      if (views[i]!.is !== 'held') await this.#act(row, { ...NO_TX_STATUS, payment: views[i]! })
     })
     const groups = groupJobs(
       rows.filter((_, i) => views[i]!.is === 'held'),
@@ -155,7 +161,7 @@ export class SolanaRelayer extends ChainRelayer {
     const { maxFee } = this.#signer
     const affordable = Number(((await this.readBalance()) - EMPTY_ACCOUNT_RENT_LAMPORTS) / maxFee)
     await this.#guardAll(groups, alive, async (group, i) => {
-      if (i < affordable) await this.#act(group, { ...NOT_SIGNED, payment: HELD })
+      if (i < affordable) await this.#act(group, { ...NO_TX_STATUS, payment: HELD_PAYMENT })
       else
         await this.#save(group, {
           is: 'failed',
@@ -164,7 +170,7 @@ export class SolanaRelayer extends ChainRelayer {
     })
   }
 
-  async #viewsOf(rows: Group, minSlot: number): Promise<JobPaymentState[]> {
+  async #readPaymentStates(rows: JobGroup, minSlot: number): Promise<JobPaymentState[]> {
     const areHeld = await this.#signer.areHeld(rows.map(paymentOf), minSlot)
     return rows.map(({ kind, payment }, i) =>
       paymentStateOfJob(kind, areHeld[i]!, payment!.outcome),
@@ -175,7 +181,7 @@ export class SolanaRelayer extends ChainRelayer {
    * Signs one transaction for all jobs of the group. It is stored before it is sent: a restart sends the same bytes
    * again.
    */
-  async #sign(rows: Group): Promise<void> {
+  async #sign(rows: JobGroup): Promise<void> {
     const { kind, failures } = rows[0]!
     const tx = await this.#signer.sign(kind as PaymentDecision, rows.map(paymentOf), failures)
     failpoint('payout.sign')
@@ -183,7 +189,7 @@ export class SolanaRelayer extends ChainRelayer {
     if (after) await this.#broadcast(after, tx)
   }
 
-  async #broadcast(rows: Group, tx: SolanaJobTx): Promise<void> {
+  async #broadcast(rows: JobGroup, tx: SolanaJobTx): Promise<void> {
     const refusal = await this.#signer.send(tx.raw)
     failpoint('payout.broadcast')
     const { state, reason } = rows[0]!
@@ -196,16 +202,16 @@ export class SolanaRelayer extends ChainRelayer {
    * Stores an event for all jobs or for none.
    * @returns the jobs after the event; null where one of the jobs has changed meanwhile
    */
-  async #save(rows: Group, event: JobEvent<SolanaJobTx>): Promise<Group | null> {
+  async #save(rows: JobGroup, event: JobEvent<SolanaJobTx>): Promise<JobGroup | null> {
     const { pool, epoch, onOutcome } = this.#options
-    const moment: JobDecisionContext = { nowMs: this.clock.nowMs(), random: this.clock.random() }
-    const changes = rows.map((job) => ({ job, after: applyJobEvent(job, event, moment) }))
-    const isSaved = await saveJobs(pool, changes, { epoch, nowMs: moment.nowMs })
+    const context: JobDecisionContext = { nowMs: this.clock.nowMs(), random: this.clock.random() }
+    const changes = rows.map((job) => ({ job, after: applyJobEvent(job, event, context) }))
+    const isSaved = await saveJobs(pool, changes, { epoch, nowMs: context.nowMs })
     failpoint(`payout.${event.is}`)
     if (!isSaved) return null
     this.#stored += rows.length
     const stored = changes.map(
-      ({ job, after }): Row => ({ ...job, ...after, version: job.version + 1 }),
+      ({ job, after }): SolanaJobRow => ({ ...job, ...after, version: job.version + 1 }),
     )
     for (const row of stored) onOutcome?.(row, event.is)
     return stored
@@ -219,11 +225,11 @@ export class SolanaRelayer extends ChainRelayer {
 const ADDRESS_BYTES = 32
 const SEQUENCE_BYTES = 8
 /** Bytes of a payment in a transaction: its accounts, their indexes in the instruction, and its sequence number. */
-const bytesOf = ({ payment }: Row): number =>
-  accountsOf(payment) * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
+const paymentBytes = ({ payment }: SolanaJobRow): number =>
+  paymentAccounts(payment) * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
 
 /** Accounts that a payment adds to the instruction. */
-function accountsOf(payment: Row['payment']): number {
+function paymentAccounts(payment: SolanaJobRow['payment']): number {
   if (payment?.target.kind !== 'communityName') return 2
   return payment.money.token === NATIVE_COIN ? 3 : 6
 }
@@ -234,13 +240,13 @@ function accountsOf(payment: Row['payment']): number {
  */
 export const SOLANA_TX_CAPACITY = {
   of: () => 888,
-  takenBy: bytesOf,
-  isAlone: ({ failures }: Row) => failures > 0,
+  takenBy: paymentBytes,
+  isAlone: ({ failures }: SolanaJobRow) => failures > 0,
 }
 
 /** Groups jobs by the sent transaction that they share. */
-function sharingTx(rows: Group): Group[] {
-  const groups = new Map<string, Row[]>()
+function groupBySentTx(rows: JobGroup): JobGroup[] {
+  const groups = new Map<string, SolanaJobRow[]>()
   for (const row of rows) {
     const hash = row.txs[0]?.hash
     if (hash) groups.set(hash, [...(groups.get(hash) ?? []), row])
@@ -248,12 +254,14 @@ function sharingTx(rows: Group): Group[] {
   return [...groups.values()]
 }
 
-const aboutJobs = (rows: Group) => ({ jobs: rows.map(jobLogFields) })
-const HELD: JobPaymentState = { is: 'held' }
-const NOT_SIGNED = { height: 0, status: null }
-const paymentOf = ({ payment }: Row) => payment!
+const aboutJobs = (rows: JobGroup) => ({ jobs: rows.map(jobLogFields) })
+const HELD_PAYMENT: JobPaymentState = { is: 'held' }
+/** State of a job without a transaction. The height does not matter then. */
+const NO_TX_STATUS = { height: 0, status: null }
+const paymentOf = ({ payment }: SolanaJobRow) => payment!
 
-interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
+interface SolanaRelayerChainOptions
+  extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
   pollMs: number
   /**
    * Returns the program's chain number. Calls the chain if it was never reached before.
@@ -266,7 +274,7 @@ interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'rele
 export const createSolanaRelayerChain = ({
   pollMs,
   ...options
-}: SolanaPayerOptions): RelayerChain => ({
+}: SolanaRelayerChainOptions): RelayerChain => ({
   label: SOLANA.label,
   followsOthers: true,
   pollMs,

@@ -54,11 +54,12 @@ export type JobStepOutcome =
   /** Another process has changed the job, so it has to be loaded again. */
   | 'stale'
 
-const NO_PROGRESS = new Set<JobStepOutcome>(['waiting', 'unreachable', 'stale'])
-export const isProgressOutcome = (outcome: JobStepOutcome): boolean => !NO_PROGRESS.has(outcome)
+const NO_PROGRESS_OUTCOMES = new Set<JobStepOutcome>(['waiting', 'unreachable', 'stale'])
+export const isProgressOutcome = (outcome: JobStepOutcome): boolean =>
+  !NO_PROGRESS_OUTCOMES.has(outcome)
 
 /** True for an error that a node or a signer can cause. Any other error is one of our own code or of the database. */
-const isOfChain = (error: unknown): error is ChainUnavailableError | RpcError =>
+const isChainError = (error: unknown): error is ChainUnavailableError | RpcError =>
   error instanceof ChainUnavailableError || error instanceof RpcError
 
 /**
@@ -73,7 +74,7 @@ export async function decideJobStep(
   policy: SpendPolicy,
 ): Promise<() => Promise<JobStepOutcome>> {
   const { clock } = ports
-  const view = await viewOf(job, ports)
+  const view = await readJobState(job, ports)
   if (view === null) return async () => 'unreachable'
 
   let seen: EvmJobSnapshot = {
@@ -90,7 +91,7 @@ export async function decideJobStep(
 }
 
 /** Reads the state of a job on the chain. Null while no node answers. */
-async function viewOf(
+async function readJobState(
   job: EvmJob,
   { sender, onNodeError }: JobStepDependencies,
 ): Promise<EvmJobState | null> {
@@ -133,7 +134,7 @@ async function prepare(
   try {
     return await sender.prepare(purpose, job.valueWei)
   } catch (error) {
-    if (!isOfChain(error)) throw error
+    if (!isChainError(error)) throw error
     onNodeError?.(error)
     return { failure: { class: 'transient', reason: reasonOfError(error) } }
   }
@@ -156,7 +157,7 @@ async function sign(
     failpoint('relay.signed')
     if (!isStored) return 'stale'
   } catch (error) {
-    const reason = reasonOf(error)
+    const reason = retryReasonOf(error)
     if (reason === null) throw error
     // sends the last transaction again: no replacement was signed, and nodes may have dropped the transaction
     const last = nonce === null ? undefined : job.txs.at(-1)
@@ -164,7 +165,7 @@ async function sign(
       last?.purpose === purpose &&
       (await fallbackOnExpectedError(
         ports.sender.broadcast(last.raw).then(() => true),
-        isOfChain,
+        isChainError,
         false,
       ))
     // later nonces must not wait until the next day: a cancel costs less than the sum already booked for the nonce
@@ -182,7 +183,7 @@ async function sign(
 }
 
 /** Reason to try again later: the daily cap, or a signer that does not answer. Null for any other error. */
-function reasonOf(error: unknown): string | null {
+function retryReasonOf(error: unknown): string | null {
   if (error instanceof DailyCapError) return WAITS_FOR_DAILY_CAP
   return error instanceof SignerUnavailableError ? 'signer_unreachable' : null
 }
@@ -200,7 +201,7 @@ async function broadcast(
     const newest = await ports.sender.broadcast(tx.raw)
     if (newest !== null && newest <= head + MAX_BLOCKS_NODE_IS_AHEAD) head = Math.max(head, newest)
   } catch (error) {
-    if (!isOfChain(error)) throw error
+    if (!isChainError(error)) throw error
     ports.onNodeError?.(error)
     // while an earlier nonce is unused, nodes may refuse every transaction
     const isRefused = seen.nonce === 'next' && error instanceof RefusedByNodesError

@@ -10,8 +10,9 @@ export interface HubWithSpokes {
 
 /** The contracts through which messages and payments reach the hub. */
 export interface DeliveryPath {
+  /** The hub, and the spokes whose messages are delivered to it. */
   lane: HubWithSpokes
-  /** LayerZero's endpoint. Null where no spoke is connected. */
+  /** LayerZero's endpoint. Null where none is configured: then there are no spokes. */
   endpoint: Hex | null
   /** Message library of a local chain, which accepts our verifications. Null elsewhere. */
   messageLib: Hex | null

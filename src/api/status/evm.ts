@@ -91,8 +91,8 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
 }
 
 async function ofJournal(query: TxStatusQuery, tx: JournalledTx): Promise<TxStatus> {
-  const { bids, more, winner, hasWon } = tx
-  const credit = hasWon ? null : await creditOfDirectBids(query)
+  const { bids, more, winner, hasWonAll } = tx
+  const credit = hasWonAll ? null : await creditOfDirectBids(query)
   const answer = decideTxStatusWithDefaults({ journal: bids, more, credit })
   const sender = winner && { sender: decodeAddress(winner).text }
   return { ...answer, ...onHub(query, tx), ...sender }

@@ -49,7 +49,7 @@ export async function findAirdrop(
   return rows[0] ?? null
 }
 
-const LOCK = 'SELECT FROM airdrops WHERE network = $1 AND community = $2 FOR UPDATE'
+const LOCK_AIRDROP = 'SELECT FROM airdrops WHERE network = $1 AND community = $2 FOR UPDATE'
 
 /**
  * Like `findAirdrop`, with the airdrop locked until the end of the transaction: neither the indexer's claims nor other
@@ -60,7 +60,7 @@ export async function lockAirdrop(
   network: Network,
   community: string,
 ): Promise<Airdrop | null> {
-  await query(client, network, LOCK, [community])
+  await query(client, network, LOCK_AIRDROP, [community])
   return findAirdrop(client, network, community)
 }
 
@@ -69,7 +69,7 @@ export const listAirdrops = (db: Queryable, networks: readonly Network[]): Promi
 
 type AirdropRow = DecodedRow<StoredAirdrop> & { seen: number; confirmed: number }
 
-const READ = `SELECT ${AIRDROP_COLUMNS}, claims.seen, claims.confirmed
+const READ_AIRDROPS = `SELECT ${AIRDROP_COLUMNS}, claims.seen, claims.confirmed
   FROM airdrops a CROSS JOIN LATERAL (
     SELECT count(*) AS seen, count(*) FILTER (WHERE c.confirmed) AS confirmed FROM airdrop_claims c
     WHERE c.network = a.network AND c.airdrop = a.airdrop
@@ -84,7 +84,7 @@ async function readAirdrops(
   community: string | null,
 ): Promise<Airdrop[]> {
   const codes = networks.map((network) => NETWORK_CODE[network])
-  const rows = await readRows<AirdropRow>(db, READ, [codes, community])
+  const rows = await readRows<AirdropRow>(db, READ_AIRDROPS, [codes, community])
   return rows.map(({ state, seen, confirmed, ...airdrop }) => ({
     ...airdrop,
     state: nameOfCode(AIRDROP_STATE, state),
@@ -92,7 +92,7 @@ async function readAirdrops(
   }))
 }
 
-const SET = `UPDATE airdrops SET label = $3, distributor = $4, token = $5, ends_at_s = $6, from_block = $7,
+const SET_DISTRIBUTOR = `UPDATE airdrops SET label = $3, distributor = $4, token = $5, ends_at_s = $6, from_block = $7,
     next_block = $7, parent_hash = NULL, state = ${AIRDROP_STATE.open}
   WHERE network = $1 AND community = $2`
 
@@ -116,7 +116,14 @@ export async function setDistributor(
     if (!isSame && airdrop.claimed.seen > 0)
       throw new AirdropError(alreadyClaimedText(airdrop, 'its distributor stays'))
     const { label, distributor, token, endsAtS } = to
-    await execute(client, network, SET, [community, label, distributor, token, endsAtS, fromBlock])
+    await execute(client, network, SET_DISTRIBUTOR, [
+      community,
+      label,
+      distributor,
+      token,
+      endsAtS,
+      fromBlock,
+    ])
     return true
   })
 }

@@ -11,7 +11,7 @@ import {
   type RequiredAirdropFields,
 } from './airdrops.js'
 
-const byCommunity = prepareSingleRow<DecodedRow<StoredAirdrop>>(
+const readAirdropOfCommunity = prepareSingleRow<DecodedRow<StoredAirdrop>>(
   (l) => `SELECT ${AIRDROP_COLUMNS} FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
@@ -21,22 +21,24 @@ export async function findAirdropWithoutClaimCounts(
   network: Network,
   community: string,
 ): Promise<AirdropWithoutClaimCounts | null> {
-  const row = await byCommunity(db, network, community)
+  const row = await readAirdropOfCommunity(db, network, community)
   return row ? { ...row, state: nameOfCode(AIRDROP_STATE, row.state) } : null
 }
 
-/** An airdrop from which claims are possible now. */
-type Claimable = Pick<AirdropWithoutClaimCounts, 'community' | 'label' | 'total'> &
+type ClaimableAirdrop = Pick<AirdropWithoutClaimCounts, 'community' | 'label' | 'total'> &
   RequiredAirdropFields<'distributor' | 'token' | 'endsAtS'>
 
 /** Airdrops from which claims are possible now, newest first. */
-export const findClaimableAirdrops = prepareStatement<Claimable, [nowS: number, limit: number]>(
+export const findClaimableAirdrops = prepareStatement<
+  ClaimableAirdrop,
+  [nowS: number, limit: number]
+>(
   (l) => `SELECT community, label, total, distributor, token, ends_at_s FROM airdrops
     WHERE network = ${l.network} AND state = ${AIRDROP_STATE.open} AND ends_at_s > $1
     ORDER BY airdrop DESC LIMIT $2`,
 )
 
-interface WalletRow {
+interface WalletAllocationRow {
   /** Stored address. */
   address: Buffer
   isPrivate: boolean
@@ -55,7 +57,7 @@ export type WalletWithAllocation = Awaited<ReturnType<typeof findClusterAllocati
 export type AllocationWithClaim = NonNullable<WalletWithAllocation['allocation']>
 
 // Only verified wallets are proven to have one owner. A wallet is verified in at most one cluster.
-const bundle = prepareStatement<WalletRow>(
+const readBundleAllocations = prepareStatement<WalletAllocationRow>(
   (l) => `SELECT w.address, w.private AS is_private, a.index, a.position, a.amount, c.tx_hash AS tx,
       c.confirmed AS is_confirmed
     FROM ${l.wallets} me
@@ -76,7 +78,7 @@ export async function findClusterAllocations(
   airdrop: number,
   viewer: Buffer,
 ) {
-  const rows = await bundle(db, network, viewer, airdrop)
+  const rows = await readBundleAllocations(db, network, viewer, airdrop)
   return rows.map(({ address, isPrivate, index, position, amount, tx, isConfirmed }) => ({
     address,
     isPrivate,
@@ -85,7 +87,7 @@ export async function findClusterAllocations(
   }))
 }
 
-const claimedByBundle = prepareStatement<{ account: Buffer }>(
+const readClaimedAccounts = prepareStatement<{ account: Buffer }>(
   (l) => `SELECT a.account FROM ${l.clusters} k
     JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = k.serial AND w.verified
     JOIN airdrops d ON d.network = ${l.network} AND d.community = $1
@@ -94,7 +96,7 @@ const claimedByBundle = prepareStatement<{ account: Buffer }>(
     WHERE k.network = ${l.network} AND k.id = $2
     ORDER BY w.address <> $3, w.created_seq, w.address`,
 )
-const usedClaims = prepareStatement<{ claim: Buffer }>(
+const readUsedClaims = prepareStatement<{ claim: Buffer }>(
   (l) => `SELECT claim FROM ${l.community_names}
     WHERE network = ${l.network} AND community = $1 AND claim = ANY($2::bytea[])`,
 )
@@ -112,9 +114,9 @@ export async function findClaimedAccount(
     caller,
   }: { network: Network; community: string; clusterId: Buffer; caller: Buffer },
 ): Promise<Buffer | null> {
-  const claimed = await claimedByBundle(db, network, community, clusterId, caller)
+  const claimed = await readClaimedAccounts(db, network, community, clusterId, caller)
   const claims = claimed.map(({ account }) => storedAddressOfClaimAccount(account))
-  const used = await usedClaims(db, network, community, claims)
+  const used = await readUsedClaims(db, network, community, claims)
   const free = claimed.find((_, i) => !used.some(({ claim }) => claim.equals(claims[i]!)))
   return (free ?? claimed[0])?.account ?? null
 }

@@ -33,7 +33,7 @@ interface ConfirmedBlocks {
   isEnded: boolean
 }
 
-const columnsOf = (airdrop: number, isConfirmed: boolean): ArrayColumns<ClaimOnChain> => [
+const claimColumns = (airdrop: number, isConfirmed: boolean): ArrayColumns<ClaimOnChain> => [
   ['airdrop', 'int4', () => airdrop],
   ['confirmed', 'bool', () => isConfirmed],
   ...columnsFromProperties<ClaimOnChain>('int4', 'index', 'logIndex'),
@@ -44,6 +44,7 @@ const columnsOf = (airdrop: number, isConfirmed: boolean): ArrayColumns<ClaimOnC
 /**
  * Stores claims in the caller's transaction. Claims of confirmed blocks move the airdrop's cursor, and replace the
  * claims stored for the same blocks, which may be of another fork. Unconfirmed claims replace all unconfirmed claims.
+ * @param confirmed blocks that the claims are of; null for claims of unconfirmed blocks
  * @returns false, with nothing stored, where the airdrop was removed, replaced or given another distributor meanwhile
  */
 export async function storeClaims(
@@ -71,7 +72,7 @@ export async function storeClaims(
   )
   await insertRows(client, network, {
     table: 'airdrop_claims',
-    columns: columnsOf(airdrop, confirmed !== null),
+    columns: claimColumns(airdrop, confirmed !== null),
     items: claims,
     // a confirmed claim replaces any stored claim, and an unconfirmed claim replaces none
     onConflict: (set) => `(network, airdrop, index) DO UPDATE SET ${set} WHERE excluded.confirmed`,

@@ -39,9 +39,9 @@ export interface AccountAllocation {
 /**
  * Loads an airdrop in one transaction.
  * @param rows in the order of the file, each account once
- * @returns the airdrop; `isNew` is false where the same file was loaded before and nothing changed
- * @throws AirdropError where the community has another airdrop that may not be replaced, or the rows are no valid
- * airdrop
+ * @returns the airdrop; `isNew` is false where the same file was loaded before for the same chain and nothing changed
+ * @throws AirdropError where the community has another airdrop that may not be replaced, the rows are no valid airdrop,
+ * or another process is loading an airdrop of the network
  */
 export async function loadAirdrop(
   pool: pg.Pool,
@@ -59,7 +59,7 @@ export async function loadAirdrop(
     const tree = buildAirdropTree(
       rows.map(({ account, amount }, i) => airdropLeaf(BigInt(i), addressToWord(account), amount)),
     )
-    const airdrop = await nextNumber(client)
+    const airdrop = await nextAirdropNumber(client)
     await insertInParts(client, network, allocationRows(airdrop, rows, tree))
     await insertInParts(client, network, pageRows(airdrop, tree))
     // the stored airdrop is read again under a lock: until here claims could be stored, because loading holds no lock
@@ -70,7 +70,7 @@ export async function loadAirdrop(
     }
     const { label, fileHash, nowMs } = request
     const root = tree.nodes[0]!
-    await execute(client, network, INSERT, [
+    await execute(client, network, INSERT_AIRDROP, [
       airdrop,
       community,
       label,
@@ -140,7 +140,7 @@ function assertReplaceable(existing: Airdrop, { replaces }: AirdropLoadRequest):
     )
 }
 
-async function nextNumber(client: pg.ClientBase): Promise<number> {
+async function nextAirdropNumber(client: pg.ClientBase): Promise<number> {
   const sql = `SELECT nextval(pg_get_serial_sequence('airdrops', 'airdrop'))::int AS airdrop`
   const [row] = await readRows<Pick<Airdrop, 'airdrop'>>(client, sql, [])
   return row!.airdrop
@@ -175,19 +175,19 @@ const pageRows = (
   items: [...packTreePages(nodes)],
 })
 
-const INSERTED_AT_ONCE = 5_000
+const ROWS_PER_INSERT = 5_000
 
 async function insertInParts<Item>(
   client: pg.ClientBase,
   network: Network,
   rows: RowsToInsert<Item>,
 ): Promise<void> {
-  for (let from = 0; from < rows.items.length; from += INSERTED_AT_ONCE)
+  for (let from = 0; from < rows.items.length; from += ROWS_PER_INSERT)
     await insertRows(client, network, {
       ...rows,
-      items: rows.items.slice(from, from + INSERTED_AT_ONCE),
+      items: rows.items.slice(from, from + ROWS_PER_INSERT),
     })
 }
 
-const INSERT = `INSERT INTO airdrops (network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, state,
+const INSERT_AIRDROP = `INSERT INTO airdrops (network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, state,
   created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${AIRDROP_STATE.loaded}, $9)`

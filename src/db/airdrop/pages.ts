@@ -12,7 +12,8 @@ import type { Queryable } from '../pg/rows.js'
 const PAGE_LEVELS = 5
 const NODE_BYTES = 32
 
-function offsetOf(position: number): { page: number; offset: number } {
+/** Number of the page that stores a node, and the node's offset in the page, bytes. Not for the root. */
+function pageAndOffsetOf(position: number): { page: number; offset: number } {
   const depth = 31 - Math.clz32(position + 1)
   const below = ((depth - 1) % PAGE_LEVELS) + 1
   let page = position
@@ -25,7 +26,7 @@ function offsetOf(position: number): { page: number; offset: number } {
 export function packTreePages(nodes: readonly Buffer[]): Map<number, Buffer> {
   const parts = new Map<number, Buffer[]>()
   for (let position = 1; position < nodes.length; position++) {
-    const { page } = offsetOf(position)
+    const { page } = pageAndOffsetOf(position)
     const part = parts.get(page)
     if (part) part.push(nodes[position]!)
     else parts.set(page, [nodes[position]!])
@@ -36,7 +37,9 @@ export function packTreePages(nodes: readonly Buffer[]): Map<number, Buffer> {
 /** Numbers of the pages that hold the proofs of the nodes at these positions. */
 export const pagesWithProofs = (positions: readonly number[]): number[] => [
   ...new Set(
-    positions.flatMap((position) => proofPositions(position).map((node) => offsetOf(node).page)),
+    positions.flatMap((position) =>
+      proofPositions(position).map((node) => pageAndOffsetOf(node).page),
+    ),
   ),
 ]
 
@@ -46,13 +49,13 @@ export const pagesWithProofs = (positions: readonly number[]): number[] => [
  */
 export const proofFromPages = (pages: ReadonlyMap<number, Buffer>, position: number): Buffer[] =>
   proofPositions(position).map((node) => {
-    const { page, offset } = offsetOf(node)
+    const { page, offset } = pageAndOffsetOf(node)
     const hash = pages.get(page)?.subarray(offset, offset + NODE_BYTES)
     if (hash?.length !== NODE_BYTES) throw new RangeError(`page ${page} does not have node ${node}`)
     return hash
   })
 
-const pagesOfAirdrop = prepareStatement<{ page: number; nodes: Buffer }>(
+const readPages = prepareStatement<{ page: number; nodes: Buffer }>(
   (l) =>
     `SELECT page, nodes FROM airdrop_pages WHERE network = ${l.network} AND airdrop = $1 AND page = ANY($2::int[])`,
 )
@@ -67,9 +70,9 @@ export async function readAirdropProofs(
   airdrop: number,
   positions: readonly number[],
 ): Promise<Map<number, string[]>> {
-  const names = pagesWithProofs(positions)
+  const pageNumbers = pagesWithProofs(positions)
   const rows =
-    names.length === 0 ? [] : await pagesOfAirdrop(db, network, airdrop, `{${names.join()}}`)
+    pageNumbers.length === 0 ? [] : await readPages(db, network, airdrop, `{${pageNumbers.join()}}`)
   const pages = new Map(rows.map(({ page, nodes }) => [page, nodes]))
   return new Map(
     positions.map((position) => [

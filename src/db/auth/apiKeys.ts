@@ -4,6 +4,7 @@ import { API_KEY_BYTES, apiKeyHash, apiKeyText } from '../../registry/auth/apiKe
 import type { ApiKey } from '../generated/client.js'
 import { type DecodedRow, prepared, type Queryable, readRows } from '../pg/rows.js'
 
+/** Maximum number of API keys of a wallet. */
 export const MAX_API_KEYS = 10
 
 /**
@@ -12,13 +13,13 @@ export const MAX_API_KEYS = 10
  */
 export type StoredApiKey = Omit<DecodedRow<ApiKey>, 'slot'>
 
-const COLUMNS = 'key_hash, wallet, name, per_second, burst, created_ms'
+const API_KEY_COLUMNS = 'key_hash, wallet, name, per_second, burst, created_ms'
 
-const FIND = prepared('SELECT per_second, burst FROM api_keys WHERE key_hash = $1')
+const FIND_RATE = prepared('SELECT per_second, burst FROM api_keys WHERE key_hash = $1')
 
 /** Whether a key with this hash exists, and its own rate limit. `rate` is null where the configured limit applies. */
 export async function findApiKeyRate(db: Queryable, keyHash: Buffer) {
-  const rows = await readRows<Pick<ApiKey, 'perSecond' | 'burst'>>(db, FIND, [keyHash])
+  const rows = await readRows<Pick<ApiKey, 'perSecond' | 'burst'>>(db, FIND_RATE, [keyHash])
   const { perSecond, burst } = rows[0] ?? { perSecond: null, burst: null }
   return {
     isKnown: rows.length > 0,
@@ -30,15 +31,15 @@ export async function findApiKeyRate(db: Queryable, keyHash: Buffer) {
 export const listApiKeys = (db: Queryable, wallet?: Buffer): Promise<StoredApiKey[]> =>
   readRows(
     db,
-    `SELECT ${COLUMNS} FROM api_keys ${wallet ? 'WHERE wallet = $1' : ''} ORDER BY created_ms, key_hash`,
+    `SELECT ${API_KEY_COLUMNS} FROM api_keys ${wallet ? 'WHERE wallet = $1' : ''} ORDER BY created_ms, key_hash`,
     wallet ? [wallet] : [],
   )
 
 /**
- * Takes the wallet's first free slot. Returns no row where another key took that slot meanwhile: `addApiKey` tries
- * again.
+ * Takes the wallet's first free slot. Returns no row where no slot is free, or another key took the slot meanwhile:
+ * `addApiKey` tries again.
  */
-const INSERT = `INSERT INTO api_keys (${COLUMNS}, slot)
+const INSERT_API_KEY = `INSERT INTO api_keys (${API_KEY_COLUMNS}, slot)
   SELECT $1, $2, $3, $4, $5, $6, s FROM generate_series(0, ${MAX_API_KEYS - 1}) s
   WHERE NOT EXISTS (SELECT FROM api_keys WHERE wallet = $2 AND slot = s) LIMIT 1
   ON CONFLICT (wallet, slot) DO NOTHING RETURNING slot`
@@ -60,7 +61,7 @@ export function generateApiKey(of: Pick<StoredApiKey, 'wallet' | 'name'> & Parti
 export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boolean> {
   const values = [key.keyHash, key.wallet, key.name, key.perSecond, key.burst, key.createdMs]
   for (let i = 0; i < MAX_API_KEYS; i++)
-    if ((await readRows(pool, INSERT, values)).length > 0) return true
+    if ((await readRows(pool, INSERT_API_KEY, values)).length > 0) return true
   return false
 }
 

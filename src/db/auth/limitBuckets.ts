@@ -4,7 +4,7 @@ import { type PreparedText, prepared, type Queryable, readRows } from '../pg/row
 /** Time at which each bucket is full again, Unix ms, by the bucket's name. */
 type FullTimes = ReadonlyMap<string, number>
 
-/** Rate-limit buckets as read from the database. `nowMs`: the database's time, Unix ms. */
+/** Rate-limit buckets as read from the database. `nowMs`: the database's time, Unix ms; 0 without buckets. */
 export interface StoredBuckets {
   nowMs: number
   fullMs: FullTimes
@@ -44,28 +44,33 @@ export function withdrawFromBuckets(
  */
 const SWEEP_ROWS = 16
 
-const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
+const PRECISE_NOW_MS_SQL = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
 
-/** Time at which a bucket is full again. 0 (full) where the clock was set back since the bucket was written. */
-const fullMs = (of: string) => `CASE WHEN ${of}at_ms > ${NOW_MS} THEN 0 ELSE ${of}full_ms END`
+/**
+ * SQL: time at which a bucket is full again. 0 (full) where the clock was set back since the bucket was written.
+ * @param of table alias with a dot, or empty
+ */
+const fullMsSql = (of: string) =>
+  `CASE WHEN ${of}at_ms > ${PRECISE_NOW_MS_SQL} THEN 0 ELSE ${of}full_ms END`
 
-const READ = prepared(`SELECT bucket, ${NOW_MS} AS now_ms, coalesce(${fullMs('')}, 0) AS full_ms
+const READ_BUCKETS =
+  prepared(`SELECT bucket, ${PRECISE_NOW_MS_SQL} AS now_ms, coalesce(${fullMsSql('')}, 0) AS full_ms
     FROM unnest($1::text[]) AS a (bucket) LEFT JOIN limit_buckets USING (bucket)`)
 
-/** Locks a bucket by an upsert that changes nothing, since a row that does not exist can't be locked. */
-const LOCK =
+/** Locks buckets by an upsert of what `READ_BUCKETS` returns, since a row that does not exist can't be locked. */
+const LOCK_BUCKETS =
   prepared(`INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)
-    ON CONFLICT (bucket) DO UPDATE SET full_ms = ${fullMs('b.')} RETURNING bucket, full_ms, ${NOW_MS} AS now_ms`)
+    ON CONFLICT (bucket) DO UPDATE SET full_ms = ${fullMsSql('b.')} RETURNING bucket, full_ms, ${PRECISE_NOW_MS_SQL} AS now_ms`)
 
-const WRITE = prepared(`INSERT INTO limit_buckets (bucket, full_ms, at_ms)
-    SELECT a.bucket, a.full_ms, ${NOW_MS} FROM unnest($1::text[], $2::float8[]) AS a (bucket, full_ms) WHERE a.full_ms > ${NOW_MS}
+const WRITE_BUCKETS = prepared(`INSERT INTO limit_buckets (bucket, full_ms, at_ms)
+    SELECT a.bucket, a.full_ms, ${PRECISE_NOW_MS_SQL} FROM unnest($1::text[], $2::float8[]) AS a (bucket, full_ms) WHERE a.full_ms > ${PRECISE_NOW_MS_SQL}
     ON CONFLICT (bucket) DO UPDATE SET full_ms = excluded.full_ms, at_ms = excluded.at_ms`)
 
-const SWEEP = `DELETE FROM limit_buckets WHERE bucket = ANY (ARRAY(
-    SELECT bucket FROM limit_buckets WHERE full_ms < ${NOW_MS} ORDER BY full_ms LIMIT ${SWEEP_ROWS}
+const DELETE_FULL_BUCKETS = `DELETE FROM limit_buckets WHERE bucket = ANY (ARRAY(
+    SELECT bucket FROM limit_buckets WHERE full_ms < ${PRECISE_NOW_MS_SQL} ORDER BY full_ms LIMIT ${SWEEP_ROWS}
     FOR UPDATE SKIP LOCKED))`
 
-async function run(
+async function readStoredBuckets(
   db: Queryable,
   statement: PreparedText,
   buckets: readonly string[],
@@ -80,17 +85,20 @@ async function run(
 
 /** Reads buckets. A bucket without a row is full. */
 export const readBuckets = (db: Queryable, buckets: readonly string[]): Promise<StoredBuckets> =>
-  run(db, READ, buckets)
+  readStoredBuckets(db, READ_BUCKETS, buckets)
 
 /** Like `readBuckets`, with the buckets locked until the end of the transaction. */
 export const lockBuckets = (db: Queryable, buckets: readonly string[]): Promise<StoredBuckets> =>
-  run(db, LOCK, buckets)
+  readStoredBuckets(db, LOCK_BUCKETS, buckets)
 
-/** Writes buckets that the transaction has locked. A full bucket needs no row. */
+/**
+ * Writes buckets, under a lock that all their writers take: `lockBuckets`, or the lock of the journal's head. A full
+ * bucket needs no row.
+ */
 export async function writeBuckets(db: Queryable, left: FullTimes): Promise<void> {
-  await readRows(db, WRITE, [[...left.keys()], [...left.values()]])
+  await readRows(db, WRITE_BUCKETS, [[...left.keys()], [...left.values()]])
 }
 
 export async function deleteFullBuckets(db: Queryable): Promise<void> {
-  await readRows(db, SWEEP)
+  await readRows(db, DELETE_FULL_BUCKETS)
 }

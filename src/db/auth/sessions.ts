@@ -26,7 +26,7 @@ export type NewSession = StoredSession & { keyHash: Buffer; lifetimeMs: number }
 /**
  * Sessions begin and end by the database's clock: a single process with a wrong clock could end everybody's sessions.
  */
-const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
+const SESSION_NOW_MS_SQL = '(extract(epoch FROM now()) * 1000)::int8'
 
 /** Expired sessions deleted for each new one, so the table stays about as small as the number of live sessions. */
 const SWEEP_ROWS = 4
@@ -39,15 +39,15 @@ export const MAX_SESSIONS_PER_WALLET = 32
  * that is old enough to be published as evidence opens no session either. The database's clock decides its age, since
  * this process's clock may be late.
  */
-const OPEN = prepared(`WITH opened AS (
+const OPEN_SESSION = prepared(`WITH opened AS (
       INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms, nonce, evidence)
-      SELECT $1, $2, $3, $4, ${NOW_MS}, ${NOW_MS} + $5::int8, $6, $7::jsonb
-      WHERE $3::int8 >= ${NOW_MS} - ${EVIDENCE_MAX_AGE_MS} AND (
+      SELECT $1, $2, $3, $4, ${SESSION_NOW_MS_SQL}, ${SESSION_NOW_MS_SQL} + $5::int8, $6, $7::jsonb
+      WHERE $3::int8 >= ${SESSION_NOW_MS_SQL} - ${EVIDENCE_MAX_AGE_MS} AND (
         SELECT count(*) FROM (SELECT FROM sessions WHERE wallet = $2 AND signing_ms > $3 LIMIT ${MAX_SESSIONS_PER_WALLET}) newer
       ) < ${MAX_SESSIONS_PER_WALLET}
       ON CONFLICT (wallet, signing_ms) DO UPDATE SET key_hash = excluded.key_hash, nonce = excluded.nonce,
         evidence = coalesce(s.evidence, excluded.evidence)
-        WHERE s.revoked_ms IS NULL AND s.expires_ms > ${NOW_MS}
+        WHERE s.revoked_ms IS NULL AND s.expires_ms > ${SESSION_NOW_MS_SQL}
       RETURNING wallet
     ), dropped AS (
       DELETE FROM sessions WHERE wallet = (SELECT wallet FROM opened) AND signing_ms <= (
@@ -56,7 +56,7 @@ const OPEN = prepared(`WITH opened AS (
       ) AND signing_ms <> $3
     ), swept AS (
       DELETE FROM sessions WHERE key_hash = ANY (ARRAY(
-        SELECT key_hash FROM sessions WHERE expires_ms <= ${NOW_MS} AND EXISTS (SELECT FROM opened)
+        SELECT key_hash FROM sessions WHERE expires_ms <= ${SESSION_NOW_MS_SQL} AND EXISTS (SELECT FROM opened)
         ORDER BY expires_ms LIMIT ${SWEEP_ROWS} FOR UPDATE SKIP LOCKED
       ))
     )
@@ -71,7 +71,7 @@ const OPEN = prepared(`WITH opened AS (
 export async function openSession(db: Queryable, session: NewSession): Promise<boolean> {
   const { keyHash, wallet, signingMs, nonce, signature, lifetimeMs, evidence } = session
   const values = [keyHash, wallet, signingMs, signature, lifetimeMs, nonce, evidence]
-  const open = () => readRows(db, OPEN, values)
+  const open = () => readRows(db, OPEN_SESSION, values)
   const opened = await open().catch((error: unknown) => {
     // The same sign-in was sent twice at once. ON CONFLICT covers only one of the two unique keys. The second attempt
     // finds the row.
@@ -81,29 +81,31 @@ export async function openSession(db: Queryable, session: NewSession): Promise<b
   return opened.length === 1
 }
 
-const FIND = prepared(`SELECT wallet, signing_ms, nonce, signature,
-    CASE WHEN signing_ms >= ${NOW_MS} - ${EVIDENCE_MAX_AGE_MS} THEN evidence END AS evidence FROM sessions
-    WHERE key_hash = $1 AND revoked_ms IS NULL AND expires_ms > ${NOW_MS}`)
+const FIND_SESSION = prepared(`SELECT wallet, signing_ms, nonce, signature,
+    CASE WHEN signing_ms >= ${SESSION_NOW_MS_SQL} - ${EVIDENCE_MAX_AGE_MS} THEN evidence END AS evidence FROM sessions
+    WHERE key_hash = $1 AND revoked_ms IS NULL AND expires_ms > ${SESSION_NOW_MS_SQL}`)
 
 /** The live session of a key's hash. A prepared statement, since every authenticated request runs it. */
 export async function findSession(db: Queryable, keyHash: Buffer): Promise<StoredSession | null> {
-  return (await readRows<StoredSession>(db, FIND, [keyHash]))[0] ?? null
+  return (await readRows<StoredSession>(db, FIND_SESSION, [keyHash]))[0] ?? null
 }
 
-const LOCK = prepared(`${FIND.text} FOR SHARE`)
+const LOCK_SESSION = prepared(`${FIND_SESSION.text} FOR SHARE`)
 
 /**
  * Whether a session is live, for a transaction that writes on its behalf: the session can't be revoked before the
  * transaction ends.
  */
 export async function lockLiveSession(db: Queryable, keyHash: Buffer): Promise<boolean> {
-  return (await readRows(db, LOCK, [keyHash])).length > 0
+  return (await readRows(db, LOCK_SESSION, [keyHash])).length > 0
 }
 
-const revocation = (of: 'wallet' | 'key_hash') =>
-  prepared(`UPDATE sessions SET revoked_ms = ${NOW_MS} WHERE ${of} = $1 AND revoked_ms IS NULL`)
+const revokeBy = (of: 'wallet' | 'key_hash') =>
+  prepared(
+    `UPDATE sessions SET revoked_ms = ${SESSION_NOW_MS_SQL} WHERE ${of} = $1 AND revoked_ms IS NULL`,
+  )
 
-// JSON null instead of NULL, so that the coalesce in OPEN keeps it when the same sign-in is sent again
+// JSON null instead of NULL, so that the coalesce in OPEN_SESSION keeps it when the same sign-in is sent again
 const DELETE_EVIDENCE = prepared(`UPDATE sessions SET evidence = 'null' WHERE key_hash = $1`)
 
 /**
@@ -116,9 +118,9 @@ export async function deleteSessionEvidence(db: Queryable, keyHash: Buffer): Pro
 
 /** Revokes the sessions of a wallet (stored address). The rows stay until the sessions would have expired. */
 export async function revokeSessions(db: Queryable, wallet: Buffer): Promise<void> {
-  await readRows(db, revocation('wallet'), [wallet])
+  await readRows(db, revokeBy('wallet'), [wallet])
 }
 
 export async function revokeSession(db: Queryable, keyHash: Buffer): Promise<void> {
-  await readRows(db, revocation('key_hash'), [keyHash])
+  await readRows(db, revokeBy('key_hash'), [keyHash])
 }

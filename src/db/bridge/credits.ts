@@ -4,7 +4,7 @@ import { prepareSingleRow, prepareStatement } from '../journal/partitions.js'
 import { columnsFromProperties, insertRows, propertyArrays } from '../pg/arrays.js'
 import { prepared, type Queryable, query } from '../pg/rows.js'
 
-const COLUMNS = [
+const CREDIT_COLUMNS = [
   ...columnsFromProperties<HubCreditChange>('int8', 'block', 'eid'),
   ...columnsFromProperties<HubCreditChange>('int4', 'logIndex'),
   ...columnsFromProperties<HubCreditChange>('bytea', 'txHash', 'wallet'),
@@ -18,7 +18,7 @@ export const insertConfirmedCredits = (
 ): Promise<unknown> =>
   insertRows(db, network, {
     table: 'hub_credits',
-    columns: COLUMNS,
+    columns: CREDIT_COLUMNS,
     items,
     onConflict: () => 'DO NOTHING',
   })
@@ -47,7 +47,7 @@ export const findCreditOfDirectBids = prepareSingleRow<OwnedCredit, [tx: Buffer]
 )
 
 // the hub logs a message's credit right before the message's receipt
-const ofReceipts = prepared(
+const FIND_CREDITS_OF_RECEIPTS = prepared(
   `SELECT i.ord, c.wallet, c.eid, c.amount_wei FROM unnest($2::bytea[], $3::int8[], $4::int4[]) WITH ORDINALITY AS i(hash, block, log_index, ord)
    JOIN hub_credits c ON c.network = $1 AND c.block = i.block AND c.log_index = i.log_index - 1
      AND c.tx_hash = i.hash AND c.amount_wei > 0`,
@@ -66,7 +66,7 @@ export async function findCreditsOfReceipts(
   const rows = await query<OwnedCredit & { ord: number }>(
     db,
     network,
-    ofReceipts,
+    FIND_CREDITS_OF_RECEIPTS,
     propertyArrays(receipts, 'txHash', 'block', 'logIndex'),
   )
   for (const { ord, ...credit } of rows) credits[ord - 1] = credit

@@ -9,7 +9,7 @@ import {
 import type { ChainRowKey, Queryable } from '../pg/rows.js'
 
 /** True for a message `t` that the hub has received in a confirmed block. */
-const IS_RECEIVED =
+const IS_RECEIVED_SQL =
   'EXISTS (SELECT 1 FROM received r WHERE r.network = t.network AND r.guid = t.guid AND r.confirmed)'
 
 const messageColumns = (chain: number, isConfirmed: boolean): ArrayColumns<SentMessage> => [
@@ -29,9 +29,9 @@ const messageColumns = (chain: number, isConfirmed: boolean): ArrayColumns<SentM
 ]
 
 /**
- * Writes messages of a spoke's blocks. A confirmed message never changes. After a reorg, the spoke may send another
- * message with the same guid. The new message replaces the stored one, unless the hub has received the stored one in a
- * confirmed block: then the status of a transaction depends on the stored message.
+ * Writes messages of a spoke's blocks. A stored confirmed message is not overwritten. After a reorg, the spoke may send
+ * another message with the same guid. The new message replaces the stored one, unless the hub has received the stored
+ * one in a confirmed block: then the status of a transaction depends on the stored message.
  */
 export const writeMessages = (
   db: Queryable,
@@ -40,13 +40,13 @@ export const writeMessages = (
   messages: readonly SentMessage[],
 ): Promise<void> =>
   writeEvmLogRows(db, network, blocks, {
-    replaced: `chain = $3 AND NOT confirmed AND NOT ${IS_RECEIVED}`,
+    replaced: `chain = $3 AND NOT confirmed AND NOT ${IS_RECEIVED_SQL}`,
     values: [chain],
     table: 'messages',
     columns: messageColumns(chain, blocks.isConfirmed),
     items: messages,
     onConflict: (set) => `(network, guid) DO UPDATE SET ${set}
-      WHERE NOT t.confirmed AND (t.tx_hash = excluded.tx_hash OR NOT ${IS_RECEIVED})`,
+      WHERE NOT t.confirmed AND (t.tx_hash = excluded.tx_hash OR NOT ${IS_RECEIVED_SQL})`,
   })
 
 const receiptColumns = (isConfirmed: boolean): ArrayColumns<ReceivedMessage> => [

@@ -37,22 +37,22 @@ export async function settleReceivedMessages(
   )
 }
 
-const OF_MESSAGE = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'
+const MESSAGE_COLUMNS = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'
 /**
  * Messages `m` that no confirmed block of the hub has received, sent up to a time (`$2`, ms). Receipts in unconfirmed
  * blocks do not count, because these blocks come from one node.
  */
-const OPEN = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
+const OPEN_MESSAGES_SQL = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
   AND NOT ${existsRowSql('received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed')}`
-const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
+const ORDER_AS_SENT_SQL = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 
 /** Maximum number of messages queued at once, which bounds memory. */
 export const MAX_QUEUED_MESSAGES = 500
 
 /** Messages without a job that no confirmed block of the hub has received, in the order in which they were sent. */
 export const findMessagesToQueue = prepareStatement<StoredMessage, [sentBeforeMs: number]>(
-  `SELECT ${OF_MESSAGE} FROM ${OPEN} AND NOT ${existsRowSql('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
-     ${IN_ORDER} LIMIT ${MAX_QUEUED_MESSAGES}`,
+  `SELECT ${MESSAGE_COLUMNS} FROM ${OPEN_MESSAGES_SQL} AND NOT ${existsRowSql('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
+     ${ORDER_AS_SENT_SQL} LIMIT ${MAX_QUEUED_MESSAGES}`,
 )
 
 /** Maximum number of stuck messages that an alarm counts and lists. */
@@ -60,13 +60,13 @@ export const MAX_STUCK_MESSAGES = 1_000
 
 /**
  * Messages that no confirmed block of the hub has received, oldest first, at most `MAX_STUCK_MESSAGES`. A message with
- * an unfinished job is left out: the job has alarms of its own.
+ * a job that is not confirmed is left out: the job has alarms of its own.
  */
 export const findStuckMessages = prepareStatement<
   Pick<StoredMessage, 'guid' | 'sentMs'>,
   [sentBeforeMs: number]
 >(
-  `SELECT m.guid, m.sent_ms FROM ${OPEN}
+  `SELECT m.guid, m.sent_ms FROM ${OPEN_MESSAGES_SQL}
        AND NOT ${existsRowSql(`jobs j WHERE j.network = m.network AND j.subject = m.guid AND j.state <> ${JOB_STATE.confirmed}`)}
-     ${IN_ORDER} LIMIT ${MAX_STUCK_MESSAGES}`,
+     ${ORDER_AS_SENT_SQL} LIMIT ${MAX_STUCK_MESSAGES}`,
 )

@@ -15,7 +15,7 @@ import {
   nestHubReceiptColumns,
 } from './receipts.js'
 
-type Row = HubReceiptRow &
+type MessageRow = HubReceiptRow &
   UnfinishedJobRow &
   Pick<DecodedRow<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
     /** Label of the spoke that sent the message. */
@@ -34,7 +34,7 @@ const MAX_MESSAGES_PER_STATUS = 256
 /** A message that a transaction sent from a spoke, with its progress at the hub. */
 export type MessageWithProgress = Awaited<ReturnType<typeof findMessagesOfTransaction>>[number]
 
-const byTx = prepareStatement<Row>(
+const readMessagesOfTx = prepareStatement<MessageRow>(
   (
     l,
   ) => `SELECT m.guid, m.chain, c.label, m.log_index, m.block, m.packet, m.sent_ms, m.confirmed AS is_confirmed, c.next_block,
@@ -50,7 +50,7 @@ const byTx = prepareStatement<Row>(
 
 /** Messages that a transaction sent from a spoke, in log order, at most `MAX_MESSAGES_PER_STATUS`. Empty for none. */
 export async function findMessagesOfTransaction(db: Queryable, network: Network, hash: Buffer) {
-  const rows = await byTx(db, network, hash)
+  const rows = await readMessagesOfTx(db, network, hash)
   return rows.map(({ nextBlock, latest, ...row }) => ({
     ...nestUnfinishedJobColumns(nestHubReceiptColumns(row)),
     confirmations: blockConfirmations(row.block, { latest, nextBlock }),

@@ -17,8 +17,9 @@ export const IS_EVM_CHAIN_SQL = `c.family = '${EVM.key}'`
 
 /**
  * Number, label and cursor of a chain. Of an EVM chain, the journal has all blocks before `nextBlock`, and `parentHash`
- * is the hash of the last of these blocks. Of a Solana chain, `nextBlock` stays at the start slot: its cursor is in
- * src/db/payments/cursor.ts.
+ * is the hash of the last of these blocks. `record` has the contracts' running hashes as of that block, null where they
+ * are not known. `halted` is the reason of a halt, or null. Of a Solana chain, `nextBlock` stays at the start slot: its
+ * cursor is in src/db/payments/cursor.ts.
  */
 export type ChainRow = Pick<
   DecodedRow<Chain>,
@@ -27,7 +28,7 @@ export type ChainRow = Pick<
 
 type StoredChain = ChainRow & Pick<DecodedRow<Chain>, 'genesisHash' | 'contract' | 'family'>
 
-const COLUMNS =
+const CHAIN_COLUMNS =
   'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract, family'
 
 /**
@@ -70,17 +71,17 @@ export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Pro
   return row
 }
 
-const FIND = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 AND instance = $3`
-const CREATE = `INSERT INTO chains AS c (network, chain, label, instance, family, chain_id, genesis_hash, contract, next_block)
+const FIND_CHAIN = `SELECT ${CHAIN_COLUMNS} FROM chains WHERE network = $1 AND label = $2 AND instance = $3`
+const CREATE_CHAIN = `INSERT INTO chains AS c (network, chain, label, instance, family, chain_id, genesis_hash, contract, next_block)
   SELECT $1, coalesce(max(chain), 0) + 1, $2, $3, $4, $5, $6, $7, $8 FROM chains WHERE network = $1
   ON CONFLICT (network, label, instance) DO UPDATE SET family = excluded.family,
     genesis_hash = coalesce(c.genesis_hash, excluded.genesis_hash)
-  RETURNING ${COLUMNS}`
+  RETURNING ${CHAIN_COLUMNS}`
 
 async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<StoredChain> {
   const { network, label, instance, family, chainId, genesisHash, contract, startBlock } = identity
   // reads without a lock, since a standby server refuses locks
-  const [known] = await query<StoredChain>(pool, network, FIND, [label, instance])
+  const [known] = await query<StoredChain>(pool, network, FIND_CHAIN, [label, instance])
   // earlier versions, which had no chain families, stored the default family for each chain
   const isOfFamily = known?.family === family
   if (known && isOfFamily && (known.genesisHash !== null || genesisHash === null)) return known
@@ -89,7 +90,7 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
     await lockJournalHead(client, network, null)
     await refuseSecondLabel(client, identity)
     const values = [label, instance, family, chainId, genesisHash, contract, startBlock]
-    return (await query<StoredChain>(client, network, CREATE, values))[0]!
+    return (await query<StoredChain>(client, network, CREATE_CHAIN, values))[0]!
   })
 }
 
@@ -97,16 +98,20 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
  * Finds the same chain under another label, by the values from which ids of payments are made: the chain id, or genesis
  * hash and program.
  */
-const SAME_CHAIN = `SELECT label FROM chains WHERE network = $1 AND label <> $2
+const FIND_SAME_CHAIN = `SELECT label FROM chains WHERE network = $1 AND label <> $2
   AND (chain_id = $3 OR (chain_id IS NULL AND $3::int8 IS NULL AND genesis_hash = $4 AND contract = $5))`
 
-/** Refuses a known chain under a second label: its payments would have the same ids, and be counted twice or never. */
+/**
+ * Checks that a chain is not known under another label: its payments would have the same ids, and be counted twice or
+ * never.
+ * @throws ChainMismatchError
+ */
 async function refuseSecondLabel(
   db: Queryable,
   { network, label, chainId, genesisHash, contract }: ChainIdentity,
 ): Promise<void> {
   const values = [label, chainId, genesisHash, contract]
-  const [known] = await query<{ label: string }>(db, network, SAME_CHAIN, values)
+  const [known] = await query<{ label: string }>(db, network, FIND_SAME_CHAIN, values)
   if (!known) return
   throw new ChainMismatchError(
     chainId === null
@@ -119,15 +124,15 @@ async function refuseSecondLabel(
  * Number of a chain's newest entries that are searched for bids. A chain's other entries are payments for names below
  * communities.
  */
-const HUB_ENTRIES = 1_000
+const SEARCHED_ENTRIES = 1_000
 /**
  * Label of a chain other than the given one whose bids, or changes of the minimum bid, are in the journal. Only a hub
  * emits such logs.
  */
-const OTHER_HUB = `SELECT c.label FROM journal_heads h JOIN chains c USING (network)
+const FIND_OTHER_HUB = `SELECT c.label FROM journal_heads h JOIN chains c USING (network)
   WHERE h.network = $1 AND c.chain <> $2 AND EXISTS (SELECT FROM (
       SELECT j.kind FROM journal j WHERE j.network = $1 AND j.generation = h.generation AND j.chain = c.chain
-      ORDER BY j.block DESC LIMIT ${HUB_ENTRIES}
+      ORDER BY j.block DESC LIMIT ${SEARCHED_ENTRIES}
     ) newest WHERE kind IN (${ENTRY_KIND.bid}, ${ENTRY_KIND.minimum})) LIMIT 1`
 
 /** @throws ChainMismatchError when another chain than this hub decided the names of the database */
@@ -135,7 +140,7 @@ export async function requireSameHub(
   pool: pg.Pool,
   { network, chain, label }: ChainRow,
 ): Promise<void> {
-  const [other] = await query<{ label: string }>(pool, network, OTHER_HUB, [chain])
+  const [other] = await query<{ label: string }>(pool, network, FIND_OTHER_HUB, [chain])
   if (!other) return
   throw new ChainMismatchError(
     `The names of this database were registered on chain "${other.label}", and the chains file has "${label}" as the hub of the ${network}: give chain "${other.label}" the role of the hub again, or use another database.`,
@@ -153,13 +158,13 @@ export async function readChainLabels(
 }
 
 export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Promise<ChainRow> {
-  const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND chain = $2`
+  const text = `SELECT ${CHAIN_COLUMNS} FROM chains WHERE network = $1 AND chain = $2`
   return (await query<StoredChain>(pool, network, text, [chain]))[0]!
 }
 
 /** Newest row of `chains` with a label. Null when the label's chain was never registered. */
 export const findChain = prepareSingleRow<ChainRow, [label: string]>(
-  `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`,
+  `SELECT ${CHAIN_COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`,
 )
 
 /** Genesis hash of a chain. Null while neither the configuration nor a node has given it. */
@@ -169,7 +174,9 @@ export async function readGenesisHash(
   label: string,
   instance = '',
 ): Promise<Buffer | null> {
-  return (await query<StoredChain>(pool, network, FIND, [label, instance]))[0]?.genesisHash ?? null
+  return (
+    (await query<StoredChain>(pool, network, FIND_CHAIN, [label, instance]))[0]?.genesisHash ?? null
+  )
 }
 
 /** Position of an EVM chain in the journal: the journal has all blocks before `nextBlock`. */
@@ -190,7 +197,7 @@ export async function lockChainCursor(db: Queryable, row: ChainRow): Promise<voi
     )
 }
 
-const MOVE = prepared(
+const MOVE_CURSOR = prepared(
   'UPDATE chains SET next_block = $3, parent_hash = $4, record = $5 WHERE network = $1 AND chain = $2',
 )
 
@@ -200,7 +207,7 @@ export async function moveChainCursor(
   { network, chain }: ChainRow,
   { nextBlock, parentHash, record }: ChainCursor,
 ): Promise<void> {
-  await execute(db, network, MOVE, [chain, nextBlock, parentHash, record])
+  await execute(db, network, MOVE_CURSOR, [chain, nextBlock, parentHash, record])
 }
 
 /**

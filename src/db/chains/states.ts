@@ -12,7 +12,7 @@ export interface StoredChainState {
 
 // A state without a head keeps the stored head's time and the time between blocks, not its number: a new leader may
 // have no answer of the chain yet.
-const WRITE = prepared(`INSERT INTO chain_states (network, label, state, seen_ms)
+const WRITE_STATES = prepared(`INSERT INTO chain_states (network, label, state, seen_ms)
     SELECT $1, state->>'label', state, ${NOW_MS_SQL} FROM unnest($2::jsonb[]) AS states(state)
     ON CONFLICT (network, label) DO UPDATE SET seen_ms = excluded.seen_ms, state = excluded.state
       || CASE WHEN excluded.state->>'headMs' IS NULL
@@ -28,7 +28,7 @@ export async function writeChainStates(
   network: Network,
   states: readonly ChainState[],
 ): Promise<void> {
-  await execute(pool, network, WRITE, [states.map((state) => JSON.stringify(state))])
+  await execute(pool, network, WRITE_STATES, [states.map((state) => JSON.stringify(state))])
 }
 
 export function readChainStates(db: Queryable): Promise<StoredChainState[]> {
@@ -44,6 +44,7 @@ export function readChainStates(db: Queryable): Promise<StoredChainState[]> {
  * quoted.
  */
 export interface HubState {
+  /** True if the hub has been folded up to its confirmed head once in this generation. */
   caughtUp: boolean
   /** True if the network is mirrored, so no chain is followed. */
   isMirror: boolean
@@ -55,8 +56,8 @@ export interface HubState {
   /** Null before the hub was ever indexed. */
   state: ChainState | null
   /**
-   * Newest block of the hub in the tables. For a mirror: the block as of which its names were proved. Null before the
-   * first such block.
+   * Last block of the hub before its cursor. For a mirror: the block as of which its names were proved, 0 before the
+   * first proof. Null for a hub that the database does not know.
    */
   block: number | null
   /** Time of the newest entry of the journal, Unix ms. */
@@ -65,7 +66,7 @@ export interface HubState {
   nowMs: number
 }
 
-const HUB_STATE =
+const READ_HUB_STATE =
   prepared(`SELECT h.caught_up, h.proved_block IS NOT NULL AS is_mirror, ${NOW_MS_SQL} - h.mirrored_ms AS mirror_age_ms, s.state, h.at_ms, coalesce(h.proved_block, c.next_block - 1) AS block, ${NOW_MS_SQL} AS now_ms
     FROM journal_heads h
     LEFT JOIN chains c ON c.network = h.network AND c.label = $2
@@ -77,6 +78,6 @@ export async function readHubState(
   network: Network,
   label: string,
 ): Promise<HubState> {
-  const [row] = await query<HubState>(db, network, HUB_STATE, [label])
+  const [row] = await query<HubState>(db, network, READ_HUB_STATE, [label])
   return row!
 }

@@ -16,11 +16,11 @@ export interface StoredUnconfirmedBlock extends Omit<DecodedRow<TailBlock>, 'net
   entries: readonly DecodedEntry[]
 }
 
-type Block = Omit<StoredUnconfirmedBlock, 'entries'>
-const tailBlocks = (chain: number): ArrayColumns<Block> => [
+type TailBlockRow = Omit<StoredUnconfirmedBlock, 'entries'>
+const tailBlockColumns = (chain: number): ArrayColumns<TailBlockRow> => [
   ['chain', 'int2', () => chain],
-  ...columnsFromProperties<Block>('int8', 'block', 'timestampMs'),
-  ...columnsFromProperties<Block>('bytea', 'hash', 'parentHash'),
+  ...columnsFromProperties<TailBlockRow>('int8', 'block', 'timestampMs'),
+  ...columnsFromProperties<TailBlockRow>('bytea', 'hash', 'parentHash'),
 ]
 
 interface Fact {
@@ -29,7 +29,7 @@ interface Fact {
   entry: DecodedEntry
 }
 
-const factsOf = (chain: number, minimumWei: bigint): ArrayColumns<Fact> => [
+const factColumns = (chain: number, minimumWei: bigint): ArrayColumns<Fact> => [
   ['chain', 'int2', () => chain],
   ['block_hash', 'bytea', ({ hash }) => hash],
   ['log_index', 'int4', ({ entry }) => entry.position!.logIndex],
@@ -42,7 +42,7 @@ const factsOf = (chain: number, minimumWei: bigint): ArrayColumns<Fact> => [
 ]
 
 /** Statement that deletes a chain's rows (`$2`) from a block (`$3`) on, or before that block. */
-const removal = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') =>
+const deleteBlocks = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') =>
   prepared(`DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3`)
 
 export interface UnconfirmedBlocksToWrite {
@@ -69,9 +69,17 @@ export async function writeUnconfirmedBlocks(
   )
   const tables = isKnownEmpty ? [] : (['facts', 'tail_blocks'] as const)
   await Promise.all([
-    ...tables.map((table) => execute(db, network, removal(table, '>='), [chain, dropFrom])),
-    insertRows(db, network, { table: 'tail_blocks', columns: tailBlocks(chain), items: blocks }),
-    insertRows(db, network, { table: 'facts', columns: factsOf(chain, minimumWei), items: facts }),
+    ...tables.map((table) => execute(db, network, deleteBlocks(table, '>='), [chain, dropFrom])),
+    insertRows(db, network, {
+      table: 'tail_blocks',
+      columns: tailBlockColumns(chain),
+      items: blocks,
+    }),
+    insertRows(db, network, {
+      table: 'facts',
+      columns: factColumns(chain, minimumWei),
+      items: facts,
+    }),
   ])
 }
 
@@ -79,8 +87,9 @@ export async function writeUnconfirmedBlocks(
 export const KEPT_BLOCK_HASHES = 128
 
 /**
- * Deletes unconfirmed entries (table `facts`) of blocks that are confirmed now, and block hashes older than
- * `KEPT_BLOCK_HASHES`.
+ * Deletes unconfirmed entries (table `facts`) of blocks that are confirmed now, and the hashes of blocks that are more
+ * than `KEPT_BLOCK_HASHES` before `below`.
+ * @param below first block that is not confirmed
  * @param isKnownEmpty true if the caller knows that the table has no entries of those blocks, which saves a statement
  */
 export async function deleteUnconfirmedEntriesBefore(
@@ -91,14 +100,15 @@ export async function deleteUnconfirmedEntriesBefore(
   isKnownEmpty: boolean,
 ): Promise<void> {
   await Promise.all([
-    isKnownEmpty || execute(db, network, removal('facts', '<'), [chain, below]),
-    execute(db, network, removal('tail_blocks', '<'), [chain, below - KEPT_BLOCK_HASHES]),
+    isKnownEmpty || execute(db, network, deleteBlocks('facts', '<'), [chain, below]),
+    execute(db, network, deleteBlocks('tail_blocks', '<'), [chain, below - KEPT_BLOCK_HASHES]),
   ])
 }
 
-const NO_HASH = Buffer.alloc(32)
+/** Transaction hash of facts other than bids. Only the transactions of bids are looked up. */
+const NO_TX_HASH = Buffer.alloc(32)
 const txHashOf = ({ kind, body }: DecodedEntry): Buffer =>
-  kind === 'bid' ? bidTxHash(body) : NO_HASH
+  kind === 'bid' ? bidTxHash(body) : NO_TX_HASH
 
 function nameThatMayLead({ content }: DecodedEntry, minimumWei: bigint): string | null {
   if (content.kind !== 'bid') return null

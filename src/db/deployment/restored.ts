@@ -14,20 +14,21 @@ export interface RestoreReport {
   feed: { from: number; to: number }
   /** Number of entries in the restored journal. */
   entries: number
-  /** Number of unfinished jobs, all of which are checked again at once. */
+  /** Number of jobs that are neither confirmed nor parked. All of them are checked again at once. */
   jobs: number
 }
 
 /** Next generation of the feed: seconds since 2025, so it differs after each restore of a backup. */
-const NEXT_FEED = `greatest(feed_generation + 1,
+const NEXT_FEED_GENERATION_SQL = `greatest(feed_generation + 1,
   (extract(epoch FROM clock_timestamp()) - extract(epoch FROM timestamptz '2025-01-01 00:00Z'))::int4)`
 
-const LIVE = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'included')
+const UNFINISHED_STATES_SQL = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'included')
 
 /**
  * Resets a network, in the caller's transaction, after a backup was restored or a standby without the last commits was
  * promoted. The feed gets a new generation, signed changes wait until the hub's head is folded again, leaders start
- * again, and every unfinished job is checked. The journal stays: its lost entries are read again from the chains.
+ * again, and every job that is neither confirmed nor parked is checked. The journal stays: its lost entries are read
+ * again from the chains.
  */
 export async function resetNetworkAfterRestore(
   client: pg.ClientBase,
@@ -35,11 +36,11 @@ export async function resetNetworkAfterRestore(
 ): Promise<RestoreReport> {
   const { seq: entries } = await lockJournalHead(client, network, null)
   await endLeaderships(client, network)
-  const sql = `UPDATE journal_heads h SET feed_generation = ${NEXT_FEED}, caught_up = false
+  const sql = `UPDATE journal_heads h SET feed_generation = ${NEXT_FEED_GENERATION_SQL}, caught_up = false
     FROM (SELECT network, feed_generation AS was FROM journal_heads WHERE network = $1) old
     WHERE h.network = old.network RETURNING old.was AS "from", h.feed_generation AS "to"`
   const [feed] = await query<RestoreReport['feed']>(client, network, sql)
-  const live = `UPDATE jobs SET next_ms = 0, version = version + 1 WHERE network = $1 AND state IN (${LIVE})`
+  const live = `UPDATE jobs SET next_ms = 0, version = version + 1 WHERE network = $1 AND state IN (${UNFINISHED_STATES_SQL})`
   const jobs = await execute(client, network, live)
   await notifyNetwork(client, network)
   return { feed: feed!, entries, jobs }
@@ -72,16 +73,20 @@ type SeenHead = Pick<
   /** Digest of the entry. Null before the first entry. */
   entry: string | null
 }
+/**
+ * A head in the database. `seen`: digest of the entry that this process saw last; null where the journal does not have
+ * it.
+ */
 type ComparedHead = SeenHead & { seen: string | null }
 
-const entryOf = (seq: string): string =>
+const entryDigestSql = (seq: string): string =>
   `(SELECT md5(row(j.at_ms, j.block, j.log_index, j.body)::text) FROM journal j
     WHERE j.network = h.network AND j.generation = h.generation AND j.seq = ${seq})`
 /**
  * Journal heads, each with the digests of its newest entry (`entry`) and of the entry that this process saw last
  * (`seen`).
  */
-const HEADS_WITH_DIGESTS = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryOf('h.seq')} AS entry, ${entryOf('s.seq')} AS seen
+const HEADS_WITH_DIGESTS = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryDigestSql('h.seq')} AS entry, ${entryDigestSql('s.seq')} AS seen
   FROM journal_heads h LEFT JOIN unnest($1::int2[], $2::int8[]) AS s(network, seq) ON s.network = h.network
   WHERE NOT pg_is_in_recovery() AND h.proved_block IS NULL`
 
@@ -89,6 +94,7 @@ const HEADS_WITH_DIGESTS = `SELECT h.network, h.generation, h.seq, h.feed_genera
  * Creates a process's memory of the newest entry of each network. If that entry differs or is missing later, a standby
  * without the last commits was promoted. Then `resetNetworkAfterRestore` runs automatically, once for all processes. A
  * standby that lags is not compared.
+ * @param onBack called after the reset of a network
  * @returns a function that compares the memory with the database, unless a comparison is running. It never throws.
  */
 export function createRestoreDetector(

@@ -18,43 +18,43 @@ const BATCH_ROWS = 1_000
 
 /** SQL: the database's clock, Unix ms. Rows expire by this clock. */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
-const KEPT_SINCE_MS = `${NOW_MS} - ${TRANSACTION_RETENTION_MS}`
+const KEPT_SINCE_MS_SQL = `${NOW_MS} - ${TRANSACTION_RETENTION_MS}`
 
 /**
  * SQL condition on old rows of transactions that a chain has returned and that had no effect. A row with a verdict
  * stays, since a terminal status never changes.
  */
-const SIGHTINGS = `network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= ${KEPT_SINCE_MS}`
+const EXPIRED_SIGHTINGS_SQL = `network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= ${KEPT_SINCE_MS_SQL}`
 /** SQL condition on ended jobs whose signed bytes are deleted. The jobs themselves stay, so nothing is sent twice. */
-const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= ${KEPT_SINCE_MS} AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
+const EXPIRED_BYTES_SQL = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= ${KEPT_SINCE_MS_SQL} AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
 /** SQL condition on expired sessions. Sessions belong to no network, so `$1` has no effect. */
-const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
+const EXPIRED_SESSIONS_SQL = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
 
 /** SQL condition on old commands. Commands belong to no network, so `$1` has no effect. */
-const ACTIONS = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${OPERATOR_ACTION_RETENTION_MS}`
+const EXPIRED_ACTIONS_SQL = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${OPERATOR_ACTION_RETENTION_MS}`
 
-const ENDED = `network = $1 AND generation <= (SELECT generation - ${RETAINED_GENERATIONS} FROM journal_heads WHERE network = $1)`
+const ENDED_GENERATIONS_SQL = `network = $1 AND generation <= (SELECT generation - ${RETAINED_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
 /**
  * Statements that delete expired rows, by a description of the rows for the log line. Parameters: network and limit.
  */
-const expired = (network: Network): Record<string, string> => {
+const deletionsOfExpiredRows = (network: Network): Record<string, string> => {
   const journal = partitionName('journal', network)
   return {
     'transactions that came to nothing': `DELETE FROM tracked_txs WHERE network = $1 AND hash = ANY (ARRAY(
-      SELECT hash FROM tracked_txs WHERE ${SIGHTINGS} ORDER BY last_seen_ms LIMIT $2))`,
+      SELECT hash FROM tracked_txs WHERE ${EXPIRED_SIGHTINGS_SQL} ORDER BY last_seen_ms LIMIT $2))`,
     // keeps `isRejected`: after a rewind, a job that a node refused has to be signed again
     'signed bytes of ended jobs': `UPDATE jobs SET txs = (
         SELECT jsonb_agg(t || CASE WHEN t ? 'isRejected' THEN '{"raw": "", "isRejected": true}' ELSE '{"raw": ""}' END::jsonb ORDER BY i)
         FROM jsonb_array_elements(txs) WITH ORDINALITY AS e (t, i))
-      WHERE ${BYTES} AND id = ANY (ARRAY(SELECT id FROM jobs WHERE ${BYTES} ORDER BY updated_ms LIMIT $2))`,
+      WHERE ${EXPIRED_BYTES_SQL} AND id = ANY (ARRAY(SELECT id FROM jobs WHERE ${EXPIRED_BYTES_SQL} ORDER BY updated_ms LIMIT $2))`,
     'sessions that have expired': `DELETE FROM sessions WHERE key_hash = ANY (ARRAY(
-      SELECT key_hash FROM sessions WHERE ${SESSIONS} ORDER BY expires_ms LIMIT $2))`,
+      SELECT key_hash FROM sessions WHERE ${EXPIRED_SESSIONS_SQL} ORDER BY expires_ms LIMIT $2))`,
     'commands of operators': `DELETE FROM operator_actions WHERE id = ANY (ARRAY(
-      SELECT id FROM operator_actions WHERE ${ACTIONS} ORDER BY began_ms LIMIT $2))`,
+      SELECT id FROM operator_actions WHERE ${EXPIRED_ACTIONS_SQL} ORDER BY began_ms LIMIT $2))`,
     // no query reads entries of these generations any more
     'entries of generations that ended': `DELETE FROM ${journal} j USING (
-        SELECT generation, seq FROM ${journal} WHERE ${ENDED} ORDER BY generation, seq LIMIT $2
+        SELECT generation, seq FROM ${journal} WHERE ${ENDED_GENERATIONS_SQL} ORDER BY generation, seq LIMIT $2
       ) k WHERE j.network = $1 AND j.generation = k.generation AND j.seq = k.seq`,
     'events of SQL before those shown': `DELETE FROM feed_events e USING (
         SELECT generation, number FROM feed_events WHERE network = $1 AND generation < (
@@ -69,6 +69,7 @@ const expired = (network: Network): Record<string, string> => {
  * Deletes expired rows, in small batches.
  * @param signal stops the work between two batches
  * @param alive called after each batch to report progress, since an ended generation may have millions of entries
+ * @returns number of deleted rows by their description
  */
 export async function removeExpiredRows(
   db: Queryable,
@@ -77,7 +78,7 @@ export async function removeExpiredRows(
   alive = (): void => {},
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (const [what, remove] of Object.entries(expired(network))) {
+  for (const [what, remove] of Object.entries(deletionsOfExpiredRows(network))) {
     let rows = 0
     for (let last = BATCH_ROWS; last === BATCH_ROWS && !signal?.aborted; rows += last) {
       last = await execute(db, network, remove, [BATCH_ROWS])
@@ -88,7 +89,7 @@ export async function removeExpiredRows(
   return counts
 }
 
-const REMOVE_EVERY_MS = 60 * 60_000
+const REMOVAL_INTERVAL_MS = 60 * 60_000
 
 /**
  * Creates a worker that deletes expired rows once an hour.
@@ -105,7 +106,7 @@ export function expiredRowsWorker(
     fields: { network },
     pollMs: 60_000,
     async step(signal, alive) {
-      if (doneAt !== null && performance.now() - doneAt < REMOVE_EVERY_MS) return 'idle'
+      if (doneAt !== null && performance.now() - doneAt < REMOVAL_INTERVAL_MS) return 'idle'
       if (!isSqlServed) await hideSqlFeedCopy(pool, network)
       const removed = await removeExpiredRows(pool, network, signal, alive)
       if (Object.values(removed).some((rows) => rows > 0))

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { withConnection } from '../pg/pool.js'
 
 /** SQLSTATE of insufficient privileges. */
-const FORBIDDEN = '42501'
+const FORBIDDEN_CODE = '42501'
 
 /**
  * Runs `work` on a new empty database of the same server, and drops the database afterwards with all its sessions.
@@ -18,7 +18,7 @@ export async function withScratchDatabase<T>(
   const run = (sql: string) =>
     withConnection({ url, applicationName: 'clusterd scratch' }, (client) => client.query(sql))
   await run(`CREATE DATABASE ${name} TEMPLATE template0`).catch((error: pg.DatabaseError) => {
-    if (error.code !== FORBIDDEN) throw error
+    if (error.code !== FORBIDDEN_CODE) throw error
     throw new Error(
       `the role may make no database (${error.message}): run \`ALTER ROLE … CREATEDB\`, or name another server in DATABASE_URL.`,
     )

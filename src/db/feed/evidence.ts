@@ -11,10 +11,10 @@ import { execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { NOW_MS_SQL } from '../pg/unavailable.js'
 
 /** Maximum number of pieces of evidence that are published at once. */
-const AT_ONCE = 256
+const MAX_PUBLISHED_AT_ONCE = 256
 
 /** Unpublished evidence of a public wallet, in the order of `position` and address. */
-interface Row {
+interface UnpublishedEvidence {
   /**
    * Number of the entry from which on the wallet was public and had this evidence. In this order nothing of a private
    * wallet is published, and no evidence is ever inserted before published evidence.
@@ -26,29 +26,34 @@ interface Row {
   /** True once the evidence is old enough to be published. */
   isDue: boolean
 }
-const POSITION = 'GREATEST(created_seq, evidence_seq)'
-/** Joins journal entries one by one: before tables are analyzed, PostgreSQL would join the whole journal with itself. */
-const next = prepareStatement<Row>(
+const POSITION_SQL = 'GREATEST(created_seq, evidence_seq)'
+/**
+ * Joins journal entries one by one: before tables are analyzed, PostgreSQL would join the whole journal with itself.
+ */
+const readUnpublished = prepareStatement<UnpublishedEvidence>(
   (l) => `SELECT w.position, w.address, j.at_ms, j.body,
       GREATEST(j.at_ms, shown.at_ms) < ${NOW_MS_SQL} - $2::int8 AS is_due
     FROM journal_heads h
     CROSS JOIN LATERAL (SELECT coalesce(max(number), 0) AS count FROM evidence
       WHERE network = ${l.network} AND generation = h.feed_generation) n
     LEFT JOIN evidence last ON last.network = ${l.network} AND last.generation = h.feed_generation AND last.number = n.count
-    CROSS JOIN LATERAL (SELECT ${POSITION} AS position, address, evidence_seq FROM ${l.wallets}
+    CROSS JOIN LATERAL (SELECT ${POSITION_SQL} AS position, address, evidence_seq FROM ${l.wallets}
       WHERE network = ${l.network} AND evidence_seq IS NOT NULL AND NOT private
-        AND (${POSITION}, address) > (coalesce(last.seq, 0), coalesce(last.address, ''))
-      ORDER BY ${POSITION}, address LIMIT ${AT_ONCE}) w
+        AND (${POSITION_SQL}, address) > (coalesce(last.seq, 0), coalesce(last.address, ''))
+      ORDER BY ${POSITION_SQL}, address LIMIT ${MAX_PUBLISHED_AT_ONCE}) w
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'w.evidence_seq')}) j
     CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'w.position')}) shown
     WHERE h.network = ${l.network} AND h.feed_generation = $1
     ORDER BY w.position, w.address`,
 )
 
-const PUBLISH = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
+const PUBLISH_EVIDENCE =
+  prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
   SELECT $1, $2, coalesce((SELECT max(number) FROM evidence WHERE network = $1 AND generation = $2), 0) + ord, seq, address, entry
   FROM unnest($3::int8[], $4::bytea[], $5::text[]) WITH ORDINALITY AS e(seq, address, entry, ord)`)
-const FORGET = prepared('DELETE FROM evidence WHERE network = $1 AND generation < $2')
+const DELETE_EARLIER_GENERATIONS = prepared(
+  'DELETE FROM evidence WHERE network = $1 AND generation < $2',
+)
 
 /**
  * Gives the next numbers of the evidence log to evidence whose signatures open no session any more.
@@ -61,7 +66,7 @@ export async function publishEvidence(
   generation: number,
   afterMs = EVIDENCE_PUBLISHED_AFTER_MS,
 ): Promise<void> {
-  const rows = await next(pool, network, generation, afterMs)
+  const rows = await readUnpublished(pool, network, generation, afterMs)
   const young = rows.findIndex(({ isDue }) => !isDue)
   const due = young < 0 ? rows : rows.slice(0, young)
   if (due.length === 0) return
@@ -76,8 +81,8 @@ export async function publishEvidence(
   })
   await inTransaction(pool, async (db) => {
     await assertIndexingLeader(db, network, epoch)
-    await execute(db, network, FORGET, [generation])
-    await execute(db, network, PUBLISH, [
+    await execute(db, network, DELETE_EARLIER_GENERATIONS, [generation])
+    await execute(db, network, PUBLISH_EVIDENCE, [
       generation,
       ...propertyArrays(due, 'position', 'address'),
       entries,
@@ -85,7 +90,8 @@ export async function publishEvidence(
   })
 }
 
-const MIRROR = prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
+const STORE_MIRRORED =
+  prepared(`INSERT INTO evidence (network, generation, number, seq, address, entry)
   SELECT $1, $2, $3::int8 + ord - 1, 0, '', entry FROM unnest($4::text[]) WITH ORDINALITY AS e(entry, ord) WHERE $3::int8 + ord > 1`)
 
 /** Writes entries of the source's evidence log, from index `from` on. Entry 0 is no evidence and is not stored here. */
@@ -96,10 +102,10 @@ export async function storeMirroredEvidence(
   { from, texts }: { from: number; texts: readonly string[] },
 ): Promise<void> {
   if (from === 0) await execute(db, network, 'DELETE FROM evidence WHERE network = $1', [])
-  await execute(db, network, MIRROR, [generation, from, texts])
+  await execute(db, network, STORE_MIRRORED, [generation, from, texts])
 }
 
-const RANGE = prepared(`SELECT e.entry FROM journal_heads h
+const READ_RANGE = prepared(`SELECT e.entry FROM journal_heads h
   LEFT JOIN evidence e ON e.network = h.network AND e.generation = $2 AND e.number BETWEEN $3 AND $4
   WHERE h.network = $1 AND h.feed_generation = $2 ORDER BY e.number`)
 
@@ -111,7 +117,7 @@ export const readEvidenceEntries = async (
   { from, to }: { from: number; to: number },
 ): Promise<string[] | null> => {
   const values = [generation, from, to]
-  const rows = await query<{ entry: string | null }>(db, network, RANGE, values)
+  const rows = await query<{ entry: string | null }>(db, network, READ_RANGE, values)
   if (rows.length === 0) return null
   return rows.flatMap(({ entry }) => (entry === null ? [] : [entry]))
 }

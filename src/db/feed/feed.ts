@@ -24,7 +24,7 @@ export interface JournalRangeQuery {
   floor: number
   /** Maximum number of entries to return. */
   limit: number
-  /** Maximum number of events to search, counted from `first`. */
+  /** How far from `first` entries are searched, in event numbers. Ignored with `from`. */
   events: number
   /** Stored address of the actor. Null for all. */
   from: Buffer | null
@@ -45,57 +45,58 @@ interface HeadRow {
   newest: number
   kind: null
 }
-type Row = HeadRow | ({ generation: null; kind: number } & Omit<FeedRow, 'kind'>)
+type RangeRow = HeadRow | ({ generation: null; kind: number } & Omit<FeedRow, 'kind'>)
 
-const ENTRY = 'j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
+const ENTRY_COLUMNS = 'j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
 
 /**
  * Conditions by order, from position ($1) and floor ($2). Newest order without a position starts at the head. The scan
  * follows partial indexes on public event numbers, so its time does not depend on private entries.
  */
-const RANGE = {
+const RANGE_CONDITIONS = {
   oldest: 'j.public_first >= greatest($1::int8, $2::int8)',
   newest: 'j.public_first <= coalesce($1::int8, h.public_seq) AND j.public_first >= $2::int8',
 } as const
-/** Limits the scan to a number of events ($4) from the position. Event numbers have no gaps. */
-const within = (l: PartitionNames, order: FeedOrder): string =>
+/** Limits the scan to entries that begin at most `$4` events from the position. Event numbers have no gaps. */
+const eventLimitSql = (l: PartitionNames, order: FeedOrder): string =>
   order === 'oldest'
     ? 'AND j.public_first <= greatest($1::int8, $2::int8) + $4::int8'
     : `AND j.public_first >= coalesce((SELECT max(b.public_first) FROM ${l.journal} b WHERE b.network = ${l.network}
         AND b.generation = h.generation AND b.public_count > 0
         AND b.public_first <= coalesce($1::int8, h.public_seq) - $4::int8), 0)`
-const DIRECTION = { oldest: 'ASC', newest: 'DESC' } as const
+const SORT_DIRECTION = { oldest: 'ASC', newest: 'DESC' } as const
 
-const entries = (l: PartitionNames, order: FeedOrder, filter: string): string =>
-  `SELECT ${ENTRY} FROM ${l.journal} j
-   WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE[order]} AND j.public_count > 0 ${filter}
-   ORDER BY j.public_first ${DIRECTION[order]} LIMIT $3`
+const entriesSql = (l: PartitionNames, order: FeedOrder, filter: string): string =>
+  `SELECT ${ENTRY_COLUMNS} FROM ${l.journal} j
+   WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE_CONDITIONS[order]} AND j.public_count > 0 ${filter}
+   ORDER BY j.public_first ${SORT_DIRECTION[order]} LIMIT $3`
 
 /**
  * SQL: the head as a first row, then the entries. With the head's columns in each row, each row would read the head.
  */
-const stretch = (l: PartitionNames, order: FeedOrder, rows: string): string =>
+const headAndEntriesSql = (l: PartitionNames, order: FeedOrder, rows: string): string =>
   `SELECT h.feed_generation AS generation, h.public_seq AS newest, NULL::int2 AS kind, NULL::int8 AS at_ms,
      NULL::int8 AS public_first, NULL::int4 AS public_count, NULL::bytea AS actor, NULL::bytea AS body, NULL::bytea AS effects
    FROM journal_heads h WHERE h.network = ${l.network}
    UNION ALL
    SELECT NULL, NULL, j.* FROM journal_heads h CROSS JOIN LATERAL (${rows}) j WHERE h.network = ${l.network}
-   ORDER BY public_first ${DIRECTION[order]} NULLS FIRST`
+   ORDER BY public_first ${SORT_DIRECTION[order]} NULLS FIRST`
 
-/** Prepares two statements, one for each order of the feed. */
-const inOrder = (rows: (l: PartitionNames, order: FeedOrder) => string) => {
+const prepareBothOrders = (rows: (l: PartitionNames, order: FeedOrder) => string) => {
   const of = (order: FeedOrder) =>
-    prepareStatement<Row, unknown[]>((l) => stretch(l, order, rows(l, order)))
+    prepareStatement<RangeRow, unknown[]>((l) => headAndEntriesSql(l, order, rows(l, order)))
   return { oldest: of('oldest'), newest: of('newest') }
 }
-const all = inOrder((l, order) => entries(l, order, within(l, order)))
-const byActor = inOrder((l, order) => entries(l, order, 'AND j.actor = $4'))
+const readAllEntries = prepareBothOrders((l, order) =>
+  entriesSql(l, order, eventLimitSql(l, order)),
+)
+const readEntriesOfActor = prepareBothOrders((l, order) => entriesSql(l, order, 'AND j.actor = $4'))
 // The zero address also matches private actors, because the feed shows them as the zero address. Each half of the union
 // uses the index.
-const byNobody = inOrder(
+const readEntriesOfNobody = prepareBothOrders(
   (l, order) =>
-    `SELECT * FROM ((${entries(l, order, 'AND j.actor = $4')}) UNION ALL (${entries(l, order, 'AND j.actor IS NULL')})) j
-     ORDER BY j.public_first ${DIRECTION[order]} LIMIT $3`,
+    `SELECT * FROM ((${entriesSql(l, order, 'AND j.actor = $4')}) UNION ALL (${entriesSql(l, order, 'AND j.actor IS NULL')})) j
+     ORDER BY j.public_first ${SORT_DIRECTION[order]} LIMIT $3`,
 )
 
 /** Reads entries with public events and the head in one statement. */
@@ -107,13 +108,13 @@ export async function readJournalRange(
   const { order, from } = query
   const values = [query.first, query.floor, query.limit]
   const rows = from
-    ? await (from.equals(STORED_ZERO_ADDRESS) ? byNobody : byActor)[order](
+    ? await (from.equals(STORED_ZERO_ADDRESS) ? readEntriesOfNobody : readEntriesOfActor)[order](
         db,
         network,
         ...values,
         from,
       )
-    : await all[order](db, network, ...values, query.events)
+    : await readAllEntries[order](db, network, ...values, query.events)
   const { generation, newest } = requireHeadRow(rows, network) as HeadRow
   const entryRows = rows.flatMap((row) =>
     row.kind === null ? [] : [Object.assign(row, { kind: entryKindOfCode(row.kind) })],
@@ -122,7 +123,7 @@ export async function readJournalRange(
 }
 
 // this statement bisects the event numbers, because timestamps never decrease: about 30 probes
-const since = prepareSingleRow<{ generation: number; newest: number; first: number }>(
+const readFirstEventSince = prepareSingleRow<{ generation: number; newest: number; first: number }>(
   (l) => `WITH RECURSIVE head AS (
       SELECT h.* FROM journal_heads h WHERE h.network = ${l.network}
     ), span(feed, generation, newest, low, high) AS (
@@ -143,13 +144,16 @@ const since = prepareSingleRow<{ generation: number; newest: number; first: numb
     SELECT feed AS generation, newest, low AS first FROM span WHERE low = high`,
 )
 
-/** Number of the first event at or after a time (ms). Without such an event, the number after the newest event. */
+/**
+ * Number of the first event at or after a time (ms). Without such an event, the number after the newest event.
+ * @throws Error where the journal has a gap
+ */
 export async function findFirstEventSince(
   db: Queryable,
   network: Network,
   sinceMs: number,
 ): Promise<{ generation: number; newest: number; first: number }> {
-  const row = await since(db, network, sinceMs)
+  const row = await readFirstEventSince(db, network, sinceMs)
   if (!row)
     throw new Error(
       `finding the first event since ${sinceMs} ms: the journal of ${network} has a gap`,
@@ -157,7 +161,7 @@ export async function findFirstEventSince(
   return row
 }
 
-const ids = prepareStatement<{ serial: number; id: string }>(
+const readIds = prepareStatement<{ serial: number; id: string }>(
   (l) => `SELECT c.serial, '0x' || encode(c.id, 'hex') AS id FROM journal_heads h
     JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
     WHERE h.network = ${l.network} AND h.feed_generation = $2`,
@@ -171,7 +175,7 @@ export async function readClusterIds(
   generation: number,
 ): Promise<Map<number, string>> {
   if (serials.length === 0) return new Map()
-  const rows = await ids(db, network, serials, generation)
+  const rows = await readIds(db, network, serials, generation)
   return new Map(rows.map(({ serial, id }) => [serial, id]))
 }
 
@@ -187,7 +191,7 @@ export interface SqlFeedCopy {
   isShown: boolean
 }
 
-const copied = prepareSingleRow<SqlFeedCopy>(
+const readCopy = prepareSingleRow<SqlFeedCopy>(
   (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest,
       h.caught_up OR h.mirrored_ms IS NOT NULL AS is_complete, coalesce((
       SELECT max(number) FROM feed_events WHERE network = ${l.network} AND generation = h.feed_generation
@@ -197,11 +201,11 @@ const copied = prepareSingleRow<SqlFeedCopy>(
 
 /** Reads the state of a network's feed copy for SQL readers. */
 export const readSqlFeedCopy = async (db: Queryable, network: Network): Promise<SqlFeedCopy> =>
-  (await copied(db, network))!
+  (await readCopy(db, network))!
 
-const SHOW_COPIED = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
+const SHOW_COPY = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
   ON CONFLICT (network) DO UPDATE SET generation = $2 WHERE feed_shown.generation <> $2`
-const ADD_COPIED = `INSERT INTO feed_events
+const ADD_TO_COPY = `INSERT INTO feed_events
     (network, generation, number, type, actor, at_ms, cluster_id, community, name, address, address_type, data)
   SELECT $1, $2, number, event->>'type', event->>'from', (event->>'timestamp')::int8,
     coalesce(data->>'cluster_id', data->>'to'), data->>'community', data->>'name', data->>'address', type, data
@@ -220,9 +224,9 @@ export async function appendToSqlFeedCopy(
   await inTransaction(pool, async (client) => {
     await assertIndexingLeader(client, network, epoch)
     const values = [generation, ...propertyArrays(events, 'number', 'json'), types]
-    await execute(client, network, ADD_COPIED, values)
+    await execute(client, network, ADD_TO_COPY, values)
     if ((events.at(-1)?.number ?? count) >= newest)
-      await execute(client, network, SHOW_COPIED, [generation])
+      await execute(client, network, SHOW_COPY, [generation])
   })
 }
 

@@ -27,13 +27,13 @@ export interface TransparencyLogState {
   previous: StoredTransparencyLog | null
 }
 
-const LOG = 'generation, origin, size, root, note, server'
+const LOG_COLUMNS = 'generation, origin, size, root, note, server'
 /** Reads the state of a log. The code of an evidence log (`$1`) is its network's code plus 2. */
-const STATE =
+const READ_STATE =
   prepared(`SELECT h.feed_generation AS current, h.caught_up AS is_caught_up, l.*, CASE WHEN $1::int2 < 2 THEN h.public_seq
       ELSE coalesce((SELECT max(number) FROM evidence e WHERE e.network = h.network AND e.generation = h.feed_generation), 0)
     END AS newest
-    FROM journal_heads h LEFT JOIN LATERAL (SELECT ${LOG} FROM logs
+    FROM journal_heads h LEFT JOIN LATERAL (SELECT ${LOG_COLUMNS} FROM logs
       WHERE network = $1::int2 AND generation <= h.feed_generation ORDER BY generation DESC LIMIT 2) l ON true
     WHERE h.network = $1::int2 & 1::int2`)
 
@@ -46,7 +46,7 @@ export async function readTransparencyLogState(
   const rows = await query<Head & (StoredTransparencyLog | { generation: null })>(
     db,
     network,
-    STATE,
+    READ_STATE,
   )
   const { current, newest, isCaughtUp } = requireHeadRow(rows, networkOfLog(network))
   const logs = rows.flatMap(({ current: _, newest: __, isCaughtUp: ___, ...log }) =>
@@ -61,30 +61,30 @@ export async function readTransparencyLogState(
   }
 }
 
-const OF_GENERATION = prepared(`SELECT ${LOG} FROM logs WHERE network = $1 AND generation = $2`)
+const FIND_LOG = prepared(`SELECT ${LOG_COLUMNS} FROM logs WHERE network = $1 AND generation = $2`)
 
 export const findTransparencyLog = async (
   db: Queryable,
   network: LogPlace,
   generation: number,
 ): Promise<StoredTransparencyLog | null> =>
-  (await query<StoredTransparencyLog>(db, network, OF_GENERATION, [generation]))[0] ?? null
+  (await query<StoredTransparencyLog>(db, network, FIND_LOG, [generation]))[0] ?? null
 
 /**
  * Identity of this database: of the server (a restored dump has another), of the server's timeline (which changes when
  * a standby is promoted or a backup recovered), and of database and table (which change for a copy, and for a dump
  * restored in place).
  */
-const SERVER = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
+const DATABASE_IDENTITY_SQL = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
   left(pg_walfile_name(pg_current_wal_lsn()), 8),
   (SELECT oid FROM pg_database WHERE datname = current_database()), 'logs'::regclass::oid)`
-const READ_SERVER = prepared(`SELECT ${SERVER} AS server`)
+const READ_DATABASE_IDENTITY = prepared(`SELECT ${DATABASE_IDENTITY_SQL} AS server`)
 
 /** Identity of a writable database, in the form of a log's `server`. */
 export const readDatabaseIdentity = async (db: Queryable): Promise<string> =>
-  (await readRows<{ server: string }>(db, READ_SERVER))[0]!.server
+  (await readRows<{ server: string }>(db, READ_DATABASE_IDENTITY))[0]!.server
 
-const TILES =
+const READ_TILES =
   prepared(`SELECT t.level, t.index, substr(t.hashes, 1, a.width * ${HASH_BYTES}) AS hashes
     FROM unnest($3::int2[], $4::int8[], $5::int4[]) AS a(level, index, width)
     JOIN log_tiles t ON t.network = $1 AND t.generation = $2 AND t.level = a.level AND t.index = a.index
@@ -98,15 +98,17 @@ export async function readTiles(
   tiles: readonly Tile[],
 ): Promise<TileHashes> {
   if (tiles.length === 0) return new Map()
-  const rows = await query<{ level: number; index: number; hashes: Buffer }>(db, network, TILES, [
-    generation,
-    ...propertyArrays(tiles, 'level', 'index', 'width'),
-  ])
+  const rows = await query<{ level: number; index: number; hashes: Buffer }>(
+    db,
+    network,
+    READ_TILES,
+    [generation, ...propertyArrays(tiles, 'level', 'index', 'width')],
+  )
   return new Map(rows.map((row) => [tileKey(row), row.hashes]))
 }
 
 const WRITE_LOG = prepared(`INSERT INTO logs (network, generation, origin, size, root, note, server)
-  SELECT $1, $2, $3, $4, $5, $6, $7::text WHERE $7 IS NULL OR $7 = ${SERVER}
+  SELECT $1, $2, $3, $4, $5, $6, $7::text WHERE $7 IS NULL OR $7 = ${DATABASE_IDENTITY_SQL}
   ON CONFLICT (network, generation) DO UPDATE SET size = $4, root = $5, note = $6, server = $7`)
 const WRITE_TILES = prepared(`INSERT INTO log_tiles AS t (network, generation, level, index, hashes)
   SELECT $1, $2, * FROM unnest($3::int2[], $4::int8[], $5::bytea[])
@@ -116,7 +118,7 @@ const WRITE_TILES = prepared(`INSERT INTO log_tiles AS t (network, generation, l
  * Deletes the tiles of generations before the previous generation. With the tree of the previous generation, a client
  * that has an older checkpoint can verify that the log continued from there.
  */
-const FORGET_TILES = prepared(`DELETE FROM log_tiles WHERE network = $1
+const DELETE_TILES = prepared(`DELETE FROM log_tiles WHERE network = $1
     AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`)
 
 /**
@@ -158,7 +160,7 @@ export async function writeTransparencyLogRow(
   const row = [generation, origin, size, root, note, server]
   const [written] = await Promise.all([
     execute(db, network, WRITE_LOG, row),
-    execute(db, network, FORGET_TILES, [generation]),
+    execute(db, network, DELETE_TILES, [generation]),
   ])
   if (written !== 1)
     throw new Error(`another server than ${server} took over while the log ${origin} was signed`)
@@ -179,7 +181,7 @@ export async function storeTiles(
   ])
 }
 
-const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size, root) VALUES ($1, $2, $3, $4, $5)
+const STORE_PREVIOUS_LOG = `INSERT INTO logs AS l (network, generation, origin, size, root) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (network, generation) DO UPDATE SET origin = $3, size = $4, root = $5, note = NULL
   WHERE (l.origin, l.size, l.root) <> ($3, $4, $5)`
 
@@ -191,9 +193,9 @@ export const storePreviousTransparencyLog = (
   db: Queryable,
   network: LogPlace,
   { generation, origin, size, root }: PreviousTransparencyLog,
-) => execute(db, network, KEEP_PREVIOUS, [generation, origin, size, root])
+) => execute(db, network, STORE_PREVIOUS_LOG, [generation, origin, size, root])
 
-const FORGET_LOGS = ['logs', 'log_tiles'].map(
+const DELETE_LOGS = ['logs', 'log_tiles'].map(
   (table) => `DELETE FROM ${table} WHERE network = $1 AND generation >= $2`,
 )
 
@@ -203,5 +205,5 @@ export async function deleteTransparencyLogs(
   network: LogPlace,
   generation: number,
 ): Promise<void> {
-  for (const text of FORGET_LOGS) await execute(db, network, text, [generation])
+  for (const text of DELETE_LOGS) await execute(db, network, text, [generation])
 }

@@ -30,18 +30,18 @@ import { journalTimeMs, type LockedJournalHead, lockJournalHead, writeJournalHea
 import { type PartitionedTable, partitionName } from './partitions.js'
 import { findRowsOfKeys, loadRegistryRowsOfBatch, type RowsFoundByKeys } from './slice.js'
 
-/** Result of an append: the fold's changes, and the time that was stored in the new entries, Unix ms. */
+/** Result of an append: the fold's changes, and the writer's clock as of the append, Unix ms. */
 export interface AppendedChanges {
   changes: RowChanges
   writerMs: number
 }
 
 export interface AppendOptions {
-  /** Epoch of the indexing leader. Absent for signed changes, which need no leader. */
+  /** Epoch of the indexing leader. Absent for a rebuild, which needs no leader. */
   epoch?: number
   /**
-   * Time to store in the new entries, Unix ms. Default: the database's time. A rebuild keeps the times of the old
-   * entries.
+   * Writer's clock, Unix ms, which limits the timestamps of the new entries (`foldEntriesToRows`). Default: the
+   * database's time. A rebuild passes Infinity, so that it keeps the old timestamps.
    */
   writerMs?: number
 }
@@ -49,7 +49,7 @@ export interface AppendOptions {
 /**
  * Appends entries to a network's journal in the caller's transaction: locks the head, loads the rows that the entries
  * read, folds, and writes.
- * @throws LostLeadershipError when another process leads
+ * @throws LostLeadershipError when another process leads; without `writerMs`, ClockError
  */
 export async function appendEntries(
   client: pg.ClientBase,
@@ -85,6 +85,7 @@ interface EntriesToFold extends Pick<AppendOptions, 'writerMs'> {
 /**
  * Loads the rows that the entries read, and folds the entries. Used by all writers of the journal except signed
  * changes.
+ * @throws ClockError where `writerMs` is not given and this process's clock is wrong
  */
 export async function foldEntries(
   client: pg.ClientBase,
@@ -103,8 +104,8 @@ export async function foldEntries(
 }
 
 /**
- * Writes the rows of a fold and moves the locked head, with other statements in the same pipeline. For a batch of many
- * entries, COPY writes the new rows before the pipeline.
+ * Writes the rows of a fold and moves the locked head, with the statements of `others` in the same pipeline. For a
+ * batch of many entries, COPY writes most new rows before the pipeline.
  */
 export async function writeFoldedBatch(
   client: pg.ClientBase,
@@ -124,7 +125,9 @@ export async function writeFoldedBatch(
 }
 
 /**
- * Writes the rows of a fold and advances the locked head, in one pipeline. Writes nothing for a fold without entries.
+ * Writes the rows of a fold and advances the locked head. The caller runs it in a pipeline. Writes nothing for a fold
+ * without entries.
+ * @param isCopied true if COPY has written the rows of `rowsOfMany` already
  */
 export function writeRowChanges(
   db: Queryable,
@@ -149,7 +152,7 @@ export function writeRowChanges(
   ]
 }
 
-/** New rows of a table. */
+/** Rows to insert into one table. The item type is `never`, so that one list can hold rows of several tables. */
 interface NewRows {
   table: PartitionedTable
   columns: ArrayColumns<never>
@@ -166,18 +169,19 @@ const newRows = <Item>(
 const rowsOfMany = (changes: RowChanges): NewRows[] => [
   newRows(
     'journal',
-    [['generation', 'int4', () => changes.head.generation], ...JOURNAL],
+    [['generation', 'int4', () => changes.head.generation], ...JOURNAL_COLUMNS],
     changes.journal,
   ),
-  newRows('names', NAMES, changes.names),
-  newRows('clusters', CLUSTERS, changes.clusters),
-  newRows('wallets', WALLETS, changes.wallets),
+  newRows('names', NAME_COLUMNS, changes.names),
+  newRows('clusters', CLUSTER_COLUMNS, changes.clusters),
+  newRows('wallets', WALLET_COLUMNS, changes.wallets),
 ]
 
+/** New rows of the tables that only a few entries of a batch write. */
 const rowsOfFew = (changes: RowChanges): NewRows[] => [
-  newRows('communities', COMMUNITIES, changes.communities),
-  newRows('community_names', COMMUNITY_NAMES, changes.communityNames),
-  newRows('moves', MOVES, changes.moves),
+  newRows('communities', COMMUNITY_COLUMNS, changes.communities),
+  newRows('community_names', COMMUNITY_NAME_COLUMNS, changes.communityNames),
+  newRows('moves', MOVE_COLUMNS, changes.moves),
 ]
 
 const insertAll = (
@@ -190,7 +194,7 @@ const insertAll = (
     insertRows(db, network, { table: partitionName(table, network), ...rows }),
   )
 
-const JOURNAL: ArrayColumns<JournalRow> = [
+const JOURNAL_COLUMNS: ArrayColumns<JournalRow> = [
   ...columnsFromProperties<JournalRow>('int8', 'seq', 'txKey', 'atMs', 'publicFirst'),
   ...columnsFromProperties<JournalRow>('int4', 'publicCount'),
   ...columnsFromProperties<JournalRow>('bytea', 'actor', 'body', 'effects'),
@@ -200,17 +204,17 @@ const JOURNAL: ArrayColumns<JournalRow> = [
   ['log_index', 'int4', (row) => row.position?.logIndex],
   ['ruleset', 'int2', (row) => row.ruleset],
 ]
-const NAMES: ArrayColumns<NameRow> = [
+const NAME_COLUMNS: ArrayColumns<NameRow> = [
   ...columnsFromProperties<NameRow>('int8', 'seq', 'txKey', 'cluster'),
   ...columnsFromProperties<NameRow>('text', 'name'),
   ['outcome', 'int2', (row) => BID_OUTCOME[row.outcome]],
   ['updated_seq', 'int8', (row) => row.seq],
 ]
-const CLUSTERS = [
+const CLUSTER_COLUMNS = [
   ...columnsFromProperties<ClusterRow>('int8', 'serial', 'createdSeq'),
   ...columnsFromProperties<ClusterRow>('bytea', 'id'),
 ]
-const WALLETS: ArrayColumns<WalletRow> = [
+const WALLET_COLUMNS: ArrayColumns<WalletRow> = [
   ...columnsFromProperties<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq', 'evidenceSeq'),
   ...columnsFromProperties<WalletRow>('bytea', 'address'),
   ...columnsFromProperties<WalletRow>('text', 'name'),
@@ -218,40 +222,40 @@ const WALLETS: ArrayColumns<WalletRow> = [
   ['private', 'bool', (row) => row.isPrivate],
   ['backed_up', 'bool', (row) => row.isBackedUp],
 ]
-const COMMUNITIES = [
+const COMMUNITY_COLUMNS = [
   ...columnsFromProperties<CommunityRow>('text', 'name'),
   ...columnsFromProperties<CommunityRow>('int8', 'seq'),
 ]
-const COMMUNITY_NAMES: ArrayColumns<CommunityNameRow> = [
+const COMMUNITY_NAME_COLUMNS: ArrayColumns<CommunityNameRow> = [
   ...columnsFromProperties<CommunityNameRow>('text', 'community', 'name'),
   ...columnsFromProperties<CommunityNameRow>('bytea', 'address', 'claim'),
   ...columnsFromProperties<CommunityNameRow>('int8', 'assigned', 'seq'),
   ['verified', 'bool', (row) => row.isVerified],
 ]
-const MOVES = [
+const MOVE_COLUMNS = [
   ...columnsFromProperties<NameMoveRow>('int8', 'source', 'target', 'seq'),
   ...columnsFromProperties<NameMoveRow>('bytea', 'actor'),
 ]
 
-const WALLET = unnestSql(WALLETS, 2)
+const WALLET_ARRAYS = unnestSql(WALLET_COLUMNS, 2)
 
 async function updateWallets(
   db: Queryable,
   network: Network,
   rows: readonly WalletRow[],
 ): Promise<void> {
-  const text = `UPDATE ${partitionName('wallets', network)} w SET ${WALLET.set('u')} FROM ${WALLET.rows} AS u(${WALLET.names})
+  const text = `UPDATE ${partitionName('wallets', network)} w SET ${WALLET_ARRAYS.set('u')} FROM ${WALLET_ARRAYS.rows} AS u(${WALLET_ARRAYS.names})
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
-  await execute(db, network, prepared(text), WALLET.values(rows))
+  await execute(db, network, prepared(text), WALLET_ARRAYS.values(rows))
 }
 
 /** Makes a function that runs a statement on rows. The statement's parameters are arrays, one for each property. */
-const writerOf =
+const createRowWriter =
   <Row>(text: (network: Network) => Statement, ...properties: (keyof Row)[]) =>
   (db: Queryable, network: Network, rows: readonly Row[]): Promise<number> =>
     execute(db, network, text(network), propertyArrays(rows, ...properties))
 
-const removeWallets = writerOf<RowChanges['walletRemovals'][number]>(
+const removeWallets = createRowWriter<RowChanges['walletRemovals'][number]>(
   (network) =>
     prepared(`DELETE FROM ${partitionName('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`),
@@ -259,7 +263,7 @@ const removeWallets = writerOf<RowChanges['walletRemovals'][number]>(
   'address',
 )
 
-const freeNames = writerOf<RowChanges['communityNamesFreed'][number]>(
+const freeNames = createRowWriter<RowChanges['communityNamesFreed'][number]>(
   (
     network,
   ) => `DELETE FROM ${partitionName('community_names', network)} n USING unnest($2::text[], $3::text[]) AS u(community, name)
@@ -299,7 +303,7 @@ async function endMoves(
  * Marks the names that are communities, so that a cluster's communities are found among many names. The mark is derived
  * from the rules, so it is not part of the state hash.
  */
-const markCommunities = writerOf<CommunityRow>(
+const markCommunities = createRowWriter<CommunityRow>(
   (network) => `UPDATE ${partitionName('names', network)} SET community = true
     WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${BID_OUTCOME.won} AND NOT community`,
   'name',

@@ -43,7 +43,7 @@ export type SignedChangesResult =
 /** Rate limit of changes. All writers of its bucket hold the head's lock. */
 export interface ChangeLimit extends BucketQuota {
   /** Kind of units that the limit counts. */
-  per: keyof ReturnType<typeof workOf>
+  per: keyof ReturnType<typeof unitsOfChanges>
 }
 
 export interface SignedChanges {
@@ -64,7 +64,10 @@ export interface SignedChanges {
 /** Attempts to get the head's lock: a frozen process may hold it for longer than one lock timeout. */
 const LOCK_TRIES = 3
 
-/** Appends signed changes in one transaction, if the fold accepts all of them under the head's lock. */
+/**
+ * Appends signed changes in one transaction, if the fold accepts all of them under the head's lock.
+ * @throws ClockError; the lock timeout after `LOCK_TRIES` attempts
+ */
 export async function appendSignedChanges(
   pool: pg.Pool,
   request: SignedChanges,
@@ -108,15 +111,16 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<SignedChange
       )
       if (within && !isWithin(slice, changes, within))
         return { kind: 'refused', refusal: { code: 'forbidden' } }
-      const decided = decide(slice, entries, nowMs)
+      const decided = foldEffectiveChanges(slice, entries, nowMs)
       if ('kind' in decided) return decided
 
-      const work = workOf(decided)
+      const work = unitsOfChanges(decided)
       const charges = limits.map(({ per, ...quota }) => ({ ...quota, units: work[per] }))
       const left = withdrawFromBuckets(charges, buckets)
       if ('quota' in left) return { kind: 'limited', reached: left }
       const { cluster } = decided.outcomes.at(-1)!
-      const clusterId = cluster === null ? null : await idOf(client, network, decided, cluster)
+      const clusterId =
+        cluster === null ? null : await clusterIdOf(client, network, decided, cluster)
       await inPipeline(client, (db) => [
         writeBuckets(db, left),
         Promise.all([
@@ -131,7 +135,11 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<SignedChange
   })
 }
 
-function decide(
+/**
+ * Folds the changes, again without those that have no effect: they get no entry. `outcomes` are those of all changes.
+ * @returns the refusal of the first refused change, if any
+ */
+function foldEffectiveChanges(
   slice: LoadedRegistryRows,
   entries: readonly DecodedEntry[],
   nowMs: number,
@@ -153,7 +161,7 @@ const BYTES_PER_CHANGE = 1_024
  * Units that changes cost, by kind. `changes`: the highest of the number of public events, of written wallet rows
  * (private wallets have no events), and of KiB of the bodies (a community's rules may be long).
  */
-function workOf({ journal, clusters, communityNames, ...rows }: RowChanges) {
+function unitsOfChanges({ journal, clusters, communityNames, ...rows }: RowChanges) {
   const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)
   const written = rows.wallets.length + rows.walletUpdates.length + rows.walletRemovals.length
   const size = Math.ceil(journal.reduce((sum, { body }) => sum + body.length, 0) / BYTES_PER_CHANGE)
@@ -195,11 +203,11 @@ function isWithin(
   )
 }
 
-const storedIdOf = prepareSingleValue<Buffer>(
+const readClusterId = prepareSingleValue<Buffer>(
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = $1`,
 )
 
-async function idOf(
+async function clusterIdOf(
   db: Queryable,
   network: Network,
   changes: RowChanges,
@@ -207,5 +215,5 @@ async function idOf(
 ): Promise<Buffer> {
   const created = changes.clusters.find((row) => row.serial === serial)
   if (created) return created.id
-  return (await storedIdOf(db, network, serial))!
+  return (await readClusterId(db, network, serial))!
 }

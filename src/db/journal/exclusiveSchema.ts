@@ -3,10 +3,10 @@ import type { Network } from '../../registry/primitives/network.js'
 import { advisoryLockKeys } from '../pg/codes.js'
 
 /**
- * Runs `work` with a new schema of its own, under an advisory lock for this kind of work and network. The connection is
- * destroyed afterwards, not pooled, because search path and prepared statements belong to the work.
- * @param work gets the schema's name. The schema does not exist yet. Afterwards it is dropped with everything in it.
- * @throws Error while another work of this kind runs in the network
+ * Runs `work` with the name of a schema for it, under an advisory lock for this kind of work and network. The
+ * connection is destroyed afterwards, not pooled, because search path and prepared statements belong to the work.
+ * @param work creates the schema, which does not exist yet. Afterwards the schema is dropped with everything in it
+ * @throws Error while another process does this kind of work in the network
  */
 export async function withTemporarySchema<T>(
   pool: pg.Pool,

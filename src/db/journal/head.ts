@@ -28,26 +28,29 @@ export interface StoredJournalHead extends JournalHead {
 
 /** A head that is locked by this transaction. */
 export interface LockedJournalHead extends StoredJournalHead {
-  /** The database's clock, Unix ms. Entries are dated by it, since all writers share only this clock. */
+  /** The database's clock, Unix ms. It limits timestamps of new entries, since all writers share only this clock. */
   nowMs: number
 }
 
-const HEAD =
+const SELECT_HEADS =
   'SELECT h.generation, h.seq, h.public_seq, h.at_ms, h.serial, h.minimum_wei, h.caught_up FROM journal_heads h'
-const SELECT_HEAD = `${HEAD} WHERE h.network = $1`
+const SELECT_HEAD = `${SELECT_HEADS} WHERE h.network = $1`
 
-/** Makes the transaction plan by indexes, also on new tables without statistics. */
-const BY_INDEX = `set_config('enable_seqscan', 'off', true)`
+/** SQL call that makes the transaction plan by indexes, also on new tables without statistics. */
+const PLAN_BY_INDEX_SQL = `set_config('enable_seqscan', 'off', true)`
 
-/** Prepares a statement that locks a head, and reads the clock after the lock is granted. */
-const locked = (text: string) =>
+/** Prepares the lock of a head that `text` selects. The clock is read after the lock is granted. */
+const prepareHeadLock = (text: string) =>
   prepared(`WITH head AS (${text})
-    SELECT *, ${NOW_MS_SQL} AS now_ms FROM head WHERE ${BY_INDEX} = 'off'`)
-const LOCK_HEAD = locked(`${SELECT_HEAD} FOR UPDATE`)
-/** Locks the head for the indexing leader of an epoch (`$2`). */
-const LEAD = `${HEAD} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
+    SELECT *, ${NOW_MS_SQL} AS now_ms FROM head WHERE ${PLAN_BY_INDEX_SQL} = 'off'`)
+const LOCK_HEAD = prepareHeadLock(`${SELECT_HEAD} FOR UPDATE`)
+/**
+ * Selects the head for the indexing leader of an epoch (`$2`), and locks head and epoch. No row where another epoch
+ * leads, or the network is mirrored: a mirror's journal gets no entries from chains.
+ */
+const SELECT_LED_HEAD = `${SELECT_HEADS} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
   WHERE h.network = $1 AND l.epoch = $2 AND h.proved_block IS NULL FOR UPDATE OF h FOR KEY SHARE OF l`
-const LEAD_HEAD = locked(LEAD)
+const LOCK_LED_HEAD = prepareHeadLock(SELECT_LED_HEAD)
 
 /** Reads a network's head without a lock. */
 export async function readJournalHead(db: Queryable, network: Network): Promise<StoredJournalHead> {
@@ -71,17 +74,17 @@ const registryVersionSql = (l: PartitionNames): string =>
   `SELECT concat_ws(' ', generation, feed_generation, public_seq) AS version, facts_version::text
    FROM journal_heads WHERE network = ${l.network}`
 
-const version = prepareStatement<AnswerVersions>(registryVersionSql)
+const readVersions = prepareStatement<AnswerVersions>(registryVersionSql)
 
 export async function readAnswerVersions(db: Queryable, network: Network): Promise<AnswerVersions> {
-  return requireHeadRow(await version(db, network), network)
+  return requireHeadRow(await readVersions(db, network), network)
 }
 
 /**
  * Locks a network's head until the transaction ends. Reads that follow see the previous writer's commit.
  * @param epoch epoch of the indexing leader, who stays leader until the transaction has ended; null for writers that
  * need no leader
- * @throws LostLeadershipError when another process leads
+ * @throws LostLeadershipError when another process leads; with an epoch, also for a mirrored network
  */
 export async function lockJournalHead(
   db: Queryable,
@@ -90,20 +93,23 @@ export async function lockJournalHead(
 ): Promise<LockedJournalHead> {
   if (epoch === null)
     return requireHeadRow(await query<LockedJournalHead>(db, network, LOCK_HEAD), network)
-  const [head] = await query<LockedJournalHead>(db, network, LEAD_HEAD, [epoch])
+  const [head] = await query<LockedJournalHead>(db, network, LOCK_LED_HEAD, [epoch])
   if (!head) throw new LostLeadershipError(network)
   return head
 }
 
-/** Like `lockJournalHead`, for writers that need no leader. @returns null at once during the first catch-up */
+/**
+ * Like `lockJournalHead`, for writers that need no leader.
+ * @returns null at once until the generation's first catch-up has ended
+ */
 export const lockJournalHeadIfCaughtUp = prepareSingleRow<LockedJournalHead, []>(
   // locks nothing during a catch-up, whose writer may hold the lock for long
-  locked(`${SELECT_HEAD} AND h.caught_up FOR UPDATE`),
+  prepareHeadLock(`${SELECT_HEAD} AND h.caught_up FOR UPDATE`),
 )
 
 /**
- * Time that a writer stores in new entries, Unix ms.
- * @throws ClockError when this process's clock differs from the database's
+ * Clock of a writer of the journal, Unix ms: the database's time, which limits the timestamps of new entries.
+ * @throws ClockError when this process's clock differs from the database's by more than `MAX_CLOCK_SKEW_MS`
  */
 export function journalTimeMs({ nowMs }: LockedJournalHead): number {
   assertClocksAgree(nowMs)
@@ -142,8 +148,8 @@ export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: numbe
 }
 
 /**
- * Ends a network's leaderships in these roles, so that the leaders start again. Prevents writes of all leaders until
- * the transaction ends.
+ * Ends a network's leaderships in these roles, so that the leaders start again. Until the transaction ends, no leader
+ * of the network can write, whatever its role.
  */
 export async function endLeaderships(
   client: pg.ClientBase,
@@ -160,7 +166,7 @@ export async function endLeaderships(
  * Makes a function that checks whether an epoch is the newest of a role, and prevents a newer epoch until the
  * transaction ends. The function throws LostLeadershipError when another process leads.
  */
-function assertEpoch(role: LeaderRole) {
+function createEpochAssertion(role: LeaderRole) {
   const text = `SELECT 1 FROM leaders WHERE network = $1 AND role = ${LEADER_ROLE[role]} AND epoch = $2 FOR KEY SHARE`
   return async (db: Queryable, network: Network, epoch: number): Promise<void> => {
     const count = await execute(db, network, prepared(text), [epoch])
@@ -168,9 +174,9 @@ function assertEpoch(role: LeaderRole) {
   }
 }
 
-export const assertIndexingLeader = assertEpoch('index')
+export const assertIndexingLeader = createEpochAssertion('index')
 
-export const assertRelayingLeader = assertEpoch('relay')
+export const assertRelayingLeader = createEpochAssertion('relay')
 
 /** The row of a network's head, or the first row of a query that returns at least one row for each head. */
 export function requireHeadRow<T>([head]: T[], network: Network): T {

@@ -8,15 +8,17 @@ import { appendEntries } from './append.js'
 import { type LeaderScope, lockJournalHead } from './head.js'
 import { prepareSingleValue } from './partitions.js'
 
-interface NamesMove {
+/** Result of one `move_names` entry. */
+interface NameMoveProgress {
   /** Id of the cluster that the names leave, hex. */
   clusterId: string
+  /** Number of names that the entry moved. */
   names: number
-  /** True if the move is complete. */
+  /** True if no name is left to move. */
   isLast: boolean
 }
 
-const nextSource = prepareSingleValue<Buffer, []>(
+const readNextSource = prepareSingleValue<Buffer, []>(
   (l) => `SELECT c.id FROM ${l.moves} m
     JOIN ${l.clusters} c ON c.network = m.network AND c.serial = m.source
     WHERE m.network = ${l.network} ORDER BY m.seq LIMIT 1`,
@@ -31,12 +33,12 @@ export async function moveNextNames({
   pool,
   network,
   epoch,
-}: LeaderScope): Promise<NamesMove | null> {
+}: LeaderScope): Promise<NameMoveProgress | null> {
   // checked without a lock first, since usually no move is pending
-  if (!(await nextSource(pool, network))) return null
+  if (!(await readNextSource(pool, network))) return null
   return inTransaction(pool, async (client) => {
     const head = await lockJournalHead(client, network, epoch)
-    const source = head.caughtUp ? await nextSource(client, network) : null
+    const source = head.caughtUp ? await readNextSource(client, network) : null
     if (!source) return null
     const move = { kind: 'move_names', clusterId: source } as const
     const entry = entryOfChange(move, Number.POSITIVE_INFINITY)

@@ -37,7 +37,7 @@ export type PartitionNames = { network: number } & Record<PartitionedTable, stri
  * prepared for each network, so PostgreSQL plans it once per connection and does not search for the partition. Its
  * values begin at `$1`. Any other statement has the network's code as `$1`, and its values begin at `$2`.
  */
-type NetworkStatement = Statement | ((leaves: PartitionNames) => string)
+type NetworkStatement = Statement | ((partitions: PartitionNames) => string)
 
 /** Makes a function of a statement: it takes the statement's values, and returns the rows. */
 export function prepareStatement<Row, Values extends readonly unknown[] = unknown[]>(

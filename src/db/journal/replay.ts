@@ -26,29 +26,30 @@ export interface ReplayHashes {
   rebuilt: string
 }
 
-interface Columns
+interface StoredInputColumns
   extends Pick<DecodedRow<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body' | 'ruleset'> {
   causeMs: number
   txKey: string | null
 }
 
-const NOT_FOLDED =
+const MIRROR_REPLAY_MESSAGE =
   'a mirror copies a signed log, which has no inputs to fold. `clusterd log verify` proves the log, and a lost mirror starts anew from its source.'
 
-/** Entries left for the final transaction, which also compares the state hashes. */
-const LEFT_TO_COMPARE = 1_000
+/** Number of newest entries that are left for the final transaction, which also hashes the tables. */
+const ENTRIES_LEFT_TO_COMPARE = 1_000
 
 /**
  * Rebuilds a network's tables from the journal's inputs (kind, position, time, body, ruleset) in another schema, and
  * hashes the live and the rebuilt tables. The daemon may run meanwhile. Entries never change, so each batch is read on
  * its own. Only the newest entries and the live tables are read in one REPEATABLE READ transaction: a snapshot of hours
  * keeps VACUUM from removing dead versions of the head's row.
- * @throws Error for a mirrored network, and when a rewind began another generation meanwhile
+ * @throws Error for a mirrored network, when another replay of the network runs, and when a rewind began another
+ * generation meanwhile
  */
 export async function replayJournal(pool: pg.Pool, network: Network): Promise<ReplayHashes> {
   const reader = await pool.connect()
   try {
-    if ((await readMirroredNetworks(reader)).has(network)) throw new Error(NOT_FOLDED)
+    if ((await readMirroredNetworks(reader)).has(network)) throw new Error(MIRROR_REPLAY_MESSAGE)
     return await withTemporarySchema(pool, network, 'replay', async (writer, schema) => {
       const { generation, seq } = await readJournalHead(reader, network)
       await createSchemaWithEmptyTables(writer, network, {
@@ -58,7 +59,7 @@ export async function replayJournal(pool: pg.Pool, network: Network): Promise<Re
       })
       await writer.query(`SET search_path = ${schema}`)
       const replayed = { reader, writer, network, generation, done: 0 }
-      await rebuildUpTo(replayed, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
+      await rebuildUpTo(replayed, (head) => Math.max(seq, head - ENTRIES_LEFT_TO_COMPARE))
       await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
       await rebuildUpTo(replayed, (head) => head)
       const live = await computeStateHash(reader, network, generation)
@@ -84,7 +85,7 @@ export interface ReplayIntoOtherSchema {
   keep?: (entries: readonly Entry[]) => Promise<readonly Entry[]>
 }
 
-/** Folds the next batch of entries, with the journalled times. */
+/** Folds the next batch of entries, with the journalled times. @throws Error where no entry is left */
 export async function foldStoredBatch(
   replayed: ReplayIntoOtherSchema,
   limit = BATCH_ENTRIES,
@@ -122,7 +123,7 @@ interface NewSchema {
   generation: number
   tables: readonly PartitionedTable[]
   kind?: 'TABLE' | 'UNLOGGED TABLE'
-  /** Additional table constraint, beginning with a comma. */
+  /** Additional constraint of each table, beginning with a comma. */
   check?: string
 }
 
@@ -154,16 +155,16 @@ async function readEntries(
   { reader, network, generation, done }: ReplayIntoOtherSchema,
   limit: number,
 ): Promise<Entry[]> {
-  const rows = await query<Columns>(
+  const rows = await query<StoredInputColumns>(
     reader,
     network,
     `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${liveSchemaName(reader)}.${partitionName('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
     [generation, done, limit],
   )
-  const slices = rows.flatMap(({ kind }, i) => (kind === ENTRY_KIND.move_names ? i : []))
+  const moveEntries = rows.flatMap(({ kind }, i) => (kind === ENTRY_KIND.move_names ? i : []))
   return rows
-    .slice(0, slices[BATCH_MOVE_ENTRIES])
+    .slice(0, moveEntries[BATCH_MOVE_ENTRIES])
     .map(({ kind, chain, block, logIndex, txKey, ...row }) => ({
       kind: entryKindOfCode(kind),
       position: chain === null ? null : { chain, block: block!, logIndex: logIndex! },

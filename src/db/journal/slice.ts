@@ -10,7 +10,7 @@ import { partitionsOf } from './partitions.js'
 import { chooseClustersToLoad, loadClusters, loadMovesInProgress } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
-/** Row that `probe` found, with the position (from 1) of its key among the keys of its source. */
+/** Row that `probe` found. `ord` is the position (from 1) of its key among the keys of its kind. */
 interface KeyRow {
   /**
    * Kind of the key. `owner`: a name. `wallet`: an address. `first`: id of the first cluster that a wallet creates.
@@ -18,16 +18,18 @@ interface KeyRow {
    */
   source: 'owner' | 'wallet' | 'first' | 'id'
   ord: number
+  /** Serial of the cluster that holds the name, in which the wallet is verified, or that has the id. */
   cluster: number
+  /** Whether the found wallet is private. Null for other kinds. */
   private: boolean | null
 }
 
 /** Result of `findRowsOfKeys`, which is the first of the statements that load a `LoadedRegistryRows`. */
 export interface RowsFoundByKeys {
   keys: RegistryRowKeys
+  /** Names, wallet keys and keys of cluster ids in the order of the look-up, in which `ord` of `found` counts. */
   names: readonly string[]
   wallets: readonly string[]
-  /** Keys of the clusters that were requested by id. */
   clusters: readonly string[]
   found: readonly KeyRow[]
 }
@@ -43,16 +45,16 @@ export async function findRowsOfKeys(
   const clusters = [...keys.clusterIds, ...keys.continuedMoves]
   const rows = await probe(db, network, {
     names,
-    wallets: wallets.map(bytesOf),
-    firstIds: wallets.map((key) => deriveClusterId(network, bytesOf(key), 0)),
-    ids: clusters.map(bytesOf),
+    wallets: wallets.map(bytesOfKey),
+    firstIds: wallets.map((key) => deriveClusterId(network, bytesOfKey(key), 0)),
+    ids: clusters.map(bytesOfKey),
   })
   return { keys, names, wallets, clusters, found: rows }
 }
 
 /**
  * Loads all rows that a batch of entries reads, after `findRowsOfKeys`.
- * @param isAlone true if the batch is a single entry, which saves a query
+ * @param isAlone true if the caller knows that the batch is a single entry, which saves a query
  */
 export async function loadRegistryRowsOfBatch(
   client: pg.ClientBase,
@@ -100,7 +102,7 @@ export async function loadRegistryRowsOfBatch(
   chooseClustersToLoad(slice, keys)
   if (creators.length + slice.clusters.size > 0)
     await inPipeline(client, (db) => [
-      findFreeIds(db, slice, creators),
+      findNextClusterNumbers(db, slice, creators),
       ...loadClusters(db, slice, keys),
     ])
   if (keys.movedNames > 0) await loadMovesInProgress(client, slice, keys)
@@ -108,8 +110,9 @@ export async function loadRegistryRowsOfBatch(
   return slice
 }
 
-const bytesOf = (key: string): Buffer => Buffer.from(key, 'latin1')
+const bytesOfKey = (key: string): Buffer => Buffer.from(key, 'latin1')
 
+/** `firstIds`: ids of the first clusters of `wallets`, in the same order. */
 interface ProbedKeys {
   names?: readonly string[]
   wallets?: readonly Buffer[]
@@ -150,8 +153,8 @@ async function probe(
 /** Number of cluster ids of a wallet that the first query checks. Each further query checks twice as many. */
 const PROBE_WIDTH = 16
 
-/** Finds the next free cluster number of wallets that have created a cluster. Taken numbers have no gaps. */
-async function findFreeIds(
+/** Sets `nextClusterNumber` of wallets that have created a cluster. Taken numbers have no gaps. */
+async function findNextClusterNumbers(
   db: Queryable,
   { network, nextClusterNumber }: LoadedRegistryRows,
   creators: readonly string[],
@@ -161,7 +164,9 @@ async function findFreeIds(
     const candidates = open.flatMap((key) =>
       Array.from({ length: width }, (_, i) => ({ key, number: from + i })),
     )
-    const ids = candidates.map(({ key, number }) => deriveClusterId(network, bytesOf(key), number))
+    const ids = candidates.map(({ key, number }) =>
+      deriveClusterId(network, bytesOfKey(key), number),
+    )
     const taken = new Set(
       (await probe(db, network, { ids })).map(({ ord }) => candidates[ord - 1]!),
     )

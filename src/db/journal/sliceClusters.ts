@@ -30,7 +30,7 @@ export function chooseClustersToLoad(
   for (const serial of whole) clusters.set(serial, { wallets: new Map(), names: [] })
 }
 
-/** Loads the chosen clusters: wallets and names. */
+/** Loads wallets and names of the chosen clusters. */
 export const loadClusters = (
   db: Queryable,
   slice: LoadedRegistryRows,
@@ -42,7 +42,7 @@ export const loadClusters = (
  * Number of names to read of a cluster whose names are moving: the names that the batch moves, and one more that shows
  * whether any is left.
  */
-const readOfMoving = ({ movedNames }: RegistryRowKeys): number => movedNames + 1
+const nameLimitOfMove = ({ movedNames }: RegistryRowKeys): number => movedNames + 1
 
 /** Clusters whose names may move: clusters that a wallet of the batch leaves, or enters and then leaves. */
 function leftClusters(
@@ -56,8 +56,8 @@ function leftClusters(
 
 /**
  * Reads the wallets of clusters. Private wallets are read only where a wallet of the batch is verified, or where the
- * wallet to verify is listed. Nothing else depends on private wallets, and reading them for a stranger's change takes
- * time that reveals their number.
+ * wallet to verify is listed; in a batch that verifies several wallets, they are read in all clusters. Nothing else
+ * depends on private wallets, and reading them for a stranger's change takes time that reveals their number.
  */
 async function readWallets(
   db: Queryable,
@@ -83,9 +83,9 @@ async function readWallets(
 }
 
 /**
- * Reads names of clusters: the oldest name, communities, names that the batch may make communities, and all names of
- * clusters whose names may move. Reading all other names is too slow under the head's lock: a cluster may hold a
- * hundred thousand names.
+ * Reads names of clusters: the oldest name, communities, names that the batch may make communities, and the oldest
+ * names of clusters whose names may move (`nameLimitOfMove`). Reading all names is too slow under the head's lock: a
+ * cluster may hold a hundred thousand names.
  */
 async function readNames(
   db: Queryable,
@@ -113,25 +113,29 @@ async function readNames(
       serials,
       serials.map((serial) => left.has(serial)),
       [...keys.communities.keys()],
-      readOfMoving(keys),
+      nameLimitOfMove(keys),
     ],
   )
   for (const { cluster, name, seq } of rows) clusters.get(cluster)!.names.push({ name, seq })
 }
 
+/**
+ * Loads the moves from or to loaded clusters, and the moves that the batch continues. Only the latter get their next
+ * names.
+ */
 export async function loadMovesInProgress(
   db: Queryable,
   { network, clusters, clusterSerials, moves }: LoadedRegistryRows,
   keys: RegistryRowKeys,
 ): Promise<void> {
-  const sliced = new Set(keys.continuedMoves.flatMap((id) => clusterSerials.get(id) ?? []))
+  const continued = new Set(keys.continuedMoves.flatMap((id) => clusterSerials.get(id) ?? []))
   const text = `SELECT m.source, m.target, m.seq, m.actor, n.name, n.seq AS name_seq FROM ${partitionName('moves', network)} m
      LEFT JOIN LATERAL (
        SELECT name, seq FROM ${partitionName('names', network)} n
        WHERE n.network = $1 AND n.cluster = m.source AND m.source = ANY ($3::int8[]) ORDER BY n.seq LIMIT $4
      ) n ON true
      WHERE m.network = $1 AND (m.source = ANY ($2::int8[]) OR m.target = ANY ($2::int8[])) ORDER BY m.seq, n.seq`
-  const values = [[...clusters.keys(), ...sliced], [...sliced], readOfMoving(keys)]
+  const values = [[...clusters.keys(), ...continued], [...continued], nameLimitOfMove(keys)]
   const rows = await query<NameMoveRow & { name: string | null; nameSeq: number | null }>(
     db,
     network,

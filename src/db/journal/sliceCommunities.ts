@@ -25,10 +25,10 @@ export async function loadCommunities(
       slice.head.generation,
       keys.communities,
     )
-    await readTaken(db, slice, [...keys.communityNames])
+    await readTakenNames(db, slice, [...keys.communityNames])
   }
-  if (keys.assignments.size > 0) await readAssigned(db, slice, keys)
-  if (slice.clusters.size > 0) await readHiding(db, slice, keys)
+  if (keys.assignments.size > 0) await readAssignedNames(db, slice, keys)
+  if (slice.clusters.size > 0) await readCollidingNames(db, slice, keys)
 }
 
 /**
@@ -68,7 +68,7 @@ export async function readCommunityRules(
 
 type TakenName = Pick<CommunityNameRow, 'community' | 'name' | 'seq'>
 
-async function addTaken(
+async function addTakenNames(
   db: Queryable,
   slice: LoadedRegistryRows,
   text: string,
@@ -79,7 +79,7 @@ async function addTaken(
     slice.communityNames.set(communityNameKey(community, name), seq)
 }
 
-async function readTaken(
+async function readTakenNames(
   db: Queryable,
   slice: LoadedRegistryRows,
   pairs: readonly string[],
@@ -90,13 +90,13 @@ async function readTaken(
      CROSS JOIN LATERAL (
        SELECT n.seq FROM ${partitionName('community_names', slice.network)} n
        WHERE n.network = $1 AND n.community = k.community COLLATE "C" AND n.name = k.name COLLATE "C" LIMIT 1) n`
-  await addTaken(db, slice, text, [
+  await addTakenNames(db, slice, text, [
     split.map(([community]) => community),
     split.map(([, name]) => name),
   ])
 }
 
-async function readAssigned(
+async function readAssignedNames(
   db: Queryable,
   slice: LoadedRegistryRows,
   { assignments, claims }: RegistryRowKeys,
@@ -128,7 +128,7 @@ async function readAssigned(
  * numbered names that a private wallet may get when a bid makes it public. Names with a common prefix are read once,
  * since this runs under the head's lock.
  */
-async function readHiding(
+async function readCollidingNames(
   db: Queryable,
   slice: LoadedRegistryRows,
   keys: RegistryRowKeys,
@@ -147,7 +147,11 @@ async function readHiding(
      ${below} AND n.name = w.name COLLATE "C" LIMIT 1) n
      UNION ALL
      ${below.replace('$3', '$4')} AND n.name >= w.name COLLATE "C" AND n.name < w.name || '{' COLLATE "C") n`
-  await addTaken(db, slice, text, [owned, wanted, keys.mayPublish ? beginningsOf(wanted) : []])
+  await addTakenNames(db, slice, text, [
+    owned,
+    wanted,
+    keys.mayPublish ? numberedNamePrefixes(wanted) : [],
+  ])
 }
 
 /** Wallet names that may become public: requested by the batch, or private names of its wallets. */
@@ -170,7 +174,7 @@ const SUFFIX_BYTES = 5
  * Prefixes with which the numbered forms of names begin: a long name is shortened to leave room for the number. No
  * prefix in the result begins with another prefix of the result.
  */
-function beginningsOf(names: readonly string[]): string[] {
+function numberedNamePrefixes(names: readonly string[]): string[] {
   const most = NAME_MAX_BYTES - SUFFIX_BYTES
   const all = names.map((name) => (name.length <= most ? `${name}-` : name.slice(0, most))).sort()
   let last: string

@@ -4,8 +4,11 @@ import { to as copyTo } from 'pg-copy-streams'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { partitionName, STATE_TABLES, type StateTable } from './partitions.js'
 
-/** Columns that the fold computes, by table, after the network: first the key, then the others. */
-const COLUMNS: Record<StateTable, readonly [key: string, ...others: string[]]> = {
+/**
+ * Columns that are hashed of each row, by table, after the network: first the key, by which the rows are ordered, then
+ * the others.
+ */
+const HASHED_COLUMNS: Record<StateTable, readonly [key: string, ...others: string[]]> = {
   names: ['seq', 'tx_key, name, cluster, outcome, updated_seq'],
   clusters: ['serial', 'id, created_seq'],
   wallets: ['cluster, address', 'name, verified, private, backed_up, created_seq, updated_seq'],
@@ -39,16 +42,20 @@ export async function computeStateHash(
 async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): Promise<void> {
   const code = NETWORK_CODE[network]
   for (const table of STATE_TABLES) {
-    const rows = `FROM ${partitionName(table, network)} WHERE network = ${code} ORDER BY ${COLUMNS[table][0]}`
+    const rows = `FROM ${partitionName(table, network)} WHERE network = ${code} ORDER BY ${HASHED_COLUMNS[table][0]}`
     // the table `moves` is left out while it is empty, so the hash equals that of versions without moves
     if (table === 'moves' && (await client.query(`SELECT ${rows} LIMIT 1`)).rowCount === 0) continue
-    await hashQuery(client, hash, `SELECT ${['network', ...COLUMNS[table]].join(', ')} ${rows}`)
+    await hashQuery(
+      client,
+      hash,
+      `SELECT ${['network', ...HASHED_COLUMNS[table]].join(', ')} ${rows}`,
+    )
   }
   // a column of a later version is hashed only in rows with a value, so the hash equals that of earlier versions
   const hashSet = async (table: 'community_names' | 'wallets', column: string): Promise<void> => {
     const set = `FROM ${partitionName(table, network)} WHERE network = ${code} AND ${column} IS NOT NULL`
     if ((await client.query(`SELECT ${set} LIMIT 1`)).rowCount === 0) return
-    const key = COLUMNS[table][0]
+    const key = HASHED_COLUMNS[table][0]
     await hashQuery(client, hash, `SELECT ${key}, ${column} ${set} ORDER BY ${key}`)
   }
   await hashSet('community_names', 'claim')

@@ -19,11 +19,11 @@ import { LEADER_ROLE, type LeaderRole } from './leaders.js'
  * seconds.
  */
 export const LEASE_MS = 3_500
-/** Pause between two renewals of a lease. */
+/** Pause between two renewals of a lease, ms. */
 export const LEASE_RENEWAL_INTERVAL_MS = 1_000
-/** Pause between two polls of a standby. */
+/** Pause between two polls of a standby, ms. */
 export const STANDBY_POLL_MS = 500
-/** Timeout of a statement about leases, and of a lock that it waits for. */
+/** Timeout of a statement about leases, ms. Its locks time out after half of it (`createPool`). */
 const ANSWER_LIMIT_MS = 1_000
 /**
  * Connections of the pool for leases. There are several, so that renewals of leases and polls for a free lease continue
@@ -39,11 +39,12 @@ export interface Leadership {
   epoch: number
   /** Resolves when the lease has ended. */
   lost: Promise<void>
+  /** Ends the lease, and notifies the processes that wait to lead. Never throws. */
   release(): Promise<void>
 }
 
-const LEASE = 'network = $1 AND role = $2'
-const CHECK = `SELECT ${NOW_MS_SQL} AS now_ms, until_ms <= ${NOW_MS_SQL} AS is_free FROM leaders WHERE ${LEASE}`
+const OF_ROLE_SQL = 'network = $1 AND role = $2'
+const CHECK_LEASE = `SELECT ${NOW_MS_SQL} AS now_ms, until_ms <= ${NOW_MS_SQL} AS is_free FROM leaders WHERE ${OF_ROLE_SQL}`
 /**
  * Ends writers that froze while they sent a statement. No timeout of the server ends them, and they keep their locks.
  */
@@ -54,19 +55,19 @@ const END_FROZEN = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activit
  * Takes the lease. Waits for transactions of the former leader, since each of them locks the key that contains the
  * epoch.
  */
-const TAKE = `UPDATE leaders
+const TAKE_LEASE = `UPDATE leaders
   SET epoch = epoch + 1, since_ms = ${NOW_MS_SQL}, until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
-  WHERE ${LEASE} AND until_ms <= ${NOW_MS_SQL} RETURNING epoch, since_ms`
+  WHERE ${OF_ROLE_SQL} AND until_ms <= ${NOW_MS_SQL} RETURNING epoch, since_ms`
 /**
  * SQL condition: this process holds the lease. `since_ms` differs if a fail-over lost the lease, and another process
  * then took the lease with the same epoch.
  */
-const HELD = `${LEASE} AND epoch = $3 AND since_ms = $4`
+const IS_HELD_SQL = `${OF_ROLE_SQL} AND epoch = $3 AND since_ms = $4`
 /** Renews the lease without a wait for the disk or a standby: a lost renewal only ends this process's leadership. */
-const RENEW =
+const RENEW_LEASE =
   prepared(`UPDATE leaders SET until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
-    WHERE ${HELD} AND set_config('synchronous_commit', 'off', true) = 'off' RETURNING ${NOW_MS_SQL} AS now_ms`)
-const FREE = `WITH freed AS (UPDATE leaders SET until_ms = 0 WHERE ${HELD} RETURNING epoch)
+    WHERE ${IS_HELD_SQL} AND set_config('synchronous_commit', 'off', true) = 'off' RETURNING ${NOW_MS_SQL} AS now_ms`)
+const RELEASE_LEASE = `WITH freed AS (UPDATE leaders SET until_ms = 0 WHERE ${IS_HELD_SQL} RETURNING epoch)
   SELECT pg_notify($5, $6) FROM freed`
 
 /** The connections with which a process takes and renews its leases. */
@@ -93,52 +94,56 @@ export async function takeLeadershipIfFree(
   role: LeaderRole,
   alive = () => {},
 ): Promise<Leadership | null> {
-  const heldMs = performance.now()
-  const [row] = await query<{ nowMs: number; isFree: boolean }>(pool, network, CHECK, [
+  const startedMs = performance.now()
+  const [row] = await query<{ nowMs: number; isFree: boolean }>(pool, network, CHECK_LEASE, [
     LEADER_ROLE[role],
   ])
   assertClocksAgree(row!.nowMs)
   if (!row!.isFree) return null
   await readRows(pool, END_FROZEN)
-  const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE, [LEADER_ROLE[role]])
+  const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE_LEASE, [
+    LEADER_ROLE[role],
+  ])
   const taken = await fallbackOnExpectedError(take, isLockTimeoutError, [])
   if (taken.length === 0) return null
   const { epoch, sinceMs } = taken[0]!
   const held = [LEADER_ROLE[role], epoch, sinceMs]
   const released = new AbortController()
   const renew = async () => {
-    const [renewed] = await query<{ nowMs: number }>(pool, network, RENEW, held)
+    const [renewed] = await query<{ nowMs: number }>(pool, network, RENEW_LEASE, held)
     if (renewed) assertClocksAgree(renewed.nowMs)
     endFrozenWritersOnceForAll(pool)
     if (renewed) alive()
     return renewed !== undefined
   }
-  const lost = renewUntilLost(renew, heldMs, released.signal)
+  const lost = renewUntilLost(renew, startedMs, released.signal)
   const release = async () => {
     released.abort()
     // waits for a running renewal, which would take the lease again
     await lost
-    await query(pool, network, FREE, [...held, ...leadershipEndNotification(network)]).catch(
-      () => {},
-    )
+    await query(pool, network, RELEASE_LEASE, [
+      ...held,
+      ...leadershipEndNotification(network),
+    ]).catch(() => {})
   }
   return { epoch, lost, release }
 }
 
 /** Time at which each pool last sent `END_FROZEN`, ms of the monotonic clock. */
-const endedFrozenMs = new WeakMap<pg.Pool, number>()
+const endFrozenSentMs = new WeakMap<pg.Pool, number>()
 
 /** Ends frozen writers, once for all leases of a pool that are renewed within half a second. Never throws. */
 function endFrozenWritersOnceForAll(pool: pg.Pool): void {
   const nowMs = performance.now()
-  const sinceMs = nowMs - (endedFrozenMs.get(pool) ?? Number.NEGATIVE_INFINITY)
+  const sinceMs = nowMs - (endFrozenSentMs.get(pool) ?? Number.NEGATIVE_INFINITY)
   if (sinceMs < LEASE_RENEWAL_INTERVAL_MS / 2) return
-  endedFrozenMs.set(pool, nowMs)
+  endFrozenSentMs.set(pool, nowMs)
   void readRows(pool, END_FROZEN).catch(() => {})
 }
 
 /**
- * Renews a lease until it is released, another process takes it, the clock is wrong, or it expires.
+ * Renews a lease until it is released, another process takes it, the clock is wrong, or it expires before the next
+ * renewal.
  * @param renew returns whether this process still holds the lease. It may throw ClockError and database errors.
  * @param sinceMs time at which the lease was taken, ms of the monotonic clock
  */
@@ -182,16 +187,16 @@ export interface LeadershipOptions {
 /** Time for which a failure of the same kind is not reported again, ms. */
 const REPORT_EVERY_MS = 60_000
 
-type Work = (epoch: number, signal: AbortSignal) => Promise<void>
+type LeaderWork = (epoch: number, signal: AbortSignal) => Promise<void>
 
 /** Runs `work` whenever this process leads, until the signal. The signal of `work` fires when the leadership ends. */
-export async function whileLeading(options: LeadershipOptions, work: Work): Promise<void> {
+export async function whileLeading(options: LeadershipOptions, work: LeaderWork): Promise<void> {
   const { signal, network, role, listener, log } = options
   const isNews = createThrottle(REPORT_EVERY_MS)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
-  const freed = createLoopWaker()
-  const unhear = listener.subscribe(
-    (payload) => payload === leadershipEndNotification(network)[1] && freed.notify(),
+  const waker = createLoopWaker()
+  const unsubscribe = listener.subscribe(
+    (payload) => payload === leadershipEndNotification(network)[1] && waker.notify(),
   )
   let failures = 0
   const failed = (error: Error) => {
@@ -210,9 +215,9 @@ export async function whileLeading(options: LeadershipOptions, work: Work): Prom
       if (!hasLed && !standsBy) log.info({ network, role }, 'standing by: another process leads')
       standsBy = !hasLed
     }, failed)
-    await freed.wait(STANDBY_POLL_MS, signal)
+    await waker.wait(STANDBY_POLL_MS, signal)
   }
-  unhear()
+  unsubscribe()
   loop.end()
 }
 
@@ -223,7 +228,7 @@ export async function whileLeading(options: LeadershipOptions, work: Work): Prom
 async function leadOnce(
   { leases, network, role, signal }: LeadershipOptions,
   loop: WorkerLoop,
-  work: Work,
+  work: LeaderWork,
 ): Promise<boolean> {
   const leadership = await takeLeadershipIfFree(leases, network, role, loop.turned)
   loop.succeeded()

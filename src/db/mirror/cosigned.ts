@@ -31,7 +31,7 @@ export const readNewestKnownCheckpoint = prepareSingleRow<
     LEFT JOIN cosigned c ON c.network = l.network AND c.origin = l.origin AND c.size > l.size
   WHERE h.network = $1`)
 
-const SIGNED = `INSERT INTO cosigned (network, origin, size, root, note) VALUES ($1, $2, $3, $4, $5)
+const STORE_CHECKPOINT = `INSERT INTO cosigned (network, origin, size, root, note) VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (network, origin) DO UPDATE SET size = $3, root = $4, note = $5`
 
 /**
@@ -52,6 +52,6 @@ export const storeWitnessedCheckpoint = (
     // not null: a stored log is deleted only in the transaction that stores its successor
     const newest = (await readNewestKnownCheckpoint(client, network))!
     if (checkpointText(newest) !== checkpointText(before)) return newest
-    await execute(client, network, SIGNED, [origin, size, root, note])
+    await execute(client, network, STORE_CHECKPOINT, [origin, size, root, note])
     return null
   })

@@ -40,17 +40,17 @@ const IDLE_LIMIT_MS = 90_000
 export const allowSourceWait = (client: pg.ClientBase) =>
   client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
 
-const TABLES = ['journal', ...STATE_TABLES] as const
+const WRITTEN_TABLES = ['journal', ...STATE_TABLES] as const
 
-const EMPTY = `UPDATE journal_heads
+const RESET_HEAD = `UPDATE journal_heads
   SET generation = generation + 1, seq = 0, public_seq = 0, at_ms = 0, serial = 0, proved_block = 0, proved_seq = 0, names = 0, names_seq = 0
   WHERE network = $1`
-const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false, mirrored_ms = ${NOW_MS_SQL},
+const STORE_COPIED_HEAD = `UPDATE journal_heads SET feed_generation = $2, caught_up = false, mirrored_ms = ${NOW_MS_SQL},
   proved_block = coalesce(proved_block, 0) WHERE network = $1`
 
 /**
- * Locks and returns the head of a mirrored network, or of an empty one. @throws Error if the network has its own
- * journal or log
+ * Locks and returns the head of a mirrored network, or of an empty one.
+ * @throws Error if the network has its own journal or log
  */
 export async function lockMirrorHead(
   client: pg.ClientBase,
@@ -76,7 +76,7 @@ export class MirrorWriter {
   #events: LeafEvent[] = []
   #tiles = new Map<string, FilledTile>()
   #writing: Promise<unknown> = Promise.resolve()
-  #added = 0
+  #writtenEntries = 0
 
   private constructor(
     client: pg.ClientBase,
@@ -89,7 +89,7 @@ export class MirrorWriter {
   }
 
   /**
-   * @param stored log of the mirror
+   * @param stored log of the mirror as the caller has read it
    * @param next log to read; if it differs from the stored one, the mirror is emptied first
    * @returns null where the mirror's log has changed meanwhile
    * @throws LostLeadershipError; Error for a network that has its own journal
@@ -114,8 +114,9 @@ export class MirrorWriter {
     if (log && log.origin !== next.origin) {
       await deleteTransparencyLogs(client, network, generation)
       await deleteTransparencyLogs(client, `${network}/evidence`, generation)
-      for (const table of TABLES) await client.query(`DELETE FROM ${partitionName(table, network)}`)
-      await execute(client, network, EMPTY)
+      for (const table of WRITTEN_TABLES)
+        await client.query(`DELETE FROM ${partitionName(table, network)}`)
+      await execute(client, network, RESET_HEAD)
       head = await lockJournalHead(client, network, null)
     }
     return new MirrorWriter(client, { network, generation, head })
@@ -125,7 +126,7 @@ export class MirrorWriter {
    * Collects the next events, and writes them in batches.
    * @throws RangeError for an event that does not fit the state
    */
-  async take(events: readonly LeafEvent[]): Promise<void> {
+  async addEvents(events: readonly LeafEvent[]): Promise<void> {
     this.#events.push(...events)
     if (this.#events.length < BATCH_EVENTS) return
     const entries = groupEventsIntoEntries(this.#events)
@@ -144,14 +145,14 @@ export class MirrorWriter {
     const slice = await loadRegistryRowsOfBatch(client, { network, head }, probed)
     const changes = foldMirrorEntries(slice, entries)
     this.#head = { ...head, ...changes.head }
-    this.#added += entries.length
+    this.#writtenEntries += entries.length
     // the next events are read while this batch is written
     this.#writing = writeFoldedBatch(client, network, changes)
     this.#writing.catch(() => {})
   }
 
   /** Resolves once no write runs. A write after the end of the transaction would not be rolled back. */
-  async settled(): Promise<void> {
+  async waitForWrites(): Promise<void> {
     await this.#writing.catch(() => {})
   }
 
@@ -175,7 +176,7 @@ export class MirrorWriter {
    * Stores the final size and root of the previous log, as the new log's first leaf gives them. Deletes the stored logs
    * after the previous one, because they belong to another history.
    */
-  async follow(previous: PreviousTransparencyLog | null): Promise<void> {
+  async storePreviousLog(previous: PreviousTransparencyLog | null): Promise<void> {
     await deleteTransparencyLogs(this.#client, this.#network, (previous?.generation ?? 0) + 1)
     if (previous) await storePreviousTransparencyLog(this.#client, this.#network, previous)
   }
@@ -188,9 +189,10 @@ export class MirrorWriter {
     await this.#writing
     await this.#writeTiles(() => true)
     await writeTransparencyLogRow(client, network, log)
-    await execute(client, network, COPIED, [this.#generation])
-    if (this.#added >= ANALYZE_FROM_ENTRIES)
-      for (const table of TABLES) await client.query(`ANALYZE ${partitionName(table, network)}`)
+    await execute(client, network, STORE_COPIED_HEAD, [this.#generation])
+    if (this.#writtenEntries >= ANALYZE_FROM_ENTRIES)
+      for (const table of WRITTEN_TABLES)
+        await client.query(`ANALYZE ${partitionName(table, network)}`)
     await notifyNetwork(client, network)
   }
 }

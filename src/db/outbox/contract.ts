@@ -13,29 +13,31 @@ import { type Queryable, query } from '../pg/rows.js'
  * payment that bought its name is held for days before its release is queued. Parked jobs do not count: they are left
  * to the payer or an operator.
  */
-const IS_OPEN = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain = $2
+const HAS_OPEN_PAYMENTS_SQL = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain = $2
     AND p.kind = ${PAYMENT_KIND.communityName} AND (p.state < ${PAYMENT_STATE.done} OR p.outcome IS NULL AND NOT EXISTS (
       SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${codeListSql(JOB_KIND, 'refuse', 'release')})
         AND j.state >= ${JOB_STATE.confirmed})))
   OR EXISTS (SELECT FROM jobs j WHERE j.network = $1 AND j.chain = $2 AND j.state < ${JOB_STATE.confirmed}
     AND j.kind IN (${codeListSql(JOB_KIND, 'refuse', 'release')}))`
 
-const storedContract = prepareSingleValue<Buffer>(
+const readStoredContract = prepareSingleValue<Buffer>(
   'SELECT community_payments FROM chains WHERE network = $1 AND chain = $2',
 )
 
 /**
  * Stores which contract takes a chain's payments for community names. The contract can change only while no payment is
  * open at the previous one: a new contract does not know earlier payments, so their refusals could never be executed.
- * The previous contract stays stored, since payers withdraw credits from that contract.
- * @throws ChainMismatchError
+ * The previous contract stays stored, since payers withdraw credits from that contract. Parked refusals at that
+ * contract are left to their payers (`IS_LEFT_TO_PAYER_SQL`).
+ * @param contract null for a chain that takes no such payments any more
+ * @throws ChainMismatchError while a payment is open at another contract
  */
 export async function storePaymentsContract(
   pool: pg.Pool,
   { network, chain, label }: Pick<ChainRow, 'network' | 'chain' | 'label'>,
   contract: Buffer | null,
 ): Promise<void> {
-  const read = () => storedContract(pool, network, chain)
+  const read = () => readStoredContract(pool, network, chain)
   const isKept = (known: Buffer | null) =>
     known === contract || (known !== null && contract?.equals(known) === true)
   const before = await read()
@@ -43,7 +45,7 @@ export async function storePaymentsContract(
   const change = `WITH changed AS (
       UPDATE chains SET community_payments = $3,
         former_payments = array_remove(array_remove(array_append(former_payments, $4::bytea), $3::bytea), NULL)
-      WHERE network = $1 AND chain = $2 AND community_payments IS NOT DISTINCT FROM $4 AND NOT (${IS_OPEN}) RETURNING chain
+      WHERE network = $1 AND chain = $2 AND community_payments IS NOT DISTINCT FROM $4 AND NOT (${HAS_OPEN_PAYMENTS_SQL}) RETURNING chain
     ), dust AS (
       UPDATE jobs j SET alone = true, version = version + 1 FROM changed c
       WHERE j.network = $1 AND j.chain = c.chain AND j.state = ${JOB_STATE.parked} AND j.reason = '${PARKED_BELOW_REFUSAL_COST}'

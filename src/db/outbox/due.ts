@@ -12,9 +12,9 @@ import { isPaymentDeadlineNearSql } from './payouts.js'
 import { type JobRow, type OnUnreadableJob, selectJobs } from './rows.js'
 
 const { execute: execution, verify } = JOB_KIND
-/** States of jobs that have not ended. */
-const LIVE = `state < ${JOB_STATE.confirmed}`
-const BEFORE_INCLUSION = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
+/** SQL condition on jobs that are neither confirmed nor parked. */
+const IS_UNFINISHED_SQL = `state < ${JOB_STATE.confirmed}`
+const STATES_BEFORE_INCLUSION = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
 
 /** Maximum number of jobs that one step of an EVM chain's relayer reads. */
 export const MAX_EVM_JOBS_PER_STEP = 1_000
@@ -34,10 +34,10 @@ export function findDueEvmJobs(
   return selectJobs(
     db,
     network,
-    `WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (j.nonce IS NOT NULL OR j.state = ${JOB_STATE.queued}
+    `WHERE j.network = $1 AND j.chain = $2 AND j.${IS_UNFINISHED_SQL} AND (j.nonce IS NOT NULL OR j.state = ${JOB_STATE.queued}
        AND (j.next_ms <= $3 OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.confirmed))
        AND NOT EXISTS (SELECT FROM jobs v WHERE j.kind = ${execution} AND v.network = j.network AND v.subject = j.subject
-         AND v.kind = ${verify} AND v.state IN (${BEFORE_INCLUSION})))
+         AND v.kind = ${verify} AND v.state IN (${STATES_BEFORE_INCLUSION})))
      ORDER BY j.nonce NULLS LAST, j.nonce IS NULL AND ${isPaymentDeadlineNearSql('$3')} DESC, j.id LIMIT ${MAX_EVM_JOBS_PER_STEP}`,
     [chain, nowMs],
     onUnreadable,
@@ -45,7 +45,7 @@ export function findDueEvmJobs(
 }
 
 /** Maximum number of Solana jobs of each group that one step reads: a stranger may cause many refusals and refunds. */
-const BLOCKHASH_JOBS_AT_ONCE = 200
+const MAX_SOLANA_JOBS_PER_GROUP = 200
 
 /**
  * Jobs on a Solana chain that may need work, in three groups: settlements and releases that are near their deadline,
@@ -58,8 +58,8 @@ export async function findDueSolanaJobs(
   onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow<SolanaJobTx>[]> {
   const due = `JOIN payments p ON p.network = j.network AND p.id = j.subject
-    WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
-  const order = `ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${BLOCKHASH_JOBS_AT_ONCE}`
+    WHERE j.network = $1 AND j.chain = $2 AND j.${IS_UNFINISHED_SQL} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
+  const order = `ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${MAX_SOLANA_JOBS_PER_GROUP}`
   const select = (group: string) =>
     selectJobs<SolanaJobTx>(
       db,
@@ -89,16 +89,17 @@ export function endJobBackoffs(
   nowMs: number,
 ): Promise<number> {
   const text = `UPDATE jobs SET next_ms = 0, failures = 0, updated_ms = $3, version = version + 1
-    WHERE network = $1 AND chain = $2 AND ${LIVE} AND next_ms > $3
+    WHERE network = $1 AND chain = $2 AND ${IS_UNFINISHED_SQL} AND next_ms > $3
       AND (reason = '${WAITS_FOR_FUNDS}' OR next_ms > $3 + ${LONGEST_BACKOFF_MS})`
   return execute(db, network, text, [chain, nowMs])
 }
 
+/** True if a chain has a job that is neither confirmed nor parked. */
 export async function hasUnfinishedJobs(
   db: Queryable,
   { network, chain }: ChainRowKey,
 ): Promise<boolean> {
-  const text = `SELECT EXISTS (SELECT FROM jobs WHERE network = $1 AND chain = $2 AND ${LIVE}) AS live`
+  const text = `SELECT EXISTS (SELECT FROM jobs WHERE network = $1 AND chain = $2 AND ${IS_UNFINISHED_SQL}) AS live`
   return (await query<{ live: boolean }>(db, network, text, [chain]))[0]!.live
 }
 

@@ -29,11 +29,12 @@ export interface SignerRowKey extends ChainRowKey {
 export interface NewJob {
   kind: JobKind
   chain: number
+  /** Guid of the message, or id of the payment. */
   subject: Buffer
   valueWei?: bigint
 }
 
-const newJobs = (nowMs: number): ArrayColumns<NewJob> => [
+const newJobColumns = (nowMs: number): ArrayColumns<NewJob> => [
   ['kind', 'int2', ({ kind }) => JOB_KIND[kind]],
   ['chain', 'int2', ({ chain }) => chain],
   ['subject', 'bytea', ({ subject }) => subject],
@@ -51,7 +52,7 @@ export const insertJobs = (
 ): Promise<number> =>
   insertRows(db, network, {
     table: 'jobs',
-    columns: newJobs(nowMs),
+    columns: newJobColumns(nowMs),
     items,
     onConflict: () => 'DO NOTHING',
   })
@@ -79,13 +80,15 @@ export interface JobChangeAuthor {
   dailyCapWei?: bigint
 }
 
+/** A change of a job, and of the other jobs in its transaction. */
 export interface JobChange<Progress extends JobProgress = JobProgress> {
   job: Job & { others?: readonly Job[] }
   /** The job's new progress. A function makes it from the signer's next nonce, taken in the same transaction. */
   after: Progress | ((nonce: number) => Promise<Progress>)
 }
 
-type MadeChange = JobChange & { after: JobProgress }
+/** A change whose nonce, if it takes one, is taken. */
+type ResolvedChange = JobChange & { after: JobProgress }
 
 /** Runs work in one transaction of the relaying leader. @throws LostLeadershipError */
 export const inRelayerTransaction = <T>(
@@ -116,15 +119,15 @@ export function saveJobs(
     const { epoch, nowMs, signer, dailyCapWei } = by
     if (epoch !== null) await assertRelayingLeader(client, network, epoch)
     const key = signer && { network, chain, signer }
-    const made: MadeChange[] = []
+    const made: ResolvedChange[] = []
     for (const { job, after } of changes)
       made.push({
         job,
         after: typeof after === 'function' ? await after(await takeNonce(client, key!)) : after,
       })
-    await update(client, network, made, by)
+    await updateJobs(client, network, made, by)
     if (key && dailyCapWei !== undefined)
-      await reserveSpending(client, key, newlySigned(made[0]!), { nowMs, dailyCapWei })
+      await reserveSpending(client, key, newlySignedWei(made[0]!), { nowMs, dailyCapWei })
   }
   return fallbackOnExpectedError(
     inTransaction(pool, work).then(() => true),
@@ -145,7 +148,7 @@ async function takeNonce(
 }
 
 /** Amount by which a change raises the highest possible cost of its job, wei. */
-const newlySigned = ({ job, after }: MadeChange): bigint =>
+const newlySignedWei = ({ job, after }: ResolvedChange): bigint =>
   maxNonceCostWei(after.txs) - maxNonceCostWei(job.txs)
 
 /** Adds newly signed costs to the signer's spending of the day. @throws DailyCapError */
@@ -171,7 +174,7 @@ export async function reserveSpending(
   if (count === 0) throw new DailyCapError('the signer has spent what it may in a day')
 }
 
-const COLUMNS: ArrayColumns<JobProgress> = [
+const PROGRESS_COLUMNS: ArrayColumns<JobProgress> = [
   ['state', 'int2', ({ state }) => JOB_STATE[state]],
   ['txs', 'jsonb', ({ txs }) => txsJson(txs)],
   ['included', 'jsonb', ({ included }) => included && JSON.stringify(included)],
@@ -181,39 +184,39 @@ const COLUMNS: ArrayColumns<JobProgress> = [
   ...columnsFromProperties<JobProgress>('text', 'reason', 'release'),
   ...columnsFromProperties<JobProgress>('bool', 'alone'),
 ]
-interface StoredChange extends MadeChange {
+interface StoredChange extends ResolvedChange {
   /** Id of the job whose row has the shared transaction. Null for that job, and for a job without a transaction. */
   batch: string | null
 }
-const PROGRESS = unnestSql<StoredChange>(
+const CHANGE_ARRAYS = unnestSql<StoredChange>(
   [
     ['id', 'int8', ({ job }) => job.id],
     ['version', 'int4', ({ job }) => job.version],
     ['batch', 'int8', ({ batch }) => batch],
-    ...COLUMNS.map(
+    ...PROGRESS_COLUMNS.map(
       ([name, type, of]) => [name, type, ({ after }: StoredChange) => of(after)] as const,
     ),
   ],
   4,
 )
-const UPDATE =
-  prepared(`UPDATE jobs j SET ${COLUMNS.map(([column]) => `${column} = u.${column}`).join(', ')}, batch = u.batch,
+const UPDATE_JOBS =
+  prepared(`UPDATE jobs j SET ${PROGRESS_COLUMNS.map(([column]) => `${column} = u.${column}`).join(', ')}, batch = u.batch,
       updated_ms = $2, signer = coalesce($3, j.signer), version = j.version + 1
-    FROM ${PROGRESS.rows} AS u(${PROGRESS.names})
+    FROM ${CHANGE_ARRAYS.rows} AS u(${CHANGE_ARRAYS.names})
     WHERE j.network = $1 AND j.id = u.id AND j.version = u.version`)
 
 /** @throws StaleVersionError */
-async function update(
+async function updateJobs(
   client: pg.ClientBase,
   network: Network,
-  changes: readonly MadeChange[],
+  changes: readonly ResolvedChange[],
   { nowMs, signer }: JobChangeAuthor,
 ): Promise<void> {
-  const all = changes.flatMap(withOthers)
-  const count = await execute(client, network, UPDATE, [
+  const all = changes.flatMap(changesOfBatch)
+  const count = await execute(client, network, UPDATE_JOBS, [
     nowMs,
     signer ?? null,
-    ...PROGRESS.values(all),
+    ...CHANGE_ARRAYS.values(all),
   ])
   if (count !== all.length) throw new StaleVersionError('another process has changed a job')
   const ended = changes.filter(({ job, after }) => isPayout(job) && after.state === 'confirmed')
@@ -227,7 +230,7 @@ async function update(
  * state. Once the transaction is void, the other jobs are queued again. A job that the chain refused is then sent in a
  * transaction of its own.
  */
-function withOthers({ job, after }: MadeChange): StoredChange[] {
+function changesOfBatch({ job, after }: ResolvedChange): StoredChange[] {
   const { state, reason } = after
   const isVoid = state === 'queued' || state === 'parked'
   const isRefused = state === 'queued' && after.alone

@@ -14,33 +14,33 @@ import { DUE_PAYOUTS_SQL } from './payouts.js'
 /** Maximum number of payments of each kind, and of tokens, in one response. */
 export const MAX_OWED_ITEMS_PER_RESPONSE = 100
 
-/** A payment that was refunded or reclaimed, or may be soon. `label` is the label of its chain. */
+/** A held payment whose payer may get the money back, or a payment that was refused. `label`: that of its chain. */
 export interface OwedPayment {
   label: string
   payment: StoredPayment
 }
 
-const CHAIN = 'JOIN chains c ON c.network = p.network AND c.chain = p.chain'
+const JOIN_CHAIN_SQL = 'JOIN chains c ON c.network = p.network AND c.chain = p.chain'
 /**
  * SQL condition on a payment `p` for a community name: the payment is not decided yet, or has a job for its refusal.
  */
-const BOUGHT_NOTHING = `(p.state = ${PAYMENT_STATE.confirmed}
+const MAY_BE_REFUSED_SQL = `(p.state = ${PAYMENT_STATE.confirmed}
   OR EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}))`
 
 /** Held payments for names on the hub, except payments that won their name and can't be reclaimed yet. */
-const HELD_NAMES = `WITH ${DUE_PAYOUTS_SQL} SELECT ${PAYMENT_COLUMNS}, c.label FROM due p ${CHAIN}
+const HELD_NAME_PAYMENTS = `WITH ${DUE_PAYOUTS_SQL} SELECT ${PAYMENT_COLUMNS}, c.label FROM due p ${JOIN_CHAIN_SQL}
   WHERE p.payer = $2 AND p.outcome IS NULL
     AND (p.payout IS DISTINCT FROM ${JOB_KIND.settle} OR p.reclaimable_ms <= $4)
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
 /** Held payments for community names that can be reclaimed, are not decided yet, or have a job for their refusal. */
-const HELD_COMMUNITY_NAMES = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN}
+const HELD_COMMUNITY_NAME_PAYMENTS = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${JOIN_CHAIN_SQL}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome IS NULL AND p.kind = ${PAYMENT_KIND.communityName}
-    AND p.state >= ${PAYMENT_STATE.confirmed} AND (p.reclaimable_ms <= $4 OR ${BOUGHT_NOTHING})
+    AND p.state >= ${PAYMENT_STATE.confirmed} AND (p.reclaimable_ms <= $4 OR ${MAY_BE_REFUSED_SQL})
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
 /** Payments that a Solana program refused. A payment's account keeps the money if the payer could not be paid. */
-const REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN} AND NOT ${IS_EVM_CHAIN_SQL}
+const PAYMENTS_REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${JOIN_CHAIN_SQL} AND NOT ${IS_EVM_CHAIN_SQL}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused}
     AND p.kind = ${PAYMENT_KIND.communityName}
   ORDER BY p.reclaimable_ms DESC, p.id LIMIT $3`
@@ -64,9 +64,9 @@ export async function findPaymentsOwedToPayer(
       ...more,
     ])
   const kinds = await Promise.all([
-    read(HELD_NAMES, nowMs),
-    read(HELD_COMMUNITY_NAMES, nowMs),
-    read(REFUSED_AT_PROGRAM),
+    read(HELD_NAME_PAYMENTS, nowMs),
+    read(HELD_COMMUNITY_NAME_PAYMENTS, nowMs),
+    read(PAYMENTS_REFUSED_AT_PROGRAM),
   ])
   return {
     found: kinds.flatMap((rows) =>
@@ -84,15 +84,14 @@ export interface PaidToken {
   token: string
 }
 
-/** SQL: a payer's payments for community names. */
-const PAID = `FROM payments p WHERE p.network = $1 AND p.payer = $2 AND p.kind = ${PAYMENT_KIND.communityName}`
+const PAYMENTS_OF_PAYER_SQL = `FROM payments p WHERE p.network = $1 AND p.payer = $2 AND p.kind = ${PAYMENT_KIND.communityName}`
 
 /** SQL: tokens of a payer's payments. The recursion needs one index probe per token, for any number of payments. */
 const PAID_TOKENS = `WITH RECURSIVE paid AS (
-    (SELECT p.chain, p.token ${PAID} ORDER BY p.chain, p.token LIMIT 1)
+    (SELECT p.chain, p.token ${PAYMENTS_OF_PAYER_SQL} ORDER BY p.chain, p.token LIMIT 1)
     UNION ALL
     SELECT next.* FROM paid, LATERAL (
-      SELECT p.chain, p.token ${PAID} AND (p.chain, p.token) > (paid.chain, paid.token)
+      SELECT p.chain, p.token ${PAYMENTS_OF_PAYER_SQL} AND (p.chain, p.token) > (paid.chain, paid.token)
       ORDER BY p.chain, p.token LIMIT 1) next)
   SELECT p.chain, c.label, p.token FROM paid p JOIN chains c ON c.network = $1 AND c.chain = p.chain AND ${IS_EVM_CHAIN_SQL}
   LIMIT $3`

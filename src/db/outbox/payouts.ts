@@ -16,7 +16,7 @@ import { type ChainRowKey, execute, prepared, type Queryable, query } from '../p
 const { settle, refund, refuse, release } = JOB_KIND
 
 /** SQL condition on a job `j` with a deadline, after which the payer can reclaim the money and still keeps the name. */
-const KEEPS_MONEY = `j.kind IN (${codeListSql(JOB_KIND, 'settle', 'release')})`
+const HAS_DEADLINE_SQL = `j.kind IN (${codeListSql(JOB_KIND, 'settle', 'release')})`
 
 /**
  * SQL: the fraction of its holding time that has passed for the payment of a settlement or release `j`. From 1 on, the
@@ -25,7 +25,7 @@ const KEEPS_MONEY = `j.kind IN (${codeListSql(JOB_KIND, 'settle', 'release')})`
  */
 export const usedHoldingTimeFractionSql = (nowMs: string): string => `(
   SELECT (${nowMs}::int8 - p.paid_ms)::float8 / greatest(1, p.reclaimable_ms - p.paid_ms) FROM payments p
-  WHERE ${KEEPS_MONEY} AND p.network = j.network AND p.id = j.subject AND p.outcome IS NULL)`
+  WHERE ${HAS_DEADLINE_SQL} AND p.network = j.network AND p.id = j.subject AND p.outcome IS NULL)`
 
 /** SQL: true for a settlement or release `j` that is near its deadline. Such a job comes before other waiting jobs. */
 export const isPaymentDeadlineNearSql = (nowMs: string): string =>
@@ -35,7 +35,7 @@ export const isPaymentDeadlineNearSql = (nowMs: string): string =>
  * SQL: outcome, by the hub's confirmed logs, of the bid of a payment `p` for a name on the hub. Null while it is
  * unknown. The bid is the last `Bid` log of its transaction before the hub's `Received` log.
  */
-const HUB_OUTCOME = `(
+const HUB_OUTCOME_SQL = `(
   SELECT n.outcome FROM received r
   JOIN journal_heads h ON h.network = r.network
   JOIN names n ON n.network = r.network AND n.tx_key = ('x' || encode(substr(r.tx_hash, 1, 8), 'hex'))::bit(64)::int8
@@ -45,11 +45,11 @@ const HUB_OUTCOME = `(
   ORDER BY e.log_index DESC LIMIT 1)`
 
 /** SQL: true where the journal shows that a payment `p` for a community name bought its name. */
-const BOUGHT_NAME = `EXISTS (
+const BOUGHT_NAME_SQL = `EXISTS (
   SELECT FROM journal_heads h JOIN journal e ON e.network = h.network AND e.generation = h.generation
     AND e.chain = p.chain AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
   WHERE h.network = p.network AND get_byte(e.effects, ${OUTCOME_OFFSET}) = ${BID_OUTCOME.won})`
-const PAYOUT = `kind IN (${codeListSql(JOB_KIND, 'settle', 'refund')})`
+const IS_PAYOUT_SQL = `kind IN (${codeListSql(JOB_KIND, 'settle', 'refund')})`
 
 /**
  * The open payments for names of a network (`$1`) as `due`, each with its due payout. `settle`: by the hub's confirmed
@@ -63,7 +63,7 @@ export const DUE_PAYOUTS_SQL = `due AS (
       WHEN o.outcome IS NOT NULL THEN ${refund}
     END AS payout
   FROM payments p
-  LEFT JOIN LATERAL ${HUB_OUTCOME} o ON true
+  LEFT JOIN LATERAL ${HUB_OUTCOME_SQL} o ON true
   WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.name} AND p.state = ${PAYMENT_STATE.confirmed})`
 
 /**
@@ -80,7 +80,7 @@ export async function queuePayouts(
     client,
     network,
     `WITH ${DUE_PAYOUTS_SQL} DELETE FROM jobs j USING due d
-     WHERE j.network = $1 AND j.state = ${JOB_STATE.queued} AND j.${PAYOUT} AND d.id = j.subject AND d.payout IS DISTINCT FROM j.kind`,
+     WHERE j.network = $1 AND j.state = ${JOB_STATE.queued} AND j.${IS_PAYOUT_SQL} AND d.id = j.subject AND d.payout IS DISTINCT FROM j.kind`,
   )
   const releases = await queueReleases(client, { network, chain }, { releaseAfterMs, nowMs })
   const payouts = await execute(
@@ -95,7 +95,7 @@ export async function queuePayouts(
   return releases + payouts
 }
 
-/** A payment is released at the latest at this share of its holding time. */
+/** The release of a payment is queued at the latest at this share of its holding time. */
 export const RELEASE_HOLDING_TIME_SHARE = 0.7
 
 /** Queues releases of payments that bought their name: they are in the journal, without a refusal. */
@@ -106,7 +106,11 @@ const QUEUE_RELEASES = `INSERT INTO jobs (network, kind, chain, subject, created
     AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${release}))
   ON CONFLICT DO NOTHING`
 
-/** Queues releases of the payments that are old enough. @returns how many it queued */
+/**
+ * Queues releases of the payments that are old enough.
+ * @param releaseAfterMs least age; a payment with a short holding time is released earlier (RELEASE_HOLDING_TIME_SHARE)
+ * @returns how many it queued
+ */
 export const queueReleases = (
   client: pg.ClientBase,
   { network, chain }: ChainRowKey,
@@ -118,10 +122,10 @@ export const queueReleases = (
  * Counts refused payments whose names are registered. Jobs of this database refuse only payments that bought nothing,
  * so other software made these refusals.
  */
-const REFUSED_NAMES = `SELECT count(*)::int AS count FROM payments p
+const COUNT_REFUSED_NAMES = `SELECT count(*)::int AS count FROM payments p
   WHERE p.network = $1 AND p.chain = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused} AND p.reclaimable_ms > $3
     AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${refund}))
-    AND CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${HUB_OUTCOME} = ${BID_OUTCOME.won} ELSE ${BOUGHT_NAME} END`
+    AND CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${HUB_OUTCOME_SQL} = ${BID_OUTCOME.won} ELSE ${BOUGHT_NAME_SQL} END`
 
 /**
  * Counts payments of a chain that were refused although their names are registered. A payment
@@ -132,7 +136,7 @@ export async function countWronglyRefusedPayments(
   { network, chain }: ChainRowKey,
   nowMs: number,
 ): Promise<number> {
-  const text = prepared(REFUSED_NAMES)
+  const text = prepared(COUNT_REFUSED_NAMES)
   const [row] = await query<{ count: number }>(db, network, text, [chain, nowMs])
   return row!.count
 }

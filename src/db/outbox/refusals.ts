@@ -44,6 +44,7 @@ export async function queueRefusals(
  * Parks refusals of payments in a chain's own coin while a payment is worth less than its refusal costs: the payer has
  * to reclaim the payment. Queues a refusal again once the payment is worth the cost. Refusals that were tried, or that
  * an operator resumed, do not change.
+ * @param leastWei smallest payment that is worth its refusal
  * @returns how many it changed
  */
 export const parkOrResumeCostlyRefusals = (
@@ -148,6 +149,7 @@ export async function hasRefundedPurchase(
   return bought.length > 0
 }
 
+/** SQL condition on a payment `p` for a community name that is refunded or being refunded. */
 const IS_REFUNDED_SQL = `p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${BELONGS_TO_PAYER_SQL}`
 
 /** Joins the entry `e` of a payment `p` in the generation `$2`. */
@@ -156,8 +158,9 @@ const joinEntryOfPayment = (network: Network): string =>
        AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}`
 
 /**
- * Replaces, after a rewind, unsent refusals and releases by the refusals and releases of the new generation. Runs in
- * the transaction of the switch, under the head's lock, so no relayer acts meanwhile.
+ * After a rewind, deletes unsent refusals and releases, and queues the refusals of the new generation. The relayer
+ * queues its releases once they are due (`queueReleases`). Runs in the transaction that replaces the tables, under the
+ * head's lock, so no relayer acts meanwhile.
  * @param generation the new generation
  */
 export async function requeueRefusals(

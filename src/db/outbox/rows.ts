@@ -36,14 +36,14 @@ type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
 export const txsJson = (txs: readonly JobTx[]): string =>
   JSON.stringify(txs, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 
-const AMOUNTS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas']
-const txOf = (json: Record<string, unknown>): JobTx => {
-  const amounts = AMOUNTS.filter((key) => key in json)
+const AMOUNT_KEYS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas']
+const txFromJson = (json: Record<string, unknown>): JobTx => {
+  const amounts = AMOUNT_KEYS.filter((key) => key in json)
   const read = amounts.map((key) => [key, BigInt(json[key] as string)])
   return { ...json, ...Object.fromEntries(read) } as JobTx
 }
 
-const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.failures, j.next_ms, j.reason, j.release, j.alone, j.batch, j.signer, j.nonce,
+const JOB_COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.failures, j.next_ms, j.reason, j.release, j.alone, j.batch, j.signer, j.nonce,
   j.value_wei, j.spent_wei, j.included, j.created_ms, j.updated_ms, j.version`
 
 /** Called for a job whose row this version can't read. The job is left out. */
@@ -67,10 +67,10 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   values: readonly unknown[],
   onUnreadable = throwUnreadable,
 ): Promise<JobRow<Tx>[]> {
-  const text = `SELECT ${COLUMNS} FROM jobs j ${rest}`
+  const text = `SELECT ${JOB_COLUMNS} FROM jobs j ${rest}`
   const jobs = readableJobs(await query<JobColumns>(db, network, text, values), onUnreadable)
   // all jobs of a chain have transactions of its family
-  return (await withSubjects(db, network, jobs, onUnreadable)) as JobRow<Tx>[]
+  return (await addSubjects(db, network, jobs, onUnreadable)) as JobRow<Tx>[]
 }
 
 /** Jobs whose state is one of `states`, newest first. */
@@ -98,35 +98,35 @@ export async function findJobById(db: Queryable, id: string): Promise<JobRow | n
   return (await Promise.all(reads)).flat()[0] ?? null
 }
 
-function jobOf(row: JobColumns): Job {
+function jobFromRow(row: JobColumns): Job {
   return {
     ...row,
     id: String(row.id),
     batch: row.batch === null ? null : String(row.batch),
     kind: nameOfCode(JOB_KIND, row.kind),
     state: nameOfCode(JOB_STATE, row.state),
-    txs: row.txs.map(txOf),
+    txs: row.txs.map(txFromJson),
   }
 }
 
 const readableJobs = (rows: readonly JobColumns[], onUnreadable: OnUnreadableJob): Job[] =>
   rows.flatMap((row) => {
     try {
-      return jobOf(row)
+      return jobFromRow(row)
     } catch (error) {
       onUnreadable(error, { job: String(row.id) })
       return []
     }
   })
 
-const MESSAGES = prepared(
+const READ_MESSAGES = prepared(
   'SELECT guid, chain, tx_hash, sent_ms, packet, options FROM messages WHERE network = $1 AND guid = ANY ($2::bytea[])',
 )
-const PAYMENTS = prepared(
+const READ_PAYMENTS = prepared(
   `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`,
 )
 
-async function withSubjects(
+async function addSubjects(
   db: Queryable,
   network: Network,
   selected: readonly Job[],
@@ -142,8 +142,8 @@ async function withSubjects(
   const subjects = [...jobs, ...others].flatMap(({ subject }) => subject ?? [])
   const read = async <Row>(statement: PreparedText): Promise<Row[]> =>
     subjects.length === 0 ? [] : query<Row>(db, network, statement, [subjects])
-  const messages = await read<StoredMessage>(MESSAGES)
-  const payments = (await read<PaymentRow>(PAYMENTS)).map(paymentFromRow)
+  const messages = await read<StoredMessage>(READ_MESSAGES)
+  const payments = (await read<PaymentRow>(READ_PAYMENTS)).map(paymentFromRow)
   const messageOf = new Map<string, StoredMessage>()
   const paymentOf = new Map<string, StoredPayment>()
   for (const message of messages) messageOf.set(toHex(message.guid), message)
@@ -176,7 +176,7 @@ async function readOthers(
     .filter(({ kind, nonce }) => kind in MAX_JOBS_PER_BATCH && nonce !== null)
     .map(({ id }) => id)
   if (ids.length === 0) return []
-  const text = `SELECT ${COLUMNS} FROM jobs j
+  const text = `SELECT ${JOB_COLUMNS} FROM jobs j
     WHERE j.network = $1 AND j.batch = ANY ($2::int8[]) AND j.state <> ${JOB_STATE.queued} ORDER BY j.id`
   return query<JobColumns>(db, network, prepared(text), [ids])
 }

@@ -9,7 +9,7 @@ import type { SignerRowKey } from './jobs.js'
  * Maximum number of jobs with a nonce that one step reads. Without this limit, a node's wrong transaction count
  * could make a step read all such jobs.
  */
-const HOLDERS_AT_ONCE = 1_000
+const MAX_NONCE_HOLDERS = 1_000
 
 export interface SignerNonces {
   /** Nonce of the signer's next transaction. Null before the signer's first job. */
@@ -20,7 +20,7 @@ export interface SignerNonces {
   holders: { id: string; nonce: number; state: JobState }[]
 }
 
-/** @param from lowest nonce whose job is returned in `holders` */
+/** @param from lowest nonce whose job is returned in `holders`, at most `MAX_NONCE_HOLDERS` jobs */
 export async function readSignerNonces(
   db: Queryable,
   key: SignerRowKey,
@@ -31,7 +31,7 @@ export async function readSignerNonces(
     (SELECT max(nonce) FROM jobs WHERE network = $1 AND chain = $2 AND signer = $3 AND nonce IS NOT NULL) AS top`
   const [row] = await query<Omit<SignerNonces, 'holders'>>(db, key.network, text, values)
   const held = `SELECT id, nonce, state FROM jobs
-    WHERE network = $1 AND chain = $2 AND signer = $3 AND nonce >= $4 ORDER BY nonce LIMIT ${HOLDERS_AT_ONCE}`
+    WHERE network = $1 AND chain = $2 AND signer = $3 AND nonce >= $4 ORDER BY nonce LIMIT ${MAX_NONCE_HOLDERS}`
   const jobs = await query<{ id: number; nonce: number; state: number }>(db, key.network, held, [
     ...values,
     from,

@@ -40,7 +40,7 @@ interface PaymentTotals {
  * SQL: the first payments of a kind of the transaction `$1`, with `PaymentTotals`. A contract can make thousands of
  * payments in one transaction.
  */
-const firstPayments = (l: PartitionNames, kind: number): string =>
+const firstPaymentsSql = (l: PartitionNames, kind: number): string =>
   `(SELECT *, count(*) OVER () AS count, sum(amount) OVER (PARTITION BY token) AS paid FROM payments
     WHERE network = ${l.network} AND tx = $1 AND kind = ${kind} ORDER BY block, sequence LIMIT ${MAX_STATUS_NAMES})`
 
@@ -60,26 +60,29 @@ type PaymentColumns = HubReceiptRow &
 /** A payment for a name on the hub that a transaction on another chain made, with its progress. */
 export type PaymentWithProgress = Awaited<ReturnType<typeof findPaymentsOfTransaction>>[number]
 
-const paymentsByTx = prepareStatement<PaymentColumns>(
+const readPaymentsByTx = prepareStatement<PaymentColumns>(
   (
     l,
   ) => `SELECT p.id, c.label, p.block, p.sequence, p.token, p.paid, p.count, p.name_word AS name, p.paid_ms,
       p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
       p.outcome, ${HUB_RECEIPT_COLUMNS}, ${UNFINISHED_JOB_COLUMNS}
-    FROM ${firstPayments(l, PAYMENT_KIND.name)} p
+    FROM ${firstPaymentsSql(l, PAYMENT_KIND.name)} p
     JOIN chains c ON c.network = p.network AND c.chain = p.chain
     LEFT JOIN received r ON r.network = p.network AND r.guid = p.id
     ${unfinishedJobSql(l, 'p.id', 'deliver', 'refund')}
     ORDER BY p.sequence`,
 )
 
-/** A transaction's first payments for names on the hub, in order. @param signature of the transaction, 64 bytes */
+/**
+ * A transaction's first payments for names on the hub, in order, at most `MAX_STATUS_NAMES`.
+ * @param signature of the transaction, 64 bytes
+ */
 export async function findPaymentsOfTransaction(
   db: Queryable,
   network: Network,
   signature: Buffer,
 ) {
-  const rows = await paymentsByTx(db, network, signature)
+  const rows = await readPaymentsByTx(db, network, signature)
   return rows.map(({ outcome, ...row }) => ({
     ...nestUnfinishedJobColumns(nestHubReceiptColumns(row)),
     outcome: outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, outcome),
@@ -105,14 +108,14 @@ interface PaidNameColumns
   jobState: number | null
 }
 
-const paidNamesByTx = prepareStatement<PaidNameColumns>(
+const readPaidNamesByTx = prepareStatement<PaidNameColumns>(
   (
     l,
   ) => `SELECT c.label, p.sequence, p.block, p.token, p.paid, p.count, p.community_word AS community, p.name_word AS name, p.paid_ms,
       p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, ${IS_EVM_CHAIN_SQL} AS is_evm, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = p.chain) AS latest,
       p.reclaimable_ms, p.outcome, e.effects, j.state AS job_state, ${UNFINISHED_JOB_COLUMNS}
-    FROM ${firstPayments(l, PAYMENT_KIND.communityName)} p
+    FROM ${firstPaymentsSql(l, PAYMENT_KIND.communityName)} p
     JOIN chains c ON c.network = p.network AND c.chain = p.chain
     LEFT JOIN LATERAL (
       SELECT e.effects FROM journal_heads h JOIN ${l.journal} e ON e.network = ${l.network} AND e.generation = h.generation
@@ -124,7 +127,7 @@ const paidNamesByTx = prepareStatement<PaidNameColumns>(
 )
 
 /**
- * A transaction's first payments for community names, in order. Empty when none is known.
+ * A transaction's first payments for community names, in order, at most `MAX_STATUS_NAMES`. Empty when none is known.
  * @returns `confirmations`: null for a payment on Solana, whose confirmations the caller reads from the chain;
  * `judgement`: null until the payment is in the journal; `refund`: null for a payment that bought its name, or is
  * undecided
@@ -134,7 +137,7 @@ export async function findCommunityPaymentsOfTransaction(
   network: Network,
   tx: Buffer,
 ) {
-  const rows = await paidNamesByTx(db, network, tx)
+  const rows = await readPaidNamesByTx(db, network, tx)
   return rows.map(({ isEvm, nextBlock, effects, jobState, ...columns }) => {
     const row = nestUnfinishedJobColumns(columns)
     const outcome = row.outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, row.outcome)

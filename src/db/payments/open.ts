@@ -13,10 +13,10 @@ import { type ChainRowKey, execute, prepared, type Queryable, query } from '../p
 import { BELONGS_TO_PAYER_SQL } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'
 
-const QUEUED_AT_ONCE = 500
+const MAX_QUEUED_DELIVERIES = 500
 
 /**
- * Queues deliveries of payments to the hub, oldest first, at most `QUEUED_AT_ONCE`. Only confirmed payments are
+ * Queues deliveries of payments to the hub, oldest first, at most `MAX_QUEUED_DELIVERIES`. Only confirmed payments are
  * delivered that match a quote and that no confirmed block of the hub has received.
  * @param chain number of the hub
  * @returns how many deliveries it queued
@@ -35,7 +35,7 @@ export const queuePaymentDeliveries = (
        AND p.verdict = ${QUOTE_VERDICT.honoured}
        AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver})
        AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = p.network AND r.guid = p.id AND r.confirmed)
-     ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${QUEUED_AT_ONCE}
+     ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${MAX_QUEUED_DELIVERIES}
      ON CONFLICT DO NOTHING`,
     [chain, nowMs],
   )
@@ -49,14 +49,14 @@ export interface OpenCommunityPayment extends StoredPayment<CommunityNameTarget>
    * True if the payer has the money back, or may get it back soon, in any generation of the journal. Such a payment
    * buys nothing.
    */
-  isPayers: boolean
+  belongsToPayer: boolean
 }
 
 /** Fraction of a payment's holding time after which the payment no longer buys its name. */
-const BOUGHT_BY = 0.9
+const BUYING_TIME_SHARE = 0.9
 
 const OPEN_COMMUNITY_PAYMENTS = `SELECT ${PAYMENT_COLUMNS}, p.community, c.label,
-    ${BELONGS_TO_PAYER_SQL} OR p.outcome IS NULL AND ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS is_payers
+    ${BELONGS_TO_PAYER_SQL} OR p.outcome IS NULL AND ${BUYING_TIME_SHARE} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS belongs_to_payer
   FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
   WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.confirmed}
     AND p.id <> ALL ($3::bytea[])
@@ -71,15 +71,16 @@ export async function findOpenCommunityPayments(
   except: readonly Buffer[] = [],
 ): Promise<OpenCommunityPayment[]> {
   const rows = await query<
-    PaymentRow & Pick<OpenCommunityPayment, 'label' | 'isPayers'> & { community: string | null }
+    PaymentRow &
+      Pick<OpenCommunityPayment, 'label' | 'belongsToPayer'> & { community: string | null }
   >(db, network, prepared(OPEN_COMMUNITY_PAYMENTS), [limit, except, nowMs])
   return rows.map((row) => {
-    const { label, isPayers, community: communityName } = row
+    const { label, belongsToPayer, community: communityName } = row
     return {
       ...(paymentFromRow(row) as StoredPayment<CommunityNameTarget>),
       label,
       communityName,
-      isPayers,
+      belongsToPayer,
     }
   })
 }

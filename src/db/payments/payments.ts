@@ -20,20 +20,24 @@ import {
 } from '../pg/arrays.js'
 import { type ChainRowKey, execute, prepared, type Queryable } from '../pg/rows.js'
 
+/** Properties of the targets of both kinds, each of which only one kind may have. */
 type TargetFields = Partial<Omit<HubNameTarget, 'kind'> & Omit<CommunityNameTarget, 'kind'>>
 
 /**
  * Columns that hold properties of a payment's target by the same names. Null if targets of this kind do not have the
  * property.
  */
-const ofTarget = (type: string, ...properties: (keyof TargetFields)[]): ArrayColumns<Payment> =>
+const targetColumns = (
+  type: string,
+  ...properties: (keyof TargetFields)[]
+): ArrayColumns<Payment> =>
   columnsFromProperties<TargetFields>(type, ...properties).map(([column, , of]) => [
     column,
     type,
     ({ target }) => of(target) ?? null,
   ])
 
-const columnsOf = (chain: number, isConfirmed: boolean): ArrayColumns<Payment> => [
+const paymentColumns = (chain: number, isConfirmed: boolean): ArrayColumns<Payment> => [
   ['chain', 'int2', () => chain],
   ['state', 'int2', () => PAYMENT_STATE[isConfirmed ? 'confirmed' : 'seen']],
   ...columnsFromProperties<Payment>('bytea', 'id', 'tx', 'blockHash', 'payer', 'referral'),
@@ -43,10 +47,10 @@ const columnsOf = (chain: number, isConfirmed: boolean): ArrayColumns<Payment> =
   ['amount', 'numeric', ({ money }) => money.amount.toString()],
   ['name_word', 'bytea', ({ target }) => target.name],
   ['name', 'text', ({ target }) => wordToName(target.name)],
-  ...ofTarget('bytea', 'source', 'quoteId'),
-  ...ofTarget('numeric', 'amountWei', 'number'),
-  ...ofTarget('int8', 'expiresAt', 'reclaimableMs'),
-  ...ofTarget('text', 'recipient'),
+  ...targetColumns('bytea', 'source', 'quoteId'),
+  ...targetColumns('numeric', 'amountWei', 'number'),
+  ...targetColumns('int8', 'expiresAt', 'reclaimableMs'),
+  ...targetColumns('text', 'recipient'),
   [
     'verdict',
     'int2',
@@ -64,7 +68,7 @@ const columnsOf = (chain: number, isConfirmed: boolean): ArrayColumns<Payment> =
   ],
 ]
 
-/** Writes payments of a chain's blocks. A confirmed payment never changes. */
+/** Writes payments of a chain's blocks. A stored confirmed payment is not overwritten. */
 export const writePayments = (
   db: Queryable,
   { network, chain }: ChainRowKey,
@@ -75,7 +79,7 @@ export const writePayments = (
     replaced: `chain = $3 AND state = ${PAYMENT_STATE.seen}`,
     values: [chain],
     table: 'payments',
-    columns: columnsOf(chain, blocks.isConfirmed),
+    columns: paymentColumns(chain, blocks.isConfirmed),
     items: payments,
     onConflict: (set) => `(network, id) DO UPDATE SET ${set} WHERE t.state = ${PAYMENT_STATE.seen}`,
   })

@@ -2,7 +2,7 @@ import { JOB_KIND, JOB_STATE, PARKED_BELOW_REFUSAL_COST } from '../../registry/o
 import { PAYMENT_OUTCOME } from '../../registry/payment/payment.js'
 import { codeListSql } from '../pg/codes.js'
 
-/** SQL condition on a job `j`: no transaction was signed, and the job has not ended. */
+/** SQL condition on a queued or parked job `j` without a nonce: none of its transactions can be mined any more. */
 export const IS_JOB_UNSENT_SQL = `j.state IN (${codeListSql(JOB_STATE, 'queued', 'parked')}) AND j.nonce IS NULL`
 
 /**

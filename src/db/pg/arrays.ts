@@ -2,7 +2,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { execute, prepared, type Queryable } from './rows.js'
 
 const BYTEA_OID = 17
-const HEADER_BYTES = 20
+const ARRAY_HEADER_BYTES = 20
 const NULL_LENGTH = -1
 
 /**
@@ -11,14 +11,17 @@ const NULL_LENGTH = -1
  * write the arrays as text would take a tenth of a catch-up's time.
  */
 export function byteaArray(elements: readonly (Uint8Array | null)[]): Buffer {
-  const bytes = elements.reduce((sum, element) => sum + 4 + (element?.length ?? 0), HEADER_BYTES)
+  const bytes = elements.reduce(
+    (sum, element) => sum + 4 + (element?.length ?? 0),
+    ARRAY_HEADER_BYTES,
+  )
   const array = Buffer.allocUnsafe(bytes)
   array.writeInt32BE(1, 0)
   array.writeInt32BE(Number(elements.includes(null)), 4)
   array.writeInt32BE(BYTEA_OID, 8)
   array.writeInt32BE(elements.length, 12)
   array.writeInt32BE(1, 16)
-  let at = HEADER_BYTES
+  let at = ARRAY_HEADER_BYTES
   for (const element of elements) {
     at = array.writeInt32BE(element?.length ?? NULL_LENGTH, at)
     if (element) array.set(element, at)
@@ -62,7 +65,11 @@ function arrayOf(type: string, values: readonly unknown[]): unknown {
   return `{${values.map((value) => value ?? 'NULL').join()}}`
 }
 
-/** SQL for `unnest` of the columns. Each column's values are one array parameter, the first of them `$<first>`. */
+/**
+ * Parts of a statement that reads many items from array parameters, one for each column. `rows` calls `unnest`, `names`
+ * names its columns, and `values` are the parameters.
+ * @param first number of the first parameter
+ */
 export function unnestSql<Item>(columns: ArrayColumns<Item>, first: number) {
   return {
     names: columns.map(([column]) => column).join(', '),

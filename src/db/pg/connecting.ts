@@ -12,8 +12,8 @@ export class DatabaseConnectionError extends Error {
   }
 }
 
-const QUEUED = 'timeout exceeded when trying to connect'
-const TIMEOUT = /timeout/
+const POOL_TIMEOUT_MESSAGE = 'timeout exceeded when trying to connect'
+const TIMEOUT_PATTERN = /timeout/
 
 /**
  * Builds an error that names the server and the reason. The messages of `pg` and Node may hold the URL's password, or
@@ -22,13 +22,13 @@ const TIMEOUT = /timeout/
 export function connectionError(cause: Error, config: pg.PoolConfig): DatabaseConnectionError {
   const { max, application_name: name, connectionTimeoutMillis = 0 } = config
   const seconds = connectionTimeoutMillis / 1_000
-  if (cause.message === QUEUED)
+  if (cause.message === POOL_TIMEOUT_MESSAGE)
     return new DatabaseConnectionError(
       `no connection within ${seconds} s: all ${max} of the pool "${name}" are in use, or the database at ${placeOf(config)} takes none`,
       cause,
     )
   const code = 'code' in cause ? String(cause.code) : ''
-  const late = TIMEOUT.test(cause.message) ? `no connection within ${seconds} s` : null
+  const late = TIMEOUT_PATTERN.test(cause.message) ? `no connection within ${seconds} s` : null
   const why =
     late ?? describeDatabaseError(cause) ?? `it can not be reached (${code || cause.name})`
   return new DatabaseConnectionError(`the database at ${placeOf(config)}: ${why}`, cause)
@@ -41,7 +41,7 @@ function placeOf({ connectionString }: pg.PoolConfig): string {
   return `${decodeURIComponent(host)}:${port || '5432'}`
 }
 
-type Done = (
+type ConnectCallback = (
   error: Error | undefined,
   client: pg.PoolClient | undefined,
   release: (error?: Error | boolean) => void,
@@ -59,8 +59,8 @@ export class PoolWithClearErrors extends pg.Pool {
   }
 
   override connect(): Promise<pg.PoolClient>
-  override connect(done: Done): void
-  override connect(done?: Done): Promise<pg.PoolClient> | undefined {
+  override connect(done: ConnectCallback): void
+  override connect(done?: ConnectCallback): Promise<pg.PoolClient> | undefined {
     const named = (error: Error) => connectionError(error, this.#config)
     if (!done)
       return super.connect().catch((error: Error) => {

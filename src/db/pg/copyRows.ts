@@ -8,13 +8,13 @@ import type { RowsToInsert } from './arrays.js'
 /** Number of rows from which on COPY, despite its own round trip, takes the database less time than `insertRows`. */
 export const MIN_COPY_ROWS = 500
 
-const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
+const COPY_SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
 const NULL_LENGTH = -1
 /** Marks the end of the rows, in the place where each row has its number of fields. */
-const END = -1
+const END_OF_ROWS = -1
 
 /** Functions that write a value after its length, by PostgreSQL type. */
-const FIELDS: Readonly<Record<string, (sink: ByteSink, value: never) => void>> = {
+const FIELD_WRITERS: Readonly<Record<string, (sink: ByteSink, value: never) => void>> = {
   int2(sink, value: number) {
     sink.int32(2)
     sink.int16(value)
@@ -35,17 +35,18 @@ const FIELDS: Readonly<Record<string, (sink: ByteSink, value: never) => void>> =
     sink.int32(value.length)
     sink.bytes(value)
   },
-  text: (sink, value: string) => FIELDS.bytea!(sink, Buffer.from(value) as never),
+  text: (sink, value: string) => FIELD_WRITERS.bytea!(sink, Buffer.from(value) as never),
 }
 
+/** Buffer of all calls: `encodeRows` does not wait, so no two calls use it at once. */
 const sink = new ByteSink()
 
-/** Rows in the binary form of COPY: each field after its length, in one buffer for all rows. */
+/** Encodes rows in the binary form of COPY: each field after its length. */
 function encodeRows<Item>(network: Network, { columns, items }: RowsToInsert<Item>): Buffer {
   const code = NETWORK_CODE[network]
-  const fields = columns.map(([, type, of]) => ({ write: FIELDS[type]!, of }))
+  const fields = columns.map(([, type, of]) => ({ write: FIELD_WRITERS[type]!, of }))
   sink.clear()
-  sink.bytes(SIGNATURE)
+  sink.bytes(COPY_SIGNATURE)
   sink.int32(0) // flags
   sink.int32(0) // length of the header's extension
   for (const item of items) {
@@ -58,14 +59,11 @@ function encodeRows<Item>(network: Network, { columns, items }: RowsToInsert<Ite
       else write(sink, value as never)
     }
   }
-  sink.int16(END)
+  sink.int16(END_OF_ROWS)
   return sink.copy()
 }
 
-/**
- * Inserts many rows of a network by COPY. The client must not be in a pipeline.
- * @param rows without a conflict clause
- */
+/** Inserts many rows of a network by COPY. The client must not be in a pipeline. */
 export async function copyRows<Item>(
   client: pg.ClientBase,
   network: Network,

@@ -14,7 +14,7 @@ const COMPARE_TIMEOUT_MS = 15_000
 /** Timeout of a statement's lock. While a migration waits for a lock, everybody else waits for the table. */
 const LOCK_TIMEOUT_MS = 1_500
 /** Table of the applied migrations, each with the SHA-256 of its file in hex. */
-const TABLE = 'migrations'
+const MIGRATIONS_TABLE = 'migrations'
 
 interface Migration {
   name: string
@@ -23,10 +23,10 @@ interface Migration {
 }
 
 /**
- * Name of a contract step: a migration that removes tables or columns. The name ends with the number of the first
- * migration whose versions no longer use them.
+ * Name of a contract step: a migration that removes tables or columns. The name ends with the number of another
+ * migration: versions that have that migration no longer use them.
  */
-const CONTRACT_STEP = /_contract_(\d+)$/
+const CONTRACT_STEP_PATTERN = /_contract_(\d+)$/
 
 /** Migrations that only the database or only this version has. */
 export interface SchemaDifference {
@@ -54,13 +54,14 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
  * transaction, for a new database all in one. Retries while others use the tables. Concurrent callers wait for each
  * other. An up-to-date database is only read: it may be a standby, and the role may have no right to create tables.
  * @returns names of the migrations applied now; empty when the database was up to date
- * @throws Error when an applied migration was edited, or belongs to a version that this one can't run beside, or when
- * SQL fails; then nothing of the failed migration is applied
+ * @throws Error when an applied migration was edited, or belongs to a version that this one can't run beside; when the
+ * role may not migrate; when others use the tables for about a minute; and when SQL fails. Then nothing of the failed
+ * migration is applied
  */
 export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string[]> {
   return withConnection(connectionTo(url), async (client) => {
     const applied: string[] = []
-    while ((await compare(client, dir)).missing.length > 0)
+    while ((await compareMigrations(client, dir)).missing.length > 0)
       applied.push(...(await inTransactionWithRetries(client, () => applyNext(client, dir))))
     return applied
   })
@@ -70,20 +71,20 @@ async function applyNext(client: pg.Client, dir: string): Promise<string[]> {
   await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
   await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY])
   await client
-    .query(`CREATE TABLE IF NOT EXISTS ${TABLE} (
+    .query(`CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
     name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
-    .catch(explain)
-  const { missing, isNew } = await compare(client, dir)
+    .catch(explainForbidden)
+  const { missing, isNew } = await compareMigrations(client, dir)
   const next = isNew ? missing : missing.slice(0, 1)
   for (const migration of next) await apply(client, migration)
   return next.map(({ name }) => name)
 }
 
 /** SQLSTATEs for a role that may not create tables, and for a read-only database. */
-const MAY_NOT = ['42501', '25006']
+const FORBIDDEN_CODES = ['42501', '25006']
 
-function explain(error: pg.DatabaseError): never {
-  if (!MAY_NOT.includes(error.code ?? '')) throw error
+function explainForbidden(error: pg.DatabaseError): never {
+  if (!FORBIDDEN_CODES.includes(error.code ?? '')) throw error
   throw new Error(
     `migrating: the database does not have migrations, and ${error.message}: run \`clusterd migrate\` as its owner`,
   )
@@ -98,7 +99,7 @@ export async function compareSchema(
   dir: string = MIGRATIONS_DIR,
 ): Promise<SchemaDifference> {
   const work = async (client: pg.Client) => {
-    const { missing, newer } = await compare(client, dir)
+    const { missing, newer } = await compareMigrations(client, dir)
     return { missing: missing.map(({ name }) => name), newer }
   }
   return withConnection({ ...connectionTo(url), answerMs: COMPARE_TIMEOUT_MS }, work)
@@ -106,15 +107,15 @@ export async function compareSchema(
 
 const connectionTo = (url: string) => ({ url, applicationName: 'clusterd migrate' })
 
-async function compare(client: pg.Client, dir: string) {
+async function compareMigrations(client: pg.Client, dir: string) {
   const migrations = readMigrations(dir)
   const missing = new Map(migrations.map((migration) => [migration.name, migration]))
   const { rows: tables } = await client.query<{ found: boolean }>(
-    `SELECT to_regclass('${TABLE}') IS NOT NULL AS found`,
+    `SELECT to_regclass('${MIGRATIONS_TABLE}') IS NOT NULL AS found`,
   )
   if (!tables[0]!.found) return { missing: migrations, newer: [], isNew: true }
   const { rows } = await client.query<Omit<Migration, 'sql'>>(
-    `SELECT name, checksum FROM ${TABLE} ORDER BY name`,
+    `SELECT name, checksum FROM ${MIGRATIONS_TABLE} ORDER BY name`,
   )
   const newer: string[] = []
   for (const { name, checksum } of rows) {
@@ -126,37 +127,37 @@ async function compare(client: pg.Client, dir: string) {
       )
     missing.delete(name)
   }
-  checkNewer(newer, migrations.at(-1)?.name, [...missing.keys()])
+  checkNewerMigrations(newer, migrations.at(-1)?.name, [...missing.keys()])
   return { missing: [...missing.values()], newer, isNew: rows.length === 0 }
 }
 
 /**
  * Checks that this version can run on a database that a newer version has migrated. Newer migrations may add tables and
- * columns. A contract step (`CONTRACT_STEP`) must not have removed a table or column that this version uses.
+ * columns. A contract step (`CONTRACT_STEP_PATTERN`) must not have removed a table or column that this version uses.
  * @param newer names of applied migrations that this version does not have
  * @param newest name of this version's last migration
  * @param missing names of this version's migrations that are not applied
  * @throws Error where this version can't run on the database
  */
-function checkNewer(
+function checkNewerMigrations(
   newer: readonly string[],
   newest: string | undefined,
   missing: readonly string[],
 ): void {
-  const last = numberOf(newest ?? '')
-  const step = newer.find((name) => Number(CONTRACT_STEP.exec(name)?.[1] ?? 0) > last)
+  const last = migrationNumber(newest ?? '')
+  const step = newer.find((name) => Number(CONTRACT_STEP_PATTERN.exec(name)?.[1] ?? 0) > last)
   if (step)
     throw new Error(
       `migrating: migration ${step} removed what this version uses; run the newer version`,
     )
-  const other = newer.find((name) => numberOf(name) <= last || missing.length > 0)
+  const other = newer.find((name) => migrationNumber(name) <= last || missing.length > 0)
   if (other)
     throw new Error(
       `migrating: the database has migration ${other}, unknown to this version; run the newer version`,
     )
 }
 
-const numberOf = (name: string): number => Number(/^\d+/.exec(name)?.[0] ?? 0)
+const migrationNumber = (name: string): number => Number(/^\d+/.exec(name)?.[0] ?? 0)
 
 function readMigrations(dir: string): Migration[] {
   const names = fs
@@ -178,5 +179,8 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
       ? error
       : new Error(`applying migration ${name}: ${error.message}`)
   })
-  await client.query(`INSERT INTO ${TABLE} (name, checksum) VALUES ($1, $2)`, [name, checksum])
+  await client.query(`INSERT INTO ${MIGRATIONS_TABLE} (name, checksum) VALUES ($1, $2)`, [
+    name,
+    checksum,
+  ])
 }

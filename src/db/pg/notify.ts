@@ -8,7 +8,7 @@ import { assertTakesWrites } from './unavailable.js'
 /** Channel on which processes notify each other. A notification's payload is the network that changed. */
 export const NOTIFY_CHANNEL = 'clusterd'
 /** Suffix of a payload, after the network, for a notification that only a chain's head changed. */
-const BLOCK = ' block'
+const BLOCK_SUFFIX = ' block'
 
 const NOTIFY = prepared('SELECT pg_notify($1, $2)')
 
@@ -19,7 +19,7 @@ export async function notifyNetwork(db: Queryable, network: Network): Promise<vo
 
 /** Notifies the listeners of a network that only the head of one of its chains has changed. */
 export async function notifyBlock(db: Queryable, network: Network): Promise<void> {
-  await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network + BLOCK])
+  await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network + BLOCK_SUFFIX])
 }
 
 /**
@@ -32,24 +32,27 @@ export function parseNotificationPayload(
   payload: string,
 ): 'notify' | 'block' | null {
   if (payload === '' || payload === network) return 'notify'
-  return payload === network + BLOCK ? 'block' : null
+  return payload === network + BLOCK_SUFFIX ? 'block' : null
 }
 
 /**
- * Notification that a leader of the network has ended its leadership, for the processes that wait to lead. @returns
- * channel and payload
+ * Notification that a leader of the network has ended its leadership, for the processes that wait to lead.
+ * @returns channel and payload
  */
 export const leadershipEndNotification = (network: Network): [string, string] => [
   NOTIFY_CHANNEL,
   `${network} lead`,
 ]
 
-/** Pause between two polls on the listener's connection, ms: `LEAST_MS` after a notification, otherwise `BEAT_MS`. */
-const LEAST_MS = 50
-const BEAT_MS = 1_000
-/** Timeout of answers on the listener's connection. */
+/**
+ * Pause between two polls on the listener's connection, ms: `POLL_PAUSE_MS`. A notification shortens it, to no less
+ * than `MIN_POLL_PAUSE_MS`.
+ */
+const MIN_POLL_PAUSE_MS = 50
+const POLL_PAUSE_MS = 1_000
+/** Timeout of answers on the listener's connection, ms. */
 const ANSWER_LIMIT_MS = 3_000
-/** Least time between the beginnings of two attempts to listen. */
+/** Least time between the beginnings of two attempts to listen, ms. */
 const RETRY_MS = 500
 
 export interface ListenerOptions {
@@ -63,7 +66,7 @@ export interface ListenerOptions {
    * writes any more.
    */
   onRenewed?: () => void
-  /** Called after notifications, and once a second. */
+  /** Called before each poll of the connection: about once a second, and soon after a notification. */
   onWake?: () => void
 }
 
@@ -81,9 +84,9 @@ export function createListener({
   onRenewed,
   onWake,
 }: ListenerOptions) {
-  const hearers = new Set<(payload: string) => void>()
-  const tell = (payload: string): void => {
-    for (const hearer of hearers) hearer(payload)
+  const subscribers = new Set<(payload: string) => void>()
+  const callSubscribers = (payload: string): void => {
+    for (const subscriber of subscribers) subscriber(payload)
   }
   let hasListened = false
 
@@ -91,23 +94,23 @@ export function createListener({
   const listen = (loop: WorkerLoop): Promise<void> => {
     const options = { url, applicationName: 'clusterd listener', answerMs: ANSWER_LIMIT_MS }
     return withConnection(options, async (client) => {
-      const heard = createLoopWaker()
+      const waker = createLoopWaker()
       client.on('notification', ({ payload = '' }) => {
-        if (!payload.endsWith(BLOCK)) heard.notify()
-        tell(payload)
+        if (!payload.endsWith(BLOCK_SUFFIX)) waker.notify()
+        callSubscribers(payload)
       })
       await client.query(`LISTEN ${NOTIFY_CHANNEL}`)
       await assertTakesWrites(client)
       if (hasListened) onRenewed?.()
       hasListened = true
-      tell('')
+      callSubscribers('')
       while (!signal.aborted) {
         onWake?.()
         await assertTakesWrites(client)
         loop.succeeded()
-        await heard.wait(BEAT_MS - LEAST_MS, signal)
+        await waker.wait(POLL_PAUSE_MS - MIN_POLL_PAUSE_MS, signal)
         // requests that the notification woke use the database before the next poll
-        await pauseUntilSignal(LEAST_MS, signal)
+        await pauseUntilSignal(MIN_POLL_PAUSE_MS, signal)
       }
     })
   }
@@ -133,9 +136,9 @@ export function createListener({
      * notifications between two connections are lost.
      * @returns function that ends the subscription
      */
-    subscribe(hearer: (payload: string) => void): () => void {
-      hearers.add(hearer)
-      return () => void hearers.delete(hearer)
+    subscribe(subscriber: (payload: string) => void): () => void {
+      subscribers.add(subscriber)
+      return () => void subscribers.delete(subscriber)
     },
   }
 }

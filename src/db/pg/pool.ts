@@ -32,7 +32,7 @@ function parseInt8(value: string | bigint): number {
 }
 
 /** Result types: int8 as numbers below 2^53, `numeric` (amounts) as bigints, bytea as Buffers. */
-const types: pg.CustomTypesConfig = {
+const resultTypes: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (format !== 'binary' && oid === pg.types.builtins.INT8) return parseInt8
     if (format !== 'binary' && oid === pg.types.builtins.NUMERIC) return BigInt
@@ -58,25 +58,26 @@ export interface PoolOptions extends Omit<SessionLimits, 'lockTimeoutMs'> {
   queryLimitMs?: number
 }
 
-const connections = new WeakMap<pg.Pool, Set<pg.ClientBase>>()
+const openConnections = new WeakMap<pg.Pool, Set<pg.ClientBase>>()
 
 /**
  * Closes all connections of a pool, even busy ones. Their queries fail, and new connections take their place. Needed
  * after a fail-over behind a proxy, where TCP does not report dead connections.
  */
 export function dropConnections(pool: pg.Pool): void {
-  for (const client of connections.get(pool) ?? []) socketOf(client).destroy()
+  for (const client of openConnections.get(pool) ?? []) socketOf(client).destroy()
 }
 
-/** Statements that begin transactions of a pool. */
-const begins = new WeakMap<pg.Pool, readonly string[]>()
-const beginOf = (pool: pg.Pool): readonly string[] => begins.get(pool) ?? [BEGIN_STATEMENT]
+/** Statements that begin a transaction, by pool. */
+const beginStatements = new WeakMap<pg.Pool, readonly string[]>()
+const beginStatementsOf = (pool: pg.Pool): readonly string[] =>
+  beginStatements.get(pool) ?? [BEGIN_STATEMENT]
 
 /**
- * Lock timeout, ms. 0 for none. It is shorter than the time for which a frozen client may hold a lock. Otherwise the
- * waiting statements of a frozen process get the row one after the other, and each holds it for that time again.
- * PostgreSQL waits for a row in two stages, for the row's queue and for the transaction that holds it, and applies the
- * timeout to each.
+ * Lock timeout, ms; 0 for none. Half of `answerMs`, otherwise `LOCK_SHARE` of the time for which a frozen client may
+ * hold a lock. With a longer timeout, the waiting statements of a frozen process get the row one after the other, and
+ * each holds it for that time again. PostgreSQL waits for a row in two stages, for the row's queue and for the
+ * transaction that holds it, and applies the timeout to each.
  */
 function lockTimeoutOf({ answerMs, idleTransactionMs = 0 }: PoolOptions): number {
   if (answerMs !== undefined) return Math.ceil(answerMs / 2)
@@ -100,32 +101,32 @@ export function poolWithQuery(
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
-  begins.set(view, beginOf(pool))
+  beginStatements.set(view, beginStatementsOf(pool))
   if (connectionsThroughPooler.has(pool)) connectionsThroughPooler.add(view)
   return view
 }
 
 /** Time after which the server ends a transaction whose client is silent, ms. */
 export const FROZEN_CLIENT_MS = 4_000
-/** Timeout of a new connection, and of the wait for a free one. */
+/** Timeout of a new connection, and of the wait for a free one, ms. */
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
-/** Timeout of the orderly close of a connection. */
+/** Timeout of the orderly close of a connection, ms. */
 const CLOSE_LIMIT_MS = 1_000
 
 /**
  * Settings that make the server notice a dead client. Some platforms do not support all of them, so each statement may
  * fail on its own.
  */
-const NOTICE_CLIENTS = [
+const DEAD_CLIENT_SETTINGS = [
   `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '2', false),
     set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '10s', false)`,
   `SET client_connection_check_interval = '2s'`,
 ]
 
 /** Makes the server notice when this client, its host or the network path fails. */
-async function noticeClient(client: pg.ClientBase): Promise<void> {
-  for (const setting of NOTICE_CLIENTS) await client.query(setting).catch(() => {})
+async function makeServerNoticeDeadClient(client: pg.ClientBase): Promise<void> {
+  for (const setting of DEAD_CLIENT_SETTINGS) await client.query(setting).catch(() => {})
 }
 
 /**
@@ -154,7 +155,7 @@ export function createPool(
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    types,
+    types: resultTypes,
     // the pool awaits `onConnect` before it uses the connection
     onConnect: async (client: pg.ClientBase): Promise<void> => {
       // The pool listens for errors of idle connections only. Without this listener, an error of a busy connection
@@ -166,13 +167,16 @@ export function createPool(
         return
       }
       await pinSchema(client)
-      await noticeClient(client)
+      await makeServerNoticeDeadClient(client)
     },
   }
   const pool = new PoolWithClearErrors(config)
   if (isPooled) connectionsThroughPooler.add(pool)
-  begins.set(pool, isPooled ? [BEGIN_STATEMENT, transactionSettingsSql(limits)] : [BEGIN_STATEMENT])
-  connections.set(pool, open)
+  beginStatements.set(
+    pool,
+    isPooled ? [BEGIN_STATEMENT, transactionSettingsSql(limits)] : [BEGIN_STATEMENT],
+  )
+  openConnections.set(pool, open)
   pool.on('remove', (client) => open.delete(client))
   pool.on('error', onError)
   repeatReads(pool)
@@ -201,13 +205,13 @@ function repeatReads(pool: pg.Pool): void {
 /**
  * Runs a statement in a read-only transaction. Tries again if the connection is broken: idle connections often break
  * together.
- * @param idle number of further attempts
+ * @param attemptsLeft number of further attempts
  * @throws if the text writes, or has several statements
  */
 async function readAgain(
   pool: pg.Pool,
   [statement, values]: SingleStatement,
-  idle: number,
+  attemptsLeft: number,
 ): Promise<pg.QueryResult> {
   const config: pg.QueryConfig = typeof statement === 'string' ? { text: statement } : statement
   const single = {
@@ -224,8 +228,8 @@ async function readAgain(
       return client.query(single)
     })
   } catch (error) {
-    if (idle > 0 && isBrokenConnectionError(error as Error))
-      return readAgain(pool, [single], idle - 1)
+    if (attemptsLeft > 0 && isBrokenConnectionError(error as Error))
+      return readAgain(pool, [single], attemptsLeft - 1)
     throw error
   }
 }
@@ -245,18 +249,19 @@ export interface ConnectionOptions {
 }
 
 /** Time after the client's timeout at which the server ends the statement too, ms. */
-const LATE_MS = 1_000
+const SERVER_TIMEOUT_MARGIN_MS = 1_000
 
 /**
  * Runs `work` on a new connection to the server. The end of the connection rolls back everything that was not
  * committed.
- * @throws DatabaseConnectionError; errors of `work`
+ * @throws DatabaseConnectionError; ForbiddenSchemaError where the role may not use the schema; errors of `work`
  */
 export async function withConnection<T>(
   { url, applicationName, answerMs, isProbe = false }: ConnectionOptions,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const statementTimeoutMs = answerMs === undefined ? undefined : answerMs + LATE_MS
+  const statementTimeoutMs =
+    answerMs === undefined ? undefined : answerMs + SERVER_TIMEOUT_MARGIN_MS
   const config = {
     ...(isProbe
       ? poolerSessionConfig(url, applicationName)
@@ -310,7 +315,7 @@ export const inTransaction = <T>(
  * Sends COMMIT in the same round trip as the transaction's last statements. Allowed only if no result of those
  * statements decides whether to commit. PostgreSQL turns the COMMIT into a ROLLBACK if one of the statements fails.
  */
-type Commit = (db: Queryable) => Promise<void>
+type CommitEarly = (db: Queryable) => Promise<void>
 
 /** A transaction that may take two round trips, where `inTransaction` takes at least four. */
 export interface PipelinedTransaction<Reads extends readonly unknown[], T> {
@@ -324,7 +329,7 @@ export interface PipelinedTransaction<Reads extends readonly unknown[], T> {
    * With `patience`, `commit` does nothing: the last statements may take longer than the caller waits, and then nothing
    * may be committed.
    */
-  work: (client: pg.PoolClient, read: Reads, commit: Commit) => Promise<T>
+  work: (client: pg.PoolClient, read: Reads, commit: CommitEarly) => Promise<T>
   /** After this deadline nothing is committed, and running statements are ended. */
   patience?: Deadline | undefined
 }
@@ -344,7 +349,7 @@ export async function inPipelinedTransaction<Reads extends readonly unknown[], T
   }
   try {
     patience?.signal.throwIfAborted()
-    const begin = [...beginOf(pool), ...(patience ? [limitOf(patience)] : [])]
+    const begin = [...beginStatementsOf(pool), ...(patience ? [statementTimeoutSql(patience)] : [])]
     const [, ...read] = await inPipeline<[unknown, ...Reads]>(client, (db) => [
       Promise.all(begin.map((text) => db.query(text))),
       ...reads(db),
@@ -392,5 +397,5 @@ async function commit(client: pg.PoolClient, db: Queryable): Promise<void> {
 }
 
 /** Timeout of each statement of a transaction. At least 1 ms, since 0 means none. */
-const limitOf = ({ leftMs }: Deadline): string =>
+const statementTimeoutSql = ({ leftMs }: Deadline): string =>
   `SET LOCAL statement_timeout = ${Math.max(1, Math.floor(leftMs()))}`

@@ -61,7 +61,7 @@ function propertyOf(column: string): string {
   return property
 }
 
-async function run(
+async function runStatement(
   db: Queryable,
   statement: Statement,
   values: readonly unknown[],
@@ -77,13 +77,14 @@ async function run(
  * Runs a statement.
  * @returns the rows as objects: column `created_ms` is property `createdMs`, and `network` is the network's name, so a
  * row's type is the domain's type
+ * @throws RangeError for an unknown network; errors of the driver
  */
 export async function readRows<Row>(
   db: Queryable,
   statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const { fields, rows } = await run(db, statement, values)
+  const { fields, rows } = await runStatement(db, statement, values)
   const properties = fields.map(({ name }) => propertyOf(name))
   return rows.map((cells: unknown[]) => {
     const row: Record<string, unknown> = {}
@@ -103,14 +104,14 @@ export function query<Row>(
   return readRows(db, statement, [LOG_CODE[network], ...values])
 }
 
-/** Like `query`. @returns how many rows the statement wrote or deleted */
+/** Like `query`. @returns how many rows the statement wrote, deleted or, for a SELECT, found */
 export async function execute(
   db: Queryable,
   network: LogPlace,
   statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<number> {
-  return (await run(db, statement, [LOG_CODE[network], ...values])).rowCount ?? 0
+  return (await runStatement(db, statement, [LOG_CODE[network], ...values])).rowCount ?? 0
 }
 
 /**

@@ -18,8 +18,9 @@ export const BEGIN_STATEMENT = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const onOff = (isOn: boolean): string => (isOn ? 'on' : 'off')
 
 /**
- * The settings that the code relies on, by name, except `search_path` and `application_name`. Each session sets all of
- * them, so that settings of a role, a database, a server or a URL have no effect. A timeout of 0 means none.
+ * The settings that the code relies on, by name, except `application_name` and those of `PIN_SCHEMA_SQL`. Each session
+ * sets all of them, so that settings of a role, a database, a server or a URL have no effect. A timeout of 0 means
+ * none.
  */
 function settingsOf(limits: SessionLimits): Record<string, string> {
   const { statementTimeoutMs = 0, lockTimeoutMs = 0, idleTransactionMs = 0, isByIndex } = limits
@@ -47,7 +48,7 @@ function settingsOf(limits: SessionLimits): Record<string, string> {
 }
 
 /** Parameters of a URL that override the driver's configuration and would change our settings. */
-const STATED_IN_URL = [
+const OVERRIDING_URL_PARAMETERS = [
   'options',
   'application_name',
   'statement_timeout',
@@ -57,10 +58,10 @@ const STATED_IN_URL = [
 ]
 
 /** A URL without the parameters that we set, and the start-up options that it had. */
-function withoutStated(text: string): { connectionString: string; options: string } {
+function withoutOverridingParameters(text: string): { connectionString: string; options: string } {
   const url = new URL(text)
   const options = url.searchParams.get('options') ?? ''
-  for (const name of STATED_IN_URL) url.searchParams.delete(name)
+  for (const name of OVERRIDING_URL_PARAMETERS) url.searchParams.delete(name)
   return { connectionString: url.href, options }
 }
 
@@ -69,7 +70,7 @@ function withoutStated(text: string): { connectionString: string; options: strin
  * instead (`transactionSettingsSql`).
  */
 export function poolerSessionConfig(url: string, applicationName: string): pg.ClientConfig {
-  const { connectionString } = withoutStated(url)
+  const { connectionString } = withoutOverridingParameters(url)
   return { connectionString, application_name: applicationName }
 }
 
@@ -79,7 +80,7 @@ export function directSessionConfig(
   applicationName: string,
   limits: SessionLimits,
 ): pg.ClientConfig {
-  const { connectionString, options } = withoutStated(url)
+  const { connectionString, options } = withoutOverridingParameters(url)
   const stated = Object.entries(settingsOf(limits)).map(
     ([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`,
   )
@@ -94,7 +95,7 @@ export function directSessionConfig(
  * SQL call that makes commits wait for the disk. Otherwise a crash of the server loses changes that were acknowledged,
  * and checkpoints of the log that were published. Keeps stricter settings, which also wait for standbys.
  */
-const durableCommits = (isLocal: boolean): string =>
+const durableCommitsSql = (isLocal: boolean): string =>
   `set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), ${isLocal})`
 
 /**
@@ -105,15 +106,15 @@ export function transactionSettingsSql(limits: SessionLimits): string {
   const calls = Object.entries(settingsOf(limits)).map(
     ([name, value]) => `set_config('${name}', '${value}', true)`,
   )
-  return `SELECT ${[...calls, durableCommits(true)].join(', ')}`
+  return `SELECT ${[...calls, durableCommitsSql(true)].join(', ')}`
 }
 
 /**
- * Finds the schema of the tables: the schema whose `migrations` has the columns of ours (the views of `registry_v1`
- * allow one such schema in a database), or else the schema in which the role creates tables. `transaction_timeout`
- * exists since PostgreSQL 17.
+ * Sets `search_path` to the schema of the tables: the schema whose `migrations` has the columns of ours (the views of
+ * `registry_v1` allow one such schema in a database), or else the schema in which the role creates tables. Also sets
+ * `transaction_timeout` to none where it exists (since PostgreSQL 17), and makes commits durable.
  */
-const PIN = `WITH found AS (
+const PIN_SCHEMA_SQL = `WITH found AS (
     SELECT n.oid, n.nspname FROM pg_class m JOIN pg_namespace n ON n.oid = m.relnamespace
     WHERE m.relname = 'migrations' AND 2 = (
       SELECT count(*) FROM pg_attribute a WHERE a.attrelid = m.oid AND a.attname IN ('checksum', 'applied_at')
@@ -123,9 +124,9 @@ const PIN = `WITH found AS (
       AS schema,
     coalesce((SELECT has_schema_privilege(oid, 'USAGE') FROM found), true) AS may_use,
     (SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'),
-    ${durableCommits(false)}`
+    ${durableCommitsSql(false)}`
 
-const schemas = new WeakMap<object, string>()
+const pinnedSchemas = new WeakMap<object, string>()
 
 /** The role may not use the schema of the tables. PostgreSQL itself would report missing tables. */
 class ForbiddenSchemaError extends Error {
@@ -136,11 +137,11 @@ class ForbiddenSchemaError extends Error {
 
 /** Pins a session to the schema of the tables. @throws ForbiddenSchemaError where the role may not use it */
 export async function pinSchema(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ schema: string; may_use: boolean }>(PIN)
+  const { rows } = await client.query<{ schema: string; may_use: boolean }>(PIN_SCHEMA_SQL)
   const { schema, may_use: mayUse } = rows[0]!
   if (!mayUse) throw new ForbiddenSchemaError(`permission denied for schema ${schema}`)
-  schemas.set(client, schema)
+  pinnedSchemas.set(client, schema)
 }
 
 /** Quoted name of the schema of the live tables, for a session whose `search_path` begins with another schema. */
-export const liveSchemaName = (client: object): string => schemas.get(client) ?? 'public'
+export const liveSchemaName = (client: object): string => pinnedSchemas.get(client) ?? 'public'

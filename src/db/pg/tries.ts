@@ -2,12 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { BEGIN_STATEMENT } from './session.js'
 
-const TRIES = 60
+const MAX_TRIES = 60
 const PAUSE_MS = 500
 /** SQLSTATEs of a lock timeout and of a deadlock. */
-const TAKEN = ['55P03', '40P01']
+const LOCK_FAILURE_CODES = ['55P03', '40P01']
 
-/** Repeats work in a transaction after lock timeouts and deadlocks. */
+/**
+ * Runs work in a transaction, and repeats it after lock timeouts and deadlocks, at most `MAX_TRIES` times.
+ * @throws Error after the last attempt; any other error of `work` at once
+ */
 export async function inTransactionWithRetries<T>(
   client: pg.ClientBase,
   work: () => Promise<T>,
@@ -20,8 +23,8 @@ export async function inTransactionWithRetries<T>(
       return done
     } catch (error) {
       await client.query('ROLLBACK').catch(() => {})
-      if (!TAKEN.includes((error as pg.DatabaseError).code ?? '')) throw error
-      if (tries === TRIES)
+      if (!LOCK_FAILURE_CODES.includes((error as pg.DatabaseError).code ?? '')) throw error
+      if (tries === MAX_TRIES)
         throw new Error(
           'somebody keeps the tables locked (another command, a dump, a VACUUM?): end it and try again.',
           {

@@ -5,20 +5,20 @@ import { withTimeout } from '../../ops/notify.js'
 import type { Queryable } from './pipeline.js'
 
 /** SQLSTATEs and codes of Node for a connection that broke, or that the server ended. */
-const BROKEN = /^(08...|57P0[125]|ECONN(RESET|ABORTED)|EPIPE)$/
-const BROKEN_MESSAGE = /^(Connection terminated|Client has encountered a connection error)/
+const BROKEN_CODE_PATTERN = /^(08...|57P0[125]|ECONN(RESET|ABORTED)|EPIPE)$/
+const BROKEN_MESSAGE_PATTERN = /^(Connection terminated|Client has encountered a connection error)/
 /**
  * SQLSTATEs of failures after which a second attempt may succeed: a session that does not know its prepared statement,
  * conflicts (on a standby also of a read with the replay), a lack of resources, and errors of the server's operating
  * system or inside the server, such as a relation that was replaced meanwhile.
  */
-const MOMENTARY = /^(26000|4000[13]|40P01|53[0124]00|58...|XX...)$/
+const MOMENTARY_CODE_PATTERN = /^(26000|4000[13]|40P01|53[0124]00|58...|XX...)$/
 /**
  * SQLSTATEs and codes of an outage that lasts: start-up or shutdown, a dropped database, too many connections, timeouts
  * (of a statement, of a lock, of a transaction in which this process stalled), a read-only server, a closed database,
  * an unreachable server.
  */
-const NOT_NOW =
+const OUTAGE_CODE_PATTERN =
   /^(57P0[34]|57014|25P03|53300|55000|55P03|25006|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
 /** SQLSTATE of a missing feature, and of a prepared plan that is stale. */
 const NOT_SUPPORTED = '0A000'
@@ -28,7 +28,10 @@ class ClockError extends Error {
   override name = 'ClockError'
 }
 
-/** A transaction may be lost in a fail-over, so it is unknown whether it is committed. */
+/**
+ * A transaction was committed on this server, but perhaps on no standby: the wait for the standby was cancelled. A
+ * fail-over may lose the transaction.
+ */
 export class NotReplicatedError extends Error {
   override name = 'NotReplicatedError'
 }
@@ -60,7 +63,10 @@ export const NOW_MS_SQL = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::
  */
 export const MAX_CLOCK_SKEW_MS = 5_000
 
-/** @param databaseMs the database's present time @throws ClockError when this process's clock differs too much */
+/**
+ * @param databaseMs the database's present time
+ * @throws ClockError when this process's clock differs by more than `MAX_CLOCK_SKEW_MS`
+ */
 export function assertClocksAgree(databaseMs: number): void {
   const skewMs = Date.now() - databaseMs
   if (Math.abs(skewMs) > MAX_CLOCK_SKEW_MS)
@@ -69,20 +75,20 @@ export function assertClocksAgree(databaseMs: number): void {
     )
 }
 
-const hasCode =
+const isErrorWithCode =
   (code: string) =>
   (error: unknown): boolean =>
     error instanceof Error && 'code' in error && error.code === code
 
-export const isUniqueViolation = hasCode('23505')
+export const isUniqueViolation = isErrorWithCode('23505')
 /**
  * True if PostgreSQL refuses the values: SQLSTATE classes 22 (data exception) and 23 (integrity constraint violation).
  */
 export const isRefusedValueError = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code))
-export const isLockTimeoutError = hasCode('55P03')
+export const isLockTimeoutError = isErrorWithCode('55P03')
 /** True if a server is read-only, such as a standby. */
-export const isReadOnlyError = hasCode('25006')
+export const isReadOnlyError = isErrorWithCode('25006')
 
 /** Waits for a write that is not essential. Ignores the failure if the database is unavailable. */
 export const ignoreOutage = async (write: Promise<unknown>): Promise<void> =>
@@ -96,14 +102,16 @@ function codeOf(error: Error): string {
 
 /** True if the connection broke, or the server ended it. */
 export const isBrokenConnectionError = (error: Error): boolean =>
-  BROKEN.test(codeOf(error)) || BROKEN_MESSAGE.test(error.message)
+  BROKEN_CODE_PATTERN.test(codeOf(error)) || BROKEN_MESSAGE_PATTERN.test(error.message)
 
 /**
  * True if a read may succeed on another connection, at once. After timeouts and refused connections, a second attempt
  * would take as long, or be refused as well.
  */
 export const isMomentaryError = (error: Error): boolean =>
-  isBrokenConnectionError(error) || MOMENTARY.test(codeOf(error)) || codeOf(error) === NOT_SUPPORTED
+  isBrokenConnectionError(error) ||
+  MOMENTARY_CODE_PATTERN.test(codeOf(error)) ||
+  codeOf(error) === NOT_SUPPORTED
 
 /**
  * True if a session's prepared statement is gone, or planned for earlier columns of its table, so the session is of no
@@ -122,7 +130,9 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (error instanceof ClockError || error instanceof NotReplicatedError) return true
   const code = codeOf(error)
   if (
-    [BROKEN, MOMENTARY, NOT_NOW].some((codes) => codes.test(code)) ||
+    [BROKEN_CODE_PATTERN, MOMENTARY_CODE_PATTERN, OUTAGE_CODE_PATTERN].some((codes) =>
+      codes.test(code),
+    ) ||
     isStaleSessionError(error) ||
     DATABASE_DRIVER_ERROR_PATTERN.test(error.message)
   )
@@ -136,12 +146,15 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
 }
 
 /** Timeout of the reads for a page, as long as `/status` waits for the database. */
-const PAGE_LIMIT_MS = 3_000
+const PAGE_READ_TIMEOUT_MS = 3_000
 
-/** Reads data for a page that has to work without the database too. Null while the database is unavailable. */
+/**
+ * Reads data for a page that has to work without the database too. Null while the database is unavailable, and after
+ * `PAGE_READ_TIMEOUT_MS`.
+ */
 export function nullIfDatabaseUnavailable<T>(reading: Promise<T>): Promise<T | null> {
   return withTimeout(
-    PAGE_LIMIT_MS,
+    PAGE_READ_TIMEOUT_MS,
     fallbackOnExpectedError(reading, isDatabaseUnavailable, null),
     null,
   )

@@ -39,7 +39,7 @@ interface ClusterWallet {
   updatedBy: Buffer | null
 }
 
-interface Row extends Omit<ClusterWallet, 'address'> {
+interface ClusterWalletRow extends Omit<ClusterWallet, 'address'> {
   id: Buffer
   clusterMs: number
   clusterBy: Buffer | null
@@ -55,21 +55,24 @@ interface Row extends Omit<ClusterWallet, 'address'> {
 
 /** Maximum number of a wallet's public changes, from its addition on, that are searched for a bid that won. */
 const SEARCHED_CHANGES = 32
-const WON = Buffer.of(1, BID_OUTCOME.won).toString('hex')
+/** First two bytes of the effects of a bid that won. The holder's serial follows them. */
+const WON_EFFECTS_HEX = Buffer.of(1, BID_OUTCOME.won).toString('hex')
 /** SQL: mark of the evidence that wallet `w` belongs to cluster `c`. `created` is the entry that added the wallet. */
-const evidenceMark = (l: PartitionNames): string => `CASE WHEN h.proved_block IS NOT NULL THEN NULL
+const evidenceMarkSql = (
+  l: PartitionNames,
+): string => `CASE WHEN h.proved_block IS NOT NULL THEN NULL
     WHEN w.verified AND w.evidence_seq IS NOT NULL THEN 'signed'
     WHEN w.verified AND EXISTS (SELECT FROM (
       SELECT j.kind, j.effects FROM ${l.journal} j WHERE j.network = ${l.network} AND j.generation = h.generation
         AND j.actor = w.address AND j.public_count > 0 AND j.public_first >= created.public_first
       ORDER BY j.public_first LIMIT ${SEARCHED_CHANGES}
-    ) j WHERE j.kind = ${ENTRY_KIND.bid} AND substring(j.effects FROM 1 FOR 10) = '\\x${WON}'::bytea || int8send(c.serial)) THEN 'registered'
+    ) j WHERE j.kind = ${ENTRY_KIND.bid} AND substring(j.effects FROM 1 FOR 10) = '\\x${WON_EFFECTS_HEX}'::bytea || int8send(c.serial)) THEN 'registered'
     ELSE 'unsigned' END`
 
 /**
  * SQL: a cluster with its public wallets, oldest first, and its private wallets for a `viewer` that is verified in it.
  */
-const clusterFor = (l: PartitionNames, serial: string, viewer: string): string => `
+const clusterForViewerSql = (l: PartitionNames, serial: string, viewer: string): string => `
   SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,
     w.address, w.name, w.is_verified, w.is_private, w.is_backed_up, w.created_ms, w.updated_ms, w.updated_by,
     w.updated_kind, w.updated_body, w.evidence
@@ -82,7 +85,7 @@ const clusterFor = (l: PartitionNames, serial: string, viewer: string): string =
   CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'c.created_seq')}) cj
   LEFT JOIN LATERAL (
     SELECT w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up, w.created_seq,
-      ${evidenceMark(l)} AS evidence, created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
+      ${evidenceMarkSql(l)} AS evidence, created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
       CASE WHEN m.is_member THEN updated.kind END AS updated_kind,
       CASE WHEN m.is_member THEN substring(updated.body FROM 1 FOR ${ACTOR_PREFIX_BYTES}) END AS updated_body
     FROM (
@@ -101,21 +104,23 @@ const clusterFor = (l: PartitionNames, serial: string, viewer: string): string =
  * the result includes private wallets.
  * @param serial SQL that finds the cluster's serial by the key (`$1`)
  */
-function clusterBy<Key>(serial: (l: PartitionNames) => string) {
-  const read = prepareStatement<Row>((l) => clusterFor(l, `(${serial(l)})`, '$2'))
+function createClusterReader<Key>(serial: (l: PartitionNames) => string) {
+  const read = prepareStatement<ClusterWalletRow>((l) =>
+    clusterForViewerSql(l, `(${serial(l)})`, '$2'),
+  )
   return async (
     db: Queryable,
     network: Network,
     key: Key,
     viewer: Buffer | null = null,
-  ): Promise<ClusterForViewer | null> => view(await read(db, network, key, viewer))
+  ): Promise<ClusterForViewer | null> => clusterFromRows(await read(db, network, key, viewer))
 }
 
-export const findClusterById = clusterBy<Buffer>(
+export const findClusterById = createClusterReader<Buffer>(
   (l) => `SELECT serial FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
-export const findClusterByName = clusterBy<string>((l) => holderOfNameSql(l, '$1'))
+export const findClusterByName = createClusterReader<string>((l) => holderOfNameSql(l, '$1'))
 
 /** Id of the cluster that holds a name, without its wallets. Null where no cluster holds it. */
 export const findClusterIdByName = prepareSingleValue<Buffer, [name: string]>(
@@ -166,10 +171,11 @@ export const findKnownClusterId = prepareSingleValue<Buffer, [id: Buffer]>(
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
 
-function view(rows: readonly Row[]): ClusterForViewer | null {
+function clusterFromRows(rows: readonly ClusterWalletRow[]): ClusterForViewer | null {
   const [first] = rows
   if (!first) return null
-  // members who came later never saw a private wallet that has left; whoever lists its address anew does not verify it
+  // A private actor is shown only while it is verified in the cluster: members who joined after it has left never saw
+  // it. An unverified entry of its address is not enough, since any member may add one.
   const members = new Set(
     rows.flatMap(({ address, isVerified }) =>
       address && isVerified ? [address.toString('hex')] : [],
@@ -188,7 +194,7 @@ function view(rows: readonly Row[]): ClusterForViewer | null {
           : [
               {
                 address,
-                updatedBy: ifMember(actorOf(updatedKind, updatedBody)) ?? updatedBy,
+                updatedBy: ifMember(actorInBody(updatedKind, updatedBody)) ?? updatedBy,
                 ...wallet,
               },
             ],
@@ -200,7 +206,7 @@ function view(rows: readonly Row[]): ClusterForViewer | null {
  * The actor in the body of a signed change of a cluster, null for other entries. The public `updatedBy` may show
  * another wallet in place of a private actor.
  */
-function actorOf(code: number | null, body: Buffer | null): Buffer | null {
+function actorInBody(code: number | null, body: Buffer | null): Buffer | null {
   if (code === null || !body) return null
   const kind = entryKindOfCode(code)
   return isClusterChangeKind(kind) ? actorOfChange(kind, body) : null

@@ -19,7 +19,7 @@ import { holderOfNameSql, nameHolderSql } from './heldNames.js'
 import type { JournalPageRequest } from './owners.js'
 import { publicWalletSql } from './publicWallets.js'
 
-const rulesNow = prepareSingleValue<Buffer>(
+const readCurrentRules = prepareSingleValue<Buffer>(
   (l) => `SELECT j.body FROM journal_heads h
     CROSS JOIN LATERAL (
       SELECT seq FROM ${l.communities} WHERE network = ${l.network} AND name = $1 ORDER BY seq DESC LIMIT 1
@@ -34,14 +34,14 @@ export async function findCommunityRules(
   network: Network,
   name: string,
 ): Promise<CommunityRules | null> {
-  const body = await rulesNow(db, network, name)
+  const body = await readCurrentRules(db, network, name)
   return body && communityRulesOfBody(body)
 }
 
 const nextCommunitySql = (l: PartitionNames, after: string): string =>
   `SELECT name FROM ${l.communities} WHERE network = ${l.network} AND name > ${after} ORDER BY name LIMIT 1`
 
-const list = prepareStatement<{ name: string }>(
+const readCommunities = prepareStatement<{ name: string }>(
   // one index probe for each community: the table has a row for each change of a community's rules
   (l) => `WITH RECURSIVE found AS (
       (${nextCommunitySql(l, '$1')})
@@ -52,7 +52,7 @@ const list = prepareStatement<{ name: string }>(
 )
 
 /**
- * Names that are communities, in ASCII order.
+ * A page of the names that are communities, in ASCII order.
  * @param after last name of the previous page
  */
 export async function findCommunities(
@@ -60,7 +60,7 @@ export async function findCommunities(
   network: Network,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  const rows = await list(db, network, after, limit)
+  const rows = await readCommunities(db, network, after, limit)
   return rows.map(({ name }) => name)
 }
 
@@ -68,23 +68,23 @@ export async function findCommunities(
  * Maximum number of payers returned for a name: the caller may need twenty calls to a chain for each. A later payer who
  * loses the name is refunded.
  */
-const PAYERS = 8
+const MAX_PAYERS = 8
 
 /**
- * SQL condition on `n`, a row of a name below a community: the payment that bought it was refused or reclaimed, so the next
- * payment gets the name.
+ * SQL condition on `n`, a row of a name below a community: the payment that bought it was refused or reclaimed, so the
+ * next payment gets the name.
  */
-const isFreed = (l: PartitionNames): string => `EXISTS (SELECT FROM payments was
+const isFreedSql = (l: PartitionNames): string => `EXISTS (SELECT FROM payments was
   JOIN journal_heads h ON h.network = ${l.network}
   JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) e
     ON e.chain = was.chain AND e.block = was.block AND e.log_index = was.sequence
   WHERE was.network = ${l.network} AND was.payer = n.address AND was.outcome <> ${PAYMENT_OUTCOME.released}
     AND was.community = n.community AND was.name = n.name)`
 
-const freed = prepareStatement<{ id: Buffer; seq: number }>(
+const readFreedNames = prepareStatement<{ id: Buffer; seq: number }>(
   (l) => `SELECT p.id, n.seq FROM payments p
     JOIN ${l.community_names} n ON n.network = ${l.network} AND n.community = p.community AND n.name = p.name
-    WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreed(l)}`,
+    WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreedSql(l)}`,
 )
 
 /**
@@ -93,13 +93,13 @@ const freed = prepareStatement<{ id: Buffer; seq: number }>(
  * @returns sequence numbers of the earlier payments, by the ids of the given payments
  */
 export async function findFreedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
-  return new Map((await freed(db, network, ids)).map(({ id, seq }) => [mapKey(id), seq]))
+  return new Map((await readFreedNames(db, network, ids)).map(({ id, seq }) => [mapKey(id), seq]))
 }
 
-const availability = prepareSingleRow<{ isTaken: boolean; payers: Buffer[] }>(
+const readAvailability = prepareSingleRow<{ isTaken: boolean; payers: Buffer[] }>(
   (l) => `SELECT
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $2
-        AND NOT (cardinality($3::text[]) > 0 AND ${isFreed(l)}))
+        AND NOT (cardinality($3::text[]) > 0 AND ${isFreedSql(l)}))
       OR EXISTS (
         SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = ${nameHolderSql(l, 'n.cluster')}
         WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${BID_OUTCOME.won} AND w.name = $2 AND NOT w.private
@@ -111,12 +111,13 @@ const availability = prepareSingleRow<{ isTaken: boolean; payers: Buffer[] }>(
           ON price.label = c.label AND price.token = p.token AND price.recipient = p.recipient AND price.amount <= p.amount
         WHERE p.network = ${l.network} AND p.community = $1 AND p.name = $2
           AND p.kind = ${PAYMENT_KIND.communityName} AND p.state < ${PAYMENT_STATE.done}
-        GROUP BY p.payer ORDER BY min(p.paid_ms), p.payer LIMIT ${PAYERS}
+        GROUP BY p.payer ORDER BY min(p.paid_ms), p.payer LIMIT ${MAX_PAYERS}
       ) AS payers`,
 )
 
 /**
- * Whether a name below a community is taken: it is registered, or a public wallet of the community's cluster has it.
+ * Whether a name below a community is taken: it is registered, or a public wallet of the community's cluster has it. If
+ * names have a price, a registration whose payment was refused or reclaimed does not count.
  * `payers` are stored addresses of the first payers whose pending payment for the name covers one of the prices.
  */
 export async function readCommunityNameAvailability(
@@ -125,7 +126,7 @@ export async function readCommunityNameAvailability(
   { community, name }: { community: string; name: string },
   prices: readonly CommunityPrice[],
 ): Promise<{ isTaken: boolean; payers: Buffer[] }> {
-  const row = await availability(
+  const row = await readAvailability(
     db,
     network,
     community,
@@ -136,17 +137,17 @@ export async function readCommunityNameAvailability(
   return row!
 }
 
-const standing = prepareSingleRow<Standing>((l) => {
+const readRights = prepareSingleRow<CallerRights>((l) => {
   const home = (wallet: string) =>
     `(SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = ${wallet} AND verified)`
   return `SELECT
       coalesce(${home('$2')} = (${holderOfNameSql(l, '$1')}), false) AS is_owner,
       coalesce($2::bytea = $3::bytea OR ${home('$2')} = ${home('$3')}, false) AS is_own,
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $4 AND address = $3
-        AND NOT ${isFreed(l)}) AS is_held`
+        AND NOT ${isFreedSql(l)}) AS is_held`
 })
 
-interface Standing {
+interface CallerRights {
   /** True if the caller is verified in the cluster that holds the community. */
   isOwner: boolean
   /** True if the wallet that gets the name is the caller, or is verified in the caller's cluster. */
@@ -155,10 +156,7 @@ interface Standing {
   isHeld: boolean
 }
 
-/**
- * Reads the rights of a registration's caller: whether the caller owns the community, and the wallet that gets the
- * name. The result is private data, for the caller only.
- */
+/** Reads the rights of a registration's caller. The result is private data, for the caller only. */
 export async function readCallerRights(
   db: Queryable,
   network: Network,
@@ -168,8 +166,8 @@ export async function readCallerRights(
     caller,
     wallet,
   }: { community: string; name: string; caller: Buffer; wallet: Buffer },
-): Promise<Standing> {
-  return (await standing(db, network, community, caller, wallet, name))!
+): Promise<CallerRights> {
+  return (await readRights(db, network, community, caller, wallet, name))!
 }
 
 /** A name below a community that an address owns. Times in ms. */
@@ -188,9 +186,9 @@ export interface OwnedCommunityName {
   by: Buffer | null
 }
 
-type OwnedRow = Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }
+type RecordRow = Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }
 
-const ownedSql = (l: PartitionNames): string =>
+const recordSql = (l: PartitionNames): string =>
   `SELECT n.community, n.name, n.address, c.serial AS cluster, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
     FROM ${l.community_names} n
     JOIN journal_heads h ON h.network = ${l.network}
@@ -199,27 +197,27 @@ const ownedSql = (l: PartitionNames): string =>
     LEFT JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     WHERE n.network = ${l.network}`
 
-const owned = prepareStatement<OwnedRow>(
-  (l) => `${ownedSql(l)} AND n.address = $1 AND n.seq > $2 ORDER BY n.seq LIMIT $3`,
+const readRecordsOfAddress = prepareStatement<RecordRow>(
+  (l) => `${recordSql(l)} AND n.address = $1 AND n.seq > $2 ORDER BY n.seq LIMIT $3`,
 )
 
-const ownedWithPayment = ({ kind, body, ...name }: OwnedRow): OwnedCommunityName => ({
+const recordFromRow = ({ kind, body, ...name }: RecordRow): OwnedCommunityName => ({
   ...name,
   paid: entryKindOfCode(kind) === 'pay_community_name' ? decodePayment(body).payment : null,
 })
 
-/** Names below communities that an address owns, oldest first. */
+/** A page of the names below communities that an address owns, oldest first. */
 export async function findOwnedCommunityNames(
   db: Queryable,
   network: Network,
   address: Buffer,
   { after, limit }: JournalPageRequest,
 ): Promise<OwnedCommunityName[]> {
-  return (await owned(db, network, address, after, limit)).map(ownedWithPayment)
+  return (await readRecordsOfAddress(db, network, address, after, limit)).map(recordFromRow)
 }
 
-const named = prepareStatement<OwnedRow>(
-  (l) => `${ownedSql(l)} AND n.community = $1 AND n.name = ANY ($2::text[]) ORDER BY n.name`,
+const readRecordsOfCommunity = prepareStatement<RecordRow>(
+  (l) => `${recordSql(l)} AND n.community = $1 AND n.name = ANY ($2::text[]) ORDER BY n.name`,
 )
 
 /** Records of the given names below a community that have an owner, in ASCII order. */
@@ -229,11 +227,11 @@ export async function findCommunityNameRecords(
   community: string,
   names: readonly string[],
 ): Promise<OwnedCommunityName[]> {
-  return (await named(db, network, community, names)).map(ownedWithPayment)
+  return (await readRecordsOfCommunity(db, network, community, names)).map(recordFromRow)
 }
 
 /**
- * Names below a community with their owners' stored addresses, in ASCII order.
+ * A page of the names below a community with their owners' stored addresses, in ASCII order.
  * @param after last name of the previous page
  */
 export const findCommunityMembers = prepareStatement<
@@ -244,7 +242,7 @@ export const findCommunityMembers = prepareStatement<
     WHERE network = ${l.network} AND community = $1 AND name > $2 ORDER BY name LIMIT $3`,
 )
 
-const verifiedIn = prepareStatement<{ name: string }>(
+const readNamesOfVerifiedWallet = prepareStatement<{ name: string }>(
   (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)
     CROSS JOIN LATERAL (${holderOfNameSql(l, 'i.name')}) n
     JOIN (${publicWalletSql(l, '$1')}) w ON w.verified AND w.cluster = n.cluster`,
@@ -263,5 +261,7 @@ export async function findClusterNamesOfVerifiedWallet(
   names: readonly string[],
 ): Promise<Set<string>> {
   if (names.length === 0) return new Set()
-  return new Set((await verifiedIn(db, network, address, names)).map(({ name }) => name))
+  return new Set(
+    (await readNamesOfVerifiedWallet(db, network, address, names)).map(({ name }) => name),
+  )
 }

@@ -13,7 +13,6 @@ export const MAX_DIRECTORY_OFFSET = 10_000
 /** Number of items that the pages of a directory can show. Matches of a text are counted up to this number. */
 export const MAX_DIRECTORY_ITEMS = MAX_DIRECTORY_OFFSET + DIRECTORY_PAGE_ITEMS
 
-/** One page of a list of names. */
 export interface NameListPage {
   /** Length of the list. */
   total: number
@@ -21,40 +20,40 @@ export interface NameListPage {
 }
 
 /** SQL: column with a part of an ordered list of names, from offset `$1` on, at most `$2` names. */
-const partSql = (names: string): string => `ARRAY(${names} OFFSET $1 LIMIT $2) AS names`
+const pageSql = (names: string): string => `ARRAY(${names} OFFSET $1 LIMIT $2) AS names`
 
-const newest = prepareSingleRow<NameListPage>((l) => {
+const readNewestNames = prepareSingleRow<NameListPage>((l) => {
   const won = `FROM ${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`
   return `SELECT h.names + (SELECT count(*) ${won} AND seq > h.names_seq) AS total,
-      ${partSql(`SELECT name ${won} ORDER BY seq DESC`)}
+      ${pageSql(`SELECT name ${won} ORDER BY seq DESC`)}
     FROM journal_heads h WHERE h.network = ${l.network}`
 })
 
-/** All names of clusters, newest first. */
+/** A page of all names that clusters hold, newest first. */
 export const findNewestNames = async (
   db: Queryable,
   network: Network,
   offset: number,
   limit: number,
-): Promise<NameListPage> => (await newest(db, network, offset, limit))!
+): Promise<NameListPage> => (await readNewestNames(db, network, offset, limit))!
 
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
-const beginningSql = (
+const namesBeginningSql = (
   names: string,
 ): string => `WITH found AS MATERIALIZED (SELECT name FROM ${names} AND name >= $3 AND name < $3 || '~' ORDER BY name LIMIT ${MAX_DIRECTORY_ITEMS})
-  SELECT (SELECT count(*) FROM found) AS total, ${partSql('SELECT name FROM found')}`
+  SELECT (SELECT count(*) FROM found) AS total, ${pageSql('SELECT name FROM found')}`
 
-const ofClusters = prepareSingleRow<NameListPage>((l) =>
-  beginningSql(`${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`),
+const readClusterNamesBeginning = prepareSingleRow<NameListPage>((l) =>
+  namesBeginningSql(`${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`),
 )
 
-const ofCommunity = prepareSingleRow<NameListPage>((l) =>
-  beginningSql(`${l.community_names} WHERE network = ${l.network} AND community = $4`),
+const readCommunityNamesBeginning = prepareSingleRow<NameListPage>((l) =>
+  namesBeginningSql(`${l.community_names} WHERE network = ${l.network} AND community = $4`),
 )
 
 /**
- * Names that begin with a text, in ASCII order. For `club/al` they are names below the community `club`, for a text
- * without a slash names of clusters. `total` is at most `MAX_DIRECTORY_ITEMS`.
+ * A page of the names that begin with a text, in ASCII order. For `club/al` they are names below the community `club`,
+ * for a text without a slash names of clusters. `total` is at most `MAX_DIRECTORY_ITEMS`.
  */
 export const findNamesBeginning = async (
   db: Queryable,
@@ -64,8 +63,8 @@ export const findNamesBeginning = async (
   limit: number,
 ): Promise<NameListPage> =>
   (wallet === null
-    ? await ofClusters(db, network, offset, limit, cluster)
-    : await ofCommunity(db, network, offset, limit, wallet, cluster))!
+    ? await readClusterNamesBeginning(db, network, offset, limit, cluster)
+    : await readCommunityNamesBeginning(db, network, offset, limit, wallet, cluster))!
 
 /** A name of a cluster, with its winning bid. Times in ms. */
 export interface ClusterNameRecord {
@@ -80,7 +79,7 @@ export interface ClusterNameRecord {
   updatedBy: Buffer | null
 }
 
-const records = prepareStatement<Omit<ClusterNameRecord, 'amountWei'> & { amount: Buffer }>(
+const readRecords = prepareStatement<Omit<ClusterNameRecord, 'amountWei'> & { amount: Buffer }>(
   (
     l,
   ) => `SELECT n.name, c.serial AS cluster, c.id AS cluster_id, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
@@ -100,40 +99,40 @@ export async function findClusterNameRecords(
   network: Network,
   names: readonly string[],
 ): Promise<Map<string, ClusterNameRecord>> {
-  const rows = await records(db, network, names)
+  const rows = await readRecords(db, network, names)
   return new Map(
     rows.map(({ amount, ...row }) => [row.name, { ...row, amountWei: wordToBigInt(amount) }]),
   )
 }
 
 /** Type bytes of stored addresses that identify a chain family without further bytes: EVM and Solana. */
-const CODES = Object.values(ADDRESS_AND_TX_ID_FORMS).map(({ code }) => code)
+const ADDRESS_TYPE_CODES = Object.values(ADDRESS_AND_TX_ID_FORMS).map(({ code }) => code)
 const byteSql = (code: number): string => `'\\x${code.toString(16).padStart(2, '0')}'::bytea`
 
 /**
  * SQL: prefix that distinguishes the addresses of other chains: the text up to bech32's separator (BIP 173), or else
  * the first character.
  */
-const CHAIN_PREFIX = `substring(convert_from(substring(address FROM 2), 'LATIN1') FROM '^[a-z]+1|^.')`
+const CHAIN_PREFIX_SQL = `substring(convert_from(substring(address FROM 2), 'LATIN1') FROM '^[a-z]+1|^.')`
 
 /** Maximum number of wallets of other chains that are read for each cluster. A page has fifty clusters. */
 const MAX_OTHER_WALLETS = 100
 
-const samples = prepareStatement<{ cluster: number; address: Buffer }>((l) => {
+const readWalletSamples = prepareStatement<{ cluster: number; address: Buffer }>((l) => {
   const wallets = `FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = asked.cluster AND NOT w.private`
-  const ofTypes = CODES.map(
+  const ofTypes = ADDRESS_TYPE_CODES.map(
     (code) =>
       `(SELECT address ${wallets} AND address >= ${byteSql(code)} AND address < ${byteSql(code + 1)} LIMIT 1)`,
   )
-  const others = `SELECT address ${wallets} AND address >= ${byteSql(Math.max(...CODES) + 1)} LIMIT ${MAX_OTHER_WALLETS}`
-  const ofOthers = `(SELECT DISTINCT ON (${CHAIN_PREFIX}) address FROM (${others}) o)`
+  const others = `SELECT address ${wallets} AND address >= ${byteSql(Math.max(...ADDRESS_TYPE_CODES) + 1)} LIMIT ${MAX_OTHER_WALLETS}`
+  const ofOthers = `(SELECT DISTINCT ON (${CHAIN_PREFIX_SQL}) address FROM (${others}) o)`
   return `SELECT asked.cluster, found.address FROM unnest($1::int8[]) AS asked(cluster)
     CROSS JOIN LATERAL (${[...ofTypes, ofOthers].join(' UNION ALL ')}) found`
 })
 
 /**
- * Stored addresses of public wallets, one per chain, by the serial of their cluster. Of a cluster's wallets on chains
- * other than EVM and Solana, only the first `MAX_OTHER_WALLETS` are read.
+ * Stored addresses of public wallets, one for EVM, one for Solana and one for each other chain, by the serial of their
+ * cluster. Of a cluster's wallets on other chains, only the first `MAX_OTHER_WALLETS` are read.
  */
 export async function findWalletOfEachChain(
   db: Queryable,
@@ -141,7 +140,7 @@ export async function findWalletOfEachChain(
   clusters: readonly number[],
 ): Promise<Map<number, Buffer[]>> {
   const addresses = new Map<number, Buffer[]>()
-  for (const { cluster, address } of await samples(db, network, [...new Set(clusters)]))
+  for (const { cluster, address } of await readWalletSamples(db, network, [...new Set(clusters)]))
     addresses.set(cluster, [...(addresses.get(cluster) ?? []), address])
   return addresses
 }

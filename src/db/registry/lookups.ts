@@ -30,8 +30,8 @@ export async function readDistinctInputs<Input, Row extends { ord: number }>(
 /** Result of a look-up by address: a wallet entry, or a name below a community. */
 export interface AddressLookupResult {
   /**
-   * The community's name; or the default name of the wallet's cluster (the oldest name that it holds), null without
-   * one.
+   * With `isOfCommunity`, the community's name. Otherwise the oldest name that the wallet's cluster holds, null without
+   * a name.
    */
   clusterName: string | null
   walletName: string
@@ -45,11 +45,11 @@ export interface AddressLookupResult {
  * name. Then its oldest name below a community. Then the verified entry without a cluster name, or its oldest
  * unverified entry.
  */
-const publicName = (l: PartitionNames, address: string): string => `
+const publicNameSql = (l: PartitionNames, address: string): string => `
   SELECT CASE WHEN c.name IS NULL THEN e.cluster_name ELSE c.community END AS cluster_name,
     coalesce(c.name, e.wallet_name) AS wallet_name, coalesce(c.verified, e.is_verified) AS is_verified,
     c.name IS NOT NULL AS is_of_community
-  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (${publicEntry(l, address)}) e ON true
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (${publicEntrySql(l, address)}) e ON true
   LEFT JOIN LATERAL (
     SELECT n.community, n.name, n.verified FROM ${l.community_names} n
     WHERE (e.is_verified AND e.cluster_name IS NOT NULL) IS NOT TRUE
@@ -58,7 +58,7 @@ const publicName = (l: PartitionNames, address: string): string => `
   WHERE e.wallet_name IS NOT NULL OR c.name IS NOT NULL`
 
 /** SQL: public entry of an address, with the default name of its cluster. A join, so the entry is read once. */
-const publicEntry = (l: PartitionNames, address: string): string => `
+const publicEntrySql = (l: PartitionNames, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
   FROM (${publicWalletSql(l, address)}) w LEFT JOIN LATERAL (${oldestNameSql(l, 'w.cluster')}) held ON true`
 
@@ -68,9 +68,9 @@ export const oldestNameSql = (l: PartitionNames, cluster: string): string => `
     SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
   ) n ORDER BY n.seq LIMIT 1`
 
-const byAddresses = prepareStatement<AddressLookupResult & { ord: number }>(
+const readNamesOfAddresses = prepareStatement<AddressLookupResult & { ord: number }>(
   (l) => `SELECT i.ord, e.* FROM unnest($1::bytea[]) WITH ORDINALITY AS i(address, ord)
-    CROSS JOIN LATERAL (${publicName(l, 'i.address')}) e`,
+    CROSS JOIN LATERAL (${publicNameSql(l, 'i.address')}) e`,
 )
 
 /** The public names of many addresses: one element per input, in the same order. */
@@ -79,7 +79,9 @@ export async function findNamesOfAddresses(
   network: Network,
   addresses: readonly Buffer[],
 ): Promise<(AddressLookupResult | null)[]> {
-  return readDistinctInputs(addresses, mapKey, (distinct) => byAddresses(db, network, distinct))
+  return readDistinctInputs(addresses, mapKey, (distinct) =>
+    readNamesOfAddresses(db, network, distinct),
+  )
 }
 
 export interface NameLookupResult {
@@ -89,7 +91,7 @@ export interface NameLookupResult {
 }
 
 // reads the holder of each name without a wallet once: a cluster's name may come with a thousand wallets
-const byNames = prepareStatement<NameLookupResult & { ord: number }>((l) => {
+const readWalletsByNames = prepareStatement<NameLookupResult & { ord: number }>((l) => {
   const inputs = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
   const holder = holderOfNameSql(l, 'i.cluster')
   const ofCluster = `w.address, w.name, w.verified FROM ${l.wallets} w
@@ -129,12 +131,12 @@ export async function findWalletsByNames(
   return readDistinctInputs(
     names,
     ({ cluster, wallet }) => `${cluster}/${wallet ?? ''}`,
-    (distinct) => byNames(db, network, ...propertyArrays(distinct, 'cluster', 'wallet')),
+    (distinct) => readWalletsByNames(db, network, ...propertyArrays(distinct, 'cluster', 'wallet')),
   )
 }
 
 // this statement scans all wallets of each cluster, at most a thousand
-const byTypes = prepareStatement<NameLookupResult & { ord: number }>(
+const readWalletsOfTypes = prepareStatement<NameLookupResult & { ord: number }>(
   (
     l,
   ) => `SELECT i.ord, w.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, stored, ord)
@@ -147,9 +149,9 @@ const byTypes = prepareStatement<NameLookupResult & { ord: number }>(
 )
 
 /**
- * Verified public wallets of one type in clusters, in the given order: the wallet named `main` if it has the type, or
- * else the oldest.
- * @param all inputs, each with a pattern of the hex of stored addresses
+ * For each input, a verified public wallet of one type in the cluster that holds a name: the wallet named `main` if it
+ * has the type, or else the oldest. Null for none.
+ * @param all `cluster`: a canonical name. `stored`: pattern for the hex of the stored address, which selects the type
  */
 export const findClusterWalletsOfTypes = (
   db: Queryable,
@@ -159,15 +161,19 @@ export const findClusterWalletsOfTypes = (
   readDistinctInputs(
     all,
     ({ cluster, stored }) => `${cluster}/${stored}`,
-    (distinct) => byTypes(db, network, ...propertyArrays(distinct, 'cluster', 'stored')),
+    (distinct) => readWalletsOfTypes(db, network, ...propertyArrays(distinct, 'cluster', 'stored')),
   )
 
 /** A cluster's wallets, with the feed's generation and newest event number at the time of the read. */
 export interface WalletBundleSnapshot {
   generation: number
   newest: number
+  /** The oldest name that the cluster holds. Null without a name or a cluster. */
   clusterName: string | null
-  /** Wallets, each `<name>:<stored address in hex>`: `main` first, then the oldest. Null without a cluster. */
+  /**
+   * Verified public wallets, each `<name>:<stored address in hex>`, separated by spaces: `main` first, then the oldest,
+   * at most `MAX_WALLETS_PER_LOOKUP`. Null without a cluster.
+   */
   wallets: string | null
 }
 
@@ -176,7 +182,7 @@ export const MAX_WALLETS_PER_LOOKUP = 20
 
 // reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the
 // driver parses arrays slowly.
-const bundles = prepareStatement<WalletBundleSnapshot & { ord: number }>(
+const readBundles = prepareStatement<WalletBundleSnapshot & { ord: number }>(
   (l) => `SELECT unnest(c.ords) AS ord, h.feed_generation AS generation, h.public_seq AS newest,
       held.name AS cluster_name, CASE WHEN c.cluster IS NOT NULL THEN coalesce(w.wallets, '') END AS wallets
     FROM journal_heads h CROSS JOIN (
@@ -194,7 +200,8 @@ const bundles = prepareStatement<WalletBundleSnapshot & { ord: number }>(
 )
 
 /**
- * For each address, in the order of the input, its cluster with the cluster's wallets (a bundle).
+ * For each address, in the order of the input, the cluster in which it is publicly verified, with the cluster's
+ * wallets.
  * @param stored pattern of the hex of the wallets' stored addresses; null for all
  */
 export async function findWalletBundles(
@@ -205,12 +212,12 @@ export async function findWalletBundles(
 ): Promise<WalletBundleSnapshot[]> {
   // no element is null: an address without a cluster has a row too
   return (await readDistinctInputs(addresses, mapKey, (distinct) =>
-    bundles(db, network, distinct, stored),
+    readBundles(db, network, distinct, stored),
   )) as WalletBundleSnapshot[]
 }
 
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
-const beginning = prepareStatement<{ name: string }>(
+const readNamesBeginning = prepareStatement<{ name: string }>(
   (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}
       AND name >= $1 AND name < $1 || '~' ORDER BY name LIMIT $2`,
 )
@@ -222,19 +229,19 @@ export async function findNamesByPrefix(
   prefix: string,
   limit: number,
 ): Promise<string[]> {
-  return (await beginning(db, network, prefix, limit)).map(({ name }) => name)
+  return (await readNamesBeginning(db, network, prefix, limit)).map(({ name }) => name)
 }
 
 export type NameAvailabilityState = 'free' | 'taken' | 'pending'
 
-const availability = prepareStatement<{ ord: number; taken: boolean; pending: boolean }>(
+const readAvailability = prepareStatement<{ ord: number; taken: boolean; pending: boolean }>(
   (l) => `SELECT i.ord,
       ${existsRowSql(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${BID_OUTCOME.won}`)} AS taken,
       ${existsRowSql(`facts f WHERE f.network = ${l.network} AND f.name = i.name`)} AS pending
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)`,
 )
 
-/** Availability of canonical names: `taken` by a confirmed bid, `pending` while an unconfirmed bid leads. */
+/** Availability of canonical names: `taken` by a confirmed bid, `pending` while an unconfirmed bid may win the name. */
 export async function readNameAvailability(
   db: Queryable,
   network: Network,
@@ -243,7 +250,7 @@ export async function readNameAvailability(
   const rows = await readDistinctInputs(
     names,
     (name) => name,
-    (distinct) => availability(db, network, distinct),
+    (distinct) => readAvailability(db, network, distinct),
   )
   return rows.map((row) => {
     if (row?.taken) return 'taken'

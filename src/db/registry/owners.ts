@@ -12,7 +12,6 @@ export interface OwnedName {
   clusterId: Buffer
   /** Name of the owner's wallet in the cluster. */
   walletName: string
-  /** Amount of the winning bid. */
   amountWei: bigint
   /** Hash of the winning bid's transaction on the hub, 32 bytes. */
   tx: Buffer
@@ -22,7 +21,7 @@ export interface OwnedName {
   updatedBy: Buffer | null
 }
 
-const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
+const readOwnedNameRows = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
   (
     l,
   ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
@@ -46,7 +45,7 @@ const owned = prepareStatement<Omit<OwnedName, 'amountWei'> & { amount: Buffer }
     ORDER BY n.seq`,
 )
 
-/** A page of a list in the order of the journal. */
+/** Request for a page of a list in the order of the journal: at most `limit` rows. */
 export interface JournalPageRequest {
   /** Sequence number after which the page begins. */
   after: number
@@ -54,7 +53,8 @@ export interface JournalPageRequest {
 }
 
 /**
- * The names owned by a verified address, oldest first. A private verification is found only if the address is `viewer`.
+ * A page of the names of the cluster in which an address is verified, oldest first. A private verification is found
+ * only if the address is `viewer`.
  */
 export async function findOwnedNames(
   db: Queryable,
@@ -63,11 +63,11 @@ export async function findOwnedNames(
   { after, limit }: JournalPageRequest,
   viewer: Buffer | null = null,
 ): Promise<OwnedName[]> {
-  const rows = await owned(db, network, address, after, limit, viewer)
+  const rows = await readOwnedNameRows(db, network, address, after, limit, viewer)
   return rows.map(({ amount, ...name }) => ({ amountWei: wordToBigInt(amount), ...name }))
 }
 
-const winning = prepareStatement<{ name: string; body: Buffer }>(
+const readWinningBidRows = prepareStatement<{ name: string; body: Buffer }>(
   (l) => `SELECT n.name, created.body FROM journal_heads h
     CROSS JOIN unnest($1::text[]) AS asked(name)
     JOIN ${l.names} n ON n.network = ${l.network} AND n.name = asked.name AND n.outcome = ${BID_OUTCOME.won}
@@ -82,14 +82,11 @@ export async function findWinningBids(
   names: readonly string[],
 ): Promise<Map<string, Buffer>> {
   if (names.length === 0) return new Map()
-  const rows = await winning(db, network, names)
+  const rows = await readWinningBidRows(db, network, names)
   return new Map(rows.map(({ name, body }) => [name, body]))
 }
 
-/**
- * Sequence number at which a name was registered. Null where nobody holds it. `wallet` is null for the name of a
- * cluster.
- */
+/** Sequence number at which `cluster`, or `cluster/wallet`, was registered as a name. Null where nobody holds it. */
 export const findRegistrationPosition = prepareSingleValue<
   number,
   [cluster: string, wallet: string | null]

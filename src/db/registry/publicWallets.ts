@@ -19,7 +19,7 @@ export interface PublicWallet {
 
 // A cluster without public wallets gives one row without an address. LIMIT is in the inner query, so that no more
 // rows are read than returned.
-const byNames = prepareStatement<{
+const readPublicWalletRows = prepareStatement<{
   ord: number
   address: Buffer | null
   name: string
@@ -40,7 +40,7 @@ const byNames = prepareStatement<{
 /**
  * Public wallets, oldest first, of the clusters that hold these canonical names: one element per name, in the same
  * order. Null where nobody holds the name.
- * @param limit maximum number of wallets of all names together
+ * @param limit maximum number of wallets of all names together; a held name without public wallets counts as one
  * @returns null when the names have more wallets
  */
 export async function findPublicWallets(
@@ -51,7 +51,7 @@ export async function findPublicWallets(
 ): Promise<(PublicWallet[] | null)[] | null> {
   const walletsOfNames: (PublicWallet[] | null)[] = names.map(() => null)
   if (names.length === 0) return walletsOfNames
-  const rows = await byNames(db, network, names, limit + 1)
+  const rows = await readPublicWalletRows(db, network, names, limit + 1)
   if (rows.length > limit) return null
   for (const { ord, address, ...wallet } of rows) {
     const wallets = walletsOfNames[ord - 1] ?? []

@@ -9,7 +9,7 @@ import { execute, prepared, type Queryable } from '../pg/rows.js'
 import { MAX_DIRECTORY_ITEMS } from './directory.js'
 import { nameHolderSql } from './heldNames.js'
 
-const refresh = prepareStatement<{ names: number; seq: number }>(
+const writeRanking = prepareStatement<{ names: number; seq: number }>(
   (l) => `WITH bids AS MATERIALIZED (
       SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster, n.seq, ${bidAmountSql('j.body')} AS amount,
         CASE WHEN octet_length(j.body) >= ${BID_OFFSETS.lengthWithReferral} THEN substring(j.body FROM ${BID_OFFSETS.referral + 1} FOR 32) END AS referral
@@ -45,7 +45,7 @@ const refresh = prepareStatement<{ names: number; seq: number }>(
     SELECT count(*) AS names, coalesce(max(seq), 0) AS seq FROM bids`,
 )
 
-const COUNTED = prepared(
+const STORE_NAME_COUNT = prepared(
   'UPDATE journal_heads SET names = $2, names_seq = $3 WHERE network = $1 AND (names, names_seq) <> ($2, $3)',
 )
 
@@ -54,8 +54,8 @@ const COUNTED = prepared(
  * request.
  */
 export async function refreshRanking(db: Queryable, network: Network): Promise<void> {
-  const [counted] = await refresh(db, network)
-  await execute(db, network, COUNTED, [counted!.names, counted!.seq])
+  const [counted] = await writeRanking(db, network)
+  await execute(db, network, STORE_NAME_COUNT, [counted!.names, counted!.seq])
 }
 
 /** Pause after a refresh, as a multiple of its time, so that refreshes take at most a twentieth of the time. */
@@ -66,7 +66,7 @@ const PAUSE_FACTOR = 20
  * last refresh, and the pause after that refresh (`PAUSE_FACTOR`) is over.
  */
 export function rankingWorker({ pool, network }: LeaderContext): Worker {
-  let ranked: string | null = null
+  let rankedVersion: string | null = null
   // end of the pause, ms of the monotonic clock
   let nextMs = 0
   return {
@@ -77,10 +77,10 @@ export function rankingWorker({ pool, network }: LeaderContext): Worker {
       const startedMs = performance.now()
       if (startedMs < nextMs) return 'idle'
       const { version } = await readAnswerVersions(pool, network)
-      if (version === ranked) return 'idle'
+      if (version === rankedVersion) return 'idle'
       try {
         await refreshRanking(pool, network)
-        ranked = version
+        rankedVersion = version
       } finally {
         nextMs = performance.now() + PAUSE_FACTOR * (performance.now() - startedMs)
       }
@@ -121,17 +121,18 @@ export interface ReferredBids {
   amountWei: bigint
 }
 
-const referred = prepareSingleRow<ReferredBids>(
+const readReferredBids = prepareSingleRow<ReferredBids>(
   ({ network }: PartitionNames) =>
     `SELECT bids, amount_wei FROM referrals WHERE network = ${network} AND referral = $1`,
 )
 
 /**
- * Winning bids with a referrer, as of the last `refreshRanking`. @param referral bytes32 of the referrer in the hub's
- * log
+ * Winning bids with a referrer, as of the last `refreshRanking`.
+ * @param referral bytes32 of the referrer in the hub's log
  */
 export const findReferredBids = async (
   db: Queryable,
   network: Network,
   referral: Buffer,
-): Promise<ReferredBids> => (await referred(db, network, referral)) ?? { bids: 0, amountWei: 0n }
+): Promise<ReferredBids> =>
+  (await readReferredBids(db, network, referral)) ?? { bids: 0, amountWei: 0n }

@@ -46,15 +46,14 @@ interface BidsOfTx<Bid> {
 }
 
 /** Number of rows to read: one more than a status shows. A result with so many rows means that there are more bids. */
-const ROWS = MAX_STATUS_NAMES + 1
+const BID_ROW_LIMIT = MAX_STATUS_NAMES + 1
 
-/** SQL: column with the sum of the bids' amounts. */
-const AMOUNT_SUM = `sum(${bidAmountSql('body')}) AS amount_wei`
+const AMOUNT_SUM_SQL = `sum(${bidAmountSql('body')}) AS amount_wei`
 
 /** Bids of a transaction in the journal. */
 export interface JournalledTx extends BidsOfTx<JournalledBid> {
   /** True if every bid won its name. */
-  hasWon: boolean
+  hasWonAll: boolean
   /**
    * Stored address of the first bidder that won a name; null while no bid has won, since the other bidders may be
    * private.
@@ -69,19 +68,17 @@ interface JournalledRow extends Pick<DecodedRow<Journal>, 'atMs' | 'body' | 'eff
   logIndex: number
 }
 
-/** SQL: the hash of the transaction in a bid's body. */
-const HASH = `substring(body FROM ${BID_OFFSETS.txHash + 1} FOR 32)`
-/** SQL: true for the effects of a bid that won. */
-const WON = `get_byte(effects, ${OUTCOME_OFFSET}) = ${BID_OUTCOME.won}`
+const TX_HASH_SQL = `substring(body FROM ${BID_OFFSETS.txHash + 1} FOR 32)`
+const HAS_WON_SQL = `get_byte(effects, ${OUTCOME_OFFSET}) = ${BID_OUTCOME.won}`
 
 /** SQL: the bids of a block of a chain, for a query with the head `h`. The index of positions finds and orders them. */
-const bidsOfBlock = (l: PartitionNames, chain: string, block: string): string =>
+const bidsOfBlockSql = (l: PartitionNames, chain: string, block: string): string =>
   `SELECT chain, block, log_index, at_ms, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = h.generation AND chain = ${chain} AND block = ${block}
      AND kind = ${ENTRY_KIND.bid}`
 
 // the numbers of a transaction's entries are sorted before any entry is read, so that LIMIT ends the reads
-const journalled = prepareStatement<JournalledRow>(
+const readJournalledRows = prepareStatement<JournalledRow>(
   (
     l,
   ) => `SELECT i.ord, j.* FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
@@ -91,25 +88,28 @@ const journalled = prepareStatement<JournalledRow>(
         SELECT seq FROM ${l.names} WHERE network = ${l.network} AND tx_key = i.tx_key ORDER BY seq OFFSET 0
       ) n
       CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j
-      WHERE ${HASH} = i.hash ORDER BY n.seq LIMIT ${ROWS}
+      WHERE ${TX_HASH_SQL} = i.hash ORDER BY n.seq LIMIT ${BID_ROW_LIMIT}
     ) j
     ORDER BY i.ord, j.log_index`,
 )
 
-interface Totals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWon'> {
+/** Figures over all bids of a transaction, not only over those that are read. */
+interface Totals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWonAll'> {
   count: number
   /** Body of the first bid that won. */
   firstWon: Buffer | null
 }
 
-const totalsInJournal = prepareSingleRow<Totals>(
-  (l) => `SELECT s.count, s.amount_wei, s.at_ms, s.has_won, w.body AS first_won FROM journal_heads h
+const readTotalsInJournal = prepareSingleRow<Totals>(
+  (
+    l,
+  ) => `SELECT s.count, s.amount_wei, s.at_ms, s.has_won_all, w.body AS first_won FROM journal_heads h
     CROSS JOIN LATERAL (
-      SELECT count(*) AS count, ${AMOUNT_SUM}, max(at_ms) AS at_ms, bool_and(${WON}) AS has_won,
-        min(log_index) FILTER (WHERE ${WON}) AS won_at
-      FROM (${bidsOfBlock(l, '$2', '$3')}) j WHERE ${HASH} = $1
+      SELECT count(*) AS count, ${AMOUNT_SUM_SQL}, max(at_ms) AS at_ms, bool_and(${HAS_WON_SQL}) AS has_won_all,
+        min(log_index) FILTER (WHERE ${HAS_WON_SQL}) AS won_at
+      FROM (${bidsOfBlockSql(l, '$2', '$3')}) j WHERE ${TX_HASH_SQL} = $1
     ) s
-    LEFT JOIN LATERAL (${bidsOfBlock(l, '$2', '$3')} AND log_index = s.won_at) w ON true
+    LEFT JOIN LATERAL (${bidsOfBlockSql(l, '$2', '$3')} AND log_index = s.won_at) w ON true
     WHERE h.network = ${l.network}`,
 )
 
@@ -125,7 +125,7 @@ export const findJournalledTxs = (
   readDistinctInputs(hashes, mapKey, (distinct) => readJournalledTxs(db, network, distinct))
 
 async function readJournalledTxs(db: Queryable, network: Network, hashes: readonly Buffer[]) {
-  const journalledRows = await journalled(
+  const journalledRows = await readJournalledRows(
     db,
     network,
     hashes.map((hash) => txKeyOfHash(hash).toString()),
@@ -136,11 +136,12 @@ async function readJournalledTxs(db: Queryable, network: Network, hashes: readon
   const txs: (JournalledTx & { ord: number })[] = []
   for (const [i, hash] of hashes.entries()) {
     const rows = rowsOf[i]!
-    const totals = rows.length < ROWS ? totalsOf(rows) : await readTotals(db, network, hash, rows)
+    const totals =
+      rows.length < BID_ROW_LIMIT ? totalsOf(rows) : await readTotals(db, network, hash, rows)
     // `totals` is null where the transaction has no bid, and where a rewind removed its bids between the statements
-    if (totals) txs.push({ ord: i + 1, ...journalledTx(rows, totals) })
+    if (totals) txs.push({ ord: i + 1, ...journalledTxFromRows(rows, totals) })
   }
-  await addWinners(
+  await addWinningBids(
     db,
     network,
     txs.flatMap(({ bids }) => bids),
@@ -155,13 +156,13 @@ async function readTotals(
   rows: readonly JournalledRow[],
 ): Promise<Totals | null> {
   const { chain, block } = rows[0]!
-  const totals = await totalsInJournal(db, network, hash, chain, block)
+  const totals = await readTotalsInJournal(db, network, hash, chain, block)
   return totals && totals.count > 0 ? totals : null
 }
 
-function journalledTx(rows: readonly JournalledRow[], totals: Totals): JournalledTx {
+function journalledTxFromRows(rows: readonly JournalledRow[], totals: Totals): JournalledTx {
   const { count, firstWon, ...sums } = totals
-  const bids = rows.slice(0, MAX_STATUS_NAMES).map(journalledBid)
+  const bids = rows.slice(0, MAX_STATUS_NAMES).map(journalledBidFromRow)
   const winner = firstWon && decodeBid(firstWon).wallet
   return { bids, more: count - bids.length, block: rows[0]!.block, winner, ...sums }
 }
@@ -171,17 +172,18 @@ function totalsOf(rows: readonly JournalledRow[]): Totals | null {
   const won = rows.filter(({ effects }) => decodeBidEffects(effects).outcome === 'won')
   return {
     count: rows.length,
-    amountWei: sumOf(rows),
+    amountWei: amountOfBids(rows),
     atMs: Math.max(...rows.map(({ atMs }) => atMs)),
-    hasWon: won.length === rows.length,
+    hasWonAll: won.length === rows.length,
     firstWon: won[0]?.body ?? null,
   }
 }
 
-const sumOf = (rows: readonly { body: Buffer }[]): bigint =>
+const amountOfBids = (rows: readonly { body: Buffer }[]): bigint =>
   rows.reduce((sum, { body }) => sum + decodeBid(body).amountWei, 0n)
 
-async function addWinners(
+/** Sets the `winner` of each lost bid: amount and transaction of the bid that won the name. */
+async function addWinningBids(
   db: Queryable,
   network: Network,
   bids: readonly JournalledBid[],
@@ -196,7 +198,7 @@ async function addWinners(
   }
 }
 
-function journalledBid({
+function journalledBidFromRow({
   logIndex,
   body,
   effects,
@@ -222,15 +224,17 @@ export interface HubReceipt {
   bids: number
 }
 
-const RECEIPTS =
+const RECEIPT_INPUTS_SQL =
   'unnest($1::bytea[], $2::int8[], $3::int4[], $4::int4[]) WITH ORDINALITY AS i(hash, block, before, bids, ord)'
 
-const journalledOfReceipts = prepareStatement<JournalledRow>(
-  (l) => `SELECT i.ord, j.* FROM ${RECEIPTS} JOIN journal_heads h ON h.network = ${l.network}
+const readJournalledRowsOfReceipts = prepareStatement<JournalledRow>(
+  (
+    l,
+  ) => `SELECT i.ord, j.* FROM ${RECEIPT_INPUTS_SQL} JOIN journal_heads h ON h.network = ${l.network}
     CROSS JOIN LATERAL (
-      ${bidsOfBlock(l, '$5', 'i.block')} AND log_index < i.before ORDER BY log_index DESC LIMIT i.bids
+      ${bidsOfBlockSql(l, '$5', 'i.block')} AND log_index < i.before ORDER BY log_index DESC LIMIT i.bids
     ) j
-    WHERE ${HASH} = i.hash ORDER BY i.ord, j.log_index`,
+    WHERE ${TX_HASH_SQL} = i.hash ORDER BY i.ord, j.log_index`,
 )
 
 /**
@@ -245,14 +249,14 @@ export async function findJournalledBidsOfHubReceipts(
 ): Promise<JournalledBid[][]> {
   const bids = receipts.map((): JournalledBid[] => [])
   if (receipts.length === 0) return bids
-  for (const row of await journalledOfReceipts(
+  for (const row of await readJournalledRowsOfReceipts(
     db,
     network,
     ...propertyArrays(receipts, 'txHash', 'block', 'logIndex', 'bids'),
     hub,
   ))
-    bids[row.ord - 1]!.push(journalledBid(row))
-  await addWinners(db, network, bids.flat())
+    bids[row.ord - 1]!.push(journalledBidFromRow(row))
+  await addWinningBids(db, network, bids.flat())
   return bids
 }
 
@@ -261,7 +265,8 @@ export interface UnconfirmedTx extends BidsOfTx<UnconfirmedBid> {
   confirmations: Confirmations
 }
 
-interface TailRow extends Pick<DecodedRow<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
+interface UnconfirmedBidRow
+  extends Pick<DecodedRow<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
   ord: number
   leads: boolean
   latest: number | null
@@ -269,7 +274,7 @@ interface TailRow extends Pick<DecodedRow<Fact>, 'logIndex' | 'block' | 'causeMs
 }
 
 /** SQL: unconfirmed bids from rows `f` of `facts` with a number `ord`. */
-const unconfirmed = (l: PartitionNames, bids: string): string =>
+const unconfirmedBidsSql = (l: PartitionNames, bids: string): string =>
   `SELECT f.ord, f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
       f.name IS NOT NULL
@@ -279,23 +284,23 @@ const unconfirmed = (l: PartitionNames, bids: string): string =>
     FROM (${bids}) f JOIN chains c ON c.network = ${l.network} AND c.chain = f.chain
     ORDER BY f.ord, f.block, f.log_index`
 
-const factsOfTx = (l: PartitionNames): string =>
+const factsOfTxSql = (l: PartitionNames): string =>
   `FROM facts WHERE network = ${l.network} AND tx_hash = $1 AND chain = $2 AND kind = ${ENTRY_KIND.bid}`
-const factsOfBlock = (l: PartitionNames, chain: string, hash: string): string =>
+const factsOfBlockSql = (l: PartitionNames, chain: string, hash: string): string =>
   `SELECT * FROM facts WHERE network = ${l.network} AND chain = ${chain} AND block_hash = ${hash} AND kind = ${ENTRY_KIND.bid}`
 
-const inTail = prepareStatement<TailRow>((l) =>
-  unconfirmed(
+const readTailRows = prepareStatement<UnconfirmedBidRow>((l) =>
+  unconfirmedBidsSql(
     l,
-    `SELECT 1 AS ord, f.* FROM (SELECT block_hash ${factsOfTx(l)} LIMIT 1) one
+    `SELECT 1 AS ord, f.* FROM (SELECT block_hash ${factsOfTxSql(l)} LIMIT 1) one
      CROSS JOIN LATERAL (
-       ${factsOfBlock(l, '$2', 'one.block_hash')} AND tx_hash = $1 ORDER BY log_index LIMIT ${ROWS}
+       ${factsOfBlockSql(l, '$2', 'one.block_hash')} AND tx_hash = $1 ORDER BY log_index LIMIT ${BID_ROW_LIMIT}
      ) f`,
   ),
 )
 
-const totalsInTail = prepareSingleRow<Pick<Totals, 'count' | 'amountWei'>>(
-  (l) => `SELECT count(*) AS count, ${AMOUNT_SUM} ${factsOfTx(l)}`,
+const readTotalsInTail = prepareSingleRow<Pick<Totals, 'count' | 'amountWei'>>(
+  (l) => `SELECT count(*) AS count, ${AMOUNT_SUM_SQL} ${factsOfTxSql(l)}`,
 )
 
 /**
@@ -309,11 +314,12 @@ export async function findUnconfirmedTx(
   hub: number,
   hash: Buffer,
 ): Promise<UnconfirmedTx | null> {
-  const rows = await inTail(db, network, hash, hub)
+  const rows = await readTailRows(db, network, hash, hub)
   const first = rows[0]
   if (!first) return null
-  const counted = rows.length < ROWS ? null : await totalsInTail(db, network, hash, hub)
-  const bids = rows.slice(0, MAX_STATUS_NAMES).map(unconfirmedBid)
+  const counted =
+    rows.length < BID_ROW_LIMIT ? null : await readTotalsInTail(db, network, hash, hub)
+  const bids = rows.slice(0, MAX_STATUS_NAMES).map(unconfirmedBidFromRow)
   return {
     bids,
     // a reorg may have removed the transaction since the first statement
@@ -321,24 +327,29 @@ export async function findUnconfirmedTx(
     block: first.block,
     confirmations: blockConfirmations(first.block, first),
     atMs: first.causeMs,
-    amountWei: counted?.amountWei ?? sumOf(rows),
+    amountWei: counted?.amountWei ?? amountOfBids(rows),
   }
 }
 
-const unconfirmedBid = ({ logIndex, block, body, leads }: TailRow): UnconfirmedBid => ({
+const unconfirmedBidFromRow = ({
+  logIndex,
+  block,
+  body,
+  leads,
+}: UnconfirmedBidRow): UnconfirmedBid => ({
   logIndex,
   block,
   name: nameWordText(bidNameWord(body)),
   leads,
 })
 
-const inTailOfReceipts = prepareStatement<TailRow>((l) =>
-  unconfirmed(
+const readTailRowsOfReceipts = prepareStatement<UnconfirmedBidRow>((l) =>
+  unconfirmedBidsSql(
     l,
-    `SELECT i.ord, f.* FROM ${RECEIPTS}
+    `SELECT i.ord, f.* FROM ${RECEIPT_INPUTS_SQL}
      JOIN tail_blocks t ON t.network = ${l.network} AND t.chain = $5 AND t.block = i.block
      CROSS JOIN LATERAL (
-       ${factsOfBlock(l, '$5', 't.hash')} AND log_index < i.before ORDER BY log_index DESC LIMIT i.bids
+       ${factsOfBlockSql(l, '$5', 't.hash')} AND log_index < i.before ORDER BY log_index DESC LIMIT i.bids
      ) f WHERE f.tx_hash = i.hash`,
   ),
 )
@@ -355,14 +366,14 @@ export async function findUnconfirmedBidsOfReceipts(
     confirmations: { have: 0, need: 0 },
   }))
   if (receipts.length === 0) return results
-  for (const row of await inTailOfReceipts(
+  for (const row of await readTailRowsOfReceipts(
     db,
     network,
     ...propertyArrays(receipts, 'txHash', 'block', 'logIndex', 'bids'),
     hub,
   )) {
     const result = results[row.ord - 1]!
-    result.bids.push(unconfirmedBid(row))
+    result.bids.push(unconfirmedBidFromRow(row))
     result.confirmations = blockConfirmations(row.block, row)
   }
   return results

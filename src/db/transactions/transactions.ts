@@ -27,21 +27,28 @@ export const findTrackedTx = prepareSingleRow<TrackedTx, [hash: Buffer]>(
     WHERE t.network = ${l.network} AND t.hash = $1`,
 )
 
-const confirmed = prepareStatement<{ chain: number; block: number }>(
+const readCursorBlocks = prepareStatement<{ chain: number; block: number }>(
   (l) => `SELECT chain, next_block - 1 AS block FROM chains WHERE network = ${l.network}`,
 )
 
-/** Newest confirmed block of each chain of a network, by the chain's number in the database. */
+/**
+ * Last block before the cursor of each EVM chain of a network, by the chain's number in the database: the newest block
+ * that the journal has. A Solana chain's number means nothing, since its cursor is elsewhere (`ChainRow`).
+ */
 export async function readConfirmedBlocks(
   db: Queryable,
   network: Network,
 ): Promise<ReadonlyMap<number, number>> {
-  return new Map((await confirmed(db, network)).map(({ chain, block }) => [chain, block]))
+  return new Map((await readCursorBlocks(db, network)).map(({ chain, block }) => [chain, block]))
 }
 
+/** A chain's report that it has a transaction, and the time of the report, Unix ms. */
 export type TxSighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
 
-/** A transaction's `last_seen_ms` is written at most once in this time, ms, since clients may poll every second. */
+/**
+ * A transaction's `last_seen_ms` is written at most once in this time, ms, since clients may poll every second. A
+ * sender that becomes known is written at once.
+ */
 const SIGHTING_STEP_MS = 10_000
 
 /** Stores that a transaction was seen. Sender and nonce do not change once they are known. */
@@ -51,10 +58,16 @@ export async function storeTxSighting(
   hash: Buffer,
   seen: TxSighting,
 ): Promise<void> {
-  await execute(db, network, REMEMBER, [hash, seen.chain, seen.sender, seen.nonce, seen.seenMs])
+  await execute(db, network, STORE_SIGHTING, [
+    hash,
+    seen.chain,
+    seen.sender,
+    seen.nonce,
+    seen.seenMs,
+  ])
 }
 
-const REMEMBER =
+const STORE_SIGHTING =
   prepared(`INSERT INTO tracked_txs AS t (network, hash, chain, sender, nonce, first_seen_ms, last_seen_ms)
     VALUES ($1, $2, $3, $4, $5, $6, $6)
     ON CONFLICT (network, hash) DO UPDATE SET
@@ -80,28 +93,28 @@ export const storeReplacement = prepareCommand<[hash: Buffer, by: Buffer]>(
 /** Summary of the rows that the database has of a transaction. `records` changes with these rows. */
 export interface TxProgress {
   records: string
-  /** True if logs of our contracts are stored for the transaction. Otherwise only the chains know its state. */
+  /** True if a bid, message or payment of the transaction is stored. Otherwise only the chains know its state. */
   isKnown: boolean
 }
 
-const received = (l: PartitionNames, guid: string): string =>
+const joinReceiptSql = (l: PartitionNames, guid: string): string =>
   `LEFT JOIN received r ON r.network = ${l.network} AND r.guid = ${guid}`
 
-/** SQL: as many of a transaction's rows as a status shows, and one more. */
-const some = (rows: string, order = ''): string =>
+/** SQL: at most one row more of `rows` (a table with its condition) than a status shows. */
+const statusRowsSql = (rows: string, order = ''): string =>
   `(SELECT * FROM ${rows} ${order && `ORDER BY ${order}`} LIMIT ${MAX_STATUS_NAMES + 1})`
 
-const progress = prepareStatement<TxProgress>(
+const readProgress = prepareStatement<TxProgress>(
   (l) => `SELECT concat_ws(' ', p.bids, p.facts, p.sent, p.paid, p.tracked) AS records,
       p.bids + p.facts > 0 OR p.sent IS NOT NULL OR p.paid IS NOT NULL AS is_known
     FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, tx, ord)
     CROSS JOIN LATERAL (SELECT
-      (SELECT count(*) FROM ${some(`${l.names} n WHERE n.network = ${l.network} AND n.tx_key = i.tx_key`)} n) AS bids,
-      (SELECT count(*) FROM ${some(`facts f WHERE f.network = ${l.network} AND f.tx_hash = i.tx`)} f) AS facts,
+      (SELECT count(*) FROM ${statusRowsSql(`${l.names} n WHERE n.network = ${l.network} AND n.tx_key = i.tx_key`)} n) AS bids,
+      (SELECT count(*) FROM ${statusRowsSql(`facts f WHERE f.network = ${l.network} AND f.tx_hash = i.tx`)} f) AS facts,
       (SELECT string_agg(concat_ws('/', m.confirmed, r.confirmed, r.bids), ',' ORDER BY m.log_index)
-        FROM ${some(`messages m WHERE m.network = ${l.network} AND m.tx_hash = i.tx`, 'log_index')} m ${received(l, 'm.guid')}) AS sent,
+        FROM ${statusRowsSql(`messages m WHERE m.network = ${l.network} AND m.tx_hash = i.tx`, 'log_index')} m ${joinReceiptSql(l, 'm.guid')}) AS sent,
       (SELECT string_agg(concat_ws('/', p.state, p.verdict, p.outcome, r.confirmed), ',' ORDER BY p.sequence)
-        FROM ${some(`payments p WHERE p.network = ${l.network} AND p.tx = i.tx`, 'sequence')} p ${received(l, 'p.id')}) AS paid,
+        FROM ${statusRowsSql(`payments p WHERE p.network = ${l.network} AND p.tx = i.tx`, 'sequence')} p ${joinReceiptSql(l, 'p.id')}) AS paid,
       (SELECT concat_ws('/', t.verdict, encode(t.replaced_by, 'hex'))
         FROM tracked_txs t WHERE t.network = ${l.network} AND t.hash = i.tx) AS tracked
     ) p ORDER BY i.ord`,
@@ -113,7 +126,7 @@ export const readTxProgress = (
   network: Network,
   txs: readonly Buffer[],
 ): Promise<TxProgress[]> =>
-  progress(
+  readProgress(
     db,
     network,
     txs.map((tx) => txKeyOfHash(tx).toString()),

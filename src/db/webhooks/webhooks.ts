@@ -13,14 +13,17 @@ export const MAX_KEPT_FAILURES = 100
 /** A URL to which a network's public feed is sent, as the operator configured it. */
 export type Webhook = Omit<DecodedRow<StoredWebhook>, 'leaseMs'>
 
-/** A webhook that this process handles until the lease ends, with the head of its feed. */
+/**
+ * A webhook that this process handles until the lease ends (`leaseMs`, Unix ms), with its feed's generation and number
+ * of the newest event.
+ */
 export type LeasedWebhook = DecodedRow<StoredWebhook> & { headGeneration: number; headSeen: number }
 
-const COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation, w.seen, w.delivered, w.parked, w.failures,
+const WEBHOOK_COLUMNS = `w.id, w.network, w.url, w.key, w."from", w.cursor, w.generation, w.seen, w.delivered, w.parked, w.failures,
   w.failing_ms, w.next_ms, w.created_ms`
 
 export const listWebhooks = (db: Queryable): Promise<Webhook[]> =>
-  readRows(db, `SELECT ${COLUMNS} FROM webhooks w ORDER BY w.id`)
+  readRows(db, `SELECT ${WEBHOOK_COLUMNS} FROM webhooks w ORDER BY w.id`)
 
 /** Adds a webhook. Its first message begins at the feed's first event, or after `cursor`. @returns the webhook's id */
 export async function addWebhook(
@@ -48,6 +51,7 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
  * no others. A released webhook has its last lease as a negative number, so that it can be leased at once by any clock.
  * A lease of a clock that was ahead counts as the longest waiting. One process at a time handles a webhook, and the
  * lease ends if the process dies.
+ * @param leaseMs end of the leases, Unix ms
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay deliveries of other
  * processes too
  */
@@ -66,7 +70,7 @@ export async function leaseWebhooks(
              AND (d.seen < n.public_seq OR d.generation <> n.feed_generation)
              AND (SELECT abs(clock_ms - $2::int8) FROM clock) <= ${MAX_CLOCK_SKEW_MS}
            ORDER BY abs(d.lease_ms) <= $3::int8 + ${2 * MAX_CLOCK_SKEW_MS}, abs(d.lease_ms) LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
-         RETURNING ${COLUMNS}, w.lease_ms, h.feed_generation AS head_generation, h.public_seq AS head_seen)
+         RETURNING ${WEBHOOK_COLUMNS}, w.lease_ms, h.feed_generation AS head_generation, h.public_seq AS head_seen)
      SELECT clock_ms, leased.* FROM clock LEFT JOIN leased ON true`,
     [atMost, nowMs, leaseMs],
   )
@@ -99,6 +103,7 @@ export async function saveWebhook(
 /**
  * Continues a webhook after `cursor` (null: from the feed's beginning), or from its present position if there is no
  * `cursor`. Ends parking and back-off.
+ * @returns false where no webhook has this id
  */
 export async function replayWebhook(
   db: Queryable,
@@ -131,7 +136,7 @@ export async function addWebhookFailure(db: Queryable, failure: WebhookFailure):
   )
 }
 
-/** Failures of one webhook or of all, newest first. */
+/** Failures of one webhook or of all, newest first, at most `MAX_KEPT_FAILURES`. */
 export const listWebhookFailures = (db: Queryable, id: number | null): Promise<WebhookFailure[]> =>
   readRows(
     db,

@@ -5,12 +5,11 @@ import { postWebhookMessage } from './post.js'
 import { webhookSignatureHeaders } from './signature.js'
 import { TargetRefusedError } from './target.js'
 
-/** Maximum number of events per message. */
-const EVENTS_AT_ONCE = 100
+const MAX_EVENTS_PER_MESSAGE = 100
 /** Time of continuous failure after which a webhook is parked, ms. */
 const PARK_AFTER_MS = 5 * 86_400_000
 /** Failure of a receiver that wants no more messages: status 410, Gone (RFC 9110, 15.5.11). */
-const GONE = 'HTTP 410'
+const GONE_REASON = 'HTTP 410'
 
 /** Types of messages to webhooks. docs/use/webhooks.md shows a message of each type. */
 export const WEBHOOK_MESSAGE_TYPES = ['events', 'feed_restarted'] as const
@@ -75,26 +74,26 @@ export async function deliverNextMessage(
   const page = await ports.readFeed(hook.network, {
     cursor: hook.cursor,
     from: hook.from,
-    limit: EVENTS_AT_ONCE,
+    limit: MAX_EVENTS_PER_MESSAGE,
   })
   const { id, headGeneration, headSeen } = hook
-  const well = { parked: null, failures: 0, failingMs: null, nextMs: 0 }
+  const healthy = { parked: null, failures: 0, failingMs: null, nextMs: 0 }
   if (!page) {
     const body = messageOf('feed_restarted', hook, `"generation":${headGeneration}`)
     const after = {
-      ...well,
+      ...healthy,
       cursor: null,
       generation: headGeneration,
       seen: 0,
       delivered: hook.delivered,
     }
-    return send(hook, `${id}-${headGeneration}-restarted`, body, after, ports)
+    return sendMessage(hook, `${id}-${headGeneration}-restarted`, body, after, ports)
   }
   const { generation, items, last, hasMore, resume } = page
   // `headSeen` was read before the page, so the page may have newer events
   const seen = !hasMore && generation === headGeneration ? headSeen : 0
   const after = {
-    ...well,
+    ...healthy,
     cursor: resume,
     generation,
     seen,
@@ -102,10 +101,11 @@ export async function deliverNextMessage(
   }
   if (items.length === 0) return { after }
   const body = messageOf('events', hook, `"items":[${items.join(',')}],"resume":"${resume}"`)
-  return send(hook, `${id}-${generation}-${last}-${items.length}`, body, after, ports)
+  return sendMessage(hook, `${id}-${generation}-${last}-${items.length}`, body, after, ports)
 }
 
-async function send(
+/** Sends one message. @param after state of the webhook if the receiver accepts the message */
+async function sendMessage(
   hook: LeasedWebhook,
   message: string,
   body: string,
@@ -126,7 +126,7 @@ async function send(
   const { cursor, generation, seen, delivered } = hook
   const failures = hook.failures + 1
   const failingMs = hook.failingMs ?? nowMs()
-  const isParked = reason === GONE || nowMs() - failingMs > PARK_AFTER_MS
+  const isParked = reason === GONE_REASON || nowMs() - failingMs > PARK_AFTER_MS
   const nextMs = nowMs() + backoffPauseMs(failures, BACKOFF_PAUSES_MS.webhook)
   const failed = { parked: isParked ? reason : null, failures, failingMs, nextMs }
   return { after: { cursor, generation, seen, delivered, ...failed }, failure: { message, reason } }

@@ -16,7 +16,7 @@ import { deliverNextMessage, type ReadFeedPage } from './deliver.js'
 import { POST_TIMEOUT_MS } from './post.js'
 
 /** Maximum number of messages that are delivered at once. Each message goes to another webhook. */
-const AT_ONCE = 8
+const MAX_DELIVERIES_AT_ONCE = 8
 /** Lease of a webhook, ms. It is longer than a delivery with its reads, so a process whose lease expires has died. */
 const LEASE_MS = 3 * POST_TIMEOUT_MS
 
@@ -35,6 +35,7 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
   const { pool, log, loops, signal } = options
   const notify = createLoopWaker()
   const underWay = new Set<Promise<void>>()
+  /** Number of webhooks that are not parked. */
   let count = 0
   /** Time at which webhooks were last counted, by a monotonic clock, ms. */
   let countedMs = Number.NEGATIVE_INFINITY
@@ -84,12 +85,12 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
     notify,
     alarms: () => alarms,
     /**
-     * Starts deliveries to webhooks that have new events, up to `AT_ONCE` at a time. The end of each delivery starts
-     * the next step.
+     * Starts deliveries to webhooks that have new events, up to `MAX_DELIVERIES_AT_ONCE` at a time. The end of each
+     * delivery starts the next step.
      */
     async step() {
       if (performance.now() - countedMs >= IDLE_POLL_MS) await countAll()
-      const atMost = AT_ONCE - underWay.size
+      const atMost = MAX_DELIVERIES_AT_ONCE - underWay.size
       if (count === 0 || atMost === 0) return 'idle'
       const nowMs = Date.now()
       for (const hook of await leaseWebhooks(pool, { atMost, nowMs, leaseMs: nowMs + LEASE_MS })) {

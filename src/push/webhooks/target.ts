@@ -1,20 +1,23 @@
 import dns from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** Error about a URL to which webhooks must not be sent. */
+/** A URL to which webhooks must not be sent. The message is one sentence for the operator. */
 export class TargetRefusedError extends Error {
   override name = 'TargetRefusedError'
 }
 
-const listOf = (family: 'ipv4' | 'ipv6', subnets: Readonly<Record<string, number>>): BlockList => {
+const blockListOf = (
+  family: 'ipv4' | 'ipv6',
+  subnets: Readonly<Record<string, number>>,
+): BlockList => {
   const list = new BlockList()
   for (const [net, prefix] of Object.entries(subnets)) list.addSubnet(net, prefix, family)
   return list
 }
 
 /** Address ranges that are private or have no hosts (IANA's special-purpose address registries), by IP version. */
-const PRIVATE = {
-  ipv4: listOf('ipv4', {
+const PRIVATE_RANGES = {
+  ipv4: blockListOf('ipv4', {
     '0.0.0.0': 8,
     '10.0.0.0': 8,
     '100.64.0.0': 10,
@@ -32,7 +35,7 @@ const PRIVATE = {
   }),
   // everything except public addresses, which begin with 2 or 3 (RFC 4291), and ranges that embed an IPv4 address,
   // which may be private
-  ipv6: listOf('ipv6', {
+  ipv6: blockListOf('ipv6', {
     '::': 3,
     '4000::': 2,
     '8000::': 1,
@@ -43,12 +46,13 @@ const PRIVATE = {
   }),
 }
 
+/** True for an address in `PRIVATE_RANGES`, and for a text that is no IP address. */
 export const isPrivateAddress = (address: string): boolean => {
   const family = isIP(address)
   // IPv4 addresses have a separate list, since an IPv6 list also matches IPv4 addresses that are mapped into its ranges
   return (
     family === 0 ||
-    (family === 4 ? PRIVATE.ipv4.check(address) : PRIVATE.ipv6.check(address, 'ipv6'))
+    (family === 4 ? PRIVATE_RANGES.ipv4.check(address) : PRIVATE_RANGES.ipv6.check(address, 'ipv6'))
   )
 }
 
@@ -67,11 +71,11 @@ export function parseWebhookUrl(text: string, allowsPrivate: boolean): URL {
   if (url.protocol !== 'https:')
     throw new TargetRefusedError('The target has no TLS: use https, or set WEBHOOKS_PRIVATE=true.')
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  if (isIP(host) && isPrivateAddress(host)) throw refusal(host)
+  if (isIP(host) && isPrivateAddress(host)) throw privateAddressError(host)
   return url
 }
 
-const refusal = (address: string): TargetRefusedError =>
+const privateAddressError = (address: string): TargetRefusedError =>
   new TargetRefusedError(
     `The target is a private address (${address}): set WEBHOOKS_PRIVATE=true to allow it.`,
   )
@@ -84,7 +88,7 @@ export const lookupPublicAddress: LookupFunction = (hostname, options, callback)
   dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '', 0)
     const hidden = addresses.find(({ address }) => isPrivateAddress(address))
-    if (hidden) return callback(refusal(hidden.address), '', 0)
+    if (hidden) return callback(privateAddressError(hidden.address), '', 0)
     if (options.all) return callback(null, addresses)
     callback(null, addresses[0]!.address, addresses[0]!.family)
   })

@@ -44,7 +44,7 @@ export interface SolanaJobSnapshot {
   height: number
   /** Null: no block that the node knows contains the transaction. */
   status: SolanaTxStatus | null
-  /** The payment, read at a slot after the newest confirmed block. Null while the payment has not been read. */
+  /** State of the payment. Of a job with a transaction, read after `height`. Null while it has not been read. */
   payment: JobPaymentState | null
 }
 
@@ -66,7 +66,7 @@ export function planSolanaJobStep(
   const tx = job.txs[0]!
   if (status) {
     if (!status.isConfirmed) return { do: 'wait' }
-    if (status.error === null) return planDone(payment, height > tx.lastValidHeight)
+    if (status.error === null) return planSucceeded(payment, height > tx.lastValidHeight)
     return record({ is: 'expired', feeWei: 0n, reason: status.error })
   }
   if (height <= tx.lastValidHeight) return { do: 'broadcast', tx }
@@ -77,7 +77,7 @@ export function planSolanaJobStep(
  * Action for a job whose transaction succeeded and is confirmed. Only the outcome of the payment that the watcher read
  * ends the job, never one node's answer.
  */
-function planDone(payment: JobPaymentState | null, isTooLate: boolean): SolanaJobAction {
+function planSucceeded(payment: JobPaymentState | null, isTooLate: boolean): SolanaJobAction {
   if (payment === null) return { do: 'look' }
   if (payment.is === 'held' && isTooLate) return expire('expired')
   return payment.is === 'held' || payment.is === 'unknown'

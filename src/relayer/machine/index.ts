@@ -28,6 +28,7 @@ export interface JobDecisionContext {
 
 /** State of a job on its EVM chain, with the time and randomness for the decision about the job's next action. */
 export interface EvmJobSnapshot extends EvmJobState, JobDecisionContext {
+  /** Result of the action `prepare`. Null before. */
   prepared: SimulatedTx | null
 }
 
@@ -58,10 +59,12 @@ export type JobEvent<Tx extends JobTx> =
   /** `nonce` null: the transaction is valid until its blockhash expires. */
   | { is: 'signed'; nonce: number | null; tx: Tx }
   | { is: 'sent'; hash: string }
+  /** No node accepted the transaction. */
   | { is: 'refused'; hash: string; reason: string }
   /** An attempt that sent nothing: the simulation or a node failed, or fees exceed the cap. */
   | { is: 'failed'; failure: TxFailure }
   | { is: 'included'; hash: MinedReceipt['hash']; block: number }
+  /** The block with the transaction was replaced. */
   | { is: 'reorged' }
   /** The transactions can't execute the job any more: their nonce was used, or their blockhash expired. */
   | { is: 'expired'; feeWei: bigint; reason: string }
@@ -82,23 +85,23 @@ export function applyJobEvent<Tx extends JobTx>(
     case 'sent':
       if (job.nonce === null) return { ...job, state: 'sent', reason: null }
       return {
-        ...withTx(job, event.hash, { sentBlock: at.head ?? null, isRejected: false }),
+        ...changeTx(job, event.hash, { sentBlock: at.head ?? null, isRejected: false }),
         state: 'sent',
       }
     case 'refused':
-      return refused(job, event.hash, event.reason, at)
+      return applyRefusal(job, event.hash, event.reason, at)
     case 'failed':
-      return failed(job, event.failure, at)
+      return applyFailure(job, event.failure, at)
     case 'included':
       return { ...job, state: 'included', included: { hash: event.hash, block: event.block } }
     case 'reorged':
       return {
-        ...withTx(job, job.txs.at(-1)!.hash, { sentBlock: null }),
+        ...changeTx(job, job.txs.at(-1)!.hash, { sentBlock: null }),
         state: 'signed',
         included: null,
       }
     case 'expired':
-      return expired(job, event.feeWei, event.reason, at)
+      return applyExpiry(job, event.feeWei, event.reason, at)
     case 'confirmed':
       return {
         ...job,
@@ -118,23 +121,23 @@ export function applyJobEvent<Tx extends JobTx>(
  * next simulation do. Another node may have the transaction, so a job with a blockhash keeps its state until its
  * blockhash expires.
  */
-function refused<Tx extends JobTx>(
+function applyRefusal<Tx extends JobTx>(
   job: JobProgress<Tx>,
   hash: string,
   reason: string,
   at: JobDecisionContext,
 ): JobProgress<Tx> {
   if (job.nonce === null) return { ...job, reason }
-  const paused = pause(job, reason, at)
-  return reason === REFUSED_BY_NODES ? withTx(paused, hash, { isRejected: true }) : paused
+  const paused = backOff(job, reason, at)
+  return reason === REFUSED_BY_NODES ? changeTx(paused, hash, { isRejected: true }) : paused
 }
 
-function failed<Tx extends JobTx>(
+function applyFailure<Tx extends JobTx>(
   job: JobProgress<Tx>,
   failure: TxFailure,
   at: JobDecisionContext,
 ): JobProgress<Tx> {
-  const paused = pause(job, failure.reason, at)
+  const paused = backOff(job, failure.reason, at)
   if (failure.class === 'transient') return paused
   if (job.nonce === null)
     return failure.class === 'permanent'
@@ -151,7 +154,7 @@ const isCancelling = ({ txs }: JobProgress): boolean => {
   return last !== undefined && 'purpose' in last && last.purpose === 'cancel'
 }
 
-function expired<Tx extends JobTx>(
+function applyExpiry<Tx extends JobTx>(
   job: JobProgress<Tx>,
   feeWei: bigint,
   reason: string,
@@ -165,10 +168,10 @@ function expired<Tx extends JobTx>(
     included: null,
   }
   if (job.release !== null && job.release !== 'queue') return toParkedJob(free, job.release)
-  return { ...pause(free, reason, at), state: 'queued', release: null, alone: true }
+  return { ...backOff(free, reason, at), state: 'queued', release: null, alone: true }
 }
 
-function pause<Job extends JobProgress>(
+function backOff<Job extends JobProgress>(
   job: Job,
   reason: string,
   { nowMs, random }: JobDecisionContext,
@@ -177,7 +180,7 @@ function pause<Job extends JobProgress>(
   return { ...job, failures, reason, nextMs: nowMs + backoffMs(job, failures, random) }
 }
 
-function withTx<Tx extends JobTx>(
+function changeTx<Tx extends JobTx>(
   job: JobProgress<Tx>,
   hash: string,
   change: Partial<EvmJobTx>,

@@ -26,7 +26,7 @@ export function parkJobOnceUnmineable<Job extends JobProgress>(job: Job): Job {
     : { ...job, release: 'operator', nextMs: 0 }
 }
 
-/** Resumes a parked job, which keeps its spending and failures. */
+/** Resumes a parked job, or revokes an operator's request to park it. The job keeps its spending and failures. */
 export function resumeJob<Job extends JobProgress>(job: Job): Job {
   // a job that was parked for its cost is sent alone, so that the job is not parked again
   if (job.state === 'parked')
@@ -42,7 +42,7 @@ export function resumeJob<Job extends JobProgress>(job: Job): Job {
   return { ...job, release: isCancelled ? 'queue' : null }
 }
 
-/** Resumes a job at once, and resets its failures and spending. */
+/** Resumes a job, ends its back-off, and resets its failures and spending. A confirmed job stays as it is. */
 export function retryJob<Job extends JobProgress>(job: Job): Job {
   if (job.state === 'confirmed') return job
   return { ...resumeJob(job), failures: 0, nextMs: 0, spentWei: 0n }

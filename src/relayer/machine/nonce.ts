@@ -39,7 +39,7 @@ export function planEvmJobStep(
 }
 
 function planQueued(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
-  if (seen.done === 'confirmed') return end(job, seen, 0n)
+  if (seen.done === 'confirmed') return endDoneJob(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   if (seen.nowMs < job.nextMs) return WAIT
   if (!seen.prepared) return { do: 'prepare', purpose: 'deliver' }
@@ -57,7 +57,10 @@ function planQueued(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): Evm
   return { do: 'sign', purpose: 'deliver', nonce: null, gas, fees, valueWei }
 }
 
-/** Action for a job with a mined transaction. */
+/**
+ * Action for a job with a mined transaction: record the block, wait for confirmation, then record the outcome. A
+ * reverted or cancelled job expires, unless its effect is confirmed on the chain.
+ */
 function planMined(job: EvmJob, seen: EvmJobSnapshot, mined: MinedReceipt): EvmJobAction {
   const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
@@ -67,7 +70,7 @@ function planMined(job: EvmJob, seen: EvmJobSnapshot, mined: MinedReceipt): EvmJ
   const { feeWei, succeeded } = mined
   const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
   if (succeeded && purpose === 'deliver') return record({ is: 'confirmed', feeWei })
-  if (seen.done === 'confirmed') return end(job, seen, feeWei)
+  if (seen.done === 'confirmed') return endDoneJob(job, seen, feeWei)
   return record({
     is: 'expired',
     feeWei,
@@ -75,10 +78,10 @@ function planMined(job: EvmJob, seen: EvmJobSnapshot, mined: MinedReceipt): EvmJ
   })
 }
 
-/** Action for a job with a used nonce and no receipt: wait or end, but never take another nonce. */
+/** Action for a job with a used nonce and no receipt: wait, end or park, but never take another nonce. */
 function planUsed(job: EvmJob, seen: EvmJobSnapshot): EvmJobAction {
   if (seen.nonce === 'unconfirmed') return WAIT
-  if (seen.done === 'confirmed') return end(job, seen, 0n)
+  if (seen.done === 'confirmed') return endDoneJob(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   // a single node has to report twice that the nonce is used, with a pause between the reports
   if (!seen.isSure && job.reason !== NONCE_USED) return retry(NONCE_USED)
@@ -90,7 +93,11 @@ function planUsed(job: EvmJob, seen: EvmJobSnapshot): EvmJobAction {
 const REPORTED_DONE = 'said_to_be_done'
 
 /** Ends a job that is done. A single node has to report twice that the job is done, with a pause between. */
-function end({ reason, nextMs }: EvmJob, seen: EvmJobSnapshot, feeWei: bigint): EvmJobAction {
+function endDoneJob(
+  { reason, nextMs }: EvmJob,
+  seen: EvmJobSnapshot,
+  feeWei: bigint,
+): EvmJobAction {
   if (!seen.isSure && reason !== REPORTED_DONE) return retry(REPORTED_DONE)
   if (!seen.isSure && seen.nowMs < nextMs) return WAIT
   return record({ is: 'confirmed', feeWei })
@@ -122,11 +129,11 @@ interface UnusedNonce {
   isSent: boolean
   /** Purpose of the transaction that has to use the nonce. */
   purpose: TxPurpose
-  /** True if somebody else's transaction may have done the job, so that nothing of ours has to be cancelled. */
+  /** True if somebody else's transaction may have done the job, and that is not sure enough to cancel ours. */
   isDoneElsewhere: boolean
 }
 
-interface UnusedRow {
+interface UnusedNonceRule {
   name: string
   holds(nonce: UnusedNonce): boolean
   /** `send`: the newest transaction again. `replace`: with higher fees, or for another purpose. */
@@ -134,7 +141,7 @@ interface UnusedRow {
 }
 
 /** Table of decisions about an unused nonce. The first row whose condition (`holds`) is true decides. */
-export const UNUSED_NONCE_DECISIONS: readonly UnusedRow[] = [
+export const UNUSED_NONCE_DECISIONS: readonly UnusedNonceRule[] = [
   {
     name: 'its block was replaced',
     holds: ({ job }) => job.state === 'included',
@@ -184,7 +191,7 @@ export const UNUSED_NONCE_DECISIONS: readonly UnusedRow[] = [
 ]
 
 /** The row that decides about a job with an unused nonce. */
-export function unusedNonceDecision(nonce: UnusedNonce): UnusedRow {
+export function unusedNonceDecision(nonce: UnusedNonce): UnusedNonceRule {
   return UNUSED_NONCE_DECISIONS.find(({ holds }) => holds(nonce))!
 }
 
@@ -229,8 +236,8 @@ function planUnused(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): Evm
 }
 
 /**
- * Action: sign a replacement with higher fees. If a cap forbids higher fees, send the last transaction again, or cancel
- * it if it can't be mined.
+ * Action: sign a replacement with higher fees, or wait for funds. If a cap forbids higher fees, send the last
+ * transaction again, or cancel it if it can't be mined.
  */
 function replace(
   job: EvmJob,
@@ -288,6 +295,7 @@ function nextFees(
   return raised && raised.maxFeePerGas <= capWei ? raised : null
 }
 
+/** Action for a transaction that offers less than the base fee, where a cap forbids more: wait, and later cancel. */
 function planStuck(tx: EvmJobTx, seen: EvmJobSnapshot): EvmJobAction {
   if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
   return fail({ class: 'revert', reason: 'fees_above_cap' })

@@ -22,10 +22,10 @@ import { compareLiveWithRebuiltTables, type RewindReport } from './report.js'
 import { lockStateTables, type RewindTarget, replaceLiveTables, rewindChainRows } from './rows.js'
 
 /**
- * Maximum number of entries that are folded while the tables are locked for their replacement by the rebuilt tables.
- * Signed changes wait meanwhile.
+ * Once at most this number of entries is left to fold, the tables are locked for their replacement. The rest is folded
+ * under the locks, while signed changes wait.
  */
-const LEFT_FOR_SWITCH = 1_000
+const ENTRIES_LEFT_FOR_SWITCH = 1_000
 /**
  * Timeout of the table locks, which are retried. Below PostgreSQL's deadlock_timeout (1 s), so no reader is cancelled.
  */
@@ -39,7 +39,9 @@ const VACUUM_TIMEOUT_MS = 2_000
  * them. The daemon may run: the indexing leader stops writing and starts again. Without `apply` the result is
  * discarded. A rewind that is killed before the tables are replaced has no visible effect, and the next rewind removes
  * its tables and rows.
- * @throws Error when another rewind of the network runs, or the tables stay locked for a minute
+ * @throws Error when another rewind of the network runs. With `apply`, also when the chain's cursor is before the
+ * block, when the tables stay locked for about a minute, and when a payment was refunded or the generation has ended
+ * meanwhile
  */
 export async function rewindJournal(
   pool: pg.Pool,
@@ -75,7 +77,7 @@ export async function rewindJournal(
       journal: apply ? liveSchemaName(writer) : schema,
     })
     if (apply) {
-      await foldAgain(rebuild, LEFT_FOR_SWITCH)
+      await foldAgain(rebuild, ENTRIES_LEFT_FOR_SWITCH)
       const { done } = rebuild
       await inTransactionWithRetries(writer, () => switchOver({ ...rebuild, done }))
     }
@@ -119,19 +121,22 @@ async function createTables({
 /** Folds in batches, one transaction each, until at most `leave` entries remain. */
 async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
   const { writer, network } = rebuild
-  while ((await liveSeq(writer, network)) - rebuild.done > leave) {
+  while ((await readLiveSeq(writer, network)) - rebuild.done > leave) {
     await writer.query(BEGIN_STATEMENT)
     await foldStoredBatch(rebuild)
     await writer.query('COMMIT')
   }
 }
 
-async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Promise<number> {
+async function readLiveSeq(writer: pg.ClientBase, network: Network, lock = ''): Promise<number> {
   const sql = `SELECT seq FROM ${liveSchemaName(writer)}.journal_heads WHERE network = $1 ${lock}`
   return (await writer.query<{ seq: number }>(sql, [NETWORK_CODE[network]])).rows[0]!.seq
 }
 
-/** Replaces the live tables by the rebuilt tables, in one transaction that holds the lock of the journal's head. */
+/**
+ * Folds the remaining entries and replaces the live tables by the rebuilt tables. Runs in the caller's transaction,
+ * under the lock of the journal's head.
+ */
 async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, network, generation, schema, target } = rebuild
   const tables = STATE_TABLES.map(
@@ -140,7 +145,7 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   await writer.query(`SET LOCAL lock_timeout = ${VACUUM_TIMEOUT_MS}`)
   await writer.query(`LOCK TABLE ONLY ${tables.join(', ONLY ')} IN SHARE UPDATE EXCLUSIVE MODE`)
   await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
-  const end = await liveSeq(writer, network, 'FOR UPDATE')
+  const end = await readLiveSeq(writer, network, 'FOR UPDATE')
   await endLeaderships(writer, network, ['index'])
   await lockStateTables(writer, network)
   while (rebuild.done < end) await foldStoredBatch(rebuild)

@@ -21,7 +21,7 @@ export interface RewindReport {
   generation: { from: number; to: number }
   entries: { before: number; after: number }
   events: { before: number; after: number }
-  /** Names that another cluster holds after the rewind, with cluster ids in hex. Null: no cluster. */
+  /** Names whose holder differs after the rewind. Cluster ids in hex; null: no cluster. */
   names: FirstRowsWithCount<{ name: string; from: string | null; to: string | null }>
   /** Signed changes that lost their effect, by seq in the old generation. */
   withoutEffect: FirstRowsWithCount<{ seq: number; kind: EntryKind }>
@@ -29,13 +29,15 @@ export interface RewindReport {
   keptMessages: FirstRowsWithCount<{ guid: string }>
 }
 
-const SAMPLE = 50
+/** Maximum number of rows of each list in the report. */
+const MAX_SAMPLE_ROWS = 50
 
-interface Tables {
+interface RebuiltTables {
   /** Schema of the rebuilt tables. */
   schema: string
-  /** Schema of the rebuilt journal. */
+  /** Schema of the rebuilt journal: the live schema, or for a dry run `schema`. */
   journal: string
+  /** The old generation. The rebuilt tables are of the next one. */
   generation: number
 }
 
@@ -43,14 +45,14 @@ interface Tables {
 export async function compareLiveWithRebuiltTables(
   client: pg.ClientBase,
   target: RewindTarget,
-  tables: Tables,
+  tables: RebuiltTables,
 ): Promise<RewindReport> {
   const { row, block, isHub } = target
   const { network, chain, label } = row
   const { generation } = tables
-  const sql = sqlOf(network, liveSchemaName(client), tables)
+  const sql = reportQueries(network, liveSchemaName(client), tables)
   const sample = async <T>(text: string, ...values: unknown[]): Promise<FirstRowsWithCount<T>> => {
-    const counted = `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`
+    const counted = `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${MAX_SAMPLE_ROWS}`
     const rows = await query<T & { n: number }>(client, network, counted, values)
     return { count: rows[0]?.n ?? 0, first: rows.map(({ n: _, ...one }) => one as T) }
   }
@@ -76,14 +78,18 @@ export async function compareLiveWithRebuiltTables(
  * SQL condition: an entry `o` is a signed change. `move_names` entries are no signed changes, and have no effect once
  * no name is left to move.
  */
-const isChange = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
+const IS_SIGNED_CHANGE_SQL = `o.chain IS NULL AND o.kind <> ${ENTRY_KIND.move_names}`
 
-const hexOf = (column: string): string => `'0x' || encode(${column}, 'hex')`
+const hexSql = (column: string): string => `'0x' || encode(${column}, 'hex')`
 
 type HeadSequences = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
 /** SQL queries of the report. They compare clusters by id, since serials differ between generations. */
-function sqlOf(network: Network, live: string, { schema, journal, generation }: Tables) {
+function reportQueries(
+  network: Network,
+  live: string,
+  { schema, journal, generation }: RebuiltTables,
+) {
   const former = (table: 'names' | 'clusters' | 'journal') =>
     `${live}.${partitionName(table, network)}`
   const rebuilt = (table: 'names' | 'clusters') => `${schema}.${partitionName(table, network)}`
@@ -93,17 +99,17 @@ function sqlOf(network: Network, live: string, { schema, journal, generation }: 
   const before = namesByCluster(former('names'), former('clusters'))
   const after = namesByCluster(rebuilt('names'), rebuilt('clusters'))
   return {
-    names: `SELECT coalesce(b.name, a.name) AS name, ${hexOf('b.id')} AS "from", ${hexOf('a.id')} AS "to"
+    names: `SELECT coalesce(b.name, a.name) AS name, ${hexSql('b.id')} AS "from", ${hexSql('a.id')} AS "to"
       FROM (${before}) b
       FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id ORDER BY coalesce(b.seq, a.seq)`,
     heads: `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq
       FROM ${live}.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
-    keptMessages: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${RETAINED_MESSAGES_SQL} ORDER BY m.block, m.log_index`,
+    keptMessages: `SELECT ${hexSql('m.guid')} AS guid FROM messages m WHERE ${RETAINED_MESSAGES_SQL} ORDER BY m.block, m.log_index`,
     // entries keep their order, so the n-th kept entry is entry n of the new generation
     withoutEffect: `SELECT o.seq, o.kind FROM (
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${former('journal')}
         WHERE network = $1 AND generation = ${generation} AND NOT (chain IS NOT NULL AND chain = $2 AND block >= $3)) o
       JOIN ${journal}.${partitionName('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
-      WHERE ${isChange} AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`,
+      WHERE ${IS_SIGNED_CHANGE_SQL} AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`,
   }
 }

@@ -33,7 +33,7 @@ const REPLACED_WITHIN_MS = 86_400_000
  */
 const CLOCK_MARGIN_MS = 60_000
 
-/** Locks the tables that the switch replaces. Called before any work under the head's lock. */
+/** Locks the tables that `replaceLiveTables` replaces. The caller has locked the journal's head. */
 export async function lockStateTables(client: pg.ClientBase, network: Network): Promise<void> {
   const live = liveSchemaName(client)
   const both = STATE_TABLES.flatMap((table) => [
@@ -43,7 +43,7 @@ export async function lockStateTables(client: pg.ClientBase, network: Network): 
   await client.query(`LOCK TABLE ONLY ${both.join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`)
 }
 
-/** Replaces the live tables by the rebuilt tables, under short locks. */
+/** Replaces the live tables by the rebuilt tables of `schema`. The caller has locked them (`lockStateTables`). */
 export async function replaceLiveTables(
   client: pg.ClientBase,
   network: Network,
@@ -63,9 +63,11 @@ export async function replaceLiveTables(
 }
 
 /**
- * Rewinds a chain's rows outside the journal: cursor, unconfirmed blocks with their entries (table `facts`),
- * messages, receipts, payments, verdicts. Deliveries, nonces and delivered messages belong to no generation and stay.
- * Deliveries that ended in a dropped block are reopened.
+ * Rewinds a chain's rows outside the journal: cursor and halt, unconfirmed blocks with their entries (table `facts`),
+ * messages, receipts, credits, payments, verdicts. Jobs, nonces, and messages that the hub has or may have received
+ * belong to no generation and stay; an unsent job is deleted with its message. Jobs that may have ended in a dropped
+ * block are reopened.
+ * @throws Error where the chain's cursor is before `block`
  */
 export async function rewindChainRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
   const { row, block, parentHash, parentMs } = target
@@ -86,12 +88,12 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
     block,
   )
   await run(
-    `UPDATE tracked_txs SET verdict = NULL, replaced_by = NULL WHERE ${verdictsFrom}`,
+    `UPDATE tracked_txs SET verdict = NULL, replaced_by = NULL WHERE ${STALE_VERDICTS_SQL}`,
     chain,
     parentMs - CLOCK_MARGIN_MS,
     parentMs - REPLACED_WITHIN_MS,
   )
-  await reopenDeliveries(client, target)
+  await reopenJobs(client, target)
   // the indexer reads these payments again with their blocks. Jobs for refunds refer to a payment by its id.
   const seen = `DELETE FROM payments WHERE network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`
   await run(seen, chain, block)
@@ -103,23 +105,24 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
   } else {
     const jobs =
       'DELETE FROM jobs j USING messages m WHERE j.network = m.network AND j.subject = m.guid'
-    await run(`${jobs} AND ${IS_JOB_UNSENT_SQL} AND ${vanishing}`, chain, block)
-    await run(`DELETE FROM messages m WHERE ${vanishing}`, chain, block)
+    await run(`${jobs} AND ${IS_JOB_UNSENT_SQL} AND ${VANISHING_MESSAGES_SQL}`, chain, block)
+    await run(`DELETE FROM messages m WHERE ${VANISHING_MESSAGES_SQL}`, chain, block)
   }
 }
 
 /**
- * Condition on transactions whose stored verdict may depend on the dropped blocks. Parameters: network, chain, lowest
+ * Condition on transactions whose stored verdict may depend on the dropped blocks: they were last seen near the dropped
+ * blocks or later. Parameters: network, chain, lowest
  * `last_seen_ms` of mined and of replaced transactions.
  */
-const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
+const STALE_VERDICTS_SQL = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
   AND last_seen_ms >= CASE WHEN replaced_by IS NULL THEN $3::int8 ELSE $4::int8 END`
 
 /**
  * Condition on a spoke's messages that are deleted and read again. Parameters: network, chain, block. Messages that the
- * hub has or may have received stay, with their deliveries.
+ * hub has or may have received stay, with their jobs.
  */
-const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
+const VANISHING_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
   AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_JOB_UNSENT_SQL}))`
 
@@ -127,27 +130,27 @@ const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.c
  * Condition on a spoke's messages of dropped blocks that a rewind keeps, since the hub has or may have received them.
  * Parameters: network, chain, block.
  */
-export const RETAINED_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
+export const RETAINED_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${VANISHING_MESSAGES_SQL})`
 
 /**
- * Condition on deliveries that may have ended in a dropped block. A delivery without a stored block number is chosen by
- * the time of its last change (`$4`).
+ * Condition on jobs that may have ended in a dropped block. A job without a stored block number is chosen by the time
+ * of its last change (`$4`, ms).
  */
-const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
+const ENDED_JOBS_SQL = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
   (j.included->>'block')::int8 >= $3
   OR j.included IS NULL AND j.updated_ms >= $4
   OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.block >= $3))`
 
 /**
- * Reopens deliveries that may have ended in a dropped block: the receipt of a job that holds a nonce is read again, any
- * other job is queued again. A reopened delivery that was executed ends again.
+ * Reopens jobs that may have ended in a dropped block: the receipt of a job that holds a nonce is read again, any other
+ * job is queued again. A reopened job whose effect is still on the chain ends again.
  */
-async function reopenDeliveries(
+async function reopenJobs(
   client: pg.ClientBase,
   { row, isHub, block, parentMs }: RewindTarget,
 ): Promise<void> {
   const { network, chain } = row
-  const reopened = `UPDATE jobs j SET state = ${REOPENED_JOB_STATE_SQL}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
+  const reopened = `UPDATE jobs j SET state = ${REOPENED_JOB_STATE_SQL}, next_ms = 0, version = j.version + 1 WHERE ${ENDED_JOBS_SQL}`
   await execute(client, network, reopened, [chain, block, parentMs - CLOCK_MARGIN_MS])
   if (!isHub) return
   const settled = `UPDATE messages m SET settled = false FROM received r
@@ -158,8 +161,8 @@ async function reopenDeliveries(
 /**
  * Removes a chain's rows from a block on, in a transaction of the indexing leader. For a local chain that restarted
  * without its newest blocks. Journal, generation and page tokens stay.
- * @returns false where the journal has entries of those blocks
- * @throws LostLeadershipError
+ * @returns false, with nothing removed, where the journal has entries of those blocks
+ * @throws LostLeadershipError; Error where the chain's cursor is before the block
  */
 export async function removeNewestChainRows(
   client: pg.ClientBase,
