@@ -86,7 +86,7 @@ const RANGES: Wordings = [
 ]
 
 /** Errors that the HTTP status decides. */
-export const HTTP_STATUS_TABLE: readonly ErrorRow[] = [
+export const STATUS_AND_REVERT_TABLE: readonly ErrorRow[] = [
   { source: 'RFC 6585', fault: 'rate_limited', reason: 'http_429', statuses: [429, 429] },
   { source: 'RFC 9110', fault: 'too_much', reason: 'http_413', statuses: [413, 413] },
   // reverts come before the HTTP status, because some proxies return them with status 500
@@ -172,7 +172,7 @@ export function classifyErrorParts(parts: RpcErrorParts): {
   reason: string
 } {
   const { status, code, byFamily } = parts
-  const byStatus = HTTP_STATUS_TABLE.find((row) => matchesErrorRow(row, parts))
+  const byStatus = STATUS_AND_REVERT_TABLE.find((row) => matchesErrorRow(row, parts))
   if (byStatus) return byStatus
   if (byFamily) return { fault: byFamily, reason: 'code' }
   const row = RPC_ERROR_TABLE.find((one) => matchesErrorRow(one, parts))
