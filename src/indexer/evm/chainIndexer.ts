@@ -52,7 +52,7 @@ import { alarmOfNoQuorumError, findNoQuorumError } from './undecided.js'
 import {
   ALL_UNCONFIRMED_ROWS,
   firstWritableBlocks,
-  lastBlockOfRange,
+  lastBlockAsTail,
   type ReplacedRows,
   rowsToReplace,
   writeBlocks,
@@ -250,7 +250,7 @@ export class ChainIndexer {
         await this.#write(
           'backfill',
           [fetched],
-          lastBlockOfRange(fetched.answer),
+          lastBlockAsTail(fetched.answer),
           ALL_UNCONFIRMED_ROWS,
         )
         entries += fetched.answer.decoded.entries.length

@@ -178,7 +178,7 @@ function writeExtension(
  * A backfilled range's last block, without logs. Its hash is stored, because a local chain may restart from an older
  * state.
  */
-export const lastBlockOfRange = ({ to: block, lastHash: hash }: ConfirmedLogRange): TailChange => ({
+export const lastBlockAsTail = ({ to: block, lastHash: hash }: ConfirmedLogRange): TailChange => ({
   dropFrom: block,
   blocks: [
     { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeDecodedLogs([]) },
