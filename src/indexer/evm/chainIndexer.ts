@@ -186,11 +186,11 @@ export class ChainIndexer {
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#runningHashes) {
       await assertCursorOnChain(pool, chain, row, epoch)
-      const { runningHashes, ground } = await readLastConfirmedHashes(chain, row)
+      const { runningHashes, trustBasis } = await readLastConfirmedHashes(chain, row)
       const alive = () => this.#showProgress(row.nextBlock, confirmed, 0, Date.now())
       this.#runningHashes =
         runningHashes ?? (await this.#fetcher.hashesFromStart(row, latest, alive))
-      if (ground && state.trust === null) this.#showTrust(ground)
+      if (trustBasis && state.trust === null) this.#showTrust(trustBasis)
     }
     const isFar =
       latest.number - this.#tailBlock > MAX_BLOCKS_FOLLOWED_SINGLY && confirmed >= row.nextBlock

@@ -104,7 +104,7 @@ export const readAgreedRunningHashesOrNull = (
   fallbackOnExpectedError(readAgreedRunningHashes(chain, block), isSilenceOfNodes, null)
 
 /**
- * Running hashes at a chain's cursor, and how far nodes confirm them (`ground`, null where nodes no longer return them).
+ * Running hashes at a chain's cursor, and how far nodes confirm them (`trustBasis`, null where nodes no longer return them).
  * The hashes were stored with the cursor. A contract that was configured later starts with the hash that the nodes
  * return. A hub starts with zero at `startBlock`, so a hub with logs before `startBlock` is detected.
  * @returns `runningHashes` null where neither the database nor the nodes have them: after a rewind to a block whose
@@ -114,7 +114,7 @@ export const readAgreedRunningHashesOrNull = (
 export async function readLastConfirmedHashes(
   chain: EvmChain,
   { parentHash, nextBlock, record }: StoredCursor,
-): Promise<{ runningHashes: RunningHashes | null; ground: LogTrustBasis | null }> {
+): Promise<{ runningHashes: RunningHashes | null; trustBasis: LogTrustBasis | null }> {
   const { config, rpc } = chain
   const contracts = contractsWithRunningHash(config)
   const number = nextBlock - 1
@@ -144,12 +144,12 @@ export async function readLastConfirmedHashes(
   // if no contract has a stored hash, the stored hashes are of another block: the chain was rewound
   const isRewound = contracts.length > 0 && parentHash && record && hashes.every((one) => !one)
   if (isRewound || contracts[hashes.indexOf(null)]?.kind === 'hub')
-    return { runningHashes: null, ground: null }
+    return { runningHashes: null, trustBasis: null }
   return {
     // a payments contract whose running hash no node returns counts as zero: it is deployed later, or the next range
     // will not match
     runningHashes: hashes.map((one) => one ?? zero),
-    ground: agreedHashes && trustBasisOf(chain, agreedHashes.nodes),
+    trustBasis: agreedHashes && trustBasisOf(chain, agreedHashes.nodes),
   }
 }
 
