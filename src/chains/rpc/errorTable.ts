@@ -20,7 +20,7 @@ interface RpcErrorParts {
   /** True if the error's data is revert data. */
   isRevert: boolean
   /** Meaning of the code in this chain family, where all its clients use the code in the same way. */
-  byFamily: RpcFault | undefined
+  familyFault: RpcFault | undefined
 }
 
 /** Meaning of an error: a fault, or `unable` if this node does not support the call, so that the next node is asked. */
@@ -171,10 +171,10 @@ export function classifyErrorParts(parts: RpcErrorParts): {
   fault: RpcErrorMeaning
   reason: string
 } {
-  const { status, code, byFamily } = parts
+  const { status, code, familyFault } = parts
   const byStatus = STATUS_AND_REVERT_TABLE.find((row) => matchesErrorRow(row, parts))
   if (byStatus) return byStatus
-  if (byFamily) return { fault: byFamily, reason: 'code' }
+  if (familyFault) return { fault: familyFault, reason: 'code' }
   const row = RPC_ERROR_TABLE.find((one) => matchesErrorRow(one, parts))
   return row ?? { fault: 'transient', reason: unknownOf(status, code) }
 }

@@ -172,9 +172,9 @@ function meaningOfError(error: ClientErrorFields, { status, said, faults }: Read
   const isJson = error instanceof NodeError || typeof error.code === 'number'
   const code = isJson ? Number(error.code ?? 0) || 0 : null
   const text = `${said} ${JSON.stringify(error.data ?? '')}`
-  const byFamily = code === null ? undefined : faults?.get(code)
+  const familyFault = code === null ? undefined : faults?.get(code)
   const isRevert = revertDataOfError(error) !== null
-  return classifyErrorParts({ status, code, text, isRevert, byFamily })
+  return classifyErrorParts({ status, code, text, isRevert, familyFault })
 }
 
 /**

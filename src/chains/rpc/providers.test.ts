@@ -339,7 +339,7 @@ const PARTS = [...TOO_MUCH, ...RATE_LIMITED, ...REFUSED, ...UNABLE, ...TRANSIENT
     code: code === undefined ? null : Number(code) || 0,
     text: `${text} ${JSON.stringify(data ?? '')}`,
     isRevert: data === CUSTOM_ERROR,
-    byFamily: undefined,
+    familyFault: undefined,
   }),
 )
 // errors.test.ts has the failures of the EVM
