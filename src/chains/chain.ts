@@ -18,17 +18,20 @@ export interface MinedTx {
   block: number
   succeeded: boolean
   /**
-   * True if one of the configured contracts emitted a log in the transaction, or the transaction paid the configured
-   * Solana program. Also true while a Solana node does not support the transaction's version.
+   * True if a configured contract logged a bid, a message or a payment in the transaction, or the transaction paid the
+   * configured Solana program. Also true while a Solana node has the transaction's status but not the transaction.
    */
   isRegistration: boolean
   confirmations: Confirmations
   isConfirmed: boolean
 }
 
-export type ChainTx = { state: 'unknown' } | ({ state: 'mempool' } & Sent) | (MinedTx & Sent)
+export type ChainTx =
+  | { state: 'unknown' }
+  | ({ state: 'mempool' } & TransactionOrigin)
+  | (MinedTx & TransactionOrigin)
 
-interface Sent {
+interface TransactionOrigin {
   /**
    * Account that sent the transaction. The transaction's signature proves `sender` and `nonce`. Both are null for a
    * transaction type that only some chains have.
@@ -36,8 +39,8 @@ interface Sent {
   sender: Hex | null
   nonce: number | null
   /**
-   * True if the transaction calls one of the configured contracts, or one of them emitted a log in it. Other
-   * transactions are not stored.
+   * True if the transaction calls a configured contract, has its address in the calldata, or made it log a registration.
+   * On Solana: if the program is among the transaction's accounts. Other transactions are not stored.
    */
   isOurs: boolean
 }
@@ -78,12 +81,15 @@ export class AmountError extends Error {
   override name = 'AmountError'
 }
 
-/** Failure of every RPC URL of a chain (HTTP 503 `unavailable`). */
+/**
+ * A chain gives no answer now: no RPC URL answers, or too few for an answer that needs several (HTTP 503
+ * `unavailable`).
+ */
 export class ChainUnavailableError extends Error {
   override name = 'ChainUnavailableError'
 }
 
-/** Refusal of a call because too many calls of API requests wait for a node (HTTP 503). The node has not failed. */
+/** Refusal of a call because too many calls of the same consumer wait for a node (HTTP 503). The node has not failed. */
 export class ChainBusyError extends ChainUnavailableError {
   override name = 'ChainBusyError'
 }
@@ -170,7 +176,7 @@ export type CommunityPaymentTransaction = UnsignedTransaction & {
   approvalReset?: { to: Hex; data: Hex }
 }
 
-export type PaymentReleaseSigner = (word: PaymentReleaseApproval) => Promise<Hex>
+export type PaymentReleaseSigner = (approval: PaymentReleaseApproval) => Promise<Hex>
 
 export interface TokenUnit {
   /** Symbol that the token's contract returns: up to 16 printable ASCII characters, of anybody's choice. Else null. */
@@ -201,7 +207,7 @@ export interface CommunityPaymentPort {
    * @returns decimals 0 where the address is no token @throws ChainUnavailableError
    */
   tokenUnit?(token: string): Promise<TokenUnit>
-  /** True if the address is a token's. Absent on chains that accept any address. @throws ChainUnavailableError */
+  /** True if a token has this address. Absent on chains that accept any address. @throws ChainUnavailableError */
   isToken?(token: string): Promise<boolean>
   /** Prepares a payment for the payer to sign. @throws ChainUnavailableError, also where the chain takes no payments */
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPaymentTransaction>
@@ -265,7 +271,7 @@ export interface ChainPort extends CommunityPaymentPort {
   readonly role: 'hub' | 'spoke'
   /** Gas token as the API returns it. `decimals` is always a number here, unlike in a quote. */
   readonly gasToken: { readonly symbol: string; readonly decimals: number }
-  /** True if the chain's contracts are another operator's. The API then gives no quotes. */
+  /** True if the chain's contracts are another operator's, and the chains file allows no quotes for them. */
   readonly isWatchOnly: boolean
   /** Base URL of a block explorer, null where none is known. */
   readonly explorer: string | null
@@ -296,7 +302,8 @@ export interface EvmChainPort extends ChainPort {
   /** Number of configured nodes. */
   readonly nodes: number
   /**
-   * True if one node reports that an account has code: enough to refuse its signature.
+   * True if one node reports that an account has code. One node is enough, because this only decides whether the
+   * account's contract is asked about a signature.
    * @throws ChainUnavailableError
    */
   seemsToHaveCode(account: Hex): Promise<boolean>
@@ -325,7 +332,8 @@ export interface EvmChainPort extends ChainPort {
    */
   transaction(hash: Hex, confirmed: number): Promise<ChainTx>
   /**
-   * Transaction of `sender` with this nonce in a block up to `confirmed`. Null if no such block has such a transaction.
+   * Transaction of `sender` with this nonce in a block up to `confirmed`. Null if none is found: the nonce is unused, old
+   * state is pruned, or two nodes do not agree.
    * @throws ChainUnavailableError
    */
   replacement(sender: Hex, nonce: number, confirmed: number): Promise<Hex | null>
@@ -339,7 +347,7 @@ export interface EvmChainPort extends ChainPort {
 
 export const isEvmChainPort = (port: ChainPort): port is EvmChainPort => port.family === EVM
 
-export type PaymentTx = { state: 'unknown' } | (MinedTx & Pick<Sent, 'isOurs'>)
+export type PaymentTx = { state: 'unknown' } | (MinedTx & Pick<TransactionOrigin, 'isOurs'>)
 
 /** A chain on which names are paid for; the relayer delivers each payment at the hub. */
 export interface PaymentChainPort extends ChainPort {

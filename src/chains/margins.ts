@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../config/index.js'
 
 /** Margins, in percent, on amounts that may rise between quote or signature and payment. */
-const PERCENT = {
+const MARGIN_PERCENT = {
   /** Gas of a delivery on the hub, as part of the price of a registration that is paid on another chain. */
   delivery: 25,
   /** Gas limit of an EVM transaction, on top of its estimate. */
@@ -10,11 +10,14 @@ const PERCENT = {
   units: 10,
 }
 /**
- * A margin's name in `PERCENT`, or a chain's bridge margin. The fee increase of a resent transaction is in gasFees.ts.
+ * A margin's name in `MARGIN_PERCENT`, or a chain's bridge margin. The fee increase of a resent transaction is in
+ * gasFees.ts.
  */
-export type PriceMargin = keyof typeof PERCENT | Pick<ChainConfig, 'bridgeMarginPercent'>
+export type PriceMargin = keyof typeof MARGIN_PERCENT | Pick<ChainConfig, 'bridgeMarginPercent'>
 
 export const addPriceMargin = (amount: bigint, margin: PriceMargin): bigint =>
   (amount *
-    BigInt(100 + (typeof margin === 'string' ? PERCENT[margin] : margin.bridgeMarginPercent))) /
+    BigInt(
+      100 + (typeof margin === 'string' ? MARGIN_PERCENT[margin] : margin.bridgeMarginPercent),
+    )) /
   100n

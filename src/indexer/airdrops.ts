@@ -45,7 +45,7 @@ type AirdropWatcherOptions = Pick<LeaderContext, 'pool' | 'epoch' | 'log'> & { c
 export class AirdropWatcher {
   readonly #options: AirdropWatcherOptions
   readonly #width = createLogRangeWidth()
-  /** Keys (`keyOf`) of the stored unconfirmed claims, by airdrop. No entry before an airdrop's first step. */
+  /** Keys (`claimKey`) of the stored unconfirmed claims, by airdrop. No entry before an airdrop's first step. */
   readonly #tails = new Map<number, string>()
 
   constructor(options: AirdropWatcherOptions) {
@@ -56,8 +56,8 @@ export class AirdropWatcher {
    * Does the next piece of work for each airdrop, without timers. A process that is killed anywhere continues from the
    * stored cursors. A failing airdrop does not delay the others.
    * @param alive called after each airdrop
-   * @throws the first airdrop's error: ChainUnavailableError, LostLeadershipError, or a database error; the next step
-   * continues
+   * @throws the first airdrop's error, such as ChainUnavailableError, RpcError or a database error, after all airdrops;
+   * LostLeadershipError at once. The next step continues
    */
   async step(alive = () => {}): Promise<StepResult> {
     const { pool, chain } = this.#options
@@ -133,7 +133,7 @@ export class AirdropWatcher {
     const seen =
       latest < from ? null : await rpc.onOneNode((call) => readClaims(call, watched, from, latest))
     const claims = seen?.claims ?? []
-    const keys = claims.map(keyOf).join()
+    const keys = claims.map(claimKey).join()
     if (this.#tails.get(watched.airdrop) === keys) return
     if (await this.#write((client) => storeClaims(client, watched, claims, null)))
       this.#tails.set(watched.airdrop, keys)
@@ -150,7 +150,7 @@ export class AirdropWatcher {
   }
 }
 
-const keyOf = ({ index, blockHash, txHash, receiver }: ClaimOnChain): string =>
+const claimKey = ({ index, blockHash, txHash, receiver }: ClaimOnChain): string =>
   [index, toHex(blockHash), toHex(txHash), toHex(receiver)].join('/')
 
 /** Reads the claims of some blocks, with the parent hash of the first block. @throws RpcError */

@@ -1,12 +1,12 @@
-const SAMPLES = 32
+const MAX_SAMPLES = 32
 /** Minimum number of known times between blocks for a chain to count as regular. */
-const LEAST_SAMPLES = 8
+const MIN_REGULAR_SAMPLES = 8
 /** Largest ratio of the usual to the shortest time between blocks at which a chain counts as regular. */
 const MAX_REGULAR_RATIO = 1.25
-/** Longest pause between two polls of a chain's head, ms: half the age at which an indexer counts as stuck. */
+/** Longest pause between two polls of a chain's head, ms: half the time after which an indexer counts as hanging. */
 const MAX_PAUSE_MS = 15_000
 /** Number of block times after a head from the socket at which the chain is polled. */
-const SOCKET_BLOCKS = 1.5
+const POLL_AFTER_SOCKET_BLOCKS = 1.5
 
 /**
  * Estimates the usual time between a chain's blocks: their median, so that one stall or one wrong head does not change
@@ -21,7 +21,7 @@ export class BlockTimeEstimator {
     this.#last = head
     if (!last || head.number <= last.number || head.timestampMs < last.timestampMs) return
     this.#blockMs.push((head.timestampMs - last.timestampMs) / (head.number - last.number))
-    if (this.#blockMs.length > SAMPLES) this.#blockMs.shift()
+    if (this.#blockMs.length > MAX_SAMPLES) this.#blockMs.shift()
   }
 
   /** Time of the newest head, Unix ms. Null before the first head. */
@@ -41,7 +41,7 @@ export class BlockTimeEstimator {
   get shortestBlockMs(): number {
     const shortestMs = Math.min(...this.#blockMs)
     const isRegular =
-      this.#blockMs.length >= LEAST_SAMPLES &&
+      this.#blockMs.length >= MIN_REGULAR_SAMPLES &&
       shortestMs <= MAX_PAUSE_MS &&
       this.blockMs! <= MAX_REGULAR_RATIO * shortestMs
     return isRegular ? shortestMs : 0
@@ -61,6 +61,6 @@ export function headPollPauseMs(
   // the polled node is behind the socket's node
   if (lead > 0) return pollMs
   // this process may have read the head up to `pollMs` after the block was made
-  const nextMs = lead === 0 ? SOCKET_BLOCKS * shortestBlockMs : shortestBlockMs - pollMs
+  const nextMs = lead === 0 ? POLL_AFTER_SOCKET_BLOCKS * shortestBlockMs : shortestBlockMs - pollMs
   return Math.max(pollMs, Math.min(MAX_PAUSE_MS, nextMs) - sinceMs)
 }

@@ -27,7 +27,7 @@ import type { Network } from '../registry/primitives/network.js'
 /** Age from which a waiting payment raises an alarm, ms: a refund is possible only while the payment is held. */
 const ALARM_AFTER_MS = 5 * 60_000
 /** Maximum number of payments in one step: appending a batch locks the journal's head for some ms. */
-const BATCH = 100
+const MAX_PAYMENTS_PER_STEP = 100
 /** Payers whose balances are read in parallel: each payer may take twenty calls. */
 const READS_AT_ONCE = 8
 
@@ -51,7 +51,7 @@ export interface CommunityPaymentJudgeOptions
 }
 
 /** A payment that waits for a chain's answer. */
-interface Stuck {
+interface WaitingPayment {
   id: Buffer
   failures: number
   nextMs: number
@@ -60,10 +60,11 @@ interface Stuck {
   reason: string
 }
 
-interface Read {
+interface CheckedPayment {
   payment: OpenCommunityPayment
   /** Hash of the community's requirements in force at the payment's time. Null where there was no community. */
   hash: Buffer | null
+  /** True if the payer meets the requirements. False without a check where `hash` is null or the payment `isPayers`. */
   isMet: boolean
 }
 
@@ -107,7 +108,7 @@ export function communityPaymentJudgeWorker(
 export class CommunityPaymentJudge {
   readonly #options: CommunityPaymentJudgeOptions
   readonly #nowMs: () => number
-  readonly #stuck = new Map<string, Stuck>()
+  readonly #stuck = new Map<string, WaitingPayment>()
 
   constructor(options: CommunityPaymentJudgeOptions) {
     this.#options = options
@@ -136,15 +137,21 @@ export class CommunityPaymentJudge {
     const { pool, network } = this.#options
     if (!(await readJournalHead(pool, network)).caughtUp) return { kind: 'catching_up' }
     const nowMs = this.#nowMs()
-    const resting = this.#resting(nowMs)
-    const open = await findOpenCommunityPayments(pool, network, BATCH, nowMs, resting)
+    const resting = this.#findRestingIds(nowMs)
+    const open = await findOpenCommunityPayments(
+      pool,
+      network,
+      MAX_PAYMENTS_PER_STEP,
+      nowMs,
+      resting,
+    )
     this.#forgetGone(resting, open)
-    const rules = await rulesOf(pool, network, open)
+    const rules = await readRules(pool, network, open)
     const queue = new PQueue({ concurrency: READS_AT_ONCE })
-    const ports = this.#options.ports.map(untilAway)
+    const ports = this.#options.ports.map(callUntilFailure)
     const all = await queue.addAll(open.map((payment) => () => this.#read(payment, rules, ports)))
     const reads = all.filter((one) => one !== null)
-    const payments = reads.length > 0 ? await enter(this.#options, reads) : 0
+    const payments = reads.length > 0 ? await appendPayments(this.#options, reads) : 0
     for (const { payment } of reads) this.#stuck.delete(mapKey(payment.id))
     const waiting = this.#stuck.size
     if (payments > 0) return { kind: 'entered', payments, waiting }
@@ -153,9 +160,9 @@ export class CommunityPaymentJudge {
 
   async #read(
     payment: OpenCommunityPayment,
-    rules: RulesOf,
+    rules: RulesByCommunity,
     ports: readonly TokenBalancePort[],
-  ): Promise<Read | null> {
+  ): Promise<CheckedPayment | null> {
     const { pool, network } = this.#options
     const requirements = requirementsOf(payment, rules)
     if (!requirements) return { payment, hash: null, isMet: false }
@@ -177,11 +184,13 @@ export class CommunityPaymentJudge {
     }
   }
 
-  /** Waiting payments whose back-off has not ended. Without back-off, payments of a hanging chain fill each step. */
-  #resting(nowMs: number): Buffer[] {
+  /**
+   * Ids of waiting payments whose back-off has not ended. Without back-off, payments of a hanging chain fill each step.
+   */
+  #findRestingIds(nowMs: number): Buffer[] {
     const byTime = [...this.#stuck.values()].sort((a, b) => a.nextMs - b.nextMs)
     // a retry time further away than the longest back-off was set before the system clock was set back
-    const isDue = ({ nextMs }: Stuck) =>
+    const isDue = ({ nextMs }: WaitingPayment) =>
       nextMs <= nowMs || nextMs > nowMs + BACKOFF_PAUSES_MS.payer.at(-1)!
     const due = new Set(byTime.filter(isDue).slice(0, READS_AT_ONCE))
     return byTime.filter((one) => !due.has(one)).map(({ id }) => id)
@@ -201,7 +210,7 @@ export class CommunityPaymentJudge {
     })
   }
 
-  /** Forgets waiting payments that a rewind has removed. */
+  /** Forgets waiting payments that are no longer open, as after a rewind or a reclaim. */
   #forgetGone(resting: readonly Buffer[], open: readonly OpenCommunityPayment[]): void {
     const known = new Set([...resting, ...open.map(({ id }) => id)].map(mapKey))
     for (const key of this.#stuck.keys()) if (!known.has(key)) this.#stuck.delete(key)
@@ -213,7 +222,7 @@ export class CommunityPaymentJudge {
  * long as the sum of all timeouts. Nodes that contradict each other have answered: a token may return another balance
  * in each block.
  */
-function untilAway({ label, tokenBalance }: TokenBalancePort): TokenBalancePort {
+function callUntilFailure({ label, tokenBalance }: TokenBalancePort): TokenBalancePort {
   let away: Error | null = null
   return {
     label,
@@ -227,13 +236,13 @@ function untilAway({ label, tokenBalance }: TokenBalancePort): TokenBalancePort 
   }
 }
 
-type RulesOf = ReadonlyMap<string, readonly RulesVersion[]>
+type RulesByCommunity = ReadonlyMap<string, readonly RulesVersion[]>
 
-async function rulesOf(
+async function readRules(
   db: pg.Pool | pg.ClientBase,
   network: Network,
   payments: readonly OpenCommunityPayment[],
-): Promise<RulesOf> {
+): Promise<RulesByCommunity> {
   const since = new Map<string, number>()
   for (const { communityName: name, paidMs } of payments)
     if (name !== null) since.set(name, Math.min(paidMs, since.get(name) ?? paidMs))
@@ -245,7 +254,7 @@ async function rulesOf(
 /** The community's requirements in force at the payment's time. Null where there was no community. */
 function requirementsOf(
   { communityName, paidMs }: OpenCommunityPayment,
-  rules: RulesOf,
+  rules: RulesByCommunity,
 ): readonly CommunityRequirement[] | null {
   const history = communityName === null ? undefined : rules.get(communityName)
   return rulesAtBlock(history ?? [], paidMs)?.requirements ?? null
@@ -257,15 +266,15 @@ function requirementsOf(
  * step.
  * @returns how many payments were appended
  */
-async function enter(
+async function appendPayments(
   { pool, network, epoch, nowMs = Date.now }: CommunityPaymentJudgeOptions,
-  reads: readonly Read[],
+  reads: readonly CheckedPayment[],
 ): Promise<number> {
   failpoint('judge.before_transaction')
   const entered = await inTransaction(pool, async (client) => {
     await lockJournalHead(client, network, epoch)
     const candidates = reads.map(({ payment }) => payment)
-    const now = await rulesOf(client, network, candidates)
+    const now = await readRules(client, network, candidates)
     const still = reads.filter(({ payment, hash }) => {
       const requirements = requirementsOf(payment, now)
       return requirements ? hash?.equals(requirementsHash(requirements)) : hash === null
@@ -288,7 +297,10 @@ async function enter(
   return entered
 }
 
-function entryOf({ payment, hash, isMet }: Read, freed: number | undefined): DecodedEntry {
+function entryOf(
+  { payment, hash, isMet }: CheckedPayment,
+  freed: number | undefined,
+): DecodedEntry {
   const { chain, block, sequence, tx, label, payer, money, target, referral } = payment
   const { community, name, recipient } = target
   return decodeEntry({

@@ -33,7 +33,7 @@ export function measureBackfillProgress(
   }
 }
 
-/** Creates a progress log for backfills: a line every two seconds, and one at the end. */
+/** Creates a progress log for backfills of more than one block: a line every two seconds, and one at the end. */
 export function createBackfillProgressLog(log: Logger): (now: BackfillProgress) => void {
   let loggedMs = 0
   return (now) => {

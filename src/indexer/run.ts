@@ -80,7 +80,7 @@ export function runIndexers(
     log.info({ network, chains: labels, epoch }, 'leading the indexing')
     const leader = { ...ctx, epoch, signal: stopped }
     const writer = createStateWriter(leader, states)
-    const workers = workersOf(leader, sources, {
+    const workers = createNetworkWorkers(leader, sources, {
       onStart: (label, indexer) => indexers.set(label, indexer),
       onAdvance: writer.onAdvance,
       logNotify,
@@ -111,7 +111,7 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
     state.tailBlock !== null,
     state.halted,
   ]
-  const decisive = () =>
+  const decisiveStates = () =>
     JSON.stringify(states().map((one) => [decisiveOf(one), isHeadStale(one, Date.now())]))
   let written = ''
   const worker: Worker = {
@@ -120,19 +120,19 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
     pollMs: WRITE_STATES_EVERY_MS,
     notify,
     async step() {
-      const now = decisive()
+      const now = decisiveStates()
       await writeChainStates(pool, network, states())
       written = now
       return 'idle'
     },
   }
   const onAdvance = (): void => {
-    if (decisive() !== written) notify.notify()
+    if (decisiveStates() !== written) notify.notify()
   }
   return { worker, onAdvance }
 }
 
-function workersOf(
+function createNetworkWorkers(
   ctx: LeaderContext,
   sources: NetworkChainSources,
   on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & {

@@ -9,11 +9,11 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
     'a quote: the wallet signs, and the contract checks the amounts',
   'chains/evm/chain.ts heads':
     'the newest block; the confirmed one is agreed before anything is written',
-  'chains/evm/chain.ts owedOn':
+  'chains/evm/chain.ts readOwedMoney':
     'shown debts and a transaction to sign: the contract pays what it owes',
   'chains/evm/chain.ts primaryName': 'the shown present name, beside transactions to sign',
   'chains/evm/chain.ts replacement': 'a candidate, which two nodes have to confirm',
-  'chains/evm/chain.ts withdrawalOn':
+  'chains/evm/chain.ts prepareWithdrawal':
     'the bridge’s fee in a transaction to sign; two nodes are asked for the bidder’s code',
   'chains/evm/community/port.ts communityPayment':
     'an allowance: a needless or missing approval makes the payment fail',
@@ -47,7 +47,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
   'daemon/families/solanaChecks.ts': 'doctor',
   'daemon/proof.ts proveNames': 'the block as of which two nodes return the owners',
   'indexer/airdrops.ts #followTail': 'unconfirmed claims, which give no name',
-  'indexer/evm/chainIndexer.ts #hasSeen':
+  'indexer/evm/chainIndexer.ts #hasReadByHash':
     'which of two ways reads confirmed blocks: both ask two nodes',
   'indexer/evm/cursor.ts':
     'headers that a fork is searched with: a halt needs two nodes (test/indexer/liars.test.ts)',

@@ -91,8 +91,11 @@ export interface EvmChain extends EvmChainPort {
 
 /** Lifetime of a cached head, which concurrent status polls share, ms. */
 const HEAD_CACHE_MS = 250
-/** Cache of searches for a transaction's replacement. One search, by sender and nonce, may take dozens of calls. */
-const REPLACEMENT = {
+/**
+ * Lifetime (ms), size and key of the cache of searches for a transaction's replacement. One search, by sender and
+ * nonce, may take dozens of calls.
+ */
+const REPLACEMENT_CACHE_OPTIONS = {
   forMs: () => 5_000,
   most: 1_000,
   keyOf: (sender: Hex, nonce: number) => `${sender} ${nonce}`,
@@ -127,7 +130,7 @@ export function createEvmChain({
     rpc,
     stages: new LoopStageTimer(),
     forUse,
-    forStrangers: () => portForStrangers(forUse),
+    forStrangers: () => createPortForStrangers(forUse),
     family: EVM,
     network: network as Network,
     chain,
@@ -148,9 +151,9 @@ export function createEvmChain({
     claimForData: encodeClaimForCalldata,
     refunds: {
       eid: config.eid,
-      owed: (question) => asking(() => owedOn(rpc, config, question)),
+      owed: (question) => asking(() => readOwedMoney(rpc, config, question)),
       withdrawal: (bidder, to) =>
-        asking(() => withdrawalOn(rpc, config, bidder as Hex, to as Hex | null)),
+        asking(() => prepareWithdrawal(rpc, config, bidder as Hex, to as Hex | null)),
     },
     heads,
     head,
@@ -177,7 +180,7 @@ export function createEvmChain({
   }
 }
 
-function portForStrangers(forUse: EvmChain['forUse']): EvmChainPort {
+function createPortForStrangers(forUse: EvmChain['forUse']): EvmChainPort {
   const status = forUse('status')
   const { tokenBalance, tokenUnit } = forUse('tokens')
   const { refunds, primaryName } = forUse('refunds')
@@ -189,7 +192,7 @@ function portForStrangers(forUse: EvmChain['forUse']): EvmChainPort {
     seemsToHaveCode,
     isValidSignature,
     transaction: cacheAnswersByKey(status.transaction, TX_STATE_CACHE_OPTIONS),
-    replacement: cacheAnswersByKey(status.replacement, REPLACEMENT),
+    replacement: cacheAnswersByKey(status.replacement, REPLACEMENT_CACHE_OPTIONS),
     tokenBalance,
     tokenUnit: cacheAnswersByKey(tokenUnit, TOKEN_CACHE_OPTIONS),
     recentBalance: cacheAnswersByKey(tokenBalance, TOKEN_CACHE_OPTIONS),
@@ -202,12 +205,12 @@ export const createEvmChainRpc = (
 ): EvmRpc =>
   createEvmRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
 
-type Policy = Pick<ChainConfig, 'confirmation'>
+type ConfirmationPolicy = Pick<ChainConfig, 'confirmation'>
 
 /** Reads the last block that a node calls confirmed. @param latest the node's latest block, if it is known */
 export async function readConfirmedHead(
   call: RpcCall,
-  { confirmation }: Policy,
+  { confirmation }: ConfirmationPolicy,
   latest?: BlockHeader,
 ): Promise<ConfirmedHead> {
   const { tag, confirmedOf } = confirmationRulesOf(confirmation)
@@ -218,10 +221,13 @@ export async function readConfirmedHead(
   return { confirmed, confirmedHash: hash, confirmedMs: timestampMs, node: call }
 }
 
-/** Reads the newest and the last confirmed block from one node. */
+/**
+ * Reads the newest and the last confirmed block from one node.
+ * @param readTagged reads the finalized or safe block, possibly from another node; default: from the same node
+ */
 export async function readChainHeads(
   call: RpcCall,
-  policy: Policy,
+  policy: ConfirmationPolicy,
   readTagged = () => readConfirmedHead(call, policy),
 ): Promise<ChainHeads> {
   const { tag } = confirmationRulesOf(policy.confirmation)
@@ -251,7 +257,7 @@ export async function readConfirmedBlock(
   return answers.agreement(rpc.needed, isSame) ? head : { ...head, confirmedHash: null }
 }
 
-async function owedOn(
+async function readOwedMoney(
   rpc: EvmRpc,
   { communityPayments }: ChainConfig,
   question: OwedMoneyQuery,
@@ -267,8 +273,8 @@ async function owedOn(
   return owed.flat()
 }
 
-/** Withdrawal of a hub's credit. @param to receiver; null for the bidder itself */
-async function withdrawalOn(
+/** As `RefundPort.withdrawal`. @param to receiver; null for the bidder itself */
+async function prepareWithdrawal(
   rpc: EvmRpc,
   config: ChainConfig,
   bidder: Hex,

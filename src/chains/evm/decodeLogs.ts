@@ -82,7 +82,7 @@ export interface DecodedBlock {
   decoded: DecodedLogs
 }
 
-/** Logs of blocks, in order. */
+/** Decoded logs of all blocks together, in the blocks' order. */
 export const logsOfBlocks = (blocks: readonly DecodedBlock[]): DecodedLogs =>
   mergeDecodedLogs(blocks.map(({ decoded }) => decoded))
 
@@ -91,7 +91,7 @@ export const blockNumbersOfLogs = ({ places }: DecodedLogs): number[] => [
   ...new Set(places.map((place) => blockOfLogPosition(place))),
 ]
 
-/** Number of decoded logs that cause an entry, a message or a payment, or end a payment. */
+/** Number of decoded logs that cause an entry, a sent message or a payment, or end a payment. */
 export const decodedLogCount = ({ entries, sent, payments, ends }: DecodedLogs): number =>
   entries.length + sent.length + payments.length + ends.length
 
@@ -144,7 +144,8 @@ export function isRegistrationLog(
 }
 
 /**
- * True if the number of bids in a `Received` log fits the database column. A third-party contract may log any number.
+ * False for a `Received` log whose number of bids does not fit the database column. A third-party contract may log any
+ * number.
  */
 const fitsBidCount = ({ topics: [first], data }: RawLog): boolean =>
   first !== RECEIVED_EVENT_TOPIC || Number(data) < 2 ** 31
@@ -154,7 +155,8 @@ const fitsBidCount = ({ topics: [first], data }: RawLog): boolean =>
  * of third-party contracts that clusterd's contracts could not emit.
  * @param call the node that returned the logs, which also returns the receipts of a spoke's transactions
  * @param timeOf a log's block time, ms
- * @throws RpcError transient for a log that its contract can't have emitted
+ * @throws RefutedAnswerError for a log that its contract can't have emitted; RpcError for a receipt that the node does
+ * not return
  */
 export async function decodeLogs(
   call: RpcCall,
@@ -200,17 +202,17 @@ function decodeHubLogs(
     const isBid = first === BID_EVENT_TOPIC || first === BID_WITH_REFERRAL_EVENT_TOPIC
     if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
     // the log of a refused bid directly follows the log of the bid
-    else if (first === hub.bidRefused.topic && bid && isPaused(log))
+    else if (first === hub.bidRefused.topic && bid && isRefusedByPause(log))
       entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED_HUB_SUFFIX))
     else if (first === hub.minimumSet.topic) entries.push(minimumEntry(chain, log, timeOf(log)))
     else if (first === hub.credited.topic || first === hub.withdrawn.topic)
-      credits.push(creditMove(log))
+      credits.push(creditChange(log))
     else if (first === RECEIVED_EVENT_TOPIC) received.push(receivedMessage(log))
     bid = isBid ? log : null
   }
 }
 
-const isPaused = ({ data }: RawLog): boolean =>
+const isRefusedByPause = ({ data }: RawLog): boolean =>
   Number(`0x${data.slice(-64)}`) === BID_REFUSAL.paused
 
 const positionOf = (chain: number, { blockNumber, logIndex }: RawLog) => ({
@@ -246,7 +248,7 @@ const receivedMessage = (log: RawLog): ReceivedMessage => ({
   bids: Number(log.data),
 })
 
-function creditMove(log: RawLog): HubCreditChange {
+function creditChange(log: RawLog): HubCreditChange {
   const amount = BigInt(`0x${log.data.slice(-64)}`)
   return {
     ...logLocation(log),

@@ -7,7 +7,7 @@ import type { RawLog } from './logs.js'
 type WordType = 'bytes32' | 'uint256' | 'address' | 'uint64' | 'uint32' | 'uint8'
 
 /** Number of leading zero hex digits of each type's 32-byte word. */
-const PADDING: Readonly<Record<WordType, number>> = {
+const LEADING_ZERO_DIGITS: Readonly<Record<WordType, number>> = {
   bytes32: 0,
   uint256: 0,
   address: 24,
@@ -29,7 +29,7 @@ function shapeOf(declaration: string): EventShape {
   const types = declaration.slice(declaration.indexOf('(') + 1, -1).split(',')
   const paddingOf = (type: string): string => {
     const [name = ''] = type.split(' ')
-    return '0'.repeat(PADDING[name as WordType])
+    return '0'.repeat(LEADING_ZERO_DIGITS[name as WordType])
   }
   const isIndexed = (type: string): boolean => type.endsWith(' indexed')
   return {
@@ -40,7 +40,7 @@ function shapeOf(declaration: string): EventShape {
 }
 
 /**
- * Every event that is read from clusterd's contracts (contracts/evm/src/interfaces), by kind of contract. Log filters
+ * Every event that is read from hub, spoke and payments contract (contracts/evm/src/interfaces). Their log filters
  * request only the topics of these events.
  */
 export const CONTRACT_EVENTS = {
@@ -71,31 +71,35 @@ const shapesOf = (kind: ContractKind): EventShape[] => Object.values(CONTRACT_EV
 export const eventTopicsOf = (kind: ContractKind): readonly Hex[] =>
   shapesOf(kind).map(({ topic }) => topic)
 
-const byTopic = (kind: ContractKind): ReadonlyMap<Hex | undefined, EventShape> =>
+const shapesByTopic = (kind: ContractKind): ReadonlyMap<Hex | undefined, EventShape> =>
   new Map(shapesOf(kind).map((shape) => [shape.topic, shape]))
 
-const SHAPES = { hub: byTopic('hub'), spoke: byTopic('spoke'), payments: byTopic('payments') }
+const SHAPES_BY_KIND = {
+  hub: shapesByTopic('hub'),
+  spoke: shapesByTopic('spoke'),
+  payments: shapesByTopic('payments'),
+}
 
 /** Hex digits of a 32-byte word. */
-const DIGITS = 64
+const WORD_DIGITS = 64
 
 /**
  * True if a log has exactly the fields of its event, so that topics and data joined together are these fields. False
  * for a log that the contract can't have emitted: another topic, another number of words, or wrong padding.
  */
 export function isWellFormedContractLog(kind: ContractKind, { topics, data }: RawLog): boolean {
-  const shape = SHAPES[kind].get(topics[0])
+  const shape = SHAPES_BY_KIND[kind].get(topics[0])
   return (
     shape !== undefined &&
     topics.length === 1 + shape.indexed.length &&
-    data.length === 2 + DIGITS * shape.data.length &&
-    shape.indexed.every((padding, i) => isWord(topics[i + 1]!, padding)) &&
-    shape.data.every((padding, i) => data.startsWith(padding, 2 + DIGITS * i))
+    data.length === 2 + WORD_DIGITS * shape.data.length &&
+    shape.indexed.every((padding, i) => isPaddedWord(topics[i + 1]!, padding)) &&
+    shape.data.every((padding, i) => data.startsWith(padding, 2 + WORD_DIGITS * i))
   )
 }
 
-const isWord = (topic: Hex, padding: string): boolean =>
-  topic.length === 2 + DIGITS && topic.startsWith(padding, 2)
+const isPaddedWord = (topic: Hex, padding: string): boolean =>
+  topic.length === 2 + WORD_DIGITS && topic.startsWith(padding, 2)
 
 /** Error for a log that its contract can't have emitted. */
 export const malformedLogError = ({ address, blockNumber, logIndex }: RawLog): Error =>

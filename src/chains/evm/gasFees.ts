@@ -6,7 +6,7 @@ export interface GasFees {
 
 /** Minimum priority fee. A chain without priority fees (an empty local chain) reports 0, which no factor can raise. */
 export const MIN_PRIORITY_FEE_WEI = 1_000_000n
-/** Factor by which the base fee may rise before it exceeds the transaction's fees: six full blocks in a row. */
+/** Factor by which the base fee may rise before it exceeds the transaction's fees: about six full blocks in a row. */
 const BASE_FEE_FACTOR = 2n
 /**
  * Fees of a replacement, in percent of the earlier fees. Nodes accept a replacement only if both fee fields rise by at
@@ -49,8 +49,8 @@ export function replacementGasFees(
   capWei: bigint,
 ): GasFees | null {
   const least = capGasFees(fresh, capWei) ?? previous
-  const maxFeePerGas = raise(previous.maxFeePerGas, least.maxFeePerGas)
-  const maxPriorityFeePerGas = raise(previous.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
+  const maxFeePerGas = raisedFee(previous.maxFeePerGas, least.maxFeePerGas)
+  const maxPriorityFeePerGas = raisedFee(previous.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
   return maxFeePerGas > capWei ? null : { maxFeePerGas, maxPriorityFeePerGas }
 }
 
@@ -58,7 +58,7 @@ export function replacementGasFees(
  * Fees for a transaction that no mempool accepted: twice the fees that it offered, or a fresh estimate where that is
  * higher, limited by the cap. Repeated calls bring both fields to the cap.
  * @param capWei highest price of a unit of gas
- * @returns null where the cap allows no more than was offered
+ * @returns null where the cap allows no more than was offered, or `capGasFees` gives null
  */
 export function doubledGasFees(offered: GasFees, fresh: GasFees, capWei: bigint): GasFees | null {
   const least = capGasFees(fresh, capWei)
@@ -74,7 +74,7 @@ export function doubledGasFees(offered: GasFees, fresh: GasFees, capWei: bigint)
 
 /**
  * Limits an estimate to a cap on the price of a unit of gas.
- * @returns null where the base fee is above the cap: the transaction cannot be mined
+ * @returns null where the base fee with the minimum tip is above the cap: the transaction would not be mined
  */
 export function capGasFees(estimate: GasFees, capWei: bigint): GasFees | null {
   if (baseFeePerGasOf(estimate) + MIN_PRIORITY_FEE_WEI > capWei) return null
@@ -94,7 +94,7 @@ export const defaultGasPriceCapWei = (
   suggestedWei: bigint = 0n,
 ): bigint => max(LEAST_CAP_WEI, CAP_FACTOR * max(median(pricesWei), suggestedWei))
 
-const raise = (previous: bigint, fresh: bigint): bigint =>
+const raisedFee = (previous: bigint, fresh: bigint): bigint =>
   max(max((previous * BUMP_PERCENT + 99n) / 100n, previous + 1n), fresh)
 
 export const maxTransactionCostWei = (gas: bigint, fees: GasFees, valueWei: bigint): bigint =>

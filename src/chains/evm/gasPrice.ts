@@ -40,19 +40,19 @@ export async function readGasFees(ask: RpcCall): Promise<GasFees> {
 }
 
 /**
- * Lowest gas price that a node expects for the next block, wei. Two nodes have to answer where two are configured, so
- * that one node can't make gas appear expensive.
+ * Lowest of the gas prices (base fee and tip) that nodes expect for the next block, wei. Two nodes have to answer where
+ * two are configured, so that one node can't make gas appear expensive.
  * @throws ChainUnavailableError
  */
 export async function readLeastGasPriceWei(rpc: EvmRpc): Promise<bigint> {
   const fees = await rpc.onEveryNode(readGasFees, 2)
-  // maxFeePerGas is twice the expected base fee
+  // maxFeePerGas is twice the expected base fee, plus the tip
   const prices = fees.map((one) => (one.maxFeePerGas + one.maxPriorityFeePerGas) / 2n)
   return prices.reduce((least, wei) => (wei < least ? wei : least))
 }
 
-/** Calculates the gas price cap from one node's answers. @throws RpcError where the node has no prices */
-async function readCap(ask: RpcCall): Promise<bigint> {
+/** Calculates the gas price cap from one node's answers, wei. @throws RpcError where the node has no prices */
+async function readGasPriceCapWei(ask: RpcCall): Promise<bigint> {
   const params = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', params)
   // the last element is the next block's base fee
@@ -68,7 +68,7 @@ async function readCap(ask: RpcCall): Promise<bigint> {
  * Creates a reader of the gas price cap: nothing is signed on a chain above this price, wei. Calculated again every
  * hour where no cap is configured: the highest cap that two nodes allow, so that a single node can neither raise it
  * nor, where three are configured, lower it. While fewer nodes answer, the last cap is kept.
- * @returns a function that throws ChainUnavailableError while too few nodes have ever returned prices
+ * @returns a function that throws ChainUnavailableError where too few nodes return prices and there is no earlier cap
  */
 export function createGasPriceCap(
   rpc: EvmRpc,
@@ -78,7 +78,7 @@ export function createGasPriceCap(
   let agreedWei: bigint | null = null
   const ask = async (): Promise<bigint> => {
     const caps = await fallbackOnExpectedError(
-      rpc.onEveryNode(readCap, rpc.needed),
+      rpc.onEveryNode(readGasPriceCapWei, rpc.needed),
       (error) => agreedWei !== null && error instanceof ChainUnavailableError,
       null,
     )

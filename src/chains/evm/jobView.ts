@@ -46,13 +46,14 @@ export interface EvmJobState {
   /** Whether the job's effect is on chain. Another sender may have caused the effect. */
   done: (typeof DONE_STATES)[number]
   /**
-   * State of the job's nonce. `later`: an earlier nonce is still unused. `next`: the next nonce that the chain accepts.
+   * State of the job's nonce. `later`: an earlier nonce is still unused. `next`: the next nonce that the chain accepts,
+   * or the job has no nonce yet.
    * `unconfirmed`, `confirmed`: used in a block.
    */
   nonce: (typeof NONCE_STATES)[number]
   /** Receipt of the job's mined transaction. Null where none was mined. */
   mined: MinedReceipt | null
-  /** True if more than one node confirms this state. */
+  /** True if two nodes were compared. On a local chain with one node: if that node answered. */
   isSure: boolean
 }
 
@@ -69,8 +70,9 @@ type HeadNumbers = Awaited<ReturnType<EvmChain['head']>>
 
 /**
  * Combines several nodes' states of a job: the most advanced state that two nodes have reached, and a receipt that two
- * nodes confirm. Ignores nodes that have not reached the confirmed block of most nodes. Where two nodes are configured
- * and only one remains, nothing counts as confirmed, so that one node can't end a job.
+ * nodes confirm, or else one node's receipt as unconfirmed. Ignores nodes that have not reached the confirmed block of
+ * most nodes. Where two nodes are configured and only one remains, nothing counts as confirmed, so that one node can't
+ * end a job.
  * @param configured number of configured nodes
  */
 export function combineEvmJobStates(
@@ -84,8 +86,8 @@ export function combineEvmJobStates(
   const needed = Math.min(2, configured)
   const isCompared = known.length >= needed
   const receipts = known.flatMap(({ mined }) => mined ?? [])
-  const agreed = receipts.find((one) => confirmationsOf(one, receipts) >= needed)
-  const reported = isCompared ? known : [...known, UNCOMPARED]
+  const agreed = receipts.find((one) => confirmingNodesOf(one, receipts) >= needed)
+  const reported = isCompared ? known : [...known, STATE_OF_MISSING_NODE]
   const mined = agreed ?? receipts[0]
   return {
     head: views[0]!.head,
@@ -105,10 +107,10 @@ export function combineEvmJobStates(
 }
 
 /** Stands for a missing second node: with this state among the reported ones, nothing combines to `confirmed`. */
-const UNCOMPARED = { done: 'unconfirmed', nonce: 'unconfirmed' } as const
+const STATE_OF_MISSING_NODE = { done: 'unconfirmed', nonce: 'unconfirmed' } as const
 
 /** Number of receipts that confirm a transaction with the same outcome. */
-const confirmationsOf = ({ hash, succeeded }: MinedReceipt, receipts: readonly MinedReceipt[]) =>
+const confirmingNodesOf = ({ hash, succeeded }: MinedReceipt, receipts: readonly MinedReceipt[]) =>
   receipts.filter(
     (other) => other.isConfirmed && other.hash === hash && other.succeeded === succeeded,
   ).length
@@ -196,8 +198,8 @@ async function findReceipt(
     if (!receipt) continue
     const block = parseQuantity(receipt.blockNumber)
     // a field that is missing in the receipt counts as its largest possible value
-    const gasUsed = least(gas, receipt.gasUsed)
-    const gasPrice = least(maxFeePerGas, receipt.effectiveGasPrice)
+    const gasUsed = atMostSigned(gas, receipt.gasUsed)
+    const gasPrice = atMostSigned(maxFeePerGas, receipt.effectiveGasPrice)
     return {
       hash,
       block,
@@ -210,7 +212,7 @@ async function findReceipt(
 }
 
 /** A node's number, or `signed` where the node has none or reports more than was signed. */
-function least(signed: bigint, reported: Hex | null | undefined): bigint {
+function atMostSigned(signed: bigint, reported: Hex | null | undefined): bigint {
   const value = BigInt(reported ?? signed)
   return value < signed ? value : signed
 }

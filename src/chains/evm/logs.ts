@@ -59,6 +59,10 @@ export interface BlockHeader {
 
 type RawHeader = Record<'number' | 'hash' | 'parentHash' | 'timestamp', Hex>
 
+/**
+ * Reads the header of a block, by number, tag or hash. Null where the node does not have the block.
+ * @throws RpcError, also where the node returns another block
+ */
 export async function getBlockHeader(
   call: RpcCall,
   block: number | 'latest' | NonNullable<ConfirmationRules['tag']> | Hex,
@@ -148,10 +152,10 @@ async function listLogs(
     fromBlock: toRpcQuantity(from),
     toBlock: toRpcQuantity(to),
   }
-  return ordered(await call<RawLog[]>('eth_getLogs', [filter]), addresses, { from, to })
+  return checkAndSortLogs(await call<RawLog[]>('eth_getLogs', [filter]), addresses, { from, to })
 }
 
-/** Advice to an operator whose node refuses the logs of a single block as too large. */
+/** End of an error message: advice to an operator whose node refuses the logs of a single block as too large. */
 export const ANSWER_LIMIT_ADVICE = ": raise the node's limit for answers, or replace its URL"
 
 /**
@@ -171,7 +175,11 @@ export async function getBlockLogs(
       ? new MissingDataError(`${error.message}${ANSWER_LIMIT_ADVICE}`, { cause: error })
       : error
   })
-  return ordered(logs, addresses, { from: header.number, to: header.number, hash: header.hash })
+  return checkAndSortLogs(logs, addresses, {
+    from: header.number,
+    to: header.number,
+    hash: header.hash,
+  })
 }
 
 /** Accepts only whole bytes in lower-case hex: other hex could be hashed as one value and decoded as another. */
@@ -186,20 +194,20 @@ export const logLocation = ({ transactionHash, blockNumber, logIndex }: RawLog) 
 })
 
 /** Factor of the block number in a log's position: more than the number of logs that a block can have. */
-const LOGS_OF_BLOCK = 1e6
+const POSITIONS_PER_BLOCK = 1e6
 
 /** Position of a log in its chain, as one number that grows with block and log index. */
 export const logPosition = ({ blockNumber, logIndex }: RawLog): number =>
-  Number(blockNumber) * LOGS_OF_BLOCK + Number(logIndex)
+  Number(blockNumber) * POSITIONS_PER_BLOCK + Number(logIndex)
 
 /** Block number of a log's position (`logPosition`). */
-export const blockOfLogPosition = (place: number): number => Math.floor(place / LOGS_OF_BLOCK)
+export const blockOfLogPosition = (place: number): number => Math.floor(place / POSITIONS_PER_BLOCK)
 
 /**
  * Checks and sorts a node's logs, and drops duplicates.
  * @throws RpcError transient for a malformed log, or a log outside the requested blocks or contracts
  */
-function ordered(
+function checkAndSortLogs(
   logs: RawLog[],
   addresses: readonly Hex[],
   { from, to, hash }: { from: number; to: number; hash?: Hex },
@@ -217,7 +225,7 @@ function ordered(
       log.removed ||
       block < from ||
       block > to ||
-      index >= LOGS_OF_BLOCK ||
+      index >= POSITIONS_PER_BLOCK ||
       (hash && log.blockHash !== hash)
     )
       throw transientError(
@@ -225,7 +233,7 @@ function ordered(
       )
     if (log.address !== first && !addresses.includes(log.address.toLowerCase() as Hex))
       throw transientError(`eth_getLogs: got a log of contract ${log.address}`)
-    const place = block * LOGS_OF_BLOCK + index
+    const place = block * POSITIONS_PER_BLOCK + index
     if (place <= previous) isSorted = false
     previous = place
   }

@@ -8,18 +8,19 @@ import type { BlockHeader } from './logs.js'
 import { readAtBlock } from './runningHash/hashes.js'
 
 /**
- * Maximum number of names whose owners one call reads from the hub. The call is made as contract code, whose result is
- * limited in length (EIP-170).
+ * Maximum number of names whose owners one call reads from the hub. OwnersProbe.sol returns the owners as contract
+ * code, whose length is limited (EIP-170).
  */
 export const MAX_OWNERS_PER_CALL = 700
 
 /** Owner that the hub returns for a name that nobody has. */
-const NOBODYS = Buffer.alloc(32)
+const NO_OWNER = Buffer.alloc(32)
 
 /**
- * Compares registrations with `ownerOf` on the hub as of a block, read from two nodes where two answer.
+ * Compares registrations with `ownerOf` on the hub as of a block, read from two nodes where two are configured.
  * @param bodies entry bodies of the bids that won the names, at most `MAX_OWNERS_PER_CALL`
- * @throws Error that names the first name whose owner on the hub is not the bidder that won it; ChainUnavailableError
+ * @throws Error that names the first name whose owner on the hub is not the bidder that won it; ChainUnavailableError,
+ * RpcError
  */
 export async function assertOwnersOnHub(
   hub: EvmChain,
@@ -34,10 +35,14 @@ export async function assertOwnersOnHub(
   }
   const data = encodeDeployData(question)
   const answer = await hub.rpc.quorum((call) => readAtBlock<Hex>(call, 'eth_call', { data }, block))
+  // the answer begins with a zero byte, since no code may begin with 0xef (EIP-3541)
   const owners = fromHex(answer).subarray(1)
   for (const [i, body] of bodies.entries()) {
     const owner = owners.subarray(32 * i, 32 * i + 32)
-    if (owner.equals(body.subarray(BID_OFFSETS.from, BID_OFFSETS.amount)) && !owner.equals(NOBODYS))
+    if (
+      owner.equals(body.subarray(BID_OFFSETS.from, BID_OFFSETS.amount)) &&
+      !owner.equals(NO_OWNER)
+    )
       continue
     const { wallet, name } = decodeBid(body)
     throw new Error(

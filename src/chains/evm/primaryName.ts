@@ -8,6 +8,7 @@ const registrarAbi = parseAbi(['function nameForAddr(address) view returns (stri
 /**
  * Reads the primary name that an account set at a reverse registrar (ENSIP-19). Null if the account set none, or if the
  * registrar does not have this function, such as Ethereum's first registrar.
+ * @throws RpcError
  */
 export async function readPrimaryName(
   call: RpcCall,

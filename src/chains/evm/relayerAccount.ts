@@ -15,7 +15,10 @@ import { errorSentence } from '../../ops/logger/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
 import { createEvmRpcCaller, type RpcCall } from '../rpc/evm.js'
 
-/** A remote signer did not sign, or signed another transaction or message. Callers may try again. */
+/**
+ * A remote signer did not sign, or signed another transaction or message; or this process has no key. Callers may try
+ * again.
+ */
 export class SignerUnavailableError extends ChainUnavailableError {
   override name = 'SignerUnavailableError'
 }
@@ -33,14 +36,17 @@ export const relayerAccount = (
 ): LocalAccount =>
   'privateKey' in key
     ? privateKeyToAccount(key.privateKey)
-    : remoteAccount(key.address, createEvmRpcCaller(key.signerUrl, { timeoutOf: () => limitMs }))
+    : createRemoteAccount(
+        key.address,
+        createEvmRpcCaller(key.signerUrl, { timeoutOf: () => limitMs }),
+      )
 
 /**
  * Account whose key lies behind `eth_signTransaction` and `eth_signTypedData` (Web3Signer). Only the signature of an
  * answer is used. The signature of another transaction or message recovers to another address, and is refused.
  * @returns an account whose methods throw SignerUnavailableError
  */
-function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
+function createRemoteAccount(address: Hex, ask: RpcCall): LocalAccount {
   /** Any error of the request to the signer, or of its answer, becomes a SignerUnavailableError. */
   const signatureOf = async <S extends Hex | Signature>(
     hash: Hex,
@@ -90,13 +96,13 @@ function remoteAccount(address: Hex, ask: RpcCall): LocalAccount {
   })
 }
 
-const LONGEST_VALUE = 80
+const MAX_SHOWN_CHARS = 80
 
 /** @throws Error that names the fields in which a signed transaction differs from the requested one */
 function assertSameTransaction(signed: object, expected: object): void {
   const textOf = (transaction: object, field: string) =>
     String(Reflect.get(transaction, field) ?? 'none')
-  const shown = (...of: [object, string]) => textOf(...of).slice(0, LONGEST_VALUE)
+  const shown = (...of: [object, string]) => textOf(...of).slice(0, MAX_SHOWN_CHARS)
   const differences = Object.keys({ ...expected, ...signed })
     .filter((field) => textOf(signed, field) !== textOf(expected, field))
     .map((field) => `${field} ${shown(signed, field)}, expected ${shown(expected, field)}`)

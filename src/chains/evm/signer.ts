@@ -38,7 +38,7 @@ export type SimulatedTx =
   | { gas: bigint; fees: GasFees; balanceWei: bigint }
   | { failure: TxFailure }
 
-/** Prepares, signs and sends the transactions of one job. Each method throws the errors of the RPC calls. */
+/** Prepares, signs and sends the transactions of one job. All methods but `sign` throw the errors of the RPC calls. */
 export type EvmJobSender = ReturnType<typeof createEvmJobSender>
 
 /** Gas that LayerZero's endpoint uses besides the receiver's call, with a margin. Measured: 70,000. */
@@ -94,7 +94,7 @@ export function createEvmJobSender(
     },
     /**
      * Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. A permanent
-     * failure parks the job, so it needs two nodes where two are configured, and no node on which the call succeeds.
+     * failure parks the job, so two nodes have to report it where two are configured, and every node that answers.
      */
     async prepare(purpose: TxPurpose, valueWei: bigint): Promise<SimulatedTx> {
       const made = callFor(purpose)
@@ -105,7 +105,7 @@ export function createEvmJobSender(
       const views = await rpc.onEveryNode(simulate, 2)
       return views.find((one) => !isPermanent(one)) ?? first
     },
-    /** Signs offline; nothing is sent. */
+    /** Signs; sends nothing to a node. @throws SignerUnavailableError */
     async sign({ purpose, gas, fees, valueWei }: SignOrder, nonce: number): Promise<EvmJobTx> {
       const made = callFor(purpose)
       const raw = await account.signTransaction({
@@ -114,7 +114,7 @@ export function createEvmJobSender(
         nonce,
         gas,
         ...fees,
-        ...(made ? callOf(made) : { to: from }),
+        ...(made ? contractCallOf(made) : { to: from }),
         value: valueWei,
       })
       const offer = { purpose, gas, valueWei, ...fees }
@@ -136,7 +136,7 @@ export interface SignOrder {
  * Sends a signed transaction to every node. After an error, the node is asked for the transaction by its hash, and this
  * answer decides, whatever the error says. A node that refuses the transaction is not at fault, and is still used. A
  * node that does not answer the question for the hash has not refused: it may have the transaction.
- * @returns the newest block when a node has the transaction; null where that block could not be read
+ * @returns number of the newest block when a node has the transaction; null where that number could not be read
  * @throws RefusedByNodesError where two nodes refuse the transaction, or the only node does; ChainUnavailableError or
  * RpcError where too few nodes answer
  */
@@ -176,7 +176,7 @@ const findTransaction = (ask: RpcCall, hash: Hex): Promise<{ hash: Hex } | null 
     undefined,
   )
 
-function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
+function contractCallOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
   if (call.kind === 'deliver') return buildDeliverBidsCall(call.hub, call.bids)
   if ('payments' in call) return buildRefuseOrReleaseCall(call.kind, call.payments, call.of)
   return call.kind === 'verify'
@@ -188,11 +188,13 @@ async function prepareTransfer(ask: RpcCall, from: Hex): Promise<SimulatedTx> {
   const fees = await readGasFees(ask)
   const gas = BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }]))
   const balanceWei = await readBalance(ask, from)
-  return balanceWei < maxTransactionCostWei(gas, fees, 0n) ? DRY : { gas, fees, balanceWei }
+  return balanceWei < maxTransactionCostWei(gas, fees, 0n)
+    ? INSUFFICIENT_FUNDS
+    : { gas, fees, balanceWei }
 }
 
 /** Failure where the balance is too low. Checked before anything is signed, since nodes have no common error for it. */
-const DRY: SimulatedTx = { failure: { class: 'transient', reason: WAITS_FOR_FUNDS } }
+const INSUFFICIENT_FUNDS: SimulatedTx = { failure: { class: 'transient', reason: WAITS_FOR_FUNDS } }
 
 const readBalance = async (ask: RpcCall, address: Hex): Promise<bigint> =>
   BigInt(await ask<Hex>('eth_getBalance', [address, 'latest']))
@@ -211,17 +213,19 @@ async function prepareCall(
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
   const fees = await readGasFees(ask)
   const balanceWei = await readBalance(ask, from)
-  if (balanceWei < valueWei) return DRY
-  const tx = { from, ...callOf(call), value: toRpcQuantity(valueWei) }
+  if (balanceWei < valueWei) return INSUFFICIENT_FUNDS
+  const tx = { from, ...contractCallOf(call), value: toRpcQuantity(valueWei) }
   try {
-    const leastGas = await gasFor(ask, call, tx.data)
+    const leastGas = await minimumGasFor(ask, call, tx.data)
     await ask('eth_call', [
       leastGas === null ? tx : { ...tx, gas: toRpcQuantity(leastGas) },
       'latest',
     ])
     const estimated = addPriceMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
     const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
-    return balanceWei < maxTransactionCostWei(gas, fees, valueWei) ? DRY : { gas, fees, balanceWei }
+    return balanceWei < maxTransactionCostWei(gas, fees, valueWei)
+      ? INSUFFICIENT_FUNDS
+      : { gas, fees, balanceWei }
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
     return {
@@ -237,7 +241,10 @@ async function prepareCall(
 /** Name of the error with which the hub's `deliver` reverts above the daily limit. */
 const LIMIT_EXCEEDED = 'deliver_limit_exceeded'
 
-/** Failure of a simulated call. Permanent for a single bid above the daily delivery limit, which can never succeed. */
+/**
+ * Failure of a simulated call. Permanent for a single bid above the daily delivery limit, which only the hub's owner can
+ * raise.
+ */
 async function failureOf(ask: RpcCall, call: JobCall, reason: string): Promise<TxFailure> {
   if (call.kind === 'deliver' && reason === LIMIT_EXCEEDED && (await isAboveLimit(ask, call)))
     return { class: 'permanent', reason: PARKED_ABOVE_DELIVERY_LIMIT }
@@ -257,7 +264,7 @@ async function isAboveLimit(
  * transaction. The endpoint forwards all but a 64th of its remaining gas (EIP-150). Null for calls that execute no
  * packet.
  */
-async function gasFor(ask: RpcCall, call: JobCall, data: Hex): Promise<bigint | null> {
+async function minimumGasFor(ask: RpcCall, call: JobCall, data: Hex): Promise<bigint | null> {
   if (call.kind !== 'execute') return null
   const { behind } = await readPacketState(ask, call.endpoint, call.packet, 'latest')
   const around =

@@ -11,19 +11,22 @@ import { encodeContractCall } from './contracts/read.js'
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
 const CALL_GAS = '0x5b8d80' // 6 million
 
-const erc1271 = parseAbi([
+const erc1271Abi = parseAbi([
   'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
 ])
 
 /** Answers of SignatureProbe.sol. Any other answer of a node counts as invalid. */
-const VALID = `0x${'1'.padStart(64, '0')}`
-const NO_CODE = `0x${'2'.padStart(64, '0')}`
+const VALID_ANSWER = `0x${'1'.padStart(64, '0')}`
+const NO_CODE_ANSWER = `0x${'2'.padStart(64, '0')}`
 
 /**
- * Options of the cache of code checks. Code may be deployed at any moment and then remains. Most wallets have no code
- * and need no further call.
+ * Lifetime (ms) and size of the cache of code checks. Code may be deployed at any moment and then remains. Most wallets
+ * have no code and need no further call.
  */
-const CODE = { forMs: (hasCode: boolean) => (hasCode ? 600_000 : 5_000), most: 10_000 }
+const CODE_CACHE_OPTIONS = {
+  forMs: (hasCode: boolean) => (hasCode ? 600_000 : 5_000),
+  most: 10_000,
+}
 
 export const createCodeCheck = (rpc: EvmRpc): EvmChainPort['seemsToHaveCode'] =>
   cacheAnswersByKey(
@@ -32,14 +35,14 @@ export const createCodeCheck = (rpc: EvmRpc): EvmChainPort['seemsToHaveCode'] =>
         `chain "${rpc.label}"`,
         async () => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
       ),
-    CODE,
+    CODE_CACHE_OPTIONS,
   )
 
 /** Creates the check of smart wallets' signatures, which runs SignatureProbe.sol on the nodes. */
 export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmChainPort['isValidSignature'] {
   const isDisputed = (error: unknown) => error instanceof NodesDisagreeError
   return ({ wallet, hash, signature, deployment, onCall }) => {
-    const question = encodeContractCall(erc1271, 'isValidSignature', [hash, signature])
+    const question = encodeContractCall(erc1271Abi, 'isValidSignature', [hash, signature])
     const data = encodeDeployData({
       abi: signatureProbeAbi,
       bytecode: signatureProbeBytecode,
@@ -58,4 +61,4 @@ export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmChainPort['isVa
 }
 
 const verdictOf = (answer: unknown): boolean | null =>
-  answer === NO_CODE ? null : answer === VALID
+  answer === NO_CODE_ANSWER ? null : answer === VALID_ANSWER

@@ -37,15 +37,15 @@ export interface TransactionQuery {
   head(): Promise<{ latest: number; confirmed: number }>
 }
 
-/** Reads a transaction's state from one node. @throws RpcError transient where the node contradicts itself */
+/** Reads a transaction's state from one node. @throws RpcError, also where the node contradicts itself; errors of `head` */
 export async function readTransaction(
   call: RpcCall,
   { hash, confirmed, ours, head }: TransactionQuery,
 ): Promise<ChainTx> {
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
   if (!tx) return { state: 'unknown' }
-  assertOf(hash, 'eth_getTransactionByHash', tx.hash)
-  const sent = { ...(await signedOrigin(tx)), isOurs: namesOurs(tx, ours) }
+  assertRequestedTransaction(hash, 'eth_getTransactionByHash', tx.hash)
+  const sent = { ...(await signedOrigin(tx)), isOurs: mentionsOurContracts(tx, ours) }
   if (tx.blockNumber === null) return { state: 'mempool', ...sent }
   const [receipt, { latest, confirmed: confirmedNow }] = await Promise.all([
     readTransactionReceipt(call, hash),
@@ -56,7 +56,7 @@ export async function readTransaction(
     if (Number(tx.blockNumber) > confirmed) return { state: 'mempool', ...sent }
     throw transientError('eth_getTransactionReceipt: none for a transaction of a confirmed block')
   }
-  assertOf(hash, 'eth_getTransactionReceipt', receipt.transactionHash)
+  assertRequestedTransaction(hash, 'eth_getTransactionReceipt', receipt.transactionHash)
   const block = Number(receipt.blockNumber)
   const isRegistration = receipt.logs.some((log) => isRegistrationLog(ours, log))
   return {
@@ -99,7 +99,7 @@ async function signedOrigin(
  * Checks that an answer is about the requested transaction. A broken proxy may return the answer of another request,
  * which would decide the transaction's status permanently.
  */
-function assertOf(hash: Hex, method: string, got: Hex): void {
+function assertRequestedTransaction(hash: Hex, method: string, got: Hex): void {
   if (got.toLowerCase() !== hash) throw transientError(`${method}: asked for ${hash}, got ${got}`)
 }
 
@@ -107,7 +107,7 @@ function assertOf(hash: Hex, method: string, got: Hex): void {
  * True if the transaction calls one of the configured contracts, or has the address of one in its calldata, as a call
  * through a smart wallet does.
  */
-function namesOurs(
+function mentionsOurContracts(
   { to, input }: RawTransaction,
   { contract, communityPayments }: ContractAddresses,
 ): boolean {
@@ -118,7 +118,7 @@ function namesOurs(
 }
 
 /** Matches the error messages of geth, nethermind, erigon, reth and anvil for a block whose state is pruned. */
-const STATE_GONE =
+const PRUNED_STATE_PATTERN =
   /missing ?trie ?node|historical state|state .{0,80}(unavailable|not available|pruned)|pruning|BlockOutOfRange/i
 
 interface NonceQuestion {
@@ -138,7 +138,7 @@ export async function findTransactionByNonce(
 ): Promise<Hex | null> {
   const isPruned = (error: unknown) =>
     error instanceof RpcError &&
-    (error.fault === 'refused' || STATE_GONE.test(nodeMessagesIn(error)))
+    (error.fault === 'refused' || PRUNED_STATE_PATTERN.test(nodeMessagesIn(error)))
   /**
    * True if the nonce was used in a block or before. Returns false where the block's state is pruned. If that is wrong,
    * the search ends at a block that does not contain the transaction.

@@ -11,31 +11,40 @@ export class NodesDisagreeError extends NoQuorumError {
   override name = 'NodesDisagreeError'
 }
 
-/** A second node is needed, and it did not answer. */
+/** Fewer nodes returned the data than have to. */
 export class NodesSilentError extends NoQuorumError {
   override name = 'NodesSilentError'
 }
 
-/** True if too few nodes answered a call. False if nodes answered and contradict each other. */
+/** True if a call failed because too few nodes answered, and not because nodes contradict each other. */
 export const isSilenceOfNodes = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof NodesDisagreeError)
 
-/** Resolves to `fallback` if too few nodes give equal answers (NoQuorumError). */
+/**
+ * Resolves to `fallback` if too few nodes give equal answers (NoQuorumError).
+ * @throws every other error, such as ChainUnavailableError where no node answers
+ */
 export const fallbackIfNoQuorum = <T>(request: Promise<T>, fallback: T): Promise<T> =>
   fallbackOnExpectedError(request, (error) => error instanceof NoQuorumError, fallback)
 
 /** Conditions on which an answer of several nodes is accepted. */
 export interface AgreementOptions<T> {
   isSame?: (a: T, b: T) => boolean
-  /** True if `ask` checks answers against agreed data. A node that fails the check has answered, but has no vote. */
+  /**
+   * True if `ask` checks answers against agreed data, and throws RefutedAnswerError. If all nodes but one fail this
+   * check, the answer of that node is accepted.
+   */
   isProved?: boolean | undefined
   /** Subject of the question in error messages, such as `block 7`. */
   about?: string | undefined
 }
 
-/** An answer that distinct nodes gave equally. Only `NodeAnswers` creates instances, so `givers` is never made up. */
-class Agreed<T, Node> {
-  /** The nodes that gave the answer, each once, the first giver first. */
+/**
+ * An answer with the distinct nodes that support it: they gave it equally, or have reached its height. Only
+ * `NodeAnswers` creates instances, so `givers` is never made up.
+ */
+class AgreedAnswer<T, Node = { readonly host: string }> {
+  /** The nodes that support the answer, each once. After `agreement`, the first gave the returned answer. */
   readonly givers: readonly Node[]
   readonly #answer: T
 
@@ -48,18 +57,18 @@ class Agreed<T, Node> {
     return this.#answer
   }
 
-  /** Number of nodes that gave the answer. */
+  /** Number of nodes that support the answer. */
   get nodes(): number {
     return this.givers.length
   }
 
   /** A value derived from the answer, with the same givers. */
-  map<R>(follow: (answer: T) => R): AgreedAnswer<R, Node> {
-    return new Agreed(follow(this.#answer), this.givers)
+  map<R>(derive: (answer: T) => R): AgreedAnswer<R, Node> {
+    return new AgreedAnswer(derive(this.#answer), this.givers)
   }
 }
 
-export type AgreedAnswer<T, Node = { readonly host: string }> = Agreed<T, Node>
+export type { AgreedAnswer }
 
 /**
  * Answers of nodes to one question, one for each node: a later answer of a node replaces the node's earlier answer.
@@ -86,7 +95,7 @@ export class NodeAnswers<Node, T> {
     for (const [i, [node, answer]] of all.entries()) {
       const others = all.slice(i + 1).filter(([, other]) => isSame(answer, other))
       const givers = [node, ...others.map(([other]) => other)]
-      if (givers.length >= needed) return new Agreed(answer, givers)
+      if (givers.length >= needed) return new AgreedAnswer(answer, givers)
     }
     return null
   }
@@ -100,7 +109,7 @@ export class NodeAnswers<Node, T> {
     const givers = highestFirst.slice(0, needed)
     const lowest = givers.at(-1)
     if (!lowest || givers.length < needed) return null
-    return new Agreed(
+    return new AgreedAnswer(
       lowest[1],
       givers.map(([node]) => node),
     )

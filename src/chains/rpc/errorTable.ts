@@ -4,7 +4,7 @@ export type RpcFault =
   | 'too_much'
   /** Rate limit: wait. */
   | 'rate_limited'
-  /** Refused or reverted by the rules of the EVM: every node gives the same answer. */
+  /** The call itself fails, such as by a revert in the EVM: another node would give the same answer. */
   | 'refused'
   /** Any other error: try another node, or try later. */
   | 'transient'
@@ -20,7 +20,7 @@ interface RpcErrorParts {
   /** True if the error's data is revert data. */
   isRevert: boolean
   /** Meaning of the code in this chain family, where all its clients use the code in the same way. */
-  byFamily: RpcFault | undefined
+  familyFault: RpcFault | undefined
 }
 
 /** Meaning of an error: a fault, or `unable` if this node does not support the call, so that the next node is asked. */
@@ -49,7 +49,7 @@ const wordRows = (fault: RpcErrorMeaning, reason: string, wordings: Wordings): E
  * Failures by the rules of the EVM itself, which every node reports. Wordings of geth, Erigon, Nethermind, Besu, Reth
  * and anvil. Running out of gas is not among these failures, because nodes cap gas differently.
  */
-const EVM_FAILURES: Wordings = [
+const EVM_FAILURE_WORDINGS: Wordings = [
   ['geth, Erigon', /must not begin with 0xef/i],
   ['geth, Erigon', /invalid (opcode|jump)|stack ?(under|over)flow/i],
   ['geth', /code size exceeded|write protection/i],
@@ -61,10 +61,10 @@ const EVM_FAILURES: Wordings = [
 
 /** True if a node's message reports a failure by the rules of the EVM. */
 export const isEvmFailureText = (text: string): boolean =>
-  EVM_FAILURES.some(([, words]) => words.test(text))
+  EVM_FAILURE_WORDINGS.some(([, words]) => words.test(text))
 
 /** Wordings for a range or response that is too large. */
-const RANGES: Wordings = [
+const TOO_LARGE_WORDINGS: Wordings = [
   ['geth', /exceed(s|ed)? (the )?(max|limit|range)/i],
   ['geth behind a proxy', /maximum size|body size/i],
   ['reth', /max(imum)? (block )?range|range limit/i],
@@ -85,8 +85,8 @@ const RANGES: Wordings = [
   ['several providers', /response (body |size )?(is )?too (large|big)/i],
 ]
 
-/** Errors that the HTTP status decides. */
-export const HTTP_STATUS_TABLE: readonly ErrorRow[] = [
+/** Rows that are compared first: HTTP statuses and reverts. */
+export const STATUS_AND_REVERT_TABLE: readonly ErrorRow[] = [
   { source: 'RFC 6585', fault: 'rate_limited', reason: 'http_429', statuses: [429, 429] },
   { source: 'RFC 9110', fault: 'too_much', reason: 'http_413', statuses: [413, 413] },
   // reverts come before the HTTP status, because some proxies return them with status 500
@@ -98,8 +98,8 @@ export const HTTP_STATUS_TABLE: readonly ErrorRow[] = [
 ]
 
 /**
- * Errors that the HTTP status does not decide: by code, then by wording, which is the least reliable. A refusal ends a
- * call, so only an error by the rules of the EVM counts as a refusal. Errors of sent transactions need no wordings,
+ * Rows for all other errors: by code, then by wording, which is the least reliable. A refusal ends a call, so only an
+ * error by the rules of the EVM counts as a refusal. Errors of sent transactions need no wordings,
  * since `broadcastTransaction` asks for the transaction's hash. Wordings for pruned state are in evm/transactions.ts,
  * for mints in solana/tokens.ts.
  */
@@ -115,9 +115,10 @@ export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
   ...wordRows('refused', 'reverted', [
     ['all clients', /execution reverted|vm exception|\brevert(ed)?\b/i],
   ]),
-  ...wordRows('refused', 'evm_rule', EVM_FAILURES),
+  ...wordRows('refused', 'evm_rule', EVM_FAILURE_WORDINGS),
 
-  // rate limits come before ranges that are too large: some messages about a rate limit also match a row of `RANGES`
+  // rate limits come before ranges that are too large: some messages about a rate limit also match a row of
+  // `TOO_LARGE_WORDINGS`
   {
     source: 'EIP-1474, proxies',
     fault: 'rate_limited',
@@ -139,7 +140,7 @@ export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
     ['Moralis, Grove', /\bcredits\b|usage limit/i],
   ]),
 
-  ...wordRows('too_much', 'range', RANGES),
+  ...wordRows('too_much', 'range', TOO_LARGE_WORDINGS),
 
   ...wordRows('refused', 'out_of_gas', [['all clients', /out ?of ?gas/i]]),
 
@@ -164,19 +165,20 @@ const isBetween = (value: number, [least, most]: readonly [number, number]): boo
   least <= value && value <= most
 
 /**
- * Classifies an error by HTTP status, then by code, then by wording. The first matching row counts.
+ * Classifies an error: by HTTP status or revert, then by the code's meaning in the chain family, then by
+ * `RPC_ERROR_TABLE`. The first matching row of a table counts.
  * @returns the meaning, with a reason in snake_case
  */
 export function classifyErrorParts(parts: RpcErrorParts): {
   fault: RpcErrorMeaning
   reason: string
 } {
-  const { status, code, byFamily } = parts
-  const byStatus = HTTP_STATUS_TABLE.find((row) => matchesErrorRow(row, parts))
+  const { status, code, familyFault } = parts
+  const byStatus = STATUS_AND_REVERT_TABLE.find((row) => matchesErrorRow(row, parts))
   if (byStatus) return byStatus
-  if (byFamily) return { fault: byFamily, reason: 'code' }
+  if (familyFault) return { fault: familyFault, reason: 'code' }
   const row = RPC_ERROR_TABLE.find((one) => matchesErrorRow(one, parts))
-  return row ?? { fault: 'transient', reason: unknownOf(status, code) }
+  return row ?? { fault: 'transient', reason: reasonOfUnknownError(status, code) }
 }
 
 export function matchesErrorRow(
@@ -192,7 +194,7 @@ export function matchesErrorRow(
   return words === undefined || words.test(text)
 }
 
-function unknownOf(status: number, code: number | null): string {
+function reasonOfUnknownError(status: number, code: number | null): string {
   if (code !== null) return UNKNOWN_REFUSAL_REASON
   return status >= 400 ? 'http_error' : 'unreachable'
 }

@@ -4,15 +4,15 @@ import { ANSWER_TOO_LARGE_ERROR_CODE } from './http.js'
 
 export type { RpcFault } from './errorTable.js'
 
-/** Matches the operating system's codes of failed connections, such as ECONNREFUSED. They contain no address. */
-const SOCKET_CODE = /^E[A-Z_]{3,20}$/
+/** Matches the operating system's codes of failed connections, such as ECONNREFUSED, which are safe to show. */
+const SOCKET_CODE_PATTERN = /^E[A-Z_]{3,20}$/
 
 interface RpcErrorOptions extends ErrorOptions {
   /** Reason in snake_case, from errorTable.ts. */
   reason?: string
 }
 
-/** Classified error of a node. */
+/** Classified error of an RPC call. */
 export class RpcError extends Error {
   override name = 'RpcError'
   constructor(
@@ -26,13 +26,13 @@ export class RpcError extends Error {
     this.reason = reason
   }
 
-  /** Reason of the fault, in snake_case; empty where no node gave the error. */
+  /** Reason of the fault, in snake_case. Empty where `classifyRpcError` did not make the error. */
   readonly reason: string
 }
 
 /**
- * A node does not have an item that another node has returned. This is no fault of the node: the other node may have
- * invented the item.
+ * A node does not have the requested data, or does not support the call. The node does not rest for it: another node
+ * may have invented the data.
  */
 export class MissingDataError extends RpcError {
   constructor(message: string, options?: RpcErrorOptions) {
@@ -43,7 +43,10 @@ export class MissingDataError extends RpcError {
 /** A node returned another item than a second node did. Unlike a silent node, it has answered. */
 export class ContradictingNodeError extends MissingDataError {}
 
-/** An answer that contradicts data proved on the chain: its node lies, or has lost logs. */
+/**
+ * An answer that can't be true: it contradicts agreed data, or is impossible for our contracts. Its node lies or has
+ * lost data.
+ */
 export class RefutedAnswerError extends RpcError {
   override name = 'RefutedAnswerError'
   constructor(message: string) {
@@ -78,7 +81,7 @@ export class WrongChainError extends RpcError {
 /** Error of a JSON-RPC answer (JSON-RPC 2.0, section 5.1). */
 export class NodeError extends Error {
   override name = 'NodeError'
-  /** A number, also where the node wrote it as a string. */
+  /** As the node sent it. A number in a string is converted. */
   readonly code: unknown
   readonly data: unknown
   /** The node's own message. Used only for classification, never shown. */
@@ -90,7 +93,7 @@ export class NodeError extends Error {
       typeof error === 'string' ? { message: error } : Object(error)
     ) as { code?: unknown; data?: unknown; message?: unknown }
     const details = typeof message === 'string' ? message : ''
-    super(harmless(details))
+    super(withoutSecrets(details))
     this.code = typeof code === 'string' && /^-?\d{1,6}$/.test(code) ? Number(code) : code
     this.data = data
     this.details = details
@@ -100,7 +103,10 @@ export class NodeError extends Error {
 /** Error of a call that may succeed on another node or at a later attempt. */
 export const transientError = (message: string): RpcError => new RpcError('transient', message)
 
-/** Waits for an answer. Returns `fallback` where the node refuses. */
+/**
+ * Waits for an answer. Returns `fallback` if the call fails with fault `refused` (`RpcFault`), such as a revert.
+ * @throws every other error
+ */
 export const fallbackIfRefused = <T, const F>(request: Promise<T>, fallback: F): Promise<T | F> =>
   fallbackOnExpectedError(
     request,
@@ -132,25 +138,28 @@ interface ClientErrorFields {
 }
 
 /** Context of a failed call, besides its error. */
-interface RpcErrorSource {
+interface RpcErrorContext {
   /** HTTP response, if any. An error in a JSON-RPC body does not carry the HTTP status itself. */
   response?: { status: number; headers: Pick<Headers, 'get'> } | undefined
   /** The fault that each JSON-RPC error code means in this family of chains. */
   faults?: ReadonlyMap<number, RpcFault> | undefined
 }
 
-/** Classifies an error of a call over HTTP, by the table in errorTable.ts. */
+/**
+ * Classifies an error of a call over HTTP, by the tables in errorTable.ts. Returns an RpcError unchanged.
+ * @param method RPC method, which the message names
+ */
 export function classifyRpcError(
   thrown: unknown,
   method: string,
-  { response, faults }: RpcErrorSource = {},
+  { response, faults }: RpcErrorContext = {},
 ): RpcError {
   if (thrown instanceof RpcError) return thrown
   const error = thrown as ClientErrorFields
   const { status = 0, headers } = response ?? error
   const said = error.details || error.message || String(thrown)
-  const isSocket = SOCKET_CODE.test(String(error.code))
-  const why = isSocket ? error.code : harmless(said.split('\n')[0]!)
+  const isSocket = SOCKET_CODE_PATTERN.test(String(error.code))
+  const why = isSocket ? error.code : withoutSecrets(said.split('\n')[0]!)
   const message = `${method}: ${status >= 400 ? `HTTP ${status}: ` : ''}${why}`
 
   const { fault, reason } = meaningOfError(error, { status, said, faults })
@@ -160,21 +169,21 @@ export function classifyRpcError(
   return new RpcError(fault, message, isAsked ? retryAfterMs(headers) : null, options)
 }
 
-interface ReadError extends Pick<RpcErrorSource, 'faults'> {
+interface NodeResponseParts extends Pick<RpcErrorContext, 'faults'> {
   status: number
   /** The node's message, or the response body. */
   said: string
 }
 
-function meaningOfError(error: ClientErrorFields, { status, said, faults }: ReadError) {
+function meaningOfError(error: ClientErrorFields, { status, said, faults }: NodeResponseParts) {
   if (error.code === ANSWER_TOO_LARGE_ERROR_CODE)
     return { fault: 'too_much', reason: 'answer_too_large' } as const
   const isJson = error instanceof NodeError || typeof error.code === 'number'
   const code = isJson ? Number(error.code ?? 0) || 0 : null
   const text = `${said} ${JSON.stringify(error.data ?? '')}`
-  const byFamily = code === null ? undefined : faults?.get(code)
+  const familyFault = code === null ? undefined : faults?.get(code)
   const isRevert = revertDataOfError(error) !== null
-  return classifyErrorParts({ status, code, text, isRevert, byFamily })
+  return classifyErrorParts({ status, code, text, isRevert, familyFault })
 }
 
 /**
@@ -186,23 +195,23 @@ export function revertDataOfError({ data }: ClientErrorFields): `0x${string}` | 
   const text = innerData(innerData(data))
   if (typeof text !== 'string') return null
   const bytes = text.toLowerCase().replace(/^reverted /, '')
-  return REVERT.test(bytes) ? (bytes as `0x${string}`) : null
+  return REVERT_DATA_PATTERN.test(bytes) ? (bytes as `0x${string}`) : null
 }
 
 /** Matches revert data in hex: whole bytes that begin with a selector of four bytes. */
-const REVERT = /^0x(?:[0-9a-f]{2}){4,}$/
+const REVERT_DATA_PATTERN = /^0x(?:[0-9a-f]{2}){4,}$/
 const innerData = (data: unknown): unknown =>
   typeof data === 'object' && data !== null && 'data' in data ? data.data : data
 
 /** Matches ordinary words and numbers, which are safe to show. URLs, keys, bytes and field names do not match. */
-const PLAIN =
+const HARMLESS_WORD_PATTERN =
   /^[("'[]*(?:[A-Z]?[a-z]{1,16}(?:[-'][a-z]{1,12})?|[A-Z]{1,5}|-?\d{1,9}|0x[0-9a-f]{1,8})?[)"'\]:,.;!?]*$/
-const MAX_WORDS = 24
+const MAX_SHOWN_WORDS = 24
 
 /** Removes secrets from a node's message: a URL with its key, a wallet's signature. */
-function harmless(said: string): string {
-  const words = said.slice(0, 1_000).split(/\s+/).slice(0, MAX_WORDS)
-  return words.map((word) => (PLAIN.test(word) ? word : '…')).join(' ')
+function withoutSecrets(said: string): string {
+  const words = said.slice(0, 1_000).split(/\s+/).slice(0, MAX_SHOWN_WORDS)
+  return words.map((word) => (HARMLESS_WORD_PATTERN.test(word) ? word : '…')).join(' ')
 }
 
 /** True if a call failed by the rules of the EVM: every node gives the same answer. */
@@ -221,7 +230,7 @@ export const nodeMessagesIn = (error: RpcError): string =>
     )
     .join(' ')
 
-/** An error and its causes, outermost first. Limited, since causes may form a circle. */
+/** An error and its causes, outermost first. At most eight, since causes may form a circle. */
 export function errorWithCauses(error: unknown): object[] {
   const chain: object[] = []
   for (
@@ -235,6 +244,7 @@ export function errorWithCauses(error: unknown): object[] {
 
 /**
  * Pause of a Retry-After header, which holds seconds or a date (RFC 9110, section 10.2.3), ms. At most five minutes.
+ * Null for a missing or malformed header, or a time that has passed.
  */
 function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null {
   const value = headers?.get('retry-after')
@@ -244,7 +254,7 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
   return Number.isFinite(ms) && ms > 0 ? Math.min(ms, 300_000) : null
 }
 
-/** True if a node answered the call with an error, other than a request to wait. */
+/** True if a node answered the call with a JSON-RPC error, other than a request to wait. */
 export const isErrorAnswer = (error: unknown): boolean =>
   error instanceof RpcError && error.cause instanceof NodeError && error.fault !== 'rate_limited'
 
@@ -278,6 +288,6 @@ export const isRetryableRpcError = (error: Error): boolean =>
   error.fault === 'transient' &&
   ![MissingDataError, RefutedAnswerError, WrongChainError].some((known) => error instanceof known)
 
-/** True if a node answered, but with other data than another node. */
+/** True if a node answered, but its data contradict another node's, or were refuted. */
 export const isContradictionError = (error: Error | undefined): boolean =>
   error instanceof ContradictingNodeError || error instanceof RefutedAnswerError

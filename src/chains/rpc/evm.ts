@@ -14,11 +14,11 @@ export type { RpcCall }
 
 export const toRpcQuantity = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
-const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
+const QUANTITY_PATTERN = /^0x0*[0-9a-f]{1,13}$/i
 
 /** Parses a QUANTITY of the execution API. @throws RpcError transient for another form, or from 2^52 on */
 export function parseQuantity(value: unknown): number {
-  if (typeof value !== 'string' || !QUANTITY.test(value))
+  if (typeof value !== 'string' || !QUANTITY_PATTERN.test(value))
     throw transientError('a number has another form')
   return Number(value)
 }
@@ -34,7 +34,7 @@ const TIMEOUTS_MS: Readonly<Record<string, number>> = {
   eth_getBlockByHash: 3_000,
   eth_getLogs: 20_000,
 }
-const TIMEOUT_MS = 10_000
+const DEFAULT_TIMEOUT_MS = 10_000
 /** Timeout of the logs of one new block: a hanging node must not delay the head. */
 const BLOCK_LOGS_TIMEOUT_MS = 5_000
 /** Number of blocks by which the heads of honest nodes may differ. */
@@ -43,7 +43,7 @@ const BEHIND_BLOCKS = 3
 function evmTimeoutOf(method: string, [filter]: readonly unknown[]): number {
   const isOfBlock =
     method === 'eth_getLogs' && (filter as { blockHash?: Hex } | undefined)?.blockHash !== undefined
-  return isOfBlock ? BLOCK_LOGS_TIMEOUT_MS : (TIMEOUTS_MS[method] ?? TIMEOUT_MS)
+  return isOfBlock ? BLOCK_LOGS_TIMEOUT_MS : (TIMEOUTS_MS[method] ?? DEFAULT_TIMEOUT_MS)
 }
 
 /** Several nodes of one EVM chain, identified by chain id and genesis. */
@@ -84,7 +84,7 @@ export function createEvmRpc({
   })
 }
 
-interface Answer {
+interface JsonRpcAnswer {
   id?: number | null
   result?: unknown
   error?: unknown
@@ -98,8 +98,8 @@ interface RpcCallerOptions {
 }
 
 /**
- * Creates a caller of a node or signer over HTTP. The caller returns raw results, does not retry, and throws classified
- * errors.
+ * Creates a caller of a node (EVM or Solana) or a signer over HTTP. The caller checks the form of results but does not
+ * decode them. It throws RpcErrors, and does not retry them.
  */
 export function createEvmRpcCaller(
   url: string,
@@ -113,7 +113,7 @@ export function createEvmRpcCaller(
     let http: JsonHttpAnswer | undefined
     try {
       http = await post(body, timeoutOf(method, params))
-      const answer = (http.data ?? {}) as Answer
+      const answer = (http.data ?? {}) as JsonRpcAnswer
       // a broken proxy may return another request's answer; an error about a malformed request has no id
       if (answer.id !== body.id && (answer.id ?? null) !== null)
         throw transientError(`${method}: the answer has another id`)

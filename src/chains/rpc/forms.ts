@@ -104,7 +104,7 @@ const FORMS: Readonly<Record<string, z.ZodType>> = {
 }
 
 /**
- * Checks the form of a node's answer. Every answer passes this check, so a later TypeError is a fault of our own code.
+ * Checks the form of a node's answer, if `FORMS` has the method. A later TypeError is therefore a fault of our own code.
  * @returns the answer
  * @throws RpcError transient for an answer of another form than the method's
  */

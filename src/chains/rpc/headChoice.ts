@@ -6,8 +6,8 @@ export interface NodeHead {
 }
 
 /**
- * How a node's head compares with other nodes' heads. `behind`: lower. `doubtful`: higher without a good reason, or not
- * a number. `unknown`: the node did not answer.
+ * How a node's head compares with the height that counts (`classifyHeads`). `behind`, `doubtful`: more than
+ * `behindBlocks` lower, or higher. `doubtful` also: not a block number. `unknown`: the node did not answer.
  */
 export type HeadVerdict = 'good' | 'behind' | 'doubtful' | 'unknown'
 
@@ -23,7 +23,7 @@ interface HeadComparisonLimits {
 }
 
 /** Longest time by which a block's time may be ahead of this host's clock, ms. */
-const AHEAD_OF_US_MS = 300_000
+const MAX_CLOCK_LEAD_MS = 300_000
 
 /**
  * Compares the heads of several nodes of a chain. With three or more nodes the median counts. With two, the higher head
@@ -38,7 +38,7 @@ export function classifyHeads(
 ): HeadVerdict[] {
   const { behindBlocks } = bounds
   const valid = heads.filter((head): head is NodeHead => head !== null && isHeight(head.height))
-  const reference = valid.length > 2 ? medianOf(valid) : leaderOf(valid, bounds, nowMs)
+  const reference = valid.length > 2 ? medianOf(valid) : referenceHeightOf(valid, bounds, nowMs)
   return heads.map((head) => {
     if (head === null) return 'unknown'
     if (!isHeight(head.height)) return 'doubtful'
@@ -54,8 +54,11 @@ function medianOf(heads: readonly NodeHead[]): number {
   return heights[Math.floor(heights.length / 2)]!
 }
 
-/** Height with which the other heads are compared, where one or two nodes answered. */
-function leaderOf(
+/**
+ * Height with which heads are compared if at most two are valid. Null for none. Of two, the higher counts if it is at
+ * most `behindBlocks` ahead, or if its block's time explains the lead. Otherwise the lower counts.
+ */
+function referenceHeightOf(
   heads: readonly NodeHead[],
   { behindBlocks, leastBlockMs }: HeadComparisonLimits,
   nowMs: number,
@@ -63,7 +66,7 @@ function leaderOf(
   const [last, first] = [...heads].sort((a, b) => a.height - b.height)
   if (!last) return null
   if (!first) return last.height
-  const isNow = first.timeMs !== null && first.timeMs <= nowMs + AHEAD_OF_US_MS
+  const isNow = first.timeMs !== null && first.timeMs <= nowMs + MAX_CLOCK_LEAD_MS
   const lead = first.height - last.height - behindBlocks
   const isExplained = isNow && first.timeMs! - (last.timeMs ?? 0) >= lead * leastBlockMs
   return lead <= 0 || isExplained ? first.height : last.height

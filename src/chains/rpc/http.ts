@@ -27,7 +27,7 @@ const HEADERS = {
   'user-agent': USER_AGENT,
 } as const
 
-/** Answer of a node: parsed JSON with the status and headers of its HTTP response. */
+/** Answer of a node: parseErrorBody JSON with the status and headers of its HTTP response. */
 export interface JsonHttpAnswer {
   status: number
   headers: Pick<Headers, 'get'>
@@ -39,7 +39,8 @@ export interface JsonHttpAnswer {
  * takes three times the processor time for a small call. The timeout covers the whole answer, including its last byte.
  * @returns also an answer with a status other than 2xx if its body is a JSON-RPC error
  * @throws Error with status, headers and body (`details`, only for classification) for any other answer whose status is
- * not 2xx. Error with the `code` of the connection error, or of Node's zlib where the answer is too large
+ * not 2xx. Error with the `code` of the connection error, or of Node's zlib where the answer is too large. Error for a
+ * timeout. SyntaxError for a 2xx body that is not JSON
  */
 export function createJsonHttpClient(
   url: string,
@@ -114,11 +115,10 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
     chunks.push(chunk)
   }
   const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-  return unpacked(body, response.headers['content-encoding'])
+  return decompress(body, response.headers['content-encoding'])
 }
 
-/** Decompresses a body by its content encoding. */
-function unpacked(body: Buffer, encoding = 'identity'): Promise<Buffer> | Buffer {
+function decompress(body: Buffer, encoding = 'identity'): Promise<Buffer> | Buffer {
   const isPlain = encoding.trim().toLowerCase() === 'identity' || body.length === 0
   return isPlain ? body : promisify(unzip)(body, { maxOutputLength: MAX_BYTES })
 }
@@ -130,14 +130,14 @@ function answerOf(
   const head = { status, headers: { get: (name: string) => headers[name]?.toString() ?? null } }
   const text = body.toString()
   if (status >= 200 && status < 300) return { ...head, data: JSON.parse(text || '{}') }
-  const data = parsed(text)
+  const data = parseErrorBody(text)
   const { error } = data
   if (typeof error === 'object' && typeof error?.message === 'string') return { ...head, data }
   const details = (error ? JSON.stringify(error) : text) || (statusMessage ?? '')
   throw Object.assign(new Error(`HTTP ${status}`), { ...head, details })
 }
 
-function parsed(text: string): { error?: string | { message?: unknown } | null } {
+function parseErrorBody(text: string): { error?: string | { message?: unknown } | null } {
   try {
     return Object(JSON.parse(text))
   } catch {

@@ -14,9 +14,13 @@ export interface NodeCounters {
   host: string
   requests: number
   errors: number
+  /** Moving average. Null before the first call. */
   latencyMs: number | null
+  /** Time for which the pool still prefers other nodes. */
   restMs: number
+  /** True if the node serves another chain, or an answer was refuted within `REFUTED_MS`. */
   isWrong: boolean
+  /** Null before the first comparison of heads. */
   head: HeadVerdict | null
 }
 
@@ -38,7 +42,7 @@ export interface NodeCallLimits {
 export type NodeConsumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
 
 /** Limits the calls to a node that anonymous API requests of one kind can cause. */
-const STRANGERS: NodeCallLimits = { atOnce: 32, perSecond: 100, waiting: 200 }
+const STRANGER_CALL_LIMITS: NodeCallLimits = { atOnce: 32, perSecond: 100, waiting: 200 }
 /**
  * Limits of each consumer's calls to a node. The limit of `judge` allows all of its concurrent requests. `relay` has no
  * limit, because no anonymous request causes its calls.
@@ -48,16 +52,18 @@ export const NODE_CALL_LIMITS_BY_CONSUMER: Readonly<
 > = {
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
-  api: STRANGERS,
-  // a credit waits 5 s for its chain (`CHAIN_WAIT_MS` in `refunds.ts`): a hanging node leaves time to ask another
-  refunds: { ...STRANGERS, limitMs: 3_000 },
+  api: STRANGER_CALL_LIMITS,
+  // a request for refunds waits 5 s for a chain (`CHAIN_WAIT_MS` in `refunds.ts`): time to ask another node after one
+  // that hangs
+  refunds: { ...STRANGER_CALL_LIMITS, limitMs: 3_000 },
   // clients poll the status, so a quick error about an unavailable chain is better than a late answer
-  status: { ...STRANGERS, limitMs: 3_000 },
-  tokens: STRANGERS,
-  // clients wait to sign in: the short timeout of a hanging node leaves time to ask another node (`smartWallet.ts`)
-  wallets: { ...STRANGERS, limitMs: 2_000 },
+  status: { ...STRANGER_CALL_LIMITS, limitMs: 3_000 },
+  tokens: STRANGER_CALL_LIMITS,
+  // clients wait to sign in: a short timeout leaves time to ask another node after one that hangs
+  wallets: { ...STRANGER_CALL_LIMITS, limitMs: 2_000 },
 }
 
+/** Rest after a first fault, ms. Each further fault doubles it, up to `REST_MAX_MS`. */
 const REST_BASE_MS = 250
 const REST_MAX_MS = 300_000
 /** Longest rest after a rate limit, ms: where the node named a pause (Retry-After), and where it did not. */
@@ -80,11 +86,11 @@ export class RpcNode {
    * The pending or finished check of the node's chain, shared by concurrent calls. Null before the check and after a
    * fault.
    */
-  checked: Promise<void> | null = null
+  chainCheck: Promise<void> | null = null
   /** True while a background call checks whether the node answers again. */
   isProbed = false
   head: HeadVerdict | null = null
-  /** Set if the node serves another chain, so that it can't be used. */
+  /** Error of the last check if the node serves another chain. Null otherwise. */
   wrong: WrongChainError | null = null
   #faultsInARow = 0
   #restUntilMs = 0
@@ -99,24 +105,24 @@ export class RpcNode {
   constructor(
     readonly url: string,
     call: RpcCall,
-    share?: NodeCallLimits,
+    limits?: NodeCallLimits,
   ) {
     this.host = new URL(url).host
     const queue =
-      share &&
-      new PQueue({ concurrency: share.atOnce, interval: 1_000, intervalCap: share.perSecond })
+      limits &&
+      new PQueue({ concurrency: limits.atOnce, interval: 1_000, intervalCap: limits.perSecond })
     const counted: RpcCall = (method, params) => this.#count(() => call(method, params))
     this.call = !queue
       ? counted
       : // async, so that a refused call rejects: a throw would leave the promise of a call made beside it unhandled
         async <T>(method: string, params: readonly unknown[]) => {
-          if (queue.size >= share.waiting)
+          if (queue.size >= limits.waiting)
             throw new ChainBusyError(`too many questions wait for ${this.host}`)
           return queue.add(() => counted<T>(method, params)) as Promise<T>
         }
   }
 
-  /** True if the node asked not to be called. This is respected even when all other nodes fail. */
+  /** True if the node asked not to be called yet. This is respected even when all other nodes fail. */
   isMuted = (nowMs: number): boolean => this.#isMuted && this.#restUntilMs > nowMs
 
   /**
@@ -135,6 +141,7 @@ export class RpcNode {
   needsProbe = (nowMs: number): boolean =>
     !this.isProbed && this.#faultsInARow > 0 && this.#restUntilMs <= nowMs
 
+  /** Call after an answer: ends the rest, so that the node is preferred again. */
   answered(): void {
     this.#faultsInARow = 0
     this.#restUntilMs = 0
@@ -146,7 +153,7 @@ export class RpcNode {
     // concurrent calls that failed together count as one fault
     if (this.#restUntilMs <= nowMs || this.#faultsInARow === 0) this.#faultsInARow += 1
     // another node may listen at the same address after an outage (a restarted local chain)
-    this.checked = null
+    this.chainCheck = null
     const backOffMs = Math.min(
       REST_MAX_MS,
       REST_BASE_MS * 2 ** Math.min(this.#faultsInARow - 1, 20),

@@ -58,43 +58,47 @@ interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Hash> {
   readGenesis(host: string, call: RpcCall): Promise<Hash>
   /** Newest block of a node's chain. */
   headOf(call: RpcCall): Promise<NodeHead>
-  /** Number of blocks by which a node's head may be behind before the node counts as lagging. */
+  /** Number of blocks by which the heads of honest nodes may differ. */
   behindBlocks: number
 }
 
 /** Interval between two comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
-/** How long a node that is behind is asked last, ms: two of the longest pauses between polls of a quiet chain. */
+/**
+ * How long a node whose head is behind or doubtful is asked last, ms: two of the longest pauses between polls of a quiet
+ * chain.
+ */
 const BEHIND_MS = 30_000
 /** Time for which a node is asked after all others once two other nodes have contradicted it, ms. */
 const OUTVOTED_MS = 60_000
 
 /** State that the pools of the same nodes share: one pool for each consumer. */
-interface Family<Hash extends string> {
+interface SharedPoolState<Hash extends string> {
   genesisHash: Hash | null
   pools: Map<NodeConsumer | 'index', RpcPool<Hash>>
+  /** Time of the last comparison of the nodes' heads, monotonic clock. */
   comparedMs: number
 }
 
-type Answer<T> = { result: T } | { error: RpcError }
+type NodeOutcome<T> = { result: T } | { error: RpcError }
 
 /** The public interface of a pool of nodes. */
 export type RpcNodes<Hash extends string = string> = Pick<RpcPool<Hash>, keyof RpcPool<Hash>>
 
 /**
  * Several nodes of one chain. Calls go to the first healthy node. A failing node rests, longer after each failure.
- * After the rest, one background call checks whether the node answers again. Nodes of another chain are refused.
+ * After the rest, one background call checks whether the node answers again. Nodes of another chain are not used.
  */
 export class RpcPool<Hash extends string> {
   readonly label: string
   readonly #options: RpcNodesOptions<Hash>
   readonly #nodes: readonly RpcNode[]
-  readonly #family: Family<Hash>
+  readonly #shared: SharedPoolState<Hash>
   #rotations = 0
 
   constructor(
     options: RpcNodesOptions<Hash>,
-    family: Family<Hash> = {
+    shared: SharedPoolState<Hash> = {
       genesisHash: options.genesisHash ?? null,
       pools: new Map(),
       comparedMs: Number.NEGATIVE_INFINITY,
@@ -103,27 +107,28 @@ export class RpcPool<Hash extends string> {
   ) {
     this.label = options.label
     this.#options = options
-    this.#family = family
+    this.#shared = shared
     this.#nodes = options.urls.map(
       (url) => new RpcNode(url, options.connect(url, options.share?.limitMs), options.share),
     )
-    family.pools.set(use, this)
+    shared.pools.set(use, this)
   }
 
   get size(): number {
     return this.#nodes.length
   }
 
+  /** The pool of the same nodes for another consumer, with its own back-offs and call limits. */
   forUse(use: NodeConsumer): RpcPool<Hash> {
     return (
-      this.#family.pools.get(use) ??
-      new RpcPool({ ...this.#options, share: NODE_CALL_LIMITS_BY_CONSUMER[use] }, this.#family, use)
+      this.#shared.pools.get(use) ??
+      new RpcPool({ ...this.#options, share: NODE_CALL_LIMITS_BY_CONSUMER[use] }, this.#shared, use)
     )
   }
 
   /** Counters of each node, by consumer. The indexer's pool is `index`. */
   health(nowMs = performance.now()): { use: NodeConsumer | 'index'; nodes: NodeCounters[] }[] {
-    return [...this.#family.pools].map(([use, pool]) => ({
+    return [...this.#shared.pools].map(([use, pool]) => ({
       use,
       nodes: pool.#nodes.map((node) => node.health(nowMs)),
     }))
@@ -131,19 +136,20 @@ export class RpcPool<Hash extends string> {
 
   /**
    * Calls one node.
-   * @throws RpcError of fault too_much or refused as the node gave it; ChainUnavailableError when no node answers
+   * @throws RpcError of fault too_much or refused as the node gave it; WrongChainError where every node serves another
+   * chain; ChainUnavailableError when no node answers
    */
   readonly call: RpcCall = (method, params) => this.onOneNode((call) => call(method, params))
 
   /** Hash of the first block. @throws ChainUnavailableError, WrongChainError */
   genesisHash(): Promise<Hash> {
-    return this.onOneNode(async () => this.#family.genesisHash!)
+    return this.onOneNode(async () => this.#shared.genesisHash!)
   }
 
   /**
    * Makes several calls to one node, so that answers are consistent. A fault restarts the work on another node.
    * @param work also gets the node's host
-   * @throws as `call`
+   * @throws as `call`; errors of the work that no RPC call caused
    */
   async onOneNode<T>(
     work: (call: RpcCall, host: string) => Promise<T>,
@@ -158,10 +164,10 @@ export class RpcPool<Hash extends string> {
     }
     if (this.#nodes.length > 0 && this.#nodes.every(({ wrong }) => wrong))
       throw this.#nodes[0]!.wrong!
-    throw this.#unavailable(last)
+    throw this.#unavailableError(last)
   }
 
-  /** Like `onOneNode`, but begins with another healthy node each time, so that no node can hide data of the others. */
+  /** Like `onOneNode`, but begins with another healthy node each time, so that no single node can hide data. */
   inTurn<T>(work: (call: RpcCall) => Promise<T>): Promise<T> {
     const nodes = this.#inOrder()
     const nowMs = performance.now()
@@ -172,9 +178,10 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Runs the work on every node that answers. Failing nodes are asked only if too few others are left.
+   * Runs the work on every node, except nodes that asked to wait, and failing nodes if enough others are left. Nodes
+   * whose call fails are left out of the result.
    * @param least minimum number of answers, or the number of configured nodes if that is smaller
-   * @throws ChainUnavailableError when fewer nodes answer
+   * @throws ChainUnavailableError when fewer nodes answer; RpcError of fault refused where none answers and two refuse
    */
   async onEveryNode<T>(work: (call: RpcCall) => Promise<T>, least = 1): Promise<T[]> {
     return (await this.answersOfAll(work, least)).answers
@@ -199,10 +206,10 @@ export class RpcPool<Hash extends string> {
     }
     const { nodes } = answers
     if (nodes.length > 0 && nodes.length >= needed) return answers
-    throw this.#undecided(nodes, failed)
+    throw this.#undecidedError(nodes, failed)
   }
 
-  /** Number of nodes that have to give equal answers: two where two are configured. */
+  /** Number of nodes that have to give equal answers: two where two are configured, otherwise one. */
   get needed(): number {
     return Math.min(2, this.size)
   }
@@ -211,7 +218,7 @@ export class RpcPool<Hash extends string> {
    * Sends a transaction to every node. Resolves at the first acceptance, or with a refusal once all have answered.
    * @param isTaken true if a node's answer is an acceptance
    * @returns only the first acceptance, or else the refusal of each node that answered
-   * @throws ChainUnavailableError when no node answers
+   * @throws as `onEveryNode`, when no node answers
    */
   async toEveryNode<T>(
     hand: (call: RpcCall) => Promise<T>,
@@ -237,8 +244,7 @@ export class RpcPool<Hash extends string> {
 
   /**
    * Asks for an answer that is accepted permanently: two nodes have to give equal answers where two are configured. A
-   * node that fails, rests or asked to wait does not count as an answer, and no node counts twice, however often it was
-   * asked.
+   * node that fails or asked to wait does not count as an answer, and no node counts twice, however often it was asked.
    * @param ask gets the first answer of another node, if there is one. `ask` may then request less data, and returns
    * the first answer itself if the node's data are equal
    * @throws NodesDisagreeError; NodesSilentError where one node answered and another is needed; RpcError of fault
@@ -274,11 +280,11 @@ export class RpcPool<Hash extends string> {
     const isOnly = answers.nodes.length === 1 && refuted.length + 1 === this.size
     const only = isProved && isOnly ? answers.agreement(1, isSame) : null
     if (only) return only
-    throw this.#undecided(answers.nodes, failed, about)
+    throw this.#undecidedError(answers.nodes, failed, about)
   }
 
   /** The error that explains why no answer was accepted. */
-  #undecided(
+  #undecidedError(
     answered: readonly RpcNode[],
     failed: ReadonlyMap<RpcNode, RpcError>,
     about?: string,
@@ -302,7 +308,7 @@ export class RpcPool<Hash extends string> {
     // an error about the requested item explains more than the error of an unavailable node
     const missing = errors.find((error) => error instanceof MissingDataError)
     const cause = tooMuch ?? missing ?? errors.at(-1) ?? null
-    if (!only) return this.#unavailable(cause)
+    if (!only) return this.#unavailableError(cause)
     const silent = this.#nodes
       .filter((node) => node !== only)
       .map((node) => `${node.host} (${failed.get(node)?.message ?? 'it asked to wait'})`)
@@ -330,9 +336,9 @@ export class RpcPool<Hash extends string> {
    * blocks. Never throws.
    */
   async checkHeads(): Promise<void> {
-    if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS)
+    if (this.#nodes.length < 2 || performance.now() - this.#shared.comparedMs < COMPARE_EVERY_MS)
       return
-    this.#family.comparedMs = performance.now()
+    this.#shared.comparedMs = performance.now()
     const { headOf, behindBlocks, leastBlockMs = MIN_BLOCK_TIME_MS } = this.#options
     const polls = this.#nodes.map((node) =>
       node.rank(performance.now()) > 1
@@ -349,7 +355,7 @@ export class RpcPool<Hash extends string> {
       const head = heads[i]
       node.head = verdict
       if (!head || (verdict === 'good' && head.height >= sharedHeight)) continue
-      for (const pool of this.#family.pools.values())
+      for (const pool of this.#shared.pools.values())
         pool.#nodes[i]!.setBehind(performance.now() + BEHIND_MS)
       if (verdict === 'good') continue
       const others = heads.flatMap((head, other) => (head && other !== i ? [head.height] : []))
@@ -360,7 +366,10 @@ export class RpcPool<Hash extends string> {
     }
   }
 
-  /** Usable nodes in the order of preference. Starts background checks of nodes whose rest has ended. */
+  /**
+   * Nodes in the order of preference, without those that asked to wait. If a healthy node can take the calls, starts
+   * background checks of nodes whose rest has ended.
+   */
   #inOrder(): RpcNode[] {
     const nowMs = performance.now()
     const ranked = this.#nodes
@@ -383,7 +392,7 @@ export class RpcPool<Hash extends string> {
   }
 
   /** Runs the work on a node. The node rests after a fault. @throws errors of the work that no RPC call caused */
-  async #ask<T>(node: RpcNode, work: (call: RpcCall) => Promise<T>): Promise<Answer<T>> {
+  async #ask<T>(node: RpcNode, work: (call: RpcCall) => Promise<T>): Promise<NodeOutcome<T>> {
     try {
       await this.#check(node)
       const result = await work(node.call)
@@ -402,26 +411,26 @@ export class RpcPool<Hash extends string> {
 
   /** Checks once that a node serves the right chain. @throws WrongChainError, or the error of the call */
   #check(node: RpcNode): Promise<void> {
-    if (node.checked) return node.checked
-    const checked = this.#checkChain(node)
-    node.checked = checked
-    checked.catch(() => {
-      if (node.checked === checked) node.checked = null
+    if (node.chainCheck) return node.chainCheck
+    const chainCheck = this.#checkChain(node)
+    node.chainCheck = chainCheck
+    chainCheck.catch(() => {
+      if (node.chainCheck === chainCheck) node.chainCheck = null
     })
-    return checked
+    return chainCheck
   }
 
   async #checkChain({ host, call }: RpcNode): Promise<void> {
     const hash = await this.#options.readGenesis(host, call)
-    this.#family.genesisHash ??= hash
-    if (hash !== this.#family.genesisHash)
+    this.#shared.genesisHash ??= hash
+    if (hash !== this.#shared.genesisHash)
       throw new WrongChainError(
-        `${host} has genesis ${hash}, not ${this.#family.genesisHash} (chain "${this.label}")`,
+        `${host} has genesis ${hash}, not ${this.#shared.genesisHash} (chain "${this.label}")`,
       )
   }
 
   /** Error for a call that no node answered. @param last error of the last call; null where no node could be called */
-  #unavailable(last: Error | null = null): ChainUnavailableError {
+  #unavailableError(last: Error | null = null): ChainUnavailableError {
     const muted = this.#nodes.find((node) => node.isMuted(performance.now()))
     const cause =
       last ?? (muted ? new RpcError('rate_limited', `${muted.host} asked to wait`) : null)

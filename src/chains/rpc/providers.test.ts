@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { MissingDataError, type RpcError } from './errors.js'
-import { HTTP_STATUS_TABLE, matchesErrorRow, RPC_ERROR_TABLE } from './errorTable.js'
+import { STATUS_AND_REVERT_TABLE, matchesErrorRow, RPC_ERROR_TABLE } from './errorTable.js'
 import { createEvmRpc, createEvmRpcCaller } from './evm.js'
 
 const CHAIN_ID = 31_337
@@ -339,11 +339,11 @@ const PARTS = [...TOO_MUCH, ...RATE_LIMITED, ...REFUSED, ...UNABLE, ...TRANSIENT
     code: code === undefined ? null : Number(code) || 0,
     text: `${text} ${JSON.stringify(data ?? '')}`,
     isRevert: data === CUSTOM_ERROR,
-    byFamily: undefined,
+    familyFault: undefined,
   }),
 )
 // errors.test.ts has the failures of the EVM
-const ROWS = [...HTTP_STATUS_TABLE, ...RPC_ERROR_TABLE].filter(
+const ROWS = [...STATUS_AND_REVERT_TABLE, ...RPC_ERROR_TABLE].filter(
   ({ reason }) => reason !== 'evm_rule',
 )
 

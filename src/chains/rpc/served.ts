@@ -8,7 +8,7 @@ export function cacheAnswerForDuration<T>(forMs: number, ask: () => Promise<T>):
 interface AnswerCacheOptions<T, A extends readonly unknown[] = []> {
   /** How long an answer is cached, ms. */
   forMs: (answer: T) => number
-  /** Maximum number of cached answers. A further answer replaces the oldest one. */
+  /** Maximum number of cached answers. A further answer replaces the least recently used one. */
   most: number
   /** Cache key of a call. Default: all arguments. */
   keyOf?: (...of: A) => string

@@ -12,9 +12,10 @@ export type Commitment = 'confirmed' | 'finalized'
 export type SolanaRpc = RpcNodes
 
 const TIMEOUT_MS = 20_000
-/** Timeout, ms, of methods that a healthy node answers from memory: a hanging node is noticed soon. */
+/** Timeout of `LIGHT_METHODS`, ms: a hanging node is noticed soon. */
 const LIGHT_TIMEOUT_MS = 3_000
-const LIGHT: ReadonlySet<string> = new Set([
+/** Methods that a healthy node answers from memory. */
+const LIGHT_METHODS: ReadonlySet<string> = new Set([
   'getAccountInfo',
   'getBlockTime',
   'getFirstAvailableBlock',
@@ -23,8 +24,8 @@ const LIGHT: ReadonlySet<string> = new Set([
 ])
 /** Number of slots by which the heads of honest nodes may differ: 20 s. Slots are shorter than other chains' blocks. */
 const BEHIND_SLOTS = 50
-/** Concurrent requests to a node. Hundreds of transactions are read in parallel. */
-const AT_ONCE = 16
+/** Maximum number of concurrent calls to a node, besides `LIGHT_METHODS`: callers may request hundreds at once. */
+const MAX_CONCURRENT_CALLS = 16
 
 export function createSolanaRpc(
   { rpcUrls: urls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
@@ -52,7 +53,7 @@ export function createSolanaRpc(
  * resemble texts of EVM nodes that mean other things. An error that only another node or a later attempt can resolve
  * is transient.
  */
-const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
+const FAULTS_BY_CODE: ReadonlyMap<number, RpcFault> = new Map([
   ...[-32_602, -32_002, -32_003, -32_006, -32_013, -32_015].map(
     (code) => [code, 'refused'] as const,
   ),
@@ -63,17 +64,18 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
 ])
 
 /**
- * Creates a caller of a Solana node with a limit of concurrent calls. Calls in `LIGHT` skip the queue.
+ * Creates a caller of a Solana node with a limit of concurrent calls. Calls in `LIGHT_METHODS` skip the queue.
  * @param limitMs timeout of each call, if shorter than usual
  */
 export function createSolanaRpcCaller(url: string, limitMs = TIMEOUT_MS): RpcCall {
-  const queue = new PQueue({ concurrency: AT_ONCE })
+  const queue = new PQueue({ concurrency: MAX_CONCURRENT_CALLS })
   const call = createEvmRpcCaller(url, {
-    timeoutOf: (method) => Math.min(LIGHT.has(method) ? LIGHT_TIMEOUT_MS : TIMEOUT_MS, limitMs),
-    faults: FAULTS,
+    timeoutOf: (method) =>
+      Math.min(LIGHT_METHODS.has(method) ? LIGHT_TIMEOUT_MS : TIMEOUT_MS, limitMs),
+    faults: FAULTS_BY_CODE,
   })
   return <T>(method: string, params: readonly unknown[]) =>
-    LIGHT.has(method)
+    LIGHT_METHODS.has(method)
       ? call<T>(method, params)
       : (queue.add(() => call<T>(method, params)) as Promise<T>)
 }

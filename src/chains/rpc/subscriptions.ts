@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { USER_AGENT } from '../../ops/version.js'
 
-const RECONNECT_MS = 2_000
+const RECONNECT_PAUSE_MS = 2_000
 /** Interval of pings, which show that a quiet connection is alive. A missing answer ends the connection. */
 const PING_MS = 30_000
 /** Largest message, bytes. */
@@ -29,11 +29,11 @@ export function subscribeToNode(options: SubscriptionOptions): () => void {
   const end = new AbortController()
   const watch = async (): Promise<void> => {
     for (let attempts = 0; !end.signal.aborted; attempts++) {
-      await connection(urls[attempts % urls.length]!, options, end.signal).then(
+      await holdSubscription(urls[attempts % urls.length]!, options, end.signal).then(
         () => onEnd(),
         onEnd,
       )
-      await sleep(RECONNECT_MS, undefined, { signal: end.signal, ref: false }).catch(() => {})
+      await sleep(RECONNECT_PAUSE_MS, undefined, { signal: end.signal, ref: false }).catch(() => {})
     }
   }
   void watch()
@@ -45,7 +45,7 @@ export function subscribeToNode(options: SubscriptionOptions): () => void {
  * @returns once the connection has ended
  * @throws the connection's error
  */
-async function connection(
+async function holdSubscription(
   url: string,
   { requests, onNotification }: SubscriptionOptions,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ export const UPGRADEABLE_LOADER_PROGRAM = new PublicKey(
   'BPFLoaderUpgradeab1e11111111111111111111111',
 )
 
-/** Account that holds a program's code and upgrade authority. */
+/** Address of the account that holds a program's code and upgrade authority. */
 export const programDataAddress = (programId: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync([programId.toBuffer()], UPGRADEABLE_LOADER_PROGRAM)[0]
 
@@ -26,7 +26,7 @@ export function initializeRegistrarInstruction(
   terms: RegistrarInitialSettings,
 ) {
   const args = {
-    ...authoritiesOf(terms),
+    ...authorityArguments(terms),
     admin_authority: terms.admin,
     reclaim_seconds: toAnchorNumber(terms.reclaimSeconds),
   }
@@ -39,7 +39,7 @@ export function initializeRegistrarInstruction(
 
 type Authorities = Pick<RegistrarInitialSettings, 'relay' | 'treasury'>
 
-const authoritiesOf = ({ relay, treasury }: Authorities) => ({
+const authorityArguments = ({ relay, treasury }: Authorities) => ({
   relay_authority: relay,
   treasury_authority: treasury,
 })
@@ -50,7 +50,7 @@ export const setAuthoritiesInstruction = (
   admin: PublicKey,
   named: Authorities,
 ): TransactionInstruction =>
-  registrar.instruction('set_authorities', authoritiesOf(named), { admin_authority: admin })
+  registrar.instruction('set_authorities', authorityArguments(named), { admin_authority: admin })
 
 /**
  * Instruction that proposes a new admin authority, which accepts by `acceptAdminInstruction`. The present admin

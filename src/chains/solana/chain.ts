@@ -13,12 +13,10 @@ import { hasReachedCommitment, readSignatureStatuses, readTransaction } from './
 import { createRegistrarClient, type RegistrarClient } from './registrar.js'
 import { readTokenBalance } from './tokens.js'
 
-const CHAIN = `chain "${SOLANA.label}"`
+const CHAIN_TEXT = `chain "${SOLANA.label}"`
 /** Number of confirmations, as nodes count them, with which a transaction is final. */
 const FINAL_CONFIRMATIONS = 32
-/**
- * Maximum number of names in one quote. Each has its own transaction and account, which take a millisecond to derive.
- */
+/** Maximum number of names in one quote. Each has its own transaction and account, which take time to derive. */
 const MAX_NAMES = 25
 
 /** A network's Solana cluster, and the registrar program on it. */
@@ -35,9 +33,9 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
     registrar,
   )
   const transaction = (signature: string) =>
-    rethrowAsUnavailable(CHAIN, () =>
+    rethrowAsUnavailable(CHAIN_TEXT, () =>
       readTxByTwoNodes(rpc.forUse('status'), (call) =>
-        lookUp(call, registrar, signature, config.commitment),
+        readPaymentTx(call, registrar, signature, config.commitment),
       ),
     )
   return {
@@ -66,11 +64,11 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
     maxAmountWei: 2n ** QUOTE_AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
     transaction: cacheAnswersByKey(transaction, TX_STATE_CACHE_OPTIONS),
-    quote: (request: RegistrationRequest) => rethrowAsUnavailable(CHAIN, () => quote(request)),
+    quote: (request: RegistrationRequest) => rethrowAsUnavailable(CHAIN_TEXT, () => quote(request)),
   }
 }
 
-async function lookUp(
+async function readPaymentTx(
   call: RpcCall,
   registrar: RegistrarClient,
   signature: string,

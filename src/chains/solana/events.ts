@@ -30,8 +30,8 @@ export interface HubNamePayment extends QuotedPaymentEvent {
   reclaimableAt: bigint
 }
 
-/** Outcome of a payment, which is identified by its number among payments of its kind. */
-interface SeenEnd {
+/** Event that ends a payment, which is identified by its number among payments of its kind. */
+interface PaymentOutcomeEvent {
   of: Payment['target']['kind']
   outcome: PaymentOutcome
   sequence: bigint
@@ -61,7 +61,7 @@ export interface DecodedTransaction {
   isOurs: boolean
   payments: HubNamePayment[]
   communityPayments: CommunityPaymentEvent[]
-  ends: SeenEnd[]
+  ends: PaymentOutcomeEvent[]
   /** Data of events that this version does not know, shortened for the log. */
   unknown: string[]
 }
@@ -124,7 +124,7 @@ function readEvent(data: Buffer): { name: string; fields: Record<string, unknown
   }
 }
 
-const ENDS: Readonly<Record<string, Omit<SeenEnd, 'sequence'>>> = {
+const OUTCOME_EVENTS: Readonly<Record<string, Omit<PaymentOutcomeEvent, 'sequence'>>> = {
   PaymentSettled: { of: 'name', outcome: 'released' },
   PaymentRefunded: { of: 'name', outcome: 'refused' },
   PaymentReclaimed: { of: 'name', outcome: 'reclaimed' },
@@ -132,13 +132,16 @@ const ENDS: Readonly<Record<string, Omit<SeenEnd, 'sequence'>>> = {
   CommunityReleased: { of: 'communityName', outcome: 'released' },
   CommunityReclaimed: { of: 'communityName', outcome: 'reclaimed' },
 }
-/** Event: the money of a refused or released payment for a community name was withdrawn. */
-const COLLECTED = 'CommunityCollected'
+/**
+ * Event: the money of a refused or released payment for a community name was withdrawn. Ignored, since it changes no
+ * outcome.
+ */
+const COLLECTED_EVENT = 'CommunityCollected'
 
 function addEvent(data: Buffer, facts: DecodedTransaction): void {
   const { name = '', fields } = readEvent(data) ?? {}
   const { sequence, token } = (fields ?? {}) as { sequence: bigint; token?: Buffer }
-  const end = ENDS[name]
+  const end = OUTCOME_EVENTS[name]
   if (name === 'RegistrationPaid') facts.payments.push(fields as object as HubNamePayment)
   else if (name === 'CommunityPaid')
     facts.communityPayments.push({
@@ -146,6 +149,6 @@ function addEvent(data: Buffer, facts: DecodedTransaction): void {
       token: token?.some((byte) => byte !== 0) ? token : null,
     })
   else if (end) facts.ends.push({ ...end, sequence })
-  else if (name !== COLLECTED)
+  else if (name !== COLLECTED_EVENT)
     facts.unknown.push(data.toString('base64').slice(0, UNKNOWN_MAX_CHARS))
 }

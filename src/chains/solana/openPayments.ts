@@ -77,7 +77,7 @@ async function owedByRegistrar(
 ): Promise<MoneyOwedToPayer[]> {
   const [accounts, nowMs, { blockhash }] = await Promise.all([
     readOpenPayments(call, registrar, payments, { commitment: WALLET_COMMITMENT }),
-    readClock(call),
+    readClockMs(call),
     readLatestBlockhash(call, WALLET_COMMITMENT),
   ])
   return payments.flatMap((payment, i): MoneyOwedToPayer[] => {
@@ -86,7 +86,7 @@ async function owedByRegistrar(
     const owed = { ...payment.money, payments: [payment] }
     const fromMs = Number(account.reclaimableAt) * 1_000
     if (account.state === 'held' && fromMs > nowMs) return [{ ...owed, fromMs, transaction: null }]
-    const instructions = takeOf(registrar, account)
+    const instructions = withdrawalInstructions(registrar, account)
     const data = encodeUnsignedTransaction(account.payer, blockhash, ...instructions)
     return [{ ...owed, fromMs: null, transaction: { type: 'solana', data } }]
   })
@@ -96,7 +96,10 @@ async function owedByRegistrar(
  * Instructions that withdraw a payment. For a payment in tokens, the first instruction creates the payer's token
  * account if the account does not exist.
  */
-function takeOf(registrar: RegistrarClient, account: OpenPaymentAccount): TransactionInstruction[] {
+function withdrawalInstructions(
+  registrar: RegistrarClient,
+  account: OpenPaymentAccount,
+): TransactionInstruction[] {
   if ('quoteId' in account) return [registrar.reclaim(account)]
   const { payer, token } = account
   const claim = createCommunityPaymentInstructions(registrar).claim(payer, account)
@@ -104,7 +107,7 @@ function takeOf(registrar: RegistrarClient, account: OpenPaymentAccount): Transa
 }
 
 /** Time in the chain's clock account, ms: the program compares its deadlines with this time. */
-async function readClock(call: RpcCall): Promise<number> {
+async function readClockMs(call: RpcCall): Promise<number> {
   const options = { commitment: WALLET_COMMITMENT } as const
   const { value } = await readAccount(call, SYSVAR_CLOCK_PUBKEY, options)
   const data = Buffer.from(value?.data[0] ?? '', 'base64')

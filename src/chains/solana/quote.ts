@@ -31,9 +31,9 @@ export const HUB_DELIVERY_GAS = 150_000n
 /** How long a quote can be paid, seconds. */
 const QUOTE_LIFETIME_S = 600
 /** How long a blockhash is cached, ms. It is valid for a minute at least. */
-const BLOCKHASH_MS = 2_000
+const BLOCKHASH_CACHE_MS = 2_000
 /** Names quoted before the process serves other requests: two names take about a millisecond. */
-const AT_ONCE = 2
+const NAMES_PER_TURN = 2
 
 export interface SolanaQuoterOptions {
   config: SolanaConfig
@@ -59,7 +59,7 @@ export function createSolanaQuoter(
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
   const rates = createHubPriceReader(options.hub, config.feeds, nowMs)
 
-  const blockhashes = cacheAnswerForDuration(BLOCKHASH_MS, () =>
+  const blockhashes = cacheAnswerForDuration(BLOCKHASH_CACHE_MS, () =>
     readLatestBlockhash(rpc.call, 'confirmed'),
   )
 
@@ -94,7 +94,7 @@ export function createSolanaQuoter(
     const common = {
       payer: payer.toBytes(),
       expiresAt: BigInt(Math.floor(nowMs() / 1_000) + QUOTE_LIFETIME_S),
-      referral: referral ?? NOBODY,
+      referral: referral ?? NO_REFERRAL,
     }
     const all = quoted.map(({ name, amountWei, amount }): PaymentTerms => {
       return { name: nameToWord(name), amountWei, lamports: amount + fee, ...common }
@@ -109,7 +109,7 @@ export function createSolanaQuoter(
         },
       }
     }
-    const transactions = await mapWithoutBlocking(waitForLoop, all, transactionOf, AT_ONCE)
+    const transactions = await mapWithoutBlocking(waitForLoop, all, transactionOf, NAMES_PER_TURN)
     return {
       gasToken: { symbol: 'SOL', decimals: 'lamports' },
       transactions,
@@ -121,7 +121,7 @@ export function createSolanaQuoter(
   }
 }
 
-const NOBODY = new Uint8Array(32)
+const NO_REFERRAL = new Uint8Array(32)
 
 /**
  * A legacy transaction without signatures, in base64. It is cut out of a message of version 0, which the library

@@ -6,16 +6,16 @@ import type { RpcCall, RpcNodes } from '../rpc/nodes.js'
 import { cacheAnswerForDuration } from '../rpc/served.js'
 
 /** Functions of a Chainlink price feed (AggregatorV3Interface). */
-const AGGREGATOR = parseAbi([
+const AGGREGATOR_ABI = parseAbi([
   'function decimals() view returns (uint8)',
   'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
 ])
 
-const FEEDS = ['ethUsd', 'solUsd'] as const
+const FEED_NAMES = ['ethUsd', 'solUsd'] as const
 /** Lifetime of cached rates, ms. */
-const SERVES_MS = 2_000
+const RATES_CACHE_MS = 2_000
 /** Period, ms, in which a price is compared with the previous price. A change over a longer time is accepted. */
-const REMEMBERED_MS = 10 * 60_000
+const COMPARISON_PERIOD_MS = 10 * 60_000
 
 interface HubPrices {
   ethUsd: PriceFeedAnswer
@@ -25,8 +25,8 @@ interface HubPrices {
 }
 
 /**
- * Creates a reader of two price feeds on the hub. A price is refused when it is stale, when two nodes differ about it,
- * or when it jumped since the last quotes.
+ * Creates a reader of the hub's gas price and of two price feeds there. A feed's price is refused when it is stale, or
+ * when it differs by more than `maxMovePercent` between two nodes or from the last quotes.
  * @returns a function that throws ChainUnavailableError when the hub is unavailable or a price is refused
  */
 export function createHubPriceReader(
@@ -38,7 +38,7 @@ export function createHubPriceReader(
   let last: { rates: HubPrices; atMs: number } | null = null
 
   const isNear = (a: HubPrices, b: HubPrices): boolean =>
-    FEEDS.every(
+    FEED_NAMES.every(
       (feed) =>
         !priceFeedProblem(
           b[feed],
@@ -65,8 +65,8 @@ export function createHubPriceReader(
     }
     const atMs = nowMs()
     // after the clock was set back, a price of an earlier day must not count as recent
-    const earlier = last && Math.abs(atMs - last.atMs) < REMEMBERED_MS ? last.rates : null
-    for (const feed of FEEDS) {
+    const earlier = last && Math.abs(atMs - last.atMs) < COMPARISON_PERIOD_MS ? last.rates : null
+    for (const feed of FEED_NAMES) {
       const bounds = { maxMovePercent, maxAgeSeconds: feeds.maxAgeSeconds[feed] }
       const problem = priceFeedProblem(
         rates[feed],
@@ -83,7 +83,7 @@ export function createHubPriceReader(
     return rates
   }
 
-  return cacheAnswerForDuration(SERVES_MS, read)
+  return cacheAnswerForDuration(RATES_CACHE_MS, read)
 }
 
 async function readRates(call: RpcCall, feeds: SolanaConfig['feeds']): Promise<HubPrices> {
@@ -96,7 +96,7 @@ async function readRates(call: RpcCall, feeds: SolanaConfig['feeds']): Promise<H
 }
 
 async function readPrice(call: RpcCall, feed: Hex): Promise<PriceFeedAnswer> {
-  const read = createContractReader(call, feed, AGGREGATOR)
+  const read = createContractReader(call, feed, AGGREGATOR_ABI)
   const [decimals, [, answer, , updatedAt]] = await Promise.all([
     read('decimals'),
     read('latestRoundData'),

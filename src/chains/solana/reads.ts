@@ -26,7 +26,7 @@ export async function readRegistrarState(
   commitment: Commitment,
 ): Promise<{ slot: number; state: RegistrarState | null }> {
   const { context, value } = await readAccount(call, registrar.state, { commitment })
-  const data = ownData(registrar, value)
+  const data = registrarAccountData(registrar, value)
   try {
     return { slot: context.slot, state: data && registrar.decodeState(data) }
   } catch (error) {
@@ -36,7 +36,7 @@ export async function readRegistrarState(
 
 /**
  * Longest time for which the program holds a payment, ms: 1 to 30 days, fixed when the program was initialized.
- * @throws MissingDataError before the initialization
+ * @throws MissingDataError before the initialization; RpcError
  */
 export async function readMaxPaymentHoldingMs(
   call: RpcCall,
@@ -74,7 +74,7 @@ export const readAccount = (
 ): Promise<AtSlot<UndecodedAccount | null>> =>
   call('getAccountInfo', [address.toBase58(), { encoding: 'base64', ...options }])
 
-const ownData = (
+const registrarAccountData = (
   { id }: RegistrarClient,
   account: UndecodedAccount | null | undefined,
 ): Buffer | null => (account?.owner === id ? Buffer.from(account.data[0], 'base64') : null)
@@ -86,7 +86,7 @@ export interface AccountReadOptions {
 }
 
 /**
- * Reads accounts that the program owns. Null for missing accounts.
+ * Reads accounts that the program owns. Null for an account that does not exist or has another owner.
  * @throws RpcError transient for a node that has not reached `minSlot`
  */
 export async function readRegistrarAccounts(
@@ -96,7 +96,7 @@ export async function readRegistrarAccounts(
   { commitment, minSlot }: AccountReadOptions,
 ): Promise<(Buffer | null)[]> {
   const options = { commitment, encoding: 'base64', minContextSlot: minSlot }
-  return inPages(addresses, async (page) => {
+  return readInPages(addresses, async (page) => {
     const pageAddresses = page.map((address) => address.toBase58())
     const { context, value } = await call<AtSlot<(UndecodedAccount | null)[]>>(
       'getMultipleAccounts',
@@ -106,22 +106,22 @@ export async function readRegistrarAccounts(
       throw transientError(
         `getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`,
       )
-    return pageAddresses.map((_, i) => ownData(registrar, value[i]))
+    return pageAddresses.map((_, i) => registrarAccountData(registrar, value[i]))
   })
 }
 
 /**
  * Maximum number of items in one getMultipleAccounts or getSignatureStatuses call: the nodes' limits are 100 and 256.
  */
-const ACCOUNTS_AT_ONCE = 100
+const ITEMS_PER_CALL = 100
 
-async function inPages<T, R>(
+async function readInPages<T, R>(
   items: readonly T[],
   read: (page: readonly T[]) => Promise<R[]>,
 ): Promise<R[]> {
   const pages: Promise<R[]>[] = []
-  for (let i = 0; i < items.length; i += ACCOUNTS_AT_ONCE)
-    pages.push(read(items.slice(i, i + ACCOUNTS_AT_ONCE)))
+  for (let i = 0; i < items.length; i += ITEMS_PER_CALL)
+    pages.push(read(items.slice(i, i + ITEMS_PER_CALL)))
   return (await Promise.all(pages)).flat()
 }
 
@@ -130,7 +130,7 @@ export const readSignatureStatuses = (
   call: RpcCall,
   signatures: readonly string[],
 ): Promise<(SignatureStatus | null)[]> =>
-  inPages(signatures, async (page) => {
+  readInPages(signatures, async (page) => {
     const params = [page, { searchTransactionHistory: true }]
     const { value } = await call<{ value: (SignatureStatus | null)[] }>(
       'getSignatureStatuses',

@@ -40,7 +40,7 @@ export type SolanaSigner = ReturnType<typeof createSolanaSigner>
 /** Fee of a transaction with one signature, lamports. */
 const SIGNATURE_LAMPORTS = 5_000n
 /** Micro-lamports per lamport: prices of compute units are in micro-lamports. */
-const MICRO = 1_000_000
+const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000
 /** Compute units that a batch of the largest size needs at most. */
 const MAX_BATCH_UNITS = 200_000
 
@@ -48,13 +48,13 @@ interface SolanaSignerOptions {
   rpc: SolanaRpc
   registrar: RegistrarClient
   commitment: Commitment
-  /** The relay authority's key pair, 64 bytes: private and public half, which match (src/config/solanaKey.ts). */
+  /** The relay authority's key pair, 64 bytes: private and public half, which match (src/config/publicKeyOfAddress.ts). */
   secretKey: Uint8Array
   /** Highest price of a compute unit, millionths of a lamport. */
   maxUnitPrice: number
 }
 
-/** Creates the signer of the relay authority. All methods that call nodes throw ChainUnavailableError. */
+/** Creates the signer of the relay authority. Methods that call nodes throw ChainUnavailableError or RpcError. */
 export function createSolanaSigner(options: SolanaSignerOptions) {
   const { rpc, registrar, commitment } = options
   const key = Keypair.fromSecretKey(options.secretKey, { skipValidation: true })
@@ -64,7 +64,8 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     authority,
     /** Highest cost of one transaction, lamports. */
     maxFee:
-      SIGNATURE_LAMPORTS + BigInt(Math.ceil((MAX_BATCH_UNITS * options.maxUnitPrice) / MICRO)),
+      SIGNATURE_LAMPORTS +
+      BigInt(Math.ceil((MAX_BATCH_UNITS * options.maxUnitPrice) / MICRO_LAMPORTS_PER_LAMPORT)),
     /** Balance of the relay authority, lamports. */
     balance: (): Promise<bigint> =>
       rpc.onOneNode(async (call) => {
@@ -111,7 +112,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     ): Promise<SolanaJobTx> =>
       rpc.onOneNode((call) => {
         const instruction = decisionInstruction(registrar, authority, decision, payments)
-        return signOn(call, key, instruction, options, attempt)
+        return signFromNodeAnswers(call, key, instruction, options, attempt)
       }),
     /**
      * Sends a transaction (base64); may be repeated.
@@ -127,7 +128,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
   }
 }
 
-const solanaKey = (address: Uint8Array): PublicKey => new PublicKey(address.subarray(1))
+const publicKeyOfAddress = (address: Uint8Array): PublicKey => new PublicKey(address.subarray(1))
 
 function decisionInstruction(
   registrar: RegistrarClient,
@@ -136,25 +137,25 @@ function decisionInstruction(
   payments: readonly Payment[],
 ): TransactionInstruction {
   if (decision === 'settle' || decision === 'refund')
-    return registrar[decision](authority, payments.flatMap(nameKey))
+    return registrar[decision](authority, payments.flatMap(nameKeys))
   return createCommunityPaymentInstructions(registrar)[decision](
     authority,
-    payments.flatMap(communityKey),
+    payments.flatMap(communityKeys),
   )
 }
 
-const nameKey = ({ payer, sequence, target }: Payment): UndecidedPaymentKey[] =>
+const nameKeys = ({ payer, sequence, target }: Payment): UndecidedPaymentKey[] =>
   target.kind === 'name'
-    ? [{ payer: solanaKey(payer), quoteId: target.quoteId, sequence: BigInt(sequence) }]
+    ? [{ payer: publicKeyOfAddress(payer), quoteId: target.quoteId, sequence: BigInt(sequence) }]
     : []
 
-function communityKey({ payer, sequence, money, target }: Payment): NumberedPayment[] {
+function communityKeys({ payer, sequence, money, target }: Payment): NumberedPayment[] {
   if (target.kind !== 'communityName') return []
   const token = money.token === NATIVE_COIN ? null : new PublicKey(money.token)
   const recipient = new PublicKey(target.recipient)
   return [
     {
-      payer: solanaKey(payer),
+      payer: publicKeyOfAddress(payer),
       number: target.number,
       sequence: BigInt(sequence),
       token,
@@ -172,7 +173,7 @@ interface EpochInfo {
  * Signs a transaction from one node's answers: a simulation limits the compute units, and recent prices for the same
  * accounts give the price.
  */
-async function signOn(
+async function signFromNodeAnswers(
   call: RpcCall,
   key: Keypair,
   instruction: TransactionInstruction,
@@ -218,7 +219,7 @@ interface Simulation {
 
 /**
  * Compute units to request for a transaction: those used in a simulation, plus a margin. Where the node does not
- * simulate, the most that a batch needs.
+ * simulate, the most that a batch needs. Where the simulation fails, the most that a transaction may request.
  */
 async function unitsOf(call: RpcCall, tx: Transaction, commitment: Commitment): Promise<number> {
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
@@ -232,12 +233,12 @@ async function unitsOf(call: RpcCall, tx: Transaction, commitment: Commitment): 
     : MAX_BATCH_UNITS
 }
 
-/** Lowest price after a failed attempt, millionths of a lamport for a compute unit. */
-const LEAST_RAISED = 1_000
+/** Lowest price that further attempts double, millionths of a lamport for a compute unit. */
+const MIN_RAISED_PRICE = 1_000
 /** Percentile of the recent blocks' prices that the first attempt pays. */
-const PERCENTILE = 75
+const PRICE_PERCENTILE = 75
 
-/** Compute unit price that was enough in `PERCENTILE` % of recent blocks for the instruction's accounts. */
+/** Compute unit price that was enough in `PRICE_PERCENTILE` % of recent blocks for the instruction's accounts. */
 async function readUsualUnitPrice(
   call: RpcCall,
   instruction: TransactionInstruction,
@@ -251,12 +252,15 @@ async function readUsualUnitPrice(
     [],
   )
   const prices = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => a - b)
-  return prices[Math.floor((prices.length * PERCENTILE) / 100)] ?? 0
+  return prices[Math.floor((prices.length * PRICE_PERCENTILE) / 100)] ?? 0
 }
 
-/** Price that an attempt offers: the usual price, doubled by each further attempt, up to `max`. */
+/**
+ * Price that an attempt offers: the usual price, doubled by each further attempt, up to `max`. Further attempts double
+ * at least `MIN_RAISED_PRICE`.
+ */
 export const priceOfComputeUnit = (usual: number, attempt: number, max: number): number =>
-  Math.min(max, attempt === 0 ? usual : Math.max(usual, LEAST_RAISED) * 2 ** attempt)
+  Math.min(max, attempt === 0 ? usual : Math.max(usual, MIN_RAISED_PRICE) * 2 ** attempt)
 
 function statusOf(status: SignatureStatus | null, commitment: Commitment): SolanaTxStatus | null {
   if (!status) return null
@@ -296,18 +300,18 @@ function simulationError(error: unknown): string | null {
  * holds a node's own message.
  */
 export function transactionErrorName(err: unknown): string {
-  if (typeof err === 'string') return snake(err)
+  if (typeof err === 'string') return toSnakeCase(err)
   if (typeof err !== 'object' || err === null) return 'failed'
   const [name, detail] = Object.entries(err)[0] ?? ['failed', null]
   if (name === 'InstructionError' && Array.isArray(detail)) return transactionErrorName(detail[1])
   if (name === 'Custom') {
     const known = registrarIdl.errors?.find(({ code }) => code === detail)
-    return known ? snake(known.name) : `custom_${String(detail).slice(0, 10)}`
+    return known ? toSnakeCase(known.name) : `custom_${String(detail).slice(0, 10)}`
   }
-  return snake(name)
+  return toSnakeCase(name)
 }
 
-const snake = (name: string): string =>
+const toSnakeCase = (name: string): string =>
   name
     .replace(/[^A-Za-z0-9_]/g, '')
     .slice(0, 60)

@@ -12,9 +12,12 @@ const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25
 /** Commitment at which balances are read: the commitment at which wallets show balances to their users. */
 export const WALLET_COMMITMENT = 'confirmed'
 /** Options that read an account's owner without its data: anybody may name an account of megabytes as a token. */
-const OWNER = { commitment: WALLET_COMMITMENT, dataSlice: { offset: 0, length: 0 } } as const
+const OWNER_READ_OPTIONS = {
+  commitment: WALLET_COMMITMENT,
+  dataSlice: { offset: 0, length: 0 },
+} as const
 /** Position of the balance in the data of a token account, in bytes. Equal for SPL Token and Token-2022. */
-const AMOUNT = { offset: 64, length: 8 }
+const AMOUNT_SLICE = { offset: 64, length: 8 }
 /** Instruction of the associated token program: creates the account unless it exists. */
 const CREATE_IDEMPOTENT = 1
 
@@ -47,7 +50,7 @@ export async function readSplTokenMintDecimals(
 ): Promise<number | null> {
   const [decimals, { value }] = await Promise.all([
     readMintDecimalsOrNull(call, mint),
-    readAccount(call, mint, OWNER),
+    readAccount(call, mint, OWNER_READ_OPTIONS),
   ])
   return value?.owner === TOKEN_PROGRAM.toBase58() ? decimals : null
 }
@@ -62,7 +65,7 @@ export async function readMintDecimalsOrNull(
   const params = [mint.toBase58(), { commitment: WALLET_COMMITMENT }]
   const supply = await fallbackOnExpectedError(
     call<{ value: { decimals: number } }>('getTokenSupply', params),
-    isNoMint,
+    isNotMintError,
     null,
   )
   return supply?.value.decimals ?? null
@@ -73,14 +76,14 @@ export async function readMintDecimalsOrNull(
  * the error's message or data.
  */
 const INVALID_PARAMS = -32_602
-const NO_MINT = /mint|find account|token account/i
+const NO_MINT_PATTERN = /mint|find account|token account/i
 
-function isNoMint(error: unknown): boolean {
+function isNotMintError(error: unknown): boolean {
   const cause = error instanceof RpcError ? error.cause : null
   return (
     cause instanceof NodeError &&
     cause.code === INVALID_PARAMS &&
-    NO_MINT.test(`${cause.details} ${cause.data}`)
+    NO_MINT_PATTERN.test(`${cause.details} ${cause.data}`)
   )
 }
 
@@ -112,16 +115,16 @@ export async function readTokenAccounts(
   owner: PublicKey,
   mint: PublicKey,
 ): Promise<TokenAccount[]> {
-  const options = { encoding: 'base64', commitment: WALLET_COMMITMENT, dataSlice: AMOUNT }
+  const options = { encoding: 'base64', commitment: WALLET_COMMITMENT, dataSlice: AMOUNT_SLICE }
   const params = [owner.toBase58(), { mint: mint.toBase58() }, options]
   const response = await fallbackOnExpectedError(
     call<{ value: RawTokenAccount[] }>('getTokenAccountsByOwner', params),
-    isNoMint,
+    isNotMintError,
     null,
   )
   return (response?.value ?? []).map(({ pubkey, account }) => {
     const amount = Buffer.from(account.data[0], 'base64')
-    if (amount.length !== AMOUNT.length)
+    if (amount.length !== AMOUNT_SLICE.length)
       throw transientError('getTokenAccountsByOwner: a node gave another slice than asked')
     return { address: new PublicKey(pubkey), amount: amount.readBigUInt64LE() }
   })

@@ -52,7 +52,7 @@ import { alarmOfNoQuorumError, findNoQuorumError } from './undecided.js'
 import {
   ALL_UNCONFIRMED_ROWS,
   firstWritableBlocks,
-  lastBlockOfRange,
+  lastBlockAsTail,
   type ReplacedRows,
   rowsToReplace,
   writeBlocks,
@@ -67,7 +67,7 @@ export const MAX_BLOCKS_FOLLOWED_SINGLY = 64
 /**
  * Maximum number of confirmed blocks that are kept unproved. No further blocks are read until kept blocks are proved.
  */
-const MAX_UNPROVED = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
+const MAX_UNPROVED_BLOCKS = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
 
 /**
  * Indexes one chain. A hub's logs are stored as unconfirmed entries (the tail), and once confirmed in the journal. A
@@ -92,7 +92,7 @@ export class ChainIndexer {
   /** Checks in a row that found the cursor's block replaced, and since when. Null after any other result of a check. */
   #doubt: { failures: number; sinceMs: number } | null = null
   /** Why this step could not prove confirmed blocks. The step still writes new blocks. Null if nothing failed. */
-  #unproved: Error | null = null
+  #proofError: Error | null = null
   /**
    * Maximum number of new blocks in one step. A failed step halves the number, since one bad answer fails a whole step.
    */
@@ -107,19 +107,20 @@ export class ChainIndexer {
 
   /**
    * Does the next piece of work towards the chain's head, without timers.
-   * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
+   * @throws ChainUnavailableError, RpcError, DeepReorgError before the chain halts, LostLeadershipError, or a database
+   * error; the next step continues
    */
   step(): Promise<IndexerStepOutcome> {
     return this.#options.chain.stages.during('node', () => this.#step())
   }
 
   async #step(): Promise<IndexerStepOutcome> {
-    this.#unproved = null
+    this.#proofError = null
     let outcome: IndexerStepOutcome
     try {
       outcome = await this.#advance()
       if (outcome.kind !== 'behind') this.#doubt = null
-      await this.#settle(outcome)
+      await this.#updateState(outcome)
     } catch (error) {
       if (error instanceof DeepReorgError && this.#isOutOfPatience())
         return this.#halt(
@@ -133,7 +134,7 @@ export class ChainIndexer {
       return this.#fail(error)
     }
     this.#maxBlocks = Math.min(MAX_BLOCKS_FOLLOWED_SINGLY, 2 * this.#maxBlocks)
-    if (this.#unproved) return this.#fail(this.#unproved)
+    if (this.#proofError) return this.#fail(this.#proofError)
     Object.assign(this.state, { lastError: null, errorAlarm: null })
     return outcome
   }
@@ -175,7 +176,7 @@ export class ChainIndexer {
     const { latest, confirmed: reported } = heads
     const agreed = await this.#confirmedBy(heads).catch((error: unknown) => {
       if (!findNoQuorumError(error)) throw error
-      this.#unproved = error as Error
+      this.#proofError = error as Error
       return this.#confirmedBefore(heads)
     })
     const { confirmed, confirmedMs } = agreed
@@ -186,27 +187,27 @@ export class ChainIndexer {
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#runningHashes) {
       await assertCursorOnChain(pool, chain, row, epoch)
-      const { runningHashes, ground } = await readLastConfirmedHashes(chain, row)
+      const { runningHashes, trustBasis } = await readLastConfirmedHashes(chain, row)
       const alive = () => this.#showProgress(row.nextBlock, confirmed, 0, Date.now())
       this.#runningHashes =
         runningHashes ?? (await this.#fetcher.hashesFromStart(row, latest, alive))
-      if (ground && state.trust === null) this.#showTrust(ground)
+      if (trustBasis && state.trust === null) this.#showTrust(trustBasis)
     }
     const isFar =
       latest.number - this.#tailBlock > MAX_BLOCKS_FOLLOWED_SINGLY && confirmed >= row.nextBlock
-    const isSeen = isFar && (await this.#hasSeen(confirmed))
+    const isReadByHash = isFar && (await this.#hasReadByHash(confirmed))
     // another node may have more blocks than the node that returned the newest block
-    if (isFar && !isSeen) return this.#backfill(Math.min(confirmed, latest.number), latest)
-    const unproved = this.#tail.filter(({ block }) => block <= reported).length
-    const isFull = isFar || unproved >= MAX_UNPROVED
+    if (isFar && !isReadByHash) return this.#backfill(Math.min(confirmed, latest.number), latest)
+    const unprovedCount = this.#tail.filter(({ block }) => block <= reported).length
+    const isFull = isFar || unprovedCount >= MAX_UNPROVED_BLOCKS
     return this.#follow(latest, agreed, isFull)
   }
 
   /**
-   * True if the blocks that are confirmed now were read by their hashes, and are still on the chain. Without a running
-   * hash, a range that is read by number may silently leave out their logs.
+   * True if no running hash covers the chain's logs, and the blocks that are confirmed now were read by their hashes and
+   * are still on the chain. A range that is read by number may silently leave out their logs.
    */
-  async #hasSeen(confirmed: number): Promise<boolean> {
+  async #hasReadByHash(confirmed: number): Promise<boolean> {
     const { chain } = this.#options
     const last = this.#tail.findLast(({ block }) => block <= confirmed)
     if (!last || isCoveredByRunningHash(chain)) return false
@@ -250,7 +251,7 @@ export class ChainIndexer {
         await this.#write(
           'backfill',
           [fetched],
-          lastBlockOfRange(fetched.answer),
+          lastBlockAsTail(fetched.answer),
           ALL_UNCONFIRMED_ROWS,
         )
         entries += fetched.answer.decoded.entries.length
@@ -318,14 +319,14 @@ export class ChainIndexer {
         isSilenceOfNodes(error) && extension !== null && tail.at(-1)!.block < latest.number
       // until nodes agree, new blocks are shown as unconfirmed
       if (!isProvedLater && !findNoQuorumError(error)) throw error
-      if (!isProvedLater) this.#unproved = error as Error
+      if (!isProvedLater) this.#proofError = error as Error
       confirming = []
     }
     const replaced = rowsToReplace(this.#stored, kept, confirming.length)
     if (extension || proved.length > 0) await this.#write('follow', proved, extension, replaced)
     // if nodes contradict each other about a block, a node may have invented the block: all unconfirmed blocks are read
     // again
-    const why = this.#unproved && findNoQuorumError(this.#unproved)
+    const why = this.#proofError && findNoQuorumError(this.#proofError)
     // if there are too many unproved blocks, and nodes no longer return their running hashes, the blocks are dropped
     // too: a catch-up reads them again and proves them by the running hashes at the newest block
     const isPast = isFull && why instanceof NodesSilentError
@@ -401,17 +402,17 @@ export class ChainIndexer {
     return this.#options.row.nextBlock + this.#tail.length - 1
   }
 
-  async #settle({ kind }: IndexerStepOutcome): Promise<void> {
+  async #updateState({ kind }: IndexerStepOutcome): Promise<void> {
     const { pool, chain, row, epoch } = this.#options
     const { state } = this
     state.nextBlock = row.nextBlock
     state.tailBlock = this.#tailBlock
     state.lastStepMs = Date.now()
     // an old head time stops quotes, so the time advances only while confirmed blocks can be proved
-    if (!this.#unproved && this.clock.headMs !== null) state.headMs = this.clock.headMs
+    if (!this.#proofError && this.clock.headMs !== null) state.headMs = this.clock.headMs
     // only a later step at the chain's head can end the catch-up: a backfill may have taken hours, so its head is old
     const isFollowing = kind === 'followed' || kind === 'idle'
-    if (state.isCaughtUp || this.#unproved || !isFollowing || !(await this.#hasCaughtUp())) return
+    if (state.isCaughtUp || this.#proofError || !isFollowing || !(await this.#hasCaughtUp())) return
     // only the hub ends the network's catch-up: a spoke that is added later does not begin another catch-up
     if (chain.role === 'hub') await this.#inDatabase(() => markCaughtUp(pool, row.network, epoch))
     state.isCaughtUp = true

@@ -32,12 +32,13 @@ export async function isCursorReplaced(
   { parentHash, nextBlock }: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
 ): Promise<boolean> {
   if (!parentHash) return false
-  return isReplaced(chain, await hashesAt(chain, nextBlock - 1), parentHash)
+  return isReplaced(chain, await readHashesOfNodes(chain, nextBlock - 1), parentHash)
 }
 
 /**
  * Throws the error for a node's block whose parent is not the cursor's block.
- * @throws DeepReorgError where the chain has replaced the cursor's block; RpcError where only one node replaced it
+ * @throws DeepReorgError where the chain has replaced the cursor's block; otherwise RpcError transient, since the node
+ * is on another fork; ChainUnavailableError
  */
 export async function throwForkBelowCursor(
   chain: EvmChain,
@@ -63,11 +64,11 @@ export async function isCursorOnChain(
   { parentHash, nextBlock }: ChainRow,
 ): Promise<boolean> {
   if (!parentHash) return true
-  const hashes = await hashesAt(chain, nextBlock - 1)
+  const hashes = await readHashesOfNodes(chain, nextBlock - 1)
   return hashes.length > 0 && hashes.every((hash) => hash === toHex(parentHash))
 }
 
-const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
+const readHashesOfNodes = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
   (await rpc.onEveryNode((call) => getBlockHeader(call, block))).flatMap(
     (header) => header?.hash ?? [],
   )
@@ -76,7 +77,7 @@ const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
  * Checks that the chain still has the cursor's block. The chain halts only if all nodes have another block. A local
  * chain that restarted from an older state may have lost the block. Then the cursor moves back, as far as no
  * journal entry is affected.
- * @throws DeepReorgError, ChainUnavailableError
+ * @throws DeepReorgError, ChainUnavailableError; Error where too few nodes have a block at that height
  */
 export async function assertCursorOnChain(
   pool: pg.Pool,
@@ -88,7 +89,7 @@ export async function assertCursorOnChain(
   if (!parentHash) return
   const header = await chain.rpc.onOneNode((call) => getBlockHeader(call, row.nextBlock - 1))
   if (header?.hash === toHex(parentHash)) return
-  const hashes = await hashesAt(chain, row.nextBlock - 1)
+  const hashes = await readHashesOfNodes(chain, row.nextBlock - 1)
   if (hashes.includes(toHex(parentHash))) return
   if (!isReplaced(chain, hashes, parentHash))
     throw new Error(`getting block ${row.nextBlock - 1}: no node has it`)
@@ -131,7 +132,10 @@ async function restoreLocalCursor(
   return true
 }
 
-/** Newest of the known blocks that is on the chain, or null. @param known stored block hashes, newest first */
+/**
+ * Newest of the known blocks before block `below` that is on the chain. Null for none.
+ * @param known stored block hashes, newest first
+ */
 export async function findNewestCommonBlock(
   chain: EvmChain,
   known: readonly { block: number; hash: Buffer }[],

@@ -13,6 +13,7 @@ import { findNewestCommonBlock } from './cursor.js'
  * Otherwise the next step halts the chain again.
  * @param block first block that the rewind removes
  * @throws Error with one sentence that names a possible block; errors of `readLastConfirmedHashes`
+ * and `readAgreedHeader`
  */
 export async function checkRewindTarget(
   pool: pg.Pool,
@@ -45,6 +46,10 @@ export async function checkRewindTarget(
   return { ...target, parentHash: fromHex(header.hash), parentMs: header.timestampMs }
 }
 
+/**
+ * First block that a rewind has to remove: the one after the newest stored block that the chain still has. Null where
+ * the chain has none of the stored blocks.
+ */
 export async function suggestRewindBlock(
   pool: pg.Pool,
   chain: EvmChain,

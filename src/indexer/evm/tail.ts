@@ -15,7 +15,7 @@ import { throwForkBelowCursor } from './cursor.js'
 
 interface KnownChainBlocks {
   chain: EvmChain
-  /** The chain's row, with its cursor: the newest confirmed block. */
+  /** The chain's row, whose cursor follows the newest block in the journal. */
   row: ChainRow
   /** Unconfirmed blocks on top of the cursor, in order. */
   tail: readonly DecodedBlock[]
@@ -34,7 +34,7 @@ export interface TailChange {
  * block's parent. Only another hash at a known height is a reorg.
  * @param maxBlocks maximum number of new blocks: a small read succeeds more often
  * @returns null when there is nothing new: the head is known, or is below a known block (a slow node)
- * @throws DeepReorgError when the fork begins below the cursor
+ * @throws DeepReorgError when the fork begins below the cursor; ChainUnavailableError, RpcError
  */
 export async function readNewBlocks(
   known: KnownChainBlocks,
@@ -46,7 +46,7 @@ export async function readNewBlocks(
   const end = Math.min(latest.number, row.nextBlock + tail.length - 1 + maxBlocks)
   return chain.rpc.onOneNode(async (call) => {
     const read = async (newest: BlockHeader): Promise<TailChange | null> => {
-      const headers = await newHeaders(call, known, newest)
+      const headers = await readNewHeaders(call, known, newest)
       const blocks = await readBlocksOfHeaders(call, chain, headers)
       return headers[0] ? { dropFrom: headers[0].number, blocks } : null
     }
@@ -56,7 +56,7 @@ export async function readNewBlocks(
   })
 }
 
-async function newHeaders(
+async function readNewHeaders(
   call: RpcCall,
   known: KnownChainBlocks,
   latest: BlockHeader,

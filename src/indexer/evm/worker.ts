@@ -27,8 +27,8 @@ interface IndexedEvmChain {
 }
 
 /**
- * Indexes a chain. New heads from the chain's WebSocket wake the worker. The poll finds heads that the socket did not
- * show.
+ * Worker that indexes a chain. New heads from the chain's WebSocket wake the worker. The poll finds heads that the
+ * socket did not show.
  */
 export function evmIndexerWorker(
   ctx: LeaderContext,

@@ -37,8 +37,8 @@ export function firstWritableBlocks(blocks: readonly DecodedBlock[]): readonly D
 }
 
 /**
- * Writes the rows of confirmed logs outside the journal, in one pipeline: messages, receipts, credits and payments.
- * Unconfirmed rows below the cursor belong to another fork and are deleted.
+ * Writes the rows of confirmed logs outside the journal, in one pipeline: messages, receipts, credits, payments and
+ * their outcomes. Deletes the unconfirmed rows before the new cursor, which are confirmed now or of another fork.
  */
 function writeConfirmed(
   db: Queryable,
@@ -87,7 +87,7 @@ export const ALL_UNCONFIRMED_ROWS: ReplacedRows = { ofConfirmed: true, ofDropped
  * Kinds of unconfirmed rows that a write has to delete.
  * @param stored unconfirmed blocks in the tables; null where they are not known
  * @param kept the first blocks of `stored`, which are still on the chain
- * @param confirmed number of blocks that are confirmed now, the first of the tail
+ * @param confirmed how many blocks the write confirms: the first ones of `kept`, then of the new blocks
  */
 export const rowsToReplace = (
   stored: readonly DecodedBlock[] | null,
@@ -175,10 +175,10 @@ function writeExtension(
 }
 
 /**
- * A backfilled range's last block, without logs. Its hash is stored, because a local chain may restart from an older
- * state.
+ * Tail change that stores a backfilled range's last block, without logs. Its hash is needed if a local chain restarts
+ * from an older state.
  */
-export const lastBlockOfRange = ({ to: block, lastHash: hash }: ConfirmedLogRange): TailChange => ({
+export const lastBlockAsTail = ({ to: block, lastHash: hash }: ConfirmedLogRange): TailChange => ({
   dropFrom: block,
   blocks: [
     { block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeDecodedLogs([]) },

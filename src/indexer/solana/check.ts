@@ -36,7 +36,7 @@ import { listTransactions, type NodeProgramAnswers, type PaymentCounts } from '.
  * Number of transactions that are read in parallel, and written together. Small, so that a node that hangs or limits
  * the rate is paused before the next transactions are requested.
  */
-const AT_ONCE = 16
+const TRANSACTIONS_AT_ONCE = 16
 /**
  * Maximum number of attempts to read a transaction, and the pause between two attempts, ms: one node may have the
  * transaction some seconds after another node.
@@ -46,7 +46,7 @@ const RETRY_MS = 500
 /** Age of a node's newest block, ms, from which the node counts as stopped. */
 const STOPPED_MS = 60_000
 /** Time limit of listing the unconfirmed transactions in a minute's slots, ms. */
-const LIST_UNCONFIRMED_MS = 20_000
+const LIST_UNCONFIRMED_TIMEOUT_MS = 20_000
 
 export interface TransactionReadOptions {
   rpc: SolanaRpc
@@ -63,14 +63,17 @@ export interface TransactionReadOptions {
  * Reads listed transactions in order, some at once, as two nodes return them where two are configured. Ends early when
  * the signal fires. Null stands for a transaction that the nodes do not have, or return only in a version that clusterd
  * does not support.
- * @throws NodesDisagreeError where nodes contradict each other, once all earlier transactions were returned
+ * @throws NodesDisagreeError where nodes contradict each other, or another error of `RpcNodes.agreed`, once all earlier
+ * transactions were returned
  */
 export async function* readAgreedTransactions(
   options: TransactionReadOptions,
   listed: readonly ListedTransaction[],
 ): AsyncGenerator<(ListedDecodedTransaction | null)[]> {
-  for (let i = 0; i < listed.length && !options.signal.aborted; i += AT_ONCE) {
-    const reads = listed.slice(i, i + AT_ONCE).map((one) => readAgreedTransaction(options, one))
+  for (let i = 0; i < listed.length && !options.signal.aborted; i += TRANSACTIONS_AT_ONCE) {
+    const reads = listed
+      .slice(i, i + TRANSACTIONS_AT_ONCE)
+      .map((one) => readAgreedTransaction(options, one))
     const read: (ListedDecodedTransaction | null)[] = []
     let failure: PromiseRejectedResult | null = null
     for (const one of await Promise.allSettled(reads)) {
@@ -150,7 +153,7 @@ export async function readUnconfirmedTransactions(
   downToSlot: number,
 ): Promise<ListedDecodedTransaction[]> {
   const commitment = 'confirmed'
-  const options = { commitment, until, downToSlot, limitMs: LIST_UNCONFIRMED_MS } as const
+  const options = { commitment, until, downToSlot, limitMs: LIST_UNCONFIRMED_TIMEOUT_MS } as const
   const { listed } = await listTransactions(call, registrar, options)
   const read = listed
     .reverse()
@@ -219,16 +222,16 @@ const namePayment = (
     source: paymentSourceId(program.genesisHash, program.programId),
     quoteId: Buffer.from(paid.quoteId),
     amountWei: paid.amountWei,
-    expiresAt: withinNumber(paid.expiresAt),
+    expiresAt: clampToSafeInteger(paid.expiresAt),
     verdict: verifyQuote(program.quoteKeys, program, paid),
     reclaimableMs: Number(paid.reclaimableAt) * 1_000,
   },
 })
 
-const MAX = BigInt(Number.MAX_SAFE_INTEGER)
-function withinNumber(value: bigint): number {
-  if (value > MAX) return Number(MAX)
-  return value < -MAX ? Number(-MAX) : Number(value)
+const MAX_INTEGER = BigInt(Number.MAX_SAFE_INTEGER)
+function clampToSafeInteger(value: bigint): number {
+  if (value > MAX_INTEGER) return Number(MAX_INTEGER)
+  return value < -MAX_INTEGER ? Number(-MAX_INTEGER) : Number(value)
 }
 
 const communityPayment = (
@@ -267,8 +270,11 @@ export interface PaymentRows {
   outcomes: ConfirmedPaymentOutcome[]
 }
 
-/** Read numbers of one kind of payments: all numbers up to `known`, and after the first gap the numbers in `beyond`. */
-const countFrom = (known: number) => ({ known, beyond: new Set<number>() })
+/**
+ * Creates the count of read payment numbers of one kind: all numbers up to `known`, and after the first gap the numbers
+ * in `beyond`.
+ */
+const createSequenceCount = (known: number) => ({ known, beyond: new Set<number>() })
 
 /**
  * Detects gaps in the numbers (sequences) of a program's payments after the cursor. The state is only in memory: after
@@ -276,7 +282,7 @@ const countFrom = (known: number) => ({ known, beyond: new Set<number>() })
  */
 export class PaymentSequenceTracker {
   readonly #program: ProgramWithHoldingTime
-  readonly #counts: Record<PaymentKind, ReturnType<typeof countFrom>>
+  readonly #counts: Record<PaymentKind, ReturnType<typeof createSequenceCount>>
   /** Read transactions, by signature. */
   readonly #read = new Map<string, { slot: number; hasEvents: boolean }>()
   /** Outcomes whose payment was not read yet, by the payment's kind and number. */
@@ -285,7 +291,10 @@ export class PaymentSequenceTracker {
   /** @param known payment numbers up to which every payment is stored */
   constructor(program: ProgramWithHoldingTime, { sequence, communitySequence }: PaymentCounts) {
     this.#program = program
-    this.#counts = { name: countFrom(sequence), communityName: countFrom(communitySequence) }
+    this.#counts = {
+      name: createSequenceCount(sequence),
+      communityName: createSequenceCount(communitySequence),
+    }
   }
 
   /** Payment numbers up to which every payment was read. */
@@ -339,6 +348,7 @@ export class PaymentSequenceTracker {
   /**
    * Signature of a transaction with payments or outcomes that a node's list omits although the list covers its slot.
    * Null if the list omits no such transaction.
+   * @param beforeSlot transactions from this slot on are ignored, since a node may list them late
    */
   leftOutOf(
     { listed, downToSlot }: NonNullable<NodeProgramAnswers['list']>,
@@ -352,7 +362,8 @@ export class PaymentSequenceTracker {
   }
 
   /**
-   * Forgets the transactions before a slot, whose lists have passed; without a slot all, so that they are read again.
+   * Forgets the transactions before a slot, which no further list covers. Without a slot, forgets all, so that they are
+   * read again.
    */
   forgetRead(beforeSlot = Number.POSITIVE_INFINITY): void {
     for (const [signature, { slot }] of this.#read)

@@ -8,17 +8,17 @@ import type { PaymentCursor } from '../../db/payments/cursor.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 
 /** Maximum number of signatures in one answer of getSignaturesForAddress: the nodes' limit. */
-const PAGE = 1_000
+const MAX_PAGE_SIGNATURES = 1_000
 /**
- * Maximum number of transactions in a list. If there are more, the list keeps the oldest, and a later list has the
- * rest.
+ * Maximum number of transactions in a list. If there are more, the list keeps the oldest half million or more, and a
+ * later list has the rest.
  */
 const MAX_LISTED = 1_000_000
 /**
  * Time limit of listing, ms, since a hostile node may never end its list. Shorter than the time limit of a worker's
  * step, to leave time for another node.
  */
-const LIST_MS = 180_000
+const LIST_TIMEOUT_MS = 180_000
 
 interface ListTransactionsOptions {
   commitment: Commitment
@@ -44,7 +44,13 @@ interface ListTransactionsOptions {
 export async function listTransactions(
   call: RpcCall,
   { id: address }: RegistrarClient,
-  { commitment, until: known, downToSlot, signal, limitMs = LIST_MS }: ListTransactionsOptions,
+  {
+    commitment,
+    until: known,
+    downToSlot,
+    signal,
+    limitMs = LIST_TIMEOUT_MS,
+  }: ListTransactionsOptions,
 ): Promise<{ listed: ListedTransaction[]; newest: string | null }> {
   const listed: ListedTransaction[] = []
   const endMs = performance.now() + limitMs
@@ -54,7 +60,7 @@ export async function listTransactions(
   let isWhole = true
   for (;;) {
     signal?.throwIfAborted()
-    const options = { commitment, limit: PAGE, until: until ?? undefined, before }
+    const options = { commitment, limit: MAX_PAGE_SIGNATURES, until: until ?? undefined, before }
     const request = call<ConfirmedSignatureInfo[]>('getSignaturesForAddress', [address, options])
     const page = await (until ? fallbackOnExpectedError(request, isErrorAnswer, null) : request)
     if (!page) {
@@ -62,7 +68,7 @@ export async function listTransactions(
       until = null
       continue
     }
-    if (page.length > PAGE || performance.now() > endMs)
+    if (page.length > MAX_PAGE_SIGNATURES || performance.now() > endMs)
       throw transientError('getSignaturesForAddress: no end of a list')
     newest ??= page[0]?.signature ?? until
     for (const { signature, slot, err } of page)
@@ -91,7 +97,7 @@ export interface NodeProgramAnswers extends PaymentCounts {
   list: (Awaited<ReturnType<typeof listTransactions>> & { downToSlot: number }) | null
 }
 
-/** True if the program's counters have more payments than `known`. */
+/** True if the program's counters have more payments of either kind than `known`. */
 export const hasMorePaymentsThan = (counted: PaymentCounts, known: PaymentCounts): boolean =>
   known.sequence < counted.sequence || known.communitySequence < counted.communitySequence
 
@@ -99,7 +105,8 @@ type CountsAtSlot = Pick<NodeProgramAnswers, keyof PaymentCounts | 'slot'>
 
 /**
  * True if both answers are possible for one program, whose counts never decrease. If two nodes contradict each other,
- * one of them hides payments, or counts payments that nobody made.
+ * one of them hides payments, or counts payments that nobody made. Counts as of one slot may differ: a local node may
+ * count within its newest slot.
  */
 export const arePaymentCountsConsistent = (a: CountsAtSlot, b: CountsAtSlot): boolean =>
   !(a.slot < b.slot && hasMorePaymentsThan(a, b)) && !(b.slot < a.slot && hasMorePaymentsThan(b, a))

@@ -48,9 +48,7 @@ const SEARCH_EVERY_MS = 5_000
  * counter of the program reveals. LATE_SLOTS last about a minute, so two searches cover each slot.
  */
 const LATE_SEARCH_EVERY_MS = 30_000
-/**
- * Time after which missing payments raise an alarm: lagging nodes catch up within it. Later the operator has to act.
- */
+/** Time after which missing payments raise an alarm, ms: lagging nodes catch up within it. */
 const MISSING_ALARM_MS = 60_000
 /**
  * Interval at which the program's transactions are listed while neither its counters nor a socket show anything new.
@@ -106,7 +104,7 @@ export class PaymentWatcher {
   readonly #nowMs: () => number
   readonly #stages = new LoopStageTimer()
   /** State that is kept between steps. A failed step discards the state. */
-  #memory: Memory | null = null
+  #memory: WatcherMemory | null = null
   // a failed step keeps `#search` and `#shortfall`, so that frequent failures delay neither searches nor the alarm
   /** Start of the last search, ms. `isDone` is false while it has not succeeded. */
   #search: { startedMs: number; isDone: boolean }
@@ -124,7 +122,7 @@ export class PaymentWatcher {
    * Writes every new transaction, without timers. A process that is killed anywhere continues from the cursor.
    * @param wasNotified true if there may be new transactions that no counter covers
    * @param alive called to show that the step still works: a list, or a chunk of transactions, may take minutes
-   * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
+   * @throws ChainUnavailableError, RpcError, LostLeadershipError, or a database error; the next step continues
    */
   async step(wasNotified = true, alive = () => {}): Promise<PaymentWatchOutcome> {
     const { state } = this
@@ -148,7 +146,7 @@ export class PaymentWatcher {
 
   async #advance(wasNotified: boolean, alive: () => void): Promise<PaymentWatchOutcome> {
     const { rpc, registrar, commitment, startSlot, signal } = this.#options
-    this.#memory ??= await load(this.#options, this.#stages)
+    this.#memory ??= await loadMemory(this.#options, this.#stages)
     const memory = this.#memory
     const { cursor, tracker } = memory
     this.state.chain = memory.store.key.chain
@@ -202,7 +200,7 @@ export class PaymentWatcher {
   }
 
   /** Decides whether the program's transactions are listed in this step, and how far back. */
-  #planList(memory: Memory, wasNotified: boolean) {
+  #planList(memory: WatcherMemory, wasNotified: boolean) {
     const nowMs = this.#nowMs()
     const shortfall = this.#shortfall
     // a clock that was set back counts as time passed, so that no search waits until the clock reaches the old time
@@ -226,7 +224,7 @@ export class PaymentWatcher {
 
   /** Reads listed transactions and stores their payments and outcomes. @returns numbers of stored items */
   async #storeTransactions(
-    memory: Memory,
+    memory: WatcherMemory,
     listed: readonly ListedTransaction[],
     alive: () => void,
   ) {
@@ -264,7 +262,10 @@ export class PaymentWatcher {
   }
 
   /** Stores payments and outcomes, and moves the cursor where no payment is missing. */
-  async #store(memory: Memory, txs: readonly ListedDecodedTransaction[]): Promise<PaymentRows> {
+  async #store(
+    memory: WatcherMemory,
+    txs: readonly ListedDecodedTransaction[],
+  ): Promise<PaymentRows> {
     const { onUnknown } = this.#options
     const { cursor, tracker, store } = memory
     const rows = this.#stages.work('decode', () => tracker.advance(txs))
@@ -279,7 +280,7 @@ export class PaymentWatcher {
   }
 
   /** Stores the unconfirmed payments, if they have changed. A chain that is read at `confirmed` has none. */
-  async #storeTail(memory: Memory, downToSlot: number): Promise<void> {
+  async #storeTail(memory: WatcherMemory, downToSlot: number): Promise<void> {
     const { rpc, registrar, commitment } = this.#options
     const { program, store, listedTo } = memory
     const txs =
@@ -299,7 +300,10 @@ export class PaymentWatcher {
    * Reports nodes whose search omits transactions that were read from agreeing nodes. A node may list a transaction
    * late, but not this late.
    */
-  #refuteIncompleteLists({ tracker }: Memory, answered: readonly NodeProgramAnswers[]): void {
+  #refuteIncompleteLists(
+    { tracker }: WatcherMemory,
+    answered: readonly NodeProgramAnswers[],
+  ): void {
     for (const { host, slot, list } of answered) {
       const leftOut = list && tracker.leftOutOf(list, slot - LATE_SLOTS / 2)
       if (leftOut)
@@ -312,7 +316,7 @@ export class PaymentWatcher {
 
   /** Missing payments. Null where every payment that the nodes count was read. */
   #findMissing(
-    { tracker }: Memory,
+    { tracker }: WatcherMemory,
     answered: readonly NodeProgramAnswers[],
   ): PaymentWatchOutcome | null {
     const { known, isWhole } = tracker
@@ -351,7 +355,7 @@ interface Shortfall {
 }
 
 /** Loads the state that is kept between steps, from the stored cursor. */
-async function load(options: PaymentWatcherOptions, stages: LoopStageTimer) {
+async function loadMemory(options: PaymentWatcherOptions, stages: LoopStageTimer) {
   const { pool, network, epoch, rpc, registrar, startSlot, commitment } = options
   const { identity, chain } = await options.open()
   const heldMs = await rpc.quorum((call) => readMaxPaymentHoldingMs(call, registrar, commitment))
@@ -373,7 +377,7 @@ async function load(options: PaymentWatcherOptions, stages: LoopStageTimer) {
     tail: { payments: 0, ids: null as string | null },
   }
 }
-type Memory = Awaited<ReturnType<typeof load>>
+type WatcherMemory = Awaited<ReturnType<typeof loadMemory>>
 
 /** The cursor after transaction `last`. Slots ascend, except for a transaction that a node listed late. */
 const cursorAfter = (

@@ -10,8 +10,8 @@ import { PaymentWatcher, type PaymentWatchOutcome, type SolanaChainSource } from
 const LISTED_AFTER_NOTICE_MS = 3_000
 
 /**
- * Watches a program's payments for one term of leadership. Logs of the program wake the worker, which then lists
- * transactions.
+ * Worker that watches a program's payments for one term of leadership. Logs of the program wake the worker, which then
+ * lists transactions.
  */
 export function paymentWatcherWorker(
   ctx: LeaderContext,

@@ -68,6 +68,7 @@ export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Pack
   ])
   const isExecuted = storedHash === zeroHash && lazy >= packet.nonce
   return {
+    /** Also true for a packet that was skipped. */
     isExecuted,
     isVerified: isExecuted || storedHash === packetPayloadHash(packet),
     /** Number of unexecuted packets before this packet. To execute this packet, the endpoint iterates over them. */
@@ -80,6 +81,7 @@ const receiverOf = ({ receiver }: Packet): Hex => `0x${receiver.slice(26)}`
 
 /** A bid that was paid on another chain: an element of the list that `Hub.deliver` takes. */
 export interface PaidBid {
+  /** Id of the program that took the payment (`paymentSourceId`), and the payment's number there. */
   source: Uint8Array
   sequence: bigint
   /** The payer's address, left-padded to 32 bytes. */
@@ -130,7 +132,7 @@ export function deliveryValueWei(packet: Packet): bigint | null {
   return call.kind === 'withdrawal' ? 0n : null
 }
 
-const ERRORS = [
+const CONTRACT_ERRORS = [
   ...layerZeroEndpointAbi,
   ...hubAbi,
   ...localMessageLibAbi,
@@ -138,7 +140,7 @@ const ERRORS = [
   ...ensResolverAbi,
 ].filter(({ type }) => type === 'error')
 
-/** Name of the contract error behind a revert, in snake_case; null for an unknown error. */
+/** Name of the contract error behind a revert, in snake_case. Null for an unknown error, or without revert data. */
 export function contractErrorOfRevert(error: unknown): string | null {
   for (const cause of errorWithCauses(error)) {
     const data = revertDataOfError(cause)
@@ -149,7 +151,7 @@ export function contractErrorOfRevert(error: unknown): string | null {
 
 function errorName(data: Hex): string | null {
   try {
-    const { errorName: name } = decodeErrorResult({ abi: ERRORS, data })
+    const { errorName: name } = decodeErrorResult({ abi: CONTRACT_ERRORS, data })
     return name
       .replace(/^LZ_/, '')
       .replace(/(?<=[a-z0-9])(?=[A-Z])/g, '_')

@@ -26,20 +26,20 @@ export type HubCall =
 export const MAX_BIDS_PER_MESSAGE = 100
 
 const UNDECODABLE: HubCall = { kind: 'undecodable' }
-const MESSAGE = [{ type: 'bytes32' }, { type: 'bytes' }] as const
-const CALLS = parseAbi([
+const MESSAGE_PARAMETERS = [{ type: 'bytes32' }, { type: 'bytes' }] as const
+const HUB_CALLS_ABI = parseAbi([
   'function placeBids(uint256[] amounts, bytes32[] names)',
   'function placeBids(uint256[] amounts, bytes32[] names, bytes32 referral)',
   'function withdrawRefund(address to)',
 ])
 
 export const encodeHubMessage = (sender: Hex, hubCalldata: Hex): Hex =>
-  encodeAbiParameters(MESSAGE, [sender, hubCalldata])
+  encodeAbiParameters(MESSAGE_PARAMETERS, [sender, hubCalldata])
 
 /** Returns `UNDECODABLE` if the message has no sender, or no call that the bridge allows. */
 export function decodeHubMessage(message: Uint8Array): HubCall {
   try {
-    const [sender, hubCalldata] = decodeAbiParameters(MESSAGE, message)
+    const [sender, hubCalldata] = decodeAbiParameters(MESSAGE_PARAMETERS, message)
     return sender === zeroHash ? UNDECODABLE : decodeHubCalldata(fromHex(hubCalldata))
   } catch {
     return UNDECODABLE
@@ -57,7 +57,7 @@ export function namesOfHubCall(call: HubCall): string[] | null {
 
 export function decodeHubCalldata(calldata: Uint8Array): HubCall {
   try {
-    const { functionName, args } = decodeFunctionData({ abi: CALLS, data: toHex(calldata) })
+    const { functionName, args } = decodeFunctionData({ abi: HUB_CALLS_ABI, data: toHex(calldata) })
     if (functionName === 'placeBids') return bidsOf(args[0], args[1])
     // viem's decoder accepts any 32 bytes as an address; the hub requires twelve leading zero bytes
     const isAddress = calldata.subarray(4, 16).every((byte) => byte === 0)

@@ -19,7 +19,7 @@ export interface Packet {
 /** Path and nonce of a packet: the input of its guid. */
 export type PacketPath = Pick<Packet, 'nonce' | 'srcEid' | 'sender' | 'dstEid' | 'receiver'>
 
-const VERSION = 1
+const PACKET_VERSION = 1
 const HEADER_BYTES = 81
 const GUID_BYTES = 32
 
@@ -35,7 +35,7 @@ export const packetGuid = (path: PacketPath): Hex =>
 export const packetHeader = (path: PacketPath): Hex =>
   encodePacked(
     ['uint8', 'uint64', 'uint32', 'bytes32', 'uint32', 'bytes32'],
-    [VERSION, path.nonce, path.srcEid, path.sender, path.dstEid, path.receiver],
+    [PACKET_VERSION, path.nonce, path.srcEid, path.sender, path.dstEid, path.receiver],
   )
 
 /** Hash that an endpoint stores for a verified packet: keccak256(guid ‖ message). */
@@ -53,7 +53,7 @@ export const encodePacket = (packet: Packet): Hex =>
 export function decodePacket(encodedPayload: Hex): Packet | null {
   const bytes = Buffer.from(encodedPayload.slice(2), 'hex')
   if (bytes.length * 2 !== encodedPayload.length - 2) return null
-  if (bytes.length < HEADER_BYTES + GUID_BYTES || bytes[0] !== VERSION) return null
+  if (bytes.length < HEADER_BYTES + GUID_BYTES || bytes[0] !== PACKET_VERSION) return null
   const hex = (start: number, end?: number): Hex => `0x${bytes.toString('hex', start, end)}`
   const path: PacketPath = {
     nonce: bytes.readBigUInt64BE(1),

@@ -12,9 +12,9 @@ export interface LzReceiveOption {
   value: bigint
 }
 
-const TYPE_3 = 3
-const EXECUTOR = 1
-const LZ_RECEIVE = 1
+const OPTIONS_TYPE = 3
+const EXECUTOR_WORKER = 1
+const LZ_RECEIVE_KIND = 1
 const GAS_BYTES = 16
 /** Largest value that an option can deliver: 128 bits. */
 export const MAX_DELIVERED_VALUE_WEI = (1n << 128n) - 1n
@@ -30,7 +30,7 @@ export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
       : encodePacked(['uint128', 'uint128'], [gas, value])
   const head = encodePacked(
     ['uint16', 'uint8', 'uint16', 'uint8'],
-    [TYPE_3, EXECUTOR, size(data) + 1, LZ_RECEIVE],
+    [OPTIONS_TYPE, EXECUTOR_WORKER, size(data) + 1, LZ_RECEIVE_KIND],
   )
   return concatHex([head, data])
 }
@@ -46,10 +46,10 @@ export function decodeLzReceiveOption(options: Hex): LzReceiveOption | null {
   if (bytes.length * 2 !== options.length - 2 || bytes.length < 6) return null
   const data = bytes.subarray(6)
   const isOne =
-    bytes.readUInt16BE(0) === TYPE_3 &&
-    bytes[2] === EXECUTOR &&
+    bytes.readUInt16BE(0) === OPTIONS_TYPE &&
+    bytes[2] === EXECUTOR_WORKER &&
     bytes.readUInt16BE(3) === data.length + 1 &&
-    bytes[5] === LZ_RECEIVE
+    bytes[5] === LZ_RECEIVE_KIND
   if (!isOne || (data.length !== GAS_BYTES && data.length !== 2 * GAS_BYTES)) return null
   const uint = (part: Buffer): bigint =>
     part.length === 0 ? 0n : BigInt(`0x${part.toString('hex')}`)

@@ -22,11 +22,11 @@ import { encodeLzReceiveOption, MAX_DELIVERED_VALUE_WEI } from './packetOptions.
 const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n, withdrawal: 170_000n }
 
 /** Lifetime (ms) and size of the cache of the bridge's fees. The quote's margin covers fee changes in that time. */
-const FEES = { forMs: () => 5_000, most: 1_000 }
+const FEE_CACHE_OPTIONS = { forMs: () => 5_000, most: 1_000 }
 /** How long a spoke's gas settings, which its owner may change, are cached, ms. */
-const NEEDS_MS = 30_000
+const GAS_NEEDS_CACHE_MS = 30_000
 
-interface Delivery {
+interface HubMessageDelivery {
   message: Hex
   gas: bigint
   /** Value that arrives with the message, wei on the hub. */
@@ -46,18 +46,21 @@ export function createSpokeQuoter(
 ): (request: RegistrationRequest) => Promise<EvmQuote> {
   const { contract, gasToken } = config
   const isEth = gasToken.symbol === 'ETH'
-  const needs = cacheAnswerForDuration(NEEDS_MS, () =>
-    rpc.onOneNode((call) => gasNeeds(call, contract)),
+  const needs = cacheAnswerForDuration(GAS_NEEDS_CACHE_MS, () =>
+    rpc.onOneNode((call) => readGasNeeds(call, contract)),
   )
   const fees = cacheAnswersByKey(
-    ({ message, gas, value: sum }: Delivery) => {
+    ({ message, gas, value: sum }: HubMessageDelivery) => {
       const quote = (call: RpcCall, value: bigint) =>
-        nativeFee(call, contract, message, encodeLzReceiveOption({ gas, value }))
+        readNativeFee(call, contract, message, encodeLzReceiveOption({ gas, value }))
       return rpc.onOneNode((call) =>
         Promise.all([quote(call, sum), isEth ? null : quote(call, 0n)]),
       )
     },
-    { ...FEES, keyOf: ({ message, gas, value }) => `${message.length} ${gas} ${value}` },
+    {
+      ...FEE_CACHE_OPTIONS,
+      keyOf: ({ message, gas, value }) => `${message.length} ${gas} ${value}`,
+    },
   )
 
   return async ({ names, referral, sender }) => {
@@ -87,7 +90,7 @@ export function createSpokeQuoter(
       },
       registrationFee: delivered,
       bridgeFee: value - delivered,
-      names: share(names, sum, delivered),
+      names: splitFee(names, sum, delivered),
     }
   }
 }
@@ -96,7 +99,7 @@ export function createSpokeQuoter(
  * Splits the registration fee among the names in proportion to their bids. The last name takes the rounding difference,
  * so the parts add up exactly.
  */
-function share(
+function splitFee(
   names: RegistrationRequest['names'],
   sum: bigint,
   delivered: bigint,
@@ -110,7 +113,12 @@ function share(
 }
 
 /** Asks the spoke for the bridge's fee of a message. @throws BridgeError where the spoke's `quote` reverts */
-async function nativeFee(call: RpcCall, spoke: Hex, message: Hex, options: Hex): Promise<bigint> {
+async function readNativeFee(
+  call: RpcCall,
+  spoke: Hex,
+  message: Hex,
+  options: Hex,
+): Promise<bigint> {
   const read = createContractReader(call, spoke, spokeAbi)
   const { nativeFee: fee } = await read('quote', [message, options]).catch((error) => {
     if (error instanceof RpcError && error.fault === 'refused')
@@ -120,7 +128,7 @@ async function nativeFee(call: RpcCall, spoke: Hex, message: Hex, options: Hex):
   return fee
 }
 
-async function gasNeeds(call: RpcCall, spoke: Hex): Promise<typeof DEFAULT_GAS> {
+async function readGasNeeds(call: RpcCall, spoke: Hex): Promise<typeof DEFAULT_GAS> {
   const needs = await fallbackIfRefused(
     createContractReader(call, spoke, spokeAbi)('gasNeeds'),
     null,
@@ -141,7 +149,7 @@ const withdrawalData = (to: Hex): Hex => encodeContractCall(hubAbi, 'withdrawRef
 /**
  * Transaction on a spoke by which a bidder withdraws, over the bridge, what the hub owes for bids from this spoke.
  * @param to receiver on the hub
- * @throws BridgeError when the endpoint can't quote
+ * @throws BridgeError when the endpoint can't quote; RpcError
  */
 export async function spokeWithdrawalTransaction(
   call: RpcCall,
@@ -150,9 +158,14 @@ export async function spokeWithdrawalTransaction(
   to: Hex,
 ): Promise<UnsignedTransaction> {
   const hubCalldata = withdrawalData(to)
-  const { withdrawal: gas } = await gasNeeds(call, contract)
+  const { withdrawal: gas } = await readGasNeeds(call, contract)
   const options = encodeLzReceiveOption({ gas, value: 0n })
-  const fee = await nativeFee(call, contract, encodeHubMessage(pad(bidder), hubCalldata), options)
+  const fee = await readNativeFee(
+    call,
+    contract,
+    encodeHubMessage(pad(bidder), hubCalldata),
+    options,
+  )
   return {
     type: 'evm',
     to: contract,

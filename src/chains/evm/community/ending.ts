@@ -22,7 +22,7 @@ export const GAS_PER_PAYMENT_REFUSAL = 31_000n
 
 const abi = communityPaymentsAbi
 /** Values of the contract's enum `ICommunityPayments.Outcome`. */
-const NONE = 0
+const UNKNOWN_PAYMENT_OUTCOME = 0
 export const HELD_PAYMENT_OUTCOME = 1
 
 /**
@@ -35,7 +35,7 @@ export const buildRefuseOrReleaseCall = (
   of: readonly PaymentToRefuseOrRelease[],
 ): BridgeCall => ({
   to: payments,
-  data: encodeContractCall(abi, kind, [structs(of)]),
+  data: encodeContractCall(abi, kind, [knownPaymentStructs(of)]),
 })
 
 /**
@@ -55,7 +55,7 @@ export function releaseAndWithdrawCalldata(
   ])
 }
 
-const structs = (of: readonly PaymentToRefuseOrRelease[]) =>
+const knownPaymentStructs = (of: readonly PaymentToRefuseOrRelease[]) =>
   of.flatMap(({ payment }) => (payment ? [contractPaymentStruct(payment)] : []))
 
 /** The contract's struct `ICommunityPayments.Payment` for a payment. */
@@ -99,7 +99,7 @@ export async function areNoPaymentsHeld(
 ): Promise<boolean> {
   const ids = of.map(({ paymentId }) => paymentId)
   const outcomes = await readPaymentOutcomes(call, payments, ids, toRpcQuantity(block))
-  if (outcomes.some((outcome, i) => outcome === NONE && of[i]?.payment))
+  if (outcomes.some((outcome, i) => outcome === UNKNOWN_PAYMENT_OUTCOME && of[i]?.payment))
     throw transientError(`block ${block} is older than a payment`)
   return outcomes.every((outcome) => outcome !== HELD_PAYMENT_OUTCOME)
 }

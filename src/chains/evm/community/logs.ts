@@ -15,7 +15,7 @@ import type { RawLog } from '../logs.js'
 /** Event topics of the payments contract (ICommunityPayments.sol). All events but `Bid` have an indexed payment id. */
 export const PAYMENT_EVENT_TOPIC = CONTRACT_EVENTS.payments.payment.topic
 export const HELD_EVENT_TOPIC = CONTRACT_EVENTS.payments.held.topic
-const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
+const OUTCOME_BY_TOPIC: Readonly<Record<Hex, PaymentOutcome>> = {
   [CONTRACT_EVENTS.payments.refused.topic]: 'refused',
   [CONTRACT_EVENTS.payments.released.topic]: 'released',
   [CONTRACT_EVENTS.payments.reclaimed.topic]: 'reclaimed',
@@ -26,7 +26,7 @@ type CommunityPayment = Payment<CommunityNameTarget>
 /** Decodes the events that end payments, in order. Skips logs without a payment id. */
 export const decodePaymentOutcomes = (logs: readonly RawLog[]): ConfirmedPaymentOutcome[] =>
   logs.flatMap(({ topics: [first, id], blockNumber }) => {
-    const outcome = first && END_TOPICS[first]
+    const outcome = first && OUTCOME_BY_TOPIC[first]
     return outcome && id ? [{ id: fromHex(id), outcome, block: Number(blockNumber) }] : []
   })
 
@@ -34,7 +34,7 @@ export const decodePaymentOutcomes = (logs: readonly RawLog[]): ConfirmedPayment
  * Decodes the logs of a payments contract, in order. A `Held` log with the payment's id follows each `Bid` log.
  * `runningHashInputs` checks the id.
  * @param timeOf a log's block time, ms
- * @throws RpcError transient where a node left a `Held` log out
+ * @throws RefutedAnswerError where a node left a `Held` log out
  */
 export function decodeCommunityPayments(
   logs: readonly RawLog[],

@@ -24,7 +24,7 @@ const RECLAIMED_AT_ONCE = 50
 const ASKED_AT_ONCE = 8
 
 const abi = communityPaymentsAbi
-type Paid = StoredPayment<CommunityNameTarget>
+type CommunityPayment = StoredPayment<CommunityNameTarget>
 
 /**
  * Money that a payments contract owes to a payer as of the newest block. Credits come first. Then come held payments
@@ -42,28 +42,28 @@ export async function readMoneyOwedToPayer(
   const at = toRpcQuantity(latest.number)
   const read = createContractReader(call, payments, abi, at)
   const [held, credits] = await Promise.all([
-    heldOf(call, payments, question.payments.filter(isPaymentForCommunityName), at),
+    readHeldPayments(call, payments, question.payments.filter(isPaymentForCommunityName), at),
     mapInBatches(tokens, ASKED_AT_ONCE, (token) =>
       read('creditOf', [payer as Hex, contractTokenAddress(token)]),
     ),
   ])
-  const isDue = ({ target }: Paid) => target.reclaimableMs <= latest.timestampMs
+  const isDue = ({ target }: CommunityPayment) => target.reclaimableMs <= latest.timestampMs
   const due = batchesByToken(held.filter(isDue))
   return [
     ...tokens.flatMap((token, i) =>
-      credits[i]! > 0n ? [creditOf(token, credits[i]!, payments, to)] : [],
+      credits[i]! > 0n ? [moneyOfCredit(token, credits[i]!, payments, to)] : [],
     ),
-    ...due.map((batch) => reclaimOf(batch, payments, to)),
-    ...held.filter((payment) => !isDue(payment)).map(waiting),
+    ...due.map((batch) => moneyToReclaim(batch, payments, to)),
+    ...held.filter((payment) => !isDue(payment)).map(moneyHeldUntilLater),
   ]
 }
 
-async function heldOf(
+async function readHeldPayments(
   call: RpcCall,
   payments: Hex,
-  of: readonly Paid[],
+  of: readonly CommunityPayment[],
   block: Hex,
-): Promise<Paid[]> {
+): Promise<CommunityPayment[]> {
   if (of.length === 0) return []
   const outcomes = await readPaymentOutcomes(
     call,
@@ -74,9 +74,9 @@ async function heldOf(
   return of.filter((_, i) => outcomes[i] === HELD_PAYMENT_OUTCOME)
 }
 
-function batchesByToken(payments: readonly Paid[]): Paid[][] {
+function batchesByToken(payments: readonly CommunityPayment[]): CommunityPayment[][] {
   const tokens = [...new Set(payments.map(({ money }) => money.token))]
-  const batches: Paid[][] = []
+  const batches: CommunityPayment[][] = []
   for (const token of tokens) {
     const all = payments.filter(({ money }) => money.token === token)
     for (let i = 0; i < all.length; i += RECLAIMED_AT_ONCE)
@@ -85,14 +85,28 @@ function batchesByToken(payments: readonly Paid[]): Paid[][] {
   return batches
 }
 
-const callOf = (to: Hex, data: Hex): UnsignedTransaction => ({ type: 'evm', to, data, value: 0n })
+const withdrawalCall = (to: Hex, data: Hex): UnsignedTransaction => ({
+  type: 'evm',
+  to,
+  data,
+  value: 0n,
+})
 
-const creditOf = (token: string, amount: bigint, payments: Hex, to: string): MoneyOwedToPayer => {
+const moneyOfCredit = (
+  token: string,
+  amount: bigint,
+  payments: Hex,
+  to: string,
+): MoneyOwedToPayer => {
   const data = encodeContractCall(abi, 'withdraw', [contractTokenAddress(token), to as Hex])
-  return { token, amount, payments: [], fromMs: null, transaction: callOf(payments, data) }
+  return { token, amount, payments: [], fromMs: null, transaction: withdrawalCall(payments, data) }
 }
 
-function reclaimOf(batch: readonly Paid[], payments: Hex, to: string): MoneyOwedToPayer {
+function moneyToReclaim(
+  batch: readonly CommunityPayment[],
+  payments: Hex,
+  to: string,
+): MoneyOwedToPayer {
   const { token } = batch[0]!.money
   const data = encodeContractCall(abi, 'reclaimAndWithdraw', [
     batch.map(contractPaymentStruct),
@@ -100,10 +114,16 @@ function reclaimOf(batch: readonly Paid[], payments: Hex, to: string): MoneyOwed
     to as Hex,
   ])
   const amount = batch.reduce((sum, { money }) => sum + money.amount, 0n)
-  return { token, amount, payments: batch, fromMs: null, transaction: callOf(payments, data) }
+  return {
+    token,
+    amount,
+    payments: batch,
+    fromMs: null,
+    transaction: withdrawalCall(payments, data),
+  }
 }
 
-const waiting = (payment: Paid): MoneyOwedToPayer => ({
+const moneyHeldUntilLater = (payment: CommunityPayment): MoneyOwedToPayer => ({
   ...payment.money,
   payments: [payment],
   fromMs: payment.target.reclaimableMs,

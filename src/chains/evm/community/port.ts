@@ -21,9 +21,9 @@ import { encodeContractCall } from '../contracts/read.js'
 import { contractTokenAddress, releaseAndWithdrawCalldata } from './ending.js'
 
 /** Gas limit of an `eth_call` that runs TokenProbe.sol: the gas that it gives to the token's call, plus overhead. */
-const ASK_GAS = '0x1e8480' // 2 million
+const PROBE_GAS = '0x1e8480' // 2 million
 /** Number of characters of an answer of TokenProbe.sol in hex: `0x`, a flag word and a number word. */
-const ANSWER_HEX = 2 + 2 * 64
+const PROBE_ANSWER_CHARS = 2 + 2 * 64
 
 export function createEvmCommunityPaymentPort(
   rpc: EvmRpc,
@@ -43,7 +43,7 @@ export function createEvmCommunityPaymentPort(
     async communityPayment(request) {
       if (!communityPayments)
         throw new ChainUnavailableError(`chain "${label}" takes no payments for community names`)
-      const payment = paymentOf(communityPayments, request)
+      const payment = placeBidTransaction(communityPayments, request)
       const { token, amount } = request.price
       if (token === NATIVE_COIN) return payment
       const approve = (value: bigint) => approvalOf(token as Hex, communityPayments, value)
@@ -84,7 +84,7 @@ export const readTokenBalance = (call: RpcCall, token: string, wallet: string): 
 
 /** Gas limit of a question for a symbol, which bounds the answer's length too. */
 const SYMBOL_GAS = '0x493e0' // 300 thousand
-const SYMBOL = /^[\x21-\x7e]{1,16}$/
+const SYMBOL_PATTERN = /^[\x21-\x7e]{1,16}$/
 
 async function readTokenUnit(call: RpcCall, token: Hex): Promise<TokenUnit> {
   const [decimals, answer] = await Promise.all([
@@ -111,7 +111,7 @@ function symbolOf(answer: unknown): string | null {
       functionName: 'symbol',
       data: answer as Hex,
     })
-    return SYMBOL.test(text) ? text : null
+    return SYMBOL_PATTERN.test(text) ? text : null
   } catch {
     return null
   }
@@ -129,18 +129,18 @@ async function askToken(call: RpcCall, token: Hex, question: Hex): Promise<bigin
     args: [token, question],
   })
   const answer = await fallbackOnExpectedError(
-    call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']),
+    call<unknown>('eth_call', [{ data, gas: PROBE_GAS }, 'latest']),
     isEvmFailure,
     NO_ANSWER,
   )
-  if (!isHex(answer) || answer.length !== ANSWER_HEX)
+  if (!isHex(answer) || answer.length !== PROBE_ANSWER_CHARS)
     throw transientError('eth_call did not answer with two words')
   return BigInt(`0x${answer.slice(2 + 64)}`)
 }
 
 const NO_ANSWER: Hex = `0x${'0'.repeat(2 * 64)}`
 
-const paymentOf = (
+const placeBidTransaction = (
   payments: Hex,
   { community, name, price, referral }: CommunityPaymentRequest,
 ) => ({

@@ -13,12 +13,12 @@ import type { Hex } from '../../chain.js'
 import { RpcError } from '../../rpc/errors.js'
 import type { RpcCall } from '../../rpc/nodes.js'
 
-type View = 'view' | 'pure'
+type ViewMutability = 'view' | 'pure'
 
 /** Prefix of the code of an externally owned account that delegates to a contract (EIP-7702). */
-const DELEGATION = '0xef0100'
+const DELEGATION_PREFIX = '0xef0100'
 
-/** Encodes a call of a contract's function. */
+/** Calldata of a contract's function. The ABI types the name and the arguments. */
 export const encodeContractCall = <
   const A extends Abi,
   N extends ContractFunctionName<A>,
@@ -37,19 +37,23 @@ export const encodeContractCall = <
 export const createContractReader =
   <const A extends Abi>(call: RpcCall, to: Hex, abi: A, block = 'latest') =>
   async <
-    N extends ContractFunctionName<A, View>,
-    const P extends ContractFunctionArgs<A, View, N> = ContractFunctionArgs<A, View, N>,
+    N extends ContractFunctionName<A, ViewMutability>,
+    const P extends ContractFunctionArgs<A, ViewMutability, N> = ContractFunctionArgs<
+      A,
+      ViewMutability,
+      N
+    >,
   >(
     functionName: N,
     args?: P,
-  ): Promise<ContractFunctionReturnType<A, View, N, P>> => {
+  ): Promise<ContractFunctionReturnType<A, ViewMutability, N, P>> => {
     const question = { abi, functionName, args } as unknown as EncodeFunctionDataParameters
     const data = encodeFunctionData(question)
     const answer = await call<Hex>('eth_call', [{ to, data }, block])
     if (answer === '0x') throw new RpcError('refused', `${to} has no ${functionName}()`)
     const result = { ...question, data: answer } as unknown as DecodeFunctionResultParameters
     try {
-      return decodeFunctionResult(result) as ContractFunctionReturnType<A, View, N, P>
+      return decodeFunctionResult(result) as ContractFunctionReturnType<A, ViewMutability, N, P>
     } catch (error) {
       // a malformed answer is the node's fault, so the caller tries another node
       const text = `${to} answers ${functionName}() in another form`
@@ -63,5 +67,5 @@ export const createContractReader =
  */
 export async function isContract(call: RpcCall, account: Hex): Promise<boolean> {
   const code = await call<Hex>('eth_getCode', [account, 'latest'])
-  return code !== '0x' && !code.startsWith(DELEGATION)
+  return code !== '0x' && !code.startsWith(DELEGATION_PREFIX)
 }

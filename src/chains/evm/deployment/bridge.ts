@@ -30,15 +30,16 @@ import {
 
 /** Minimum advised number of independent verifiers (DVNs): a single verifier can invent messages. */
 const ADVISED_DVNS = 2
-const DEFAULT = `LayerZero's default`
+const LAYER_ZERO_DEFAULT = `LayerZero's default`
 /** Maximum message length for the executor, bytes, as in LayerZero's default. */
-const MESSAGE_BYTES = 10_000
-const NOBODY = pad(zeroAddress)
+const MAX_MESSAGE_BYTES = 10_000
+const NO_PEER = pad(zeroAddress)
 
 /**
  * Compares the LayerZero settings of a chain with the desired settings: for each remote chain its library, verifiers,
  * executor and peer. A spoke sends and the hub receives. Every setting is explicit, because LayerZero can change its
  * defaults.
+ * @param strangeEids endpoint ids that must have no peer
  */
 export async function compareBridgeSettings(
   ask: RpcCall,
@@ -48,27 +49,27 @@ export async function compareBridgeSettings(
 ): Promise<ComparedSetting[]> {
   const { at, desired, isDeployed } = end
   const peerItem = async (eid: number, wanted: Hex): Promise<ComparedSetting> => {
-    const peer = isDeployed ? await createContractReader(ask, at, hubAbi)('peers', [eid]) : NOBODY
+    const peer = isDeployed ? await createContractReader(ask, at, hubAbi)('peers', [eid]) : NO_PEER
     return compareSetting(end, `peer ${eid}`, {
       wanted,
       found: peer,
       rank: DEPLOYMENT_STEP_ORDER.peers,
-      advice: wanted === NOBODY && 'No chain of the network has this id.',
+      advice: wanted === NO_PEER && 'No chain of the network has this id.',
       step: ownerCallStep(end, { abi: hubAbi, functionName: 'setPeer', args: [eid, wanted] }),
     })
   }
   const far = ends.filter((one) => one.desired.role !== desired.role)
-  const strangers = await Promise.all(strangeEids.map((eid) => peerItem(eid, NOBODY)))
+  const strangers = await Promise.all(strangeEids.map((eid) => peerItem(eid, NO_PEER)))
   const items = await Promise.all(
     far.map(async (one) => [
-      ...(await pathItems(ask, end, one)),
+      ...(await comparePath(ask, end, one)),
       await peerItem(one.desired.eid, pad(one.at)),
     ]),
   )
   return [...strangers.filter(({ isRight }) => !isRight), ...items.flat()]
 }
 
-async function pathItems(
+async function comparePath(
   ask: RpcCall,
   end: HubOrSpokeContract,
   far: HubOrSpokeContract,
@@ -94,7 +95,7 @@ async function pathItems(
   // the sending chain decides how many confirmations verifiers wait for
   const confirmations = (sends ? bridge : far.desired.bridge)?.confirmations ?? bridge.confirmations
   const uln = ulnOf({ ...bridge, confirmations })
-  const verifiers = textOf(uln)
+  const verifiers = verifiersText(uln)
   const ofLibrary = createContractReader(ask, library, layerZeroUlnAbi)
   const ulnConfig = await fallbackIfRefused(ofLibrary('getAppUlnConfig', [at, eid]), null)
   const items = [
@@ -108,11 +109,11 @@ async function pathItems(
     }),
     compareSetting(end, `verifiers ${about}`, {
       wanted: verifiers,
-      found: ulnConfig ? textOf(ulnConfig) : DEFAULT,
+      found: ulnConfig ? verifiersText(ulnConfig) : LAYER_ZERO_DEFAULT,
       rank: DEPLOYMENT_STEP_ORDER.bridge,
       step: configure(
         MESSAGE_LIBRARY_CONFIG_TYPE.ULN,
-        encodeAbiParameters(ULN, [uln]),
+        encodeAbiParameters(ULN_PARAMETERS, [uln]),
         `sets ${verifiers}`,
       ),
       advice:
@@ -126,12 +127,14 @@ async function pathItems(
     0,
     zeroAddress,
   ] as const)
-  const config = encodeAbiParameters(EXECUTOR, [{ maxMessageSize: MESSAGE_BYTES, executor }])
+  const config = encodeAbiParameters(EXECUTOR_PARAMETERS, [
+    { maxMessageSize: MAX_MESSAGE_BYTES, executor },
+  ])
   items.push(
     compareSetting(end, `executor ${about}`, {
-      wanted: `${executor}, ${MESSAGE_BYTES} bytes`,
+      wanted: `${executor}, ${MAX_MESSAGE_BYTES} bytes`,
       rank: DEPLOYMENT_STEP_ORDER.bridge,
-      found: size === 0 ? DEFAULT : `${address.toLowerCase()}, ${size} bytes`,
+      found: size === 0 ? LAYER_ZERO_DEFAULT : `${address.toLowerCase()}, ${size} bytes`,
       step: configure(
         MESSAGE_LIBRARY_CONFIG_TYPE.EXECUTOR,
         config,
@@ -157,11 +160,11 @@ async function readLibrary(
           ofEndpoint('isDefaultSendLibrary', [at, eid]),
         ])
   const [address, isDefault] = await fallbackIfRefused(read(), ['', true] as const)
-  return isDefault ? DEFAULT : address.toLowerCase()
+  return isDefault ? LAYER_ZERO_DEFAULT : address.toLowerCase()
 }
 
-const EXECUTOR = parseAbiParameters('(uint32 maxMessageSize, address executor)')
-const ULN = getAbiItem({ abi: layerZeroUlnAbi, name: 'getAppUlnConfig' }).outputs
+const EXECUTOR_PARAMETERS = parseAbiParameters('(uint32 maxMessageSize, address executor)')
+const ULN_PARAMETERS = getAbiItem({ abi: layerZeroUlnAbi, name: 'getAppUlnConfig' }).outputs
 
 type Uln = ContractFunctionReturnType<typeof layerZeroUlnAbi, 'view', 'getAppUlnConfig'>
 
@@ -181,7 +184,7 @@ const ulnOf = ({
 })
 
 /** Verifier settings as text, such as `15 confirmations, all of 0x…, 0x…, 1 of 0x…, 0x…`. */
-function textOf({
+function verifiersText({
   confirmations,
   requiredDVNCount,
   requiredDVNs,
@@ -189,9 +192,9 @@ function textOf({
   ...uln
 }: Uln): string {
   const list = (count: number, addresses: readonly Hex[]) => {
-    if (count === 0) return DEFAULT
+    if (count === 0) return LAYER_ZERO_DEFAULT
     return count === NIL_DVN_COUNT ? 'nobody' : addresses.join(', ').toLowerCase()
   }
-  const required = `${confirmations || DEFAULT} confirmations, all of ${list(requiredDVNCount, requiredDVNs)}`
+  const required = `${confirmations || LAYER_ZERO_DEFAULT} confirmations, all of ${list(requiredDVNCount, requiredDVNs)}`
   return `${required}, ${uln.optionalDVNThreshold} of ${list(optionalDVNCount, uln.optionalDVNs)}`
 }

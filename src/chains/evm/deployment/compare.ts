@@ -24,8 +24,8 @@ import {
 type ChainReader = <T>(label: string, read: (ask: RpcCall) => Promise<T>) => Promise<T>
 
 /**
- * Compares the desired deployment of a network with its chains, hub first. After the steps of all items have been
- * executed, a new comparison gives no steps.
+ * Compares the desired deployment of a network with its chains, hub first. Once the steps of all items are executed, a
+ * new comparison gives at most the second step of an ownership transfer, `acceptOwnership`.
  * @param strangeEids endpoint ids that must have no peer
  */
 export async function compareNetworkDeployment(
@@ -45,7 +45,7 @@ export async function compareNetworkDeployment(
     const { chain, desired: one } = end
     return asking(chain, async (ask) => [
       ...codes,
-      ...(await Promise.all(deployed.map((it) => settingItems(ask, one, it)))).flat(),
+      ...(await Promise.all(deployed.map((it) => compareSettings(ask, one, it)))).flat(),
       ...(await compareBridgeSettings(ask, end, ends, strangeEids)),
     ])
   })
@@ -54,8 +54,8 @@ export async function compareNetworkDeployment(
 
 /**
  * Compares a chain's endpoint, and the code of its contracts.
- * @returns the deployed contracts, and the hub or spoke: null where a contract has other code than clusterd's or can't be
- * deployed, since the chain's settings are not compared then
+ * @returns the deployed contracts, and the hub or spoke. `end` is null where the endpoint has another id, or where a
+ * contract has other code than clusterd's or can't be deployed: the chain's settings are not compared then
  */
 async function compareChainCode(
   ask: RpcCall,
@@ -101,7 +101,7 @@ async function compareChainCode(
 
 type FoundCode = 'ours' | 'another' | 'none'
 
-async function foundOf(
+async function classifyCode(
   ask: RpcCall,
   code: Hex,
   creation: DesiredContract['creation'],
@@ -127,7 +127,7 @@ export async function compareContractCode(
 ): Promise<ComparedSetting> {
   const codeAt = (at: Hex) => ask<Hex>('eth_getCode', [at, 'latest'])
   const [proxy, code] = await Promise.all([codeAt(DEPLOYMENT_PROXY), codeAt(address)])
-  const foundCode = await foundOf(ask, code, creation)
+  const foundCode = await classifyCode(ask, code, creation)
   const canDeploy = foundCode === 'none' && address === creation.address && proxy !== '0x'
   const step = { chain, by: null, to: DEPLOYMENT_PROXY, data: creation.data, value: 0n } as const
   return compareSetting({ chain, what }, `code at ${address}`, {
@@ -142,14 +142,14 @@ export async function compareContractCode(
 /**
  * ABI of the settings of clusterd's contracts. Hub, spoke and payments declare their shared functions in the same way.
  */
-const OURS: Abi = [...hubAbi, ...ensResolverAbi]
+const SETTINGS_ABI: Abi = [...hubAbi, ...ensResolverAbi]
 
 export const readContractSettingText = async (
   ask: RpcCall,
   at: Hex,
   functionName: string,
   args: readonly unknown[] = [],
-) => String(await createContractReader(ask, at, OURS)(functionName, args)).toLowerCase()
+) => String(await createContractReader(ask, at, SETTINGS_ABI)(functionName, args)).toLowerCase()
 
 /** Compares the owner of a deployed contract. To transfer ownership, the owner offers it and the new owner accepts. */
 export async function compareContractOwner(
@@ -163,7 +163,7 @@ export async function compareContractOwner(
   ])
   const callee: OwnedContract = { ...at, owner: by as Hex }
   const call = (functionName: string, args: readonly unknown[], signer?: Hex) =>
-    ownerCallStep(callee, { abi: OURS, functionName, args, by: signer })
+    ownerCallStep(callee, { abi: SETTINGS_ABI, functionName, args, by: signer })
   const step =
     pending === wanted ? call('acceptOwnership', [], wanted) : call('transferOwnership', [wanted])
   const items = [compareSetting(callee, 'owner', { wanted, found: by, step })]
@@ -178,18 +178,18 @@ export async function compareContractOwner(
   return { callee, call, items }
 }
 
-async function settingItems(
+async function compareSettings(
   ask: RpcCall,
   desired: DesiredChainDeployment,
   { what, address: at }: DesiredContract,
 ): Promise<ComparedSetting[]> {
   const { label: chain, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei } = desired
   const read = (functionName: string) => readContractSettingText(ask, at, functionName)
-  const [owned, paused] = await Promise.all([
+  const [ownership, paused] = await Promise.all([
     compareContractOwner(ask, { chain, what, at }, owner),
     read('paused'),
   ])
-  const { callee, call, items } = owned
+  const { callee, call, items } = ownership
   const set = (
     field: string,
     value: Hex | bigint,

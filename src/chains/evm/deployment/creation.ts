@@ -30,7 +30,7 @@ interface ContractCreation {
 }
 
 /**
- * Deployment of a contract by the deterministic deployment proxy.
+ * Calculates a contract's address, and the proxy's calldata.
  * @param code creation code with constructor arguments
  */
 export const buildContractCreation = (salt: Hex, code: Hex): ContractCreation => {
@@ -78,8 +78,11 @@ export function desiredContracts(
   return hasPayments || communityPayments ? contracts : contracts.slice(0, 1)
 }
 
-type Of<Keys extends keyof DesiredChainDeployment> = Pick<DesiredChainDeployment, Keys>
-type App = Of<'endpoint' | 'owner' | 'pauser' | 'minimumWei'>
+type DeploymentFields<Keys extends keyof DesiredChainDeployment> = Pick<
+  DesiredChainDeployment,
+  Keys
+>
+type HubOrSpokeFields = DeploymentFields<'endpoint' | 'owner' | 'pauser' | 'minimumWei'>
 
 /** Creation code of a hub, constructor arguments included. */
 export const hubCreationCode = ({
@@ -89,7 +92,7 @@ export const hubCreationCode = ({
   pauser,
   minimumWei,
   deliverLimitWei,
-}: App & Of<'relayer' | 'deliverLimitWei'>): Hex =>
+}: HubOrSpokeFields & DeploymentFields<'relayer' | 'deliverLimitWei'>): Hex =>
   encodeDeployData({
     abi: hubAbi,
     bytecode: hubBytecode,
@@ -101,7 +104,7 @@ export const hubCreationCode = ({
  * @param hubEid LayerZero's endpoint id of the hub's chain
  */
 export const spokeCreationCode = (
-  { endpoint, owner, pauser, minimumWei }: App,
+  { endpoint, owner, pauser, minimumWei }: HubOrSpokeFields,
   hubEid: number,
 ): Hex =>
   encodeDeployData({
@@ -116,7 +119,7 @@ export const paymentsCreationCode = ({
   relayer,
   pauser,
   reclaimSeconds,
-}: Of<'owner' | 'relayer' | 'pauser' | 'reclaimSeconds'>): Hex =>
+}: DeploymentFields<'owner' | 'relayer' | 'pauser' | 'reclaimSeconds'>): Hex =>
   encodeDeployData({
     abi: communityPaymentsAbi,
     bytecode: communityPaymentsBytecode,

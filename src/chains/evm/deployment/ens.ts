@@ -31,7 +31,7 @@ export const ensRegistryAbi = parseAbi([
 ])
 
 /** Desired settings of the resolver of an ENS name: owner, the gateway's signer, and the gateway's URL. */
-type DesiredEns = DraftEnsParentSettings &
+type DesiredEnsSettings = DraftEnsParentSettings &
   Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
 
 /**
@@ -51,9 +51,10 @@ export function ensResolverChainOf(
   )
 }
 
+/** Compares the resolver's code, owner, signer and URL, and the resolver of the ENS name, with the desired settings. */
 export async function compareEnsDeployment(
   ask: RpcCall,
-  desired: DesiredEns,
+  desired: DesiredEnsSettings,
 ): Promise<ComparedSetting[]> {
   const { chain, owner, signer, salt, url } = desired
   const args = [owner, signer, [url]] as const
@@ -63,7 +64,7 @@ export async function compareEnsDeployment(
   )
   const at = { chain, what: 'ENS resolver', at: desired.resolver ?? creation.address }
   const code = await compareContractCode(ask, chain, { what: at.what, address: at.at, creation })
-  const named = await nameItem(ask, desired, at.at)
+  const named = await compareNameResolver(ask, desired, at.at)
   if (!code.isRight) return [code, named]
   const missing = !desired.resolver && {
     advice: `Put "resolver": "${at.at}" into \`ens\` of the chains file.`,
@@ -101,9 +102,9 @@ export async function compareEnsDeployment(
 }
 
 /** Compares the ENS name's resolver in the ENS registry. The owner of the ENS name can set the resolver. */
-async function nameItem(
+async function compareNameResolver(
   ask: RpcCall,
-  desired: DesiredEns,
+  desired: DesiredEnsSettings,
   resolver: Hex,
 ): Promise<ComparedSetting> {
   const { chain, parent, registry = ENS_REGISTRY } = desired

@@ -16,8 +16,9 @@ export interface DeploymentStep {
 }
 
 /**
- * Order in which steps are sent: later steps rely on earlier steps. Setting a peer opens the bridge. Setting the
- * resolver makes an ENS name resolve.
+ * Order in which steps are sent: later steps rely on earlier steps. The hub's minimum bid is lowered before the spokes'
+ * minimum is set, and raised after it, so that the hub refuses no bid that a spoke accepts. Setting a peer opens the
+ * bridge. Setting the resolver makes an ENS name resolve.
  */
 export const DEPLOYMENT_STEP_ORDER = {
   deploy: 0,
@@ -46,7 +47,7 @@ export interface ComparedSetting {
 /** A desired contract with the account that may change its settings. */
 export interface OwnedContract {
   chain: string
-  /** Kind of contract: `hub`, `spoke`, `payments` or `ENS resolver`. */
+  /** `hub`, `spoke`, `payments` or `ENS resolver`; or `ENS name` with the name, for its resolver in the registry. */
   what: string
   at: Hex
   owner: Hex
@@ -90,7 +91,7 @@ export function compareSetting(
   }
 }
 
-/** Step that calls a contract's function, signed by the contract's owner. */
+/** Step that calls a function of the contract, or of contract `to`. The contract's owner signs, or account `by`. */
 export function ownerCallStep(
   { chain, at, owner }: OwnedContract,
   call: {

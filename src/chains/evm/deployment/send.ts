@@ -17,7 +17,7 @@ export interface DeploymentChain
   rpc: EvmRpc
 }
 
-/** Time within which a transaction must be included in a block, ms. */
+/** Longest wait until a transaction is included in a block, and until nodes agree about the next nonce, ms. */
 const INCLUSION_MS = 10 * 60_000
 const POLL_MS = 500
 
@@ -25,7 +25,7 @@ const POLL_MS = 500
  * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until the transaction is mined.
  * Before that, waits for a pending transaction of an earlier run, so that nothing is sent twice. The price of gas is capped
  * as the relayer's (`createGasPriceCap`).
- * @throws Error with one sentence
+ * @throws Error with one sentence; ChainUnavailableError, RpcError
  */
 export async function sendDeploymentCall(
   chain: DeploymentChain,
@@ -48,7 +48,10 @@ export async function sendDeploymentCall(
       throw new Error(
         `Gas on chain "${label}" costs more than ${capWei} wei, the most that is paid: run the command later, or raise the chain's \`maxGasPriceWei\`.`,
       )
-    const gas = addPriceMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), 'gas')
+    const gas = addPriceMargin(
+      BigInt(await explainRefusal(ask<Hex>('eth_estimateGas', [tx]))),
+      'gas',
+    )
     const costWei = maxTransactionCostWei(gas, fees, call.value)
     if (BigInt(balance) < costWei)
       throw new Error(
@@ -57,10 +60,10 @@ export async function sendDeploymentCall(
     return { gas, fees }
   })
   const tx = { type: 'eip1559', chainId, nonce, gas, ...call } as const
-  const hash = await offer(chain, { fees, capWei }, (offered) =>
+  const hash = await signAndSend(chain, { fees, capWei }, (offered) =>
     account.signTransaction({ ...tx, ...offered }),
   )
-  const receipt = await until(() => readTransactionReceipt(rpc.call, hash))
+  const receipt = await pollUntilFound(() => readTransactionReceipt(rpc.call, hash))
   if (!receipt)
     throw new Error(
       `Chain "${label}" has not included ${hash} within 10 minutes: run the command again, it waits.`,
@@ -75,7 +78,7 @@ export async function sendDeploymentCall(
  * @returns the hash, once a node has the transaction
  * @throws Error with one sentence
  */
-async function offer(
+async function signAndSend(
   { rpc, label }: DeploymentChain,
   { fees: first, capWei }: { fees: GasFees; capWei: bigint },
   sign: (fees: GasFees) => Promise<Hex>,
@@ -99,7 +102,8 @@ async function offer(
 
 /**
  * Waits until no transaction of the account is pending, and as many nodes as have to agree report the same nonce. A
- * transaction with a later nonce of a single node would wait, and execute too after a second run has sent its call.
+ * single node may report a nonce that is too high. A transaction with that nonce would wait, and execute later beside
+ * the transaction of a second run.
  * @returns the account's next nonce
  * @throws Error with one sentence
  */
@@ -119,14 +123,14 @@ export async function waitForNextNonce(
     const [mined, pending] = agreed.answer
     return pending <= mined ? mined : null
   }
-  const nonce = await until(settledNonce)
+  const nonce = await pollUntilFound(settledNonce)
   if (nonce !== null) return nonce
   throw new Error(
     `A transaction of ${address} waits on chain "${label}", or its nodes differ about the account's nonce: speed it up or wait, then run again.`,
   )
 }
 
-async function until<T>(ask: () => Promise<T | null>): Promise<T | null> {
+async function pollUntilFound<T>(ask: () => Promise<T | null>): Promise<T | null> {
   const end = performance.now() + INCLUSION_MS
   for (let pauseMs = 50; ; pauseMs = Math.min(POLL_MS, 2 * pauseMs)) {
     const result = await ask()
@@ -135,7 +139,7 @@ async function until<T>(ask: () => Promise<T | null>): Promise<T | null> {
   }
 }
 
-async function orReverts<T>(request: Promise<T>): Promise<T> {
+async function explainRefusal<T>(request: Promise<T>): Promise<T> {
   try {
     return await request
   } catch (error) {
@@ -148,7 +152,7 @@ async function orReverts<T>(request: Promise<T>): Promise<T> {
 
 /**
  * Number of the block that deployed a contract, searched backwards from the newest block.
- * @returns null where the node's state does not reach far enough back
+ * @returns null where a call fails, as for a block whose state the node has pruned
  */
 export async function findDeploymentBlock(
   { rpc }: DeploymentChain,

@@ -39,12 +39,12 @@ export interface RunningHashInput {
   words: string
 }
 
-const RECORD_HASH = toFunctionSelector('recordHash()')
-const WORD = 32
+const RECORD_HASH_SELECTOR = toFunctionSelector('recordHash()')
+const WORD_BYTES = 32
 
 /**
- * Contracts of a chain that keep a running hash of their logs: our own, unless the chains file sets `watchOnly` or
- * `trust` for older or third-party contracts.
+ * Contracts of a chain that keep a running hash of their logs: our hub and payments contract, unless the chains file
+ * sets `watchOnly` or `trust` for older or third-party contracts.
  */
 export function contractsWithRunningHash({
   role,
@@ -61,11 +61,12 @@ export function contractsWithRunningHash({
 
 /** Running hashes of a chain's contracts before their first log: zeros. */
 export const initialRunningHashes = (contracts: ChainContractSettings): RunningHashes =>
-  contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD))
+  contractsWithRunningHash(contracts).map(() => Buffer.alloc(WORD_BYTES))
 
 /**
- * Encodes running hashes for storage with a cursor. The bytes include the cursor's block hash and the contracts'
- * addresses, so `decodeRunningHashes` ignores running hashes of another block or of other contracts.
+ * Encodes running hashes for storage with a cursor. The bytes include `parentHash`, the hash of the last block before
+ * the cursor, and the contracts' addresses. So `decodeRunningHashes` ignores running hashes of another block or of other
+ * contracts.
  */
 export const encodeRunningHashes = (
   contracts: ChainContractSettings,
@@ -80,7 +81,7 @@ export const encodeRunningHashes = (
     ]),
   ])
 
-/** Decodes stored running hashes: null for a contract that was not stored. */
+/** Decodes stored running hashes: null for a contract that was not stored, or where another block's were stored. */
 export function decodeRunningHashes(
   contracts: ChainContractSettings,
   parentHash: Buffer,
@@ -96,7 +97,7 @@ export function decodeRunningHashes(
  * @param logs all logs that `logFilterOfContracts` requests, in order, each with exactly the words of its event
  * (`isWellFormedContractLog`)
  * @param timeOf a log's block time, ms
- * @throws RpcError transient for a payment whose id is not the hash of its fields
+ * @throws RefutedAnswerError for a payment whose id is not the hash of its fields
  */
 export function runningHashInputs(
   contracts: ChainContractSettings,
@@ -116,11 +117,11 @@ export function runningHashInputs(
       bid = log
       continue
     }
-    if (topic === HELD_EVENT_TOPIC && idOf(bid, log, contract.address) !== id)
+    if (topic === HELD_EVENT_TOPIC && paymentIdOfLogs(bid, log, contract.address) !== id)
       throw new RefutedAnswerError(
         'eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?',
       )
-    let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
+    let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD_BYTES, '0')
     // of a payment's event only topic and id are added, because the id is a hash of all the payment's fields
     const topics = contract.kind === 'hub' ? log.topics : log.topics.slice(0, 2)
     for (const word of topics) words += word.slice(2)
@@ -136,16 +137,16 @@ export function extendRunningHashes(
 ): RunningHashes {
   const after = [...before]
   for (const { contractIndex, words } of logs) {
-    const message = Buffer.allocUnsafe(WORD + words.length / 2)
+    const message = Buffer.allocUnsafe(WORD_BYTES + words.length / 2)
     message.set(after[contractIndex]!)
-    message.write(words, WORD, 'hex')
+    message.write(words, WORD_BYTES, 'hex')
     after[contractIndex] = keccak256(message)
   }
   return after
 }
 
 /** Id of a payment, calculated from the fields in its logs `Bid` and `Held` (ICommunityPayments.sol, `idOf`). */
-function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
+function paymentIdOfLogs(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
   const word = (log: RawLog | null, i: number) => log?.data.slice(2 + 64 * i, 66 + 64 * i) ?? ''
   const payment = [word(held, 0), word(held, 1), ...[0, 4, 2, 3, 5, 6, 7].map((i) => word(bid, i))]
   const place = [word(bid, 1), contract.slice(2).padStart(64, '0')]
@@ -156,7 +157,7 @@ function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
 export type BlockNumberAndHash = Pick<BlockHeader, 'number' | 'hash'>
 
 /**
- * Reads the running hashes of a chain's contracts as of a block, all at once.
+ * Reads the running hashes of a chain's contracts as of a block, in parallel.
  * @throws RpcError, also where the node has no state of the block, or a contract keeps no running hash
  */
 export async function readRunningHashes(
@@ -168,14 +169,14 @@ export async function readRunningHashes(
     const answer = await readAtBlock<Hex>(
       call,
       'eth_call',
-      { to: address, data: RECORD_HASH },
+      { to: address, data: RECORD_HASH_SELECTOR },
       block,
     )
     // a contract that is not deployed yet has no code and has logged nothing
     const isUndeployed =
       answer === '0x' && (await readAtBlock<Hex>(call, 'eth_getCode', address, block)) === '0x'
-    const hash = isUndeployed ? Buffer.alloc(WORD) : fromHex(answer)
-    if (hash.length !== WORD)
+    const hash = isUndeployed ? Buffer.alloc(WORD_BYTES) : fromHex(answer)
+    if (hash.length !== WORD_BYTES)
       throw transientError(`eth_call: recordHash() of ${address} answers in another form`)
     return hash
   }
@@ -186,6 +187,7 @@ export async function readRunningHashes(
  * Calls `eth_call` or `eth_getCode` as of a block of the node's canonical chain, named by its hash (EIP-1898): a node that
  * only knows the block from another fork must not answer. A node that refuses block hashes is asked by number, between
  * two reads of the block's header that must give the hash.
+ * @throws ContradictingNodeError where the node has another block with this number; RpcError
  */
 export async function readAtBlock<T>(
   call: RpcCall,
@@ -213,4 +215,4 @@ export async function readAtBlock<T>(
 
 /** True if deployed code has the function `recordHash()`. Older versions of clusterd's contracts do not have it. */
 export const hasRecordHashFunction = (code: Hex): boolean =>
-  code.includes(`63${RECORD_HASH.slice(2)}`)
+  code.includes(`63${RECORD_HASH_SELECTOR.slice(2)}`)

@@ -44,7 +44,7 @@ export interface StoredCursor {
   nextBlock: number
   /** Hash of block `nextBlock` - 1. Null before the first block. */
   parentHash: Buffer | null
-  /** Running hashes after block `nextBlock` - 1 (`encodeRunningHashes`). */
+  /** Running hashes after block `nextBlock` - 1 (`encodeRunningHashes`). Null where none are stored. */
   record: Buffer | null
 }
 
@@ -104,9 +104,9 @@ export const readAgreedRunningHashesOrNull = (
   fallbackOnExpectedError(readAgreedRunningHashes(chain, block), isSilenceOfNodes, null)
 
 /**
- * Running hashes at a chain's cursor, and how far nodes confirm them (`ground`, null where nodes no longer return them).
- * The hashes were stored with the cursor. A contract that was configured later starts with the hash that the nodes
- * return. A hub starts with zero at `startBlock`, so a hub with logs before `startBlock` is detected.
+ * Running hashes at a chain's cursor, and the basis of trust in them (null where nodes no longer return them). The hashes
+ * were stored with the cursor. A contract that was configured later starts with the hash that the nodes return. A hub
+ * starts with zero at `startBlock`, so a hub with logs before `startBlock` is detected.
  * @returns `runningHashes` null where neither the database nor the nodes have them: after a rewind to a block whose
  * state the nodes have pruned
  * @throws Error where the contracts contradict the stored hashes; NodesDisagreeError, ChainUnavailableError
@@ -114,7 +114,7 @@ export const readAgreedRunningHashesOrNull = (
 export async function readLastConfirmedHashes(
   chain: EvmChain,
   { parentHash, nextBlock, record }: StoredCursor,
-): Promise<{ runningHashes: RunningHashes | null; ground: LogTrustBasis | null }> {
+): Promise<{ runningHashes: RunningHashes | null; trustBasis: LogTrustBasis | null }> {
   const { config, rpc } = chain
   const contracts = contractsWithRunningHash(config)
   const number = nextBlock - 1
@@ -144,12 +144,12 @@ export async function readLastConfirmedHashes(
   // if no contract has a stored hash, the stored hashes are of another block: the chain was rewound
   const isRewound = contracts.length > 0 && parentHash && record && hashes.every((one) => !one)
   if (isRewound || contracts[hashes.indexOf(null)]?.kind === 'hub')
-    return { runningHashes: null, ground: null }
+    return { runningHashes: null, trustBasis: null }
   return {
     // a payments contract whose running hash no node returns counts as zero: it is deployed later, or the next range
     // will not match
     runningHashes: hashes.map((one) => one ?? zero),
-    ground: agreedHashes && trustBasisOf(chain, agreedHashes.nodes),
+    trustBasis: agreedHashes && trustBasisOf(chain, agreedHashes.nodes),
   }
 }
 
@@ -165,7 +165,7 @@ export const runningHashesAfterLogs = (
  * @throws RpcError where they differ: RefutedAnswerError if running hashes cover all logs of the chain, since then the
  * node is proven wrong
  */
-function assertProduce(
+function assertLogsProduceHashes(
   chain: EvmChain,
   before: RunningHashes,
   { from, to, decoded }: ConfirmedLogRange,
@@ -179,8 +179,8 @@ function assertProduce(
 }
 
 /**
- * A range whose logs produce the contracts' running hashes at the range's end. `runningHashes` is null where nodes no
- * longer return them, or the contracts keep none.
+ * A range whose logs produce the contracts' running hashes at the range's end. `runningHashes` is null where the logs
+ * were not checked: nodes no longer return the hashes, or the contracts keep none.
  */
 export type CheckedLogRange = ConfirmedLogRange & {
   runningHashes: AgreedAnswer<RunningHashes> | null
@@ -236,7 +236,7 @@ export function checkedLogRangeSource(
       const earlier = from === start ? before : hashesBefore?.answer
       const runningHashes = await hashesAt(to, range.lastHash)
       if (!earlier || !runningHashes) return { ...range, runningHashes: null }
-      assertProduce(chain, earlier, range, runningHashes.answer)
+      assertLogsProduceHashes(chain, earlier, range, runningHashes.answer)
       return { ...range, runningHashes }
     }
 
@@ -264,7 +264,8 @@ interface KnownTail {
  * they produce the contracts' running hashes. The hashes do not cover which block a log is in, so two nodes have to
  * confirm the blocks. Where no running hash covers a chain's logs, the blocks are read again. If nodes return only the
  * newest block's running hashes, those hashes prove the whole tail.
- * @throws NoQuorumError, ChainUnavailableError, RpcError; Error whose cause is one of these
+ * @throws NoQuorumError, ChainUnavailableError, RpcError; Error whose cause is one of these; Error where the tail's logs
+ * do not produce the newest block's hashes
  */
 export async function proveBlocks(
   chain: EvmChain,
@@ -292,7 +293,7 @@ export async function proveBlocks(
         hash.equals(seen.lastHash) ? runningHashes : hashesAt(number, hash),
     })
   if (!isCoveredByRunningHash(chain) || !isDeepStrictEqual(made, runningHashes?.answer))
-    return readAnew(chain, sourceOf(), seen)
+    return readBlocksAgain(chain, sourceOf(), seen)
 
   const proved = { ...seen, runningHashes }
   const isKnown = agreed.confirmed === seen.to && agreed.confirmedHash === toHex(seen.lastHash)
@@ -314,9 +315,10 @@ export async function proveBlocks(
 
 /**
  * Reads blocks again that were read while they were unconfirmed.
- * @throws RpcError where one of the tail's logs is missing, or the blocks are of another fork
+ * @throws RpcError where a log that was read before is missing, or the blocks are of another fork; errors of
+ * `readBlocksInRanges`
  */
-async function readAnew(
+async function readBlocksAgain(
   chain: EvmChain,
   source: BlockRangeSource<CheckedLogRange>,
   { from, to, parentHash, lastHash, decoded }: ConfirmedLogRange,

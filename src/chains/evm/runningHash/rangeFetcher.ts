@@ -27,7 +27,7 @@ import { createLogRangeWidth, type LogRangeWidth } from './width.js'
 /**
  * Number of cached running hashes: more than the ranges that are read at once. A catch-up reads some 100,000 ranges.
  */
-const HASHES_KEPT = 64
+const MAX_CACHED_HASHES = 64
 
 type FoldedHashes = Map<number, { hash: Buffer; runningHashes: AgreedAnswer<RunningHashes> }>
 
@@ -39,10 +39,12 @@ export class RangeFetcher {
    * Running hashes at the last blocks of later ranges, by block number, each with the block's hash. `foldAhead`
    * calculated them from the logs, because the nodes have pruned the state of these blocks.
    */
-  #folded: FoldedHashes = new Map()
-  readonly #asked = new LRUCache<string, ReturnType<RunningHashReader>>({ max: HASHES_KEPT })
+  #foldedHashes: FoldedHashes = new Map()
+  readonly #answersByBlockHash = new LRUCache<string, ReturnType<RunningHashReader>>({
+    max: MAX_CACHED_HASHES,
+  })
   /** False after a `foldAhead` that failed: block times in the logs may be wrong, so headers are read. */
-  #isHinted = true
+  #allowsLogTimes = true
 
   /** @param isShared true while the process serves requests: ranges are smaller then */
   constructor(chain: EvmChain, isShared: () => boolean) {
@@ -56,20 +58,21 @@ export class RangeFetcher {
     if (folded) return Promise.resolve(folded)
     const hash = toHex(lastHash)
     const answer =
-      this.#asked.get(hash) ?? readAgreedRunningHashesOrNull(this.#chain, { number, hash })
-    this.#asked.set(hash, answer)
-    const forget = () => this.#asked.delete(hash)
+      this.#answersByBlockHash.get(hash) ??
+      readAgreedRunningHashesOrNull(this.#chain, { number, hash })
+    this.#answersByBlockHash.set(hash, answer)
+    const forget = () => this.#answersByBlockHash.delete(hash)
     answer.then((hashes) => hashes ?? forget(), forget)
     return answer
   }
 
   /** Forgets the nodes' cached answers, one of which may be wrong after a failed step. */
   forget(): void {
-    this.#asked.clear()
+    this.#answersByBlockHash.clear()
   }
 
   #foldedAt(number: number, hash: Buffer): AgreedAnswer<RunningHashes> | null {
-    const folded = this.#folded.get(number)
+    const folded = this.#foldedHashes.get(number)
     return folded?.hash.equals(hash) ? folded.runningHashes : null
   }
 
@@ -81,16 +84,16 @@ export class RangeFetcher {
   ): AsyncGenerator<AgreedAnswer<CheckedLogRange>> {
     const { hashesAt } = this
     // answers of an earlier step, which may have failed, are requested again
-    this.#asked.clear()
+    this.#answersByBlockHash.clear()
     const source = checkedLogRangeSource(this.#chain, this.#width, { from, before, hashesAt })
-    const blocks = { from, to, width: this.#width, cuts: [...this.#folded.keys()] }
+    const blocks = { from, to, width: this.#width, cuts: [...this.#foldedHashes.keys()] }
     return readRangesAhead(blocks, (first, last) => readBlocksInRanges(source, first, last))
   }
 
   /**
    * Calculates the running hashes at a cursor for which neither the database nor the nodes have them, from all logs
    * since `startBlock`. The running hashes at the newest block prove these logs.
-   * @throws NoQuorumError or ChainUnavailableError; RpcError where the cursor's block is not in the proved chain
+   * @throws as `foldAhead`; RpcError where the cursor's block is not in the proved chain
    */
   async hashesFromStart(
     { nextBlock, parentHash }: StoredCursor,
@@ -115,8 +118,9 @@ export class RangeFetcher {
    * Reads all logs of a catch-up once without storing them, to calculate the running hashes at blocks whose state is
    * pruned on the nodes. The running hashes that nodes return for block `confirmed`, or else for the block `latest`, prove all
    * logs up to there at once.
-   * @throws NoQuorumError or ChainUnavailableError that says why nodes return neither; RefutedAnswerError where the logs
-   * do not produce the hashes: the nodes that returned the logs are then asked last
+   * @throws NoQuorumError or ChainUnavailableError that says why nodes return neither; errors of `readBlocksInRanges`;
+   * RpcError where a block was replaced meanwhile; RefutedAnswerError where the logs do not produce the hashes: the
+   * nodes that returned the logs are then asked last
    */
   async foldAhead(
     before: RunningHashes,
@@ -136,9 +140,9 @@ export class RangeFetcher {
     const source = logRangeSource(
       chain,
       this.#width,
-      this.#isHinted && isCoveredByRunningHash(chain),
+      this.#allowsLogTimes && isCoveredByRunningHash(chain),
     )
-    this.#isHinted = false
+    this.#allowsLogTimes = false
 
     const folded: FoldedHashes = new Map()
     const hosts = new Set<string>()
@@ -175,7 +179,7 @@ export class RangeFetcher {
       chain.rpc.refute(hosts, error)
       throw error
     }
-    this.#folded = folded
-    this.#isHinted = true
+    this.#foldedHashes = folded
+    this.#allowsLogTimes = true
   }
 }

@@ -46,9 +46,9 @@ export interface BlockRangeSource<Range> {
   /** @param first answer of another node, if there is one @throws RpcError */
   read(call: RpcCall, from: number, to: number, first?: Range): Promise<Range>
   /**
-   * Checks a range that only one node gave, because the ranges of all other nodes were refuted. Absent where no running
-   * hash proves ranges.
-   * @throws RpcError where the range may not be accepted
+   * Called with every range. Checks that two nodes have the range's last block, if the ranges of all nodes but one were
+   * refuted. Absent where no running hash proves ranges.
+   * @throws as `requireAgreedLastBlock`
    */
   requireAgreedEnd?(range: AgreedAnswer<Range>): Promise<void>
   /** Number of logs in a range. */
@@ -68,7 +68,7 @@ export async function readAgreedHeader(
 }
 
 /**
- * Checks that two nodes have the last block of a range whose logs come from one node, because the logs of all other
+ * Checks that two nodes have a range's last block, if the range's logs come from one node because the logs of all other
  * nodes were refuted. Does nothing for a range that enough nodes gave.
  * @throws as `readAgreedHeader`; RpcError transient where two nodes have another block at that height
  */
@@ -83,10 +83,10 @@ export async function requireAgreedLastBlock(
 }
 
 /** Maximum number of logs in a range. One transaction writes a range. */
-const MOST_LOGS = 10_000
+const MAX_LOGS_PER_RANGE = 10_000
 
 /** True if a smaller range would not help: a node asked to wait, or nodes contradict each other. */
-const isOfNodes = (error: unknown): boolean =>
+const isUnrelatedToWidth = (error: unknown): boolean =>
   error instanceof NodesDisagreeError ||
   errorWithCauses(error).some((one) => one instanceof RpcError && one.fault === 'rate_limited')
 
@@ -107,13 +107,13 @@ export async function readBlocksInRanges<Range>(
     })
     await requireAgreedEnd?.(range)
     const logs = sizeOf(range.answer)
-    if (logs > MOST_LOGS && from < to) throw new RpcError('too_much', `${logs} logs`)
+    if (logs > MAX_LOGS_PER_RANGE && from < to) throw new RpcError('too_much', `${logs} logs`)
     width.answered(to - from + 1, logs)
     return [range]
   } catch (error) {
     const isTooMuch = errorWithCauses(error).some(isTooMuchError)
     if (!isTooMuch || from === to) {
-      if (!isOfNodes(error)) width.failed(to - from + 1)
+      if (!isUnrelatedToWidth(error)) width.failed(to - from + 1)
       const advice = isTooMuch ? ANSWER_LIMIT_ADVICE : ''
       throw new Error(`getting logs of blocks ${from}-${to}: ${errorSentence(error)}${advice}`, {
         cause: error,
@@ -175,18 +175,18 @@ export const isCoveredByRunningHash = ({ config }: EvmChain): boolean =>
 /**
  * Source of a chain's confirmed logs. Where the running hash of the logs, which the contracts keep, proves that no
  * other block has logs, the second node is asked only for the blocks in which the first node has logs.
- * @param isHinted true if block times may come from an optional field of the logs: allowed where the running hash
+ * @param allowsLogTimes true if block times may come from an optional field of the logs: allowed where the running hash
  * includes the times
  */
 export const logRangeSource = (
   chain: EvmChain,
   width: LogRangeWidth,
-  isHinted = isCoveredByRunningHash(chain),
+  allowsLogTimes = isCoveredByRunningHash(chain),
 ): BlockRangeSource<ConfirmedLogRange> => ({
   rpc: chain.rpc,
   width,
   async read(call, from, to, first) {
-    const readOwn = () => readRange(call, chain, { from, to, isHinted })
+    const readOwn = () => readRange(call, chain, { from, to, allowsLogTimes })
     if (!first || !isCoveredByRunningHash(chain)) return readOwn()
     const isDense = blockNumbersOfLogs(first.decoded).length > BY_HASH_BLOCKS
     const whole = isDense ? await fallbackOnExpectedError(readOwn(), isTooMuchError, null) : null
@@ -212,7 +212,7 @@ const decodeChainLogs = (
 interface RangeQuestion {
   from: number
   to: number
-  isHinted: boolean
+  allowsLogTimes: boolean
 }
 
 /**
@@ -223,21 +223,26 @@ const BY_HASH_BLOCKS = 8
 
 /**
  * Reads the logs of a range by block number. Up to `BY_HASH_BLOCKS` blocks are read by hash, unless block times may
- * come from the logs (`isHinted`).
+ * come from the logs (`allowsLogTimes`).
  * @throws RpcError
  */
 async function readRange(
   call: RpcCall,
   chain: EvmChain,
-  { from, to, isHinted }: RangeQuestion,
+  { from, to, allowsLogTimes }: RangeQuestion,
 ): Promise<ConfirmedLogRange> {
   const { config } = chain
-  if (!isHinted && to - from < BY_HASH_BLOCKS) {
+  if (!allowsLogTimes && to - from < BY_HASH_BLOCKS) {
     const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i)
     return rangeOfBlocks(await readBlocks(call, chain, numbers))
   }
   const read = await readLogsOfRange(call, logFilterOfContracts(config), from, to)
-  const decoded = await decodeChainLogs(call, chain, read.logs, await timesOf(call, read, isHinted))
+  const decoded = await decodeChainLogs(
+    call,
+    chain,
+    read.logs,
+    await readLogTimes(call, read, allowsLogTimes),
+  )
   const blocks = [...configuredMinimumBids(config).keys()]
   const withMinimum = blocks.filter((block) => from <= block && block <= to)
   const headers = await Promise.all(withMinimum.map((block) => requireBlockHeader(call, block)))
@@ -323,7 +328,7 @@ export function configuredMinimumBids({
   )
 }
 
-/** Journal entries of the minimum bids that hold from a block on. @param timestampMs the block's time */
+/** Journal entry of the configured minimum bid that holds from a block on; none where no minimum begins there. */
 function minimumBidEntries(
   { config, chain }: EvmChain,
   { number: block, timestampMs }: { number: number; timestampMs: number },
@@ -346,20 +351,20 @@ const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
   a.position!.block - b.position!.block || a.position!.logIndex - b.position!.logIndex
 
 /** Number of block headers that are read in parallel. */
-const CHUNK_BLOCKS = 32
+const HEADERS_AT_ONCE = 32
 
-/** Times of the logs' blocks: from the logs' own field where `isHinted` allows it and all have it, else from headers. */
-async function timesOf(
+/** Times of the logs' blocks: from the logs' own field if `allowsLogTimes` and all logs have it, else from headers. */
+async function readLogTimes(
   call: RpcCall,
   { logs, last }: LogRange,
-  isHinted: boolean,
+  allowsLogTimes: boolean,
 ): Promise<(log: RawLog) => number> {
-  if (isHinted && logs.every(({ blockTimestamp }) => blockTimestamp))
+  if (allowsLogTimes && logs.every(({ blockTimestamp }) => blockTimestamp))
     return (log) => parseQuantity(log.blockTimestamp) * 1_000
   const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
   const times = new Map<number, number>([[last.number, last.timestampMs]])
   const hashOf = new Map(logs.map((log) => [Number(log.blockNumber), log.blockHash]))
-  for (const header of await mapInBatches(blocks, CHUNK_BLOCKS, (block) =>
+  for (const header of await mapInBatches(blocks, HEADERS_AT_ONCE, (block) =>
     requireBlockHeader(call, block),
   )) {
     if (header.hash !== hashOf.get(header.number))

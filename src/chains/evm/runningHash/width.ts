@@ -30,7 +30,7 @@ const PATIENCE_FACTOR = 8
 export function createLogRangeWidth(first = FIRST_BLOCKS, isShared = () => false) {
   let blocks = first
   let ceiling = MAX_BLOCKS
-  let held = 0
+  let answersAtCeiling = 0
   let patience = FIRST_PATIENCE
   /** True if a range has worked since the ceiling was lowered. Failures without a success between them count once. */
   let hasWorked = false
@@ -42,7 +42,7 @@ export function createLogRangeWidth(first = FIRST_BLOCKS, isShared = () => false
     hasWorked = false
     ceiling = Math.max(1, to)
     blocks = Math.min(blocks, ceiling)
-    held = 0
+    answersAtCeiling = 0
   }
 
   return {
@@ -70,10 +70,10 @@ export function createLogRangeWidth(first = FIRST_BLOCKS, isShared = () => false
       hasWorked = true
       // a shorter range, as at the chain's head, does not show whether the width is good
       if (width < blocks) return
-      if (width >= ceiling) held += 1
-      if (held >= patience) {
+      if (width >= ceiling) answersAtCeiling += 1
+      if (answersAtCeiling >= patience) {
         ceiling = Math.min(MAX_BLOCKS, 2 * ceiling)
-        held = 0
+        answersAtCeiling = 0
       }
       const target = isShared() ? SHARED_TARGET_LOGS : TARGET_LOGS
       const fitting = logs === 0 ? width * 4 : Math.floor((width * target) / logs)

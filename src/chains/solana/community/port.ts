@@ -28,7 +28,7 @@ import {
   type PaymentToken,
 } from './program.js'
 
-const NOBODY = new Uint8Array(32)
+const NO_REFERRAL = new Uint8Array(32)
 
 export function createSolanaCommunityPaymentPort(
   rpc: SolanaRpc,
@@ -42,7 +42,7 @@ export function createSolanaCommunityPaymentPort(
   const decimalsOf = (token: string) =>
     asking(() => rpc.quorum((call) => readMintDecimalsOrNull(call, new PublicKey(token))))
 
-  const unsigned = async (
+  const unsignedPayment = async (
     call: RpcCall,
     request: CommunityPaymentRequest,
   ): Promise<CommunityPaymentTransaction> => {
@@ -55,7 +55,7 @@ export function createSolanaCommunityPaymentPort(
       amount: price.amount,
       number: derivePaymentNumber(nameToWord(community), nameToWord(name)),
       recipient: new PublicKey(price.recipient),
-      referral: referral ?? NOBODY,
+      referral: referral ?? NO_REFERRAL,
     }
     const mint = price.token === NATIVE_COIN ? null : new PublicKey(price.token)
     const [{ blockhash }, token] = await Promise.all([
@@ -73,7 +73,8 @@ export function createSolanaCommunityPaymentPort(
     communityPayments: registrar.id,
     tokenUnit: async (token) => ({ symbol: null, decimals: (await decimalsOf(token)) ?? 0 }),
     isToken: async (token) => (await decimalsOf(token)) !== null,
-    communityPayment: (request) => asking(() => rpc.onOneNode((call) => unsigned(call, request))),
+    communityPayment: (request) =>
+      asking(() => rpc.onOneNode((call) => unsignedPayment(call, request))),
   }
 }
 

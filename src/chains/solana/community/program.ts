@@ -57,7 +57,8 @@ export interface CommunityPaymentAccount extends NumberedPayment {
   state: CommunityState
 }
 
-const STATES: readonly CommunityState[] = ['held', 'refused', 'released']
+/** States in the order of their numbers in the program, which begin with 1. */
+const COMMUNITY_STATES: readonly CommunityState[] = ['held', 'refused', 'released']
 /** Token of a payment in SOL. */
 const NATIVE_TOKEN = PublicKey.default
 
@@ -142,7 +143,7 @@ export function createCommunityPaymentInstructions({
       return {
         ...fields,
         token: token.equals(NATIVE_TOKEN) ? null : token,
-        state: STATES[status - 1]!,
+        state: COMMUNITY_STATES[status - 1]!,
       }
     },
   }

@@ -43,6 +43,7 @@ interface ProgramDeployment {
   /** Key pair whose public key becomes the program's id. */
   program: Keypair
   code: Buffer
+  /** Price of a compute unit, millionths of a lamport. */
   unitPrice?: number
   onProgress?: (written: number, pieces: number) => void
 }
@@ -121,7 +122,7 @@ const SEND_EVERY_MS = 2_000
  * until it is confirmed.
  * @param unitPrice price of a compute unit, millionths of a lamport
  * @returns the signature
- * @throws Error with one sentence where the transaction fails or its blockhash expires
+ * @throws Error with one sentence where the transaction fails or its blockhash expires; errors of `RpcNodes.call`
  */
 export async function sendInstructions(
   rpc: SolanaRpc,

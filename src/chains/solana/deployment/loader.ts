@@ -19,17 +19,20 @@ import {
 } from '../registrar.js'
 
 /** Tags of the upgradeable loader's instructions (solana-loader-v3-interface): u32, followed by fields in bincode. */
-const INSTRUCTION = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
+const INSTRUCTION_TAG = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
 const PROGRAM_DATA_TAG = 3
 export const BUFFER_HEADER_BYTES = 37
 export const PROGRAM_ACCOUNT_BYTES = 36
 const PROGRAM_DATA_HEADER_BYTES = 45
-const AUTHORITY_AT = 13
+const AUTHORITY_OFFSET = 13
 const SEED_CHARS = 32
 
-const REGISTRAR = new URL('../../../../contracts/solana/registrar/registrar.so', import.meta.url)
+const REGISTRAR_FILE = new URL(
+  '../../../../contracts/solana/registrar/registrar.so',
+  import.meta.url,
+)
 
-export const readRegistrarCode = (): Buffer => readFileSync(REGISTRAR)
+export const readRegistrarCode = (): Buffer => readFileSync(REGISTRAR_FILE)
 
 /**
  * Address of the account (buffer) into which a program's code is written, and its seed. The same payer, program and
@@ -64,7 +67,7 @@ export function createBufferInstructions(
     }),
     loaderInstruction(
       [writableAccount(address), readonlyAccount(payer)],
-      INSTRUCTION.INITIALIZE_BUFFER,
+      INSTRUCTION_TAG.INITIALIZE_BUFFER,
     ),
   ]
 }
@@ -78,7 +81,7 @@ export const writeBufferInstruction = (
 ) =>
   loaderInstruction(
     [writableAccount(buffer), readonlySignerAccount(by)],
-    INSTRUCTION.WRITE,
+    INSTRUCTION_TAG.WRITE,
     u32(offset),
     u64(piece.length),
     piece,
@@ -114,7 +117,7 @@ export function deployBufferInstructions(
   ]
   return [
     SystemProgram.createAccount({ ...account, lamports, space: PROGRAM_ACCOUNT_BYTES }),
-    loaderInstruction(keys, INSTRUCTION.DEPLOY_WITH_MAX_DATA_LEN, u64(codeBytes)),
+    loaderInstruction(keys, INSTRUCTION_TAG.DEPLOY_WITH_MAX_DATA_LEN, u64(codeBytes)),
   ]
 }
 
@@ -130,11 +133,11 @@ export interface ProgramData {
 export function decodeProgramData(data: Buffer): ProgramData | null {
   if (data.length < PROGRAM_DATA_HEADER_BYTES || data.readUInt32LE(0) !== PROGRAM_DATA_TAG)
     return null
-  const hasAuthority = data[AUTHORITY_AT - 1] === 1
+  const hasAuthority = data[AUTHORITY_OFFSET - 1] === 1
   return {
     slot: data.readBigUInt64LE(4),
     upgradeAuthority: hasAuthority
-      ? new PublicKey(data.subarray(AUTHORITY_AT, PROGRAM_DATA_HEADER_BYTES))
+      ? new PublicKey(data.subarray(AUTHORITY_OFFSET, PROGRAM_DATA_HEADER_BYTES))
       : null,
     code: data.subarray(PROGRAM_DATA_HEADER_BYTES),
   }
