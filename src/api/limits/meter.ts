@@ -63,9 +63,9 @@ export class RequestMeter {
     const nowMs = performance.now()
     const states = this.quotas.map(({ kind, bucket, rate }) => {
       const fullMs = this.#buckets.peek(bucket) ?? 0
-      return stateHeader(kind, availableUnits(rate, fullMs, nowMs), fullMs - nowMs)
+      return stateHeaderValue(kind, availableUnits(rate, fullMs, nowMs), fullMs - nowMs)
     })
-    const policies = this.quotas.map(policyHeader)
+    const policies = this.quotas.map(policyHeaderValue)
     return ['ratelimit-policy', policies.join(', '), 'ratelimit', states.join(', ')]
   }
 }
@@ -73,15 +73,15 @@ export class RequestMeter {
 /** Meter where nothing is limited. */
 export const UNLIMITED_METER = new RequestMeter(createLocalBuckets(), [])
 
-const seconds = (ms: number): number => Math.ceil(ms / 1_000)
+const ceilToSeconds = (ms: number): number => Math.ceil(ms / 1_000)
 
 /** Value of the header `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10): `q` units per `w` seconds. */
-const policyHeader = ({ kind, rate }: Pick<BucketQuota, 'kind' | 'rate'>): string =>
-  `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(refillMs(rate.burst, rate)))}`
+const policyHeaderValue = ({ kind, rate }: Pick<BucketQuota, 'kind' | 'rate'>): string =>
+  `"${kind}";q=${rate.burst};w=${Math.max(1, ceilToSeconds(refillMs(rate.burst, rate)))}`
 
 /** Value of the header `RateLimit` (same draft): `r` units are left, and the bucket is full in `t` seconds. */
-const stateHeader = (kind: string, left: number, fullInMs: number): string =>
-  `"${kind}";r=${left};t=${Math.max(0, seconds(fullInMs))}`
+const stateHeaderValue = (kind: string, left: number, fullInMs: number): string =>
+  `"${kind}";r=${left};t=${Math.max(0, ceilToSeconds(fullInMs))}`
 
 /**
  * The error of a limit that is reached.
@@ -89,12 +89,12 @@ const stateHeader = (kind: string, left: number, fullInMs: number): string =>
  * `fields` shows
  */
 export function rateLimitedError(kind: string, waitMs: number, rate?: BucketRate): ApiError {
-  const retryAfter = String(Math.max(1, seconds(waitMs)))
+  const retryAfter = String(Math.max(1, ceilToSeconds(waitMs)))
   const headers: Answer['headers'] = {
     'retry-after': retryAfter,
     ...(rate && {
-      'ratelimit-policy': policyHeader({ kind, rate }),
-      ratelimit: stateHeader(kind, 0, waitMs),
+      'ratelimit-policy': policyHeaderValue({ kind, rate }),
+      ratelimit: stateHeaderValue(kind, 0, waitMs),
     }),
   }
   const message = `The limit "${kind}" is reached: ask again in ${retryAfter} s.`

@@ -42,7 +42,7 @@ export function createResponseSender({
   onOwnError,
   failed,
 }: ResponseSenderDeps): ResponseSender {
-  const isNews = createThrottle(FAULT_WINDOW_MS)
+  const isFirstInWindow = createThrottle(FAULT_WINDOW_MS)
   return ({ req, res, id, trace, route, startedMs }, message, fields, error) => {
     sendResponse(res, message, ['x-request-id', id, ...fields])
     const ms = performance.now() - startedMs
@@ -59,7 +59,7 @@ export function createResponseSender({
     if (status === 500) onOwnError?.(cause, request)
     if (status >= 500) {
       const name = cause instanceof Error ? cause.name : ''
-      if (isNews(`${method} ${route} ${status} ${name}`))
+      if (isFirstInWindow(`${method} ${route} ${status} ${name}`))
         log.warn({ ...request, status, err: cause }, 'a request could not be served')
     } else if (log.isLevelEnabled('debug'))
       log.debug({ ...request, status, ms: Math.round(ms * 10) / 10 }, 'request')
