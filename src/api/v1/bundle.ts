@@ -8,10 +8,10 @@ import { declareRoute } from '../http/route.js'
 import { addMaxWalletsBody } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { clusterIdSchema, nameSchema, walletNameSchema } from './schemas.js'
-import { ADD_WALLET_ERRORS, addedWalletSchema, clusterCreationRoute } from './wallets.js'
+import { ADD_WALLET_ERRORS, addedWalletSchema, createClusterCreationRoute } from './wallets.js'
 
 /** Alias of `POST /v1/clusters`, because wallet apps call a cluster a bundle. */
-const bundleCreationRoute = clusterCreationRoute('/v1/bundle', {
+const bundleCreationRoute = createClusterCreationRoute('/v1/bundle', {
   summary: 'Create the bundle of this wallet',
   description: 'The same as `POST /v1/clusters`.',
   responses: okResponses('The bundle', { id: clusterIdSchema }),

@@ -56,7 +56,7 @@ export const addedWalletSchema = z.object({
 })
 
 /** A route that creates the cluster of its caller. */
-export const clusterCreationRoute = (
+export const createClusterCreationRoute = (
   path: string,
   texts: Pick<Route, 'summary' | 'description' | 'responses'>,
 ) =>
@@ -72,7 +72,7 @@ export const clusterCreationRoute = (
     },
   })
 
-const newClusterRoute = clusterCreationRoute('/v1/clusters', {
+const newClusterRoute = createClusterCreationRoute('/v1/clusters', {
   summary: 'Create the cluster of this wallet',
   description: 'A wallet that is verified in a cluster gets the id of this cluster.',
   responses: okResponses('The cluster', { id: clusterIdSchema }),
