@@ -2,7 +2,7 @@ import { exchangeProofForKey, signingMessage } from '../auth/proof.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import { declareRoute } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
-import { keyValidationRoutes, ProofSchema, sharedTokenRouteFields } from '../v1/auth.js'
+import { createKeyValidationRoutes, ProofSchema, sharedTokenRouteFields } from '../v1/auth.js'
 
 const messageRoute = declareRoute.get('/v0.1/auth/message', {
   refusedSample: null,
@@ -37,5 +37,5 @@ const tokenRoute = declareRoute.post('/v0.1/auth/token', {
 export const authRoutes = [
   messageRoute,
   tokenRoute,
-  ...keyValidationRoutes('/v0.1/auth/validate', { successor: '/v1/auth/validate' }),
+  ...createKeyValidationRoutes('/v0.1/auth/validate', { successor: '/v1/auth/validate' }),
 ]

@@ -135,7 +135,7 @@ const tokenRoute = declareRoute.post('/v1/auth/token', {
 })
 
 /** Routes that tell whether a key is valid: the same for both versions of the interface, with different paths. */
-export const keyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
+export const createKeyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
     declareRoute[method](path, {
       privateDataFor: 'caller',
@@ -209,6 +209,6 @@ const revokeKeyRoute = declareRoute.delete('/v1/auth/token', {
 export const authRoutes = [
   ...messageRoutes,
   tokenRoute,
-  ...keyValidationRoutes('/v1/auth/validate'),
+  ...createKeyValidationRoutes('/v1/auth/validate'),
   revokeKeyRoute,
 ]
