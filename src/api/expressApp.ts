@@ -62,10 +62,10 @@ export function createExpressApp(
         : toHttpMessage(answer)
     try {
       meter.spend(units)
-      finish(exchange, messageOf(answerOf()), meter.fields())
+      finish(exchange, messageOf(answerOf()), meter.rateLimitHeaders())
     } catch (thrown) {
       const error = toApiError(thrown)
-      finish(exchange, messageOf(errorAnswerOfUrl(url, error)), meter.fields(), error)
+      finish(exchange, messageOf(errorAnswerOfUrl(url, error)), meter.rateLimitHeaders(), error)
     }
   }
   app.use((req, res, next) => {

@@ -58,7 +58,7 @@ export class RequestMeter {
   }
 
   /** Headers with the state of the buckets: names and values in alternation. */
-  fields(): readonly string[] {
+  rateLimitHeaders(): readonly string[] {
     if (this.quotas.length === 0) return []
     const nowMs = performance.now()
     const states = this.quotas.map(({ kind, bucket, rate }) => {
@@ -86,7 +86,7 @@ const stateHeaderValue = (kind: string, left: number, fullInMs: number): string 
 /**
  * The error of a limit that is reached.
  * @param rate of a bucket in the database, whose state the headers then show; undefined for a local bucket, whose state
- * `fields` shows
+ * `rateLimitHeaders` shows
  */
 export function rateLimitedError(kind: string, waitMs: number, rate?: BucketRate): ApiError {
   const retryAfter = String(Math.max(1, ceilToSeconds(waitMs)))

@@ -120,7 +120,7 @@ class RouteExchange {
     if (error === CALLER_LEFT_ERROR) return
 
     const isFound = message.status < 400 || message.status === 404
-    const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
+    const fields = [...this.#meter.rateLimitHeaders(), ...(isFound ? this.#asOf : [])]
     const { origin } = this.#exchange.req.headers
     const sent = isTrpcUrl(this.#route.path) ? withCredentialHeaders(message, origin) : message
     this.#shared.finish(this.#exchange, sent, fields, error)
