@@ -13,7 +13,7 @@ const MAX_CACHED_SIGNATURES = 10_000
 
 /** Answer to a call of an ENS resolver. */
 export interface EnsAnswer {
-  under: EnsParentSettings
+  parentSettings: EnsParentSettings
   /** Keccak-256 of the whole call of `resolve`. */
   request: Hex
   /** Encoded return value of the call inside `resolve`, such as `addr` or `text`. */
@@ -23,12 +23,12 @@ export interface EnsAnswer {
 }
 
 /** Typed data (EIP-712, in viem's form) of an answer, as EnsResolver.sol checks it. Remote signers get it as JSON. */
-export const ensAnswerTypedData = ({ under, request, result, expiresS }: EnsAnswer) => ({
+export const ensAnswerTypedData = ({ parentSettings, request, result, expiresS }: EnsAnswer) => ({
   domain: {
     name: 'EnsResolver',
     version: '1',
-    chainId: under.chainId,
-    verifyingContract: under.resolver,
+    chainId: parentSettings.chainId,
+    verifyingContract: parentSettings.resolver,
   },
   types: {
     Answer: [
@@ -48,10 +48,16 @@ const SIGNED_ANSWER_PARAMETERS = parseAbiParameters(
 
 /** Encodes an answer for `resolveWithProof` of the resolver. */
 export function encodeSignedEnsAnswer(
-  { under, request, result, expiresS }: EnsAnswer,
+  { parentSettings, request, result, expiresS }: EnsAnswer,
   signature: Hex,
 ): Hex {
-  const values = [BigInt(under.chainId), under.resolver, request, BigInt(expiresS), result] as const
+  const values = [
+    BigInt(parentSettings.chainId),
+    parentSettings.resolver,
+    request,
+    BigInt(expiresS),
+    result,
+  ] as const
   return concat([signature, encodeAbiParameters(SIGNED_ANSWER_PARAMETERS, values)])
 }
 
@@ -65,10 +71,16 @@ export function createEnsAnswerSigner(sign: SignEnsAnswer, now: () => number) {
     sizeCalculation: () => 1,
     fetchMethod: (_key, _stale, { context }) => sign(ensAnswerTypedData(context)),
   })
-  return async (call: Hex, under: EnsParentSettings, result: Hex): Promise<Hex> => {
+  return async (call: Hex, parentSettings: EnsParentSettings, result: Hex): Promise<Hex> => {
     const expiresS = Math.floor(now() / 1_000 / VALIDITY_STEP_S) * VALIDITY_STEP_S + MAX_VALIDITY_S
-    const answer = { under, request: keccak256(call), result, expiresS }
-    const key = [under.chainId, under.resolver, answer.request, keccak256(result), expiresS].join()
+    const answer = { parentSettings, request: keccak256(call), result, expiresS }
+    const key = [
+      parentSettings.chainId,
+      parentSettings.resolver,
+      answer.request,
+      keccak256(result),
+      expiresS,
+    ].join()
     return encodeSignedEnsAnswer(answer, (await kept.fetch(key, { context: answer }))!)
   }
 }

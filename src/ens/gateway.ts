@@ -39,7 +39,7 @@ export function createEnsGateway(parents: ChainsFile['ens'], sign: SignEnsAnswer
     const name = decodeEnsName(fromHex(dnsName), parents)
     return signAnswer(
       data,
-      name.under,
+      name.parentSettings,
       call.encode(await resolveRecord(name, call, lookups[name.network])),
     )
   }

@@ -30,10 +30,10 @@ export function decodeEnsName(bytes: Buffer, parents: ChainsFile['ens']) {
   )
   const text = normalizeEnsName(given)
   for (const network of NETWORKS) {
-    const under = parents[network]
-    if (!under || !`.${text}`.endsWith(`.${under.parent}`)) continue
-    const labels = text.slice(0, -under.parent.length - 1).split('.')
-    return { text, network, under, fullName: parseFullName(labels.reverse().join('/')) }
+    const parentSettings = parents[network]
+    if (!parentSettings || !`.${text}`.endsWith(`.${parentSettings.parent}`)) continue
+    const labels = text.slice(0, -parentSettings.parent.length - 1).split('.')
+    return { text, network, parentSettings, fullName: parseFullName(labels.reverse().join('/')) }
   }
   throw new EnsRequestError('The name is not below an ENS name that is served here.')
 }
