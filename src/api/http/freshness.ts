@@ -106,18 +106,18 @@ const MIRROR_STALE_MS = 10_000
 function lagOf({ caughtUp, isMirror, mirrorAgeMs, state, nowMs }: HubState): Lag {
   if (isMirror) {
     const isStale = mirrorAgeMs !== null && mirrorAgeMs > MIRROR_STALE_MS
-    return { isCatchingUp: true, isMirror, staleSeconds: isStale ? secondsOf(mirrorAgeMs) : null }
+    return { isCatchingUp: true, isMirror, staleSeconds: isStale ? toSeconds(mirrorAgeMs) : null }
   }
   if (caughtUp && (!state || !isHeadStale(state, nowMs))) return NO_LAG
   const ms = state && indexingLagMs(state, nowMs)
   return {
     isCatchingUp: true,
     isMirror,
-    staleSeconds: ms === null ? null : secondsOf(ms),
+    staleSeconds: ms === null ? null : toSeconds(ms),
   }
 }
 
-const secondsOf = (ms: number): number => Math.round(ms / 1_000)
+const toSeconds = (ms: number): number => Math.round(ms / 1_000)
 
 /** Network, block and the block's time: `mainnet 21000000 2026-11-20T08:00:00.000Z`. */
 function asOfText(network: Network, hub: HubState): string | null {

@@ -48,7 +48,7 @@ export function openApiDocument(
     in: 'header',
     name: 'X-AUTH-KEY',
   })
-  const shared = sharedComponents(registry)
+  const shared = registerSharedComponents(registry)
   for (const [tag, routes] of Object.entries(routesByTag))
     for (const route of routes)
       for (const path of [route.path, ...(route.aliases ?? [])])
@@ -76,7 +76,7 @@ const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   503: ['Retry-After'],
 }
 
-function sharedComponents(registry: OpenAPIRegistry) {
+function registerSharedComponents(registry: OpenAPIRegistry) {
   const { ref: testnet } = registry.registerComponent('parameters', 'testnet', TESTNET_PARAMETER)
   const { ref: apiKey } = registry.registerComponent('parameters', 'apiKey', {
     name: 'X-API-KEY',
@@ -111,7 +111,7 @@ function sharedComponents(registry: OpenAPIRegistry) {
 function openApiOperation(
   route: Route & { tag: string },
   path: string,
-  shared: ReturnType<typeof sharedComponents>,
+  shared: ReturnType<typeof registerSharedComponents>,
 ): RouteConfig {
   const { example = {} } = route
   const responses: Record<string, unknown> = {}

@@ -10,12 +10,12 @@ const FAULT_WINDOW_MS = 5_000
 
 /**
  * Sends the response of a request and counts it.
- * @param fields further headers of the response: names and values in alternation
+ * @param extraHeaders further headers of the response: names and values in alternation
  */
 export type ResponseSender = (
   exchange: HttpExchange,
   message: HttpMessage,
-  fields: readonly string[],
+  extraHeaders: readonly string[],
   error?: ApiError,
 ) => void
 
@@ -43,8 +43,8 @@ export function createResponseSender({
   failed,
 }: ResponseSenderDeps): ResponseSender {
   const isFirstInWindow = createThrottle(FAULT_WINDOW_MS)
-  return ({ req, res, id, trace, route, startedMs }, message, fields, error) => {
-    sendResponse(res, message, ['x-request-id', id, ...fields])
+  return ({ req, res, id, trace, route, startedMs }, message, extraHeaders, error) => {
+    sendResponse(res, message, ['x-request-id', id, ...extraHeaders])
     const ms = performance.now() - startedMs
     const { status } = message
     // Node's parser accepts only 34 methods, so this label has few values
