@@ -12,7 +12,7 @@ import {
 import type { CommunityRules } from '../../registry/community/rules.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { requireCaughtUp } from '../http/freshness.js'
-import { availabilityAnswer } from '../names/names.js'
+import { availabilityJson } from '../names/names.js'
 import { type NameBelowCommunity, requireCommunityRules } from './communities.js'
 
 /**
@@ -25,7 +25,7 @@ const PAYERS_TIMEOUT_MS = 3_000
 export async function availabilityOfCommunityName(context: Context, member: NameBelowCommunity) {
   const rules = await requireCommunityRules(context, member.community)
   await requireCaughtUp(context)
-  return availabilityAnswer(
+  return availabilityJson(
     `${member.community}/${member.name}`,
     await nameAvailabilityUnderRules(context, member, rules),
   )

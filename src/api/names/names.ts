@@ -46,7 +46,7 @@ export const UNAVAILABLE_REASONS = [
 ] as const satisfies readonly NameAvailability[]
 
 /** JSON of a name's availability. A name with a pending payment is not available. */
-export const availabilityAnswer = (name: string, availability: NameAvailability) => ({
+export const availabilityJson = (name: string, availability: NameAvailability) => ({
   name,
   isAvailable: availability === 'free',
   ...((availability === 'pending' || availability === 'invalid_name') && { reason: availability }),

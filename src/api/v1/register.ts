@@ -11,7 +11,7 @@ import { declareRoute, MAX_LONG_POLL_MS } from '../http/route.js'
 import { makeSampleList, type SampleData } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
-import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
+import { availabilityJson, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
 import type { TxStatus } from '../status/decide.js'
 import { awaitTxStatus, isStatusInJournal, type LongPolls } from '../status/status.js'
 import { quoteRoutes } from './quotes.js'
@@ -48,7 +48,7 @@ const checkRoute = declareRoute.post('/v1/names/register/check', {
   ),
   async handle({ body }, context) {
     const availability = await availabilityOfTexts(context, body)
-    return okAnswer(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
+    return okAnswer(body.map((name, i) => availabilityJson(name, availability[i]!)))
   },
 })
 
