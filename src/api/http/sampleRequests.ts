@@ -72,7 +72,7 @@ export const makeSampleList = <T>(count: number, make: (i: number) => T): T[] =>
 export const addMaxWalletsBody = ({ evmAddress, freshName }: SampleData) =>
   makeSampleList(100, () => ({ address: evmAddress(), name: freshName() }))
 
-/** The longest rules that a community may have. */
+/** Rules with 1,000 addresses, the most that a community may list. */
 export const longestCommunityRules = ({ solanaAddress }: SampleData) => ({
   requirements: [{ kind: 'allowlist', addresses: makeSampleList(1_000, solanaAddress) }],
 })
