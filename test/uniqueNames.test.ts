@@ -136,7 +136,7 @@ it('no two migrations have the same number', () => {
 
 /** State of modules, which all networks and servers of a process share, each with the reason why that is right. */
 const SHARED = {
-  'api/feed/stream.ts written': 'by page of events',
+  'api/feed/stream.ts bytesOfEvents': 'by page of events',
   'api/limits/meter.ts UNLIMITED_METER': 'counts nothing',
   'db/pg/copyRows.ts sink': 'emptied before each use, without a pause in between',
   'db/leaders/lead.ts endFrozenSentMs': 'by pool',

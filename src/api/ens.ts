@@ -9,18 +9,18 @@ import { ENS_PRICE } from './limits/costs.js'
 import { nameUrls } from './names/names.js'
 import { addressSchema } from './v1/schemas.js'
 
-const gatewayCall = z.object({
+const gatewayCallSchema = z.object({
   sender: addressSchema,
   data: z
     .string()
     .openapi({ description: 'The call of resolve(bytes,bytes)', example: '0x9061b923' }),
 })
 
-async function answered(
+async function gatewayAnswer(
   ens: EnsGateway | null,
   siteUrl: string,
   { lookups }: Context,
-  { sender = '', data = '' }: Partial<z.output<typeof gatewayCall>>,
+  { sender = '', data = '' }: Partial<z.output<typeof gatewayCallSchema>>,
 ) {
   if (!ens) throw new ApiError('not_found', 'No ENS name is served here.')
   const pages = { pagesOf: (name: string) => nameUrls(siteUrl, name) }
@@ -34,7 +34,7 @@ async function answered(
   return okAnswer({ data: signed })
 }
 
-const about = {
+const sharedRouteFields = {
   summary: 'The signed answer of a look-up below an ENS name',
   responses: okResponses('The answer, for the callback of the resolver', { data: z.string() }),
   errors: ['not_found'] as const,
@@ -53,10 +53,10 @@ export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [
       error: 'invalid_request',
     },
     example: { status: 400 },
-    ...about,
+    ...sharedRouteFields,
     costliestSample: {},
-    params: gatewayCall,
-    handle: ({ params }, context) => answered(ens, siteUrl, context, params),
+    params: gatewayCallSchema,
+    handle: ({ params }, context) => gatewayAnswer(ens, siteUrl, context, params),
   }),
   declareRoute.post('/ens', {
     refusedSample: {
@@ -65,9 +65,9 @@ export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [
       error: 'invalid_request',
     },
     example: { status: 400 },
-    ...about,
+    ...sharedRouteFields,
     costliestSample: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
-    body: gatewayCall,
-    handle: ({ body }, context) => answered(ens, siteUrl, context, body),
+    body: gatewayCallSchema,
+    handle: ({ body }, context) => gatewayAnswer(ens, siteUrl, context, body),
   }),
 ]

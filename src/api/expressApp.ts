@@ -28,18 +28,20 @@ import {
 const HEADERS_PER_UNIT = 500
 
 /** Route label of requests that match no route. */
-const NONE = 'none'
-const noRoute = (method: string, methods: readonly string[]) => {
+const NO_ROUTE_LABEL = 'none'
+/** @param methods HTTP methods for which the path does have a route */
+const noRouteError = (method: string, methods: readonly string[]) => {
   const others = methods.length > 0 ? ` for ${method}, but for ${methods.join(' and ')}` : ''
   return new ApiError('not_found', `There is no such route${others}; /openapi.json lists them.`)
 }
-const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
+const MALFORMED_PATH_ERROR = new ApiError('invalid_request', 'The path is not well-formed.')
 
 /**
  * Creates the Express app for everything but the API's routes: pages, documents and reference, preflights, and
  * errors.
+ * @param serveRoute serves the profile route, whose path is also the path of pages
  * @param trustProxy proxies before this process, as Express's `trust proxy`
- * @param methodsOf methods that the routes of a URL's path take
+ * @param methodsOf HTTP methods of the API's routes that match a URL
  */
 export function createExpressApp(
   { finish, gate }: RouteServerOptions,
@@ -60,21 +62,22 @@ export function createExpressApp(
         : toHttpMessage(answer)
     try {
       meter.spend(units)
-      finish(exchange, messageOf(answerOf()), meter.fields())
+      finish(exchange, messageOf(answerOf()), meter.rateLimitHeaders())
     } catch (thrown) {
       const error = toApiError(thrown)
-      finish(exchange, messageOf(refusalAnswer(url, error)), meter.fields(), error)
+      finish(exchange, messageOf(errorAnswerOfUrl(url, error)), meter.rateLimitHeaders(), error)
     }
   }
   app.use((req, res, next) => {
     const refusal = checkRequestHeaders(req)
     const units = Math.ceil(req.rawHeaders.length / (2 * HEADERS_PER_UNIT))
-    if (refusal) serve(ofExpress(req, res, NONE), () => refusalAnswer(req.url, refusal), units)
+    if (refusal)
+      serve(exchangeOf(req, res, NO_ROUTE_LABEL), () => errorAnswerOfUrl(req.url, refusal), units)
     else next()
   })
   const add = (path: string, answerOf: (exchange: HttpExchange) => Answer) =>
     app.get(path, (req, res) => {
-      const exchange = ofExpress(req, res, path)
+      const exchange = exchangeOf(req, res, path)
       serve(exchange, () => answerOf(exchange))
     })
   for (const [path, document] of Object.entries(documents)) {
@@ -89,7 +92,7 @@ export function createExpressApp(
   add('/docs', ({ req }) => pageFileAnswer(referencePage(req.url ?? ''), req))
   add('/docs/guides/:file', ({ req, params }) => guidePageAnswer(req, params))
   app.get(profileRoute.path, (req, res) => {
-    const exchange = ofExpress(req, res, profileRoute.path)
+    const exchange = exchangeOf(req, res, profileRoute.path)
     if (isPageRequest(req)) serve(exchange, () => pageAnswer(req)!)
     else serveRoute(profileRoute, exchange)
   })
@@ -109,14 +112,16 @@ export function createExpressApp(
   }
   const serveNone = (req: Request, res: Response) => {
     const refusal = () =>
-      decodePathPart(req.url) === null ? NO_PATH : noRoute(req.method, methodsOf(req.url))
+      decodePathPart(req.url) === null
+        ? MALFORMED_PATH_ERROR
+        : noRouteError(req.method, methodsOf(req.url))
     serve(
-      ofExpress(req, res, NONE),
-      () => pageAnswer(req) ?? fallbackLookupAnswer(req) ?? refusalAnswer(req.url, refusal()),
+      exchangeOf(req, res, NO_ROUTE_LABEL),
+      () => pageAnswer(req) ?? fallbackLookupAnswer(req) ?? errorAnswerOfUrl(req.url, refusal()),
     )
   }
   app.use((req: Request, res: Response) => {
-    if (req.method === 'OPTIONS') servePreflight(ofExpress(req, res, NONE))
+    if (req.method === 'OPTIONS') servePreflight(exchangeOf(req, res, NO_ROUTE_LABEL))
     else serveNone(req, res)
   })
   // an error handler has four parameters. Express itself calls it for paths that cannot be decoded
@@ -127,10 +132,10 @@ export function createExpressApp(
 }
 
 /** A refusal in the error format of the routes that share the path's prefix. */
-const refusalAnswer = (url: string, error: ApiError): Answer =>
+const errorAnswerOfUrl = (url: string, error: ApiError): Answer =>
   isTrpcUrl(url) ? trpcErrorAnswer(error, new URL(url, 'http://x').pathname) : errorAnswer(error)
 
-const ofExpress = (req: Request, res: Response, route: string): HttpExchange => ({
+const exchangeOf = (req: Request, res: Response, route: string): HttpExchange => ({
   req,
   res,
   route,

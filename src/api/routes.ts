@@ -52,17 +52,17 @@ export interface RouteServices {
 }
 
 /** Routes by the tag under which the OpenAPI documents list them. */
-type Tagged = Readonly<Record<string, readonly Route[]>>
+type RoutesByTag = Readonly<Record<string, readonly Route[]>>
 
-/** Marks look-ups. Responses of look-ups carry the block that they reflect. */
-const lookups = (routes: readonly Route[]) =>
+/** Marks look-ups, whose responses carry the block that they reflect. A route that requires a key is not marked. */
+const markLookups = (routes: readonly Route[]) =>
   routes.map((route): Route => (route.auth === 'required' ? route : { ...route, isLookup: true }))
 
 /**
  * Routes that check in their handlers whether the network is deployed: routes whose body may select the network, and
  * the list of all networks.
  */
-const OF_BODY = new Set([
+const ROUTES_THAT_CHECK_NETWORK = new Set([
   '/v1/networks',
   '/v1/names/community/:communityName/register',
   ...quoteRoutes.map(({ path }) => path),
@@ -71,59 +71,59 @@ const OF_BODY = new Set([
 /**
  * Marks routes that serve the network that the query selects. A request for a network that is not deployed is refused.
  */
-const onNetwork = (routes: readonly Route[]): Route[] =>
+const markOfOneNetwork = (routes: readonly Route[]): Route[] =>
   routes.map((route) => {
-    if (OF_BODY.has(route.path)) return route
+    if (ROUTES_THAT_CHECK_NETWORK.has(route.path)) return route
     const errors = new Set([...(route.errors ?? []), 'unsupported_network'] as const)
     return { ...route, errors: [...errors], isOfOneNetwork: true }
   })
 
 /**
  * Marks routes that a mirror of another service's event feed refuses, because they need more data than the feed has, or
- * write data.
+ * write data. `/v1/networks` needs only the configuration.
  */
-const notOnMirror = (routes: readonly Route[]): Route[] =>
+const markNotOnMirror = (routes: readonly Route[]): Route[] =>
   routes.map((route) => (route.path === '/v1/networks' ? route : { ...route, isNotOnMirror: true }))
 
-const v1Routes = (services: RouteServices): Tagged => ({
+const v1Routes = (services: RouteServices): RoutesByTag => ({
   'Look-ups': [
-    ...onNetwork(lookups([...lookupRoutes, ...bulkWalletLookupRoutes])),
+    ...markOfOneNetwork(markLookups([...lookupRoutes, ...bulkWalletLookupRoutes])),
     ...overviewRoutes,
   ],
-  Clusters: onNetwork([
-    ...lookups(clusterRoutes),
+  Clusters: markOfOneNetwork([
+    ...markLookups(clusterRoutes),
     ...walletRoutes,
     ...walletGenerationRoutes(services.shareKeys),
   ]),
-  Bundles: notOnMirror(
-    onNetwork([...walletBundleRoutes, ...airdropRoutes(services.permissionSigner)]),
+  Bundles: markNotOnMirror(
+    markOfOneNetwork([...walletBundleRoutes, ...airdropRoutes(services.permissionSigner)]),
   ),
-  Blockscout: onNetwork(lookups(trpcRoutes)),
-  Referrals: notOnMirror(onNetwork(lookups(referralRoutes))),
-  Communities: notOnMirror(onNetwork(communityRoutes(services.releaseSigner))),
-  Registration: notOnMirror(onNetwork(registrationRoutes(services.longPolls))),
-  Refunds: notOnMirror(onNetwork(refundRoutes)),
-  Events: onNetwork(eventRoutes(services.streams)),
+  Blockscout: markOfOneNetwork(markLookups(trpcRoutes)),
+  Referrals: markNotOnMirror(markOfOneNetwork(markLookups(referralRoutes))),
+  Communities: markNotOnMirror(markOfOneNetwork(communityRoutes(services.releaseSigner))),
+  Registration: markNotOnMirror(markOfOneNetwork(registrationRoutes(services.longPolls))),
+  Refunds: markNotOnMirror(markOfOneNetwork(refundRoutes)),
+  Events: markOfOneNetwork(eventRoutes(services.streams)),
   Log: feedLogRoutes,
-  Authentication: notOnMirror(authRoutes),
-  'API keys': notOnMirror(apiKeyRoutes),
+  Authentication: markNotOnMirror(authRoutes),
+  'API keys': markNotOnMirror(apiKeyRoutes),
   ENS: [
     ...ensRoutes(services.ens, services.siteUrl),
-    ...onNetwork(lookups(primaryNameRoutes(services.primaryNames))),
+    ...markOfOneNetwork(markLookups(primaryNameRoutes(services.primaryNames))),
   ],
   Pictures: nameImageAndPageRoutes,
 })
 
 /** Deprecated routes of v0.1: the data of v1 in the old shapes. */
-const v01Routes = ({ siteUrl }: RouteServices): Tagged => ({
-  'v0.1 registration': notOnMirror(registerRoutesV01),
-  'v0.1 look-ups': lookups(lookupRoutesV01(siteUrl)),
-  'v0.1 communities': notOnMirror(communityRoutesV01),
+const v01Routes = ({ siteUrl }: RouteServices): RoutesByTag => ({
+  'v0.1 registration': markNotOnMirror(registerRoutesV01),
+  'v0.1 look-ups': markLookups(lookupRoutesV01(siteUrl)),
+  'v0.1 communities': markNotOnMirror(communityRoutesV01),
   'v0.1 events': eventRoutesV01,
-  'v0.1 authentication': notOnMirror(authRoutesV01),
+  'v0.1 authentication': markNotOnMirror(authRoutesV01),
 })
 
-const documentOf = (tagged: Tagged, title: string, description: string) => () =>
+const createDocumentMaker = (tagged: RoutesByTag, title: string, description: string) => () =>
   openApiDocument(tagged, { title, version: SERVICE_VERSION, description })
 
 /** OpenAPI documents, each by the path of its route. Making a document takes 50 ms. */
@@ -134,12 +134,12 @@ export function createRoutes(services: RouteServices) {
   const v1 = v1Routes(services)
   const v01 = v01Routes(services)
   const documents: OpenApiDocuments = {
-    '/openapi.json': documentOf(
+    '/openapi.json': createDocumentMaker(
       v1,
       'clusterd',
       'Names and bundles of wallets: look-ups, registration on chain, transaction status and an event feed.',
     ),
-    '/openapi-v0.1.json': documentOf(
+    '/openapi-v0.1.json': createDocumentMaker(
       v01,
       'clusterd v0.1',
       'The deprecated interface: views of the answers of v1 in their old shapes. /openapi.json describes v1.',

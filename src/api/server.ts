@@ -22,8 +22,8 @@ import { profileRoute } from './webPage.js'
 /** Time after which a request is answered with 503. Its handler continues until its own timeouts. */
 const REQUEST_DEADLINE_MS = 15_000
 
-/** Services of an API that signs nothing and serves no ENS name. */
-const NO_KEYS = {
+/** Default services: without keys, nothing is signed, and no ENS name is served. */
+const DEFAULT_SERVICES = {
   shareKeys: [],
   permissionSigner: null,
   releaseSigner: null,
@@ -31,17 +31,17 @@ const NO_KEYS = {
   primaryNames: null,
 } satisfies Partial<RouteServices>
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 export interface ApiDeps
   extends ContextDeps,
     Pick<ResponseSenderDeps, 'log' | 'metrics' | 'failed' | 'onOwnError'>,
-    Partial<Pick<RouteServices, keyof typeof NO_KEYS>> {
+    Partial<Pick<RouteServices, keyof typeof DEFAULT_SERVICES>> {
   /** Wakes long polls and streams. Without notifications, long polls and streams poll the database. */
   notifications?: ChangeNotifications
   /** Public URL of the site, the base of profile and picture URLs. Default: http://localhost */
   siteUrl?: string
-  /** Routes of chain families, in addition to the declared `routes`. */
+  /** Routes in addition to those of `createRoutes`: of chain families, and of a witness. */
   moreRoutes?: readonly Route[]
   /** Time after which a request is answered with 503. Default 15 s. */
   requestDeadlineMs?: number
@@ -70,7 +70,7 @@ export function createApi(deps: ApiDeps) {
     ended: notifications.ended,
   }
   const { routes, documents } = createRoutes({
-    ...NO_KEYS,
+    ...DEFAULT_SERVICES,
     ...deps,
     streams,
     longPolls,
@@ -88,21 +88,21 @@ export function createApi(deps: ApiDeps) {
     deadlineMs: deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
   }
   const serveRoute = createRouteServer(serving)
-  const shell = createExpressApp(serving, serveRoute, documents, deps.trustProxy ?? 0, (url) =>
-    METHODS.filter((method) => match({ method, url })),
+  const expressApp = createExpressApp(serving, serveRoute, documents, deps.trustProxy ?? 0, (url) =>
+    ROUTE_METHODS.filter((method) => match({ method, url })),
   )
   // the page of a name matches any one-part path, so the Express app serves that page after the documents
   const match = createRouter([
     ...routes.filter((route) => route !== profileRoute),
     ...(deps.moreRoutes ?? []),
   ])
-  const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
+  const isTrusted = expressApp.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
     // the socket is destroyed after too many pipelined requests, but Node still emits the rest of them
     if (req.socket.destroyed) return
     req.url = normalizeUrl(req.url ?? '')
     const matched = checkRequestHeaders(req) ? null : match(req)
-    if (!matched) return void shell(req, res)
+    if (!matched) return void expressApp(req, res)
     const { route, params } = matched
     serveRoute(route, {
       req,
@@ -138,7 +138,10 @@ export function createApi(deps: ApiDeps) {
     release(): void {
       notifications.end()
     },
-    /** Closes idle connections, and makes each response the last of its connection. No new request is accepted. */
+    /**
+     * Closes idle connections, and makes each response the last of its connection. The caller also closes the server,
+     * so that no connection is accepted any more.
+     */
     close(): void {
       isClosing = true
       closeUnused()

@@ -27,13 +27,13 @@ import { nameSchema } from './v1/schemas.js'
 
 type PageRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
-const INDEX = okAnswer(
+const INDEX_ANSWER = okAnswer(
   { service: 'clusterd', version: SERVICE_VERSION, openapi: '/openapi.json' },
   { vary: 'accept' },
 )
 
 /** Response of `/`: the page for browsers, JSON for any other client. */
-export const indexAnswer = (req: PageRequest): Answer => pageAnswer(req) ?? INDEX
+export const indexAnswer = (req: PageRequest): Answer => pageAnswer(req) ?? INDEX_ANSWER
 
 /** The page of a path for browsers, which accept `text/html`. Null for other clients and for paths of the API. */
 export function pageAnswer(req: PageRequest): Answer | null {
@@ -51,7 +51,7 @@ const isBrowser = ({ method, headers }: PageRequest): boolean =>
 const browserAnswer = (file: PageFile, req: PageRequest, isFound: boolean): Answer =>
   pageFileAnswer(file, req, { status: isFound ? 200 : 404, vary: 'accept, accept-encoding' })
 
-/** Answer with a file of the pages. */
+/** Answer with a file that pages load, such as a script. */
 export function assetAnswer(
   req: PageRequest,
   { build, file }: Readonly<Record<string, unknown>>,
@@ -63,7 +63,7 @@ export function assetAnswer(
 }
 
 /** Folder of the guides in this package. */
-const GUIDES = new URL('../../docs/use/', import.meta.url)
+const GUIDES_URL = new URL('../../docs/use/', import.meta.url)
 
 /** Answer with a guide: for browsers a page, for any other client its Markdown. */
 export function guidePageAnswer(
@@ -74,27 +74,33 @@ export function guidePageAnswer(
   const page = guidePage(name)
   if (isBrowser(req)) return browserAnswer(page ?? indexPage, req, page !== null)
   if (!page) return errorAnswer(new ApiError('not_found', `There is no guide ${name}.`))
-  const text = readFileSync(new URL(name, GUIDES), 'utf8')
-  return answerOfType(PLAIN, text, { vary: 'accept' })
+  const text = readFileSync(new URL(name, GUIDES_URL), 'utf8')
+  return answerOfType(PLAIN_TEXT_TYPE, text, { vary: 'accept' })
 }
 
-const PLAIN = 'text/plain; charset=utf-8'
+const PLAIN_TEXT_TYPE = 'text/plain; charset=utf-8'
 /** Cache headers of responses that only a release changes. */
-const DAILY = { 'cache-control': 'public, max-age=86400' } as const
+const DAY_CACHE_HEADERS = { 'cache-control': 'public, max-age=86400' } as const
 
-export const robotsTxtAnswer = (): Answer => answerOfType(PLAIN, ROBOTS_TXT, DAILY)
+export const robotsTxtAnswer = (): Answer =>
+  answerOfType(PLAIN_TEXT_TYPE, ROBOTS_TXT, DAY_CACHE_HEADERS)
 
 /** Answer with the file `llms.txt`, an index of the documents for language models (llmstxt.org). */
 export const llmsTxtAnswer = (): Answer =>
-  answerOfType(PLAIN, readFileSync(new URL('../llms.txt', GUIDES), 'utf8'), DAILY)
+  answerOfType(
+    PLAIN_TEXT_TYPE,
+    readFileSync(new URL('../llms.txt', GUIDES_URL), 'utf8'),
+    DAY_CACHE_HEADERS,
+  )
 
 export function securityTxtAnswer(): Answer {
   const text = securityText()
-  if (text !== null) return answerOfType(PLAIN, text, DAILY)
+  if (text !== null) return answerOfType(PLAIN_TEXT_TYPE, text, DAY_CACHE_HEADERS)
   return errorAnswer(new ApiError('not_found', 'The operator has set no SECURITY_CONTACT.'))
 }
 
-const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/
+/** Matches an `Accept-Encoding` that allows gzip. */
+const ACCEPTS_GZIP_PATTERN = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/
 
 export function pageFileAnswer(
   file: PageFile,
@@ -102,7 +108,7 @@ export function pageFileAnswer(
   { status = 200, vary = 'accept-encoding' } = {},
 ): Answer {
   const { type, text, cacheControl, policy } = file
-  const isGzipped = GZIP.test(String(headers['accept-encoding'] ?? ''))
+  const isGzipped = ACCEPTS_GZIP_PATTERN.test(String(headers['accept-encoding'] ?? ''))
   return {
     status,
     content: { type, text: isGzipped ? gzipFile(file) : text, policy },
@@ -114,22 +120,22 @@ export function pageFileAnswer(
   }
 }
 
-const TYPE = 'image/svg+xml'
+const SVG_TYPE = 'image/svg+xml'
 const PNG_TYPE = 'image/png'
 
-const image = declareRoute.get('/image/:name.svg', {
+const imageRoute = declareRoute.get('/image/:name.svg', {
   costliestSample: {},
   summary: 'The picture of a name',
   description: 'Drawn from the name alone, whether anybody holds it or not.',
   params: z.object({ name: nameSchema }),
-  responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
+  responses: { 200: { description: 'The picture', schema: z.string(), type: SVG_TYPE } },
   errors: ['invalid_name'],
   async handle({ params }) {
-    return answerOfType(TYPE, nameImage(requireName(params.name!)), DAILY)
+    return answerOfType(SVG_TYPE, nameImage(requireName(params.name!)), DAY_CACHE_HEADERS)
   },
 })
 
-const cardImage = declareRoute.get('/image/:name.png', {
+const cardImageRoute = declareRoute.get('/image/:name.png', {
   costliestSample: {},
   summary: 'The picture of a name as PNG',
   description: 'As `/image/:name.svg`, for sites that show a link as a card.',
@@ -138,11 +144,11 @@ const cardImage = declareRoute.get('/image/:name.png', {
   responses: { 200: { description: 'The picture', schema: z.string(), type: PNG_TYPE } },
   errors: ['invalid_name'],
   async handle({ params }) {
-    return answerOfType(PNG_TYPE, nameImagePng(requireName(params.name!)), DAILY)
+    return answerOfType(PNG_TYPE, nameImagePng(requireName(params.name!)), DAY_CACHE_HEADERS)
   },
 })
 
-const profileImage = declareRoute.get('/profile-image/*name', {
+const profileImageRoute = declareRoute.get('/profile-image/*name', {
   refusedSample: {
     what: 'a text that is no name',
     params: () => ({ name: 'a.b' }),
@@ -152,14 +158,14 @@ const profileImage = declareRoute.get('/profile-image/*name', {
   summary: 'The picture of a name, under the path that block explorers ask',
   description: 'As `/image/:name.svg`, also of `community/name`, whose slash is not encoded.',
   params: z.object({ name: nameSchema }),
-  responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
+  responses: { 200: { description: 'The picture', schema: z.string(), type: SVG_TYPE } },
   errors: ['invalid_name'],
   async handle({ params }) {
     const name = parseFullName(params.name!)
     if (!name) throw new ApiError('invalid_name', INVALID_NAME_MESSAGE)
     const { cluster, wallet } = name
     const text = wallet === null ? cluster : `${cluster}/${wallet}`
-    return answerOfType(TYPE, nameImage(text), DAILY)
+    return answerOfType(SVG_TYPE, nameImage(text), DAY_CACHE_HEADERS)
   },
 })
 
@@ -198,4 +204,4 @@ export const profileRoute = declareRoute.get('/:name', {
 })
 
 /** Pictures and pages of names. The path of a page matches any one-part path, so its route is the last. */
-export const nameImageAndPageRoutes = [image, cardImage, profileImage, profileRoute]
+export const nameImageAndPageRoutes = [imageRoute, cardImageRoute, profileImageRoute, profileRoute]

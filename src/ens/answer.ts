@@ -6,14 +6,14 @@ import type { EnsParentSettings } from '../config/chainsFile.js'
  * Maximum validity of a signed answer, and the step to which the end of the validity is rounded down, seconds. Equal
  * answers in the same step have the same end, so they share one signature.
  */
-const VALID_S = 300
-const STEP_S = 60
+const MAX_VALIDITY_S = 300
+const VALIDITY_STEP_S = 60
 /** Maximum number of cached signatures. Making a signature takes a millisecond, or a call to a remote signer. */
-const KEPT_SIGNATURES = 10_000
+const MAX_CACHED_SIGNATURES = 10_000
 
 /** Answer to a call of an ENS resolver. */
 export interface EnsAnswer {
-  under: EnsParentSettings
+  parentSettings: EnsParentSettings
   /** Keccak-256 of the whole call of `resolve`. */
   request: Hex
   /** Encoded return value of the call inside `resolve`, such as `addr` or `text`. */
@@ -23,12 +23,12 @@ export interface EnsAnswer {
 }
 
 /** Typed data (EIP-712, in viem's form) of an answer, as EnsResolver.sol checks it. Remote signers get it as JSON. */
-export const ensAnswerTypedData = ({ under, request, result, expiresS }: EnsAnswer) => ({
+export const ensAnswerTypedData = ({ parentSettings, request, result, expiresS }: EnsAnswer) => ({
   domain: {
     name: 'EnsResolver',
     version: '1',
-    chainId: under.chainId,
-    verifyingContract: under.resolver,
+    chainId: parentSettings.chainId,
+    verifyingContract: parentSettings.resolver,
   },
   types: {
     Answer: [
@@ -42,29 +42,45 @@ export const ensAnswerTypedData = ({ under, request, result, expiresS }: EnsAnsw
 })
 export type SignEnsAnswer = (typedData: ReturnType<typeof ensAnswerTypedData>) => Promise<Hex>
 
-const SIGNED = parseAbiParameters(
+const SIGNED_ANSWER_PARAMETERS = parseAbiParameters(
   'uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result',
 )
 
 /** Encodes an answer for `resolveWithProof` of the resolver. */
 export function encodeSignedEnsAnswer(
-  { under, request, result, expiresS }: EnsAnswer,
+  { parentSettings, request, result, expiresS }: EnsAnswer,
   signature: Hex,
 ): Hex {
-  const values = [BigInt(under.chainId), under.resolver, request, BigInt(expiresS), result] as const
-  return concat([signature, encodeAbiParameters(SIGNED, values)])
+  const values = [
+    BigInt(parentSettings.chainId),
+    parentSettings.resolver,
+    request,
+    BigInt(expiresS),
+    result,
+  ] as const
+  return concat([signature, encodeAbiParameters(SIGNED_ANSWER_PARAMETERS, values)])
 }
 
+/**
+ * Creates a function that signs and encodes the answer to a call. Equal answers share a cached signature.
+ * @param now current Unix time, ms
+ */
 export function createEnsAnswerSigner(sign: SignEnsAnswer, now: () => number) {
   const kept = new LRUCache<string, Hex, EnsAnswer>({
-    maxSize: KEPT_SIGNATURES,
+    maxSize: MAX_CACHED_SIGNATURES,
     sizeCalculation: () => 1,
     fetchMethod: (_key, _stale, { context }) => sign(ensAnswerTypedData(context)),
   })
-  return async (call: Hex, under: EnsParentSettings, result: Hex): Promise<Hex> => {
-    const expiresS = Math.floor(now() / 1_000 / STEP_S) * STEP_S + VALID_S
-    const answer = { under, request: keccak256(call), result, expiresS }
-    const key = [under.chainId, under.resolver, answer.request, keccak256(result), expiresS].join()
+  return async (call: Hex, parentSettings: EnsParentSettings, result: Hex): Promise<Hex> => {
+    const expiresS = Math.floor(now() / 1_000 / VALIDITY_STEP_S) * VALIDITY_STEP_S + MAX_VALIDITY_S
+    const answer = { parentSettings, request: keccak256(call), result, expiresS }
+    const key = [
+      parentSettings.chainId,
+      parentSettings.resolver,
+      answer.request,
+      keccak256(result),
+      expiresS,
+    ].join()
     return encodeSignedEnsAnswer(answer, (await kept.fetch(key, { context: answer }))!)
   }
 }

@@ -14,7 +14,7 @@ import { EnsRequestError, runOrThrowEnsRequestError } from './error.js'
  * Functions by selector: `resolve` of a wildcard resolver (ENSIP-10), and the supported functions of the call inside
  * it.
  */
-const FUNCTIONS = new Map<string, AbiFunction>(
+const FUNCTION_BY_SELECTOR = new Map<string, AbiFunction>(
   parseAbi([
     'function resolve(bytes name, bytes data) view returns (bytes)',
     'function addr(bytes32 node) view returns (address)',
@@ -29,7 +29,7 @@ const FUNCTIONS = new Map<string, AbiFunction>(
 )
 
 /** Return values for records that do not exist, by type. */
-const EMPTY: Record<string, unknown> = {
+const EMPTY_VALUE_BY_TYPE: Record<string, unknown> = {
   address: zeroAddress,
   bytes: '0x',
   string: '',
@@ -45,7 +45,7 @@ export type ResolverCall = ReturnType<typeof decodeResolverCall>
  * @throws EnsRequestError
  */
 export function decodeResolverCall(data: Hex) {
-  const fn = FUNCTIONS.get(data.slice(0, 10))
+  const fn = FUNCTION_BY_SELECTOR.get(data.slice(0, 10))
   if (!fn) throw new EnsRequestError('The call is not supported here.')
   const { name, inputs, outputs } = fn
   return {
@@ -56,7 +56,7 @@ export function decodeResolverCall(data: Hex) {
     encode: (value: string | null): Hex =>
       encodeAbiParameters(
         outputs,
-        value === null ? outputs.map(({ type }) => EMPTY[type]) : [value],
+        value === null ? outputs.map(({ type }) => EMPTY_VALUE_BY_TYPE[type]) : [value],
       ),
   }
 }

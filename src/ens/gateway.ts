@@ -8,9 +8,9 @@ import { EnsRequestError } from './error.js'
 import { decodeEnsName } from './name.js'
 import { type EnsRecordLookups, resolveRecord } from './records.js'
 
-const SENDER = /^0x[0-9a-f]{40}$/i
+const SENDER_PATTERN = /^0x[0-9a-f]{40}$/i
 /** Matches calldata that fits into a URL. */
-const DATA = /^0x(?:[0-9a-f]{2}){4,2000}$/i
+const DATA_PATTERN = /^0x(?:[0-9a-f]{2}){4,2000}$/i
 
 /** CCIP-Read gateway (ERC-3668) for the names below the configured ENS names. */
 export type EnsGateway = ReturnType<typeof createEnsGateway>
@@ -21,14 +21,14 @@ export type EnsGateway = ReturnType<typeof createEnsGateway>
  * @param now current Unix time, ms
  */
 export function createEnsGateway(parents: ChainsFile['ens'], sign: SignEnsAnswer, now = Date.now) {
-  const answered = createEnsAnswerSigner(sign, now)
+  const signAnswer = createEnsAnswerSigner(sign, now)
   return async (
     request: { sender: string; data: string },
     lookups: Readonly<Record<Network, EnsRecordLookups>>,
   ): Promise<Hex> => {
-    if (!SENDER.test(request.sender))
+    if (!SENDER_PATTERN.test(request.sender))
       throw new EnsRequestError('The sender is not 0x and 40 hex digits.')
-    if (!DATA.test(request.data))
+    if (!DATA_PATTERN.test(request.data))
       throw new EnsRequestError('The data is not 0x and 4 to 2,000 bytes in hex.')
     const data = request.data.toLowerCase() as Hex
     const outer = decodeResolverCall(data)
@@ -37,9 +37,9 @@ export function createEnsGateway(parents: ChainsFile['ens'], sign: SignEnsAnswer
     const [dnsName, inner] = outer.args as readonly [Hex, Hex]
     const call = decodeResolverCall(inner)
     const name = decodeEnsName(fromHex(dnsName), parents)
-    return answered(
+    return signAnswer(
       data,
-      name.under,
+      name.parentSettings,
       call.encode(await resolveRecord(name, call, lookups[name.network])),
     )
   }

@@ -10,37 +10,38 @@ export type DecodedEnsName = ReturnType<typeof decodeEnsName>
  * Matches names that ENSIP-15 leaves unchanged. Other names need normalization tables, whose unpacking takes a fifth of
  * a second once.
  */
-const PLAIN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
+const NORMALIZED_PATTERN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
 
-/** Longest DNS-encoded name (RFC 1035, 2.3.4). `normalize` takes the longer, the more labels there are. */
+/** Longest DNS-encoded name (RFC 1035, 2.3.4). The time of `normalize` grows with the number of labels. */
 const MAX_NAME_BYTES = 255
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads a DNS-encoded name by ENSIP-15: `<cluster>.<parent>`, or `<wallet>.<cluster>.<parent>` for `cluster/wallet`.
- * @returns the normalized text, and `fullName`, the registry's name that the text stands for. `fullName` is null for the
- * parent itself, and for a text that stands for no valid name of the registry.
+ * @returns the normalized text; the network and settings of its parent; and `fullName`, the registry's name that the
+ * text stands for. `fullName` is null for the parent itself, and for a text that stands for no valid name of the
+ * registry.
  * @throws EnsRequestError for a name that is malformed, can't be normalized, or is below no parent
  */
 export function decodeEnsName(bytes: Buffer, parents: ChainsFile['ens']) {
   const given = runOrThrowEnsRequestError('The name is not DNS-encoded.', () =>
     labelsOf(bytes).join('.'),
   )
-  const text = normalized(given)
+  const text = normalizeEnsName(given)
   for (const network of NETWORKS) {
-    const under = parents[network]
-    if (!under || !`.${text}`.endsWith(`.${under.parent}`)) continue
-    const labels = text.slice(0, -under.parent.length - 1).split('.')
-    return { text, network, under, fullName: parseFullName(labels.reverse().join('/')) }
+    const parentSettings = parents[network]
+    if (!parentSettings || !`.${text}`.endsWith(`.${parentSettings.parent}`)) continue
+    const labels = text.slice(0, -parentSettings.parent.length - 1).split('.')
+    return { text, network, parentSettings, fullName: parseFullName(labels.reverse().join('/')) }
   }
   throw new EnsRequestError('The name is not below an ENS name that is served here.')
 }
 
 /** @throws EnsRequestError */
-const normalized = (text: string): string =>
+const normalizeEnsName = (text: string): string =>
   runOrThrowEnsRequestError('ENS can not normalize the name (ENSIP-15).', () =>
-    PLAIN.test(text) ? text : normalize(text),
+    NORMALIZED_PATTERN.test(text) ? text : normalize(text),
   )
 
 /**
@@ -50,7 +51,7 @@ const normalized = (text: string): string =>
 export function ensNameOf({ cluster, wallet }: FullName, parent: string): string | null {
   const text = [...(wallet === null ? [] : [wallet]), cluster, parent].join('.')
   try {
-    return normalized(text)
+    return normalizeEnsName(text)
   } catch {
     return null
   }
@@ -58,7 +59,8 @@ export function ensNameOf({ cluster, wallet }: FullName, parent: string): string
 
 /**
  * Labels of a DNS-encoded name (RFC 1035, 3.1).
- * @throws Error where the name is too long, or does not end with the empty label
+ * @throws Error where the name is too long, does not end with the empty label, or has a label with a dot or not in
+ * UTF-8
  */
 function labelsOf(bytes: Buffer): string[] {
   if (bytes.length > MAX_NAME_BYTES) throw new RangeError('too long')

@@ -44,16 +44,16 @@ export function createPrimaryNameTransactionsBuilder(parents: ChainsFile['ens'])
     lookups: Pick<EnsRecordLookups, 'walletOf' | 'verifiedOf'>,
   ): Promise<PrimaryName | null> => {
     const { name, address, network } = request
-    const under = parents[network]
-    if (!under) return null
-    const ensName = ensNameOf(name, under.parent)
-    const registrars = Object.entries(under.reverseRegistrars ?? {})
+    const parentSettings = parents[network]
+    if (!parentSettings) return null
+    const ensName = ensNameOf(name, parentSettings.parent)
+    const registrars = Object.entries(parentSettings.reverseRegistrars ?? {})
     const chains = registrars.map(
       async ([id, registrar]): Promise<PrimaryName['chains'][number]> => {
         const chainId = Number(id)
         if (ensName === null) return { chainId, registrar, transaction: null, reason: 'not_in_ens' }
         // on ENS's own chain, reverse records are under `addr.reverse` for any chain id
-        const coinType = chainId === under.chainId ? ETH_COIN_TYPE : toCoinType(chainId)
+        const coinType = chainId === parentSettings.chainId ? ETH_COIN_TYPE : toCoinType(chainId)
         if ((await resolveAddressRecord(name, coinType, lookups)) !== address)
           return { chainId, registrar, transaction: null, reason: 'other_address' }
         const transaction = {

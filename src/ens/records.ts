@@ -53,20 +53,23 @@ export const ETH_COIN_TYPE = 60n
  * Index of the bit that marks EVM chains. The ENS coin type of an EVM chain is this bit plus the chain id (ENSIP-11).
  * The bit without a chain id means any EVM chain (ENSIP-19).
  */
-const EVM_BIT = 31n
+const EVM_COIN_BIT_INDEX = 31n
 
-function coinOf(coinType: bigint): EnsCoinType | undefined {
-  const type = coinType >> EVM_BIT === 1n ? ETH_COIN_TYPE : coinType
+function findCoin(coinType: bigint): EnsCoinType | undefined {
+  const type = coinType >> EVM_COIN_BIT_INDEX === 1n ? ETH_COIN_TYPE : coinType
   return WALLET_KIND_NAMES.map((name) => WALLET_KINDS[name].coin).find((coin) => coin.type === type)
 }
 
-/** Address of the wallet to which a name resolves, in the coin's binary form, as hex (ENSIP-9). */
+/**
+ * Address of the wallet to which a name resolves, in the coin's binary form, as hex (ENSIP-9). Null for an unsupported
+ * coin, and where the wallet has no address of the coin, is private or is not verified.
+ */
 export async function resolveAddressRecord(
   name: FullName,
   coinType = ETH_COIN_TYPE,
   lookups: Pick<EnsRecordLookups, 'walletOf' | 'verifiedOf'>,
 ): Promise<string | null> {
-  const coin = coinOf(coinType)
+  const coin = findCoin(coinType)
   if (!coin) return null
   const { cluster, wallet } = name
   const hit = await (wallet === null

@@ -339,7 +339,7 @@ it('are charged before the chain is asked', async () => {
   const port = at.portOf('1')
   const left: string[][] = []
   const owed: typeof port.refunds.owed = (query) => {
-    left.push([...meter.fields()])
+    left.push([...meter.rateLimitHeaders()])
     return port.refunds.owed(query)
   }
   const chains = [{ ...port, refunds: { ...port.refunds, owed } }]

@@ -41,19 +41,21 @@ describe('the resolver', () => {
 
   test('has a separate error for each mistake', async () => {
     const { answer } = world
-    const { under } = answer
+    const { parentSettings } = answer
     const refusal = async (wrong: Partial<EnsAnswer>, how = {}) =>
       world.reasonOf(world.proof(await signedAnswer({ ...answer, ...wrong }, how)))
-    expect(await refusal({ under: { ...under, chainId: 1 } })).toBe('OtherChain')
-    expect(await refusal({ under: { ...under, resolver: OTHER } })).toBe('OtherResolver')
+    expect(await refusal({ parentSettings: { ...parentSettings, chainId: 1 } })).toBe('OtherChain')
+    expect(await refusal({ parentSettings: { ...parentSettings, resolver: OTHER } })).toBe(
+      'OtherResolver',
+    )
     expect(await refusal({ request: keccak256('0x01') })).toBe('OtherRequest')
     expect(await refusal({ expiresS: 1 })).toBe('AnswerExpired')
     expect(await refusal({ expiresS: answer.expiresS + LONGEST_S })).toBe('ExpiresTooLate')
     expect(await refusal({}, { by: strangersKey })).toBe('BadSignature')
     // signed for another chain, resolver, request, time or result than stated
     for (const over of [
-      { under: { ...under, chainId: 1 } },
-      { under: { ...under, resolver: OTHER } },
+      { parentSettings: { ...parentSettings, chainId: 1 } },
+      { parentSettings: { ...parentSettings, resolver: OTHER } },
       { request: keccak256('0x01') },
       { expiresS: answer.expiresS + 1 },
       { result: OTHER },

@@ -87,9 +87,9 @@ describe('processes beside the leader', () => {
     const answer = await ask(gateway)
     expect([status, answer.status]).toEqual([404, 200])
     const expiresS = Math.floor(Date.now() / 60_000) * 60 + 300
-    const under = { under: ens.mainnet, request: keccak256(data), result: zeroHash }
+    const answerParts = { parentSettings: ens.mainnet, request: keccak256(data), result: zeroHash }
     const good = await Promise.all(
-      [expiresS, expiresS - 60].map((end) => signedAnswer({ ...under, expiresS: end })),
+      [expiresS, expiresS - 60].map((end) => signedAnswer({ ...answerParts, expiresS: end })),
     )
     expect(good).toContain(((await answer.json()) as { data: string }).data)
   })

@@ -74,9 +74,9 @@ describe('a signer elsewhere', () => {
       paymentIds: [Buffer.alloc(32, 1)],
     })
     expect(await accountAt().signTypedData(word)).toBe(await own.signTypedData(word))
-    const under = parentsWith(address).mainnet
+    const parentSettings = parentsWith(address).mainnet
     const request = word.message.paymentIds[0]!
-    const answer = ensAnswerTypedData({ under, request, result: '0x12', expiresS: 1 })
+    const answer = ensAnswerTypedData({ parentSettings, request, result: '0x12', expiresS: 1 })
     expect(await accountAt().signTypedData(answer)).toBe(await own.signTypedData(answer))
   })
 

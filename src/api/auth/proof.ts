@@ -60,27 +60,29 @@ export type MessageSigner = Pick<WalletProof, 'type' | 'wallet' | 'chainId' | 'n
  * messages.
  * @param cluster id or name of the cluster that the message names as the wallet's
  * @returns the message and its signing date
+ * @throws ApiError invalid_request, invalid_name, not_found, unsupported_address, unsupported_network
  */
 export async function signingMessage(context: Context, signer?: MessageSigner, cluster?: string) {
   const signingDate = isoTimestamp(Date.now())
-  const membership = await membershipIn(context, cluster)
+  const membership = await membershipOf(context, cluster)
   if (!signer) return { message: plainMessage(context, signingDate, membership), signingDate }
-  const wallet = requireOfType(signer)
+  const wallet = requireWalletOfType(signer)
   const recovered =
     signer.recovered === undefined ? undefined : requireAddress(signer.recovered, 'recover')
   if (recovered && membership)
     throw new ApiError('invalid_request', 'The parameters recover and cluster exclude each other.')
-  const { named } = mainnetChains(context, signer)
-  const nonce = messageNonce(context, wallet, { ...signer, signingDate }, recovered)
-  const of = { signingDate, recovered, membership, named, nonce }
-  return { message: messageFor(context, wallet, of), signingDate }
+  const { named } = findMainnetChains(context, signer)
+  const nonce = boundMessageNonce(context, wallet, { ...signer, signingDate }, recovered)
+  const parts = { signingDate, recovered, membership, named, nonce }
+  return { message: boundMessage(context, wallet, parts), signingDate }
 }
 
 /**
- * The network and cluster that a message names; undefined for a message without a cluster. @throws ApiError
- * invalid_name, not_found
+ * The network and cluster that a message names; undefined for a message without a cluster.
+ * @param cluster id or name
+ * @throws ApiError invalid_name, not_found
  */
-async function membershipIn(
+async function membershipOf(
   { pool, network }: Context,
   cluster?: string,
 ): Promise<Membership | undefined> {
@@ -94,12 +96,13 @@ async function membershipIn(
 /**
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
  * @returns the key
- * @throws ApiError as `requireProof`, unauthorized where the key was revoked, and rate_limited
+ * @throws ApiError as `requireProof`; unauthorized where the key was revoked; invalid_name and not_found for the
+ * proof's cluster
  */
 export async function exchangeProofForKey(context: Context, proof: WalletProof): Promise<string> {
   const quotas = context.caller?.meter.quotas ?? []
   await spendSharedUnits(context.pool, 'sign-ins', quotas, SIGN_IN_COST)
-  const membership = await membershipIn(context, proof.cluster)
+  const membership = await membershipOf(context, proof.cluster)
   const proven = await requireProof(context, proof, { membership })
   const { wallet, signingMs, isPlain, nonce, message } = proven
   const key = authKey(context.auth.tokenKey, wallet, proof.signingDate, nonce)
@@ -109,10 +112,14 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
     signingMs,
     nonce,
     // only a signature over the plain message is stored, because no response returns any other signature
-    signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
+    signature:
+      isPlain && proof.signature.length <= MAX_STORED_SIGNATURE_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
     evidence: membership
-      ? { ...membership, ...(await signedBy(context, membership, { ...proof, wallet, message })) }
+      ? {
+          ...membership,
+          ...(await membershipEvidence(context, membership, { ...proof, wallet, message })),
+        }
       : null,
   })
   if (!isOpen)
@@ -124,14 +131,14 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
 }
 
 /** Longest signature that a session stores, characters. */
-const KEPT_CHARS = 300
+const MAX_STORED_SIGNATURE_CHARS = 300
 
 /** Maximum age of a message that requests the key of a generated wallet. */
 const RECOVERY_MAX_AGE_MS = 5 * 60_000
 
 /**
  * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
- * bound to one wallet. An account may sign either form; a contract (ERC-1271) has to sign the bound form.
+ * bound to one wallet. The key of a wallet may sign either form; a contract (ERC-1271) has to sign the bound form.
  * @param recovered wallet whose key the message has to request; only a bound message can request a key
  * @param membership cluster that the message has to name as the wallet's
  * @returns the signed message, whether it is the plain message, and the nonce of a bound message if the client chose a
@@ -146,7 +153,7 @@ export async function requireProof(
   { recovered, membership }: Pick<WalletBoundMessage, 'membership'> & { recovered?: Address } = {},
 ) {
   const { signingDate } = proof
-  const wallet = requireOfType(proof)
+  const wallet = requireWalletOfType(proof)
   const signingMs = parseSigningDate(signingDate)
   if (signingMs === null)
     throw new ApiError(
@@ -158,14 +165,14 @@ export async function requireProof(
       'unauthorized',
       'The signingDate is too old, or ahead of the time: ask for a new message.',
     )
-  const chains = mainnetChains(context, proof)
-  const nonce = messageNonce(context, wallet, proof, recovered)
+  const chains = findMainnetChains(context, proof)
+  const nonce = boundMessageNonce(context, wallet, proof, recovered)
   const isSigned = requireSignature(proof)
   const plain = plainMessage(context, signingDate, membership)
   const isPlain = !recovered && isSigned(plain, wallet)
   if (isPlain) return { wallet, signingMs, isPlain, nonce: '', message: plain }
   const { named } = chains
-  const bound = messageFor(context, wallet, { signingDate, recovered, membership, named, nonce })
+  const bound = boundMessage(context, wallet, { signingDate, recovered, membership, named, nonce })
   if (
     !isSigned(bound, wallet) &&
     !(await isSignedByContract(context, { ...proof, wallet: wallet.text }, bound, chains))
@@ -178,16 +185,16 @@ export async function requireProof(
 }
 
 /**
- * Message, signature and block that are stored as evidence of a membership. The block is null for a key's signature;
- * for a contract's signature it is the newest indexed block of the hub.
+ * Message, signature and block that are stored as evidence of a membership. The block is null for a key's signature.
+ * For a contract's signature it is the newest block of the hub in the tables, null where the tables have none.
  */
-async function signedBy(
+async function membershipEvidence(
   { freshness }: Context,
   { clusterId }: Membership,
   { wallet, message, signature }: { wallet: Wallet; message: string; signature: string },
 ): Promise<Pick<SignedMembership, 'message' | 'signature' | 'block'>> {
-  const ofKey = canonicalSignature(message, wallet, signature)
-  if (ofKey) return { message, signature: ofKey, block: null }
+  const keySignature = canonicalSignature(message, wallet, signature)
+  if (keySignature) return { message, signature: keySignature, block: null }
   const { asOf } = await freshness.mainnet()
   // `mainnet 21000000 2026-11-20T08:00:00.000Z`
   const block = asOf === null ? null : Number(asOf.split(' ')[1])
@@ -196,30 +203,35 @@ async function signedBy(
 }
 
 /** The wallet of a proof, whose address has to be of the proof's type. @throws ApiError unsupported_address */
-function requireOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): Wallet {
+function requireWalletOfType({ type, wallet }: Pick<WalletProof, 'type' | 'wallet'>): Wallet {
   const address = requireWallet(wallet, 'wallet')
   if (walletKindOf(address.type) === type) return address
   throw new ApiError(
     'unsupported_address',
-    withRefused(`The wallet is not an address of type ${type}.`, type),
+    withUnsupportedForms(`The wallet is not an address of type ${type}.`, type),
   )
 }
 
 const plainMessage = (context: Context, signingDate: string, membership?: Membership): string =>
   verificationMessage(context.auth.serviceDomain, signingDate, membership)
 
-/** Parses a proof's signature, whose form depends on the type of wallet. @throws ApiError invalid_request */
+/**
+ * Parses a proof's signature, whose form depends on the type of wallet.
+ * @returns function that checks the signature for a message and a wallet
+ * @throws ApiError invalid_request
+ */
 function requireSignature({ type, signature }: WalletProof): SignatureCheck {
   const check = WALLET_KINDS[type].read(signature)
   if (!check)
     throw new ApiError(
       'invalid_request',
-      withRefused(`The signature is not ${WALLET_KINDS[type].form}.`, type),
+      withUnsupportedForms(`The signature is not ${WALLET_KINDS[type].form}.`, type),
     )
   return check
 }
 
-function withRefused(sentence: string, type: WalletKindName): string {
+/** Adds to an error's sentence which signatures and accounts of the type are not supported. */
+function withUnsupportedForms(sentence: string, type: WalletKindName): string {
   const { refused }: WalletKind = WALLET_KINDS[type]
   return refused ? `${sentence} ${refused}` : sentence
 }
@@ -230,7 +242,7 @@ function withRefused(sentence: string, type: WalletKindName): string {
  */
 interface MainnetChains {
   hub: EvmChainPort | undefined
-  /** The chain that the proof names. */
+  /** The chain that the proof names, by default the hub. */
   named: EvmChainPort | undefined
   others: readonly EvmChainPort[]
 }
@@ -239,7 +251,7 @@ interface MainnetChains {
  * The mainnet chains for a proof. @throws ApiError invalid_request; unsupported_network for a chain that is not on the
  * mainnet
  */
-function mainnetChains(
+function findMainnetChains(
   { chains }: Context,
   { type, chainId }: Pick<WalletProof, 'type' | 'chainId'>,
 ): MainnetChains {
@@ -266,11 +278,11 @@ function mainnetChains(
  * Matches signatures without secret bytes: empty, or Safe's entries of owners who approved on chain (address, unused
  * word, v 1).
  */
-const APPROVAL = /^0x(0{24}[0-9a-f]{104}01)*$/
+const APPROVAL_PATTERN = /^0x(0{24}[0-9a-f]{104}01)*$/
 
 /**
- * Pause for each node call about a further chain, ms. Without the pause, a deployment with many chains would cause a
- * burst of calls.
+ * Pause before the contract on each of `others` is called, ms for each node of that chain. Without the pause, a
+ * deployment with many chains would cause a burst of calls.
  */
 const CALL_PACE_MS = 100
 
@@ -291,7 +303,7 @@ async function isSignedByContract(
 ): Promise<boolean> {
   const parsed = type === 'evm' && parseContractSignature(signature)
   if (!parsed || !hub || !named) return false
-  if (APPROVAL.test(parsed.signature) && !nonce)
+  if (APPROVAL_PATTERN.test(parsed.signature) && !nonce)
     throw new ApiError(
       'invalid_request',
       'An approval on chain needs a nonce: ask for the message of GET /v1/auth/message with a random nonce, approve that, and send the same nonce to POST /v1/auth/token.',
@@ -310,14 +322,14 @@ async function isSignedByContract(
   }
   if (named === hub && !factory) {
     // `seemsToHaveCode` adds one call
-    await reserveCalls(context, hub.nodes + 1)
+    await reserveNodeCalls(context, hub.nodes + 1)
     return (
       (await hub.seemsToHaveCode(question.wallet)) &&
       (await hub.isValidSignature(question)) === true
     )
   }
   const chains = [hub, named, ...others]
-  await reserveCalls(
+  await reserveNodeCalls(
     context,
     chains.reduce((sum, { nodes }) => sum + nodes, 0),
   )
@@ -340,7 +352,7 @@ async function isSignedByContract(
  * Charges node calls in advance to the rate limit that all processes share. The bucket holds no more than one second's
  * units, so that a burst of sign-ins does not become a burst of node calls. @throws ApiError rate_limited
  */
-async function reserveCalls({ caller, pool }: Context, calls: number): Promise<void> {
+async function reserveNodeCalls({ caller, pool }: Context, calls: number): Promise<void> {
   const quotas = (caller?.meter.quotas ?? []).map(({ bucket, rate }) => ({
     bucket,
     rate: { ...rate, burst: rate.perSecond },
@@ -352,7 +364,7 @@ async function reserveCalls({ caller, pool }: Context, calls: number): Promise<v
 const ETHEREUM_CHAIN_ID = 1
 
 /** The message that is bound to a wallet, and to the generated wallet whose key the message requests, if any. */
-function messageFor(
+function boundMessage(
   context: Context,
   wallet: Wallet,
   of: Pick<MainnetChains, 'named'> &
@@ -365,7 +377,7 @@ function messageFor(
 }
 
 /** Nonce of the message bound to a wallet. @throws ApiError invalid_request for a malformed nonce of the client */
-function messageNonce(
+function boundMessageNonce(
   { auth }: Context,
   wallet: Wallet,
   { nonce, signingDate }: Pick<WalletProof, 'nonce' | 'signingDate'>,

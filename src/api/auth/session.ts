@@ -9,26 +9,26 @@ import type { AuthRule, Session } from '../http/route.js'
 import { isoTimestamp } from '../http/timestamps.js'
 
 /** Header values that some clients send when they have no key. */
-const NO_KEY = new Set(['', 'undefined', 'null'])
+const NO_KEY_VALUES = new Set(['', 'undefined', 'null'])
 
-/** Dependencies of the check of a key. */
-type KeyReader = Pick<Context, 'pool' | 'auth'>
+/** What a look-up of a key's session needs. */
+type SessionDeps = Pick<Context, 'pool' | 'auth'>
 
-/** Raw headers, because Node's `headers` keeps only the first of two headers with the same name. */
-type Headers = Pick<IncomingMessage, 'rawHeaders'>
+/** Raw headers, because Node's `headers` keeps only the first of two `Authorization` headers. */
+type RawHeaders = Pick<IncomingMessage, 'rawHeaders'>
 
 /**
  * The key of a request, from `Authorization: Bearer` or `X-AUTH-KEY`; undefined where there is none. Other
  * authorization schemes are ignored.
  * @throws ApiError invalid_request for two different keys
  */
-function keyOf({ rawHeaders }: Headers): string | undefined {
+function keyOfRequest({ rawHeaders }: RawHeaders): string | undefined {
   const keys = new Set<string>()
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
     const value = rawHeaders[i + 1]
     const bearer = name === 'authorization' ? /^bearer +(.*)$/i.exec(value ?? '')?.[1] : undefined
-    const key = given(name === 'x-auth-key' ? value : bearer)
+    const key = keyInHeader(name === 'x-auth-key' ? value : bearer)
     if (key !== undefined) keys.add(key)
   }
   if (keys.size > 1)
@@ -39,9 +39,10 @@ function keyOf({ rawHeaders }: Headers): string | undefined {
   return [...keys][0]
 }
 
-function given(text: string | undefined): string | undefined {
+/** The trimmed key; undefined for an absent header and for a value in `NO_KEY_VALUES`. */
+function keyInHeader(text: string | undefined): string | undefined {
   const key = text?.trim()
-  return key === undefined || NO_KEY.has(key) ? undefined : key
+  return key === undefined || NO_KEY_VALUES.has(key) ? undefined : key
 }
 
 /**
@@ -50,13 +51,13 @@ function given(text: string | undefined): string | undefined {
  * @throws ApiError unauthorized where a key is required and no valid key was sent; invalid_request for two keys
  */
 export async function authenticate(
-  request: Headers,
+  request: RawHeaders,
   rule: AuthRule,
-  context: KeyReader,
+  context: SessionDeps,
 ): Promise<Session | null> {
   if (!rule) return null
-  const key = keyOf(request)
-  const session = key === undefined ? null : await sessionOf(key, context)
+  const key = keyOfRequest(request)
+  const session = key === undefined ? null : await findLiveSession(key, context)
   if (session || rule === 'optional') return session
   throw key === undefined ? missingKeyError() : invalidKeyError()
 }
@@ -73,10 +74,10 @@ export const missingKeyError = (): ApiError =>
   )
 
 /**
- * The live session of a key, or null. The key follows from `TOKEN_KEY`, the wallet, the signing date and the nonce, so a row that
- * was written or changed without `TOKEN_KEY` opens nothing.
+ * The live session of a key, or null. The key is derived from `TOKEN_KEY` and the session's wallet, signing date and
+ * nonce. A row that somebody wrote or changed without `TOKEN_KEY` therefore matches no key.
  */
-async function sessionOf(key: string, { pool, auth }: KeyReader): Promise<Session | null> {
+async function findLiveSession(key: string, { pool, auth }: SessionDeps): Promise<Session | null> {
   const keyHash = authKeyHash(key)
   const stored = keyHash && (await findSession(pool, keyHash))
   if (!stored) return null

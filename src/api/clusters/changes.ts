@@ -36,7 +36,7 @@ export type RenameWalletInput = Pick<AddWalletInput, 'address' | 'name'>
 
 /**
  * Removes, renames and adds wallets of one cluster, in this order, all or none.
- * @param within the cluster's id
+ * @param within the cluster's id, which is also returned
  * @throws ApiError as `removeWalletsChange`, `renameWalletsChange` and `addWalletsChange`, and forbidden where the
  * caller isn't verified in the cluster
  */
@@ -68,20 +68,22 @@ export function updateWallets(
 
 /** Path of the i-th element in the request body, for error details. */
 type PathOf = (index: number) => string
-const inList: PathOf = (i) => `[${i}]`
+/** Path of an element where the body is the list itself. */
+const pathInList: PathOf = (i) => `[${i}]`
 /** Path of an element that is the whole body. */
 export const wholeBodyPath: PathOf = () => ''
-const under = (path: string, field: string): string => (path === '' ? field : `${path}.${field}`)
+const fieldPath = (path: string, field: string): string =>
+  path === '' ? field : `${path}.${field}`
 
 /**
  * The change that adds wallets to the caller's cluster, all or none. A caller without a cluster gets a new one.
- * @throws ApiError unsupported_address, invalid_name, invalid_request; when the change is made also wallet_exists,
- * wallet_name_taken, already_public, wallet_limit
+ * @throws ApiError unsupported_address, invalid_name, invalid_request. When the change is appended, it may be refused
+ * with wallet_exists, wallet_name_taken, already_public or wallet_limit
  */
 export function addWalletsChange(
   actor: Buffer,
   input: readonly AddWalletInput[],
-  pathOf = inList,
+  pathOf = pathInList,
 ): ClusterChange {
   const wallets = requireWallets(input, pathOf)
   return {
@@ -91,28 +93,33 @@ export function addWalletsChange(
   }
 }
 
-/** The change that renames wallets. @throws ApiError as `addWalletsChange`, and not_in_cluster */
+/**
+ * The change that renames wallets of the caller's cluster, all or none.
+ * @throws ApiError unsupported_address, invalid_name, invalid_request. When the change is appended, it may be refused
+ * with not_in_cluster or wallet_name_taken
+ */
 export function renameWalletsChange(
   actor: Buffer,
   input: readonly RenameWalletInput[],
-  pathOf = inList,
+  pathOf = pathInList,
 ): ClusterChange {
   return { kind: 'rename_wallets', actor, wallets: requireWallets(input, pathOf) }
 }
 
 /**
- * The change that removes wallets. A wallet that is not in the cluster counts as removed.
- * @throws ApiError as `addWalletsChange`, and not_in_cluster, last_verified_wallet
+ * The change that removes wallets. A wallet that is not in the caller's cluster counts as removed.
+ * @throws ApiError unsupported_address, invalid_request. When the change is appended, it may be refused with
+ * last_verified_wallet, or with not_in_cluster for a caller without a cluster
  */
 export function removeWalletsChange(
   actor: Buffer,
   input: readonly string[],
-  pathOf = inList,
+  pathOf = pathInList,
 ): ClusterChange {
   return {
     kind: 'remove_wallets',
     actor,
-    addresses: addresses(input, pathOf).map(({ bytes }) => bytes),
+    addresses: requireDistinctWallets(input, pathOf).map(({ bytes }) => bytes),
   }
 }
 
@@ -120,15 +127,15 @@ function requireWallets(
   input: readonly (RenameWalletInput & { type?: string | undefined })[],
   pathOf: PathOf,
 ) {
-  const read = addresses(
+  const read = requireDistinctWallets(
     input.map(({ address }) => address),
-    (i) => under(pathOf(i), 'address'),
+    (i) => fieldPath(pathOf(i), 'address'),
   )
   input.forEach(({ type }, i) => {
     const actualType = read[i]!.type
     if (type === undefined || type === actualType || type === walletKindOf(actualType)) return
     const details = [
-      { path: under(pathOf(i), 'type'), message: `The address is of type ${actualType}.` },
+      { path: fieldPath(pathOf(i), 'type'), message: `The address is of type ${actualType}.` },
     ]
     throw new ApiError(
       'unsupported_address',
@@ -138,15 +145,15 @@ function requireWallets(
   })
   const names = requireNewNames(
     input.map(({ name }) => name),
-    (i) => under(pathOf(i), 'name'),
+    (i) => fieldPath(pathOf(i), 'name'),
   )
   return read.map(({ bytes }, i) => ({ address: bytes, name: names[i]! }))
 }
 
-const MAX_DETAILS = 20
+const MAX_ERROR_DETAILS = 20
 
 /** Parses the addresses of a request. @throws ApiError unsupported_address; invalid_request for repeated addresses */
-function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
+function requireDistinctWallets(input: readonly string[], pathOf: PathOf): Wallet[] {
   const details: ErrorDetail[] = []
   const read: Wallet[] = []
   input.forEach((text, i) => {
@@ -157,7 +164,7 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   })
   if (details.length > 0)
     throw new ApiError('unsupported_address', 'An address can not be read.', {
-      details: details.slice(0, MAX_DETAILS),
+      details: details.slice(0, MAX_ERROR_DETAILS),
     })
   const seen = new Set<string>()
   read.forEach(({ text, type }, i) => {
@@ -178,7 +185,7 @@ type ChangeRequest = Pick<SignedChanges, 'changes' | 'within' | 'alongside'>
 /**
  * Appends signed changes of one cluster or community to the journal, all or none.
  * @returns the cluster's id
- * @throws ApiError of the refusal, catching_up, unauthorized, unavailable, rate_limited
+ * @throws ApiError of the refusal (`refusalError`); also as `appendChangesThroughQueue`
  */
 export async function appendChange(
   context: Context,
@@ -193,7 +200,8 @@ export async function appendChange(
 /**
  * Appends signed changes to the journal once they reach the head of the queue of changes. Changes are dropped if their
  * caller has disconnected by then, and refused if their key has been revoked by then.
- * @throws ApiError catching_up, unauthorized, unavailable, rate_limited
+ * @returns also a refusal by the registry's rules, which is not thrown
+ * @throws ApiError catching_up, unauthorized, unavailable, rate_limited; QueueFullError
  */
 export async function appendChangesThroughQueue(
   context: Context,
@@ -222,7 +230,7 @@ export async function appendChangesThroughQueue(
   throw new ApiError('catching_up', message)
 }
 
-const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
+const REFUSAL_MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
   not_found: 'There is no such cluster.',
   not_invited:
     'That cluster does not list this wallet: one of its verified wallets has to add it first.',
@@ -248,7 +256,7 @@ export function refusalError(refusal: ChangeRefusal): ApiError {
   if (refusal.code === 'not_in_cluster' && refusal.address === null)
     return new ApiError('not_in_cluster', 'This wallet is verified in no cluster.')
   const code = refusal.code === 'rules_changed' ? 'unavailable' : refusal.code
-  return new ApiError(code, MESSAGE[refusal.code])
+  return new ApiError(code, REFUSAL_MESSAGE[refusal.code])
 }
 
 const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {

@@ -13,6 +13,7 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 const SHARES = 3
 const THRESHOLD = 2
 const KEY_BYTES = 32
+/** A share's last byte is its x coordinate, which differs between the shares of a key. */
 export const KEY_SHARE_BYTES = KEY_BYTES + 1
 
 interface KeyType {
@@ -74,7 +75,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /** Associated data (AEAD) of an encrypted share, which binds the share to its database row. */
-const rowOf = (network: Network, address: Buffer): Buffer =>
+const associatedData = (network: Network, address: Buffer): Buffer =>
   Buffer.concat([Buffer.from('wallet share'), Buffer.of(NETWORK_CODE[network]), address])
 
 const KEY_ID_BYTES = 8
@@ -94,7 +95,7 @@ export function encryptKeyShare(
   share: Uint8Array,
 ): EncryptedWalletShare {
   const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(rowOf(network, address))
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associatedData(network, address))
   const sealed = Buffer.concat([nonce, cipher.update(share), cipher.final(), cipher.getAuthTag()])
   return { share: sealed, keyId: shareEncryptionKeyId(key) }
 }
@@ -109,10 +110,10 @@ export function decryptKeyShare(
   address: Buffer,
   { share: sealed, keyId }: EncryptedWalletShare,
 ): Buffer {
-  const aad = rowOf(network, address)
+  const aad = associatedData(network, address)
   for (const key of keys) {
     if (keyId !== null && !shareEncryptionKeyId(key).equals(keyId)) continue
-    const share = decrypted(key, aad, sealed)
+    const share = decryptWithKey(key, aad, sealed)
     if (share) return share
   }
   const id = keyId ? keyId.toString('hex') : 'from before keys had ids'
@@ -122,7 +123,7 @@ export function decryptKeyShare(
 }
 
 /** Decrypts a share with one key; null where the authentication tag does not match. */
-function decrypted(key: Uint8Array, aad: Buffer, sealed: Buffer): Buffer | null {
+function decryptWithKey(key: Uint8Array, aad: Buffer, sealed: Buffer): Buffer | null {
   const nonce = sealed.subarray(0, NONCE_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   decipher.setAAD(aad).setAuthTag(sealed.subarray(-TAG_BYTES))

@@ -12,20 +12,20 @@ import {
 import type { CommunityRules } from '../../registry/community/rules.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { requireCaughtUp } from '../http/freshness.js'
-import { availabilityAnswer } from '../names/names.js'
+import { availabilityJson } from '../names/names.js'
 import { type NameBelowCommunity, requireCommunityRules } from './communities.js'
 
 /**
  * Time limit for reading the token balances of payers. A payer whose chain does not answer in time is assumed to meet
  * the requirements.
  */
-const PAYERS_MS = 3_000
+const PAYERS_TIMEOUT_MS = 3_000
 
 /** Availability of a name below a community. @throws ApiError not_found, catching_up */
 export async function availabilityOfCommunityName(context: Context, member: NameBelowCommunity) {
   const rules = await requireCommunityRules(context, member.community)
   await requireCaughtUp(context)
-  return availabilityAnswer(
+  return availabilityJson(
     `${member.community}/${member.name}`,
     await nameAvailabilityUnderRules(context, member, rules),
   )
@@ -34,6 +34,7 @@ export async function availabilityOfCommunityName(context: Context, member: Name
 /**
  * Availability of a name below a community under given rules. A payment reserves a name only if its payer meets the
  * requirements. Other payers get their money back, and must not block a name for the price of a transaction.
+ * @param rules null for a name that is no community
  */
 export async function nameAvailabilityUnderRules(
   context: Context,
@@ -47,7 +48,7 @@ export async function nameAvailabilityUnderRules(
     rules?.prices ?? [],
   )
   if (isTaken) return 'taken'
-  const mayGet = payers.map(async (payer) =>
+  const payerChecks = payers.map(async (payer) =>
     walletMeetsRequirements(context, rules!, payer, chainsWithCachedBalances(context)).catch(
       (error: unknown) => {
         if (error instanceof ChainUnavailableError) return true
@@ -55,8 +56,8 @@ export async function nameAvailabilityUnderRules(
       },
     ),
   )
-  const isKept = Promise.all(mayGet).then((each) => each.includes(true))
-  return (await withTimeout(PAYERS_MS, isKept, true)) ? 'pending' : 'free'
+  const isReserved = Promise.all(payerChecks).then((each) => each.includes(true))
+  return (await withTimeout(PAYERS_TIMEOUT_MS, isReserved, true)) ? 'pending' : 'free'
 }
 
 /** The network's chains, with look-ups of balances that may be some seconds old. */

@@ -19,7 +19,7 @@ export async function communityByName(context: Context, input: string) {
 
 /**
  * Makes a name of the caller's cluster a community, or replaces the rules of one.
- * @throws ApiError invalid_name, invalid_request with details, not_found, forbidden, catching_up
+ * @throws ApiError invalid_name, invalid_request with details, not_found, forbidden; also as `appendChange`
  * @throws ChainUnavailableError where a token's chain does not answer
  */
 export async function configureCommunity(
@@ -30,22 +30,22 @@ export async function configureCommunity(
   const community = requireName(name)
   const ports = chainsOfNetwork(context)
   const details = findChainProblemsOfRules(rules, ports)
-  if (details.length > 0) throw refusedRules(details)
-  await checkTokens(ports, rules)
+  if (details.length > 0) throw refusedRulesError(details)
+  await requireTokens(ports, rules)
   await appendChange(context, author, {
     changes: [{ kind: 'configure_community', actor: author.wallet, community, rules }],
   })
   return { name: community, ...communityRulesJson(rules) }
 }
 
-const refusedRules = (details: readonly ErrorDetail[]) =>
+const refusedRulesError = (details: readonly ErrorDetail[]) =>
   new ApiError('invalid_request', 'These rules of a community can not be taken.', { details })
 
 /**
- * Checks that the tokens in rules are tokens on their chains.
+ * Refuses rules with an address that is no token on its chain. Chains without `isToken` accept any address.
  * @throws ApiError invalid_request, ChainUnavailableError
  */
-async function checkTokens(
+async function requireTokens(
   ports: readonly Pick<CommunityPaymentPort, 'label' | 'isToken'>[],
   { prices, requirements }: CommunityRules,
 ): Promise<void> {
@@ -64,7 +64,7 @@ async function checkTokens(
   const details = named.flatMap(({ path }, i) =>
     answers[i] === false ? [{ path, message: 'is no mint there' }] : [],
   )
-  if (details.length > 0) throw refusedRules(details)
+  if (details.length > 0) throw refusedRulesError(details)
 }
 
 export interface NameBelowCommunity {
@@ -74,8 +74,8 @@ export interface NameBelowCommunity {
 
 /** Canonical form of a name below a community. @throws ApiError invalid_name */
 export function requireNameBelowCommunity(community: string, name: string): NameBelowCommunity {
-  const [wallet] = requireNewNames([name], () => 'name')
-  return { community: requireName(community), name: wallet! }
+  const [newName] = requireNewNames([name], () => 'name')
+  return { community: requireName(community), name: newName! }
 }
 
 /** The rules of a community. @throws ApiError not_found */

@@ -7,31 +7,32 @@ import { type Context, chainsOfNetwork } from '../http/context.js'
 import { requireName } from '../names/names.js'
 import { requireCommunityRules } from './communities.js'
 
-/** Maximum number of payments that one transaction pays out: each needs about 45,000 gas. */
-const AT_ONCE = 50
+/** Maximum number of payments that one transaction pays out. Each payment needs about 45,000 gas. */
+const MAX_PAYMENTS_OF_PAYOUT = 50
 
-/** Number of cached release signatures: one for each recipient and token. */
-const CACHED_SIGNATURES = 1_000
+/** Maximum number of cached signatures. Each is for one list of payments, all to one recipient in one token. */
+const MAX_CACHED_SIGNATURES = 1_000
 
 /**
  * Wraps a signer so that it signs each release (the permission to pay out the payments for community names) only once.
  * Anybody may request a release, a remote signer costs money, and the relayer sends its transactions with the same key.
- * A release does not expire, so its signature can be cached. A failed signature is requested again.
+ * A release does not expire, so its signature can be cached. After a failure the next request asks the signer again.
  */
 export function cacheReleaseSignatures(sign: PaymentReleaseSigner): PaymentReleaseSigner {
   const kept = new LRUCache<string, Hex, Parameters<PaymentReleaseSigner>[0]>({
-    maxSize: CACHED_SIGNATURES,
+    maxSize: MAX_CACHED_SIGNATURES,
     sizeCalculation: () => 1,
     fetchMethod: (_key, _stale, { context }) => sign(context),
   })
-  return async (word) => {
-    const key = [word.chainId, word.contract, ...word.paymentIds.map(toHex)].join()
-    return (await kept.fetch(key, { context: word }))!
+  return async (release) => {
+    const key = [release.chainId, release.contract, ...release.paymentIds.map(toHex)].join()
+    return (await kept.fetch(key, { context: release }))!
   }
 }
 
 /**
  * Payments for a community's names that their recipients have not taken yet, grouped by chain, recipient and token.
+ * Each group counts its first `MAX_PAYMENTS_OF_PAYOUT` payments only.
  * @param signer signs releases; null where only the relayer releases payments
  * @throws ApiError invalid_name, not_found
  */
@@ -42,7 +43,7 @@ export async function communityPayouts(
 ) {
   const name = requireName(input)
   await requireCommunityRules(context, name)
-  const groups = new Map<string, Group>()
+  const groups = new Map<string, PayoutGroup>()
   for (const { label, ...payment } of await findHeldCommunityPayments(
     context.pool,
     context.network,
@@ -50,31 +51,31 @@ export async function communityPayouts(
   )) {
     const key = [label, payment.target.recipient, payment.money.token].join()
     const group = groups.get(key) ?? { label, payments: [] }
-    if (group.payments.length < AT_ONCE) group.payments.push(payment)
+    if (group.payments.length < MAX_PAYMENTS_OF_PAYOUT) group.payments.push(payment)
     groups.set(key, group)
   }
-  return Promise.all([...groups.values()].map((group) => payoutOf(context, group, signer)))
+  return Promise.all([...groups.values()].map((group) => payoutJson(context, group, signer)))
 }
 
-interface Group {
+interface PayoutGroup {
   label: string
   payments: StoredPayment<CommunityNameTarget>[]
 }
 
-async function payoutOf(
+async function payoutJson(
   context: Context,
-  { label, payments }: Group,
+  { label, payments }: PayoutGroup,
   signer: PaymentReleaseSigner | null,
 ) {
   const { target, money } = payments[0]!
   const port = chainsOfNetwork(context).find((chain) => chain.label === label)
-  const taken = signer && (await port?.communityPayout?.(payments, signer))
+  const call = signer && (await port?.communityPayout?.(payments, signer))
   return {
     network: label,
     recipient: target.recipient,
     token: money.token,
     amount: payments.reduce((sum, payment) => sum + payment.money.amount, 0n).toString(),
     payments: payments.length,
-    ...(taken && { transaction: { ...taken, value: '0' } }),
+    ...(call && { transaction: { ...call, value: '0' } }),
   }
 }

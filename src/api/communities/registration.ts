@@ -32,9 +32,12 @@ import {
 import { type NameBelowCommunity, requireCommunityRules } from './communities.js'
 
 export interface RegistrationRequest extends NameBelowCommunity {
-  /** New owner of the name; null where the request names none. */
+  /** New owner of the name; null for the caller's wallet, where the request names none. */
   wallet: Wallet | null
-  /** Owner where the request names none: the caller's own wallet, or nobody yet. */
+  /**
+   * How `decideRegistration` treats a request without `wallet`: `own` (v1), or `none` (v0.1), which refuses the request
+   * where only owners of the community register.
+   */
   unnamed: 'own' | 'none'
   /** Price to pay; by default the first price that the wallet can pay. */
   preference: Omit<PaymentPreference, 'payer'>
@@ -45,18 +48,18 @@ export type CommunityRegistrationResult =
   | { kind: 'registered'; owner: Wallet }
   | { kind: 'to_pay'; owner: Wallet; info: PaymentToMake }
 
-/** The rules or the name have changed since they were read, so the registration is attempted again. */
-interface Changed {
+/** Result of an attempt whose rules or name changed after they were read. The registration is attempted again. */
+interface OvertakenAttempt {
   kind: 'changed'
   refusal: ChangeRefusal
 }
 
-/** Attempts at a registration, since rules and names may change while requirements are read. */
-const TRIES = 3
+/** Maximum attempts at a registration, since rules and names may change while requirements are read. */
+const MAX_ATTEMPTS = 3
 
 /**
- * Registers a name below a community where it is free, else returns the payment to make. The payer becomes the owner
- * of the name. A caller who already holds the name gets the same response as after a registration.
+ * Registers a name below a community if it costs nothing, else returns the payment that the new owner has to make. If
+ * the wallet holds the name already, the result is the same as after a registration.
  * @throws ApiError of the first problem in the order of REGISTRATION_PROBLEMS; catching_up, unavailable
  * @throws ChainUnavailableError where requirements or the payment need a chain that does not answer
  */
@@ -68,7 +71,7 @@ export async function registerCommunityName(
   for (let tries = 1; ; tries++) {
     const attempt = await attemptRegistration(context, author, request)
     if (attempt.kind !== 'changed') return attempt
-    if (tries === TRIES) throw refusalError(attempt.refusal)
+    if (tries === MAX_ATTEMPTS) throw refusalError(attempt.refusal)
   }
 }
 
@@ -76,12 +79,12 @@ async function attemptRegistration(
   context: Context,
   author: ChangeAuthor,
   request: RegistrationRequest,
-): Promise<CommunityRegistrationResult | Changed> {
+): Promise<CommunityRegistrationResult | OvertakenAttempt> {
   const { community, name, wallet, preference } = request
   const owner = wallet ?? decodeWallet(author.wallet)
   const rules = await findCommunityRules(context.pool, context.network, community)
   if (rules) await requireCaughtUp(context)
-  const readStanding = () =>
+  const readRights = () =>
     readCallerRights(context.pool, context.network, {
       community,
       name,
@@ -89,11 +92,11 @@ async function attemptRegistration(
       wallet: owner.bytes,
     })
   const [before, availability] = await Promise.all([
-    readStanding(),
+    readRights(),
     nameAvailabilityUnderRules(context, { community, name }, rules),
   ])
   // the same request, sent twice, may have registered the name between the reads of rights and of availability
-  const standing = availability === 'free' || before.isHeld ? before : await readStanding()
+  const standing = availability === 'free' || before.isHeld ? before : await readRights()
   const named = standing.isOwn ? 'own' : 'other'
   const known: RegistrationDecisionInputs = {
     rules,
@@ -115,7 +118,7 @@ async function attemptRegistration(
   switch (judgement.outcome) {
     case 'refused':
       throw judgement.fault
-        ? new ApiError(judgement.problem, FAULT_MESSAGE[judgement.fault])
+        ? new ApiError(judgement.problem, PRICE_MISMATCH_MESSAGE[judgement.fault])
         : communityRegistrationError(judgement.problem)
     case 'held':
       return { kind: 'registered', owner }
@@ -123,15 +126,20 @@ async function attemptRegistration(
       return {
         kind: 'to_pay',
         owner,
-        info: await paymentInfo(context, { community, name, price: judgement.price, payer: owner }),
+        info: await paymentToMake(context, {
+          community,
+          name,
+          price: judgement.price,
+          payer: owner,
+        }),
       }
     case 'open':
     case 'free':
-      return registerFree(context, author, { community, name, owner, rules: rules! })
+      return registerWithoutPayment(context, author, { community, name, owner, rules: rules! })
   }
 }
 
-const FAULT_MESSAGE: Record<PriceMismatchReason, string> = {
+const PRICE_MISMATCH_MESSAGE: Record<PriceMismatchReason, string> = {
   no_network:
     'This is no network of the community: mainnet and testnet have networks of their own.',
   no_price:
@@ -139,11 +147,11 @@ const FAULT_MESSAGE: Record<PriceMismatchReason, string> = {
   other_payer: 'The community has a price there, and a wallet of this type can not pay it.',
 }
 
-async function registerFree(
+async function registerWithoutPayment(
   context: Context,
   author: ChangeAuthor,
   { community, name, owner, rules }: NameBelowCommunity & { owner: Wallet; rules: CommunityRules },
-): Promise<CommunityRegistrationResult | Changed> {
+): Promise<CommunityRegistrationResult | OvertakenAttempt> {
   const kind = 'register_community_name'
   const actor = author.wallet
   const met = rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null
@@ -158,7 +166,7 @@ async function registerFree(
   throw refusalError(refusal)
 }
 
-async function paymentInfo(
+async function paymentToMake(
   context: Context,
   { community, name, price, payer }: NameBelowCommunity & { price: CommunityPrice; payer: Wallet },
 ): Promise<PaymentToMake> {

@@ -6,10 +6,10 @@ import { CHAIN_CALL_PRICE } from '../limits/costs.js'
 import type { FamilyInterface } from './family.js'
 
 /** 0x and hex digits. The generated client has a type for this format. */
-const hexText = z.string().openapi({ format: 'hex' })
+const hexSchema = z.string().openapi({ format: 'hex' })
 /** Wei in decimal digits. The client returns a bigint for this format. */
-const weiText = z.string().openapi({ format: 'wei' })
-export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: weiText })
+const weiSchema = z.string().openapi({ format: 'wei' })
+export const EvmTransactionSchema = z.object({ to: hexSchema, data: hexSchema, value: weiSchema })
 
 /** JSON of a contract call, with its value in decimal digits. */
 export const contractCallJson = ({
@@ -22,8 +22,8 @@ export const contractCallJson = ({
   value: String(value),
 })
 
-const gasToken = z.object({ symbol: z.string(), decimals: z.int() })
-const ownFields = ({ transactionData }: EvmQuote) => ({
+const gasTokenSchema = z.object({ symbol: z.string(), decimals: z.int() })
+const ownQuoteFields = ({ transactionData }: EvmQuote) => ({
   transactionData: contractCallJson(transactionData),
 })
 
@@ -41,18 +41,18 @@ export const evmFamilyInterface: FamilyInterface = {
   v1: {
     schemaName: 'EvmQuote',
     schemas: {
-      gasToken,
+      gasToken: gasTokenSchema,
       transactionData: EvmTransactionSchema,
       bridgeFee: z
         .string()
         .openapi({ description: 'Smallest unit of the gas token; "0" on the hub' }),
     },
-    ownFields,
+    ownFields: ownQuoteFields,
   },
   v01: {
     schemaName: 'QuoteV01',
-    schemas: { gasToken, transactionData: EvmTransactionSchema },
-    ownFields,
+    schemas: { gasToken: gasTokenSchema, transactionData: EvmTransactionSchema },
+    ownFields: ownQuoteFields,
   },
   transaction: EvmTransactionSchema,
   approvals: {

@@ -5,9 +5,9 @@ import { z } from '../http/schema.js'
 import { QUOTE_PER_NAME_PRICE } from '../limits/costs.js'
 import type { FamilyInterface } from './family.js'
 
-const gasToken = z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') })
-const HOLDS = 'rule: what a transaction of Solana holds'
-const ONE_A_NAME = { 'transactionData[]': 'asked: 25' }
+const gasTokenSchema = z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') })
+const TRANSACTION_BOUND = 'rule: what a transaction of Solana holds'
+const TRANSACTIONS_BOUND = { 'transactionData[]': 'asked: 25' }
 
 export const solanaFamilyInterface: FamilyInterface = {
   family: SOLANA,
@@ -25,14 +25,14 @@ export const solanaFamilyInterface: FamilyInterface = {
   v1: {
     schemaName: 'SolanaQuote',
     schemas: {
-      gasToken,
+      gasToken: gasTokenSchema,
       transactionData: z.array(z.string()).openapi({
         description: 'One unsigned transaction per name, in order: serialized, base64',
       }),
       bridgeFee: z.string().openapi({ description: 'Price of the relay to the hub, lamports' }),
       expiresAt: z.string().openapi({ description: 'ISO 8601; a later payment fails on chain' }),
     },
-    listBounds: ONE_A_NAME,
+    listBounds: TRANSACTIONS_BOUND,
     ownFields: (quote: SolanaQuote) => ({
       transactionData: quote.transactions.map(({ base64 }) => base64),
       expiresAt: quote.expiresAt.toISOString(),
@@ -41,7 +41,7 @@ export const solanaFamilyInterface: FamilyInterface = {
   v01: {
     schemaName: 'SolanaQuoteV01',
     schemas: {
-      gasToken,
+      gasToken: gasTokenSchema,
       expiresAt: z.string(),
       transactionData: z
         .array(
@@ -64,11 +64,11 @@ export const solanaFamilyInterface: FamilyInterface = {
         .openapi({ description: 'One unsigned legacy transaction per name, in its order' }),
     },
     listBounds: {
-      ...ONE_A_NAME,
-      'transactionData[].instructions[]': HOLDS,
-      'transactionData[].instructions[].keys[]': HOLDS,
-      'transactionData[].instructions[].data[]': HOLDS,
-      'transactionData[].signers[]': HOLDS,
+      ...TRANSACTIONS_BOUND,
+      'transactionData[].instructions[]': TRANSACTION_BOUND,
+      'transactionData[].instructions[].keys[]': TRANSACTION_BOUND,
+      'transactionData[].instructions[].data[]': TRANSACTION_BOUND,
+      'transactionData[].signers[]': TRANSACTION_BOUND,
     },
     ownFields: (quote: SolanaQuote) => ({
       transactionData: quote.transactions.map((one) => one.json()),

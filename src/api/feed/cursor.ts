@@ -7,15 +7,18 @@ export interface PagePosition {
   network: Network
   generation: number
   order: FeedOrder
-  /** Number of the first event of the next entry. */
+  /**
+   * Event number at which the walk continues: the next entry is the first one, in the walk's order, whose first event
+   * has this number or a later one (newest order: an earlier one).
+   */
   first: number
-  /** Number of events of the next entry, in the order of the walk, that earlier pages returned. */
+  /** Number of events of the next entry, in the order of the walk, that earlier pages returned or filtered out. */
   skip: number
   /** Lowest event number of the walk. */
   floor: number
   /** Stored address of the actor, null for all actors. */
   from: Buffer | null
-  /** Requested time bound, ms; null once the walk has found an event at or after this time. */
+  /** Time bound of the walk, Unix ms; null for none, and once the walk has found an event at or after this time. */
   sinceMs: number | null
 }
 
@@ -32,7 +35,7 @@ export const FEED_BEGINNING = {
 const VERSION = 4
 const FLAG = { newest: 1, since: 2, from: 4 }
 const TAG_BYTES = 16
-/** AES-256-GCM-SIV (RFC 8452) stays secure when a nonce repeats. Equal positions then give equal tokens. */
+/** Fixed, so that equal positions give equal tokens. AES-256-GCM-SIV (RFC 8452) stays secure when a nonce repeats. */
 const NONCE = new Uint8Array(12)
 const HEAD_BYTES = 35
 /** A byte for the type, and the longest address: 90 characters of bech32 (BIP 173). */
@@ -72,7 +75,7 @@ export function decryptPageToken(key: Buffer, token: string): PagePosition | nul
   const bytes = Buffer.from(token, 'base64url')
   // base64 can spell the same bytes in several ways; only the canonical spelling is accepted
   if (bytes.length < HEAD_BYTES + TAG_BYTES || bytes.toString('base64url') !== token) return null
-  const content = decrypt(key, bytes)
+  const content = decryptOrNull(key, bytes)
   const network = NETWORKS.find((candidate) => NETWORK_CODE[candidate] === content?.[1])
   if (!content || !network) return null
   const flags = content[2]!
@@ -88,7 +91,7 @@ export function decryptPageToken(key: Buffer, token: string): PagePosition | nul
   }
 }
 
-function decrypt(key: Buffer, bytes: Buffer): Buffer | null {
+function decryptOrNull(key: Buffer, bytes: Buffer): Buffer | null {
   try {
     return Buffer.from(gcmsiv(key, NONCE).decrypt(bytes))
   } catch {

@@ -58,8 +58,9 @@ export interface FeedRequest {
   page?: string | undefined
   /** Maximum events of the page, 1 or more. */
   limit: number
+  /** Default: the order of `page`, else the oldest first. */
   order?: FeedOrder | undefined
-  /** Stored address of the actor. */
+  /** Stored address of the actor. Default: the actor of `page`, else all actors. */
   from?: Buffer | undefined
   /** Inclusive lower bound, ms; ignored with a token. */
   sinceMs?: number | undefined
@@ -68,7 +69,7 @@ export interface FeedRequest {
 }
 
 /** Maximum number of entries per read, so that other requests run between two reads. */
-const ROWS_AT_ONCE = 1_024
+const MAX_ROWS_PER_READ = 1_024
 
 /**
  * Number of entries after which a page ends, even if its filter has shown no event. The page's token continues the
@@ -76,7 +77,10 @@ const ROWS_AT_ONCE = 1_024
  */
 const maxPageRows = (limit: number): number => Math.max(256, 2 * limit)
 
-/** Position to read from. A walk that has not begun has no generation. */
+/**
+ * Position to read from. A walk that has not begun has no generation, and in newest order no `first`: it begins at the
+ * newest event.
+ */
 type Walk = Omit<PagePosition, 'generation' | 'first'> & {
   generation: number | null
   first: number | null
@@ -91,19 +95,22 @@ type Walk = Omit<PagePosition, 'generation' | 'first'> & {
 export async function feedPage(context: Context, request: FeedRequest) {
   const key = await context.pageKey()
   const walk =
-    request.page === undefined ? begin(context, request) : goOn(key, request, request.page)
+    request.page === undefined
+      ? beginWalk(context, request)
+      : walkOfToken(key, request, request.page)
   const requestedWalk = { ...walk }
-  const isPlaced = await place(context, walk)
+  const isPlaced = await applyTimeBound(context, walk)
   const { generation, newest, items, next, last, read } = isPlaced
-    ? await collect(context, request, walk)
+    ? await collectEvents(context, request, walk)
     : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null, read: 0 }
   const end = next
     ? { ...walk, generation, ...next }
-    : { ...endOf(requestedWalk, walk, last), generation }
+    : { ...endPosition(requestedWalk, walk, last), generation }
   const token = encryptPageToken(key, end)
   const serials = [...new Set(items.flatMap(({ event }) => clustersOfEvent(event)))]
   const ids = await readClusterIds(context.pool, walk.network, serials, generation)
-  if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
+  if (!serials.every((serial) => ids.has(serial)))
+    throw await missingClustersError(context, generation)
   return {
     network: walk.network,
     generation,
@@ -128,23 +135,24 @@ export async function feedPage(context: Context, request: FeedRequest) {
  * @param requestedWalk the walk before its time bound became an event number
  * @param last the last entry that was read
  */
-function endOf(requestedWalk: Walk, walk: Walk, last: FeedRow | null): Walk & FeedCursor {
+function endPosition(requestedWalk: Walk, walk: Walk, last: FeedRow | null): Walk & FeedCursor {
   if (last === null && requestedWalk.sinceMs !== null)
     return { ...requestedWalk, first: requestedWalk.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
-  return last ? { ...walk, first: after(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
+  return last ? { ...walk, first: numberAfter(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
 }
 
-const after = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + publicCount
+const numberAfter = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + publicCount
 
+/** Token with which a walk begins at the next event. @param from stored address of the actor, null for all actors */
 export async function feedEndToken(context: Context, from: Buffer | null): Promise<string> {
   const { network } = context
-  const { generation, newest } = await readEnd(context)
+  const { generation, newest } = await readFeedEnd(context)
   const end = { ...FEED_BEGINNING, network, generation, from, first: newest + 1 }
   return encryptPageToken(await context.pageKey(), end)
 }
 
-const readEnd = ({ pool, network }: Context) =>
+const readFeedEnd = ({ pool, network }: Context) =>
   readJournalRange(pool, network, {
     order: 'oldest',
     first: null,
@@ -158,15 +166,15 @@ const readEnd = ({ pool, network }: Context) =>
  * The error for clusters of a page that have no rows. Either a rewind switched the generation between the two
  * queries, or a server that lags behind answered the second query, as during a fail-over.
  */
-async function whyMissing(context: Context, generation: number): Promise<ApiError> {
-  if ((await readEnd(context)).generation !== generation) return restarted()
+async function missingClustersError(context: Context, generation: number): Promise<ApiError> {
+  if ((await readFeedEnd(context)).generation !== generation) return feedRestartedError()
   return new ApiError(
     'unavailable',
     'The database is behind what this page was read from. Ask again.',
   )
 }
 
-function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
+function beginWalk({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
   return {
     ...FEED_BEGINNING,
     network,
@@ -178,7 +186,7 @@ function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRe
   }
 }
 
-function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
+function walkOfToken(key: Buffer, request: FeedRequest, token: string): Walk {
   const page = decryptPageToken(key, token)
   if (!page)
     throw new ApiError('invalid_page', 'The page token is not one that was given out here.')
@@ -196,10 +204,11 @@ function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
  * Replaces a walk's time bound by the number of the first event at or after that time.
  * @returns false while there is no such event; the token then keeps the time bound
  */
-async function place(context: Context, walk: Walk): Promise<boolean> {
+async function applyTimeBound(context: Context, walk: Walk): Promise<boolean> {
   if (walk.sinceMs === null) return true
   const firstEvent = await findFirstEventSince(context.pool, walk.network, walk.sinceMs)
-  if (walk.generation !== null && walk.generation !== firstEvent.generation) throw restarted()
+  if (walk.generation !== null && walk.generation !== firstEvent.generation)
+    throw feedRestartedError()
   walk.generation = firstEvent.generation
   if (firstEvent.first > firstEvent.newest) return false
   walk.floor = firstEvent.first
@@ -210,15 +219,15 @@ async function place(context: Context, walk: Walk): Promise<boolean> {
 }
 
 /**
- * Reads the events of a page. Every entry has a public event, yet a filtered page may need several reads.
+ * Reads the events of a page. A filter may hide the events of an entry, so a page may need several reads.
  * @returns the events, the first event of the next page (null at the end), the last entry that was read (null for none)
  * and the number of entries that were read
  */
-async function collect(context: Context, request: FeedRequest, walk: Walk) {
+async function collectEvents(context: Context, request: FeedRequest, walk: Walk) {
   const most = maxPageRows(request.limit)
   const wanted = request.limit + 1
   // a filter hides about half of the entries
-  let rowLimit = Math.min(request.shows ? 2 * wanted : wanted, most, ROWS_AT_ONCE)
+  let rowLimit = Math.min(request.shows ? 2 * wanted : wanted, most, MAX_ROWS_PER_READ)
   const events = request.shows ? Number.MAX_SAFE_INTEGER : walk.skip + request.limit
   const items: FeedItem[] = []
   let from: Walk = walk
@@ -230,16 +239,16 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
       publicFirst: row.publicFirst,
       ownItems: feedItemsOf(row),
     }))
-    const next = take(items, entries, from, request)
+    const next = takeEvents(items, entries, from, request)
     last = rows.at(-1) ?? last
     const page = { generation, newest, items, last, read }
     if (next || !last || rows.length < rowLimit) return { ...page, next }
     const following = {
-      first: walk.order === 'oldest' ? after(last) : last.publicFirst - 1,
+      first: walk.order === 'oldest' ? numberAfter(last) : last.publicFirst - 1,
       skip: 0,
     }
     if (read >= most) return { ...page, next: following }
-    rowLimit = Math.min(most - read, ROWS_AT_ONCE)
+    rowLimit = Math.min(most - read, MAX_ROWS_PER_READ)
     from = { ...from, generation, ...following }
   }
 }
@@ -254,9 +263,9 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
     events,
     from,
   })
-  if (generation !== null && generation !== stretch.generation) throw restarted()
+  if (generation !== null && generation !== stretch.generation) throw feedRestartedError()
   // the feed was rewound and now ends before this position: other events will get the position's number
-  if (Math.max(first ?? 0, floor) > stretch.newest + 1) throw restarted()
+  if (Math.max(first ?? 0, floor) > stretch.newest + 1) throw feedRestartedError()
   return stretch
 }
 
@@ -264,7 +273,7 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
  * Adds the entries' events to a page, up to the page's limit.
  * @returns position of the first event that did not fit; null where all events fit
  */
-function take(
+function takeEvents(
   items: FeedItem[],
   entries: readonly { publicFirst: number; ownItems: readonly FeedItem[] }[],
   walk: Walk,
@@ -281,7 +290,7 @@ function take(
   return null
 }
 
-const restarted = (): ApiError =>
+const feedRestartedError = (): ApiError =>
   new ApiError(
     'feed_restarted',
     'The feed was started anew since this page token was given out: begin from the first page.',

@@ -77,7 +77,7 @@ export async function openFeedStream(
     key: await context.pageKey(),
     from: request.from ?? page.end.from,
   }
-  return (res) => void run({ ...reader, res }, page, token)
+  return (res) => void runStream({ ...reader, res }, page, token)
 }
 
 /**
@@ -95,7 +95,7 @@ function takePlace({ places }: FeedStreams, { caller }: Context): AbortControlle
       'rate_limited',
       'Your address has as many streams as one may have.',
       {},
-      STREAM_LIMIT,
+      STREAM_LIMIT_OPTIONS,
     )
   caller!.whenGone(() => {
     free()
@@ -104,13 +104,13 @@ function takePlace({ places }: FeedStreams, { caller }: Context): AbortControlle
   return stop
 }
 
-const STREAM_LIMIT = { headers: { 'retry-after': '60' }, limit: 'streams' } as const
+const STREAM_LIMIT_OPTIONS = { headers: { 'retry-after': '60' }, limit: 'streams' } as const
 
 /**
  * A reader of a stream. A stream that is behind the feed reads pages. Later it gets the newest events from `FeedTail`,
  * which waits once for all streams.
  */
-interface Reader {
+interface StreamReader {
   streams: FeedStreams
   context: Context
   res: ServerResponse
@@ -121,23 +121,30 @@ interface Reader {
   stop: AbortController
 }
 
-async function run(reader: Reader, first: Page, token: string | undefined): Promise<void> {
+async function runStream(
+  reader: StreamReader,
+  first: Page,
+  token: string | undefined,
+): Promise<void> {
   const { streams, context, res, key, stop } = reader
   // an id without data sets the position from which a browser reconnects
-  write(res, `retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
+  writeIfOpen(res, `retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
   sendHeartbeats(res, stop)
   try {
     for (let page = first; ; ) {
       const { network, generation, idOf, items, end } = page
       const json = createV1EventWriter(network, generation, idOf)
       if (items.length > 0)
-        write(res, items.map((item) => frame(tokenAfter(key, end, item), json(item))).join(''))
-      const next: string | null = page.nextPage ?? (await follow(reader, page))
+        writeIfOpen(
+          res,
+          items.map((item) => eventFrame(tokenAfter(key, end, item), json(item))).join(''),
+        )
+      const next: string | null = page.nextPage ?? (await followFeed(reader, page))
       if (next === null || !(await waitForDrain(res)) || streams.ended.aborted) return
       page = await streams.pages.add(() => nextPage(context, next), { signal: stop.signal })
     }
   } catch (error) {
-    refuse(res, toApiError(error))
+    reportRestart(res, toApiError(error))
   } finally {
     stop.abort()
     res.end()
@@ -148,17 +155,17 @@ const nextPage = (context: Context, page: string): Promise<Page> =>
   feedPage(context, { isTestnet: false, page, limit: PAGE_EVENTS })
 
 /** Writes to a response that has not ended: Node raises an unhandled error for a write after the end. */
-function write(res: ServerResponse, text: string | Buffer): void {
+function writeIfOpen(res: ServerResponse, text: string | Buffer): void {
   if (!res.writableEnded && !res.destroyed) res.write(text)
 }
 
 /** Reports a restart of the feed. After any other error the client can reconnect with the last id. */
-function refuse(res: ServerResponse, error: ApiError): void {
+function reportRestart(res: ServerResponse, error: ApiError): void {
   if (error.code === 'feed_restarted')
-    write(res, `event: feed_restarted\ndata: ${errorAnswer(error).content.text}\n\n`)
+    writeIfOpen(res, `event: feed_restarted\ndata: ${errorAnswer(error).content.text}\n\n`)
 }
 
-const RESTARTED = new ApiError(
+const RESTARTED_ERROR = new ApiError(
   'feed_restarted',
   'The feed was started anew: begin from the first page.',
 )
@@ -168,46 +175,50 @@ const RESTARTED = new ApiError(
  * @returns token from which the stream has to catch up again; null once the stream has ended
  * @throws ApiError feed_restarted
  */
-async function follow({ streams, res, key, from, stop }: Reader, page: Page) {
+async function followFeed({ streams, res, key, from, stop }: StreamReader, page: Page) {
   const { network, generation, newest, end } = page
   const walk = { network, generation, from, order: 'oldest', floor: 1 } as const
   const sinceMs = end.sinceMs ?? 0
   for (let next = newest + 1; ; ) {
     const events = await streams.tail.next(network, generation, next, stop.signal)
     if (events === null) return null
-    if (events === 'restarted') throw RESTARTED
+    if (events === 'restarted') throw RESTARTED_ERROR
     const last = events.at(-1)!
-    // times never decrease
-    const isAll = events[0]!.atMs >= sinceMs
-    const bytes = bytesFor(isAll ? events : events.filter(({ atMs }) => atMs >= sinceMs), key, walk)
-    if (bytes.length > 0) write(res, bytes)
+    // no event is older than the event before it, so the first event decides for all
+    const areAllShown = events[0]!.atMs >= sinceMs
+    const bytes = bytesForActor(
+      areAllShown ? events : events.filter(({ atMs }) => atMs >= sinceMs),
+      key,
+      walk,
+    )
+    if (bytes.length > 0) writeIfOpen(res, bytes)
     if (res.writableNeedDrain) return tokenAfter(key, end, last)
     next = last.number + 1
   }
 }
 
 /** Bytes to write for a list of events, by the hex address of the actor that a stream follows. */
-const written = new WeakMap<readonly SerializedEvent[], Map<string, Buffer>>()
+const bytesOfEvents = new WeakMap<readonly SerializedEvent[], Map<string, Buffer>>()
 
 /**
  * Bytes of the events that a stream shows. Streams of the same actor share the bytes, because the page token in each
  * event takes about 30 µs to make, and thousands of streams may follow one actor.
  */
-function bytesFor(events: readonly SerializedEvent[], key: Buffer, walk: StreamWalk): Buffer {
-  const known = written.get(events) ?? new Map<string, Buffer>()
-  written.set(events, known)
+function bytesForActor(events: readonly SerializedEvent[], key: Buffer, walk: StreamWalk): Buffer {
+  const known = bytesOfEvents.get(events) ?? new Map<string, Buffer>()
+  bytesOfEvents.set(events, known)
   const { from } = walk
   const actor = from?.toString('hex') ?? ''
   // a filter for the zero address also shows events of private actors
-  const shown = () =>
+  const shownEvents = () =>
     from === null ? events : events.filter(({ actor }) => from.equals(actor ?? STORED_ZERO_ADDRESS))
-  const made = () =>
+  const makeBytes = () =>
     Buffer.from(
-      shown()
-        .map((event) => frame(tokenAfter(key, walk, event), event.json))
+      shownEvents()
+        .map((event) => eventFrame(tokenAfter(key, walk, event), event.json))
         .join(''),
     )
-  const bytes = known.get(actor) ?? made()
+  const bytes = known.get(actor) ?? makeBytes()
   known.set(actor, bytes)
   return bytes
 }
@@ -220,4 +231,4 @@ const tokenAfter = (key: Buffer, walk: StreamWalk, item: FeedItem): string =>
  * A message of an event stream (WHATWG HTML, 9.2). A client that reconnects with the message's id continues after this
  * message.
  */
-const frame = (token: string, json: string): string => `id: ${token}\ndata: ${json}\n\n`
+const eventFrame = (token: string, json: string): string => `id: ${token}\ndata: ${json}\n\n`

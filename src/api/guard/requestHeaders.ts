@@ -22,7 +22,8 @@ const MAX_IDENTITY_CHARS: readonly (readonly [name: string, limit: number])[] = 
   ['forwarded', MAX_FORWARDED_CHARS],
 ]
 
-const tooLarge = (message: string) => new ApiError('invalid_request', message, { status: 431 })
+const headersTooLargeError = (message: string) =>
+  new ApiError('invalid_request', message, { status: 431 })
 
 /**
  * The error of a request with too many or too long headers; null for accepted headers. Counts the raw headers, because
@@ -32,10 +33,10 @@ export function checkRequestHeaders(
   request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
 ): ApiError | null {
   if (request.rawHeaders.length > 2 * MAX_HEADERS)
-    return tooLarge(`The request has more than ${MAX_HEADERS} headers.`)
+    return headersTooLargeError(`The request has more than ${MAX_HEADERS} headers.`)
   for (const [name, limit] of MAX_IDENTITY_CHARS)
     if (request.headers[name] !== undefined && rawLength(request.rawHeaders, name) > limit)
-      return tooLarge(`The header ${name} is longer than ${limit} characters.`)
+      return headersTooLargeError(`The header ${name} is longer than ${limit} characters.`)
   return null
 }
 

@@ -15,9 +15,12 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 20_000
 const KEEP_ALIVE_MS = 65_000
 const MAX_REQUESTS_PER_SOCKET = 100_000
-/** Time without a byte in either direction while a response is pending: longer than any handler takes. */
+/**
+ * A connection whose response is pending is closed after this time without a byte in either direction. It is longer than
+ * any handler takes.
+ */
 const IDLE_TIMEOUT_MS = 30_000
-/** Half of the file descriptors that a process usually gets. */
+/** Half of the open files that docs/run/operations.md asks for (`ulimit -n` of 20,000). */
 const MAX_CONNECTIONS = 10_000
 /**
  * Maximum number of requests of a connection that wait for their responses. Node parses all requests that arrive in one
@@ -40,15 +43,21 @@ export const serverLimits = (keepAliveMs = KEEP_ALIVE_MS): ServerOptions => ({
   requireHostHeader: false,
 })
 
-const refusal = (message: string, status?: 408 | 417 | 431) =>
+const refusalMessage = (message: string, status?: 408 | 417 | 431) =>
   toHttpMessage(errorAnswer(new ApiError('invalid_request', message, status && { status })))
 
-const EXPECTATION = refusal('The Expect header asks for something that is not done here.', 417)
-const MALFORMED = refusal('The request is not well-formed HTTP.')
+const EXPECTATION_REFUSAL = refusalMessage(
+  'The Expect header asks for something that is not done here.',
+  417,
+)
+const MALFORMED_REFUSAL = refusalMessage('The request is not well-formed HTTP.')
 /** Refusals of requests by the code of Node's error. */
-const REFUSALS: Readonly<Record<string, HttpMessage>> = {
-  HPE_HEADER_OVERFLOW: refusal(`The headers are larger than ${HEADER_LIMIT_BYTES} bytes.`, 431),
-  ERR_HTTP_REQUEST_TIMEOUT: refusal('The request took too long to arrive.', 408),
+const REFUSAL_BY_ERROR_CODE: Readonly<Record<string, HttpMessage>> = {
+  HPE_HEADER_OVERFLOW: refusalMessage(
+    `The headers are larger than ${HEADER_LIMIT_BYTES} bytes.`,
+    431,
+  ),
+  ERR_HTTP_REQUEST_TIMEOUT: refusalMessage('The request took too long to arrive.', 408),
 }
 
 /**
@@ -64,18 +73,18 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
     waiting.set(socket, 0)
     socket.once('close', () => waiting.delete(socket))
   })
-  const add = (socket: Socket, count: number): number => {
+  const addWaiting = (socket: Socket, count: number): number => {
     const sum = (waiting.get(socket) ?? 0) + count
     if (waiting.has(socket)) waiting.set(socket, sum)
     return sum
   }
   server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req
-    if (add(socket, 1) > MAX_PIPELINED) {
+    if (addWaiting(socket, 1) > MAX_PIPELINED) {
       socket.destroy()
       // for each request of a closed connection that is not destroyed, Node creates an error with its stack
       req.destroy()
-    } else res.once('close', () => add(socket, -1))
+    } else res.once('close', () => addWaiting(socket, -1))
   })
   // with a limit, Node silently drops the last headers, which a proxy has added. `checkRequestHeaders` limits their
   // number
@@ -85,22 +94,22 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
   server.timeout = IDLE_TIMEOUT_MS
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-    socket.end(bytesOf(REFUSALS[code] ?? MALFORMED))
+    socket.end(lastResponseText(REFUSAL_BY_ERROR_CODE[code] ?? MALFORMED_REFUSAL))
     // unread bytes would reset the connection before the answer arrives
     socket.pause()
     const timer = setTimeout(() => socket.destroy(), LINGER_MS)
     socket.once('close', () => clearTimeout(timer))
   })
   server.on('checkExpectation', (_req, res) =>
-    sendResponse(res, EXPECTATION, ['connection', 'close']),
+    sendResponse(res, EXPECTATION_REFUSAL, ['connection', 'close']),
   )
   return () => {
     for (const [socket, count] of waiting) if (count === 0) socket.destroy()
   }
 }
 
-/** The last response of a connection, as bytes of HTTP. */
-function bytesOf({ status, headers, text }: HttpMessage): string {
+/** The last response of a connection, as text of HTTP. */
+function lastResponseText({ status, headers, text }: HttpMessage): string {
   const fields = headers.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields}connection: close\r\n\r\n${text}`
 }

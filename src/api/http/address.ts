@@ -20,22 +20,22 @@ export const ADDRESS_PROBLEM_TEXT = {
  * unsupported_address
  */
 export const requireAddress = (input: string, path: string): Address =>
-  readable(parseAddress(input), path)
+  requireParsed(parseAddress(input), path)
 
 /** A wallet of any chain. @throws as `requireAddress` */
 export const requireWallet = (input: string, path: string): Wallet =>
-  readable(parseWallet(input), path)
+  requireParsed(parseWallet(input), path)
 
 /** The address of a wallet that can sign in. @param path of the field @throws ApiError unsupported_address */
 export function requireSigner(input: string, path: string): Wallet {
   const wallet = parseWallet(input)
-  return readable(
+  return requireParsed(
     typeof wallet === 'string' || walletKindOf(wallet.type) ? wallet : 'unsupported_address',
     path,
   )
 }
 
-function readable<T extends object>(
+function requireParsed<T extends object>(
   parsed: T | keyof typeof ADDRESS_PROBLEM_TEXT,
   path: string,
 ): T {

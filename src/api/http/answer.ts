@@ -5,7 +5,7 @@ import { headersWithPolicy, PUBLIC_HEADERS } from './headers.js'
 /** Response to a request. */
 export interface Answer {
   status: number
-  content: Content
+  content: AnswerContent
   /** Writes the body in pieces, after the head was sent. */
   stream?: (res: ServerResponse) => void
   headers?: Readonly<Record<string, string>> | undefined
@@ -18,8 +18,8 @@ export interface Answer {
   isTransient?: boolean
 }
 
-/** Text with its media type. */
-interface Content {
+/** Body of a response, with its media type. */
+interface AnswerContent {
   type: string
   /** Bytes are sent without a copy for each request. */
   text: string | Buffer
@@ -30,19 +30,21 @@ interface Content {
 const JSON_CONTENT_TYPE = 'application/json; charset=utf-8'
 
 /** Length from which a text is sent as a Buffer, because Node is slow at long strings. */
-const LONG = 16_384
+const LONG_TEXT_CHARS = 16_384
 
-/** Response in JSON. */
 export function jsonAnswer(status: number, body: unknown, headers?: Answer['headers']): Answer {
   const text = JSON.stringify(body)
   return {
     status,
-    content: { type: JSON_CONTENT_TYPE, text: text.length < LONG ? text : Buffer.from(text) },
+    content: {
+      type: JSON_CONTENT_TYPE,
+      text: text.length < LONG_TEXT_CHARS ? text : Buffer.from(text),
+    },
     headers,
   }
 }
 
-/** Response with status 200. */
+/** JSON response with status 200. */
 export const okAnswer = (body: unknown, headers?: Answer['headers']): Answer =>
   jsonAnswer(200, body, headers)
 
@@ -66,7 +68,7 @@ export const eventStreamAnswer = (stream: NonNullable<Answer['stream']>): Answer
   headers: { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' },
 })
 
-/** A JSON response with a weak entity tag (RFC 9110, 8.8.3) of its text. */
+/** Adds a weak entity tag (RFC 9110, 8.8.3) to a JSON response of status 200. Other responses are not changed. */
 export function withEntityTag(answer: Answer): Answer {
   const { status, content, headers } = answer
   if (status !== 200 || content.type !== JSON_CONTENT_TYPE) return answer
@@ -75,7 +77,7 @@ export function withEntityTag(answer: Answer): Answer {
 }
 
 /** Maximum length of a list of entity tags, characters. A longer list counts as absent. */
-const MAX_LIST_CHARS = 512
+const MAX_TAG_LIST_CHARS = 512
 
 /**
  * Replaces a response by a 304 without content where `If-None-Match` has the response's tag (RFC 9110, 13.1.2 and
@@ -83,16 +85,16 @@ const MAX_LIST_CHARS = 512
  */
 export function notModifiedIfMatching(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const etag = answer.headers?.etag
-  if (ifNoneMatch === undefined || ifNoneMatch.length > MAX_LIST_CHARS || etag === undefined)
+  if (ifNoneMatch === undefined || ifNoneMatch.length > MAX_TAG_LIST_CHARS || etag === undefined)
     return answer
-  return matches(ifNoneMatch, etag) ? { ...answer, status: NOT_MODIFIED } : answer
+  return matchesEntityTag(ifNoneMatch, etag) ? { ...answer, status: NOT_MODIFIED } : answer
 }
 
 /** True if a list of tags is `*`, or has the tag by weak comparison. */
-function matches(list: string, etag: string): boolean {
+function matchesEntityTag(list: string, etag: string): boolean {
   if (list.trim() === '*') return true
-  const hash = hashIn(etag)
-  return hash !== undefined && list.split(',').some((tag) => hashIn(tag) === hash)
+  const hash = hashOfTag(etag)
+  return hash !== undefined && list.split(',').some((tag) => hashOfTag(tag) === hash)
 }
 
 /**
@@ -101,10 +103,10 @@ function matches(list: string, etag: string): boolean {
  * `;gz`, `;br` (LiteSpeed), `-df`, `-ssl-df` (Netlify). After the quotes: `-gzip` (Apache 2.2). nginx, HAProxy and
  * Cloudflare leave a weak tag unchanged. The hash has a fixed length, so no suffix can be a part of another tag's hash.
  */
-const TAG =
+const ENTITY_TAG_PATTERN =
   /^\s*(?:W\/)?("?)([\w-]{27})(?:(?:--?|[;:])(?:gzip|gz|brotli|br|zstd|deflate|df|ssl)){0,2}\1(?:-gzip)?\s*$/i
 
-const hashIn = (tag: string): string | undefined => TAG.exec(tag)?.[2]
+const hashOfTag = (tag: string): string | undefined => ENTITY_TAG_PATTERN.exec(tag)?.[2]
 
 const NOT_MODIFIED = 304
 
@@ -175,13 +177,13 @@ export function sendResponse(
   const isLast = isBodyAbandoned(status, res.req)
   // a stream ends together with its connection
   if (stream) res.shouldKeepAlive = false
-  res.writeHead(status, headers.concat(extraHeaders, isLast ? CLOSE : []))
+  res.writeHead(status, headers.concat(extraHeaders, isLast ? CLOSE_HEADER : []))
   if (stream && res.req.method !== 'HEAD') stream(res)
   else if (isLast) endLate(res, text)
   else res.end(text)
 }
 
-const CLOSE = ['connection', 'close']
+const CLOSE_HEADER = ['connection', 'close']
 
 /** Ends a response after `LINGER_MS`. The end closes the connection. */
 function endLate(res: ServerResponse, text: string | Buffer): void {

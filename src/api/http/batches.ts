@@ -14,10 +14,10 @@ import type { FullName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 
 /** Maximum look-ups per statement. More look-ups save nothing, and delay the first look-ups of the statement. */
-const MAX_TOGETHER = 64
+const MAX_KEYS_PER_STATEMENT = 64
 
-/** Time after which the next statement starts even if the last statement is still running. */
-const PATIENCE_MS = 10
+/** Time after which the next statement starts even if the running statement has not ended. */
+const MAX_BATCH_WAIT_MS = 10
 
 /**
  * Time from the end of a statement of several look-ups to the next statement, so that more look-ups share the next
@@ -32,26 +32,30 @@ export type BatchedLookups = ReturnType<typeof createBatchedLookups>
  * statement, so that under load few statements serve many look-ups. Nothing is cached.
  */
 export function createBatchedLookups(pool: pg.Pool, network: Network) {
-  const version = together<Network, AnswerVersions>(async (networks) => {
+  const version = createBatchedRead<Network, AnswerVersions>(async (networks) => {
     const read = await readAnswerVersions(pool, network)
     return networks.map(() => read)
   })
   return {
-    nameOf: together((addresses: readonly Buffer[]) =>
+    nameOf: createBatchedRead((addresses: readonly Buffer[]) =>
       findNamesOfAddresses(pool, network, addresses),
     ),
-    walletOf: together((names: readonly FullName[]) => findWalletsByNames(pool, network, names)),
-    /** A cluster's verified public wallet of a type: the wallet named `main`, else the oldest. */
-    verifiedOf: together((wallets: readonly { cluster: string; stored: string }[]) =>
+    walletOf: createBatchedRead((names: readonly FullName[]) =>
+      findWalletsByNames(pool, network, names),
+    ),
+    /** A cluster's verified public wallet of a type: the wallet named `main` if it is of the type, else the oldest. */
+    verifiedOf: createBatchedRead((wallets: readonly { cluster: string; stored: string }[]) =>
       findClusterWalletsOfTypes(pool, network, wallets),
     ),
-    availabilityOf: together((names: readonly string[]) =>
+    availabilityOf: createBatchedRead((names: readonly string[]) =>
       readNameAvailability(pool, network, names),
     ),
     /** Bids in the journal, by transaction hash. */
-    journalled: together((hashes: readonly Buffer[]) => findJournalledTxs(pool, network, hashes)),
+    journalled: createBatchedRead((hashes: readonly Buffer[]) =>
+      findJournalledTxs(pool, network, hashes),
+    ),
     /** Progress of a transaction, by its hash or signature. */
-    progressOf: together((txs: readonly Buffer[]) => readTxProgress(pool, network, txs)),
+    progressOf: createBatchedRead((txs: readonly Buffer[]) => readTxProgress(pool, network, txs)),
     /** Version of the public tables: two counters. Every change of the public tables raises one of the counters. */
     version: () => version(network),
   }
@@ -61,7 +65,7 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
  * Calls `begin` one or two turns of the event loop later. If the current turn takes more than `GATHER_MS`, as under a
  * flood, one turn is enough to gather look-ups, and a second turn would delay all of them.
  */
-function afterShortTurns(begin: () => void): void {
+function afterCurrentTurn(begin: () => void): void {
   const startMs = performance.now()
   setImmediate(() => {
     if (performance.now() - startMs > GATHER_MS) begin()
@@ -70,10 +74,10 @@ function afterShortTurns(begin: () => void): void {
 }
 
 /**
- * Batches reads of one kind. One batch runs at a time; later reads join the next batch, which starts one or two turns
- * of the event loop after the running batch has ended.
+ * Batches reads of one kind. Reads that arrive while a batch runs join the next batch. The next batch starts when the
+ * running one has ended, `GATHER_MS` later if that had several keys, or at the latest after `MAX_BATCH_WAIT_MS`.
  */
-function together<Key, Value>(
+function createBatchedRead<Key, Value>(
   read: (keys: readonly Key[]) => Promise<Value[]>,
 ): (key: Key) => Promise<Value> {
   let underWay: Promise<unknown> = Promise.resolve()
@@ -81,13 +85,13 @@ function together<Key, Value>(
     (keys) => {
       const values = read(keys)
       const gather = () => (keys.length > 1 ? setTimeout(GATHER_MS) : undefined)
-      underWay = Promise.race([values.then(gather, gather), setTimeout(PATIENCE_MS)])
+      underWay = Promise.race([values.then(gather, gather), setTimeout(MAX_BATCH_WAIT_MS)])
       return values
     },
     {
       cache: false,
-      maxBatchSize: MAX_TOGETHER,
-      batchScheduleFn: (begin) => void underWay.then(() => afterShortTurns(begin)),
+      maxBatchSize: MAX_KEYS_PER_STATEMENT,
+      batchScheduleFn: (begin) => void underWay.then(() => afterCurrentTurn(begin)),
     },
   )
   return (key) => loader.load(key)

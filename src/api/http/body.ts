@@ -29,8 +29,10 @@ export const announcedBodyBytes = ({ headers }: IncomingMessage, limit: number):
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limit
 
 /**
- * A request's body, parsed as JSON for any content type, unless its route takes text; undefined for an empty body.
- * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON; also the errors of `turn`
+ * Parses a request's body, whatever its content type: as text where the route takes text, as a list of texts for a bulk
+ * route, else as JSON. An empty JSON body gives undefined.
+ * @throws ApiError invalid_request for a compressed body, for JSON that is malformed or not UTF-8, and for a malformed
+ * list; too_many for a long list; also the errors of `turn`
  */
 export async function parseRequestBody(
   { headers }: IncomingMessage,
@@ -42,7 +44,7 @@ export async function parseRequestBody(
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
     throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
   if (isText) return bytes.toString()
-  return isBulk ? textsOf(bytes, turn) : parseJsonBody(bytes)
+  return isBulk ? parseTextList(bytes, turn) : parseJsonBody(bytes)
 }
 
 /**
@@ -52,8 +54,10 @@ export async function parseRequestBody(
 const MAX_SMALL_PIECES = 256
 const BYTES_PER_PIECE = 32
 
-const TOO_SMALL = 'The parts of the body are too small: send at least 32 bytes in each chunk.'
-const piecesTooSmallError = () => new ApiError('invalid_request', TOO_SMALL, { status: 413 })
+const PIECES_TOO_SMALL_MESSAGE =
+  'The parts of the body are too small: send at least 32 bytes in each chunk.'
+const piecesTooSmallError = () =>
+  new ApiError('invalid_request', PIECES_TOO_SMALL_MESSAGE, { status: 413 })
 
 /**
  * Reads a body into one buffer. The rest of a refused body stays unread.
@@ -96,15 +100,17 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
 }
 
 /**
- * Matches an element of a line-by-line list, bare or in quotes: short, without characters that JSON would interpret.
+ * Matches an element of a bulk route's list, with or without quotes: short, without characters that JSON would
+ * interpret.
  */
-const TEXT = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
+const LIST_ELEMENT_PATTERN = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
 
 /**
- * Reads an array of texts, or one text per line. Awaits `turn` between parts of the list, so that other requests run.
+ * Parses the body of a bulk route: an array of texts, or one text per line. Awaits `turn` between parts of the list, so
+ * that other requests run.
  * @throws ApiError invalid_request, too_many
  */
-async function textsOf(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<string[]> {
+async function parseTextList(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<string[]> {
   // decoding and splitting 8 MiB takes some 25 ms
   await turn()
   // `trim` also removes a byte order mark
@@ -120,7 +126,7 @@ async function textsOf(bytes: Buffer, turn: WaitForEventLoopTurn): Promise<strin
       `At most ${MAX_BULK_WALLET_ADDRESSES} elements are taken at once.`,
     )
   return mapWithoutBlocking(turn, elements, (element, i) => {
-    const [, quote, text] = TEXT.exec(element.trim()) ?? []
+    const [, quote, text] = LIST_ELEMENT_PATTERN.exec(element.trim()) ?? []
     if (text !== undefined && (quote || !isArray)) return text
     throw new ApiError(
       'invalid_request',

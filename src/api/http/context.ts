@@ -58,7 +58,7 @@ interface AuthSettings {
  * Maximum numbers of a network's signed changes that run at once, and that wait. Of three running changes one holds the
  * journal's lock and two send their first statements. More would only take connections from reads.
  */
-const CHANGES = { atOnce: 3, waiting: 1_000 }
+const CHANGE_QUEUE_BOUNDS = { atOnce: 3, waiting: 1_000 }
 
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
@@ -87,9 +87,9 @@ export function createRequestContexts({
       sessionLifetimeMs: config.sessionLifetimeMs ?? SESSION_LIFETIME_MS,
       walletFactories: config.walletFactories ?? PUBLIC_WALLET_FACTORIES,
     },
-    pageKey: once(() => readPageTokenKey(pool)),
+    pageKey: readOnce(() => readPageTokenKey(pool)),
     turn: () => waitForEventLoopTurn(''),
-    changes: ofEachNetwork(() => new FairQueue(CHANGES)),
+    changes: ofEachNetwork(() => new FairQueue(CHANGE_QUEUE_BOUNDS)),
   }
   return ofEachNetwork((network) => ({ ...shared, network }))
 }
@@ -100,7 +100,7 @@ const ofEachNetwork = <T>(make: (network: Network) => T): Record<Network, T> => 
 })
 
 /** Caches the result of a read. A failed read is repeated at the next use. */
-function once<T>(read: () => Promise<T>): () => Promise<T> {
+function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
   let kept: Promise<T> | null = null
   return () => {
     kept ??= read().catch((error: unknown) => {

@@ -65,6 +65,7 @@ const HEADERS_OF_STATUS: Readonly<Record<number, Answer['headers']>> = {
   503: { 'retry-after': String(RETRY_AFTER_S) },
 }
 
+/** Further fields of an error's JSON. */
 interface ErrorExtra {
   details?: readonly ErrorDetail[]
   names?: readonly string[]
@@ -101,16 +102,16 @@ export function errorAnswer(error: ApiError): Answer {
   return jsonAnswer(status, body, error.headers ?? HEADERS_OF_STATUS[status])
 }
 
-const QUEUE_LIMIT = { headers: { 'retry-after': '1' }, limit: 'queue' } as const
-const CHAIN_SILENT = 'A chain that is needed for this does not answer now.'
-const CHAIN_BUSY =
+const QUEUE_LIMIT_OPTIONS = { headers: { 'retry-after': '1' }, limit: 'queue' } as const
+const CHAIN_SILENT_MESSAGE = 'A chain that is needed for this does not answer now.'
+const CHAIN_BUSY_MESSAGE =
   'As many requests as may wait for a chain that is needed for this do so: ask again.'
-const NODES_DISAGREE =
+const NODES_DISAGREE_MESSAGE =
   'The nodes of a chain that is needed for this contradict each other now, so nothing was decided.'
 
 /**
- * Converts any thrown value: outages become 503, a bridge without a quote 502, any other error (a bug) a 500 without
- * details.
+ * Converts any thrown value. Outages and overload of a chain or the database become 503, a bridge without a quote 502,
+ * a full queue 429, a wrong amount 400. Any other error (a bug) becomes a 500 without details.
  */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
@@ -120,16 +121,21 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof BridgeError)
     return new ApiError('bridge_failure', 'The bridge can not quote now.', {}, because)
   // no cause is set, because errors with a cause raise an alarm, and anybody could fill this queue
-  if (error instanceof ChainBusyError) return new ApiError('unavailable', CHAIN_BUSY)
+  if (error instanceof ChainBusyError) return new ApiError('unavailable', CHAIN_BUSY_MESSAGE)
   if (error instanceof ChainUnavailableError)
     return new ApiError(
       'unavailable',
-      error.name === 'NodesDisagreeError' ? NODES_DISAGREE : CHAIN_SILENT,
+      error.name === 'NodesDisagreeError' ? NODES_DISAGREE_MESSAGE : CHAIN_SILENT_MESSAGE,
       {},
       because,
     )
   if (error instanceof QueueFullError)
-    return new ApiError('rate_limited', 'Too many requests of your address wait.', {}, QUEUE_LIMIT)
+    return new ApiError(
+      'rate_limited',
+      'Too many requests of your address wait.',
+      {},
+      QUEUE_LIMIT_OPTIONS,
+    )
   if (isDatabaseUnavailable(error))
     return new ApiError('unavailable', 'The database does not answer now.', {}, because)
   return new ApiError('internal', 'Something went wrong on our side.', {}, because)

@@ -10,17 +10,20 @@ import { isoTimestamp } from './timestamps.js'
 /** The lag of a network's tables behind the chains. */
 export interface Freshness {
   /**
-   * True during the first catch-up, and while the hub's head does not move. A name that is free in the tables may then
-   * be taken on chain.
+   * True during the first catch-up, while the hub's head does not move, and always for a mirror. A name that is free in
+   * the tables may then be taken on chain.
    */
   isCatchingUp: boolean
   /** True if the tables are a mirror of another service's event feed. */
   isMirror: boolean
   /** True for a mirror before its first step: its tables are empty and say nothing about the source. */
   isEmptyMirror: boolean
-  /** Seconds by which the tables lag behind the chains; null while they are current, or where the lag is unknown. */
+  /**
+   * Seconds by which the stored logs of the hub, confirmed or not, lag behind its chain; for a mirror, seconds since it
+   * last verified its source. Null while the tables are current, or where the lag is unknown.
+   */
   staleSeconds: number | null
-  /** True if the chains file names a hub, or the tables are a mirror. */
+  /** True if the chains file names a hub, the tables are a mirror, or they were caught up with a hub before. */
   isDeployed: boolean
   /**
    * The hub's block that the tables reflect, as the header `x-clusterd-as-of` shows it; null before the first block.
@@ -28,18 +31,18 @@ export interface Freshness {
   asOf: string | null
 }
 
-interface Fresh {
+interface FreshnessContext {
   network: Network
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
 }
 
-interface Sources {
+interface FreshnessReaderDeps {
   pool: pg.Pool
   chains: readonly Pick<ChainPort, 'network' | 'role' | 'label'>[]
 }
 
 /** Assumed freshness while the database does not answer. */
-const UNKNOWN: Freshness = {
+const UNKNOWN_FRESHNESS: Freshness = {
   isCatchingUp: false,
   isMirror: false,
   isEmptyMirror: false,
@@ -48,20 +51,20 @@ const UNKNOWN: Freshness = {
   asOf: null,
 }
 /** Lifetime of a cached freshness. The start and the end of a catch-up are noticed within this time. */
-const SERVED_FOR_MS = 250
+const MAX_CACHED_MS = 250
 /**
  * Age from which a cached freshness is read again. Until the read ends, requests still get the cached value and do not
  * wait.
  */
 const READ_AGAIN_AFTER_MS = 125
 
-/** Creates a reader of a network's freshness. One read runs at a time, and its result is cached for `SERVED_FOR_MS`. */
+/** Creates a reader of a network's freshness. One read runs at a time, and its result is cached for `MAX_CACHED_MS`. */
 export function createFreshnessReader(
   network: Network,
-  { pool, chains }: Sources,
+  { pool, chains }: FreshnessReaderDeps,
 ): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
-  let served = Promise.resolve(UNKNOWN)
+  let served = Promise.resolve(UNKNOWN_FRESHNESS)
   let readMs = Number.NEGATIVE_INFINITY
   let underWay: Promise<Freshness> | null = null
   const read = (): Promise<Freshness> => {
@@ -71,7 +74,7 @@ export function createFreshnessReader(
       ...(hub || state.isMirror ? lagOf(state) : NO_LAG),
       isEmptyMirror: state.isMirror && state.mirrorAgeMs === null,
       isDeployed: hub !== undefined || state.isMirror || state.caughtUp,
-      asOf: asOf(network, state),
+      asOf: asOfText(network, state),
     }))
     answer.then(
       () => {
@@ -89,7 +92,7 @@ export function createFreshnessReader(
     const ageMs = performance.now() - readMs
     if (ageMs < READ_AGAIN_AFTER_MS) return served
     underWay ??= read()
-    return ageMs < SERVED_FOR_MS ? served : underWay
+    return ageMs < MAX_CACHED_MS ? served : underWay
   }
 }
 
@@ -103,21 +106,21 @@ const MIRROR_STALE_MS = 10_000
 function lagOf({ caughtUp, isMirror, mirrorAgeMs, state, nowMs }: HubState): Lag {
   if (isMirror) {
     const isStale = mirrorAgeMs !== null && mirrorAgeMs > MIRROR_STALE_MS
-    return { isCatchingUp: true, isMirror, staleSeconds: isStale ? secondsOf(mirrorAgeMs) : null }
+    return { isCatchingUp: true, isMirror, staleSeconds: isStale ? toSeconds(mirrorAgeMs) : null }
   }
   if (caughtUp && (!state || !isHeadStale(state, nowMs))) return NO_LAG
   const ms = state && indexingLagMs(state, nowMs)
   return {
     isCatchingUp: true,
     isMirror,
-    staleSeconds: ms === null ? null : secondsOf(ms),
+    staleSeconds: ms === null ? null : toSeconds(ms),
   }
 }
 
-const secondsOf = (ms: number): number => Math.round(ms / 1_000)
+const toSeconds = (ms: number): number => Math.round(ms / 1_000)
 
 /** Network, block and the block's time: `mainnet 21000000 2026-11-20T08:00:00.000Z`. */
-function asOf(network: Network, hub: HubState): string | null {
+function asOfText(network: Network, hub: HubState): string | null {
   if (hub.block === null || hub.block < 0) return null
   const ms = blockTimeMs(hub.block, hub.state) ?? hub.atMs
   return `${network} ${hub.block} ${isoTimestamp(ms)}`
@@ -137,13 +140,13 @@ function blockTimeMs(block: number, state: HubState['state']): number | null {
   return known.ms - Math.max(0, known.block - block) * (blockMs ?? 0)
 }
 
-/** The lag of a network's tables behind its chains; `UNKNOWN` while the database does not answer. */
-export const freshnessOrUnknown = ({ freshness, network }: Fresh): Promise<Freshness> =>
-  freshness[network]().catch(() => UNKNOWN)
+/** The lag of a network's tables behind its chains; `UNKNOWN_FRESHNESS` while the database does not answer. */
+export const freshnessOrUnknown = ({ freshness, network }: FreshnessContext): Promise<Freshness> =>
+  freshness[network]().catch(() => UNKNOWN_FRESHNESS)
 
 /**
- * Refuses a request for a network that is not deployed.
- * @throws ApiError unsupported_network where the chains file has no hub of the network
+ * Refuses a request for a network that is not deployed (`isDeployed`).
+ * @throws ApiError unsupported_network
  */
 export function requireNetworkDeployed({ isDeployed }: Freshness, network: Network): void {
   if (isDeployed) return
@@ -155,9 +158,9 @@ export function requireNetworkDeployed({ isDeployed }: Freshness, network: Netwo
   )
 }
 
-/** True where the chains file has a hub of the network, or the tables are a mirror. */
-export const isNetworkDeployed = async (fresh: Fresh): Promise<boolean> =>
-  (await freshnessOrUnknown(fresh)).isDeployed
+/** `isDeployed` of a network; true while the database does not answer. */
+export const isNetworkDeployed = async (context: FreshnessContext): Promise<boolean> =>
+  (await freshnessOrUnknown(context)).isDeployed
 
 /** Header of a look-up with the oldest block that the response can reflect. @returns names and values in alternation */
 export const asOfBlockHeader = ({ asOf }: Freshness): readonly string[] =>
@@ -165,9 +168,10 @@ export const asOfBlockHeader = ({ asOf }: Freshness): readonly string[] =>
 
 /**
  * Refuses a request during a catch-up.
- * @throws ApiError catching_up while names may be taken on chain that the tables do not have yet
+ * @throws ApiError catching_up while names may be taken on chain that the tables do not have yet; unavailable, or the
+ * database's error, where the database does not answer
  */
-export async function requireCaughtUp({ freshness, network }: Fresh): Promise<void> {
+export async function requireCaughtUp({ freshness, network }: FreshnessContext): Promise<void> {
   refuseWhileCatchingUp(await freshness[network]())
 }
 
@@ -176,7 +180,7 @@ export async function requireCaughtUp({ freshness, network }: Fresh): Promise<vo
  * @throws ApiError catching_up; unavailable where the database does not answer
  */
 export function refuseWhileCatchingUp(fresh: Freshness): void {
-  requireKnown(fresh)
+  requireKnownFreshness(fresh)
   if (!fresh.isCatchingUp) return
   throw new ApiError(
     'catching_up',
@@ -186,7 +190,7 @@ export function refuseWhileCatchingUp(fresh: Freshness): void {
 
 /** Refuses, on a mirror, a request for data that is not in the event feed. @throws ApiError unavailable */
 export function refuseOnMirror(fresh: Freshness): void {
-  requireKnown(fresh)
+  requireKnownFreshness(fresh)
   if (!fresh.isMirror) return
   throw new ApiError(
     'unavailable',
@@ -200,11 +204,11 @@ export function refuseOnEmptyMirror({ isEmptyMirror }: Freshness): void {
 }
 
 /** As `refuseOnEmptyMirror`, for a request that names its network in its path or body. */
-export const requireFilledMirror = async (fresh: Fresh): Promise<void> =>
-  refuseOnEmptyMirror(await freshnessOrUnknown(fresh))
+export const requireFilledMirror = async (context: FreshnessContext): Promise<void> =>
+  refuseOnEmptyMirror(await freshnessOrUnknown(context))
 
-function requireKnown(fresh: Freshness): void {
-  if (fresh !== UNKNOWN) return
+function requireKnownFreshness(fresh: Freshness): void {
+  if (fresh !== UNKNOWN_FRESHNESS) return
   const cause = new Error('the database does not say how far its tables are')
   throw new ApiError('unavailable', 'The database does not answer now.', {}, { cause })
 }

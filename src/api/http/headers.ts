@@ -25,28 +25,28 @@ export const headersWithPolicy = (policy: string): string[] =>
     PUBLIC_HEADERS[i - 1] === 'content-security-policy' ? policy : text,
   )
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
-const OWN_HEADERS =
+const DEFAULT_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+const DEFAULT_HEADERS =
   'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key'
 
 /** Matches methods or header names, joined by commas (RFC 9110, 5.6.2). */
-const TOKENS = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
+const TOKEN_LIST_PATTERN = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
 
-const tokensIn = (text: string | undefined): string | null =>
-  text !== undefined && TOKENS.test(text) ? text : null
+const tokenListOrNull = (text: string | undefined): string | null =>
+  text !== undefined && TOKEN_LIST_PATTERN.test(text) ? text : null
 
 /**
  * Headers of the response to a CORS preflight. All requested headers and methods are allowed, since pages add headers
  * of their own (tracing, idempotency). A list of allowed headers would protect nothing, because no cookie is read.
  */
 export function preflightHeaders(requestHeaders: IncomingHttpHeaders): string[] {
-  const method = tokensIn(requestHeaders['access-control-request-method']) ?? 'GET'
+  const method = tokenListOrNull(requestHeaders['access-control-request-method']) ?? 'GET'
   return [
     ...PUBLIC_HEADERS,
     'access-control-allow-methods',
-    (METHODS.includes(method) ? METHODS : [...METHODS, method]).join(', '),
+    (DEFAULT_METHODS.includes(method) ? DEFAULT_METHODS : [...DEFAULT_METHODS, method]).join(', '),
     'access-control-allow-headers',
-    tokensIn(requestHeaders['access-control-request-headers']) ?? OWN_HEADERS,
+    tokenListOrNull(requestHeaders['access-control-request-headers']) ?? DEFAULT_HEADERS,
     'access-control-max-age',
     '86400',
     'vary',

@@ -17,15 +17,24 @@ const ErrorSchema = namedObjectSchema('Error', {
 })
 
 /** Errors that any route may return. */
-const COMMON: readonly ErrorCode[] = ['invalid_request', 'rate_limited', 'internal', 'unavailable']
+const COMMON_ERRORS: readonly ErrorCode[] = [
+  'invalid_request',
+  'rate_limited',
+  'internal',
+  'unavailable',
+]
 
 /** Statuses of bodies that arrive too slowly, or are too large. */
 const BODY_STATUSES = [408, 413]
 
 /** Security schemes that carry a key. A request needs one of the two. */
-const KEYS = [{ bearer: [] }, { authKey: [] }]
+const KEY_SCHEMES = [{ bearer: [] }, { authKey: [] }]
 /** Security requirement by the route's authentication rule. With `optional` a request without a key is accepted. */
-const SECURITY = { required: KEYS, optional: [...KEYS, {}], none: undefined }
+const SECURITY_BY_AUTH_RULE = {
+  required: KEY_SCHEMES,
+  optional: [...KEY_SCHEMES, {}],
+  none: undefined,
+}
 
 /** The OpenAPI 3.1 document of routes. Error responses and the parameter `testnet` are shared components. */
 export function openApiDocument(
@@ -39,11 +48,11 @@ export function openApiDocument(
     in: 'header',
     name: 'X-AUTH-KEY',
   })
-  const shared = sharedComponents(registry)
+  const shared = registerSharedComponents(registry)
   for (const [tag, routes] of Object.entries(routesByTag))
     for (const route of routes)
       for (const path of [route.path, ...(route.aliases ?? [])])
-        registry.registerPath(operation({ ...route, tag }, path, shared))
+        registry.registerPath(openApiOperation({ ...route, tag }, path, shared))
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { ...info, license: { name: 'MIT', identifier: 'MIT' } },
@@ -54,7 +63,7 @@ export function openApiDocument(
 /** Converts Express's form of a path to OpenAPI's: `/v1/events/{id}`. */
 export const openApiPath = (path: string): string => path.replace(/[:*](\w+)/g, '{$1}')
 
-const TESTNET = {
+const TESTNET_PARAMETER = {
   name: 'testnet',
   in: 'query' as const,
   description: 'Exactly `true` selects the testnet.',
@@ -67,8 +76,8 @@ const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   503: ['Retry-After'],
 }
 
-function sharedComponents(registry: OpenAPIRegistry) {
-  const { ref: testnet } = registry.registerComponent('parameters', 'testnet', TESTNET)
+function registerSharedComponents(registry: OpenAPIRegistry) {
+  const { ref: testnet } = registry.registerComponent('parameters', 'testnet', TESTNET_PARAMETER)
   const { ref: apiKey } = registry.registerComponent('parameters', 'apiKey', {
     name: 'X-API-KEY',
     in: 'header',
@@ -99,14 +108,14 @@ function sharedComponents(registry: OpenAPIRegistry) {
  * The OpenAPI operation of a route. Undefined fields are left out of the document.
  * @param path the route's path, or an alias, which is documented as deprecated
  */
-function operation(
+function openApiOperation(
   route: Route & { tag: string },
   path: string,
-  shared: ReturnType<typeof sharedComponents>,
+  shared: ReturnType<typeof registerSharedComponents>,
 ): RouteConfig {
   const { example = {} } = route
   const responses: Record<string, unknown> = {}
-  const tag: HeaderName[] = isTagged(route) ? ['ETag'] : []
+  const tag: HeaderName[] = hasEntityTag(route) ? ['ETag'] : []
   const asOf: HeaderName[] = route.isLookup ? ['X-Clusterd-As-Of'] : []
   for (const [status, response] of Object.entries(route.responses)) {
     const { description, schema, type = 'application/json', headers = [] } = response
@@ -117,7 +126,7 @@ function operation(
       content: { [type]: { schema } },
     }
   }
-  if (isTagged(route))
+  if (hasEntityTag(route))
     responses[304] = {
       description: 'The response still has the entity tag of `If-None-Match`',
       headers: shared.headersOf(tag),
@@ -136,14 +145,14 @@ function operation(
     description: route.description,
     deprecated: isDeprecated || undefined,
     tags: [route.tag],
-    security: SECURITY[route.auth ?? 'none'],
+    security: SECURITY_BY_AUTH_RULE[route.auth ?? 'none'],
     parameters: [
-      example.query?.testnet ? { ...TESTNET, example: 'true' } : shared.testnet,
+      example.query?.testnet ? { ...TESTNET_PARAMETER, example: 'true' } : shared.testnet,
       shared.apiKey,
     ],
     request: {
-      params: withExamples(route.params, example.params),
-      query: withExamples(route.query, example.query),
+      params: withExampleValues(route.params, example.params),
+      query: withExampleValues(route.query, example.query),
       body: route.body && { required: true, content: { 'application/json': body } },
     },
     responses,
@@ -151,10 +160,13 @@ function operation(
 }
 
 /** True if JSON responses of a route carry an entity tag. Responses that depend on a key carry none. */
-const isTagged = ({ method, auth, responses }: Route): boolean =>
+const hasEntityTag = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
 
-const withExamples = (schema: z.ZodObject | undefined, examples: Record<string, string> = {}) =>
+const withExampleValues = (
+  schema: z.ZodObject | undefined,
+  examples: Record<string, string> = {},
+) =>
   schema?.extend(
     Object.fromEntries(
       Object.entries(schema.shape)
@@ -165,7 +177,11 @@ const withExamples = (schema: z.ZodObject | undefined, examples: Record<string, 
 
 /** Every error code that a route may answer. */
 export const errorsOfRoute = ({ auth, errors = [] }: Route): ReadonlySet<ErrorCode> =>
-  new Set([...errors, ...(auth === 'required' ? (['unauthorized'] as const) : []), ...COMMON])
+  new Set([
+    ...errors,
+    ...(auth === 'required' ? (['unauthorized'] as const) : []),
+    ...COMMON_ERRORS,
+  ])
 
 /** The error codes of a route by HTTP status. Each list is in the order of `ERROR_STATUS`. */
 function errorsByStatus(route: Route): Map<number, ErrorCode[]> {

@@ -51,7 +51,7 @@ export interface PageLimitBounds {
   max: number
 }
 
-/** Requested number of items per page. @throws ApiError invalid_request */
+/** Number of items per page: as requested, at most `bounds.max`. @throws ApiError invalid_request, also for 0 */
 export function pageLimitOf(query: RequestQuery, bounds: PageLimitBounds): number {
   const limit = wholeNumberParameter(query, 'limit') ?? bounds.default
   if (limit === 0) throw new ApiError('invalid_request', 'The parameter limit is less than 1.')
@@ -62,15 +62,15 @@ export function pageLimitOf(query: RequestQuery, bounds: PageLimitBounds): numbe
 export function enumParameter<T extends string>(
   query: RequestQuery,
   name: string,
-  words: readonly T[],
+  allowed: readonly T[],
 ): T | undefined {
   const text = query.get(name)
   if (text === undefined) return undefined
-  const word = words.find((candidate) => candidate === text)
-  if (!word)
+  const value = allowed.find((candidate) => candidate === text)
+  if (!value)
     throw new ApiError(
       'invalid_request',
-      `The parameter ${name} has to be one of ${words.join(', ')}.`,
+      `The parameter ${name} has to be one of ${allowed.join(', ')}.`,
     )
-  return word
+  return value
 }

@@ -21,7 +21,8 @@ export interface Session extends StoredSession {
 
 /**
  * Whether a route uses the authentication key. `required`: 401 without a valid key. `optional`: an invalid key counts
- * as none. With either rule responses depend on the key, and their headers tell this to caches.
+ * as none. With either rule, responses depend on the key and carry cache headers that say so. Undefined: no key is
+ * read.
  */
 export type AuthRule = 'required' | 'optional' | undefined
 
@@ -158,7 +159,7 @@ export interface Route {
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>
 }
 
-type Definition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
+type RouteDefinition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
   Route,
   'method' | 'path' | 'body' | 'auth' | 'privateDataFor' | 'cacheSource' | 'handle'
 > & {
@@ -168,11 +169,11 @@ type Definition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
   handle(request: RouteRequest<z.output<Body>, Auth>, context: Context): Promise<Answer>
 } & (Auth extends undefined ? { privateDataFor?: never } : { privateDataFor: PrivateDataFor })
 
-const declaring =
+const createRouteDeclarer =
   (method: Route['method']) =>
   <const Auth extends AuthRule = undefined, Body extends z.ZodType = z.ZodUnknown>(
     path: string,
-    definition: Definition<Auth, Body>,
+    definition: RouteDefinition<Auth, Body>,
   ): Route => ({
     ...definition,
     method,
@@ -183,9 +184,9 @@ const declaring =
 
 /** Declares the route of a path. */
 export const declareRoute = {
-  get: declaring('get'),
-  post: declaring('post'),
-  put: declaring('put'),
-  patch: declaring('patch'),
-  delete: declaring('delete'),
+  get: createRouteDeclarer('get'),
+  post: createRouteDeclarer('post'),
+  put: createRouteDeclarer('put'),
+  patch: createRouteDeclarer('patch'),
+  delete: createRouteDeclarer('delete'),
 }

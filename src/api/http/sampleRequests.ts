@@ -30,16 +30,16 @@ export interface SampleData {
 }
 
 /** A request to a route. Path parameters default to values of `SampleData`. */
-interface Sample {
+interface SampleRequest {
   query?:
     | Readonly<Record<string, string>>
-    | ((scene: SampleData) => Readonly<Record<string, string>>)
-  params?: (scene: SampleData) => Readonly<Record<string, string>>
-  body?: (scene: SampleData) => unknown
+    | ((data: SampleData) => Readonly<Record<string, string>>)
+  params?: (data: SampleData) => Readonly<Record<string, string>>
+  body?: (data: SampleData) => unknown
 }
 
 /** The most expensive request of a route that a caller can send. Its query also has `testnet=true`. */
-export interface CostliestRequest extends Sample {
+export interface CostliestRequest extends SampleRequest {
   /** Why the request is expensive, such as the number of its names. */
   what?: string
   /**
@@ -50,7 +50,7 @@ export interface CostliestRequest extends Sample {
 }
 
 /** A request that a route refuses. It carries the same key as the route's most expensive request. */
-export interface RefusedRequest extends Sample {
+export interface RefusedRequest extends SampleRequest {
   /** The reason for which the route refuses the request. */
   what: string
   error: ErrorCode
@@ -72,7 +72,7 @@ export const makeSampleList = <T>(count: number, make: (i: number) => T): T[] =>
 export const addMaxWalletsBody = ({ evmAddress, freshName }: SampleData) =>
   makeSampleList(100, () => ({ address: evmAddress(), name: freshName() }))
 
-/** The longest rules that a community may have. */
+/** Rules with 1,000 addresses, the most that a community may list. */
 export const longestCommunityRules = ({ solanaAddress }: SampleData) => ({
   requirements: [{ kind: 'allowlist', addresses: makeSampleList(1_000, solanaAddress) }],
 })
@@ -81,12 +81,12 @@ export const longestCommunityRules = ({ solanaAddress }: SampleData) => ({
 export const addressesOfLargestLookup = ({ cosmosAddress }: SampleData) =>
   makeSampleList(1_000, cosmosAddress)
 
-export type PickSampleAddress = (scene: SampleData) => string
+export type PickSampleAddress = (data: SampleData) => string
 
 /** Body of a quote for `count` names. */
 export const sampleQuoteBody =
-  (network: string, sender: PickSampleAddress, count: number) => (scene: SampleData) => ({
+  (network: string, sender: PickSampleAddress, count: number) => (data: SampleData) => ({
     network,
-    sender: sender(scene),
-    names: makeSampleList(count, () => ({ name: scene.freshName() })),
+    sender: sender(data),
+    names: makeSampleList(count, () => ({ name: data.freshName() })),
   })

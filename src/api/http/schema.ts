@@ -7,9 +7,9 @@ extendZodWithOpenApi(z)
 
 export { z }
 
-const MAX_DETAILS = 20
+const MAX_ERROR_DETAILS = 20
 /** Maximum length of a path or a message in an error, which may repeat parts of the request. */
-const MAX_TEXT = 200
+const MAX_DETAIL_CHARS = 200
 
 /** Maximum number of elements of a bulk look-up. */
 export const MAX_BULK_LOOKUP_ELEMENTS = 1_000
@@ -64,13 +64,13 @@ const knownFields = ({ shape }: z.ZodObject, value: object) =>
     .map(([key, part]) => ({ key, part, field: (value as Record<string, unknown>)[key] }))
 
 /** Maximum number of elements of an array; undefined for any number. */
-function mostOf(schema: z.ZodArray): number | undefined {
+function maxElements(schema: z.ZodArray): number | undefined {
   const checks = schema.def.checks?.map((check) => check._zod.def as { maximum?: number })
   return checks?.find(({ maximum }) => maximum !== undefined)?.maximum
 }
 
 /**
- * Refuses a body whose lists are too long, before the body is validated.
+ * Refuses a body whose lists are too long, before the body is validated. Lists inside lists are not checked here.
  * @returns the part of the body that its schema knows, from which the price of the request is computed
  * @throws ApiError too_many for a list over its limit
  */
@@ -79,7 +79,7 @@ export function requireListBounds(schema: unknown, value: unknown): unknown {
     return requireListBounds(schema.unwrap(), value)
   if (schema instanceof z.ZodPipe) return requireListBounds(schema.in, value)
   if (schema instanceof z.ZodArray) {
-    if (Array.isArray(value)) requireAtMost(mostOf(schema), value.length)
+    if (Array.isArray(value)) requireAtMost(maxElements(schema), value.length)
     return value
   }
   if (Array.isArray(value)) return undefined
@@ -111,9 +111,9 @@ export function validateBody<Schema extends z.ZodType>(
   const { issues } = parsed.error
   const tooMany = issues.find((issue) => issue.code === 'too_big' && issue.origin === 'array')
   if (tooMany?.code === 'too_big') requireAtMost(tooMany.maximum, Number.POSITIVE_INFINITY)
-  const details: ErrorDetail[] = issues.slice(0, MAX_DETAILS).map(({ path, message }) => ({
-    path: z.core.toDotPath(path).slice(0, MAX_TEXT),
-    message: message.slice(0, MAX_TEXT),
+  const details: ErrorDetail[] = issues.slice(0, MAX_ERROR_DETAILS).map(({ path, message }) => ({
+    path: z.core.toDotPath(path).slice(0, MAX_DETAIL_CHARS),
+    message: message.slice(0, MAX_DETAIL_CHARS),
   }))
   const message =
     value === undefined

@@ -5,15 +5,15 @@ import { ApiError, errorAnswer } from './errors.js'
 import { declareRoute, type Route } from './route.js'
 import { z } from './schema.js'
 
-/** Queries by tRPC over HTTP: plain JSON in the parameter `input`, without a transformer and without batches. */
+// tRPC over HTTP, queries only: plain JSON in the parameter `input`, without a transformer and without batches
 
 /** Prefix of a procedure's path. The name of the procedure follows. */
-const PATH = '/v1/trpc/'
+const PROCEDURE_PATH_PREFIX = '/v1/trpc/'
 /** Longest `input`, characters. */
-const MAX_INPUT = 1_000
+const MAX_INPUT_CHARS = 1_000
 
 /** tRPC's error codes with their JSON-RPC numbers, by HTTP status. */
-const CODES: Readonly<Record<number, readonly [code: string, number: number]>> = {
+const TRPC_CODES: Readonly<Record<number, readonly [code: string, number: number]>> = {
   400: ['BAD_REQUEST', -32_600],
   404: ['NOT_FOUND', -32_004],
   429: ['TOO_MANY_REQUESTS', -32_029],
@@ -34,8 +34,8 @@ const ErrorSchema = z.object({
   }),
 })
 
-const ERRORS = Object.fromEntries(
-  Object.entries(CODES).map(([status, [code]]) => [
+const ERROR_RESPONSES = Object.fromEntries(
+  Object.entries(TRPC_CODES).map(([status, [code]]) => [
     status,
     { description: `\`${code}\``, schema: ErrorSchema },
   ]),
@@ -54,20 +54,20 @@ interface Procedure<Input extends z.ZodType>
   run(input: z.output<Input>, context: Context): Promise<object | null>
 }
 
-/** Declares the route of a query. */
+/** Declares the route of a tRPC query. */
 export function declareProcedure<Input extends z.ZodType>(
   name: string,
   { input, example, data, run, ...declared }: Procedure<Input>,
 ): Route {
   const description = 'The input of the procedure as JSON, without a transformer'
-  return declareRoute.get(`${PATH}${name}`, {
+  return declareRoute.get(`${PROCEDURE_PATH_PREFIX}${name}`, {
     ...declared,
     refusedSample: { what: 'no input', error: 'invalid_request' },
     query: z.object({
       input: z.string().openapi({ description, example: JSON.stringify(example) }),
     }),
     responses: {
-      ...ERRORS,
+      ...ERROR_RESPONSES,
       200: { description: 'The data', schema: z.object({ result: z.object({ data }) }) },
     },
     async handle({ query }, context) {
@@ -77,24 +77,26 @@ export function declareProcedure<Input extends z.ZodType>(
           'Batches (the parameter batch) are not taken: send a request for each procedure.',
         )
       const data = await run(parseInput(input, query.get('input')), context)
-      return chargeForListItems(okAnswer({ result: { data } }), rowsOf(data))
+      return chargeForListItems(okAnswer({ result: { data } }), countRows(data))
     },
   })
 }
 
 /** @throws ApiError invalid_request */
 function parseInput<Input extends z.ZodType>(schema: Input, text = ''): z.output<Input> {
-  const parsed = schema.safeParse(text.length > MAX_INPUT ? undefined : jsonOf(text))
+  const parsed = schema.safeParse(
+    text.length > MAX_INPUT_CHARS ? undefined : parseJsonOrUndefined(text),
+  )
   if (parsed.success) return parsed.data
   const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue]
   throw new ApiError(
     'invalid_request',
-    `The parameter input is not the procedure’s input as JSON of up to ${MAX_INPUT} characters: ${[...path, message].join(': ')}`,
+    `The parameter input is not the procedure’s input as JSON of up to ${MAX_INPUT_CHARS} characters: ${[...path, message].join(': ')}`,
   )
 }
 
 /** The value of a JSON text; undefined for any other text. */
-function jsonOf(text: string): unknown {
+function parseJsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -102,8 +104,8 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Number of elements of the data, or of the lists in them. */
-const rowsOf = (data: object | null): number =>
+/** Number of elements of the data if they are a list, else of the lists among their fields. */
+const countRows = (data: object | null): number =>
   [data, ...Object.values(data ?? {})]
     .filter(Array.isArray)
     .reduce((sum, list) => sum + list.length, 0)
@@ -112,13 +114,18 @@ const rowsOf = (data: object | null): number =>
  * True for a URL or a route below the path of procedures. Errors of procedures have the form of tRPC, and pages may
  * send credentials, which are not read.
  */
-export const isTrpcUrl = (url: string): boolean => url.startsWith(PATH)
+export const isTrpcUrl = (url: string): boolean => url.startsWith(PROCEDURE_PATH_PREFIX)
 
 /** An error in the form of tRPC. @param path of the procedure's route, or of the request */
 export function trpcErrorAnswer(error: ApiError, path: string): Answer {
   const { status, headers } = errorAnswer(error)
-  const [code, number] = CODES[status] ?? CODES[status < 500 ? 400 : 500]!
-  const data = { code, httpStatus: status, path: path.replace(PATH, ''), error: error.code }
+  const [code, number] = TRPC_CODES[status] ?? TRPC_CODES[status < 500 ? 400 : 500]!
+  const data = {
+    code,
+    httpStatus: status,
+    path: path.replace(PROCEDURE_PATH_PREFIX, ''),
+    error: error.code,
+  }
   return jsonAnswer(status, { error: { message: error.message, code: number, data } }, headers)
 }
 

@@ -4,7 +4,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 
 /**
- * Maximum number of wallets whose daily changes one address may make. The limit exists because wallets cost nothing,
+ * An address may make as many changes a day as this many wallets may. The limit exists because wallets cost nothing,
  * and changes are stored for ever.
  */
 const WALLETS_OF_ADDRESS = 100
@@ -14,12 +14,12 @@ export interface ChangeLimits {
   changesPerMinute: number
   changesPerDay: number
   clustersPerDay: number
-  /** Maximum number of names below communities that are registered without a payment. */
+  /** Counts names below communities that are registered without a payment. */
   namesPerDay: number
 }
 
 /** Caller of a change, who determines the buckets that the change is charged to. */
-interface Changer {
+interface ChangeCaller {
   network: Network
   wallet: Buffer
   /** Community whose rules the change replaces; its owners share one limit. */
@@ -29,20 +29,20 @@ interface Changer {
 }
 
 /** The limits of a change: buckets that all processes share. Empty where nothing is limited. */
-export function limitsOfChange(limits: ChangeLimits | null, changer: Changer): ChangeLimit[] {
+export function limitsOfChange(limits: ChangeLimits | null, caller: ChangeCaller): ChangeLimit[] {
   if (!limits) return []
   const limitOf = (
     owner: string,
     kind: string,
     rate: BucketRate,
     per: ChangeLimit['per'] = 'changes',
-  ) => ({ kind, bucket: `${kind} ${changer.network} ${owner}`, rate, per })
+  ) => ({ kind, bucket: `${kind} ${caller.network} ${owner}`, rate, per })
   const changesOf = (owner: string) => [
     limitOf(owner, 'changes-a-minute', ratePerMinute(limits.changesPerMinute)),
     limitOf(owner, 'changes-a-day', ratePerDay(limits.changesPerDay)),
   ]
-  const { community, address } = changer
-  const wallet = toHex(changer.wallet)
+  const { community, address } = caller
+  const wallet = toHex(caller.wallet)
   const ofAddress = ratePerDay(WALLETS_OF_ADDRESS * limits.changesPerDay)
   return [
     ...changesOf(wallet),

@@ -2,26 +2,23 @@ import type { Answer } from '../http/answer.js'
 import { type PageLimitBounds, pageLimitOf } from '../http/query.js'
 import type { Route, RoutePrice } from '../http/route.js'
 
-const fixed = (units: number): RoutePrice => ({ text: String(units), of: () => units })
+const fixedPrice = (units: number): RoutePrice => ({ text: String(units), of: () => units })
 
 /** Price of a request that calls a chain, units. */
 export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
-/**
- * Number of list elements of a response, or of credits that are added up for it, that cost one unit in addition to the
- * request's price.
- */
+/** This many list elements of a response, or credits that it sums up, cost one unit beside the request's price. */
 export const ROWS_PER_UNIT = 75
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
 
-const LOOK_UP_PRICE = fixed(1)
+const LOOK_UP_PRICE = fixedPrice(1)
 const BULK_PRICE: RoutePrice = {
   text: '1 + n/100',
-  of: (_query, body) => 1 + elements(body) / LOOKUPS_PER_UNIT,
+  of: (_query, body) => 1 + countElements(body) / LOOKUPS_PER_UNIT,
 }
 /** Price of a signed change of n elements, which takes a lock and commits. */
-const CHANGE_PRICE: RoutePrice = { text: '6 + n', of: (_query, body) => 6 + elements(body) }
+const CHANGE_PRICE: RoutePrice = { text: '6 + n', of: (_query, body) => 6 + countElements(body) }
 /** Units of a sign-in, for the verification of the signature. */
 export const SIGN_IN_COST = 10
 /** Further units of a smart wallet's sign-in, for each node that checks the signature. */
@@ -31,26 +28,26 @@ export const SIGN_IN_PRICE: RoutePrice = {
   of: () => SIGN_IN_COST,
 }
 /** Price of a quote, of the status of an unknown transaction, and of balances on chains. */
-export const CHAIN_CALL_PRICE = fixed(CHAIN_CALL_COST)
+export const CHAIN_CALL_PRICE = fixedPrice(CHAIN_CALL_COST)
 /** Price of look-ups with several statements. */
-export const SEVERAL_STATEMENTS_PRICE = fixed(2)
+export const SEVERAL_STATEMENTS_PRICE = fixedPrice(2)
 /** Price of a page of a directory. The matches of the whole directory are counted for each page. */
-export const DIRECTORY_PRICE = fixed(5)
+export const DIRECTORY_PRICE = fixedPrice(5)
 /** Price of opening a stream, which begins with a page of events. */
-export const STREAM_PRICE = fixed(4)
+export const STREAM_PRICE = fixedPrice(4)
 /** Price of an ENS look-up, whose response is signed. */
-export const ENS_PRICE = fixed(3)
+export const ENS_PRICE = fixedPrice(3)
 /** Price of an entry bundle of the feed's log (C2SP tlog-tiles): 256 entries are serialized for each request. */
-export const LOG_BUNDLE_PRICE = fixed(3)
+export const LOG_BUNDLE_PRICE = fixedPrice(3)
 /** Price of a checkpoint that a witness signs: two signatures, and a lock. */
-export const WITNESS_SIGNATURE_PRICE = fixed(6)
+export const WITNESS_SIGNATURE_PRICE = fixedPrice(6)
 /** Price of a quote that builds one transaction per name. */
 export const QUOTE_PER_NAME_PRICE: RoutePrice = {
   text: '5 + n',
-  of: (_query, body) => CHAIN_CALL_COST + elements(body),
+  of: (_query, body) => CHAIN_CALL_COST + countElements(body),
 }
 
-/** Minimum cost of a request, by the bytes of its body received so far. */
+/** Minimum cost of a request, units, by the bytes of its body: as declared, and later as received. */
 export const requestBytesCost = (bytes: number): number => Math.max(1, bytes / BYTES_PER_UNIT)
 
 /** Price of a page of the feed. */
@@ -73,7 +70,7 @@ export const chargeForListItems = (answer: Answer, count: number): Answer => ({
 })
 
 /** Number of elements of a list, or of all lists in an object. */
-function elements(body: unknown): number {
+function countElements(body: unknown): number {
   if (Array.isArray(body)) return body.length
   const lists = body && typeof body === 'object' ? Object.values(body).filter(Array.isArray) : []
   return lists.reduce((sum, list) => sum + list.length, 0)

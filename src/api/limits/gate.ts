@@ -11,17 +11,17 @@ import { createLocalBuckets, RequestMeter, UNLIMITED_METER } from './meter.js'
 export interface LimitSettings extends ChangeLimits {
   /** Rate of an address without an API key. */
   address: BucketRate
-  /** Rate of an API key, and of all keys together at one address. */
+  /** Rate of an API key to which the operator gave no rate, and of all such keys together at one address. */
   key: BucketRate
   /** Maximum number of API keys that an address may create in a day. */
   keysPerDay: number
 }
 
-/** Size of the cache of API keys, and lifetime of a cached look-up. */
-const MAX_KEYS = 10_000
-const KEY_REMEMBERED_MS = 30_000
+/** Maximum number of cached look-ups of API keys, and their lifetime. */
+const MAX_CACHED_KEYS = 10_000
+const KEY_CACHED_MS = 30_000
 /** Time limit for the look-up of an API key, ms. Afterwards the request continues with the previous result. */
-const KEY_LIMIT_MS = 300
+const KEY_LOOKUP_TIMEOUT_MS = 300
 
 export type RateLimitGate = ReturnType<typeof createRateLimitGate>
 
@@ -30,9 +30,9 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
   if (!settings) return { ofAddress: () => UNLIMITED_METER, ofClient: () => UNLIMITED_METER }
   const buckets = createLocalBuckets()
   const keys = new LRUCache<string, Awaited<ReturnType<typeof findApiKeyRate>>, Buffer>({
-    maxSize: MAX_KEYS,
+    maxSize: MAX_CACHED_KEYS,
     sizeCalculation: () => 1,
-    ttl: KEY_REMEMBERED_MS,
+    ttl: KEY_CACHED_MS,
     allowStaleOnFetchRejection: true,
     noDeleteOnStaleGet: true,
     fetchMethod: (_id, _stale, { context: hash }) => findApiKeyRate(pool, hash),
@@ -46,7 +46,10 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
       { kind: 'address', bucket: prefix + address, rate: settings.address },
     ])
 
-  /** The API key of an id. If the look-up takes too long, the previous result is returned. */
+  /**
+   * Finds an API key. The previous result is returned, undefined for none, if the look-up fails or takes too long, or
+   * if the client's address has looked up too many keys.
+   */
   const findKey = async (id: string, hash: Buffer, client: HttpExchange) => {
     const known = keys.get(id)
     if (known) return known
@@ -58,7 +61,7 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
       return previous
     }
     const lookup = keys.fetch(id, { context: hash }).catch(() => previous)
-    return withTimeout(KEY_LIMIT_MS, lookup, previous)
+    return withTimeout(KEY_LOOKUP_TIMEOUT_MS, lookup, previous)
   }
 
   return {

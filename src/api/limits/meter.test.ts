@@ -41,7 +41,7 @@ describe('the buckets of a process', () => {
     expect(spend('b', 60)).toBeNull()
     vi.advanceTimersByTime(1_000)
     expect(spend('a', 60)).toBeNull()
-    expect(meterOf('a').fields()).toEqual([
+    expect(meterOf('a').rateLimitHeaders()).toEqual([
       ...['ratelimit-policy', '"address";q=300;w=6'],
       ...['ratelimit', '"address";r=0;t=6'],
     ])
@@ -51,7 +51,7 @@ describe('the buckets of a process', () => {
     const { meterOf } = fixture()
     meterOf('a').spend(300)
     expect(() => meterOf('b', 'a').spend(1)).toThrow(/"address"/)
-    expect(meterOf('b').fields().at(-1)).toBe('"address";r=300;t=0')
+    expect(meterOf('b').rateLimitHeaders().at(-1)).toBe('"address";r=300;t=0')
   })
 
   it('accept units that were not spent', () => {
@@ -83,6 +83,6 @@ describe('the buckets of a process', () => {
   it('limit nothing without quotas', () => {
     const { meterOf } = fixture()
     meterOf().spend(1e9)
-    expect(meterOf().fields()).toEqual([])
+    expect(meterOf().rateLimitHeaders()).toEqual([])
   })
 })

@@ -58,14 +58,14 @@ export class RequestMeter {
   }
 
   /** Headers with the state of the buckets: names and values in alternation. */
-  fields(): readonly string[] {
+  rateLimitHeaders(): readonly string[] {
     if (this.quotas.length === 0) return []
     const nowMs = performance.now()
     const states = this.quotas.map(({ kind, bucket, rate }) => {
       const fullMs = this.#buckets.peek(bucket) ?? 0
-      return stateHeader(kind, availableUnits(rate, fullMs, nowMs), fullMs - nowMs)
+      return stateHeaderValue(kind, availableUnits(rate, fullMs, nowMs), fullMs - nowMs)
     })
-    const policies = this.quotas.map(policyHeader)
+    const policies = this.quotas.map(policyHeaderValue)
     return ['ratelimit-policy', policies.join(', '), 'ratelimit', states.join(', ')]
   }
 }
@@ -73,28 +73,28 @@ export class RequestMeter {
 /** Meter where nothing is limited. */
 export const UNLIMITED_METER = new RequestMeter(createLocalBuckets(), [])
 
-const seconds = (ms: number): number => Math.ceil(ms / 1_000)
+const ceilToSeconds = (ms: number): number => Math.ceil(ms / 1_000)
 
 /** Value of the header `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10): `q` units per `w` seconds. */
-const policyHeader = ({ kind, rate }: Pick<BucketQuota, 'kind' | 'rate'>): string =>
-  `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(refillMs(rate.burst, rate)))}`
+const policyHeaderValue = ({ kind, rate }: Pick<BucketQuota, 'kind' | 'rate'>): string =>
+  `"${kind}";q=${rate.burst};w=${Math.max(1, ceilToSeconds(refillMs(rate.burst, rate)))}`
 
 /** Value of the header `RateLimit` (same draft): `r` units are left, and the bucket is full in `t` seconds. */
-const stateHeader = (kind: string, left: number, fullInMs: number): string =>
-  `"${kind}";r=${left};t=${Math.max(0, seconds(fullInMs))}`
+const stateHeaderValue = (kind: string, left: number, fullInMs: number): string =>
+  `"${kind}";r=${left};t=${Math.max(0, ceilToSeconds(fullInMs))}`
 
 /**
  * The error of a limit that is reached.
  * @param rate of a bucket in the database, whose state the headers then show; undefined for a local bucket, whose state
- * `fields` shows
+ * `rateLimitHeaders` shows
  */
 export function rateLimitedError(kind: string, waitMs: number, rate?: BucketRate): ApiError {
-  const retryAfter = String(Math.max(1, seconds(waitMs)))
+  const retryAfter = String(Math.max(1, ceilToSeconds(waitMs)))
   const headers: Answer['headers'] = {
     'retry-after': retryAfter,
     ...(rate && {
-      'ratelimit-policy': policyHeader({ kind, rate }),
-      ratelimit: stateHeader(kind, 0, waitMs),
+      'ratelimit-policy': policyHeaderValue({ kind, rate }),
+      ratelimit: stateHeaderValue(kind, 0, waitMs),
     }),
   }
   const message = `The limit "${kind}" is reached: ask again in ${retryAfter} s.`

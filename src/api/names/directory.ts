@@ -18,8 +18,8 @@ export async function describeNames(
   names: readonly string[],
 ) {
   const records = await (community === null
-    ? ofClusters(context, names)
-    : ofCommunity(context, community, names))
+    ? clusterNameRecords(context, names)
+    : recordsBelowCommunity(context, community, names))
   const clusters = records.flatMap(({ cluster }) => cluster ?? [])
   const chainIds = await walletChainIdsOfClusters(context, clusters)
   return records.map(({ name, owner, cluster, clusterId, ...one }) => ({
@@ -41,7 +41,7 @@ export async function describeNames(
 export const addressText = (stored: Buffer | null): string =>
   stored ? decodeWallet(stored).text : ''
 
-async function ofClusters({ pool, network }: Context, names: readonly string[]) {
+async function clusterNameRecords({ pool, network }: Context, names: readonly string[]) {
   const fullNames = names.map((cluster) => ({ cluster, wallet: null }))
   const [records, owners] = await Promise.all([
     findClusterNameRecords(pool, network, names),
@@ -53,7 +53,11 @@ async function ofClusters({ pool, network }: Context, names: readonly string[]) 
   })
 }
 
-async function ofCommunity(context: Context, community: string, names: readonly string[]) {
+async function recordsBelowCommunity(
+  context: Context,
+  community: string,
+  names: readonly string[],
+) {
   const { pool, network } = context
   const records = await findCommunityNameRecords(pool, network, community, names)
   return records.map((record) => ({
@@ -72,7 +76,7 @@ export async function walletChainIdsOfClusters(context: Context, clusters: reado
 }
 
 /** Matches the part of an address type that is not the chain: the script of Bitcoin, the format of XRPL. */
-const FORMAT = /-(?:p2\w+|classic)$/
+const ADDRESS_FORMAT_PATTERN = /-(?:p2\w+|classic)$/
 
 /**
  * Chains of stored addresses, without repetition: the EIP-155 id of the hub for EVM addresses, else the chain's name,
@@ -82,7 +86,7 @@ export function chainIdsOfAddresses(context: Context, addresses: readonly Buffer
   const [hub] = chainsOfNetwork(context)
   const ids = addresses.map((address) => {
     const { type } = decodeWallet(address)
-    return type === 'evm' ? String(hub?.chainId ?? type) : type.replace(FORMAT, '')
+    return type === 'evm' ? String(hub?.chainId ?? type) : type.replace(ADDRESS_FORMAT_PATTERN, '')
   })
   return [...new Set(ids)].sort()
 }

@@ -6,7 +6,7 @@ import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireCaughtUp } from '../http/freshness.js'
 
-const MAX_DETAILS = 20
+const MAX_ERROR_DETAILS = 20
 export const INVALID_NAME_MESSAGE = `A name is ${NAME_RULES_TEXT}.`
 
 /** Canonical form of a cluster's name. @throws ApiError invalid_name */
@@ -29,14 +29,14 @@ export function requireNewNames(
   inputs.forEach((input, index) => {
     const name = parseNewName(input)
     if (name !== null) names.push(name)
-    else if (details.length < MAX_DETAILS)
+    else if (details.length < MAX_ERROR_DETAILS)
       details.push({ path: pathOf(index), message: INVALID_NAME_MESSAGE })
   })
   if (details.length > 0) throw new ApiError('invalid_name', INVALID_NAME_MESSAGE, { details })
   return names
 }
 
-/** Availability of a text that may not be a name. */
+/** Availability of a text, which need not be a well-formed name. */
 export type NameAvailability = NameAvailabilityState | 'invalid_name'
 
 /** Reasons other than `taken` why a name is not available. */
@@ -46,7 +46,7 @@ export const UNAVAILABLE_REASONS = [
 ] as const satisfies readonly NameAvailability[]
 
 /** JSON of a name's availability. A name with a pending payment is not available. */
-export const availabilityAnswer = (name: string, availability: NameAvailability) => ({
+export const availabilityJson = (name: string, availability: NameAvailability) => ({
   name,
   isAvailable: availability === 'free',
   ...((availability === 'pending' || availability === 'invalid_name') && { reason: availability }),

@@ -20,7 +20,8 @@ import { timestampToMillisecond } from '../http/timestamps.js'
 export const OWNED_NAMES_PAGE_SIZE = 1_000
 
 /**
- * Names of an address, oldest first, followed by the address's names below communities. The amount of a community name
+ * Names of an address, oldest first, followed by the address's names below communities. A text that is no address has
+ * none. The amount of a community name
  * is its price paid in ETH, else 0.
  * @param page `after`: name of the last record of the previous page, undefined for the first page; `limit`: number of
  * names
@@ -36,26 +37,29 @@ export async function namesOwnedBy(
 ) {
   const address = parseWalletOrNull(input)
   if (!address) return { records: [], next: null }
-  const ownedNames = await ownedAfter(
+  const ownedNames = await findNamesAfter(
     context,
     address.bytes,
-    await startOf(context, page.after),
+    await positionAfter(context, page.after),
     page.limit + 1,
     viewer,
   )
   const records = ownedNames
     .slice(0, page.limit)
-    .map((owned) => record(context, address.text, owned))
+    .map((owned) => ownerRecord(context, address.text, owned))
   return { records, next: ownedNames.length > page.limit ? records.at(-1)!.name : null }
 }
 
 /** Position after a name, either among the names of clusters or among the names below communities. */
-interface Start {
+interface OwnedNamesPosition {
   isBelow: boolean
   after: number
 }
 
-async function startOf(context: Context, name: string | undefined): Promise<Start> {
+async function positionAfter(
+  context: Context,
+  name: string | undefined,
+): Promise<OwnedNamesPosition> {
   if (name === undefined) return { isBelow: false, after: 0 }
   const parsed = parseFullName(name)
   const after =
@@ -66,10 +70,10 @@ async function startOf(context: Context, name: string | undefined): Promise<Star
   return { isBelow: parsed!.wallet !== null, after }
 }
 
-async function ownedAfter(
+async function findNamesAfter(
   context: Context,
   address: Buffer,
-  { isBelow, after }: Start,
+  { isBelow, after }: OwnedNamesPosition,
   limit: number,
   viewer: Buffer | undefined,
 ) {
@@ -89,7 +93,7 @@ export const communityNameRecord = (
   { community, name, paid, atMs, by, clusterId }: OwnedCommunityName,
 ) => ({
   name: `${community}/${name}`,
-  amountWei: paid && isEth(context, paid) ? paid.amount : 0n,
+  amountWei: paid && isPaidInEth(context, paid) ? paid.amount : 0n,
   createdMs: atMs,
   updatedMs: atMs,
   updatedBy: by,
@@ -98,13 +102,13 @@ export const communityNameRecord = (
   tx: null,
 })
 
-const isEth = (context: Context, paid: { network: string; token: string }): boolean =>
+const isPaidInEth = (context: Context, paid: { network: string; token: string }): boolean =>
   paid.token === NATIVE_COIN &&
   chainsOfNetwork(context).some(
     ({ label, gasToken }) => label === paid.network && gasToken.symbol === 'ETH',
   )
 
-const record = (
+const ownerRecord = (
   { network }: Context,
   owner: string,
   owned: Omit<OwnedName, 'clusterId' | 'tx'> & Record<'clusterId' | 'tx', Buffer | null>,

@@ -26,7 +26,7 @@ export interface QuoteRequest {
   isTestnet: boolean
 }
 
-/** A quote with its referral: 32 bytes, the id of a cluster or an address. */
+/** A quote with its referral: 32 bytes, the id of a cluster or an address; null for none. */
 export type WithReferral<Quote> = Quote & { referral: Buffer | null }
 
 /**
@@ -34,7 +34,7 @@ export type WithReferral<Quote> = Quote & { referral: Buffer | null }
  * @param family chain family that the route serves
  * @returns the quote of the requested chain
  * @throws ApiError unsupported_network, watch_only, too_many, unsupported_address, invalid_sender, invalid_name,
- * invalid_request (repeated names, malformed referrer), invalid_amount, names_unavailable
+ * invalid_request (repeated names, malformed referrer), invalid_amount, names_unavailable, catching_up
  * @throws BridgeError, ChainUnavailableError as the chain's `quote`
  */
 export async function quoteRegistrationOnChain(
@@ -42,7 +42,7 @@ export async function quoteRegistrationOnChain(
   request: QuoteRequest,
   family: ChainFamily,
 ): Promise<WithReferral<RegistrationQuote>> {
-  const chain = enabled(context, request, family)
+  const chain = requireEnabledChain(context, request, family)
   if (chain.isWatchOnly)
     throw new ApiError(
       'watch_only',
@@ -54,30 +54,33 @@ export async function quoteRegistrationOnChain(
       'too_many',
       `A quote on ${family.name} has at most ${maxNames} names, not ${request.names.length}: ask for several quotes.`,
     )
-  const registration = await registrationOf({ ...context, network: chain.network }, request, chain)
+  const registration = await registrationToQuote(
+    { ...context, network: chain.network },
+    request,
+    chain,
+  )
   return { ...(await chain.quote(registration)), referral: registration.referral }
 }
 
 /**
- * Validates the fields of a quote request that do not depend on the chain. The chain's `quote` validates the other
- * fields.
+ * Validates a quote request: sender, names, amounts and referral. Every name has to be free.
  * @returns the registration to quote
  */
-async function registrationOf(
+async function registrationToQuote(
   context: Context,
   request: QuoteRequest,
   { family, maxAmountWei }: ChainPort,
 ): Promise<WithReferral<RegistrationRequest>> {
-  const sender = senderOf(request.sender, family.addressType)
-  const names = distinctNames(request.names.map(({ name }) => name))
+  const sender = requireSender(request.sender, family.addressType)
+  const names = requireDistinctNames(request.names.map(({ name }) => name))
   const { minimumWei } = await readJournalHead(context.pool, context.network)
-  const amounts = readAmounts(
+  const amounts = requireAmounts(
     request.names.map(({ amount }) => amount),
     minimumWei,
     maxAmountWei,
   )
   const referral = await referralOf(context, request)
-  await requireFree(context, names)
+  await requireFreeNames(context, names)
   return {
     sender,
     names: names.map((name, i) => ({ name, amountWei: amounts[i]! })),
@@ -87,7 +90,7 @@ async function registrationOf(
 }
 
 /** The chain of a family that a quote request names. @throws ApiError unsupported_network */
-function enabled(
+function requireEnabledChain(
   { chains }: Context,
   { network: networkLabel, isTestnet }: QuoteRequest,
   wanted: ChainFamily,
@@ -102,12 +105,12 @@ function enabled(
   const suffix = isTestnet ? ' with testnet=true' : ''
   throw new ApiError(
     'unsupported_network',
-    `The network "${networkLabel.slice(0, LONGEST_LABEL)}"${suffix} is not enabled for this quote. ${enabledText(chains)}`,
+    `The network "${networkLabel.slice(0, MAX_REPEATED_LABEL_CHARS)}"${suffix} is not enabled for this quote. ${enabledText(chains)}`,
   )
 }
 
 /** Maximum number of characters of an unknown label that an error repeats. */
-const LONGEST_LABEL = 20
+const MAX_REPEATED_LABEL_CHARS = 20
 
 /** Text that lists the chains on which names can be registered, grouped by the route of their quotes. */
 function enabledText(chains: readonly ChainPort[]): string {
@@ -125,7 +128,7 @@ function enabledText(chains: readonly ChainPort[]): string {
   return routes.length > 0 ? `Enabled are: ${routes.join('; ')}.` : 'No network is enabled here.'
 }
 
-function senderOf(input: string, type: AddressType): string {
+function requireSender(input: string, type: AddressType): string {
   const address = requireSigner(input, 'sender')
   if (address.type !== type)
     throw new ApiError(
@@ -135,7 +138,7 @@ function senderOf(input: string, type: AddressType): string {
   return address.text
 }
 
-function distinctNames(inputs: readonly string[]): string[] {
+function requireDistinctNames(inputs: readonly string[]): string[] {
   const names = requireNewNames(inputs.map(withoutTrailingSlash), (i) => `names[${i}].name`)
   const first = new Map<string, number>()
   const details: ErrorDetail[] = []
@@ -153,7 +156,7 @@ function distinctNames(inputs: readonly string[]): string[] {
   return names
 }
 
-function readAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bigint): bigint[] {
+function requireAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bigint): bigint[] {
   const fallback = defaultAmountWei(minimumWei)
   const details: ErrorDetail[] = []
   const amounts = inputs.map((input, i) => {
@@ -200,7 +203,7 @@ async function referralOf(
   return findKnownClusterId(context.pool, context.network, id)
 }
 
-async function requireFree(context: Context, names: readonly string[]): Promise<void> {
+async function requireFreeNames(context: Context, names: readonly string[]): Promise<void> {
   const availability = await availabilityOfNames(context, names)
   const unavailable = names.filter((_, i) => availability[i] !== 'free')
   if (unavailable.length > 0)

@@ -10,12 +10,12 @@ const FAULT_WINDOW_MS = 5_000
 
 /**
  * Sends the response of a request and counts it.
- * @param fields further headers of the response: names and values in alternation
+ * @param extraHeaders further headers of the response: names and values in alternation
  */
 export type ResponseSender = (
   exchange: HttpExchange,
   message: HttpMessage,
-  fields: readonly string[],
+  extraHeaders: readonly string[],
   error?: ApiError,
 ) => void
 
@@ -42,9 +42,9 @@ export function createResponseSender({
   onOwnError,
   failed,
 }: ResponseSenderDeps): ResponseSender {
-  const isNews = createThrottle(FAULT_WINDOW_MS)
-  return ({ req, res, id, trace, route, startedMs }, message, fields, error) => {
-    sendResponse(res, message, ['x-request-id', id, ...fields])
+  const isFirstInWindow = createThrottle(FAULT_WINDOW_MS)
+  return ({ req, res, id, trace, route, startedMs }, message, extraHeaders, error) => {
+    sendResponse(res, message, ['x-request-id', id, ...extraHeaders])
     const ms = performance.now() - startedMs
     const { status } = message
     // Node's parser accepts only 34 methods, so this label has few values
@@ -59,7 +59,7 @@ export function createResponseSender({
     if (status === 500) onOwnError?.(cause, request)
     if (status >= 500) {
       const name = cause instanceof Error ? cause.name : ''
-      if (isNews(`${method} ${route} ${status} ${name}`))
+      if (isFirstInWindow(`${method} ${route} ${status} ${name}`))
         log.warn({ ...request, status, err: cause }, 'a request could not be served')
     } else if (log.isLevelEnabled('debug'))
       log.debug({ ...request, status, ms: Math.round(ms * 10) / 10 }, 'request')

@@ -9,5 +9,6 @@ export interface HttpExchange extends Caller {
   route: string
   /** Path parameters, decoded. */
   params: Readonly<Record<string, string>>
+  /** Time at which the request arrived, by `performance.now()`. */
   startedMs: number
 }

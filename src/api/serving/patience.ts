@@ -14,11 +14,8 @@ export const requestTimeoutError = () => {
 /** Error of a request whose caller has disconnected. No response is sent, and the error is not counted as a failure. */
 export const CALLER_LEFT_ERROR = new ApiError('unavailable', 'The caller has left.')
 
-/**
- * Time for sending the response after a long poll or stream has ended. A connection is closed after this time without a
- * byte.
- */
-const ANSWER_MS = 15_000
+/** Time for sending the response after a long poll has ended, ms: the socket's timeout is this much longer. */
+const SENDING_MS = 15_000
 
 /**
  * The caller that waits for the response of a request. This is a class because V8 gives each object literal with a
@@ -76,7 +73,7 @@ export class WaitingCaller {
   allowLongPoll(ms: number): AbortSignal {
     this.#extendDeadline(ms)
     // the timeout holds for this response only: Node resets the timeout before the next request
-    this.#exchange.req.socket.setTimeout(ms + ANSWER_MS)
+    this.#exchange.req.socket.setTimeout(ms + SENDING_MS)
     return this.deadline(ms).signal
   }
 
@@ -87,16 +84,16 @@ export class WaitingCaller {
   }
 
   /** Runs a function once the response is complete or its connection is closed. */
-  whenGone(act: () => void): void {
+  whenGone(onGone: () => void): void {
     if (this.hasLeft()) {
-      act()
+      onGone()
       return
     }
     const { req, res } = this.#exchange
     let isOver = false
     const end = () => {
       for (const emitter of [req.socket, res]) emitter.off('close', end)
-      if (!isOver) act()
+      if (!isOver) onGone()
       isOver = true
     }
     // when the connection closes, a response that waits behind another response emits nothing, so the socket is also

@@ -7,19 +7,19 @@ import type { CacheSource } from '../http/route.js'
 
 /** Maximum bytes of all cached texts. */
 const MAX_TOTAL_BYTES = 8 * 1_024 * 1_024
-/** Minimum size at which a cached response counts, bytes. It bounds the cache to 8,192 responses. */
-const LEAST_BYTES = 1_024
+/** A smaller response counts as this many bytes, which bounds the cache to 8,192 responses. */
+const MIN_COUNTED_BYTES = 1_024
 /**
  * Size limits of a cached response: characters of its request, and bytes of its text. 8,192 bytes are about ten events
  * of the feed.
  */
 const MAX_KEY_CHARS = 256
-const MAX_BYTES = 8_192
+const MAX_TEXT_BYTES = 8_192
 /**
  * Maximum age of a cached response, in case a change does not increase the journal's counters. `ttlResolution` limits
  * lru-cache to one timer a second.
  */
-const KEPT_MS = { ttl: 60_000, ttlResolution: 1_000 }
+const EXPIRY_OPTIONS = { ttl: 60_000, ttlResolution: 1_000 }
 
 /** A response and the message that sends it. */
 export interface CachedResponse {
@@ -30,7 +30,7 @@ export interface CachedResponse {
 }
 
 /**
- * Cache key of a request; null for a request of too many characters.
+ * Cache key of a request; null for a request that is not cached: of too many characters, or with an encoded body.
  * @param body undefined where the request has none
  */
 function cacheKeyOf(
@@ -59,14 +59,14 @@ export function createResponseCache(batches: Readonly<Record<Network, BatchedLoo
   const entries = new LRUCache<string, CachedResponse & { version: string | null }>({
     // `max` is not set, because lru-cache would then allocate room for all entries at once
     maxSize: MAX_TOTAL_BYTES,
-    sizeCalculation: ({ message }) => Math.max(LEAST_BYTES, message.bytes),
-    ...KEPT_MS,
+    sizeCalculation: ({ message }) => Math.max(MIN_COUNTED_BYTES, message.bytes),
+    ...EXPIRY_OPTIONS,
   })
   return {
     /**
      * Finds the cached response of a request, if the data has not changed since the response was made. The first
-     * request for a key does not wait for the version of the data.
-     * @returns null for a request whose response is not cached
+     * request for a key does not wait for the version of the data, so its response is not reused.
+     * @returns null for a request whose responses are never cached
      */
     async find(
       request: IncomingMessage,
@@ -88,7 +88,7 @@ export function createResponseCache(batches: Readonly<Record<Network, BatchedLoo
      * that read outdates the response. Transient responses and responses that are too large are not stored.
      */
     set({ key, version }: CachePlace, made: CachedResponse): void {
-      if (made.answer.isTransient || made.message.bytes > MAX_BYTES) entries.delete(key)
+      if (made.answer.isTransient || made.message.bytes > MAX_TEXT_BYTES) entries.delete(key)
       else entries.set(key, { ...made, version })
     },
   }

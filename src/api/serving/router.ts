@@ -16,8 +16,8 @@ export function createRouter(routes: readonly Route[]) {
     [route.path, ...(route.aliases ?? [])].map((path) => ({
       route,
       method: route.method.toUpperCase(),
-      pattern: patternOf(path),
-      names: [...path.matchAll(PARAMETER)].map(([, , name]) => name!),
+      pattern: patternOfPath(path),
+      names: [...path.matchAll(PARAMETER_PATTERN)].map(([, , name]) => name!),
     })),
   )
   return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): RouteMatch | null => {
@@ -39,28 +39,30 @@ export function createRouter(routes: readonly Route[]) {
   }
 }
 
-/** Parameter of a path in Express's form: `:name` matches one part, `*name` at the end matches one or more. */
-const PARAMETER = /([:*])(\w+)/g
+/**
+ * Matches a parameter of a path in Express's form: `:name` matches one part, `*name` at the end matches one or more.
+ */
+const PARAMETER_PATTERN = /([:*])(\w+)/g
 
 /** Regular expression of a path, with a group for each parameter. Named groups would take longer than the match. */
-function patternOf(path: string): RegExp {
+function patternOfPath(path: string): RegExp {
   const pattern = path
     .replaceAll('.', '\\.')
-    .replaceAll(PARAMETER, (_, kind) => (kind === ':' ? '([^/]+)' : '(.+?)'))
+    .replaceAll(PARAMETER_PATTERN, (_, kind) => (kind === ':' ? '([^/]+)' : '(.+?)'))
   return new RegExp(`^${pattern}/?$`, 'i')
 }
 
-const ORIGIN = /^https?:\/\/[^/?]*/i
-const PATH = /^\/[^?]*/
+const ORIGIN_PATTERN = /^https?:\/\/[^/?]*/i
+const PATH_PATTERN = /^\/[^?]*/
 
 /**
  * The URL of a request as path and query. A proxy may send the URL with its origin (RFC 9112, 3.2.2), or with doubled
  * slashes where the proxy has joined two paths.
  */
 export function normalizeUrl(url: string): string {
-  const local = url.startsWith('/') ? url : url.replace(ORIGIN, '')
+  const local = url.startsWith('/') ? url : url.replace(ORIGIN_PATTERN, '')
   return local.includes('//')
-    ? local.replace(PATH, (path) => path.replaceAll(/\/{2,}/g, '/'))
+    ? local.replace(PATH_PATTERN, (path) => path.replaceAll(/\/{2,}/g, '/'))
     : local
 }
 

@@ -46,9 +46,9 @@ import { CALLER_LEFT_ERROR, requestTimeoutError, WaitingCaller } from './patienc
 import { type CachedResponse, createResponseCache } from './responseCache.js'
 
 /** Maximum bytes in memory of bodies of `POST /v1/wallets` (joins). */
-const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
+const MAX_JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
 /** Retry-After of a join that was refused or ended because the memory for joins is full. */
-const JOIN_AGAIN_MS = 5_000
+const JOIN_RETRY_MS = 5_000
 /** Maximum number of bytes of memory for each byte of a join's body: a line of two characters becomes a string. */
 const JOIN_GROWTH = 8
 /** Time from the end of a change's deadline to the deadline of its request, so that no change is made after the 503. */
@@ -66,17 +66,17 @@ export interface RouteServerOptions {
 }
 
 /** Dependencies and state that all requests of the server share. */
-interface Shared extends RouteServerOptions {
-  memory: ReturnType<typeof createResponseCache>
-  joins: CapacityLimiter
+interface SharedState extends RouteServerOptions {
+  responseCache: ReturnType<typeof createResponseCache>
+  joinMemory: CapacityLimiter
 }
 
-/** Creates the request handler of declared routes. Each request is answered exactly once, within the deadline. */
+/** Creates the request handler of declared routes. Each request is answered once, at the latest at its deadline. */
 export function createRouteServer(options: RouteServerOptions) {
-  const shared: Shared = {
+  const shared: SharedState = {
     ...options,
-    memory: createResponseCache(options.contexts.mainnet.lookups),
-    joins: new CapacityLimiter(JOIN_BYTES),
+    responseCache: createResponseCache(options.contexts.mainnet.lookups),
+    joinMemory: new CapacityLimiter(MAX_JOIN_BYTES),
   }
   return (route: Route, exchange: HttpExchange): void => {
     void new RouteExchange(shared, route, exchange).serve()
@@ -85,7 +85,7 @@ export function createRouteServer(options: RouteServerOptions) {
 
 /** A request of a declared route. It is answered once: by its handler, an error or the deadline. */
 class RouteExchange {
-  readonly #shared: Shared
+  readonly #shared: SharedState
   readonly #route: Route
   readonly #exchange: HttpExchange
   #deadline: NodeJS.Timeout
@@ -94,7 +94,7 @@ class RouteExchange {
   #asOf: readonly string[] = []
   #isOpen = true
 
-  constructor(shared: Shared, route: Route, exchange: HttpExchange) {
+  constructor(shared: SharedState, route: Route, exchange: HttpExchange) {
     this.#shared = shared
     this.#route = route
     this.#exchange = exchange
@@ -120,7 +120,7 @@ class RouteExchange {
     if (error === CALLER_LEFT_ERROR) return
 
     const isFound = message.status < 400 || message.status === 404
-    const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
+    const fields = [...this.#meter.rateLimitHeaders(), ...(isFound ? this.#asOf : [])]
     const { origin } = this.#exchange.req.headers
     const sent = isTrpcUrl(this.#route.path) ? withCredentialHeaders(message, origin) : message
     this.#shared.finish(this.#exchange, sent, fields, error)
@@ -150,7 +150,7 @@ class RouteExchange {
 
   /** Makes the response. @throws ApiError, and the errors of the handler */
   async #respond(): Promise<HttpMessage> {
-    const { contexts, gate, memory } = this.#shared
+    const { contexts, gate, responseCache } = this.#shared
     const route = this.#route
     const { req } = this.#exchange
 
@@ -192,7 +192,9 @@ class RouteExchange {
 
     // look for a cached response
     const { cacheSource } = route
-    const place = cacheSource ? await memory.find(req, bytes, context.network, cacheSource) : null
+    const place = cacheSource
+      ? await responseCache.find(req, bytes, context.network, cacheSource)
+      : null
     if (place?.response) {
       if (cacheSource === 'facts') refuseWhileCatchingUp(fresh)
       meter.spend(Math.max(0, place.response.cost - paid))
@@ -211,18 +213,18 @@ class RouteExchange {
     const unspent = answer.unspent ?? 0
     meter.owe(-unspent)
     const made = { answer, message: toHttpMessage(answer), cost: cost - unspent }
-    if (place) memory.set(place, made)
+    if (place) responseCache.set(place, made)
     return this.#withRequestHeaders(made, fresh)
   }
 
   /** Reserves memory for the body of a join until the caller is gone. @throws ApiError rate_limited, unavailable */
   #takeJoin(caller: WaitingCaller, bytes: number): void {
-    const full = () => rateLimitedError('joins', JOIN_AGAIN_MS)
+    const full = () => rateLimitedError('joins', JOIN_RETRY_MS)
     const end = () => {
       if (this.#isOpen) this.#fail(full())
       else this.#exchange.res.destroy()
     }
-    const free = this.#shared.joins.take(caller.address, bytes, end)
+    const free = this.#shared.joinMemory.take(caller.address, bytes, end)
     if (free === 'perClient') throw full()
     if (free === 'total')
       throw new ApiError('unavailable', 'This process makes as many joins as it can.')
@@ -267,7 +269,9 @@ class RouteExchange {
     return route.method === 'get' && !route.auth ? withEntityTag(marked) : marked
   }
 
-  /** Adds the headers that follow from the route's declaration. @param isPublic the response is made without a session */
+  /**
+   * Adds the headers that follow from the route's declaration. @param isPublic the response is made without a session
+   */
   #withRouteHeaders(answer: Answer, isPublic: boolean): Answer {
     const route = this.#route
     if (!route.auth && !route.successor) return answer

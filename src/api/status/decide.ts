@@ -17,7 +17,8 @@ import type { Trouble } from './trouble.js'
 /**
  * Asks chains for a transaction, and returns the answer of the first chain in order that has the transaction. The state
  * is `unknown` only if no chain has it.
- * @throws ChainUnavailableError where no chain has the transaction and one of the chains did not answer
+ * @throws ChainUnavailableError where no chain has the transaction and one of the chains did not answer, and where no
+ * chain is configured
  */
 export async function findTransactionOnChains<Port, Tx extends { state: string }>(
   chains: readonly Port[],
@@ -34,9 +35,9 @@ export async function findTransactionOnChains<Port, Tx extends { state: string }
 }
 
 /**
- * Stores a sighting of a transaction, which means that a chain has returned it. A final status is stored too, and must
- * be stored before it is answered. Storing any other status is not essential, so an outage of the database is ignored
- * then.
+ * Stores a sighting of a transaction: that a chain has returned it. The reason of an invalid transaction is stored too.
+ * An outage of the database is ignored for a status that may still change. A final status must not be answered before
+ * it is stored, so the outage is thrown.
  */
 export async function storeSeenTxStatus(
   { context, tx }: TxStatusQuery,

@@ -37,7 +37,7 @@ import {
 const MAX_REPLACEMENTS = 4
 
 /** Stands for the last confirmed block of a chain that has no confirmed block yet. */
-const NONE_CONFIRMED = -1
+const NO_CONFIRMED_BLOCK = -1
 
 /**
  * Status of a transaction on EVM chains.
@@ -45,19 +45,19 @@ const NONE_CONFIRMED = -1
  * answer
  */
 export function evmTxStatus(context: Context, hash: Hex): Promise<TxStatus> {
-  return follow({ context, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
+  return statusOfTransaction({ context, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
 }
 
-interface EvmQuery extends TxStatusQuery {
+interface EvmTxStatusQuery extends TxStatusQuery {
   replacementsLeft: number
 }
 
-async function follow(query: EvmQuery): Promise<TxStatus> {
+async function statusOfTransaction(query: EvmTxStatusQuery): Promise<TxStatus> {
   const { context, tx } = query
   const { pool, network } = context
   const hub = evmChainsOfNetwork(context)[0]
   const journalled = await context.lookups[network].journalled(tx)
-  if (journalled) return ofJournal(query, journalled)
+  if (journalled) return statusFromJournal(query, journalled)
   const [tail, tracked, paid] = await Promise.all([
     hub ? findUnconfirmedTx(pool, network, hub.chain, tx) : null,
     findTrackedTx(pool, network, tx),
@@ -67,14 +67,14 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   // with its message
   const sent = await findSentPackets(query)
   if (sent) return statusOfPackets(sent, tracked)
-  if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
+  if (tail && !tracked?.verdict) return statusFromUnconfirmedLogs(query, tail, tracked)
   // a bid may have moved from the unconfirmed logs (tail) into the journal after the first look-up in the journal
-  const late = await context.lookups[network].journalled(tx)
-  if (late) return ofJournal(query, late)
+  const lateEntry = await context.lookups[network].journalled(tx)
+  if (lateEntry) return statusFromJournal(query, lateEntry)
   // an invalid verdict is based on a sender and nonce that one lying node may have reported. Confirmed payments come
   // from two nodes
-  const isPaid = paid?.paidNames.some(({ source }) => source.isConfirmed)
-  if (tracked?.verdict && !isPaid) {
+  const hasConfirmedPayment = paid?.paidNames.some(({ source }) => source.isConfirmed)
+  if (tracked?.verdict && !hasConfirmedPayment) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
     const updatedAt = timestampToMillisecond(tracked.lastSeenMs)
     const { label } = tracked
@@ -86,20 +86,20 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
     }
   }
   if (paid) return statusOfPaidCommunityNames(paid)
-  if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy, tracked.label)
-  return ofChains(query, tracked)
+  if (tracked?.replacedBy) return statusOfReplacement(query, tracked.replacedBy, tracked.label)
+  return statusFromChains(query, tracked)
 }
 
-async function ofJournal(query: TxStatusQuery, tx: JournalledTx): Promise<TxStatus> {
+async function statusFromJournal(query: TxStatusQuery, tx: JournalledTx): Promise<TxStatus> {
   const { bids, more, winner, hasWonAll } = tx
   const credit = hasWonAll ? null : await creditOfDirectBids(query)
   const answer = decideTxStatusWithDefaults({ journal: bids, more, credit })
   const sender = winner && { sender: decodeAddress(winner).text }
-  return { ...answer, ...onHub(query, tx), ...sender }
+  return { ...answer, ...hubTxFields(query, tx), ...sender }
 }
 
 /** Response fields of a transaction on the hub itself. */
-const onHub = (
+const hubTxFields = (
   { context, tx }: TxStatusQuery,
   { block, atMs, amountWei }: Pick<JournalledTx, 'block' | 'atMs' | 'amountWei'>,
 ) => ({
@@ -111,20 +111,24 @@ const onHub = (
   updatedAt: timestampToMillisecond(atMs),
 })
 
-function ofTail(query: TxStatusQuery, tail: UnconfirmedTx, tracked: TrackedTx | null): TxStatus {
+function statusFromUnconfirmedLogs(
+  query: TxStatusQuery,
+  tail: UnconfirmedTx,
+  tracked: TrackedTx | null,
+): TxStatus {
   // store sender and nonce: a reorg may remove the transaction from the unconfirmed logs (tail)
-  if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
+  if (!tracked?.sender) void storeHubSighting(query).catch(() => {})
   const answer = decideTxStatusWithDefaults({
     tail: tail.bids,
     more: tail.more,
     tailConfirmations: tail.confirmations,
   })
-  return { ...answer, ...onHub(query, tail) }
+  return { ...answer, ...hubTxFields(query, tail) }
 }
 
-async function rememberFromHub(query: TxStatusQuery): Promise<void> {
+async function storeHubSighting(query: TxStatusQuery): Promise<void> {
   const hub = evmChainsOfNetwork(query.context)[0]
-  const seen = await hub?.transaction(toHex(query.tx), NONE_CONFIRMED)
+  const seen = await hub?.transaction(toHex(query.tx), NO_CONFIRMED_BLOCK)
   const { pool, network } = query.context
   if (hub && seen && seen.state !== 'unknown')
     await storeTxSighting(pool, network, query.tx, sightingOf(hub, seen))
@@ -135,23 +139,26 @@ const sightingOf = (
   { sender, nonce }: Exclude<ChainTx, { state: 'unknown' }>,
 ): TxSighting => ({ chain, sender: sender && fromHex(sender), nonce, seenMs: Date.now() })
 
-async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxStatus> {
+async function statusFromChains(
+  query: EvmTxStatusQuery,
+  tracked: TrackedTx | null,
+): Promise<TxStatus> {
   const { context, tx } = query
   const all = evmChainsOfNetwork(context)
   const tracking = all.filter(({ chain }) => chain === tracked?.chain)
   // use the confirmed blocks of the journal, because a node may report another head a moment later
   const blocks = await readConfirmedBlocks(context.pool, context.network)
-  const confirmedOn = (port: EvmChainPort) => blocks.get(port.chain) ?? NONE_CONFIRMED
+  const confirmedOn = (port: EvmChainPort) => blocks.get(port.chain) ?? NO_CONFIRMED_BLOCK
   const { chain, seen } = await findTransactionOnChains(
     tracking.length > 0 ? tracking : all,
     (port) => port.transaction(toHex(tx), confirmedOn(port)),
   )
   if (seen.state === 'unknown') {
     if (!tracked) return { status: 'not_found' }
-    const by = await replacementOf(chain, { tx, confirmed: confirmedOn(chain) }, tracked)
+    const by = await findReplacement(chain, { tx, confirmed: confirmedOn(chain) }, tracked)
     if (by) {
       await ignoreOutage(storeReplacement(context.pool, context.network, tx, by))
-      return ofReplacement(query, by, chain.label)
+      return statusOfReplacement(query, by, chain.label)
     }
     return {
       ...decideTxStatusWithDefaults({ tracked, seen }),
@@ -165,7 +172,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   return { ...answer, network: chain.label, ...(isOnHub && { hubTx: toHex(tx) }) }
 }
 
-async function replacementOf(
+async function findReplacement(
   chain: EvmChainPort,
   { tx, confirmed }: { tx: Buffer; confirmed: number },
   { sender, nonce }: TrackedTx,
@@ -177,15 +184,19 @@ async function replacementOf(
 }
 
 /**
- * The status of a replaced transaction, which is the status of the replacement. A transaction that was replaced by a
- * cancellation is invalid.
+ * The status of a replaced transaction, which is the status of the replacement. A transaction whose replacement is
+ * invalid, such as a cancellation, is invalid for good.
  */
-async function ofReplacement(query: EvmQuery, by: Buffer, network: string): Promise<TxStatus> {
+async function statusOfReplacement(
+  query: EvmTxStatusQuery,
+  by: Buffer,
+  network: string,
+): Promise<TxStatus> {
   const { context, tx, replacementsLeft: left } = query
   const replacedBy = toHex(by)
   const answer: TxStatus =
     left > 0
-      ? await follow({ ...query, tx: by, replacementsLeft: left - 1 })
+      ? await statusOfTransaction({ ...query, tx: by, replacementsLeft: left - 1 })
       : { status: 'pending' }
   // a replacement is confirmed on its chain, so the answer `not_found` comes from a node that lags
   if (answer.status === 'not_found')

@@ -40,14 +40,14 @@ import { jobTrouble, type Trouble, undeliveredTrouble } from './trouble.js'
  * Blocks of a response: the block of the transaction itself, and the blocks of the hub's transactions that received its
  * messages, by hash.
  */
-interface Blocks {
+interface TransactionBlocks {
   block: number
   hubBlocks: ReadonlyMap<string, number>
 }
 
 const blocksOf = (
   sent: readonly Pick<MessageWithProgress | PaymentWithProgress, 'block' | 'received'>[],
-): Blocks => ({
+): TransactionBlocks => ({
   block: sent[0]!.block,
   hubBlocks: new Map(
     sent.flatMap(({ received }) => (received ? [[toHex(received.txHash), received.block]] : [])),
@@ -55,13 +55,13 @@ const blocksOf = (
 })
 
 /** JSON of a sum of payments. The sum counts payments in the token of the first payment only. */
-const paidBy = ({ token, paid }: { token: string; paid: bigint }): TxDetails['paid'] => ({
+const paidSumJson = ({ token, paid }: { token: string; paid: bigint }): TxDetails['paid'] => ({
   token,
   amount: String(paid),
 })
 
 /** A transaction's messages (packets) to the hub, as input of the status function. */
-interface Packets {
+interface ListedPackets {
   /** The first messages, until their names reach `MAX_STATUS_NAMES`. */
   packets: SentPacket[]
   /** Number of names in messages that `packets` leaves out. */
@@ -69,14 +69,15 @@ interface Packets {
 }
 
 /**
- * Messages with the time of their transaction. `trouble` is the reason why one of their deliveries or refunds has
- * stopped.
+ * Messages with the time of their transaction. `trouble` is that of the first message whose delivery or refund has any,
+ * else null.
  */
-export type SentPackets = Packets & {
+export type SentPackets = ListedPackets & {
   sentMs: number
+  /** Chain of the transaction and, of payments, the paid sum. */
   origin: TxDetails
   trouble: Trouble | null
-} & Blocks
+} & TransactionBlocks
 
 export function statusOfPackets(sent: SentPackets, tracked: TrackedTx | null = null): TxStatus {
   const answer = decideTxStatusWithDefaults({
@@ -92,12 +93,12 @@ export function statusOfPackets(sent: SentPackets, tracked: TrackedTx | null = n
     updatedAt,
     block: sent.block,
     ...(hubBlock !== undefined && { hubBlock }),
-    ...troubleOf(answer, sent.trouble),
+    ...troubleField(answer, sent.trouble),
   }
 }
 
 /** The trouble for the response. A payer sees it only while a delivery or a refund is due. */
-const troubleOf = ({ status, refund }: StatusAnswer, trouble: Trouble | null) =>
+const troubleField = ({ status, refund }: StatusAnswer, trouble: Trouble | null) =>
   trouble && (status === 'bridging' || refund === 'held') ? { trouble } : null
 
 export async function findSentPackets({ context, tx }: TxStatusQuery): Promise<SentPackets | null> {
@@ -105,7 +106,7 @@ export async function findSentPackets({ context, tx }: TxStatusQuery): Promise<S
   const first = messages[0]
   if (!first) return null
   const chains = evmChainsOfNetwork(context)
-  const packets = await withOutcomes(
+  const packets = await withHubOutcomes(
     context,
     messages.map((message) => {
       const source = chains.find(({ chain }) => chain === message.chain)
@@ -140,8 +141,8 @@ export async function findPaymentMessages(
   const first = payments[0]
   if (!first) return null
   const { isConfirmed } = first
-  const confirmations = isConfirmed ? CONFIRMED : await confirmationsOf()
-  const { packets, more } = await withOutcomes(
+  const confirmations = isConfirmed ? CONFIRMED_PLACEHOLDER : await confirmationsOf()
+  const { packets, more } = await withHubOutcomes(
     context,
     payments.map((payment) => ({
       ...payment,
@@ -154,7 +155,7 @@ export async function findPaymentMessages(
     })),
   )
   const trouble = firstTrouble(payments.map((payment) => paymentTrouble(payment, Date.now())))
-  const origin = { network: first.label, paid: paidBy(first) }
+  const origin = { network: first.label, paid: paidSumJson(first) }
   return {
     packets,
     more: more + first.count - payments.length,
@@ -176,7 +177,7 @@ function paymentTrouble(payment: PaymentWithProgress, nowMs: number): Trouble | 
 }
 
 /** Placeholder: the status of a confirmed payment does not show confirmations. */
-const CONFIRMED: Confirmations = { have: 0, need: 0 }
+const CONFIRMED_PLACEHOLDER: Confirmations = { have: 0, need: 0 }
 
 /** A message whose outcome on the hub has not been read yet. */
 type UndecidedPacket = Omit<SentPacket, 'hub'> &
@@ -188,7 +189,10 @@ type UndecidedPacket = Omit<SentPacket, 'hub'> &
 /**
  * Reads the outcomes of messages, in a few statements for all of them, up to the number of names that a status lists.
  */
-async function withOutcomes(context: Context, sent: readonly UndecidedPacket[]): Promise<Packets> {
+async function withHubOutcomes(
+  context: Context,
+  sent: readonly UndecidedPacket[],
+): Promise<ListedPackets> {
   const listed: UndecidedPacket[] = []
   let count = 0
   let more = 0
@@ -201,13 +205,13 @@ async function withOutcomes(context: Context, sent: readonly UndecidedPacket[]):
     listed.push(packet)
     count += names
   }
-  const outcomes = await outcomesOf(context, listed)
+  const outcomes = await readHubOutcomes(context, listed)
   const packets = listed.map((packet, i): SentPacket => ({ ...packet, hub: outcomes[i]! }))
   return { packets, more }
 }
 
 /** Outcomes of messages on the hub. A message's bids are the last `Bid` logs before its `Received` log. */
-async function outcomesOf(
+async function readHubOutcomes(
   context: Context,
   packets: readonly UndecidedPacket[],
 ): Promise<PacketOutcome[]> {
@@ -233,14 +237,14 @@ async function outcomesOf(
       state: 'journal',
       bids: journalled[i]!,
       hubTx: toHex(txHash),
-      credit: creditAnswer(credits[i]!),
+      credit: creditJson(credits[i]!),
     }
   for (const [i, { place, txHash }] of unconfirmed.entries())
     outcomes[place] = { state: 'tail', ...inTail[i]!, hubTx: toHex(txHash) }
   return outcomes
 }
 
-const creditAnswer = (credit: OwnedCredit | null): HubCredit | null =>
+const creditJson = (credit: OwnedCredit | null): HubCredit | null =>
   credit && {
     eid: credit.eid,
     amountWei: credit.amountWei.toString(),
@@ -251,7 +255,7 @@ export const creditOfDirectBids = async ({
   context,
   tx,
 }: TxStatusQuery): Promise<HubCredit | null> =>
-  creditAnswer(await findCreditOfDirectBids(context.pool, context.network, tx))
+  creditJson(await findCreditOfDirectBids(context.pool, context.network, tx))
 
 export type PaidCommunityNames = {
   paidNames: CommunityNamePayment[]
@@ -277,7 +281,7 @@ export function statusOfPaidCommunityNames({
     ...origin,
     block,
     updatedAt: timestampToMillisecond(paidMs),
-    ...troubleOf(answer, trouble),
+    ...troubleField(answer, trouble),
   }
 }
 
@@ -297,7 +301,7 @@ export async function findPaidCommunityNames({
     outcome: payment.outcome,
     reclaimableMs: payment.reclaimableMs,
   }))
-  const origin = { network: first.label, paid: paidBy(first) }
+  const origin = { network: first.label, paid: paidSumJson(first) }
   const more = first.count - payments.length
   const trouble = firstTrouble(payments.map(({ job }) => jobTrouble(job)))
   return { paidNames, more, paidMs: first.paidMs, block: first.block, origin, trouble }

@@ -23,7 +23,7 @@ import {
 } from './packets.js'
 
 /** Confirmations of a transaction where the chain has not reported any. */
-const UNREPORTED: Confirmations = { have: 0, need: 1 }
+const UNREPORTED_CONFIRMATIONS: Confirmations = { have: 0, need: 1 }
 
 /**
  * Status of a transaction on a chain on which names are paid for, such as Solana.
@@ -36,18 +36,18 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
     .filter(isPaymentChainPort)
     .filter(({ family }) => family.txIdForm === txIdFormOf(tx))
   const ask = () => findTransactionOnChains(ports, (port) => port.transaction(txIdText(tx)))
-  const ofPayments = async (): Promise<TxStatus | null> => {
-    const sent = await findPaymentMessages({ context, tx }, () => confirmationsOf(ask))
+  const statusFromPayments = async (): Promise<TxStatus | null> => {
+    const sent = await findPaymentMessages({ context, tx }, () => readConfirmations(ask))
     if (sent) return statusOfPackets(sent)
     const named = await findPaidCommunityNames({ context, tx })
     if (!named) return null
     if (named.paidNames.some(({ source }) => !source.isConfirmed)) {
-      const confirmations = await confirmationsOf(ask)
+      const confirmations = await readConfirmations(ask)
       for (const { source } of named.paidNames) source.confirmations = confirmations
     }
     return statusOfPaidCommunityNames(named)
   }
-  const known = await ofPayments()
+  const known = await statusFromPayments()
   if (known) return known
   const tracked = await findTrackedTx(pool, network, tx)
   const remembered = {
@@ -60,7 +60,7 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
   const { chain, seen } = await ask()
   if (seen.state !== 'mined') return remembered
   // the watcher may have stored the payment after the database was read and before the chain answered
-  const late = await ofPayments()
+  const late = await statusFromPayments()
   if (late) return late
   const answer = decideTxStatusWithDefaults({ tracked, seen })
   const number = tracked?.chain ?? chain.chain
@@ -72,13 +72,13 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
 }
 
 /**
- * Confirmations of a transaction. The status comes from our own records, so it is returned even if the chain is
- * unavailable.
+ * Confirmations of a transaction by its chain; `UNREPORTED_CONFIRMATIONS` if the chain is unavailable or does not have
+ * it. The status itself comes from our own records.
  */
-async function confirmationsOf(
+async function readConfirmations(
   ask: () => Promise<{ seen: Awaited<ReturnType<PaymentChainPort['transaction']>> }>,
 ): Promise<Confirmations> {
   const isAway = (error: unknown) => error instanceof ChainUnavailableError
   const response = await fallbackOnExpectedError(ask(), isAway, null)
-  return response?.seen.state === 'mined' ? response.seen.confirmations : UNREPORTED
+  return response?.seen.state === 'mined' ? response.seen.confirmations : UNREPORTED_CONFIRMATIONS
 }

@@ -10,7 +10,7 @@ import { evmTxStatus } from './evm.js'
 import { paymentTxStatus } from './payments.js'
 
 /**
- * Interval at which a transaction that is in no table is requested from the chains again, ms. Chains send no
+ * Interval at which a long poll asks the chains again about a transaction that is in no table, ms. Chains send no
  * notification.
  */
 const ASK_AGAIN_MS = 5_000

@@ -9,20 +9,20 @@ import { timestampToMillisecond } from '../http/timestamps.js'
 /** A fault of the service with a delivery or a refund, described for the payer. */
 export interface Trouble {
   text: string
-  /** Time since which the delivery or the refund has been due, ISO 8601. */
+  /** Time since which the delivery or the refund has been due, as `timestampToMillisecond` writes it. */
   since: string
 }
 
 /** Age from which a confirmed payment without a started delivery counts as a trouble, ms. */
 const NOT_BEGUN_AFTER_MS = 10 * 60_000
 
-const REFUNDS: ReadonlySet<JobKind> = new Set<JobKind>(['refund', 'refuse'])
+const REFUND_JOB_KINDS: ReadonlySet<JobKind> = new Set<JobKind>(['refund', 'refuse'])
 
 /**
  * Explanations for the reasons that a payer understands. Other reasons, such as the relayer's balance, are for the
  * operator only.
  */
-const CAUSES: Readonly<Record<string, string>> = {
+const CAUSE_TEXT: Readonly<Record<string, string>> = {
   [PARKED_ABOVE_DELIVERY_LIMIT]: 'The bid is above what the service may deliver in a day.',
   spend_cap: 'It costs more than the service pays for one transaction.',
   gas_price_above_cap: 'Gas costs more at present than the service pays.',
@@ -36,11 +36,11 @@ const CAUSES: Readonly<Record<string, string>> = {
  */
 export function jobTrouble(job: UnfinishedJob | null): Trouble | null {
   if (job === null || job.reason === null || job.reason === PARKED_BELOW_REFUSAL_COST) return null
-  const what = REFUNDS.has(job.kind) ? 'The refund' : 'The delivery to the hub'
+  const what = REFUND_JOB_KINDS.has(job.kind) ? 'The refund' : 'The delivery to the hub'
   const how = job.isParked
     ? `${what} has stopped, and waits for the operator of the service.`
     : `${what} has not succeeded yet. The service tries again automatically.`
-  const why = CAUSES[job.reason]
+  const why = CAUSE_TEXT[job.reason]
   return troubleSince(why === undefined ? how : `${how} ${why}`, job.createdMs)
 }
 

@@ -2,9 +2,9 @@ import { exchangeProofForKey, signingMessage } from '../auth/proof.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import { declareRoute } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
-import { keyValidationRoutes, ProofSchema, sharedTokenRouteFields } from '../v1/auth.js'
+import { createKeyValidationRoutes, ProofSchema, sharedTokenRouteFields } from '../v1/auth.js'
 
-const message = declareRoute.get('/v0.1/auth/message', {
+const messageRoute = declareRoute.get('/v0.1/auth/message', {
   refusedSample: null,
   costliestSample: {},
   successor: '/v1/auth/message',
@@ -16,7 +16,7 @@ const message = declareRoute.get('/v0.1/auth/message', {
   handle: async (_request, context) => okAnswer(await signingMessage(context), NO_STORE),
 })
 
-const token = declareRoute.post('/v0.1/auth/token', {
+const tokenRoute = declareRoute.post('/v0.1/auth/token', {
   ...sharedTokenRouteFields,
   aliases: ['/v0.1/auth/key'],
   successor: '/v1/auth/token',
@@ -35,7 +35,7 @@ const token = declareRoute.post('/v0.1/auth/token', {
 })
 
 export const authRoutes = [
-  message,
-  token,
-  ...keyValidationRoutes('/v0.1/auth/validate', { successor: '/v1/auth/validate' }),
+  messageRoute,
+  tokenRoute,
+  ...createKeyValidationRoutes('/v0.1/auth/validate', { successor: '/v1/auth/validate' }),
 ]

@@ -28,32 +28,34 @@ import { sharedTxStatusRouteFields, txStatusAnswer } from './register.js'
  * does: `{ error, status, message }`.
  */
 const onTestnet =
-  <Asked extends Pick<RouteRequest, 'isTestnet'>>(handle: Handler<Asked>): Handler<Asked> =>
+  <HandledRequest extends Pick<RouteRequest, 'isTestnet'>>(
+    handle: RouteHandler<HandledRequest>,
+  ): RouteHandler<HandledRequest> =>
   async (request, context) => {
     try {
-      if (!request.isTestnet) throw new ApiError('testnet_only', TESTNET_ONLY)
+      if (!request.isTestnet) throw new ApiError('testnet_only', TESTNET_ONLY_MESSAGE)
       return await handle(request, context)
     } catch (error) {
-      if (!(error instanceof ApiError) || !isProblem(error.code)) throw error
+      if (!(error instanceof ApiError) || !hasCodeFirst(error.code)) throw error
       const { status, headers } = errorAnswer(error)
       return jsonAnswer(status, { error: error.code, status, message: error.message }, headers)
     }
   }
 
-type Handler<Asked> = (request: Asked, context: Context) => Promise<Answer>
+type RouteHandler<HandledRequest> = (request: HandledRequest, context: Context) => Promise<Answer>
 
-const TESTNET_ONLY = 'Communities are served on the testnet alone here: add testnet=true.'
+const TESTNET_ONLY_MESSAGE = 'Communities are served on the testnet alone here: add testnet=true.'
 
-const isProblem = (code: string) =>
+const hasCodeFirst = (code: string) =>
   code === 'testnet_only' || REGISTRATION_PROBLEMS.some((one) => one === code)
 
 /** Sample of a refused request, for the mainnet, which every route in this file refuses. */
-const MAINNET = { what: 'the mainnet', error: 'testnet_only' } as const
+const MAINNET_SAMPLE = { what: 'the mainnet', error: 'testnet_only' } as const
 
-const availability = declareRoute.get(
+const availabilityRoute = declareRoute.get(
   '/v0.1/community/check/availability/:clusterName/:walletName',
   {
-    refusedSample: MAINNET,
+    refusedSample: MAINNET_SAMPLE,
     costliestSample: {},
     example: {
       query: { testnet: 'true' },
@@ -74,8 +76,8 @@ const availability = declareRoute.get(
   },
 )
 
-const requirements = declareRoute.get('/v0.1/community/check/requirements/:clusterName', {
-  refusedSample: MAINNET,
+const requirementsRoute = declareRoute.get('/v0.1/community/check/requirements/:clusterName', {
+  refusedSample: MAINNET_SAMPLE,
   costliestSample: {
     what: 'rules of 1,000 addresses',
     query: { walletAddress: `0x${'99'.repeat(20)}` },
@@ -121,7 +123,7 @@ const requirements = declareRoute.get('/v0.1/community/check/requirements/:clust
  */
 const DEFAULT_CHAIN_ID = '1'
 
-const register = declareRoute.post('/v0.1/community/register', {
+const registerRoute = declareRoute.post('/v0.1/community/register', {
   refusedSample: {
     what: 'the mainnet',
     body: () => ({ clusterName: 'x', walletName: 'x' }),
@@ -193,8 +195,8 @@ const register = declareRoute.post('/v0.1/community/register', {
   }),
 })
 
-const status = declareRoute.get('/v0.1/community/tx/:tx', {
-  refusedSample: MAINNET,
+const statusRoute = declareRoute.get('/v0.1/community/tx/:tx', {
+  refusedSample: MAINNET_SAMPLE,
   costliestSample: {},
   example: { query: { testnet: 'true' } },
   ...sharedTxStatusRouteFields,
@@ -203,4 +205,4 @@ const status = declareRoute.get('/v0.1/community/tx/:tx', {
   handle: onTestnet(txStatusAnswer),
 })
 
-export const communityRoutes = [availability, requirements, register, status]
+export const communityRoutes = [availabilityRoute, requirementsRoute, registerRoute, statusRoute]

@@ -25,19 +25,19 @@ import {
 } from '../v1/events.js'
 import { addressSchema, walletTypeSchema } from '../v1/schemas.js'
 
-const LIMIT = { default: 1_000, max: 5_000 }
+const PAGE_LIMIT = { default: 1_000, max: 5_000 }
 
 /** The winning bid of each name that moved to another cluster, by the name. */
 type WinningBids = Awaited<ReturnType<typeof findWinningBids>>
 
 /** Public events that v0.1 shows as an event of a given type. */
-type ShownAs<Type extends V01EventType> = {
+type EventShownAs<Type extends V01EventType> = {
   [One in EventType]: (typeof EVENTS)[One]['v01'] extends Type
     ? Extract<PublicEvent, { type: One }>
     : never
 }[EventType]
 
-interface View<Event extends PublicEvent> {
+interface EventView<Event extends PublicEvent> {
   description: string
   schema: z.ZodType
   /** Wallet that v0.1 shows for the event. */
@@ -45,7 +45,7 @@ interface View<Event extends PublicEvent> {
   dataOf(event: Event, bids: WinningBids): object | null
 }
 
-const VIEWS: { readonly [Type in V01EventType]: View<ShownAs<Type>> } = {
+const EVENT_VIEWS: { readonly [Type in V01EventType]: EventView<EventShownAs<Type>> } = {
   register: {
     description:
       'A confirmed bid on the hub won a name for the cluster. Repeated with the new cluster when the name moves',
@@ -54,9 +54,9 @@ const VIEWS: { readonly [Type in V01EventType]: View<ShownAs<Type>> } = {
       weiAmount: z.int().describe('Exact beyond 2^53'),
     }),
     // the wallet that signed the bid, or the wallet that took the name along to another cluster
-    walletOf: ({ name }, actor, bids) => actor ?? bidOf(name, bids).wallet,
+    walletOf: ({ name }, actor, bids) => actor ?? requireWinningBid(name, bids).wallet,
     dataOf(event, bids) {
-      const { amountWei } = 'amountWei' in event ? event : bidOf(event.name, bids)
+      const { amountWei } = 'amountWei' in event ? event : requireWinningBid(event.name, bids)
       return { name: event.name, weiAmount: amountWei.toString() }
     },
   },
@@ -77,7 +77,7 @@ const VIEWS: { readonly [Type in V01EventType]: View<ShownAs<Type>> } = {
   },
 }
 
-const eventSchemas = Object.entries(VIEWS).map(([eventType, { description, schema }]) =>
+const eventSchemas = Object.entries(EVENT_VIEWS).map(([eventType, { description, schema }]) =>
   z
     .object({
       eventType: z.literal(eventType),
@@ -95,7 +95,7 @@ const eventSchemas = Object.entries(VIEWS).map(([eventType, { description, schem
 const EventSchema = z.union(eventSchemas).openapi('EventV01')
 
 /** The winning bid of a name. @throws ApiError unavailable where a rewind removed the bid after the page was read */
-function bidOf(name: string, bids: WinningBids) {
+function requireWinningBid(name: string, bids: WinningBids) {
   const body = bids.get(name)
   const bid = body && decodeBid(body)
   if (bid) return bid
@@ -103,9 +103,9 @@ function bidOf(name: string, bids: WinningBids) {
 }
 
 /** JSON of an event in v0.1. The amount is an integer with all digits, because RFC 8259 does not limit numbers. */
-function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
+function eventJson({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
   const eventType = EVENTS[event.type].v01!
-  const view: View<PublicEvent> = VIEWS[eventType]
+  const view: EventView<PublicEvent> = EVENT_VIEWS[eventType]
   const wallet = view.walletOf(event, actor, bids)
   const { type, text: address } = decodeWallet(wallet)
   const json = JSON.stringify({
@@ -120,7 +120,7 @@ function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
   return json.replace(/"weiAmount":"(\d+)"/, '"weiAmount":$1')
 }
 
-const events = declareRoute.get('/v0.1/events', {
+const eventsRoute = declareRoute.get('/v0.1/events', {
   costliestSample: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
   listBounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
   successor: '/v1/events',
@@ -128,14 +128,14 @@ const events = declareRoute.get('/v0.1/events', {
   interfaceNotes:
     '`removeWallet`, whose `data` is null. `addressType` may be a type of another chain. A name that moved is a further `register` with the new `clusterId` and the amount of its winning bid. `nextPage` is absent on the last page; `resume` continues after any.',
   description: 'The same feed as /v1/events. Page tokens are valid in both.',
-  query: eventPageQuery(LIMIT, 'Seconds'),
-  price: feedPagePrice(LIMIT),
+  query: eventPageQuery(PAGE_LIMIT, 'Seconds'),
+  price: feedPagePrice(PAGE_LIMIT),
   responses: okResponses('A page', eventPageSchema(EventSchema)),
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const since = sinceTimestampOf(request.query)
     const page = await feedPage(context, {
-      ...eventPageRequest(request, LIMIT),
+      ...eventPageRequest(request, PAGE_LIMIT),
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),
       shows: ({ type }) => EVENTS[type].v01 !== null,
     })
@@ -143,9 +143,11 @@ const events = declareRoute.get('/v0.1/events', {
       event.type === 'TRANSFER_NAME' ? [event.name] : [],
     )
     const bids = await findWinningBids(context.pool, page.network, [...new Set(moved)])
-    const items = await mapWithoutBlocking(context.turn, page.items, (item) => jsonOf(item, bids))
+    const items = await mapWithoutBlocking(context.turn, page.items, (item) =>
+      eventJson(item, bids),
+    )
     return eventPageAnswer(page, items)
   },
 })
 
-export const eventRoutes = [events]
+export const eventRoutes = [eventsRoute]

@@ -60,9 +60,9 @@ async function metadataOfNames(context: Context, siteUrl: string, inputs: readon
       'too_many',
       `These clusters have more than ${MAX_WALLETS} wallets: ask for fewer at once.`,
     )
-  const shown: (Awaited<ReturnType<typeof metadata>> | null)[] = []
+  const shown: (Awaited<ReturnType<typeof metadataJson>> | null)[] = []
   for (const name of names)
-    shown.push(name === null ? null : await metadata(context, siteUrl, name, walletsOf(name)))
+    shown.push(name === null ? null : await metadataJson(context, siteUrl, name, walletsOf(name)))
   return shown
 }
 
@@ -76,7 +76,7 @@ async function metadataOfAddress(context: Context, siteUrl: string, input: strin
   return metadataOfName(context, siteUrl, hit.clusterName)
 }
 
-async function metadata(
+async function metadataJson(
   { turn }: Context,
   siteUrl: string,
   name: string,
@@ -101,23 +101,23 @@ const WalletSchema = namedObjectSchema('WalletV01', {
   isVerified: z.boolean(),
 })
 
-const description =
+const RESOLUTION_TEXT =
   'A cluster name alone resolves to the wallet named `main`, else to the oldest verified one; the answer names that wallet.'
 const walletResponses = okResponses(
   'The wallet, null where the name resolves to none',
   WalletSchema.nullable(),
 )
 
-const view = (name: string, { type, address, isVerified }: AddressOfName) => ({
+const walletJson = (name: string, { type, address, isVerified }: AddressOfName) => ({
   type,
   address,
   name,
   isVerified,
 })
 
-async function walletNamed(context: Context, name: FullName | null) {
+async function walletAnswer(context: Context, name: FullName | null) {
   const record = name && (await addressesOfNames(context, [name]))[0]
-  return okAnswer(record ? view(`${record.clusterName}/${record.walletName}`, record) : null)
+  return okAnswer(record ? walletJson(`${record.clusterName}/${record.walletName}`, record) : null)
 }
 
 const addressOfClusterRoute = declareRoute.get('/v0.1/address/:name', {
@@ -126,10 +126,10 @@ const addressOfClusterRoute = declareRoute.get('/v0.1/address/:name', {
   cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The address of a cluster name',
-  description,
+  description: RESOLUTION_TEXT,
   params: z.object({ name: nameSchema }),
   responses: walletResponses,
-  handle: ({ params }, context) => walletNamed(context, parseFullName(params.name!)),
+  handle: ({ params }, context) => walletAnswer(context, parseFullName(params.name!)),
 })
 
 const addressOfWalletRoute = declareRoute.get('/v0.1/address/:name/:addressName', {
@@ -143,7 +143,7 @@ const addressOfWalletRoute = declareRoute.get('/v0.1/address/:name/:addressName'
   handle({ params }, context) {
     const cluster = parseClusterName(params.name!)
     const wallet = parseName(params.addressName!)
-    return walletNamed(context, cluster !== null && wallet !== null ? { cluster, wallet } : null)
+    return walletAnswer(context, cluster !== null && wallet !== null ? { cluster, wallet } : null)
   },
 })
 
@@ -165,11 +165,11 @@ const addressesOfNamesRoute = declareRoute.post('/v0.1/address/names', {
   errors: ['too_many'],
   handle: async ({ body }, context) =>
     okAnswer(
-      (await resolveNameTexts(context, body)).map(({ input, record }) => view(input, record)),
+      (await resolveNameTexts(context, body)).map(({ input, record }) => walletJson(input, record)),
     ),
 })
 
-const fullName = z.string().openapi({ example: 'foobar/main' })
+const fullNameSchema = z.string().openapi({ example: 'foobar/main' })
 
 /** Full name of an address (`foobar/main`); null where the address's cluster has no name. */
 const fullNameOf = ({ hit }: NameOfAddress): string | null =>
@@ -183,7 +183,7 @@ const nameOfAddressRoute = declareRoute.get('/v0.1/name/:address', {
   summary: 'The name of an address',
   interfaceNotes: '`type` may be a type of another chain, such as `bitcoin-p2wpkh`.',
   params: z.object({ address: addressSchema }),
-  responses: okResponses('Its name, null where it has none', fullName.nullable()),
+  responses: okResponses('Its name, null where it has none', fullNameSchema.nullable()),
   handle: async ({ params }, context) =>
     okAnswer(fullNameOf(await nameOfAddress(context, params.address!))),
 })
@@ -194,7 +194,7 @@ const namesOfAddressesRoute = declareRoute.post('/v0.1/name/addresses', {
   description: 'One element per input, in its order.',
   responses: okResponses(
     'The addresses with their names',
-    z.array(z.object({ address: addressSchema, name: fullName.nullable() })),
+    z.array(z.object({ address: addressSchema, name: fullNameSchema.nullable() })),
   ),
   async handle({ body }, context) {
     const records = await namesOfAddresses(context, body)
@@ -212,21 +212,24 @@ const MetadataSchema = namedObjectSchema('ClusterV01', {
   wallets: z.array(WalletSchema),
 })
 
-type Metadata = NonNullable<Awaited<ReturnType<typeof metadataOfName>>>
-const clustersAnswer = (clusters: Metadata | Metadata[] | null): Answer =>
+type ClusterMetadata = NonNullable<Awaited<ReturnType<typeof metadataOfName>>>
+const clustersAnswer = (clusters: ClusterMetadata | ClusterMetadata[] | null): Answer =>
   chargeForListItems(
     okAnswer(clusters),
     [clusters ?? []].flat().reduce((sum, { wallets }) => sum + wallets.length, 0),
   )
 
-const clusterFound = okResponses('The cluster, null where there is none', MetadataSchema.nullable())
+const clusterResponses = okResponses(
+  'The cluster, null where there is none',
+  MetadataSchema.nullable(),
+)
 
-const clusterOfName = (siteUrl: string) =>
+const createClusterOfNameRoute = (siteUrl: string) =>
   declareRoute.get('/v0.1/cluster/:name', {
     refusedSample: null,
     costliestSample: {},
     listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
-    responses: clusterFound,
+    responses: clusterResponses,
     successor: '/v1/clusters/name/:name',
     summary: 'The cluster that holds a name',
     params: z.object({ name: nameSchema }),
@@ -234,12 +237,12 @@ const clusterOfName = (siteUrl: string) =>
       clustersAnswer(await metadataOfName(context, siteUrl, params.name!)),
   })
 
-const clusterOfAddress = (siteUrl: string) =>
+const createClusterOfAddressRoute = (siteUrl: string) =>
   declareRoute.get('/v0.1/cluster/address/:address', {
     refusedSample: null,
     costliestSample: {},
     listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
-    responses: clusterFound,
+    responses: clusterResponses,
     successor: '/v1/clusters/address/:address',
     summary: 'The cluster in which an address is verified, under its default name',
     params: z.object({ address: addressSchema }),
@@ -247,7 +250,7 @@ const clusterOfAddress = (siteUrl: string) =>
       clustersAnswer(await metadataOfAddress(context, siteUrl, params.address!)),
   })
 
-const clustersOfNames = (siteUrl: string) =>
+const createClustersOfNamesRoute = (siteUrl: string) =>
   declareRoute.post('/v0.1/cluster/names', {
     costliestSample: {
       what: '10 names of clusters of 1,000 wallets',
@@ -269,12 +272,12 @@ const clustersOfNames = (siteUrl: string) =>
       ),
   })
 
-const namedWallets = z
+const namedWalletsSchema = z
   .array(z.object({ address: addressSchema, name: walletNameSchema }))
   .max(MAX_CHANGES_OF_REQUEST)
   .default([])
 
-const update = declareRoute.post('/v0.1/cluster/:name/update/wallets', {
+const updateWalletsRoute = declareRoute.post('/v0.1/cluster/:name/update/wallets', {
   refusedSample: {
     what: 'an object instead of a list',
     body: () => ({ add: {} }),
@@ -293,8 +296,8 @@ const update = declareRoute.post('/v0.1/cluster/:name/update/wallets', {
   auth: 'required',
   params: z.object({ name: nameSchema }),
   body: z.object({
-    add: namedWallets,
-    update: namedWallets,
+    add: namedWalletsSchema,
+    update: namedWalletsSchema,
     remove: z.array(addressSchema).max(MAX_CHANGES_OF_REQUEST).default([]),
   }),
   responses: { 201: { description: 'It is done', schema: z.object({ success: z.literal(true) }) } },
@@ -320,8 +323,8 @@ export const lookupRoutes = (siteUrl: string) => [
   addressesOfNamesRoute,
   nameOfAddressRoute,
   namesOfAddressesRoute,
-  clusterOfName(siteUrl),
-  clusterOfAddress(siteUrl),
-  clustersOfNames(siteUrl),
-  update,
+  createClusterOfNameRoute(siteUrl),
+  createClusterOfAddressRoute(siteUrl),
+  createClustersOfNamesRoute(siteUrl),
+  updateWalletsRoute,
 ]

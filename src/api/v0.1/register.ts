@@ -41,7 +41,7 @@ async function checkAnswer(
   return okAnswer(isOne ? each[0] : each)
 }
 
-const checkOne = declareRoute.get('/v0.1/register/check/:name', {
+const checkOneRoute = declareRoute.get('/v0.1/register/check/:name', {
   refusedSample: null,
   costliestSample: {},
   cacheSource: 'facts',
@@ -53,7 +53,7 @@ const checkOne = declareRoute.get('/v0.1/register/check/:name', {
   handle: ({ params }, context) => checkAnswer(context, [params.name!], true),
 })
 
-const checkMany = declareRoute.post('/v0.1/register/check', {
+const checkManyRoute = declareRoute.post('/v0.1/register/check', {
   ...sharedCheckRouteFields,
   successor: '/v1/names/register/check',
   interfaceNotes: 'A text that is no name is not available.',
@@ -63,7 +63,7 @@ const checkMany = declareRoute.post('/v0.1/register/check', {
 })
 
 /** Schemas of the fields that quotes of all families have. */
-const quoteFields = {
+const quoteFieldSchemas = {
   registrationFee: z.string(),
   bridgeFee: z.string(),
   names: z.array(
@@ -74,7 +74,7 @@ const quoteFields = {
   ),
 }
 
-const register = declareRoute.post('/v0.1/register', {
+const registerRoute = declareRoute.post('/v0.1/register', {
   // samples of Solana's quotes, which are the most expensive quotes
   ...quoteSamples(solanaFamilyInterface),
   example: registrationExample('1', EXAMPLE_OWNER),
@@ -94,13 +94,13 @@ const register = declareRoute.post('/v0.1/register', {
     text: FAMILY_INTERFACES.map(({ family, price }) =>
       family.label === null ? price.text : `on ${family.name} ${price.text}`,
     ).join('; '),
-    of: (query, body) => familyInterfaceOf(networkIn(body)).price.of(query, body),
+    of: (query, body) => familyInterfaceOf(networkInBody(body)).price.of(query, body),
   },
   responses: okResponses(
     'The transaction to sign and send',
     z.union(
       FAMILY_INTERFACES.map(({ v01 }) =>
-        namedObjectSchema(v01.schemaName, { ...quoteFields, ...v01.schemas }),
+        namedObjectSchema(v01.schemaName, { ...quoteFieldSchemas, ...v01.schemas }),
       ),
     ),
   ),
@@ -115,7 +115,8 @@ const register = declareRoute.post('/v0.1/register', {
 })
 
 /** The network in a body that has not been validated yet. */
-const networkIn = (body: unknown): string => String((body as { network?: unknown } | null)?.network)
+const networkInBody = (body: unknown): string =>
+  String((body as { network?: unknown } | null)?.network)
 
 /** Fields that both status routes of v0.1 have in common. */
 export const sharedTxStatusRouteFields = {
@@ -145,7 +146,7 @@ export async function txStatusAnswer({ params }: RouteRequest, context: Context)
   }
 }
 
-const status = declareRoute.get('/v0.1/register/tx/:tx', {
+const statusRoute = declareRoute.get('/v0.1/register/tx/:tx', {
   refusedSample: null,
   costliestSample: {},
   ...sharedTxStatusRouteFields,
@@ -153,4 +154,4 @@ const status = declareRoute.get('/v0.1/register/tx/:tx', {
   handle: txStatusAnswer,
 })
 
-export const registrationRoutes = [checkOne, checkMany, register, status]
+export const registrationRoutes = [checkOneRoute, checkManyRoute, registerRoute, statusRoute]

@@ -41,7 +41,7 @@ const NO_TRANSACTION_REASONS = [
   /** The distributor's chain is not configured. */
   'chain_not_served',
 ] as const
-type NoTransaction = (typeof NO_TRANSACTION_REASONS)[number]
+type NoTransactionReason = (typeof NO_TRANSACTION_REASONS)[number]
 
 interface ClaimsRequest {
   session: Pick<Session, 'wallet' | 'type'>
@@ -52,17 +52,17 @@ interface ClaimsRequest {
 }
 
 /**
- * Lifetime of a claim permission, seconds. Its deadline is rounded to `PERMISSION_GRAIN_S`, so that requests within ten
- * minutes share a signature.
+ * Longest lifetime of a claim permission, seconds. Its deadline is rounded down to `PERMISSION_GRAIN_S`, so that
+ * requests within ten minutes share a signature.
  */
-const PERMISSION_S = 3_600
+const PERMISSION_LIFETIME_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
 /** Verified wallet of the caller's cluster, with its allocation. */
 type ClaimingWallet = WalletWithAllocation & Pick<Wallet, 'type' | 'text'>
 
-type Refused = { reason: NoTransaction }
-interface Offered {
+type RefusedClaim = { reason: NoTransactionReason }
+interface OfferedClaim {
   /** Account that receives the tokens. */
   receiver: Hex
   /** Account that has to send the transaction; absent where any account may send it. */
@@ -74,12 +74,12 @@ interface Offered {
 type ClaimTransactionBuilder = (
   claimant: ClaimingWallet,
   claim: AirdropDistributorClaim,
-) => Promise<Offered | Refused>
+) => Promise<OfferedClaim | RefusedClaim>
 
 /**
- * Creates the claim transactions of a cluster for an airdrop. An EVM account claims for itself. The tokens of any other
- * account go to an EVM wallet of the cluster, with a permission signed by the operator's key; any account may send this
- * transaction. A transaction links a private wallet with other wallets only if the request sets `link`.
+ * Creates the builder of a cluster's claim transactions for an airdrop. An EVM account claims for itself. The tokens of
+ * any other account go to an EVM wallet of the cluster, with a permission signed by the operator's key; any account may
+ * send this transaction. A transaction links a private wallet with other wallets only if the request sets `link`.
  */
 function createClaimTransactionBuilder(
   context: Context,
@@ -87,15 +87,18 @@ function createClaimTransactionBuilder(
   { distributor, endsAtS, state, label }: AirdropWithoutClaimCounts,
   wallets: readonly ClaimingWallet[],
 ): ClaimTransactionBuilder {
-  if (!distributor || endsAtS === null) return refusing('no_distributor')
+  if (!distributor || endsAtS === null) return createRefusingBuilder('no_distributor')
   const nowS = Math.floor(Date.now() / 1_000)
-  if (state === 'ended' || nowS >= endsAtS) return refusing('ended')
-  const deadlineS = Math.min(endsAtS - 1, nowS - (nowS % PERMISSION_GRAIN_S) + PERMISSION_S)
+  if (state === 'ended' || nowS >= endsAtS) return createRefusingBuilder('ended')
+  const deadlineS = Math.min(
+    endsAtS - 1,
+    nowS - (nowS % PERMISSION_GRAIN_S) + PERMISSION_LIFETIME_S,
+  )
   const port = evmChainsOfNetwork(context).find((chain) => chain.label === label)
-  if (!port) return refusing('chain_not_served')
+  if (!port) return createRefusingBuilder('chain_not_served')
   const to = toHex(distributor)
-  const transactionOf = (data: Hex): Offered['transaction'] => ({ to, data, value: '0' })
-  const ofOther = receiverOf(session, wallets, link)
+  const transactionOf = (data: Hex): OfferedClaim['transaction'] => ({ to, data, value: '0' })
+  const receiverOfOthers = chooseReceiver(session, wallets, link)
   return async ({ type, text, isPrivate }, claim) => {
     if (isPrivate && !link) return { reason: 'private_wallet' }
     if (type === 'evm')
@@ -105,8 +108,8 @@ function createClaimTransactionBuilder(
         sender: text as Hex,
       }
     if (!signer) return { reason: 'no_operator' }
-    if ('reason' in ofOther) return ofOther
-    const { receiver } = ofOther
+    if ('reason' in receiverOfOthers) return receiverOfOthers
+    const { receiver } = receiverOfOthers
     const signature = await signer.sign({
       chainId: port.chainId,
       distributor: to,
@@ -122,20 +125,20 @@ function createClaimTransactionBuilder(
   }
 }
 
-const refusing =
-  (reason: NoTransaction): ClaimTransactionBuilder =>
+const createRefusingBuilder =
+  (reason: NoTransactionReason): ClaimTransactionBuilder =>
   async () => ({ reason })
 
 /**
- * EVM wallet that receives the tokens of the cluster's other accounts: the caller's wallet, else the cluster's oldest
- * public wallet, else its oldest private wallet. The transaction shows the receiver beside the other account, so a
- * private receiver needs `link`.
+ * EVM wallet that receives the tokens of the cluster's other accounts: the caller's wallet if it is an EVM account,
+ * else the cluster's oldest public EVM wallet, else its oldest private one. The transaction shows the receiver beside
+ * the other account, so a private receiver needs `link`.
  */
-function receiverOf(
+function chooseReceiver(
   { wallet, type }: ClaimsRequest['session'],
   wallets: readonly ClaimingWallet[],
   link: boolean,
-): Pick<Offered, 'receiver'> | Refused {
+): Pick<OfferedClaim, 'receiver'> | RefusedClaim {
   const evm = wallets.filter((one) => one.type === 'evm')
   const callerWallet = evm.find(({ address }) => address.equals(wallet))
   const chosen = type === 'evm' ? callerWallet : (evm.find(({ isPrivate }) => !isPrivate) ?? evm[0])
@@ -144,7 +147,7 @@ function receiverOf(
 }
 
 /** Maximum number of attempts to read the claims, because the operator may replace an airdrop between two reads. */
-const TRIES = 3
+const MAX_ATTEMPTS = 3
 
 /**
  * Allocations of a community's airdrop to the wallets verified in the caller's cluster (bundle), private wallets
@@ -158,16 +161,16 @@ async function airdropClaims(context: Context, request: ClaimsRequest, input: st
     const airdrop = await findAirdropWithoutClaimCounts(context.pool, context.network, community)
     if (!airdrop) throw new ApiError('not_found', 'This community has no airdrop.')
     try {
-      return await answerOf(context, request, airdrop)
+      return await claimsJson(context, request, airdrop)
     } catch (error) {
       // the stored pages of an airdrop's Merkle tree disappear when the operator replaces or removes the airdrop
       // between two reads
-      if (!(error instanceof RangeError) || tries === TRIES) throw error
+      if (!(error instanceof RangeError) || tries === MAX_ATTEMPTS) throw error
     }
   }
 }
 
-async function answerOf(
+async function claimsJson(
   context: Context,
   request: ClaimsRequest,
   airdrop: AirdropWithoutClaimCounts,
@@ -191,7 +194,7 @@ async function answerOf(
   const merkleRoot = toHex(airdrop.merkleRoot)
   const claims = await Promise.all(
     eligible.map(({ wallet, allocation }) =>
-      claimOf({ merkleRoot, wallet, allocation, proof: proofs.get(allocation.position)! }, offer),
+      claimJson({ merkleRoot, wallet, allocation, proof: proofs.get(allocation.position)! }, offer),
     ),
   )
   const { token, distributor, endsAtS } = airdrop
@@ -213,12 +216,12 @@ async function answerOf(
 const sumOf = (allocations: readonly AllocationWithClaim[]): string =>
   allocations.reduce((sum, { amount }) => sum + amount, 0n).toString()
 
-const claimedBy = ({ tx, isConfirmed }: NonNullable<AllocationWithClaim['claim']>) =>
+const claimedFields = ({ tx, isConfirmed }: NonNullable<AllocationWithClaim['claim']>) =>
   isConfirmed
     ? { tx: toHex(tx), reason: 'claimed' }
     : { pending: true, tx: toHex(tx), reason: 'pending' }
 
-interface Eligible {
+interface EligibleWallet {
   merkleRoot: Hex
   wallet: ClaimingWallet
   allocation: AllocationWithClaim
@@ -227,8 +230,8 @@ interface Eligible {
 }
 
 /** JSON of a wallet's claim. Amounts are base units of the token. */
-async function claimOf(
-  { merkleRoot, wallet, allocation, proof }: Eligible,
+async function claimJson(
+  { merkleRoot, wallet, allocation, proof }: EligibleWallet,
   offer: ClaimTransactionBuilder,
 ) {
   const { index, amount, claim } = allocation
@@ -241,31 +244,31 @@ async function claimOf(
     claimed: claim?.isConfirmed ?? false,
     // the spread is last, because V8 is slow at properties that follow a spread
     ...(claim
-      ? claimedBy(claim)
+      ? claimedFields(claim)
       : await offer(wallet, { index, account: addressToWord(wallet.address), amount, proof })),
   }
 }
 
-const amount = z
+const amountSchema = z
   .string()
   .openapi({ description: 'Base units of the token', example: '1000000000000000000' })
-const word = z.string().openapi({ format: 'hex', description: '0x and 64 hex digits' })
-const contract = z.string().openapi({ format: 'hex', description: 'Address of a contract' })
+const wordSchema = z.string().openapi({ format: 'hex', description: '0x and 64 hex digits' })
+const contractSchema = z.string().openapi({ format: 'hex', description: 'Address of a contract' })
 
-const claimedOn = z
+const claimNetworkSchema = z
   .string()
   .openapi({ description: 'Network label of the chain to claim on', example: '8453' })
-const endsAt = z.string().describe('ISO 8601; claims are refused from then on')
+const endsAtSchema = z.string().describe('ISO 8601; claims are refused from then on')
 
 const ClaimSchema = namedObjectSchema('AirdropClaim', {
   address: addressSchema,
-  amount,
+  amount: amountSchema,
   index: z.int().describe('Index in the leaf `[uint256 index, bytes32 account, uint256 amount]`'),
-  merkleRoot: word,
-  proof: z.array(word),
+  merkleRoot: wordSchema,
+  proof: z.array(wordSchema),
   claimed: z.boolean().describe('Its claim is confirmed on its chain'),
   pending: z.literal(true).optional().describe('Its claim was seen and is not confirmed yet'),
-  tx: word.optional().describe('The transaction that claimed it, where one was seen'),
+  tx: wordSchema.optional().describe('The transaction that claimed it, where one was seen'),
   receiver: addressSchema.optional().describe('Address that `transaction` pays'),
   sender: addressSchema
     .optional()
@@ -274,7 +277,7 @@ const ClaimSchema = namedObjectSchema('AirdropClaim', {
   reason: z.enum(NO_TRANSACTION_REASONS).optional().describe('Why there is no transaction'),
 })
 
-const claim = (signer: ClaimPermissionSigner | null) =>
+const createClaimRoute = (signer: ClaimPermissionSigner | null) =>
   declareRoute.get('/v1/airdrop/claim/:community', {
     privateDataFor: 'members',
     costliestSample: { what: 'of 1,000 wallets', as: 'owner' },
@@ -286,7 +289,7 @@ const claim = (signer: ClaimPermissionSigner | null) =>
     },
     summary: 'The claims of the caller’s bundle from an airdrop, with transactions',
     description:
-      'Includes every wallet that is verified in the caller’s bundle, also private ones. An EVM account is paid directly, whoever sends the transaction. A Solana account’s share goes to the caller’s EVM wallet, else to the bundle’s oldest, by a permission that is valid for an hour.',
+      'Includes every wallet that is verified in the caller’s bundle, also private ones. An EVM account sends its own transaction, which pays it. A Solana account’s share goes to the caller’s EVM wallet, else to the bundle’s oldest, by a permission that is valid for an hour.',
     auth: 'required',
     params: z.object({ community: nameSchema }),
     query: z.object({
@@ -301,14 +304,14 @@ const claim = (signer: ClaimPermissionSigner | null) =>
       'Total "0" and no claims where the bundle has no allocation',
       namedObjectSchema('AirdropClaims', {
         community: nameSchema,
-        total: amount,
-        totalUnclaimed: amount,
+        total: amountSchema,
+        totalUnclaimed: amountSchema,
         addresses: z.array(addressSchema).describe('The verified wallets of the bundle'),
         claims: z.array(ClaimSchema),
-        network: claimedOn,
-        distributor: contract.nullable(),
-        token: contract.nullable(),
-        endsAt: endsAt.nullable(),
+        network: claimNetworkSchema,
+        distributor: contractSchema.nullable(),
+        token: contractSchema.nullable(),
+        endsAt: endsAtSchema.nullable(),
       }),
     ),
     errors: ['invalid_name', 'not_found'],
@@ -320,9 +323,9 @@ const claim = (signer: ClaimPermissionSigner | null) =>
   })
 
 /** Maximum number of listed airdrops. */
-const AIRDROPS_AT_MOST = 100
+const MAX_LISTED_AIRDROPS = 100
 
-const airdrops = declareRoute.get('/v1/airdrops', {
+const airdropsRoute = declareRoute.get('/v1/airdrops', {
   refusedSample: null,
   costliestSample: {},
   listBounds: { '[]': 'rule: the newest 100 of those that the operator has loaded' },
@@ -333,17 +336,17 @@ const airdrops = declareRoute.get('/v1/airdrops', {
     z.array(
       z.object({
         community: nameSchema,
-        network: claimedOn,
-        total: amount,
-        token: contract,
-        distributor: contract,
-        endsAt,
+        network: claimNetworkSchema,
+        total: amountSchema,
+        token: contractSchema,
+        distributor: contractSchema,
+        endsAt: endsAtSchema,
       }),
     ),
   ),
   async handle(_request, { pool, network }) {
     const nowS = Math.floor(Date.now() / 1_000)
-    const rows = await findClaimableAirdrops(pool, network, nowS, AIRDROPS_AT_MOST)
+    const rows = await findClaimableAirdrops(pool, network, nowS, MAX_LISTED_AIRDROPS)
     return okAnswer(
       rows.map(({ community, label, total, token, distributor, endsAtS }) => ({
         community,
@@ -358,4 +361,7 @@ const airdrops = declareRoute.get('/v1/airdrops', {
 })
 
 /** Routes of airdrops. @param signer signs permissions; null where only EVM accounts can claim */
-export const airdropRoutes = (signer: ClaimPermissionSigner | null) => [airdrops, claim(signer)]
+export const airdropRoutes = (signer: ClaimPermissionSigner | null) => [
+  airdropsRoute,
+  createClaimRoute(signer),
+]

@@ -12,7 +12,7 @@ import { isoTimestamp } from '../http/timestamps.js'
 import { SIGN_IN_PRICE } from '../limits/costs.js'
 import { addressSchema, walletKindSchema } from './schemas.js'
 
-const signingDate = z.string().openapi({
+const signingDateSchema = z.string().openapi({
   description: 'ISO 8601 with milliseconds, as in the message; accepted for 10 minutes',
   example: '2026-11-20T08:00:00.000Z',
 })
@@ -28,14 +28,14 @@ export const nonceSchema = z.string().openapi({
     'Secret share in the message: 16 to 64 random letters, digits, `-` and `_`. Required where the signature is an approval on chain (`0x`)',
   example: undefined,
 })
-const signedCluster = z
+const signedClusterSchema = z
   .string()
   .describe('Id or name of the cluster to which the signature says that its wallet belongs')
 
 /** Methods of a route that takes no body and accepts GET and POST. */
 const GET_AND_POST = ['get', 'post'] as const
 
-const messages = GET_AND_POST.map((method) =>
+const messageRoutes = GET_AND_POST.map((method) =>
   declareRoute[method]('/v1/auth/message', {
     refusedSample: {
       what: 'a wallet without its type',
@@ -53,19 +53,26 @@ const messages = GET_AND_POST.map((method) =>
       recover: addressSchema.optional().openapi({ example: undefined }),
       chainId: chainIdSchema.optional(),
       nonce: nonceSchema.optional(),
-      cluster: signedCluster.optional().openapi({ example: undefined }),
+      cluster: signedClusterSchema.optional().openapi({ example: undefined }),
     }),
-    responses: okResponses('The message and its date', { message: z.string(), signingDate }),
+    responses: okResponses('The message and its date', {
+      message: z.string(),
+      signingDate: signingDateSchema,
+    }),
     errors: ['unsupported_address', 'unsupported_network', 'invalid_name', 'not_found'],
     handle: async ({ query }, context) =>
-      okAnswer(await signingMessage(context, boundTo(query), query.get('cluster')), NO_STORE),
+      okAnswer(
+        await signingMessage(context, messageSignerOf(query), query.get('cluster')),
+        NO_STORE,
+      ),
   }),
 )
 
 /**
- * Wallet to which the message is bound. @throws ApiError invalid_request where only one of wallet and type is present
+ * Wallet to which the message is bound; undefined for the plain message.
+ * @throws ApiError invalid_request where the query needs both wallet and type, and one is missing
  */
-function boundTo(query: RequestQuery): MessageSigner | undefined {
+function messageSignerOf(query: RequestQuery): MessageSigner | undefined {
   const wallet = query.get('wallet')
   const type = enumParameter(query, 'type', walletKindSchema.options)
   const recovered = query.get('recover')
@@ -85,7 +92,7 @@ export const ProofSchema = namedObjectSchema('Proof', {
   signature: z.string().openapi({
     description: WALLET_KIND_NAMES.map((name) => `${name}: ${WALLET_KINDS[name].form}`).join('; '),
   }),
-  signingDate,
+  signingDate: signingDateSchema,
   type: walletKindSchema,
   wallet: addressSchema.describe('The wallet that signed'),
 })
@@ -106,14 +113,14 @@ export const sharedTokenRouteFields = {
   price: SIGN_IN_PRICE,
 }
 
-const token = declareRoute.post('/v1/auth/token', {
+const tokenRoute = declareRoute.post('/v1/auth/token', {
   ...sharedTokenRouteFields,
   description:
     'The same signature gives the same key. Send the key as `Authorization: Bearer` or `X-AUTH-KEY`. With `cluster`, `POST /v1/clusters/verify/{clusterId}` within 11 minutes of the signing date publishes the signature.',
   body: ProofSchema.extend({
     chainId: chainIdSchema.optional(),
     nonce: nonceSchema.optional(),
-    cluster: signedCluster.optional(),
+    cluster: signedClusterSchema.optional(),
   }),
   responses: okResponses('The key', { token: z.string() }),
   errors: [
@@ -128,7 +135,7 @@ const token = declareRoute.post('/v1/auth/token', {
 })
 
 /** Routes that tell whether a key is valid: the same for both versions of the interface, with different paths. */
-export const keyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
+export const createKeyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
     declareRoute[method](path, {
       privateDataFor: 'caller',
@@ -139,7 +146,7 @@ export const keyValidationRoutes = (path: string, version: Pick<Route, 'successo
       responses: {
         ...okResponses('It is valid', {
           signature: z.string(),
-          signingDate,
+          signingDate: signingDateSchema,
           type: walletKindSchema,
           wallet: addressSchema,
           isValid: z.literal(true),
@@ -173,7 +180,7 @@ function validationAnswer(session: Session | null): Answer {
   })
 }
 
-const revoke = declareRoute.delete('/v1/auth/token', {
+const revokeKeyRoute = declareRoute.delete('/v1/auth/token', {
   refusedSample: {
     what: 'another text than true',
     query: { everywhere: 'false' },
@@ -199,4 +206,9 @@ const revoke = declareRoute.delete('/v1/auth/token', {
   },
 })
 
-export const authRoutes = [...messages, token, ...keyValidationRoutes('/v1/auth/validate'), revoke]
+export const authRoutes = [
+  ...messageRoutes,
+  tokenRoute,
+  ...createKeyValidationRoutes('/v1/auth/validate'),
+  revokeKeyRoute,
+]

@@ -8,16 +8,16 @@ import { declareRoute } from '../http/route.js'
 import { addMaxWalletsBody } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { clusterIdSchema, nameSchema, walletNameSchema } from './schemas.js'
-import { ADD_WALLET_ERRORS, addedWalletSchema, clusterCreationRoute } from './wallets.js'
+import { ADD_WALLET_ERRORS, addedWalletSchema, createClusterCreationRoute } from './wallets.js'
 
 /** Alias of `POST /v1/clusters`, because wallet apps call a cluster a bundle. */
-const create = clusterCreationRoute('/v1/bundle', {
+const bundleCreationRoute = createClusterCreationRoute('/v1/bundle', {
   summary: 'Create the bundle of this wallet',
   description: 'The same as `POST /v1/clusters`.',
   responses: okResponses('The bundle', { id: clusterIdSchema }),
 })
 
-const add = declareRoute.post('/v1/bundle/wallets', {
+const addWalletsRoute = declareRoute.post('/v1/bundle/wallets', {
   refusedSample: {
     what: 'another type than the address has',
     body: ({ evmAddress }) => [{ address: evmAddress(), name: 'x', type: 'solana' }],
@@ -46,7 +46,7 @@ const add = declareRoute.post('/v1/bundle/wallets', {
   },
 })
 
-const assign = declareRoute.post('/v1/bundles/assign', {
+const assignNameRoute = declareRoute.post('/v1/bundles/assign', {
   refusedSample: {
     what: 'a text that is no name',
     body: ({ community }) => ({ community, name: 'a b' }),
@@ -88,4 +88,4 @@ const assign = declareRoute.post('/v1/bundles/assign', {
   },
 })
 
-export const walletBundleRoutes = [create, add, assign]
+export const walletBundleRoutes = [bundleCreationRoute, addWalletsRoute, assignNameRoute]

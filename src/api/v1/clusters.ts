@@ -27,23 +27,23 @@ type Viewer = Pick<Session, 'wallet'> | null
 /**
  * Maximum number of listed clusters that name an address without its proof. Anybody may add any address to a cluster.
  */
-const INVITATIONS_AT_MOST = 20
+const MAX_INVITATIONS = 20
 
 async function invitationsOf({ pool, network }: Context, input: string) {
   const address = parseWalletOrNull(input)
   if (!address) return { invitations: [] }
-  const rows = await findInvitations(pool, network, address.bytes, INVITATIONS_AT_MOST + 1)
+  const rows = await findInvitations(pool, network, address.bytes, MAX_INVITATIONS + 1)
   const invitations = rows
-    .slice(0, INVITATIONS_AT_MOST)
+    .slice(0, MAX_INVITATIONS)
     .map(({ clusterId, ...names }) => ({ clusterId: toHex(clusterId), ...names }))
-  return { invitations, ...(rows.length > INVITATIONS_AT_MOST && { moreInvitations: true }) }
+  return { invitations, ...(rows.length > MAX_INVITATIONS && { moreInvitations: true }) }
 }
 
 /**
- * The names of the caller's own address; null for another address. Other callers read the names of a public wallet by
- * the routes of names.
+ * JSON with the first names of the caller's own address; null for another address. Other callers read the names of a
+ * public wallet by the routes of names.
  */
-async function namesOf(context: Context, address: string, viewer: Viewer) {
+async function namesOfCaller(context: Context, address: string, viewer: Viewer) {
   if (!viewer || !parseWalletOrNull(address)?.bytes.equals(viewer.wallet)) return null
   const first = { after: undefined, limit: OWNED_NAMES_PAGE_SIZE }
   const { records, next } = await namesOwnedBy(context, address, first, viewer.wallet)
@@ -86,12 +86,12 @@ function clusterAnswer({ network }: Context, cluster: ClusterForViewer | null): 
   return chargeForListItems(answer, cluster.wallets.length)
 }
 
-const timestamp = z.string().openapi({ example: '2026-11-20 08:00:00+00' })
+const timestampSchema = z.string().openapi({ example: '2026-11-20 08:00:00+00' })
 
 const ClusterSchema = namedObjectSchema('Cluster', {
   id: clusterIdSchema,
   createdBy: addressSchema,
-  createdAt: timestamp,
+  createdAt: timestampSchema,
   wallets: z.array(
     z
       .object({
@@ -106,28 +106,28 @@ const ClusterSchema = namedObjectSchema('Cluster', {
           .describe(
             'What shows that the wallet belongs here: its public signature, a name that it registered on the hub (that the name is this cluster’s is the word of the service), or only the word of the service. docs/use/verify.md shows how to check it by the logs. A mirror leaves it out',
           ),
-        updatedAt: timestamp,
+        updatedAt: timestampSchema,
         updatedBy: addressSchema,
-        createdAt: timestamp,
+        createdAt: timestampSchema,
       })
       .openapi('Wallet'),
   ),
   isTestnet: z.boolean(),
 })
 
-const responses = okResponses(
+const clusterResponses = okResponses(
   'The cluster with its public wallets. For a caller verified in it, with all of its wallets',
   ClusterSchema,
 )
 
-const byId = declareRoute.get('/v1/clusters/id/:id', {
+const clusterByIdRoute = declareRoute.get('/v1/clusters/id/:id', {
   privateDataFor: 'members',
   costliestSample: { what: '1,000 wallets, by a member', as: 'owner' },
   listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'A cluster by its id',
   auth: 'optional',
   params: z.object({ id: clusterIdSchema }),
-  responses,
+  responses: clusterResponses,
   errors: ['not_found'],
   async handle({ params, session }, context) {
     const { pool, network } = context
@@ -136,7 +136,7 @@ const byId = declareRoute.get('/v1/clusters/id/:id', {
   },
 })
 
-const byName = declareRoute.get('/v1/clusters/name/:name', {
+const clusterByNameRoute = declareRoute.get('/v1/clusters/name/:name', {
   privateDataFor: 'members',
   costliestSample: { what: '1,000 wallets, by a member', as: 'owner' },
   listBounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
@@ -145,7 +145,7 @@ const byName = declareRoute.get('/v1/clusters/name/:name', {
     'A private wallet that registers a name on chain is public from then on, with its wallet name.',
   auth: 'optional',
   params: z.object({ name: nameSchema }),
-  responses,
+  responses: clusterResponses,
   errors: ['invalid_name', 'not_found'],
   async handle({ params, session }, context) {
     const { pool, network } = context
@@ -154,7 +154,7 @@ const byName = declareRoute.get('/v1/clusters/name/:name', {
   },
 })
 
-const byAddress = declareRoute.get('/v1/clusters/address/:address', {
+const clusterIdOfAddressRoute = declareRoute.get('/v1/clusters/address/:address', {
   refusedSample: null,
   privateDataFor: 'caller',
   costliestSample: {
@@ -163,7 +163,7 @@ const byAddress = declareRoute.get('/v1/clusters/address/:address', {
     query: { invitations: 'true', names: 'true' },
   },
   listBounds: {
-    'invitations[]': `rule: at most ${INVITATIONS_AT_MOST}`,
+    'invitations[]': `rule: at most ${MAX_INVITATIONS}`,
     'names[]': `page: the first ${OWNED_NAMES_PAGE_SIZE}`,
   },
   summary: 'The id of the cluster in which an address is verified',
@@ -200,7 +200,7 @@ const byAddress = declareRoute.get('/v1/clusters/address/:address', {
             }),
           )
           .optional()
-          .describe(`The newest ${INVITATIONS_AT_MOST}`),
+          .describe(`The newest ${MAX_INVITATIONS}`),
         moreInvitations: z
           .literal(true)
           .optional()
@@ -226,7 +226,7 @@ const byAddress = declareRoute.get('/v1/clusters/address/:address', {
     const clusterId = await clusterIdOfAddress(context, params.address!, session)
     const status = clusterId || isNullFine ? 200 : 404
     const listed = asksInvitations ? await invitationsOf(context, params.address!) : null
-    const listedNames = asksNames ? await namesOf(context, params.address!, session) : null
+    const listedNames = asksNames ? await namesOfCaller(context, params.address!, session) : null
     return chargeForListItems(
       jsonAnswer(status, { clusterId, ...listed, ...listedNames }),
       (listedNames?.names.length ?? 0) + (listed?.invitations.length ?? 0),
@@ -234,4 +234,4 @@ const byAddress = declareRoute.get('/v1/clusters/address/:address', {
   },
 })
 
-export const clusterRoutes = [byId, byName, byAddress]
+export const clusterRoutes = [clusterByIdRoute, clusterByNameRoute, clusterIdOfAddressRoute]

@@ -46,7 +46,7 @@ const RULES_BOUNDS = {
   'requirements[].addresses[]': RULES_BOUND,
 }
 
-const get = declareRoute.get('/v1/communities/:name', {
+const communityRoute = declareRoute.get('/v1/communities/:name', {
   costliestSample: {
     what: 'rules of 1,000 addresses',
     params: ({ community }) => ({ name: community }),
@@ -60,7 +60,7 @@ const get = declareRoute.get('/v1/communities/:name', {
   handle: async ({ params }, context) => okAnswer(await communityByName(context, params.name!)),
 })
 
-const put = declareRoute.put('/v1/communities/:name', {
+const communityRulesRoute = declareRoute.put('/v1/communities/:name', {
   refusedSample: {
     what: 'prices that are no list',
     body: () => ({ prices: {} }),
@@ -92,13 +92,13 @@ const put = declareRoute.put('/v1/communities/:name', {
 })
 
 /** Maximum number of names per response. */
-const NAMES_AT_ONCE = 100
+const MAX_NAMES_PER_PAGE = 100
 
-const pageQuery = pageQuerySchema(walletNameSchema, NAMES_AT_ONCE)
+const namePageQuerySchema = pageQuerySchema(walletNameSchema, MAX_NAMES_PER_PAGE)
 
 /** @throws ApiError invalid_request */
-function pageOf(query: RequestQuery): { after: string; limit: number } {
-  const limit = pageLimitOf(query, { default: NAMES_AT_ONCE, max: NAMES_AT_ONCE })
+function requestedPage(query: RequestQuery): { after: string; limit: number } {
+  const limit = pageLimitOf(query, { default: MAX_NAMES_PER_PAGE, max: MAX_NAMES_PER_PAGE })
   const given = query.get('after')
   const after = given === undefined ? '' : parseName(given)
   if (after === null)
@@ -106,14 +106,14 @@ function pageOf(query: RequestQuery): { after: string; limit: number } {
   return { after, limit }
 }
 
-const list = declareRoute.get('/v1/communities', {
+const communityListRoute = declareRoute.get('/v1/communities', {
   costliestSample: { what: '100 names' },
   example: {},
   listBounds: { '[]': 'page: limit, at most 100; after' },
   summary: 'The names that are communities',
   description:
     'In the order of ASCII. For the next page pass the last name as `after`. With `name` only that community.',
-  query: pageQuery.extend({
+  query: namePageQuerySchema.extend({
     name: nameSchema.optional().openapi({
       description: 'Only this name, to ask whether it is a community',
       example: undefined,
@@ -122,7 +122,7 @@ const list = declareRoute.get('/v1/communities', {
   responses: okResponses('Empty where there is none', z.array(z.object({ name: nameSchema }))),
   errors: ['invalid_name'],
   async handle({ query }, { pool, network }) {
-    const page = pageOf(query)
+    const page = requestedPage(query)
     const given = query.get('name')
     const names =
       given === undefined
@@ -140,7 +140,7 @@ async function communitiesNamed(
   return (await findCommunityRules(pool, network, name)) ? [name] : []
 }
 
-const members = declareRoute.get('/v1/communities/:name/members', {
+const membersRoute = declareRoute.get('/v1/communities/:name/members', {
   costliestSample: { what: '100 names' },
   example: { params: { name: COMMUNITY_WITHOUT_PRICE } },
   listBounds: { '[]': 'page: limit, at most 100; after' },
@@ -148,7 +148,7 @@ const members = declareRoute.get('/v1/communities/:name/members', {
   summary: 'The names below a community',
   description: 'In the order of ASCII. For the next page pass the last name as `after`.',
   params: z.object({ name: nameSchema }),
-  query: pageQuery,
+  query: namePageQuerySchema,
   responses: okResponses(
     'Empty where there is none',
     z.array(z.object({ name: walletNameSchema, owner: addressSchema })),
@@ -156,16 +156,16 @@ const members = declareRoute.get('/v1/communities/:name/members', {
   errors: ['invalid_name'],
   async handle({ params, query }, { pool, network }) {
     const community = requireName(params.name!)
-    const { after, limit } = pageOf(query)
+    const { after, limit } = requestedPage(query)
     const members = await findCommunityMembers(pool, network, community, after, limit)
     const names = members.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
     return chargeForListItems(okAnswer(names), names.length)
   },
 })
 
-const params = z.object({ communityName: nameSchema, name: walletNameSchema })
+const memberParamsSchema = z.object({ communityName: nameSchema, name: walletNameSchema })
 
-const check = declareRoute.get('/v1/names/community/:communityName/check/:name', {
+const checkRoute = declareRoute.get('/v1/names/community/:communityName/check/:name', {
   refusedSample: {
     what: 'a text that is no name',
     params: () => ({ name: 'a b' }),
@@ -175,7 +175,7 @@ const check = declareRoute.get('/v1/names/community/:communityName/check/:name',
   example: { params: { communityName: COMMUNITY_WITHOUT_PRICE, name: 'alice' } },
   summary: 'Whether a name below a community can be registered',
   description: 'A name with a pending payment is not available, with `reason: "pending"`.',
-  params,
+  params: memberParamsSchema,
   price: SEVERAL_STATEMENTS_PRICE,
   responses: okResponses('Its availability', {
     name: z.string().openapi({ example: 'club/alice' }),
@@ -209,16 +209,16 @@ export const TransactionInfoSchema = z
 
 export function transactionInfoJson({ transaction }: PaymentToMake) {
   const { type, ...signed } = transactionJson(transaction)
-  const approval = withoutValue(transaction.approval)
-  const approvalReset = withoutValue(transaction.approvalReset)
+  const approval = callJson(transaction.approval)
+  const approvalReset = callJson(transaction.approvalReset)
   return { type, transaction: signed, approval, approvalReset }
 }
 
 /** JSON of a call without coins; undefined, which JSON leaves out, where there is no call. */
-const withoutValue = (call: PaymentToMake['transaction']['approval']) =>
+const callJson = (call: PaymentToMake['transaction']['approval']) =>
   call && { to: call.to, data: call.data, value: '0' }
 
-const payouts = (signer: PaymentReleaseSigner | null) =>
+const createPayoutsRoute = (signer: PaymentReleaseSigner | null) =>
   declareRoute.get('/v1/communities/:name/payouts', {
     costliestSample: {
       as: 'owner',
@@ -253,7 +253,10 @@ const payouts = (signer: PaymentReleaseSigner | null) =>
     },
   })
 
-/** True if a registration is on the testnet: by `testnet=true`, or by the label of the chain on which it is paid. */
+/**
+ * True if a registration is on the testnet: by `testnet=true`, or by the label of the EVM chain on which it is paid.
+ * Other families have one label for both networks.
+ */
 const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet ||
   (label !== null && familyOfLabel(label).label === null && isChainLabelOfNetwork('testnet', label))
@@ -262,12 +265,12 @@ const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
  * Requested token to pay with: `native`, or a token's address; null where the request names none.
  * @throws ApiError unsupported_address
  */
-function tokenOf(input: string | undefined): string | null {
+function requestedToken(input: string | undefined): string | null {
   if (input === undefined || input === NATIVE_COIN) return input ?? null
   return requireAddress(input, 'token').text
 }
 
-const register = declareRoute.post('/v1/names/community/:communityName/register', {
+const registerRoute = declareRoute.post('/v1/names/community/:communityName/register', {
   refusedSample: {
     what: 'a text that is no name',
     body: () => ({ name: 'a b' }),
@@ -310,7 +313,7 @@ const register = declareRoute.post('/v1/names/community/:communityName/register'
   errors: ['invalid_name', 'unsupported_address', ...REGISTRATION_ERRORS],
   async handle({ params, body, isTestnet, session }, context) {
     const { community, name } = requireNameBelowCommunity(params.communityName!, body.name)
-    const preference = { network: body.network ?? null, token: tokenOf(body.token) }
+    const preference = { network: body.network ?? null, token: requestedToken(body.token) }
     const network = isOnTestnet(isTestnet, preference.network) ? 'testnet' : 'mainnet'
     const wallet =
       body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
@@ -329,11 +332,11 @@ const register = declareRoute.post('/v1/names/community/:communityName/register'
 
 /** Routes of communities. @param signer signs releases of payments; null where only the relayer releases payments */
 export const communityRoutes = (signer: PaymentReleaseSigner | null) => [
-  list,
-  get,
-  put,
-  members,
-  payouts(signer && cacheReleaseSignatures(signer)),
-  check,
-  register,
+  communityListRoute,
+  communityRoute,
+  communityRulesRoute,
+  membersRoute,
+  createPayoutsRoute(signer && cacheReleaseSignatures(signer)),
+  checkRoute,
+  registerRoute,
 ]

@@ -18,7 +18,7 @@ import { okResponses, z } from '../http/schema.js'
 import { chargeForListItems, feedPagePrice, STREAM_PRICE } from '../limits/costs.js'
 import { addressSchema, clusterIdSchema } from './schemas.js'
 
-const LIMIT: PageLimitBounds = { default: 500, max: 1_000 }
+const PAGE_LIMIT: PageLimitBounds = { default: 500, max: 1_000 }
 const ORDERS = ['oldest', 'newest'] as const
 
 const FIELD_SCHEMAS: Readonly<Record<EventFieldKind, z.ZodType>> = {
@@ -55,9 +55,9 @@ const eventSchemas = Object.entries(EVENTS).map(([type, { fields, published }]) 
 )
 const EventSchema = z.union(eventSchemas).openapi('Event')
 
-const from = addressSchema.optional().describe('Only events of this actor')
+const actorSchema = addressSchema.optional().describe('Only events of this actor')
 
-const events = declareRoute.get('/v1/events', {
+const eventsRoute = declareRoute.get('/v1/events', {
   costliestSample: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
   listBounds: { 'items[]': 'page: limit, at most 1,000; nextPage' },
   summary: 'The history of public events, page by page',
@@ -65,23 +65,23 @@ const events = declareRoute.get('/v1/events', {
     'Further event types ([events.md](events.md)), and `data.cluster_id` of `REGISTER_NAME`. `resume` continues after the page. `nextPage` is absent on the last page.',
   description:
     'Within one generation, events never change, move or disappear. Pages concatenate exactly in both orders while events are being added.',
-  query: eventPageQuery(LIMIT, 'Milliseconds').extend({
+  query: eventPageQuery(PAGE_LIMIT, 'Milliseconds').extend({
     nextPage: z
       .string()
       .optional()
       .describe(
         'Token of an earlier page. Omitted parameters are taken from the token, and fromTimestamp is ignored',
       ),
-    from,
+    from: actorSchema,
   }),
-  price: feedPagePrice(LIMIT),
+  price: feedPagePrice(PAGE_LIMIT),
   cacheSource: 'journal',
   responses: okResponses('A page', eventPageSchema(EventSchema)),
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const page = await feedPage(context, {
-      ...eventPageRequest(request, LIMIT),
-      from: actorOf(request.query),
+      ...eventPageRequest(request, PAGE_LIMIT),
+      from: requestedActor(request.query),
       sinceMs: sinceTimestampOf(request.query),
     })
     const write = createV1EventWriter(page.network, page.generation, page.idOf)
@@ -129,13 +129,13 @@ export function eventPageSchema(item: z.ZodType) {
   })
 }
 
-/** The feed page that a request's query describes. @throws ApiError invalid_request */
+/** Request for a feed page by a query, without its actor and its time bound. @throws ApiError invalid_request */
 export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: PageLimitBounds) {
   return {
     isTestnet,
     page: query.get('nextPage'),
     limit: pageLimitOf(query, limit),
-    order: orderOf(query),
+    order: requestedOrder(query),
   }
 }
 
@@ -150,7 +150,7 @@ export const sinceTimestampOf = (query: RequestQuery): number | undefined =>
  * Requested order of events; undefined where the query has none.
  * @throws ApiError invalid_request where `orderBy` and `sortBy` contradict each other
  */
-function orderOf(query: RequestQuery): (typeof ORDERS)[number] | undefined {
+function requestedOrder(query: RequestQuery): (typeof ORDERS)[number] | undefined {
   const orderBy = enumParameter(query, 'orderBy', ORDERS)
   const sortBy = enumParameter(query, 'sortBy', ORDERS)
   if (orderBy && sortBy && orderBy !== sortBy)
@@ -165,12 +165,12 @@ function orderOf(query: RequestQuery): (typeof ORDERS)[number] | undefined {
  * Stored address of the wallet whose events are requested; undefined for all events.
  * @throws ApiError unsupported_address
  */
-function actorOf(query: RequestQuery): Buffer | undefined {
+function requestedActor(query: RequestQuery): Buffer | undefined {
   const text = query.get('from')
   return text === undefined ? undefined : requireSigner(text, 'from').bytes
 }
 
-const stream = (streams: FeedStreams) =>
+const createStreamRoute = (streams: FeedStreams) =>
   declareRoute.get('/v1/events/stream', {
     refusedSample: {
       what: 'an actor that is no address',
@@ -188,7 +188,7 @@ const stream = (streams: FeedStreams) =>
         .describe(
           'Token of a page or id of a message, after which the stream begins. The header Last-Event-ID takes precedence',
         ),
-      from,
+      from: actorSchema,
       fromTimestamp: z
         .int()
         .min(0)
@@ -207,11 +207,14 @@ const stream = (streams: FeedStreams) =>
     errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
     async handle({ query, isTestnet }, context) {
       const token = context.caller?.lastEventId ?? query.get('resume')
-      const filter = { from: actorOf(query), sinceMs: wholeNumberParameter(query, 'fromTimestamp') }
+      const filter = {
+        from: requestedActor(query),
+        sinceMs: wholeNumberParameter(query, 'fromTimestamp'),
+      }
       return eventStreamAnswer(
         await openFeedStream(streams, context, { isTestnet, token, ...filter }),
       )
     },
   })
 
-export const eventRoutes = (streams: FeedStreams) => [events, stream(streams)]
+export const eventRoutes = (streams: FeedStreams) => [eventsRoute, createStreamRoute(streams)]

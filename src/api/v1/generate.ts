@@ -94,7 +94,7 @@ interface RecoverWalletInput {
   nonce?: string | undefined
 }
 
-const SHARE = new RegExp(`^0x[0-9a-fA-F]{${KEY_SHARE_BYTES * 2}}$`)
+const KEY_SHARE_PATTERN = new RegExp(`^0x[0-9a-fA-F]{${KEY_SHARE_BYTES * 2}}$`)
 
 /**
  * Recovers the key of a generated wallet, for the wallet that requested the generation and for wallets verified in the
@@ -110,25 +110,25 @@ async function recoverWallet(
 ): Promise<{ type: AddressType; address: string; privateKey: string }> {
   const keys = requireShareKeys(shareKeys)
   const address = requireAddress(input.address, 'address')
-  if (!SHARE.test(input.share))
+  if (!KEY_SHARE_PATTERN.test(input.share))
     throw new ApiError('invalid_request', `The share is not ${KEY_SHARE_BYTES} bytes in 0x hex.`)
   const { signature, signingDate, chainId, nonce } = input
   const { type, address: wallet } = session
   const proof = { signature, signingDate, chainId, nonce, type, wallet }
   const { signingMs } = await requireProof(context, proof, { recovered: address })
   const { pool, network } = context
-  const kept = await findWalletShare(pool, network, address.bytes, session.wallet)
-  if (!kept)
+  const stored = await findWalletShare(pool, network, address.bytes, session.wallet)
+  if (!stored)
     throw new ApiError(
       'not_found',
       'No wallet of that address was generated for this wallet or its cluster.',
     )
   const share = Buffer.from(input.share.slice(2), 'hex')
-  const serviceShare = decryptKeyShare(keys, network, address.bytes, kept)
+  const serviceShare = decryptKeyShare(keys, network, address.bytes, stored)
   const privateKey = await recoverKey(address, [share, serviceShare])
   // a failed attempt of another member does not use up signatures, because it could lock out the wallet's owner for
   // good
-  const isCounted = privateKey !== null || kept.isOwn
+  const isCounted = privateKey !== null || stored.isOwn
   if (isCounted && !(await markRecoverySignatureUsed(pool, network, address.bytes, signingMs)))
     throw new ApiError(
       'unauthorized',
@@ -145,12 +145,12 @@ function requireShareKeys([first, ...earlier]: readonly Uint8Array[]): ShareEncr
   return [first, ...earlier]
 }
 
-const shareText = z.string().describe('33 bytes in 0x hex')
+const keyShareSchema = z.string().describe('33 bytes in 0x hex')
 
 /** Keys of wallet shares, the current key first. */
 type ShareKeys = readonly Uint8Array[]
 
-const generate = (keys: ShareKeys) =>
+const createGenerateRoute = (keys: ShareKeys) =>
   declareRoute.post('/v1/clusters/generate/wallet', {
     refusedSample: {
       what: 'an unknown type',
@@ -177,15 +177,15 @@ const generate = (keys: ShareKeys) =>
       type: z.enum(GENERATED_WALLET_TYPES),
       address: addressSchema,
       name: z.string(),
-      share: shareText,
-      recoveryShare: shareText.optional(),
+      share: keyShareSchema,
+      recoveryShare: keyShareSchema.optional(),
     }),
     errors: ['catching_up', 'invalid_name', 'wallet_name_taken', 'wallet_limit'],
     handle: async ({ body, session }, context) =>
       okAnswer(await generateWallet(keys, context, session, body), NO_STORE),
   })
 
-const confirm = declareRoute.post('/v1/clusters/generate/wallet/confirm', {
+const confirmRoute = declareRoute.post('/v1/clusters/generate/wallet/confirm', {
   refusedSample: {
     what: 'a text that is no address',
     body: () => ({ address: 'x' }),
@@ -212,7 +212,7 @@ const confirm = declareRoute.post('/v1/clusters/generate/wallet/confirm', {
   },
 })
 
-const recover = (keys: ShareKeys) =>
+const createRecoverRoute = (keys: ShareKeys) =>
   declareRoute.post('/v1/clusters/generate/wallet/recover', {
     refusedSample: {
       what: 'an address alone',
@@ -243,7 +243,7 @@ const recover = (keys: ShareKeys) =>
     auth: 'required',
     body: z.object({
       address: addressSchema,
-      share: shareText.describe('One of the returned shares'),
+      share: keyShareSchema.describe('One of the returned shares'),
       signature: z
         .string()
         .describe(
@@ -267,4 +267,8 @@ const recover = (keys: ShareKeys) =>
       okAnswer(await recoverWallet(keys, context, session, body), NO_STORE),
   })
 
-export const walletGenerationRoutes = (keys: ShareKeys) => [generate(keys), confirm, recover(keys)]
+export const walletGenerationRoutes = (keys: ShareKeys) => [
+  createGenerateRoute(keys),
+  confirmRoute,
+  createRecoverRoute(keys),
+]

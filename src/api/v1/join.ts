@@ -25,14 +25,16 @@ import { MAX_BULK_WALLET_ADDRESSES, namedObjectSchema, z } from '../http/schema.
 import { addressSchema, walletNameSchema, walletTypeSchema } from './schemas.js'
 
 /**
- * Number of addresses per statement. The lines of a statement come from one database snapshot. The lines of up to two
- * statements wait in memory.
+ * Maximum number of addresses per statement. The lines of a statement come from one database snapshot. The lines of up
+ * to two statements wait in memory.
  */
-const AT_ONCE = 1_000
-/** Time limit for sending a response. Addresses stay in memory while the client reads slowly. */
-const LONGEST_MS = 120_000
-const TYPES = new RegExp(`^(${WALLET_KIND_NAMES.join('|')})(,(${WALLET_KIND_NAMES.join('|')}))*$`)
-const LINES = 'application/x-ndjson'
+const ADDRESSES_PER_STATEMENT = 1_000
+/** Time limit for sending a response, ms. Addresses stay in memory while the client reads slowly. */
+const SENDING_TIMEOUT_MS = 120_000
+const TYPES_PATTERN = new RegExp(
+  `^(${WALLET_KIND_NAMES.join('|')})(,(${WALLET_KIND_NAMES.join('|')}))*$`,
+)
+const JSON_LINES_TYPE = 'application/x-ndjson'
 
 const HolderSchema = namedObjectSchema('Holder', {
   input: z.string().describe('The address as it was sent'),
@@ -48,7 +50,7 @@ const HolderSchema = namedObjectSchema('Holder', {
     .openapi({ description: 'Id of the newest event that the line reflects', example: 'm-1-42' }),
 })
 
-const join = declareRoute.post('/v1/wallets', {
+const joinRoute = declareRoute.post('/v1/wallets', {
   costliestSample: {
     what: '100,000 addresses of Cosmos',
     body: (scene) => makeSampleList(100, () => addressesOfLargestLookup(scene)).flat(),
@@ -63,7 +65,7 @@ const join = declareRoute.post('/v1/wallets', {
   query: z.object({
     types: z
       .string()
-      .regex(TYPES)
+      .regex(TYPES_PATTERN)
       .optional()
       .openapi({
         description: 'Kinds of the wallets, joined by commas; default: all',
@@ -71,25 +73,27 @@ const join = declareRoute.post('/v1/wallets', {
       }),
   }),
   body: z.array(addressSchema).max(MAX_BULK_WALLET_ADDRESSES),
-  responses: { 200: { description: 'Lines', schema: HolderSchema, type: LINES } },
+  responses: { 200: { description: 'Lines', schema: HolderSchema, type: JSON_LINES_TYPE } },
   errors: ['too_many'],
   async handle({ body, query }, context) {
-    const lines = Readable.from(linesOf(context, body, storedOf(query)), { highWaterMark: 1 })
+    const lines = Readable.from(linesOf(context, body, requestedAddressPattern(query)), {
+      highWaterMark: 1,
+    })
     await once(lines, 'readable')
     // `pipeline` rejects when the client disconnects or takes too long
     const stream = (res: ServerResponse) =>
-      void pipeline(lines, res, { signal: AbortSignal.timeout(LONGEST_MS) }).catch(() => {})
-    return { status: 200, stream, content: { type: LINES, text: '' } }
+      void pipeline(lines, res, { signal: AbortSignal.timeout(SENDING_TIMEOUT_MS) }).catch(() => {})
+    return { status: 200, stream, content: { type: JSON_LINES_TYPE, text: '' } }
   },
 })
 
 /**
  * Pattern of stored addresses of the requested kinds of wallets; null for all kinds. @throws ApiError invalid_request
  */
-function storedOf(query: RequestQuery): string | null {
+function requestedAddressPattern(query: RequestQuery): string | null {
   const text = query.get('types')
   if (text === undefined) return null
-  if (TYPES.test(text))
+  if (TYPES_PATTERN.test(text))
     return [...new Set(text.split(',') as WalletKindName[])].map(storedAddressPatternOf).join('|')
   throw new ApiError(
     'invalid_request',
@@ -98,12 +102,13 @@ function storedOf(query: RequestQuery): string | null {
 }
 
 /**
- * Response lines for addresses, a thousand at a time. No database connection is held while lines wait for the client.
+ * Response lines for addresses, a thousand at a time. An error after the first thousand becomes the last line. No
+ * database connection is held while lines wait for the client.
  */
-async function* linesOf(context: Context, inputs: readonly string[], stored: string | null) {
+async function* linesOf(context: Context, inputs: readonly string[], pattern: string | null) {
   const { pool, network, turn } = context
-  for (let at = 0; at < inputs.length; at += AT_ONCE) {
-    const batch = inputs.slice(at, at + AT_ONCE)
+  for (let at = 0; at < inputs.length; at += ADDRESSES_PER_STATEMENT) {
+    const batch = inputs.slice(at, at + ADDRESSES_PER_STATEMENT)
     try {
       // an empty line becomes an empty address, which no cluster has
       const addresses = await mapWithoutBlocking(
@@ -111,15 +116,15 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
         batch,
         (input) => parseWalletOrNull(input)?.bytes ?? Buffer.alloc(0),
       )
-      const bundles = await findWalletBundles(pool, network, addresses, stored)
-      const views = new Map<string, ReturnType<typeof view>>()
-      const viewOf = (bundle: WalletBundleSnapshot) => {
+      const bundles = await findWalletBundles(pool, network, addresses, pattern)
+      const bundleJsons = new Map<string, ReturnType<typeof bundleJson>>()
+      const cachedBundleJson = (bundle: WalletBundleSnapshot) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`
-        if (!views.has(key)) views.set(key, view(network, bundle))
-        return views.get(key)
+        if (!bundleJsons.has(key)) bundleJsons.set(key, bundleJson(network, bundle))
+        return bundleJsons.get(key)
       }
       const lines = await mapWithoutBlocking(turn, bundles, (bundle, i) =>
-        JSON.stringify({ input: batch[i], ...viewOf(bundle) }),
+        JSON.stringify({ input: batch[i], ...cachedBundleJson(bundle) }),
       )
       yield `${lines.join('\n')}\n`
     } catch (error) {
@@ -130,18 +135,19 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
   }
 }
 
-function view(
+function bundleJson(
   network: Network,
   { generation, newest, clusterName, wallets }: WalletBundleSnapshot,
 ) {
   const asOf = eventId(network, generation, newest)
-  return { clusterName, wallets: wallets?.split(' ').filter(Boolean).map(walletOf) ?? null, asOf }
+  return { clusterName, wallets: wallets?.split(' ').filter(Boolean).map(walletJson) ?? null, asOf }
 }
 
-function walletOf(entry: string) {
+/** @param entry the wallet's name and the hex of its stored address, `name:hex` */
+function walletJson(entry: string) {
   const [name, stored] = entry.split(':')
   const { text, type } = decodeWallet(Buffer.from(stored!, 'hex'))
   return { address: text, type, name }
 }
 
-export const bulkWalletLookupRoutes = [join]
+export const bulkWalletLookupRoutes = [joinRoute]

@@ -18,20 +18,20 @@ import { isoTimestamp } from '../http/timestamps.js'
 import { spendSharedUnits } from '../limits/shared.js'
 
 const MAX_NAME_CHARS = 64
-const PRINTABLE = /^[^\p{C}]+$/u
+const PRINTABLE_PATTERN = /^[^\p{C}]+$/u
 
-const keyName = z
+const keyNameSchema = z
   .string()
   .trim()
   .min(1)
   .max(MAX_NAME_CHARS)
-  .regex(PRINTABLE)
+  .regex(PRINTABLE_PATTERN)
   .openapi({
     description: `What the wallet calls it, 1 to ${MAX_NAME_CHARS} characters`,
     example: 'my site',
     // JSON Schema has no flags of regular expressions. Without `pattern` the generator would append the flags to the
     // pattern
-    pattern: PRINTABLE.source,
+    pattern: PRINTABLE_PATTERN.source,
   })
 
 const ApiKeySchema = namedObjectSchema('ApiKey', {
@@ -39,31 +39,31 @@ const ApiKeySchema = namedObjectSchema('ApiKey', {
     description: 'Identifies the key, and cannot be used as one',
     example: '9f86d081884c7d65',
   }),
-  name: keyName,
+  name: keyNameSchema,
   createdAt: z.string().describe('ISO 8601'),
 })
 
-const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({
+const apiKeyJson = ({ keyHash, name, createdMs }: StoredApiKey) => ({
   id: apiKeyId(keyHash),
   name,
   createdAt: isoTimestamp(createdMs),
 })
 
-const make = declareRoute.post('/v1/keys', {
+const newApiKeyRoute = declareRoute.post('/v1/keys', {
   refusedSample: { what: 'an empty name', body: () => ({ name: '' }), error: 'invalid_request' },
   privateDataFor: 'caller',
   costliestSample: { as: 'other', body: () => ({ name: 'mine' }) },
   summary: 'Make an API key',
   description: `It is shown this once. Sent as \`X-API-KEY\` it raises the limit of requests, and opens nothing. A wallet has at most ${MAX_API_KEYS}.`,
   auth: 'required',
-  body: z.object({ name: keyName }),
+  body: z.object({ name: keyNameSchema }),
   responses: okResponses('The key', ApiKeySchema.extend({ key: z.string() }).openapi('NewApiKey')),
   errors: ['key_limit'],
   async handle({ body, session }, { pool, limits, caller }) {
     const ofAddress = limits && { bucket: caller!.address, rate: ratePerDay(limits.keysPerDay) }
     await spendSharedUnits(pool, 'keys-a-day', ofAddress ? [ofAddress] : [], 1)
     const { key, stored } = generateApiKey({ wallet: session.wallet, name: body.name })
-    if (await addApiKey(pool, stored)) return okAnswer({ ...view(stored), key }, NO_STORE)
+    if (await addApiKey(pool, stored)) return okAnswer({ ...apiKeyJson(stored), key }, NO_STORE)
     throw new ApiError(
       'key_limit',
       `A wallet has at most ${MAX_API_KEYS} API keys: revoke one first.`,
@@ -71,7 +71,7 @@ const make = declareRoute.post('/v1/keys', {
   },
 })
 
-const list = declareRoute.get('/v1/keys', {
+const apiKeyListRoute = declareRoute.get('/v1/keys', {
   privateDataFor: 'caller',
   costliestSample: { as: 'other' },
   listBounds: { '[]': 'rule: 10 keys a wallet' },
@@ -79,30 +79,30 @@ const list = declareRoute.get('/v1/keys', {
   auth: 'required',
   responses: okResponses('Its keys, oldest first, each without its text', z.array(ApiKeySchema)),
   handle: async ({ session }, context) =>
-    okAnswer((await listApiKeys(context.pool, session.wallet)).map(view), NO_STORE),
+    okAnswer((await listApiKeys(context.pool, session.wallet)).map(apiKeyJson), NO_STORE),
 })
 
-const params = ApiKeySchema.pick({ id: true })
+const keyParamsSchema = ApiKeySchema.pick({ id: true })
 
-const rename = declareRoute.patch('/v1/keys/:id', {
+const renameApiKeyRoute = declareRoute.patch('/v1/keys/:id', {
   refusedSample: { what: 'an unknown id', body: () => ({ name: 'yours' }), error: 'not_found' },
   privateDataFor: 'caller',
   example: { status: 404 },
   costliestSample: { as: 'other', body: () => ({ name: 'yours' }) },
   summary: 'Rename an API key',
   auth: 'required',
-  params,
-  body: z.object({ name: keyName }),
+  params: keyParamsSchema,
+  body: z.object({ name: keyNameSchema }),
   responses: okResponses('The key', ApiKeySchema),
   errors: ['not_found'],
   async handle({ params, body, session }, context) {
     const key = await requireKey(context, session, params)
     await renameApiKey(context.pool, key.keyHash, body.name)
-    return okAnswer(view({ ...key, name: body.name }), NO_STORE)
+    return okAnswer(apiKeyJson({ ...key, name: body.name }), NO_STORE)
   },
 })
 
-const revoke = declareRoute.delete('/v1/keys/:id', {
+const revokeApiKeyRoute = declareRoute.delete('/v1/keys/:id', {
   refusedSample: { what: 'an unknown id', error: 'not_found' },
   privateDataFor: null,
   example: { status: 404 },
@@ -110,7 +110,7 @@ const revoke = declareRoute.delete('/v1/keys/:id', {
   summary: 'Revoke an API key',
   description: 'All processes refuse the key within 30 seconds.',
   auth: 'required',
-  params,
+  params: keyParamsSchema,
   responses: okResponses('It is revoked', { success: z.literal(true) }),
   errors: ['not_found'],
   async handle({ params, session }, context) {
@@ -126,4 +126,4 @@ async function requireKey({ pool }: Context, { wallet }: Session, { id }: RouteR
   return key
 }
 
-export const apiKeyRoutes = [make, list, rename, revoke]
+export const apiKeyRoutes = [newApiKeyRoute, apiKeyListRoute, renameApiKeyRoute, revokeApiKeyRoute]

@@ -30,37 +30,39 @@ import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { LOG_BUNDLE_PRICE } from '../limits/costs.js'
 
 /** Cache headers of tiles and entry bundles. They never change, so caches store them for a year (RFC 9111). */
-const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' }
+const IMMUTABLE_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
 /** Cache headers of a checkpoint, which is cached for a second. */
-const BRIEFLY = { 'cache-control': 'public, max-age=1' }
+const CHECKPOINT_HEADERS = { 'cache-control': 'public, max-age=1' }
 
-const TEXT = 'text/plain; charset=utf-8'
-const BYTES = 'application/octet-stream'
+const TEXT_TYPE = 'text/plain; charset=utf-8'
+const BYTES_TYPE = 'application/octet-stream'
 
-const network = z.enum(NETWORKS).openapi({ description: 'Network', example: 'mainnet' })
-const GENERATION = /^[1-9]\d{0,8}$/
-const generation = z
+const networkSchema = z.enum(NETWORKS).openapi({ description: 'Network', example: 'mainnet' })
+const GENERATION_PATTERN = /^[1-9]\d{0,8}$/
+const generationSchema = z
   .string()
-  .regex(GENERATION)
+  .regex(GENERATION_PATTERN)
   .openapi({ description: 'Generation of the feed, as in event ids', example: '1' })
 
+const logParams = { network: networkSchema, generation: generationSchema }
+
 /** The network of a path parameter. @throws ApiError not_found */
-function networkOf(text: string | undefined): Network {
+function requireNetwork(text: string | undefined): Network {
   const network = NETWORKS.find((one) => one === text)
   if (!network) throw new ApiError('not_found', 'There are logs of mainnet and testnet.')
   return network
 }
 
 /** The network and generation in a transparency log's path. @throws ApiError not_found */
-function placeOf(params: Readonly<Record<string, string>>) {
+function requireLogPlace(params: Readonly<Record<string, string>>) {
   const text = params.generation ?? ''
-  if (!GENERATION.test(text))
+  if (!GENERATION_PATTERN.test(text))
     throw new ApiError('not_found', 'The generation of a log is a number, as in event ids.')
-  return { network: networkOf(params.network), generation: Number(text) }
+  return { network: requireNetwork(params.network), generation: Number(text) }
 }
 
-/** Response with the checkpoint of a transparency log. @throws ApiError unavailable, not_found */
-function checkpointOf(log: StoredTransparencyLog | null): Answer {
+/** Response with the checkpoint of a transparency log. @throws ApiError not_found */
+function checkpointAnswer(log: StoredTransparencyLog | null): Answer {
   if (!log)
     throw new ApiError(
       'not_found',
@@ -71,66 +73,66 @@ function checkpointOf(log: StoredTransparencyLog | null): Answer {
       'not_found',
       'No key signs the log of this service: its operator sets LOG_KEY.',
     )
-  return answerOfType(TEXT, log.note, BRIEFLY)
+  return answerOfType(TEXT_TYPE, log.note, CHECKPOINT_HEADERS)
 }
 
-const NOTE = {
+const CHECKPOINT_RESPONSES = {
   200: {
     description: 'A signed note: origin, number of leaves, and root hash of the tree',
     schema: z.string(),
-    type: TEXT,
+    type: TEXT_TYPE,
   },
 }
 
 /** Routes of the feeds' transparency logs, or of the evidence logs, which have the same forms. */
-function logRoutes(kind: '' | '/evidence') {
-  const of = kind ? 'evidence log' : 'log'
+function createLogRoutes(kind: '' | '/evidence') {
+  const logText = kind ? 'evidence log' : 'log'
   const placeOfNetwork = (network: Network): LogPlace => (kind ? `${network}${kind}` : network)
-  const newest = declareRoute.get(`/v1/log/:network${kind}/checkpoint`, {
+  const newestCheckpointRoute = declareRoute.get(`/v1/log/:network${kind}/checkpoint`, {
     refusedSample: {
       what: 'no network',
       params: () => ({ network: 'nowhere' }),
       error: 'not_found',
     },
     costliestSample: {},
-    summary: `The newest signed checkpoint of a network’s ${of}`,
+    summary: `The newest signed checkpoint of a network’s ${logText}`,
     description:
       'C2SP tlog-checkpoint: a tree hash over every entry so far (RFC 6962), signed with Ed25519. docs/use/verify.md shows how to check it.',
-    params: z.object({ network }),
+    params: z.object({ network: networkSchema }),
     example: { params: { network: 'mainnet' } },
-    responses: NOTE,
+    responses: CHECKPOINT_RESPONSES,
     errors: ['not_found'],
     async handle({ params }, context) {
-      const network = networkOf(params.network)
+      const network = requireNetwork(params.network)
       await requireFilledMirror({ ...context, network })
       const { log } = await readTransparencyLogState(context.pool, placeOfNetwork(network))
-      return checkpointOf(log)
+      return checkpointAnswer(log)
     },
   })
 
-  const ofGeneration = declareRoute.get(`/v1/log/:network${kind}/:generation/checkpoint`, {
+  const lastCheckpointRoute = declareRoute.get(`/v1/log/:network${kind}/:generation/checkpoint`, {
     refusedSample: {
       what: 'no generation',
       params: () => ({ network: 'mainnet', generation: '01' }),
       error: 'not_found',
     },
     costliestSample: {},
-    summary: `The newest signed checkpoint of one generation’s ${of}`,
+    summary: `The newest signed checkpoint of one generation’s ${logText}`,
     description: 'For an ended generation, its last checkpoint.',
-    params: z.object({ network, generation }),
+    params: z.object(logParams),
     example: { params: { network: 'mainnet', generation: '1' } },
-    responses: NOTE,
+    responses: CHECKPOINT_RESPONSES,
     errors: ['not_found'],
     async handle({ params }, context) {
-      const { network, generation } = placeOf(params)
+      const { network, generation } = requireLogPlace(params)
       await requireFilledMirror({ ...context, network })
-      return checkpointOf(
+      return checkpointAnswer(
         await findTransparencyLog(context.pool, placeOfNetwork(network), generation),
       )
     },
   })
 
-  const tile = declareRoute.get(`/v1/log/:network${kind}/:generation/*tile`, {
+  const tileRoute = declareRoute.get(`/v1/log/:network${kind}/:generation/*tile`, {
     refusedSample: {
       what: 'a path that is not the canonical one',
       params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/0/0' }),
@@ -140,12 +142,11 @@ function logRoutes(kind: '' | '/evidence') {
       what: 'a bundle of 256 entries',
       params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/entries/000' }),
     },
-    summary: `A tile of the tree of a network’s ${of}, or a bundle of its entries`,
+    summary: `A tile of the tree of a network’s ${logText}, or a bundle of its entries`,
     description:
       'C2SP tlog-tiles: `tile/<level>/<index>` and `tile/entries/<index>`, with `.p/<width>` for partial ones. Neither ever changes.',
     params: z.object({
-      network,
-      generation,
+      ...logParams,
       tile: z.string().openapi({ description: 'Path of the tile', example: 'tile/0/000.p/1' }),
     }),
     example: { params: { network: 'mainnet', generation: '1', tile: 'tile/0/000.p/1' } },
@@ -154,18 +155,18 @@ function logRoutes(kind: '' | '/evidence') {
       200: {
         description: 'Hashes of 32 bytes, or entries behind their lengths',
         schema: z.string(),
-        type: BYTES,
+        type: BYTES_TYPE,
       },
     },
     errors: ['not_found'],
     async handle({ params }, context) {
       const { pool, turn } = context
       const tile = parseTilePath(params.tile!)
-      const { network, generation } = placeOf(params)
+      const { network, generation } = requireLogPlace(params)
       await requireFilledMirror({ ...context, network })
       const place = { network: placeOfNetwork(network), generation }
       const log = tile && (await findTransparencyLog(pool, place.network, generation))
-      if (!tile || !log || !isWithin(log.size, tile))
+      if (!tile || !log || !hasTile(log.size, tile))
         throw new ApiError(
           'not_found',
           'The log has no such tile: ask for its checkpoint, which names its size.',
@@ -178,14 +179,14 @@ function logRoutes(kind: '' | '/evidence') {
           : (await readTiles(pool, place.network, generation, [hashes])).get(tileKey(hashes))
       if (!bytes)
         throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')
-      return answerOfType(BYTES, Buffer.from(bytes), FOR_EVER)
+      return answerOfType(BYTES_TYPE, Buffer.from(bytes), IMMUTABLE_HEADERS)
     },
   })
-  return [newest, ofGeneration, tile]
+  return [newestCheckpointRoute, lastCheckpointRoute, tileRoute]
 }
 
 /** True if a transparency log has a tile, or an entry bundle, of at least the given width. */
-function isWithin(
+function hasTile(
   size: number,
   { level, index, width }: EntryBundle & { level: number | null },
 ): boolean {
@@ -207,7 +208,7 @@ const ProofSchema = namedObjectSchema('EventProof', {
     .describe('Signed checkpoint of that tree; null where no key signs'),
 })
 
-const inclusion = declareRoute.get('/v1/events/:id/proof', {
+const inclusionRoute = declareRoute.get('/v1/events/:id/proof', {
   refusedSample: {
     what: 'text that is not an id',
     params: () => ({ id: '42' }),
@@ -257,4 +258,8 @@ const inclusion = declareRoute.get('/v1/events/:id/proof', {
 })
 
 // the routes of evidence logs come first, because `:generation` of the feed's routes would match `evidence`
-export const feedLogRoutes = [...logRoutes('/evidence'), ...logRoutes(''), inclusion]
+export const feedLogRoutes = [
+  ...createLogRoutes('/evidence'),
+  ...createLogRoutes(''),
+  inclusionRoute,
+]

@@ -26,15 +26,16 @@ import {
   walletTypeSchema,
 } from './schemas.js'
 
-export type NameOfAddress = ReturnType<typeof nameRecord | typeof unreadable>
+export type NameOfAddress = ReturnType<typeof recordOfAddress | typeof recordOfInvalidAddress>
 
 /** Name of an address. A text that is not an address, or an address with a wrong checksum, has no name. */
 export async function nameOfAddress(context: Context, input: string): Promise<NameOfAddress> {
   const address = parseWallet(input)
-  if (typeof address === 'string') return unreadable(input, address)
-  return nameRecord(address, await context.lookups[context.network].nameOf(address.bytes))
+  if (typeof address === 'string') return recordOfInvalidAddress(input, address)
+  return recordOfAddress(address, await context.lookups[context.network].nameOf(address.bytes))
 }
 
+/** As `nameOfAddress`, for each text in order. */
 export async function namesOfAddresses(
   context: Context,
   inputs: readonly string[],
@@ -47,19 +48,22 @@ export async function namesOfAddresses(
   let next = 0
   return parsed.map((address, i) =>
     typeof address === 'string'
-      ? unreadable(inputs[i]!, address)
-      : nameRecord(address, hits[next++] ?? null),
+      ? recordOfInvalidAddress(inputs[i]!, address)
+      : recordOfAddress(address, hits[next++] ?? null),
   )
 }
 
-const nameRecord = ({ text, type }: Wallet, hit: AddressLookupResult | null) => ({
+const recordOfAddress = ({ text, type }: Wallet, hit: AddressLookupResult | null) => ({
   address: text,
   type,
   hit,
 })
 
 /** Record of a text that is not a valid address. A wrong checksum occurs only in EVM addresses. */
-const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_address') => ({
+const recordOfInvalidAddress = (
+  input: string,
+  problem: 'bad_checksum' | 'unsupported_address',
+) => ({
   address: input,
   type: problem === 'bad_checksum' ? ('evm' as const) : null,
   hit: null,
@@ -113,7 +117,7 @@ const NameRecordSchema = namedObjectSchema('NameRecord', {
 })
 
 /** JSON of a name look-up. Undefined fields are missing in the JSON. */
-const view = ({ address, type, hit }: NameOfAddress) => ({
+const nameRecordJson = ({ address, type, hit }: NameOfAddress) => ({
   address,
   type,
   clusterName: hit?.clusterName ?? null,
@@ -135,7 +139,7 @@ const nameOfAddressRoute = declareRoute.get('/v1/names/address/:address', {
   },
   async handle({ params }, context) {
     const record = await nameOfAddress(context, params.address!)
-    return { ...okAnswer(view(record)), status: record.hit ? 200 : 404 }
+    return { ...okAnswer(nameRecordJson(record)), status: record.hit ? 200 : 404 }
   },
 })
 
@@ -154,7 +158,8 @@ const namesOfAddressesRoute = declareRoute.post('/v1/names/address', {
   ...sharedNamesOfAddressesFields,
   description: 'One element per input, in its order; an unknown address has clusterName null.',
   responses: okResponses('Name records', z.array(NameRecordSchema)),
-  handle: async ({ body }, context) => okAnswer((await namesOfAddresses(context, body)).map(view)),
+  handle: async ({ body }, context) =>
+    okAnswer((await namesOfAddresses(context, body)).map(nameRecordJson)),
 })
 
 const AddressRecordSchema = namedObjectSchema('AddressRecord', {
@@ -252,9 +257,9 @@ const ownedNamesRoute = declareRoute.get('/v1/names/owner/address/:address', {
 })
 
 /** Maximum number of names in a search result. */
-const FOUND_AT_MOST = 10
+const MAX_FOUND_NAMES = 10
 
-const search = declareRoute.get('/v1/names/search', {
+const searchRoute = declareRoute.get('/v1/names/search', {
   refusedSample: {
     what: 'a prefix of one character',
     query: { prefix: 'a' },
@@ -264,7 +269,7 @@ const search = declareRoute.get('/v1/names/search', {
   listBounds: { '[]': 'rule: at most 10' },
   cacheSource: 'journal',
   summary: 'The names that begin with a text',
-  description: `For suggestions while somebody types: at most ${FOUND_AT_MOST} registered names, in the order of ASCII. A name that is the prefix itself comes first.`,
+  description: `For suggestions while somebody types: at most ${MAX_FOUND_NAMES} registered names, in the order of ASCII. A name that is the prefix itself comes first.`,
   query: z.object({
     prefix: z
       .string()
@@ -283,13 +288,13 @@ const search = declareRoute.get('/v1/names/search', {
         'invalid_request',
         `The parameter prefix is not the first 2 or more characters of a name (${NAME_RULES_TEXT}).`,
       )
-    const names = await findNamesByPrefix(pool, network, prefix, FOUND_AT_MOST)
+    const names = await findNamesByPrefix(pool, network, prefix, MAX_FOUND_NAMES)
     return okAnswer(names.map((name) => ({ name })))
   },
 })
 
 export const lookupRoutes = [
-  search,
+  searchRoute,
   nameOfAddressRoute,
   namesOfAddressesRoute,
   addressesOfNamesRoute,

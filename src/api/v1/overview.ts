@@ -17,9 +17,9 @@ import { declareRoute } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
 import { SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 
-const count = z.int().min(0)
+const countSchema = z.int().min(0)
 
-const overview = declareRoute.get('/v1/overview', {
+const overviewRoute = declareRoute.get('/v1/overview', {
   refusedSample: null,
   costliestSample: {},
   listBounds: { 'chains[]': 'set up: its chains' },
@@ -29,8 +29,8 @@ const overview = declareRoute.get('/v1/overview', {
   responses: okResponses('The network at a glance', {
     isTestnet: z.boolean(),
     counts: z.object({
-      clusters: count,
-      events: count.describe('Events of the feed'),
+      clusters: countSchema,
+      events: countSchema.describe('Events of the feed'),
     }),
     bidWei: z.string().openapi({
       description: 'What a registration bids where it names no amount, wei of the hub',
@@ -41,7 +41,10 @@ const overview = declareRoute.get('/v1/overview', {
         network: z.string().openapi({ description: 'Label of the chain', example: '8453' }),
         block: z.int().nullable().describe('Its newest block; null before its first answer'),
         confirmed: z.int().nullable().describe('The newest that its confirmation policy counts'),
-        behindSeconds: z.int().nullable().describe('How far what is answered is behind the chain'),
+        behindSeconds: z
+          .int()
+          .nullable()
+          .describe('How far the stored logs, confirmed or not, are behind the chain'),
         confirmSeconds: z
           .int()
           .nullable()
@@ -64,12 +67,14 @@ const overview = declareRoute.get('/v1/overview', {
       isTestnet,
       counts: { clusters: serial, events: publicSeq },
       bidWei: String(defaultAmountWei(minimumWei)),
-      chains: networkChains.map(({ label }) => progressOf(label, network, states, Date.now())),
+      chains: networkChains.map(({ label }) =>
+        chainProgressJson(label, network, states, Date.now()),
+      ),
     })
   },
 })
 
-function progressOf(
+function chainProgressJson(
   label: string,
   network: Network,
   states: readonly StoredChainState[],
@@ -99,11 +104,11 @@ function progressOf(
   }
 }
 
-const word = z
+const wordSchema = z
   .string()
   .openapi({ format: 'hex', description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` })
 
-const proof = declareRoute.get('/v1/proof', {
+const proofRoute = declareRoute.get('/v1/proof', {
   refusedSample: null,
   costliestSample: {},
   listBounds: { 'contracts[]': 'set up: the hub, and its contract for payments' },
@@ -115,9 +120,9 @@ const proof = declareRoute.get('/v1/proof', {
     {
       network: z.string(),
       block: z.int(),
-      blockHash: word.nullable(),
+      blockHash: wordSchema.nullable(),
       contracts: z.array(
-        z.object({ address: z.string().openapi({ format: 'hex' }), recordHash: word }),
+        z.object({ address: z.string().openapi({ format: 'hex' }), recordHash: wordSchema }),
       ),
       trust: z.enum(['proved', 'compared', 'trusted']).nullable().openapi({
         description:
@@ -163,15 +168,15 @@ const proof = declareRoute.get('/v1/proof', {
     const { state } = await readHubState(pool, network, label)
     const trust = state?.trust === 'snapshot' ? null : (state?.trust ?? null)
     const nodes = trust && (state?.trustNodes ?? null)
-    return okAnswer({ ...place, contracts, trust, nodes, log: log && logAnswer(log) })
+    return okAnswer({ ...place, contracts, trust, nodes, log: log && logJson(log) })
   },
 })
 
-const logAnswer = ({ origin, size, root, note }: StoredTransparencyLog) => ({
+const logJson = ({ origin, size, root, note }: StoredTransparencyLog) => ({
   origin,
   size,
   root: toBase64(root),
   checkpoint: note,
 })
 
-export const overviewRoutes = [overview, proof]
+export const overviewRoutes = [overviewRoute, proofRoute]

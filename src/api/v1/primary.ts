@@ -14,7 +14,7 @@ import { CHAIN_CALL_PRICE } from '../limits/costs.js'
 import { INVALID_NAME_MESSAGE } from '../names/names.js'
 import { addressSchema, nameSchema } from './schemas.js'
 
-const primary = (primaryNames: PrimaryNameTransactionsBuilder | null) =>
+const createPrimaryNameRoute = (primaryNames: PrimaryNameTransactionsBuilder | null) =>
   declareRoute.get('/v1/names/:name/primary/:address', {
     costliestSample: {},
     listBounds: { 'chains[]': 'set up: its reverse registrars' },
@@ -64,7 +64,7 @@ const primary = (primaryNames: PrimaryNameTransactionsBuilder | null) =>
           reason,
           current:
             wallet?.type === 'evm'
-              ? await currentName(context, chainId, { registrar, account: wallet.text as Hex })
+              ? await readCurrentName(context, chainId, { registrar, account: wallet.text as Hex })
               : null,
         }),
       )
@@ -76,9 +76,10 @@ const primary = (primaryNames: PrimaryNameTransactionsBuilder | null) =>
  * Time limit for reading an address's present name from a chain. Afterwards the response has the transactions, but no
  * present name.
  */
-const CURRENT_NAME_MS = 3_000
+const CURRENT_NAME_TIMEOUT_MS = 3_000
 
-async function currentName(
+/** The primary name that an account has now; null for none, and where it cannot be read. */
+async function readCurrentName(
   context: Context,
   chainId: number,
   { registrar, account }: Record<'registrar' | 'account', Hex>,
@@ -90,10 +91,10 @@ async function currentName(
     (error) => error instanceof ChainUnavailableError,
     null,
   )
-  return withTimeout(CURRENT_NAME_MS, lookup, null)
+  return withTimeout(CURRENT_NAME_TIMEOUT_MS, lookup, null)
 }
 
 /** Routes of primary names in ENS. @param primaryNames null where no ENS name is served */
 export const primaryNameRoutes = (primaryNames: PrimaryNameTransactionsBuilder | null) => [
-  primary(primaryNames),
+  createPrimaryNameRoute(primaryNames),
 ]

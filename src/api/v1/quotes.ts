@@ -16,7 +16,7 @@ import { addressSchema, clusterIdSchema, nameSchema } from './schemas.js'
 /** Field names that clients use for an amount. */
 const AMOUNT_FIELDS = ['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount'] as const
 
-const amount = z.unknown().openapi({
+const amountSchema = z.unknown().openapi({
   type: 'string',
   pattern: '^(0|[1-9][0-9]{0,77})$',
   description:
@@ -24,23 +24,23 @@ const amount = z.unknown().openapi({
   example: '10000000000000000',
 })
 /** Schema of the bid amount of a name, once for each accepted field name. */
-const amounts = Object.fromEntries(
-  AMOUNT_FIELDS.map((name) => [name, amount.optional()]),
-) as Record<(typeof AMOUNT_FIELDS)[number], z.ZodOptional<typeof amount>>
+const amountSchemas = Object.fromEntries(
+  AMOUNT_FIELDS.map((name) => [name, amountSchema.optional()]),
+) as Record<(typeof AMOUNT_FIELDS)[number], z.ZodOptional<typeof amountSchema>>
 
-const named = z.object({ name: nameSchema, ...amounts })
+const namedAmountSchema = z.object({ name: nameSchema, ...amountSchemas })
 
 /** Body of a registration. Each route adds its fields for the network and the referral. */
 export const RegistrationBodySchema = z.object({
   sender: addressSchema,
-  names: z.array(named).min(1).max(MAX_CHANGES_OF_REQUEST),
+  names: z.array(namedAmountSchema).min(1).max(MAX_CHANGES_OF_REQUEST),
 })
 
 /**
  * Raw amount of a name in a request, if any. @throws ApiError invalid_amount if several of the amount's field names are
  * set
  */
-function amountOf(element: z.output<typeof named>, path: string): unknown {
+function amountOf(element: z.output<typeof namedAmountSchema>, path: string): unknown {
   const given = AMOUNT_FIELDS.filter((name) => element[name] !== undefined)
   if (given.length > 1) {
     const message = `Only one of ${given.join(', ')} may be given.`
@@ -65,7 +65,7 @@ export function quoteOfRequest(
 }
 
 /** Errors of quotes of all families. */
-const COMMON_ERRORS = [
+const COMMON_QUOTE_ERRORS = [
   'invalid_name',
   'invalid_amount',
   'unsupported_network',
@@ -78,12 +78,12 @@ const COMMON_ERRORS = [
 
 /** Errors of quotes of the given families. */
 export const quoteErrors = (families: readonly FamilyInterface[]): ErrorCode[] => [
-  ...COMMON_ERRORS,
+  ...COMMON_QUOTE_ERRORS,
   ...families.flatMap(({ errors }) => errors),
 ]
 
 /** Schemas of the fields that quotes of all families have, except the gas token. */
-const quoteFields = {
+const quoteFieldSchemas = {
   registrationFee: z.string().openapi({ description: 'Smallest unit of the gas token' }),
   names: z.array(
     z.object({
@@ -127,10 +127,10 @@ export const quoteSamples = ({
   costliestSample: { what: `${maxNames} names`, body: sampleQuoteBody(testnet, sender, maxNames) },
 })
 
-function quoteRoute(form: FamilyInterface): Route {
+function createQuoteRoute(form: FamilyInterface): Route {
   const { family, example, maxNames, v1 } = form
   const type = z.literal(family.key)
-  const schema = namedObjectSchema(v1.schemaName, { ...quoteFields, type, ...v1.schemas })
+  const schema = namedObjectSchema(v1.schemaName, { ...quoteFieldSchemas, type, ...v1.schemas })
   return declareRoute.post(`/v1/names/register/${family.key}`, {
     ...quoteSamples(form),
     example: registrationExample(...example),
@@ -162,4 +162,4 @@ function quoteRoute(form: FamilyInterface): Route {
   })
 }
 
-export const quoteRoutes = FAMILY_INTERFACES.map(quoteRoute)
+export const quoteRoutes = FAMILY_INTERFACES.map(createQuoteRoute)

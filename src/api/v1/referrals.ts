@@ -6,7 +6,7 @@ import { declareRoute } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { addressSchema, clusterIdSchema } from './schemas.js'
 
-const declared = {
+const sharedRouteFields = {
   costliestSample: {},
   description:
     'Winning bids of all chains whose logs name the referral. Summed again once a minute. Nothing is paid out for them.',
@@ -19,26 +19,26 @@ const declared = {
   ),
 }
 
-const answer = ({ bids, amountWei }: ReferredBids): Answer =>
+const referralsAnswer = ({ bids, amountWei }: ReferredBids): Answer =>
   okAnswer({ count: bids, totalWeiAmount: String(amountWei) })
 
-const ofCluster = declareRoute.get('/v1/names/referrals/cluster/:id', {
-  ...declared,
+const referralsOfClusterRoute = declareRoute.get('/v1/names/referrals/cluster/:id', {
+  ...sharedRouteFields,
   summary: 'Winning bids that a cluster referred',
   params: z.object({ id: clusterIdSchema }),
   handle: async ({ params }, { pool, network }) =>
-    answer(await findReferredBids(pool, network, requireClusterId(params.id!))),
+    referralsAnswer(await findReferredBids(pool, network, requireClusterId(params.id!))),
 })
 
-const ofAddress = declareRoute.get('/v1/names/referrals/address/:address', {
-  ...declared,
+const referralsOfAddressRoute = declareRoute.get('/v1/names/referrals/address/:address', {
+  ...sharedRouteFields,
   summary: 'Winning bids that an address referred',
   params: z.object({ address: addressSchema }),
   errors: ['unsupported_address'],
   async handle({ params }, { pool, network }) {
     const { bytes } = requireAddress(params.address!, 'address')
-    return answer(await findReferredBids(pool, network, addressToWord(bytes)))
+    return referralsAnswer(await findReferredBids(pool, network, addressToWord(bytes)))
   },
 })
 
-export const referralRoutes = [ofCluster, ofAddress]
+export const referralRoutes = [referralsOfClusterRoute, referralsOfAddressRoute]

@@ -26,7 +26,7 @@ import { CHAIN_CALL_PRICE, ROWS_PER_UNIT } from '../limits/costs.js'
 import type { WaitingCaller } from '../serving/patience.js'
 import { addressSchema, walletTypeSchema } from './schemas.js'
 
-/** Time limit for the answer of one chain, well below the deadline of a request. */
+/** Time limit for the answer of one chain, ms: well below the deadline of a request. */
 const CHAIN_WAIT_MS = 5_000
 
 /** Money that is owed to an address now, or from `fromMs` on unless the payment is decided before that time. */
@@ -53,9 +53,9 @@ export type Refunds = Awaited<ReturnType<typeof refundsOfAddress>>
 
 /**
  * Money owed to an address on all chains of a network, each amount with the transaction that collects it. A chain that
- * does not answer does not delay the other chains. Before the chains are asked, the caller is charged for the credits that
- * were added up, and one unit for each question: one for each token and payments contract, and one for each credit from
- * another chain whose receiver is not given, since the payee may be a contract there.
+ * does not answer does not delay the other chains. Before the chains are asked, the caller is charged for the credits
+ * that were added up, and one unit for each call: for each token at each payments contract of its chain, and, without a
+ * given receiver, for each credit from another chain, since the payee may be a contract there.
  * @param to receiver on EVM chains; default: the address itself
  * @throws ApiError unsupported_address
  */
@@ -76,16 +76,16 @@ export async function refundsOfAddress(
     readFormerPaymentsContracts(pool, network),
   ])
   const credits = allCredits.filter(({ amountWei }) => amountWei > 0n)
-  const of = { payer: address, to: receiver }
-  const questions = questionsOf(payments.found, tokens.found, former)
+  const payer = { payer: address, to: receiver }
+  const questions = owedMoneyQuestions(payments.found, tokens.found, former)
   context.caller?.meter.owe(
     allCredits.reduce((sum, { rows }) => sum + rows, 0) / ROWS_PER_UNIT +
       (receiver ? 0 : credits.filter(({ eid }) => eid !== 0).length) +
       questions.reduce((sum, one) => sum + one.tokens.length * (1 + one.former.length), 0),
   )
   const answers = await Promise.all([
-    ...credits.map((credit) => creditRefund(context, credit, of)),
-    ...questions.map((question) => paymentRefunds(context, question, of)),
+    ...credits.map((credit) => creditRefund(context, credit, payer)),
+    ...questions.map((question) => paymentRefunds(context, question, payer)),
   ])
   return {
     address,
@@ -117,7 +117,7 @@ interface Payer {
   to: string | null
 }
 
-interface Answered {
+interface ChainAnswer {
   refunds: readonly Refund[]
   unavailable: readonly string[]
 }
@@ -126,7 +126,7 @@ async function creditRefund(
   { chains, network }: RefundContext,
   { eid, amountWei }: Credit,
   { payer, to }: Payer,
-): Promise<Answered> {
+): Promise<ChainAnswer> {
   const isOf = ({ role, refunds }: RefundContext['chains'][number]) =>
     eid === 0 ? role === 'hub' : refunds.eid === eid
   const port = chains.find((chain) => chain.network === network && isOf(chain))
@@ -139,22 +139,22 @@ async function creditRefund(
   }
   const credit = { ...money, owedBy: 'hub', eid, network: port?.label ?? null } as const
   if (!port?.refunds.withdrawal) return { refunds: [credit], unavailable: [] }
-  const transaction = await answerOf(port.refunds.withdrawal(payer, to))
+  const transaction = await awaitChain(port.refunds.withdrawal(payer, to))
   if (transaction === undefined) return { refunds: [credit], unavailable: [port.label] }
   const offered = transaction ? { transaction } : { needsReceiver: true as const }
   return { refunds: [{ ...credit, ...offered }], unavailable: [] }
 }
 
-type Question = Pick<OwedMoneyQuery, 'tokens' | 'payments' | 'former'> & {
+type OwedMoneyQuestion = Pick<OwedMoneyQuery, 'tokens' | 'payments' | 'former'> & {
   chain: number
   label: string
 }
 
-function questionsOf(
+function owedMoneyQuestions(
   payments: Awaited<ReturnType<typeof findPaymentsOwedToPayer>>['found'],
   tokens: Awaited<ReturnType<typeof findPaidTokens>>['found'],
   former: Awaited<ReturnType<typeof readFormerPaymentsContracts>>,
-): Question[] {
+): OwedMoneyQuestion[] {
   const labels = new Map([
     ...payments.map(({ label, payment }) => [payment.chain, label] as const),
     ...tokens.map(({ chain, label }) => [chain, label] as const),
@@ -171,20 +171,20 @@ function questionsOf(
 
 async function paymentRefunds(
   context: RefundContext,
-  question: Question,
+  question: OwedMoneyQuestion,
   { payer, to }: Payer,
-): Promise<Answered> {
+): Promise<ChainAnswer> {
   const { chain, label } = question
   const port = context.chains.find((one) => one.network === context.network && one.chain === chain)
   const answer =
-    port && (await answerOf(port.refunds.owed({ ...question, payer, to: to ?? payer })))
+    port && (await awaitChain(port.refunds.owed({ ...question, payer, to: to ?? payer })))
   if (!answer) return { refunds: [], unavailable: [label] }
   const owed = answer.map((money) => ({ ...money, owedBy: 'payments', network: label }) as const)
   return { refunds: owed, unavailable: [] }
 }
 
 /** Result of a call to a chain; undefined where the chain does not answer in time, or the bridge gives no quote. */
-async function answerOf<T>(call: Promise<T>): Promise<T | undefined> {
+async function awaitChain<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await withTimeout(CHAIN_WAIT_MS, call, undefined)
   } catch (error) {
@@ -239,7 +239,7 @@ const RefundSchema = namedObjectSchema('Refund', {
     ),
 })
 
-const refunds = declareRoute.get('/v1/refunds/:address', {
+const refundsRoute = declareRoute.get('/v1/refunds/:address', {
   costliestSample: {},
   listBounds: {
     'refunds[]': 'page: 100 payments of a kind and 100 tokens; the answer says that there are more',
@@ -286,27 +286,27 @@ export const refundsJson = ({
 }: Refunds) => ({
   address,
   type,
-  refunds: owed.map(refundView),
+  refunds: owed.map(refundJson),
   unavailable,
   truncated: isTruncated,
 })
 
 /** JSON of a refund. Undefined fields are missing in the JSON. */
-const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
+const refundJson = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
   owedBy,
   network,
   token,
   amount: amount.toString(),
   eid: refund.eid,
-  payments: paymentsView(refund),
+  payments: paymentsJson(refund),
   reclaimAfter: refund.fromMs === null ? undefined : isoTimestamp(refund.fromMs),
   transaction: refund.transaction ? transactionJson(refund.transaction) : undefined,
   needsReceiver: refund.needsReceiver,
 })
 
-const paymentsView = ({ payments }: Pick<Refund, 'payments'>) =>
+const paymentsJson = ({ payments }: Pick<Refund, 'payments'>) =>
   payments.length === 0
     ? undefined
     : payments.map((payment) => ({ tx: txIdText(payment.tx), name: paidNameText(payment) }))
 
-export const refundRoutes = [refunds]
+export const refundRoutes = [refundsRoute]

@@ -11,7 +11,7 @@ import { declareRoute, MAX_LONG_POLL_MS } from '../http/route.js'
 import { makeSampleList, type SampleData } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
-import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
+import { availabilityJson, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
 import type { TxStatus } from '../status/decide.js'
 import { awaitTxStatus, isStatusInJournal, type LongPolls } from '../status/status.js'
 import { quoteRoutes } from './quotes.js'
@@ -31,7 +31,7 @@ export const sharedCheckRouteFields = {
   errors: ['too_many', 'catching_up'] as const,
 }
 
-const check = declareRoute.post('/v1/names/register/check', {
+const checkRoute = declareRoute.post('/v1/names/register/check', {
   ...sharedCheckRouteFields,
   interfaceNotes: '`reason` where a name is not available: `pending` or `invalid_name`.',
   description:
@@ -48,7 +48,7 @@ const check = declareRoute.post('/v1/names/register/check', {
   ),
   async handle({ body }, context) {
     const availability = await availabilityOfTexts(context, body)
-    return okAnswer(body.map((name, i) => availabilityAnswer(name, availability[i]!)))
+    return okAnswer(body.map((name, i) => availabilityJson(name, availability[i]!)))
   },
 })
 
@@ -75,7 +75,7 @@ const NetworkSchema = namedObjectSchema('Network', {
   }),
 })
 
-const networks = declareRoute.get('/v1/networks', {
+const networksRoute = declareRoute.get('/v1/networks', {
   refusedSample: null,
   costliestSample: {},
   listBounds: { '[]': 'set up: its chains', '[].rpcUrls[]': 'set up: one public node' },
@@ -83,10 +83,10 @@ const networks = declareRoute.get('/v1/networks', {
   description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
   responses: okResponses('Hubs first', z.array(NetworkSchema)),
   handle: async (_request, { chains }) =>
-    okAnswer([...chains].sort((a, b) => a.role.localeCompare(b.role)).map(networkView)),
+    okAnswer([...chains].sort((a, b) => a.role.localeCompare(b.role)).map(networkJson)),
 })
 
-const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
+const networkJson = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
   network: label,
   name: port.name,
   isTestnet: network === 'testnet',
@@ -99,7 +99,7 @@ const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
   explorer: port.explorer,
 })
 
-const tokenUnit = declareRoute.get('/v1/tokens/:network/:token', {
+const tokenUnitRoute = declareRoute.get('/v1/tokens/:network/:token', {
   refusedSample: {
     what: 'a token that is no address',
     params: () => ({ network: '1', token: 'x' }),
@@ -138,7 +138,7 @@ export const TX_STATUSES = [
   'finalized',
 ] as const satisfies readonly RegistrationStatus[]
 
-const REASONS = [...Object.keys(INVALID_REASONS), ...Object.keys(PAYMENT_REFUSALS)]
+const REASONS_TEXT = [...Object.keys(INVALID_REASONS), ...Object.keys(PAYMENT_REFUSALS)]
   .map((reason) => `\`${reason}\``)
   .join(', ')
 
@@ -163,7 +163,7 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     .string()
     .optional()
     .describe(
-      `Of \`invalid\`: ${REASONS}. \`name_taken\` for a lost bid: \`names\` has the winning bid, and \`credit\` or \`refund\` the money that is owed. \`GET /v1/refunds/{address}\` has the transaction that withdraws it`,
+      `Of \`invalid\`: ${REASONS_TEXT}. \`name_taken\` for a lost bid: \`names\` has the winning bid, and \`credit\` or \`refund\` the money that is owed. \`GET /v1/refunds/{address}\` has the transaction that withdraws it`,
     ),
   confirmations: z.object({ have: z.int(), need: z.int() }).optional(),
   names: z
@@ -189,7 +189,7 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     .enum(['held', 'refused', 'reclaim', 'reclaimed', 'released'])
     .optional()
     .describe(
-      'Refund of a payment that bought nothing. `held`: the refund is pending. `refused`: the payer has the money back. `reclaim`: the payment is worth less than its refusal costs, so the payer has to reclaim it. `reclaimed`: the payer has done so. `released`: the recipient has the money',
+      'Refund of a payment that bought nothing. `held`: the refund is pending. `refused`: the money is the payer’s again, on EVM chains as a credit (`GET /v1/refunds/{address}`). `reclaim`: the payment is worth less than its refusal costs, so the payer has to reclaim it. `reclaimed`: the payer has done so. `released`: the recipient has the money',
     ),
   reclaimAfter: z
     .string()
@@ -201,7 +201,7 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     .enum(['held', 'refused', 'released', 'reclaimed'])
     .optional()
     .describe(
-      'Payment of a name below a community, bought on an EVM chain. `held`: until the recipient takes it or the relayer releases it (`GET /v1/communities/{name}/payouts`). `refused` or `reclaimed`: the payer has the money back, and the name is for sale again',
+      'Payment of a name below a community, bought on an EVM chain. `held`: until the recipient takes it or the relayer releases it (`GET /v1/communities/{name}/payouts`). `refused` or `reclaimed`: the money is the payer’s again, and the name is for sale',
     ),
   credit: z
     .object({ eid: z.int(), amountWei: z.string(), owner: addressSchema })
@@ -222,12 +222,12 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     ),
 })
 
-/** Units of a status request to give back. Only the status of an unknown transaction calls the chains. */
+/** Units of a status request to give back: all but one, unless no record and no chain has the transaction. */
 export const unusedStatusUnits = ({ status }: TxStatus): number =>
   status === 'not_found' ? 0 : CHAIN_CALL_COST - 1
 
-/** Value of the Retry-After header by status, seconds. */
-const ASK_AGAIN_S: Partial<Record<RegistrationStatus, number>> = {
+/** Value of the Retry-After header, seconds, for the statuses that may change. */
+const RETRY_AFTER_S: Partial<Record<RegistrationStatus, number>> = {
   not_found: 5,
   pending: 2,
   bridging: 5,
@@ -235,11 +235,11 @@ const ASK_AGAIN_S: Partial<Record<RegistrationStatus, number>> = {
 
 /** Headers of a status response. Caches do not store the response. A status that may change has a Retry-After. */
 function statusHeaders({ status }: TxStatus): Answer['headers'] {
-  const seconds = ASK_AGAIN_S[status]
+  const seconds = RETRY_AFTER_S[status]
   return seconds === undefined ? NO_STORE : { ...NO_STORE, 'retry-after': String(seconds) }
 }
 
-const status = (longPolls: LongPolls) =>
+const createStatusRoute = (longPolls: LongPolls) =>
   declareRoute.get('/v1/names/register/tx/:tx', {
     costliestSample: {},
     listBounds: { 'names[]': `rule: the first ${MAX_STATUS_NAMES}` },
@@ -290,9 +290,9 @@ const status = (longPolls: LongPolls) =>
   })
 
 export const registrationRoutes = (longPolls: LongPolls) => [
-  check,
+  checkRoute,
   ...quoteRoutes,
-  networks,
-  tokenUnit,
-  status(longPolls),
+  networksRoute,
+  tokenUnitRoute,
+  createStatusRoute(longPolls),
 ]

@@ -25,54 +25,57 @@ import {
 } from '../names/directory.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 
-/** The queries that Blockscout's frontend sends (docs/use/blockscout.md), as tRPC procedures. */
+// the queries that Blockscout's frontend sends (docs/use/blockscout.md), as tRPC procedures
 
-const address = z.string().describe('Empty where none is public')
-const time = z.string().openapi({ example: '2026-11-20T08:00:00.000Z' })
-const wei = z.string().openapi({ example: '10000000000000000' })
-const isTestnet = z.boolean()
-const chainIds = z.array(z.string()).openapi({
+const addressOrEmptySchema = z.string().describe('Empty where none is public')
+const timeSchema = z.string().openapi({ example: '2026-11-20T08:00:00.000Z' })
+const weiSchema = z.string().openapi({ example: '10000000000000000' })
+const isTestnetSchema = z.boolean()
+const chainIdsSchema = z.array(z.string()).openapi({
   description:
     'Chains of the public wallets: the hub’s EIP-155 id for EVM, else the name of the chain',
   example: ['1', 'solana'],
 })
 const NameSchema = z.object({
   name: z.string().openapi({ description: '`foo` or `community/name`', example: 'seedling' }),
-  owner: address,
+  owner: addressOrEmptySchema,
   clusterId: z.string().describe('Empty where the owner is in no public cluster'),
-  totalWeiAmount: wei,
-  createdAt: time,
-  updatedAt: time,
-  updatedBy: address,
+  totalWeiAmount: weiSchema,
+  createdAt: timeSchema,
+  updatedAt: timeSchema,
+  updatedBy: addressOrEmptySchema,
   expiresAt: z.null(),
-  isTestnet,
+  isTestnet: isTestnetSchema,
 })
 
-const offset = z
+const offsetSchema = z
   .int()
   .min(0)
   .max(MAX_DIRECTORY_OFFSET)
   .nullish()
   .transform((value) => value ?? 0)
-const limit = z
+const limitSchema = z
   .int()
   .min(1)
   .max(DIRECTORY_PAGE_ITEMS)
   .nullish()
   .transform((value) => value ?? DIRECTORY_PAGE_ITEMS)
-const PAGE = `page: limit, at most ${DIRECTORY_PAGE_ITEMS}; offset, at most ${MAX_DIRECTORY_OFFSET}`
-const CHAINS = 'rule: 1,000 wallets a cluster'
+const PAGE_BOUND = `page: limit, at most ${DIRECTORY_PAGE_ITEMS}; offset, at most ${MAX_DIRECTORY_OFFSET}`
+const WALLETS_BOUND = 'rule: 1,000 wallets a cluster'
 
-const search = declareProcedure('names.search', {
+const searchProcedure = declareProcedure('names.search', {
   summary: 'Names of clusters, newest first or by their beginning',
   description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_DIRECTORY_ITEMS} with a text.`,
   cacheSource: 'journal',
   price: DIRECTORY_PRICE,
   costliestSample: { what: '50 names', query: { input: '{"offset":900}' } },
-  listBounds: { 'result.data.items[]': PAGE, 'result.data.items[].chainIds[]': CHAINS },
+  listBounds: {
+    'result.data.items[]': PAGE_BOUND,
+    'result.data.items[].chainIds[]': WALLETS_BOUND,
+  },
   input: z.object({
-    offset,
-    limit,
+    offset: offsetSchema,
+    limit: limitSchema,
     orderBy: z
       .enum(['createdAt-desc', 'name-asc'])
       .nullish()
@@ -80,7 +83,10 @@ const search = declareProcedure('names.search', {
     query: z.string().nullish(),
   }),
   example: { offset: 0, limit: 50, orderBy: 'createdAt-desc', query: '' },
-  data: z.object({ total: z.int(), items: z.array(NameSchema.extend({ chainIds })) }),
+  data: z.object({
+    total: z.int(),
+    items: z.array(NameSchema.extend({ chainIds: chainIdsSchema })),
+  }),
   async run({ offset, limit, query }, context) {
     const { pool, network } = context
     const text = query?.trim() ?? ''
@@ -94,14 +100,18 @@ const search = declareProcedure('names.search', {
   },
 })
 
-const leaderboard = declareProcedure('names.leaderboard', {
+const leaderboardProcedure = declareProcedure('names.leaderboard', {
   summary: 'Clusters by the sum of their winning bids',
   description:
     'Then by the number of their names, then by age. Ranked again in the background, once a minute where something changed.',
   price: SEVERAL_STATEMENTS_PRICE,
   costliestSample: { what: '50 clusters', query: { input: '{}' } },
-  listBounds: { 'result.data[]': PAGE, 'result.data[].chainIds[]': CHAINS },
-  input: z.object({ offset, limit, orderBy: z.enum(['rank-asc']).nullish() }),
+  listBounds: { 'result.data[]': PAGE_BOUND, 'result.data[].chainIds[]': WALLETS_BOUND },
+  input: z.object({
+    offset: offsetSchema,
+    limit: limitSchema,
+    orderBy: z.enum(['rank-asc']).nullish(),
+  }),
   example: { offset: 0, limit: 50, orderBy: 'rank-asc' },
   data: z.array(
     z.object({
@@ -109,10 +119,10 @@ const leaderboard = declareProcedure('names.leaderboard', {
       name: z.string().describe('Its oldest name'),
       clusterId: z.string(),
       nameCount: z.string(),
-      totalWeiAmount: wei,
-      totalReferralAmount: wei.describe('Of winning bids whose referral is the cluster'),
-      chainIds,
-      isTestnet,
+      totalWeiAmount: weiSchema,
+      totalReferralAmount: weiSchema.describe('Of winning bids whose referral is the cluster'),
+      chainIds: chainIdsSchema,
+      isTestnet: isTestnetSchema,
     }),
   ),
   async run({ offset, limit }, context) {
@@ -133,15 +143,15 @@ const leaderboard = declareProcedure('names.leaderboard', {
   },
 })
 
-const get = declareProcedure('names.get', {
+const nameProcedure = declareProcedure('names.get', {
   summary: 'A name of a cluster, or below a community',
   description: 'Null where nobody holds it.',
   cacheSource: 'journal',
   costliestSample: { query: ({ name }) => ({ input: JSON.stringify({ name }) }) },
-  listBounds: { 'result.data.chainIds[]': CHAINS },
+  listBounds: { 'result.data.chainIds[]': WALLETS_BOUND },
   input: z.object({ name: z.string() }),
   example: { name: 'seedling' },
-  data: NameSchema.extend({ backingWei: wei, chainIds }).nullable(),
+  data: NameSchema.extend({ backingWei: weiSchema, chainIds: chainIdsSchema }).nullable(),
   async run({ name }, context) {
     const fullName = parseFullName(name.trim())
     if (!fullName) return null
@@ -154,9 +164,10 @@ const get = declareProcedure('names.get', {
 })
 
 /** Converts a time of v1's look-ups to ISO 8601. */
-const isoOf = (timestamp: string): string => timestamp.replace(' ', 'T').replace('+00', 'Z')
+const isoOfTimestamp = (timestamp: string): string =>
+  timestamp.replace(' ', 'T').replace('+00', 'Z')
 
-const ofOwner = declareProcedure('names.getNamesByOwnerAddress', {
+const namesOfOwnerProcedure = declareProcedure('names.getNamesByOwnerAddress', {
   summary: 'The names of an address',
   description: `The first ${OWNED_NAMES_PAGE_SIZE}, oldest first, those below communities last. \`GET /v1/names/owner/address/:address\` has pages.`,
   cacheSource: 'journal',
@@ -173,15 +184,15 @@ const ofOwner = declareProcedure('names.getNamesByOwnerAddress', {
     const { records } = await namesOwnedBy(context, address, page)
     return records.map(({ walletName: _, tx: __, ...record }) => ({
       ...record,
-      createdAt: isoOf(record.createdAt),
-      updatedAt: isoOf(record.updatedAt),
+      createdAt: isoOfTimestamp(record.createdAt),
+      updatedAt: isoOfTimestamp(record.updatedAt),
       updatedBy: record.updatedBy === ZERO_ADDRESS ? '' : record.updatedBy,
       clusterId: record.clusterId ?? '',
     }))
   },
 })
 
-const clusterById = declareProcedure('clusters.getClusterById', {
+const clusterByIdProcedure = declareProcedure('clusters.getClusterById', {
   summary: 'A cluster with its public wallets',
   description: 'As `GET /v1/clusters/id/:id` without a key.',
   cacheSource: 'journal',
@@ -189,15 +200,20 @@ const clusterById = declareProcedure('clusters.getClusterById', {
     what: '1,000 wallets',
     query: ({ clusterId }) => ({ input: JSON.stringify({ id: clusterId }) }),
   },
-  listBounds: { 'result.data.wallets[]': CHAINS, 'result.data.wallets[].chainIds[]': 'rule: one' },
+  listBounds: {
+    'result.data.wallets[]': WALLETS_BOUND,
+    'result.data.wallets[].chainIds[]': 'rule: one',
+  },
   input: z.object({ id: z.string() }),
   example: { id: '0x38cd811679ffbef5bd03bc9fd3e822f56107600568e6b106604fcf8503b40ca8' },
   data: z.object({
     id: z.string(),
-    createdBy: address,
-    createdAt: time,
-    wallets: z.array(z.object({ address, name: z.string(), chainIds })),
-    isTestnet,
+    createdBy: addressOrEmptySchema,
+    createdAt: timeSchema,
+    wallets: z.array(
+      z.object({ address: addressOrEmptySchema, name: z.string(), chainIds: chainIdsSchema }),
+    ),
+    isTestnet: isTestnetSchema,
   }),
   async run({ id }, context) {
     const { pool, network } = context
@@ -217,4 +233,10 @@ const clusterById = declareProcedure('clusters.getClusterById', {
   },
 })
 
-export const trpcRoutes: readonly Route[] = [search, leaderboard, get, ofOwner, clusterById]
+export const trpcRoutes: readonly Route[] = [
+  searchProcedure,
+  leaderboardProcedure,
+  nameProcedure,
+  namesOfOwnerProcedure,
+  clusterByIdProcedure,
+]

@@ -18,10 +18,14 @@ import { addMaxWalletsBody, makeSampleList } from '../http/sampleRequests.js'
 import { MAX_CHANGES_OF_REQUEST, okResponses, z } from '../http/schema.js'
 import { addressSchema, clusterIdSchema, walletNameSchema } from './schemas.js'
 
-const responses = okResponses('It is done', { success: z.literal(true) })
+const successResponses = okResponses('It is done', { success: z.literal(true) })
 
 /** Appends a change of a cluster and returns a response without data. */
-async function done(context: Context, author: Session, made: ClusterChange): Promise<Answer> {
+async function appendAndAnswer(
+  context: Context,
+  author: Session,
+  made: ClusterChange,
+): Promise<Answer> {
   await appendChange(context, author, { changes: [made] })
   return okAnswer({ success: true })
 }
@@ -52,7 +56,7 @@ export const addedWalletSchema = z.object({
 })
 
 /** A route that creates the cluster of its caller. */
-export const clusterCreationRoute = (
+export const createClusterCreationRoute = (
   path: string,
   texts: Pick<Route, 'summary' | 'description' | 'responses'>,
 ) =>
@@ -68,13 +72,13 @@ export const clusterCreationRoute = (
     },
   })
 
-const create = clusterCreationRoute('/v1/clusters', {
+const newClusterRoute = createClusterCreationRoute('/v1/clusters', {
   summary: 'Create the cluster of this wallet',
   description: 'A wallet that is verified in a cluster gets the id of this cluster.',
   responses: okResponses('The cluster', { id: clusterIdSchema }),
 })
 
-const add = declareRoute.post('/v1/clusters/wallets', {
+const addWalletsRoute = declareRoute.post('/v1/clusters/wallets', {
   refusedSample: {
     what: 'a text that is no address',
     body: () => [{ address: 'x', name: 'x' }],
@@ -88,13 +92,13 @@ const add = declareRoute.post('/v1/clusters/wallets', {
     'Adds all wallets or none. Each is unverified until it verifies itself. A caller without a cluster gets a new one. To make a private wallet public, add it again with `isPrivate: false`.',
   auth: 'required',
   body: z.array(addedWalletSchema).max(MAX_CHANGES_OF_REQUEST),
-  responses,
+  responses: successResponses,
   errors: ADD_WALLET_ERRORS,
   handle: async ({ body, session }, context) =>
-    done(context, session, addWalletsChange(session.wallet, body)),
+    appendAndAnswer(context, session, addWalletsChange(session.wallet, body)),
 })
 
-const rename = declareRoute.put('/v1/clusters/wallets/names', {
+const renameWalletsRoute = declareRoute.put('/v1/clusters/wallets/names', {
   refusedSample: {
     what: 'a text that is no address',
     body: () => [{ address: 'x', name: 'x' }],
@@ -111,7 +115,7 @@ const rename = declareRoute.put('/v1/clusters/wallets/names', {
   body: z
     .array(z.object({ address: addressSchema, name: walletNameSchema }))
     .max(MAX_CHANGES_OF_REQUEST),
-  responses,
+  responses: successResponses,
   errors: [
     ...CHANGE_ERRORS,
     'unsupported_address',
@@ -121,10 +125,10 @@ const rename = declareRoute.put('/v1/clusters/wallets/names', {
     'wallet_name_taken',
   ],
   handle: async ({ body, session }, context) =>
-    done(context, session, renameWalletsChange(session.wallet, body)),
+    appendAndAnswer(context, session, renameWalletsChange(session.wallet, body)),
 })
 
-const remove = declareRoute.delete('/v1/clusters/wallets', {
+const removeWalletsRoute = declareRoute.delete('/v1/clusters/wallets', {
   refusedSample: {
     what: 'a text that is no address',
     body: () => ['x'],
@@ -141,7 +145,7 @@ const remove = declareRoute.delete('/v1/clusters/wallets', {
   description: 'Addresses that are not listed count as removed.',
   auth: 'required',
   body: z.array(addressSchema).max(MAX_CHANGES_OF_REQUEST),
-  responses,
+  responses: successResponses,
   errors: [
     ...CHANGE_ERRORS,
     'unsupported_address',
@@ -150,13 +154,13 @@ const remove = declareRoute.delete('/v1/clusters/wallets', {
     'last_verified_wallet',
   ],
   handle: async ({ body, session }, context) =>
-    done(context, session, removeWalletsChange(session.wallet, body)),
+    appendAndAnswer(context, session, removeWalletsChange(session.wallet, body)),
 })
 
 /** Maximum time that a change may wait in the queue, ms. Evidence has to be fresh when it is written. */
-const MAX_WAIT_MS = 30_000
+const MAX_QUEUE_WAIT_MS = 30_000
 
-const verify = declareRoute.post('/v1/clusters/verify/:clusterId', {
+const verifyWalletRoute = declareRoute.post('/v1/clusters/verify/:clusterId', {
   privateDataFor: null,
   example: { status: 403 },
   costliestSample: { as: 'other' },
@@ -181,7 +185,7 @@ const verify = declareRoute.post('/v1/clusters/verify/:clusterId', {
     const isKept =
       evidence?.network === context.network &&
       evidence.clusterId === toHex(clusterId) &&
-      isEvidenceFresh(signingMs, Date.now() + MAX_WAIT_MS)
+      isEvidenceFresh(signingMs, Date.now() + MAX_QUEUE_WAIT_MS)
     if (!isKept) {
       await appendChange(context, session, { changes: [verified] })
       return okAnswer({ success: true, ...(evidence && { signed: false }) })
@@ -197,4 +201,10 @@ const verify = declareRoute.post('/v1/clusters/verify/:clusterId', {
   },
 })
 
-export const walletRoutes = [create, add, rename, remove, verify]
+export const walletRoutes = [
+  newClusterRoute,
+  addWalletsRoute,
+  renameWalletsRoute,
+  removeWalletsRoute,
+  verifyWalletRoute,
+]

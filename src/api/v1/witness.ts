@@ -28,26 +28,32 @@ import { declareRoute } from '../http/route.js'
 import { z } from '../http/schema.js'
 import { WITNESS_SIGNATURE_PRICE } from '../limits/costs.js'
 
-const TEXT = 'text/plain; charset=utf-8'
+const TEXT_TYPE = 'text/plain; charset=utf-8'
 /** Media type of a response with the size of the last signed checkpoint. */
-const SIZE = 'text/x.tlog.size'
-const MOST_HASHES = 63
+const SIZE_TYPE = 'text/x.tlog.size'
+/** Maximum number of hashes in a consistency proof (C2SP tlog-witness). */
+const MAX_PROOF_HASHES = 63
 /**
- * Maximum numbers of a network's checkpoints that are stored at once, and that wait. Each waiting checkpoint holds a
- * connection while the mirror writes. All of them end within the time limit of a request.
+ * Maximum numbers of a network's checkpoints that are stored at once, and that wait. Storing holds a database
+ * connection and waits up to a second for the mirror's lock. The last waiting one ends within the time limit of a
+ * request.
  */
-const SUBMISSIONS = { atOnce: 1, waiting: 11 }
-const submissions = { mainnet: new FairQueue(SUBMISSIONS), testnet: new FairQueue(SUBMISSIONS) }
-const REQUEST = /^old (0|[1-9]\d{0,15})\n((?:[A-Za-z0-9+/]{43}=\n)*)\n/
+const SUBMISSION_QUEUE_BOUNDS = { atOnce: 1, waiting: 11 }
+const submissionQueues = {
+  mainnet: new FairQueue(SUBMISSION_QUEUE_BOUNDS),
+  testnet: new FairQueue(SUBMISSION_QUEUE_BOUNDS),
+}
+/** Matches the body up to the checkpoint: old size, hashes of the consistency proof, empty line. */
+const SUBMISSION_HEAD_PATTERN = /^old (0|[1-9]\d{0,15})\n((?:[A-Za-z0-9+/]{43}=\n)*)\n/
 
 /** Parses the body of `add-checkpoint`. @throws ApiError invalid_request */
 function parseSubmission(body: string) {
-  const [head = '', oldSize, hashes = ''] = REQUEST.exec(body) ?? []
+  const [head = '', oldSize, hashes = ''] = SUBMISSION_HEAD_PATTERN.exec(body) ?? []
   const note = parseNote(body.slice(head.length))
   const next = note && parseCheckpoint(note.text)
   const proof = hashes.split('\n').slice(0, -1).map(fromBase64)
   const isProof = proof.every((hash): hash is Uint8Array => hash?.length === HASH_BYTES)
-  if (oldSize === undefined || !note || !next || !isProof || proof.length > MOST_HASHES)
+  if (oldSize === undefined || !note || !next || !isProof || proof.length > MAX_PROOF_HASHES)
     throw new ApiError(
       'invalid_request',
       'The body is no old size, a consistency proof, an empty line and a signed checkpoint.',
@@ -55,8 +61,8 @@ function parseSubmission(body: string) {
   return { oldSize: Number(oldSize), proof, note, next }
 }
 
-/** The network whose mirrored transparency log matches. @throws ApiError not_found */
-async function networkOf({ pool }: Context, isLog: (head: TreeHead) => boolean) {
+/** The network whose mirrored transparency log matches, with the log's newest checkpoint. @throws ApiError not_found */
+async function findWitnessedLog({ pool }: Context, isLog: (head: TreeHead) => boolean) {
   const heads = await Promise.all(NETWORKS.map((one) => readNewestKnownCheckpoint(pool, one)))
   const i = heads.findIndex((head) => head && isLog(head))
   if (i < 0) throw new ApiError('not_found', 'This witness knows no such log.')
@@ -78,14 +84,14 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
     summary: 'Signs a checkpoint of a log that has only grown since the last one',
     body: z.string(),
     isText: true,
-    responses: { 200: { description: 'Signature lines', schema: z.string(), type: TEXT } },
+    responses: { 200: { description: 'Signature lines', schema: z.string(), type: TEXT_TYPE } },
     errors: ['forbidden', 'not_found'],
     price: WITNESS_SIGNATURE_PRICE,
     async handle({ body }, context) {
       const { oldSize, proof, note, next } = parseSubmission(body)
       const { origin, size } = next
       const { pool, caller, patience } = context
-      const { network, head } = await networkOf(context, (log) => log.origin === origin)
+      const { network, head } = await findWitnessedLog(context, (log) => log.origin === origin)
       const publicKey = fromBase64(key)!
       const keyId = keyIdOf(sha256InOneCall, origin, publicKey)
       const signed = note.signatures.find((one) => one.name === origin && one.keyId === keyId)
@@ -94,21 +100,21 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
       if (oldSize > size)
         throw new ApiError('invalid_request', 'The old size is larger than the checkpoint’s.')
       // most requests are decided without the lock, because anybody may send a published checkpoint again
-      if (head.size !== oldSize) return conflictWith(head)
+      if (head.size !== oldSize) return conflictAnswer(head)
       if (!isConsistencyProofValid(sha256TreeHasher, head, next, proof))
-        throw new ApiError('invalid_request', UNPROVED, { status: 422 })
+        throw new ApiError('invalid_request', UNPROVED_MESSAGE, { status: 422 })
       const signedNote = formatSignedNote({ text: note.text, signatures: [signed] })
       const stored = addCosignatures(signedNote, cosigner)
       if (size > oldSize) {
-        const newer = await submissions[network].run(caller!.address, () => {
+        const newer = await submissionQueues[network].run(caller!.address, () => {
           patience!.signal.throwIfAborted()
           return storeWitnessedCheckpoint(pool, network, head, { ...next, note: stored }).catch(
-            refuseBusy,
+            rethrowOrUnavailable,
           )
         })
-        if (newer) return conflictWith(newer)
+        if (newer) return conflictAnswer(newer)
       }
-      return answerOfType(TEXT, stored.slice(signedNote.length), NO_STORE)
+      return answerOfType(TEXT_TYPE, stored.slice(signedNote.length), NO_STORE)
     },
   }),
   declareRoute.get('/v1/witness/:log/checkpoint', {
@@ -116,29 +122,29 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
     costliestSample: {},
     summary: 'The newest checkpoint of a log that this witness has signed',
     params: z.object({ log: z.string().describe('SHA-256 of the log’s name, hex') }),
-    responses: { 200: { description: 'A signed note', schema: z.string(), type: TEXT } },
+    responses: { 200: { description: 'A signed note', schema: z.string(), type: TEXT_TYPE } },
     errors: ['not_found'],
     async handle({ params }, context) {
-      const isAsked = ({ origin }: TreeHead) =>
+      const isRequested = ({ origin }: TreeHead) =>
         sha256InOneCall(Buffer.from(origin)).toString('hex') === params.log
-      const { head } = await networkOf(context, isAsked)
-      return answerOfType(TEXT, head.note ?? '', NO_STORE)
+      const { head } = await findWitnessedLog(context, isRequested)
+      return answerOfType(TEXT_TYPE, head.note ?? '', NO_STORE)
     },
   }),
 ]
 
-const conflictWith = ({ size }: TreeHead) => ({
+const conflictAnswer = ({ size }: TreeHead) => ({
   status: 409,
-  content: { type: SIZE, text: `${size}\n` },
+  content: { type: SIZE_TYPE, text: `${size}\n` },
 })
 
 /**
  * Error handler: converts a lock timeout to 503 without a cause. Strangers can keep a witness busy, and must not raise
  * the alarm for database failures. @throws ApiError
  */
-function refuseBusy(error: unknown): never {
+function rethrowOrUnavailable(error: unknown): never {
   if (!isLockTimeoutError(error)) throw error
   throw new ApiError('unavailable', 'This witness copies the log now: ask again.')
 }
 
-const UNPROVED = 'The proof does not show that the log has only grown.'
+const UNPROVED_MESSAGE = 'The proof does not show that the log has only grown.'

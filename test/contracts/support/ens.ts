@@ -26,7 +26,7 @@ export async function startEnsWorld(urls = URLS) {
   const expiresS = Number((await chain.publicClient.getBlock()).timestamp) + VALID_S
   const lookup = lookupOf('alice.bundles.eth', callOf('addr(bytes32)'))
   const answer: EnsAnswer = {
-    under: parentsWith(resolver).mainnet,
+    parentSettings: parentsWith(resolver).mainnet,
     request: keccak256(lookup),
     result: RESULT,
     expiresS,
