@@ -29,7 +29,7 @@ export interface LoggedBundleOptions {
 interface Member {
   name: string
   isVerified: boolean
-  /** Name that the wallet registered since it was added to the cluster. */
+  /** Newest name that the wallet registered since it was added to the cluster. */
   registeredName: string | null
   /** Time of the wallet's verification, ms. Null for a wallet that was verified when it was added. */
   verifiedMs: number | null
@@ -52,7 +52,10 @@ export class LoggedBundle {
     this.#options = options
   }
 
-  /** Takes the next entry of the feed's log. The caller passes all entries, in order. @throws RangeError */
+  /**
+   * Takes the next entry of the feed's log. The caller passes all entries, in order.
+   * @throws RangeError for an entry that is not written as this version writes events
+   */
   takeEvent(text: string, index: number): void {
     if (index === 0) return
     const { event, actor, atMs } = parseEventLeaf(text, index)
@@ -77,7 +80,10 @@ export class LoggedBundle {
     else if (event.type === 'REGISTER_NAME') member.registeredName = event.name
   }
 
-  /** Takes an entry of the evidence log. @throws RangeError */
+  /**
+   * Takes an entry of the evidence log.
+   * @throws RangeError for an entry that is not written as this version writes evidence
+   */
   takeEvidence(text: string, index: number): void {
     if (index === 0) return
     const evidence = parseEvidenceEntry(text)
@@ -85,7 +91,7 @@ export class LoggedBundle {
   }
 
   /**
-   * Returns the public wallets, oldest first. Checks the newest evidence of each wallet first.
+   * Returns the public wallets in the order in which they were added. A wallet's newest evidence that counts is shown.
    * @throws errors of `isSignedByContract`
    */
   async wallets(): Promise<BundleWallet[]> {

@@ -8,8 +8,9 @@ type Wallet = Pick<ListedWallet, 'type' | 'text'>
 
 const hmac = (tokenKey: Uint8Array, input: string): Buffer =>
   createHmac('sha256', tokenKey).update(input).digest()
-/** Input of an HMAC. The last part is absent where `more` is undefined or empty. */
-const inputOf = ({ type, text }: Wallet, signingDate: string, more?: string): string =>
+
+/** Input of an HMAC. @param more a nonce; none for undefined or an empty text */
+const hmacInputOf = ({ type, text }: Wallet, signingDate: string, more?: string): string =>
   `${type}|${text}|${signingDate}${more ? `|${more}` : ''}`
 
 /**
@@ -23,13 +24,13 @@ export const authKey = (
   wallet: Wallet,
   signingDate: string,
   nonce?: string,
-): string => hmac(tokenKey, inputOf(wallet, signingDate, nonce)).toString('base64url')
+): string => hmac(tokenKey, hmacInputOf(wallet, signingDate, nonce)).toString('base64url')
 
-const KEY = /^[A-Za-z0-9_-]{43}$/
+const AUTH_KEY_PATTERN = /^[A-Za-z0-9_-]{43}$/
 
 /** Look-up hash of an authentication key; null for malformed text. @returns 32 bytes */
 export const authKeyHash = (key: string): Buffer | null =>
-  KEY.test(key) ? sha256(Buffer.from(key)) : null
+  AUTH_KEY_PATTERN.test(key) ? sha256(Buffer.from(key)) : null
 
 const NONCE_BYTES = 16
 
@@ -51,7 +52,7 @@ export const walletBoundMessageNonce = (
 ): string =>
   hmac(
     tokenKey,
-    `${recovered ? `recover|${recovered.text}` : 'nonce'}|${inputOf(wallet, signingDate, clientNonce)}`,
+    `${recovered ? `recover|${recovered.text}` : 'nonce'}|${hmacInputOf(wallet, signingDate, clientNonce)}`,
   )
     .subarray(0, NONCE_BYTES)
     .toString('hex')

@@ -40,7 +40,8 @@ export interface PublicWallet {
   isVerified: boolean
   isBackedUp: boolean
 }
-interface Place {
+/** A wallet in a cluster. */
+interface WalletPlace {
   cluster: string
   wallet: Buffer
 }
@@ -48,9 +49,9 @@ interface Place {
 /** State of a mirror. A method throws for an event that does not fit the state. */
 export interface MirrorState {
   createCluster(event: { cluster: string }): void
-  addWallet(event: Place & PublicWallet): void
-  changeWallet(place: Place, change: Partial<PublicWallet>): void
-  removeWallet(place: Place): void
+  addWallet(event: WalletPlace & PublicWallet): void
+  changeWallet(place: WalletPlace, change: Partial<PublicWallet>): void
+  removeWallet(place: WalletPlace): void
   registerName(event: { name: string; amountWei: bigint; cluster: string }): void
   transferName(event: { name: string; cluster: string; from: string }): void
   registerCommunityName(event: {

@@ -3,10 +3,10 @@ import type { CommunityRules } from '../community/rules.js'
 import { decodeChange } from './change.js'
 
 /** Size of the cache: total length of the cached bodies. Decoding a thousand addresses takes more than ten ms. */
-const KEPT_BYTES = 8 * 1024 * 1024
+const CACHE_BYTES = 8 * 1024 * 1024
 
-const kept = new LRUCache<string, CommunityRules>({
-  maxSize: KEPT_BYTES,
+const rulesByBody = new LRUCache<string, CommunityRules>({
+  maxSize: CACHE_BYTES,
   sizeCalculation: (_, body) => body.length,
 })
 
@@ -17,9 +17,9 @@ const kept = new LRUCache<string, CommunityRules>({
  */
 export function communityRulesOfBody(body: Buffer): CommunityRules {
   const text = body.toString('latin1')
-  const known = kept.get(text)
+  const known = rulesByBody.get(text)
   if (known) return known
   const { rules } = decodeChange('configure_community', body)
-  kept.set(text, rules)
+  rulesByBody.set(text, rules)
   return rules
 }
