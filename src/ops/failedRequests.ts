@@ -7,7 +7,8 @@ import {
 import { LastMinuteSums } from './lastMinute.js'
 import { errorSentence } from './logger/errors.js'
 
-interface Counted {
+/** Counts of one method and route. */
+interface RouteCounts {
   method: string
   route: string
   requests: LastMinuteSums<'all' | 'failed'>
@@ -29,7 +30,7 @@ export interface FailedRoute {
 export class FailedRequestCounter {
   readonly #nowMs: () => number
   /** Counts by method and route pattern (not path), so the number of keys is limited. */
-  readonly #kinds = new Map<string, Counted>()
+  readonly #kinds = new Map<string, RouteCounts>()
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs

@@ -17,7 +17,7 @@ export interface LoopState extends ProcessPart {
 }
 
 /** Names of the alarms for errors of the database and of the clock. */
-const ALARM_OF = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
+const ALARM_BY_CAUSE = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
 
 /** A running loop of a worker, which reports its iterations. */
 export type WorkerLoop = ReturnType<WorkerLoops['start']>
@@ -100,7 +100,7 @@ export function databaseAndClockProblems(loops: readonly LoopState[]): ProblemWi
   for (const { cause, lastError } of loops)
     if (lastError !== null && (cause === 'database' || cause === 'clock'))
       problems.set(`${cause} ${lastError.replace(/\d+ ms/, '')}`, {
-        alarm: ALARM_OF[cause],
+        alarm: ALARM_BY_CAUSE[cause],
         text: lastError,
       })
   return [...problems.values()]

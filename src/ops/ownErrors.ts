@@ -22,7 +22,8 @@ export interface InternalErrorCount extends ProcessPart {
   lastError: string
 }
 
-interface Place {
+/** Errors of one loop or part of the process. */
+interface PartErrors {
   at: ProcessPart
   count: number
   lastMs: number
@@ -34,7 +35,7 @@ interface Place {
 /** Counts errors of our own code. */
 export class InternalErrorCounter {
   readonly #nowMs: () => number
-  readonly #places = new Map<string, Place>()
+  readonly #places = new Map<string, PartErrors>()
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
@@ -71,7 +72,7 @@ export class InternalErrorCounter {
     }))
   }
 
-  #placeOf(at: ProcessPart): Place {
+  #placeOf(at: ProcessPart): PartErrors {
     const key = [at.name, at.network, at.chain].join(' ')
     const known = this.#places.get(key)
     if (known) return known

@@ -9,7 +9,7 @@ export type WaitForEventLoopTurn = () => Promise<void>
  * loop runs up to three parts, of different requests. A look-up takes several iterations, so larger parts would delay
  * it.
  */
-const AT_ONCE = 32
+const ELEMENTS_PER_PART = 32
 
 /**
  * Maximum number of waiting pieces of work. After a change of the journal, all long polls of a process read again at
@@ -18,7 +18,8 @@ const AT_ONCE = 32
 export const MAX_WAITING_EXPENSIVE_WORK = 16_000
 
 /**
- * Queue of all work that costs more than a look-up. Each piece is one database statement, or one part of a computation.
+ * Queue of this process for work that costs more than a look-up, without signed changes and witness submissions, which
+ * have queues per network. Each piece is one database statement, or one part of a computation.
  * Three at once leave the event loop, the other connections and the database's processors to look-ups.
  */
 export const expensiveWorkQueue = new FairQueue({ atOnce: 3, waiting: MAX_WAITING_EXPENSIVE_WORK })
@@ -39,7 +40,7 @@ export async function mapWithoutBlocking<T, U>(
   waitForLoop: WaitForEventLoopTurn,
   items: readonly T[],
   map: (item: T, index: number) => U,
-  atOnce = AT_ONCE,
+  atOnce = ELEMENTS_PER_PART,
 ): Promise<U[]> {
   const mapped: U[] = []
   for (const [i, item] of items.entries()) {
