@@ -36,15 +36,16 @@ import { checkProcessHealth, checkProcessReadiness, installationStatus } from '.
 
 /** Statement timeout of the API's reads in the database. */
 const READ_TIMEOUT_MS = 10_000
-/** Longest time for which this process waits for PostgreSQL's answer to a read, and to a write. */
+/** Longest time for which this process waits for PostgreSQL's answer to a read of the API. */
 const READ_LIMIT_MS = 12_000
+/** Longest time for which this process waits for PostgreSQL's answer to a query of a worker. */
 const WRITE_LIMIT_MS = 60_000
 /** Longest time for which a stop waits for running requests and worker steps. */
 export const STOP_TIMEOUT_MS = 8_000
 /** Pool size of the workers' writes: a connection for each indexer and for each relayer's transaction. */
 const WRITE_CONNECTIONS = 8
 
-/** A running daemon: chains, indexers, relayers, API, operator's port. Its database is migrated. */
+/** The daemon: chains, indexers, relayers, API, operator's port. Expects a migrated database. */
 export class Daemon {
   apiPort = 0
   opsPort = 0
@@ -58,7 +59,7 @@ export class Daemon {
   readonly #readPool: pg.Pool
   readonly #loops = new WorkerLoops()
   readonly #requests = new FailedRequestCounter()
-  /** Networks with messages or payments to deliver. */
+  /** Networks whose chains need a relayer, whether or not this process relays for them. */
   readonly #relayed = new Set<Network>()
   #runs: NetworkIndexRun[] = []
   #relays: RelayRun[] = []
@@ -203,7 +204,7 @@ export class Daemon {
     await sleep(drainMs)
   }
 
-  /** Closes all parts within the time limit, the pools last. */
+  /** Closes all parts within `STOP_TIMEOUT_MS`: requests and workers, then the pools, then the operator's port. */
   async close(): Promise<void> {
     // the alarm log's last step: the alarms of workers are gone once the workers have stopped
     await this.#alarmLog
