@@ -33,7 +33,7 @@ export type QuoteOn<N extends string> = N extends LabelledQuoteFamily
   : string extends N
     ? QuoteOfFamily<QuoteFamily>
     : QuoteOfFamily<'evm'>
-type Added = Input<'POST', '/v1/clusters/wallets'>['body']
+type AddedWallets = Input<'POST', '/v1/clusters/wallets'>['body']
 type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 
 type SignInOptions = CallOptions & { chainId?: number; nonce?: string; cluster?: string }
@@ -240,7 +240,7 @@ export class Client {
   }
 
   /** Adds wallets to the signed-in wallet's cluster. */
-  async addWallets(wallets: Added, options?: CallOptions) {
+  async addWallets(wallets: AddedWallets, options?: CallOptions) {
     await this.request('POST', '/v1/clusters/wallets', { body: wallets, ...options })
   }
 

@@ -64,7 +64,7 @@ export interface TreeHeadJson extends Omit<TreeHead, 'root'> {
 
 /** An entry of a transparency log. */
 export interface LogEntry {
-  /** Index in the log. Entry 0 begins the generation; entry n is event n. */
+  /** Index in the log. Entry 0 begins the log; in the feed's log, entry n is event n. */
   index: number
   /** Text of the bytes whose hash is a leaf of the tree. */
   text: string
@@ -94,7 +94,7 @@ export interface LogOptions {
 }
 
 /** Verified new entries of an entry bundle. @internal for mirrors */
-interface VerifiedBundle {
+interface VerifiedEntries {
   /** Index in the log of the first text. */
   from: number
   texts: string[]
@@ -103,11 +103,11 @@ interface VerifiedBundle {
 }
 
 /** Maximum length of an entry, bytes. */
-const MOST_ENTRY = 8_192
+const MAX_ENTRY_BYTES = 8_192
 /** Maximum length of a checkpoint's signed note, bytes. */
-const MOST_NOTE = 65_536
+const MAX_NOTE_BYTES = 65_536
 /** Number of bundles requested in advance. */
-const AHEAD = 8
+const BUNDLES_AHEAD = 8
 const KEY_BYTES = 32
 /** Maximum number of kept signatures of the service on a note: it may sign with several keys. */
 const KEPT_SIGNATURES = 4
@@ -159,7 +159,7 @@ export class LogReader {
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
     return this.#afterPreviousComparison(async () =>
       this.#continued(
-        textOf(await this.#get('checkpoint', MOST_NOTE, signal), 'The checkpoint'),
+        textOf(await this.#get('checkpoint', MAX_NOTE_BYTES, signal), 'The checkpoint'),
         signal,
       ),
     )
@@ -246,7 +246,7 @@ export class LogReader {
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
-  ): AsyncGenerator<VerifiedBundle> {
+  ): AsyncGenerator<VerifiedEntries> {
     const first = Math.floor(tree.size / TILE_WIDTH)
     const ahead: Promise<ReadBundle>[] = []
     const proved = await this.#proved(head, given)
@@ -262,11 +262,11 @@ export class LogReader {
       bundle.catch(() => {})
       ahead.push(bundle)
     }
-    for (let i = 0; i < AHEAD; i++) ask(first + i)
+    for (let i = 0; i < BUNDLES_AHEAD; i++) ask(first + i)
     try {
       for (let index = first; tree.size < head.size; index++) {
         const { entries, leaves } = await ahead.shift()!
-        ask(index + AHEAD)
+        ask(index + BUNDLES_AHEAD)
         const from = tree.size
         const known = from - index * TILE_WIDTH
         const tiles = tree.append(leaves.slice(known))
@@ -274,7 +274,7 @@ export class LogReader {
         const above = tiles.find(({ level }) => level === 1)
         await proved
           .assertBundle({ index }, leaves, above?.hashes.slice(-HASH_BYTES))
-          .catch(refuseIn(head))
+          .catch(logMismatchIn(head))
         yield { from, texts: entries.slice(known).map(entryText), tiles }
       }
     } finally {
@@ -291,13 +291,13 @@ export class LogReader {
     const tile = tileAt(head.size, 0, Math.floor(index / TILE_WIDTH))!
     const proved = await this.#proved(head, signal)
     const { entries, leaves } = await this.#bundle(head, tile, signal)
-    await proved.assertBundle(tile, leaves).catch(refuseIn(head))
+    await proved.assertBundle(tile, leaves).catch(logMismatchIn(head))
     return entryText(entries[index % TILE_WIDTH]!)
   }
 
   #proved(head: TreeHead, signal?: AbortSignal): Promise<ProvedTree> {
     const read = (tiles: readonly Tile[]) => this.#tiles(head, tiles, signal)
-    return ProvedTree.open(this.#tree, head, read).catch(refuseIn(head))
+    return ProvedTree.open(this.#tree, head, read).catch(logMismatchIn(head))
   }
 
   /** Checks that a checkpoint continues an older checkpoint of the same log. */
@@ -337,10 +337,10 @@ export class LogReader {
       const why = isMissed
         ? `${previous.origin}, the generation before it, was missed`
         : 'it is another log'
-      throw discontinued(head, `does not begin where ${last.origin} ended: ${why}`)
+      throw discontinuityError(head, `does not begin where ${last.origin} ended: ${why}`)
     }
     if (previous.size < last.size)
-      throw discontinued(
+      throw discontinuityError(
         head,
         `begins behind entry ${previous.size} of ${last.origin}, of which ${last.size} were known: the others were lost, as where a backup is restored`,
       )
@@ -354,12 +354,12 @@ export class LogReader {
     signal: AbortSignal | undefined,
   ): Promise<ReadBundle> {
     const path = bundlePath({ index, width })
-    const bytes = await this.#get(`${this.#below(head)}/${path}`, width * MOST_ENTRY, signal)
+    const bytes = await this.#get(`${this.#below(head)}/${path}`, width * MAX_ENTRY_BYTES, signal)
     try {
       const entries = unpackBundle(bytes, width)
       return { entries, leaves: entries.map((entry) => this.#tree.leaf(entry)) }
     } catch (error) {
-      return refuseIn(head)(error)
+      return logMismatchIn(head)(error)
     }
   }
 
@@ -434,7 +434,7 @@ function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
 }
 
 /** Creates an error handler. @throws ClusterdError log_mismatch for malformed bytes; other errors unchanged */
-const refuseIn =
+const logMismatchIn =
   ({ origin }: TreeHead) =>
   (error: unknown): never => {
     throw error instanceof RangeError
@@ -445,5 +445,5 @@ const refuseIn =
 const domainOf = (origin: string): string => origin.split('/', 1)[0]!
 
 /** Error of a log that does not continue the last checkpoint. The message says how to accept the log nevertheless. */
-const discontinued = ({ origin }: TreeHead, why: string): ClusterdError =>
+const discontinuityError = ({ origin }: TreeHead, why: string): ClusterdError =>
   logMismatchError(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)
