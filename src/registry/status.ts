@@ -87,7 +87,7 @@ export interface SentPacket {
   /** Reason why a payment is never relayed: the payment matches no quote of ours, or its payer took it back. */
   refusal?: 'quote_mismatch' | 'reclaimed' | null
   /** Where a payment's money is; absent for a message. */
-  refund?: RefundState
+  refund?: PaymentMoneyState
   hub: PacketOutcome
 }
 
@@ -115,7 +115,7 @@ export interface HubCredit {
 }
 
 /** Where the money of a payment is. */
-export type RefundState =
+export type PaymentMoneyState =
   /** Neither the payer nor the recipient has it yet. */
   | 'held'
   /** Returned to the payer: on EVM chains as a credit in the payments contract, on Solana paid out. */
@@ -128,7 +128,7 @@ export type RefundState =
   | 'released'
 
 /** Where the money of a payment ends up. */
-type FinalMoneyState = Exclude<RefundState, 'held' | 'reclaim'>
+type FinalMoneyState = Exclude<PaymentMoneyState, 'held' | 'reclaim'>
 
 /** Payment for a community name within the transaction. */
 export interface CommunityNamePayment {
@@ -140,7 +140,7 @@ export interface CommunityNamePayment {
   /** Outcome of the payment in the journal, null before it is decided. */
   judgement: CommunityPaymentDecision | null
   /** Where the money is that has to go back. Null for a payment that bought its name, or is undecided. */
-  refund: RefundState | null
+  refund: PaymentMoneyState | null
   /** Where the chain shows that the money went; null while the payment is held. */
   outcome: FinalMoneyState | null
   /** Time from which on the payer may reclaim the payment, ms. */
@@ -183,7 +183,7 @@ export interface StatusAnswer {
   /** Hub transaction that executed the message which decides the status (`decidingPacket`). */
   hubTx?: string
   /** Where the money of a payment is that did not buy its name. */
-  refund?: RefundState
+  refund?: PaymentMoneyState
   /**
    * Set where the hub owes money for bids that won nothing. The owner withdraws the money on the hub, or by a message
    * from another chain.
