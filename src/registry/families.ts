@@ -2,8 +2,10 @@ import { NETWORK_OF_CHAIN_LABEL, type Network } from './primitives/network.js'
 
 /** Display names of the address types whose wallets can register names and pay. */
 export const PAYER_ADDRESS_TYPE_NAMES = { evm: 'Ethereum', solana: 'Solana' } as const
-export type AddressType = keyof typeof PAYER_ADDRESS_TYPE_NAMES
-export const PAYER_ADDRESS_TYPES = Object.keys(PAYER_ADDRESS_TYPE_NAMES) as readonly AddressType[]
+export type PayerAddressType = keyof typeof PAYER_ADDRESS_TYPE_NAMES
+export const PAYER_ADDRESS_TYPES = Object.keys(
+  PAYER_ADDRESS_TYPE_NAMES,
+) as readonly PayerAddressType[]
 
 /**
  * Properties of a family of chains on which rules, SQL and responses depend. Access to its chains is in
@@ -17,9 +19,9 @@ export interface ChainFamily {
   /** Network label of all its chains, on both networks; null where each chain has its own label (see network.ts). */
   readonly label: string | null
   /** Type of the addresses that pay, own tokens and receive payments. */
-  readonly addressType: AddressType
+  readonly addressType: PayerAddressType
   /** Address type whose row in src/registry/forms has the form of the family's transaction ids. */
-  readonly txIdForm: AddressType
+  readonly txIdForm: PayerAddressType
   /** Maximum bits of an amount in a token's base units. */
   readonly amountBits: bigint
 }

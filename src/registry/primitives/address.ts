@@ -1,4 +1,4 @@
-import type { AddressType } from '../families.js'
+import type { PayerAddressType } from '../families.js'
 import type { AddressAndTxIdForms } from '../forms/form.js'
 import { ADDRESS_AND_TX_ID_FORMS } from '../forms/index.js'
 import { toHex } from './bytes.js'
@@ -6,7 +6,7 @@ import { keccak256 } from './keccak.js'
 import { type OtherChainAddressType, parseOtherChainAddress } from './otherAddress.js'
 
 const FORMS_BY_LENGTH = Object.entries(ADDRESS_AND_TX_ID_FORMS) as [
-  AddressType,
+  PayerAddressType,
   AddressAndTxIdForms,
 ][]
 
@@ -15,7 +15,7 @@ const OTHER_CHAIN_CODE = 3
 
 /** Address of a type that can pay. */
 export interface Address {
-  type: AddressType
+  type: PayerAddressType
   /** Canonical text, as responses show it. */
   text: string
   /** Stored form, in database and journal: a type byte, then the raw address, or a `Wallet`'s canonical text. */
@@ -24,11 +24,11 @@ export interface Address {
 
 /** Wallet of any chain whose addresses can be recognized. A cluster may list it. */
 export interface Wallet extends Omit<Address, 'type'> {
-  type: AddressType | OtherChainAddressType
+  type: PayerAddressType | OtherChainAddressType
 }
 
 /** Type byte and raw address. */
-export function storedAddress(type: AddressType, raw: Uint8Array): Buffer {
+export function storedAddress(type: PayerAddressType, raw: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(raw.length + 1)
   bytes[0] = ADDRESS_AND_TX_ID_FORMS[type].code
   bytes.set(raw, 1)
