@@ -4,7 +4,7 @@ import { EVENTS, type EventType, type V1Event } from '../journal/eventTypes.js'
 import { parseWalletOrNull, STORED_ZERO_ADDRESS } from '../primitives/address.js'
 import { parseJson } from '../primitives/json.js'
 import { LEAF_VERSION } from './beginning.js'
-import { leafWriter } from './leaf.js'
+import { createLeafWriter } from './leaf.js'
 
 /** Event read from another service's log. */
 export type LeafEvent = NumberedEvent<V1Event<string>>
@@ -14,7 +14,7 @@ const MAX_DATE_MS = 8_640_000_000_000_000
 /** Maximum length of a value that an error repeats. */
 const MAX_SHOWN_CHARS = 40
 
-const writeLeaf = leafWriter<string>(String)
+const writeLeaf = createLeafWriter<string>(String)
 
 /**
  * Reads the leaf of an event. A leaf is accepted only if this version writes the same bytes for its event.
