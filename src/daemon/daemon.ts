@@ -111,7 +111,7 @@ export class Daemon {
         this.#loops.reportLostCommits(network),
       ),
     })
-    this.#alarmLog = alarmLogWorker(log, () => this.#snapshot(), this.#loops.onLostCommits)
+    this.#alarmLog = alarmLogWorker(log, () => this.#snapshot(), this.#loops.lostCommitsWaker)
     registerSnapshotMetrics(this.#metrics.registry, () => this.#snapshot())
   }
 

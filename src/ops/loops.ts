@@ -27,7 +27,7 @@ export class WorkerLoops {
   /** Counts of errors of our own code, in these loops and elsewhere. */
   readonly ownErrors: InternalErrorCounter
   /** Wakes the loop that logs alarms when a database lost commits. No other process raises that alarm. */
-  readonly onLostCommits = createLoopWaker()
+  readonly lostCommitsWaker = createLoopWaker()
   readonly #nowMs: () => number
   /** Running loops, each with a function that reads the alarms of its worker. */
   readonly #running = new Map<
@@ -44,7 +44,7 @@ export class WorkerLoops {
   /** Raises the alarm for a database that lost commits. The alarm lasts until the process ends. */
   reportLostCommits(network: Network): void {
     this.#lostCommits.add(network)
-    this.onLostCommits.notify()
+    this.lostCommitsWaker.notify()
   }
 
   /** Alarms that no other state shows: of running workers, and of databases that lost commits. */
