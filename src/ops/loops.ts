@@ -20,7 +20,7 @@ export interface LoopState extends ProcessPart {
 const ALARM_BY_CAUSE = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
 
 /** A running loop of a worker, which reports its iterations. */
-export type WorkerLoop = ReturnType<WorkerLoops['start']>
+export type WorkerLoop = ReturnType<WorkerLoops['register']>
 
 /** The worker loops of this process, with their health. Ages are measured by the monotonic clock. */
 export class WorkerLoops {
@@ -56,8 +56,12 @@ export class WorkerLoops {
     return [...lost, ...[...this.#running.values()].flatMap((read) => read())]
   }
 
-  /** Adds a running loop. @param alarms function that reads the alarms of the loop's worker */
-  start(name: ProcessPart, alarms: () => readonly ProblemWithAlarm[] = () => []) {
+  /**
+   * Adds a loop to the running ones.
+   * @param alarms function that reads the alarms of the loop's worker
+   * @returns functions by which the loop reports its iterations and its end
+   */
+  register(name: ProcessPart, alarms: () => readonly ProblemWithAlarm[] = () => []) {
     const loop = {
       ...name,
       turnedMs: this.#nowMs(),

@@ -118,7 +118,7 @@ async function runWorker(
   { loops = new WorkerLoops(), ...rest }: WorkerContext,
 ): Promise<void> {
   const context = { ...rest, loops }
-  const loop = loops.start({ ...worker.fields, name: worker.name }, worker.alarms)
+  const loop = loops.register({ ...worker.fields, name: worker.name }, worker.alarms)
   const unsubscribe = worker.subscribe?.()
   try {
     await repeatSteps(worker, context, loop)

@@ -188,7 +188,7 @@ type Work = (epoch: number, signal: AbortSignal) => Promise<void>
 export async function whileLeading(options: LeadershipOptions, work: Work): Promise<void> {
   const { signal, network, role, listener, log } = options
   const isNews = createThrottle(REPORT_EVERY_MS)
-  const loop = options.loops.start({ name: `the lead (${role})`, network })
+  const loop = options.loops.register({ name: `the lead (${role})`, network })
   const freed = createLoopWaker()
   const unhear = listener.subscribe(
     (payload) => payload === leadershipEndNotification(network)[1] && freed.notify(),
