@@ -1,7 +1,7 @@
 import type { ChainPort, RegistrationQuote, RegistrationRequest } from '../../chains/chain.js'
 import { readJournalHead } from '../../db/journal/head.js'
 import { findKnownClusterId } from '../../db/registry/clusters.js'
-import type { PayerAddressType, ChainFamily } from '../../registry/families.js'
+import type { ChainFamily, PayerAddressType } from '../../registry/families.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import { defaultAmountWei, parseAmountWei } from '../../registry/primitives/amount.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'

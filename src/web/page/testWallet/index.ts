@@ -1,4 +1,4 @@
-import { type PayerAddressType, PAYER_ADDRESS_TYPE_NAMES } from '../../../registry/families.js'
+import { PAYER_ADDRESS_TYPE_NAMES, type PayerAddressType } from '../../../registry/families.js'
 import type { TestWalletAccounts } from './accounts.js'
 import { evmTestWalletAccounts } from './evm.js'
 import { solanaTestWalletAccounts } from './solana.js'
