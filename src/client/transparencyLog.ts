@@ -124,7 +124,7 @@ export class LogReader {
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHasher>
   /** Resolves when all earlier comparisons with `last` have ended. A new comparison waits for this promise. */
-  #compared: Promise<unknown> = Promise.resolve()
+  #lastComparison: Promise<unknown> = Promise.resolve()
 
   /** @throws TypeError for an invalid key or number of witnesses, and for a `last` that is not a checkpoint */
   constructor(client: Client, options: LogOptions) {
@@ -158,8 +158,8 @@ export class LogReader {
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
     return this.#afterPreviousComparison(async () =>
-      this.#continued(
-        textOf(await this.#get('checkpoint', MAX_NOTE_BYTES, signal), 'The checkpoint'),
+      this.#acceptNote(
+        textOf(await this.#readBytes('checkpoint', MAX_NOTE_BYTES, signal), 'The checkpoint'),
         signal,
       ),
     )
@@ -170,11 +170,11 @@ export class LogReader {
    * @throws ClusterdError log_mismatch
    */
   async take(note: string, signal?: AbortSignal): Promise<SignedHead> {
-    return this.#afterPreviousComparison(() => this.#continued(note, signal))
+    return this.#afterPreviousComparison(() => this.#acceptNote(note, signal))
   }
 
-  async #continued(note: string, signal?: AbortSignal): Promise<SignedHead> {
-    const head = this.#verified(note)
+  async #acceptNote(note: string, signal?: AbortSignal): Promise<SignedHead> {
+    const head = this.#verifyNote(note)
     const last = this.#last
     if (last?.origin === head.origin) await this.#assertGrown(last, head, signal)
     else if (last) {
@@ -188,13 +188,13 @@ export class LogReader {
 
   /** Runs comparisons one after the other, because each compares with the last checkpoint. */
   #afterPreviousComparison<T>(compare: () => Promise<T>): Promise<T> {
-    const compared = this.#compared.then(compare)
-    this.#compared = compared.catch(() => {})
+    const compared = this.#lastComparison.then(compare)
+    this.#lastComparison = compared.catch(() => {})
     return compared
   }
 
   /** Verifies a note's signatures, by the pinned key under the log's name and by witnesses. @throws ClusterdError log_mismatch */
-  #verified(note: string): SignedHead {
+  #verifyNote(note: string): SignedHead {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
     if (!parsed || !head) throw logMismatchError('The checkpoint is not a signed one.')
@@ -229,7 +229,7 @@ export class LogReader {
     if (eventId.generation !== generationInLogName(head.origin, this.#network))
       throw logMismatchError(`The log is ${head.origin}: event ${id} is of another generation.`)
     if (index >= head.size) throw logMismatchError(`The log has no event ${id} yet.`)
-    return { index, text: await this.#entry(head, index, signal) }
+    return { index, text: await this.#readEntry(head, index, signal) }
   }
 
   /** Entries up to a checkpoint, in order. Each is proved by the checkpoint's tree. */
@@ -249,7 +249,7 @@ export class LogReader {
   ): AsyncGenerator<VerifiedEntries> {
     const first = Math.floor(tree.size / TILE_WIDTH)
     const ahead: Promise<ReadBundle>[] = []
-    const proved = await this.#proved(head, given)
+    const proved = await this.#provedTree(head, given)
     if (given?.aborted) throw abortReasonOf(given)
     const left = new AbortController()
     const { signal } = left
@@ -258,7 +258,7 @@ export class LogReader {
     const ask = (index: number): void => {
       const tile = tileAt(head.size, 0, index)
       if (!tile) return
-      const bundle = this.#bundle(head, tile, signal)
+      const bundle = this.#readBundle(head, tile, signal)
       bundle.catch(() => {})
       ahead.push(bundle)
     }
@@ -287,16 +287,16 @@ export class LogReader {
   }
 
   /** Text of one entry of a checkpoint's tree. */
-  async #entry(head: TreeHead, index: number, signal?: AbortSignal): Promise<string> {
+  async #readEntry(head: TreeHead, index: number, signal?: AbortSignal): Promise<string> {
     const tile = tileAt(head.size, 0, Math.floor(index / TILE_WIDTH))!
-    const proved = await this.#proved(head, signal)
-    const { entries, leaves } = await this.#bundle(head, tile, signal)
+    const proved = await this.#provedTree(head, signal)
+    const { entries, leaves } = await this.#readBundle(head, tile, signal)
     await proved.assertBundle(tile, leaves).catch(logMismatchIn(head))
     return entryText(entries[index % TILE_WIDTH]!)
   }
 
-  #proved(head: TreeHead, signal?: AbortSignal): Promise<ProvedTree> {
-    const read = (tiles: readonly Tile[]) => this.#tiles(head, tiles, signal)
+  #provedTree(head: TreeHead, signal?: AbortSignal): Promise<ProvedTree> {
+    const read = (tiles: readonly Tile[]) => this.#readTiles(head, tiles, signal)
     return ProvedTree.open(this.#tree, head, read).catch(logMismatchIn(head))
   }
 
@@ -307,7 +307,7 @@ export class LogReader {
         `The checkpoint is older than the last one: ${head.size} of ${last.size} entries.`,
       )
     const ranges = last.size > 0 ? consistencyProofRanges(last.size, head.size) : []
-    const tiles = await this.#tiles(head, tilesForRanges(ranges, head.size), signal)
+    const tiles = await this.#readTiles(head, tilesForRanges(ranges, head.size), signal)
     const proof = ranges.map((range) => rangeHashFromTiles(this.#tree, range, tiles))
     const isSame = head.size > last.size || isSameHash(head.root, last.root)
     if (!isSame || !isConsistencyProofValid(this.#tree, last, head, proof))
@@ -330,7 +330,7 @@ export class LogReader {
   async #assertFollows(last: TreeHead, head: TreeHead, signal?: AbortSignal): Promise<void> {
     const { origin } = head
     if (head.size === 0) throw logMismatchError(`The log ${origin} has no beginning.`)
-    const previous = beginningOf(head, await this.#entry(head, 0, signal))
+    const previous = beginningOf(head, await this.#readEntry(head, 0, signal))
     if (previous?.origin !== last.origin) {
       const isMissed =
         previous !== null && this.#generationIn(previous.origin) > this.#generationIn(last.origin)
@@ -348,13 +348,17 @@ export class LogReader {
   }
 
   /** Reads an entry bundle, and hashes its entries. */
-  async #bundle(
+  async #readBundle(
     head: TreeHead,
     { index, width }: EntryBundle,
     signal: AbortSignal | undefined,
   ): Promise<ReadBundle> {
     const path = bundlePath({ index, width })
-    const bytes = await this.#get(`${this.#below(head)}/${path}`, width * MAX_ENTRY_BYTES, signal)
+    const bytes = await this.#readBytes(
+      `${this.#generationPath(head)}/${path}`,
+      width * MAX_ENTRY_BYTES,
+      signal,
+    )
     try {
       const entries = unpackBundle(bytes, width)
       return { entries, leaves: entries.map((entry) => this.#tree.leaf(entry)) }
@@ -363,11 +367,15 @@ export class LogReader {
     }
   }
 
-  async #tiles(head: TreeHead, tiles: readonly Tile[], signal?: AbortSignal) {
+  async #readTiles(head: TreeHead, tiles: readonly Tile[], signal?: AbortSignal) {
     const hashes = await Promise.all(
       tiles.map(async (tile) => {
         const length = tile.width * HASH_BYTES
-        const bytes = await this.#get(`${this.#below(head)}/${tilePath(tile)}`, length, signal)
+        const bytes = await this.#readBytes(
+          `${this.#generationPath(head)}/${tilePath(tile)}`,
+          length,
+          signal,
+        )
         if (bytes.length !== length)
           throw logMismatchError(
             `${tilePath(tile)} of ${head.origin} has not ${tile.width} hashes.`,
@@ -380,10 +388,11 @@ export class LogReader {
 
   #generationIn = (origin: string): number => generationInLogName(origin, this.#network) ?? 0
 
-  #below = ({ origin }: TreeHead): string => String(generationInLogName(origin, this.#network))
+  #generationPath = ({ origin }: TreeHead): string =>
+    String(generationInLogName(origin, this.#network))
 
   /** Reads the bytes of a response, up to a limit. @throws ClusterdError */
-  #get(path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {
+  #readBytes(path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {
     return this.#transport.repeated({ signal }, async (limit) => {
       const url = `/v1/log/${this.#network}/${path}`
       const response = await this.#transport.open('GET', url, { signal: limit })

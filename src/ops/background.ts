@@ -23,22 +23,22 @@ export const backgroundPauseMs = (workedMs: number, arrived: number): number =>
  * least half of its speed, and all of its speed where no requests arrive.
  */
 export class BackgroundWork {
-  #requests = countedRequests
+  #requestsAtResume = countedRequests
   #resumedMs = performance.now()
 
   /** True if requests arrived since the last pause. Parts should then be small, since a request may wait for a part. */
   get isShared(): boolean {
-    return countedRequests > this.#requests
+    return countedRequests > this.#requestsAtResume
   }
 
   /** Pauses after a part of the background work. The signal ends the pause early. */
   async pause(signal?: AbortSignal): Promise<void> {
     const pauseMs = backgroundPauseMs(
       performance.now() - this.#resumedMs,
-      countedRequests - this.#requests,
+      countedRequests - this.#requestsAtResume,
     )
     if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => {})
-    this.#requests = countedRequests
+    this.#requestsAtResume = countedRequests
     this.#resumedMs = performance.now()
   }
 }

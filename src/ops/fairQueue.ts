@@ -48,16 +48,16 @@ export class FairQueue {
    */
   async run<T>(address: string, work: () => T | Promise<T>, wallet = ''): Promise<T> {
     if (this.#running < this.#bounds.atOnce) this.#running += 1
-    else await this.#turn(address, wallet)
+    else await this.#waitForTurn(address, wallet)
     try {
       return await work()
     } finally {
-      this.#passOn()
+      this.#beginNext()
     }
   }
 
   /** Waits in the queue until other work ends and gives this work its place. @throws QueueFullError */
-  #turn(address: string, wallet: string): Promise<void> {
+  #waitForTurn(address: string, wallet: string): Promise<void> {
     return new Promise((begin, refuse) => {
       const wallets: WorkByWallet = this.#addresses.get(address) ?? new Map()
       const line = wallets.get(wallet) ?? []
@@ -69,7 +69,7 @@ export class FairQueue {
   }
 
   /** Gives the place of ended work to the next work. */
-  #passOn(): void {
+  #beginNext(): void {
     const [next] = this.#addresses
     if (!next) {
       this.#running -= 1

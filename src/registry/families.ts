@@ -16,7 +16,7 @@ export interface ChainFamily {
   readonly key: string
   /** Display name. */
   readonly name: string
-  /** Network label of all its chains, on both networks; null where each chain has its own label (see network.ts). */
+  /** Label of its chains, the same on both networks; null where each chain has its own label (see network.ts). */
   readonly label: string | null
   /** Type of the addresses that pay, own tokens and receive payments. */
   readonly addressType: PayerAddressType
@@ -55,7 +55,7 @@ export const CHAIN_FAMILY_PROPERTIES: readonly KnownFamily[] = Object.values(FAM
 export const LABELLED_FAMILIES = CHAIN_FAMILY_PROPERTIES.filter((family) => family.label !== null)
 export type LabelledFamilyKey = (typeof LABELLED_FAMILIES)[number]['key']
 
-/** Family of the chain with a network label. A label that is not the label of a family is an EIP-155 id. */
+/** Family of the chain with a label. A label that is not the label of a family is an EIP-155 id. */
 export const familyOfLabel = (label: string): KnownFamily =>
   CHAIN_FAMILY_PROPERTIES.find((family) => family.label === label) ?? EVM
 

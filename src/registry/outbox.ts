@@ -132,7 +132,7 @@ export interface SolanaJobTx {
 
 export type JobTx = EvmJobTx | SolanaJobTx
 
-/** The fields of a job that change while the relayer works on it. */
+/** The part of a job that the relayer's state machine reads and changes. */
 export interface JobProgress<Tx extends JobTx = JobTx> {
   id: string
   kind: JobKind
@@ -163,7 +163,7 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   alone: boolean
 }
 
-/** Work of the relayer for one transaction, stored until it ends. */
+/** One item of the outbox. Jobs of some kinds share a transaction (`MAX_JOBS_PER_BATCH`). */
 export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   network: Network
   /** Number of the chain on which the job's transaction is sent. */

@@ -99,7 +99,7 @@ export class LoggedBundle {
     for (const evidence of [...this.#evidence].reverse()) {
       const key = mapKey(evidence.wallet.bytes)
       if (signedMs.has(key)) continue
-      const ms = this.#countedMs(evidence, this.#members.get(key))
+      const ms = this.#signingMsIfCounted(evidence, this.#members.get(key))
       if (ms !== null && (await this.#isSigned(evidence))) signedMs.set(key, ms)
     }
     return [...this.#members].map(([key, { name, isVerified, registeredName }]) => {
@@ -121,7 +121,7 @@ export class LoggedBundle {
    * has to name this service, network and cluster. The signature has to be new when the service took the evidence and
    * when the wallet was verified, and later than the wallet's last departure.
    */
-  #countedMs(evidence: PublishedEvidence, member: Member | undefined): number | null {
+  #signingMsIfCounted(evidence: PublishedEvidence, member: Member | undefined): number | null {
     const { message, wallet, atMs } = evidence
     const { domains, ...of } = this.#options
     const dates = domains.map((domain) => membershipSigningMs(message, { ...of, domain, wallet }))

@@ -3,7 +3,7 @@ import { keccak256 } from '../primitives/keccak.js'
 import { NETWORK_CODE, type Network } from '../primitives/network.js'
 import type { QuoteVerdict } from './payment.js'
 
-/** Terms of a quote that a program enforces: payer, name and price. */
+/** Terms of a quote, which the program enforces. */
 export interface PaymentTerms {
   /** The payer's key, 32 bytes. */
   payer: Uint8Array
