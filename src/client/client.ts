@@ -198,7 +198,7 @@ export class Client {
   /**
    * Signs in with a signature of the wallet. Later requests are sent with the returned key.
    * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
-   * @param options `chainId`: the mainnet chain of a smart wallet that is not on the hub's chain; `nonce`: 16 to 64 random
+   * @param options `chainId`: EIP-155 id of a smart wallet's chain, if it is not the hub's; `nonce`: 16 to 64 random
    * letters and digits, for a multisig that approves on chain; `cluster`: id or name of the cluster to which the
    * signature says that the wallet belongs
    */

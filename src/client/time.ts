@@ -18,7 +18,7 @@ export const pause = (timeoutMs: number, signal?: AbortSignal): Promise<void> =>
  * Runs work until it ends, its time limit passes or the caller's signal is aborted. The signal's reason is thrown
  * unchanged.
  * @param describeState describes the state when the time limit passes, for the message
- * @throws ClusterdError timeout
+ * @throws ClusterdError timeout; errors of the work
  */
 export async function withTimeLimit<T>(
   { timeoutMs = Number.POSITIVE_INFINITY, signal }: CallOptions,

@@ -154,7 +154,7 @@ export class LogReader {
 
   /**
    * Reads the newest checkpoint. It has to be signed by the key, and to continue the checkpoint that was verified last.
-   * @throws ClusterdError log_mismatch, whose message says what is wrong
+   * @throws ClusterdError log_mismatch, whose message says what is wrong; those of requests; the signal's reason
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
     return this.#afterPreviousComparison(async () =>
@@ -167,7 +167,7 @@ export class LogReader {
 
   /**
    * Verifies a checkpoint from another source, as `checkpoint` does.
-   * @throws ClusterdError log_mismatch
+   * @throws as `checkpoint`
    */
   async take(note: string, signal?: AbortSignal): Promise<SignedHead> {
     return this.#afterPreviousComparison(() => this.#acceptNote(note, signal))
@@ -218,7 +218,7 @@ export class LogReader {
   /**
    * Reads an event and proves by the newest checkpoint that the log has it.
    * @param id such as `m-1-42`
-   * @throws ClusterdError invalid_request for an id that no event of this network can have; log_mismatch
+   * @throws ClusterdError invalid_request for an id that no event of this network can have; as `checkpoint`
    */
   async event(id: string, signal?: AbortSignal): Promise<LogEntry> {
     const eventId = parseEventId(id)

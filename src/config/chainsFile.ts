@@ -56,7 +56,10 @@ const ensParentSchema = z.strictObject({
   reverseRegistrars: recordByChainId(evmAddress).optional().meta({ since: '1.0.0' }),
 })
 
-/** Schema of the chains file. `since` in the metadata of a field names the release that added the field. */
+/**
+ * Sections of the chains file, before its checks. `since` in the metadata of a field names the release that added the
+ * field.
+ */
 const sectionsSchema = z.strictObject({
   chains: z.array(evmChainSchema).min(1).readonly(),
   ...nonEvmSectionSchemas,

@@ -142,7 +142,7 @@ const variablesSchema = z.object({
     // bounds the text that a wallet signs: text and signature have to fit into an entry of the evidence log
     .refine((domain) => Buffer.byteLength(domain) <= 60, 'must have at most 60 characters')
     .default('localhost'),
-  /** The site's URL in browsers. */
+  /** URL at which browsers reach the service. */
   SITE_URL: httpUrl.optional(),
   /** URI that takes reports of weaknesses, shown in `/.well-known/security.txt`. */
   SECURITY_CONTACT: z.url({ protocol: /^(https|mailto|tel)$/ }).optional(),

@@ -13,7 +13,7 @@ export const FINALITY_ALARM_MS = 60 * 60_000
 export const OLD_JOB_ALARM_MS = 3_600_000
 /** Time for which a webhook fails before it raises an alarm, ms. */
 export const FAILING_WEBHOOK_ALARM_MS = 3_600_000
-/** How long the alarm of an error of our own code lasts, ms. */
+/** How long the alarm of an error of our own code lasts after the newest such error, ms. */
 export const INTERNAL_ERROR_ALARM_MS = 3_600_000
 export const DAY_MS = 86_400_000
 /**

@@ -15,7 +15,7 @@ export interface LogTrustBasis {
   nodes: number
 }
 
-/** State of a chain and of its indexer in this process. Times are Unix ms. */
+/** State of a chain and of its indexer, as the indexing process sees it. Times are Unix ms. */
 export interface ChainState {
   network: Network
   label: string

@@ -19,8 +19,8 @@ export const MAX_WAITING_EXPENSIVE_WORK = 16_000
 
 /**
  * Queue of this process for work that costs more than a look-up, without signed changes and witness submissions, which
- * have queues per network. Each piece is one database statement, or one part of a computation.
- * Three at once leave the event loop, the other connections and the database's processors to look-ups.
+ * have queues per network. Each piece is one database statement, or one part of a computation. Three at once leave the
+ * event loop, the other connections and the database's processors to look-ups.
  */
 export const expensiveWorkQueue = new FairQueue({ atOnce: 3, waiting: MAX_WAITING_EXPENSIVE_WORK })
 

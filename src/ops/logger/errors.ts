@@ -66,7 +66,7 @@ const LIBRARY_FILE_PATTERN = /^.*\b(?:node_modules|libraries)\//
 const inLibraryText = (place = ''): string =>
   LIBRARY_FILE_PATTERN.test(place) ? ` in ${place.replace(LIBRARY_FILE_PATTERN, '')}` : ''
 
-/** Error classes of JavaScript that correct code never throws, whatever its input. */
+/** Error classes of JavaScript. Where our code throws one for bad input, its caller catches it. */
 const INTERNAL_ERROR_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
 
 /**

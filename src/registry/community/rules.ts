@@ -219,7 +219,7 @@ export interface CommunityRules {
   prices: readonly CommunityPrice[]
   /** True if only wallets of the community's own cluster may register names. `prices` is then empty. */
   ownersOnly: boolean
-  /** Milliseconds since 1970; null: registration is open. */
+  /** Time from which names can be registered, ms; null: any time. */
   startsAtMs: number | null
   /** Requirements, all of which must be met. */
   requirements: readonly CommunityRequirement[]

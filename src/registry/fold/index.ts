@@ -130,10 +130,10 @@ function addCommunityBidders(keys: RegistryRowKeys, entries: readonly DecodedEnt
 
 /**
  * Folds entries, in order, into the rows to write. A refused change has no effect, and its refusal is in `outcomes`.
- * @param writerMs clock of the writer, ms. An entry's timestamp is the time of its block or request, but not later
- * than this clock and not earlier than the timestamp of the last entry with a public event. (A later event would reveal
- * the time of an entry without one.) A rebuild passes Infinity, and each entry's stored timestamp as its time, so that
- * timestamps are copied.
+ * @param writerMs clock of the writer, ms. An entry's timestamp is the time of its block or request, but not later than
+ * this clock and not earlier than the timestamp of any earlier entry. Changes of a cluster without a public event do
+ * not count: a later event would reveal their time. A rebuild passes Infinity, and each entry's stored timestamp as its
+ * time, so that timestamps are copied.
  * @param rulesOf rules by version; each entry is decided by its own version
  * @throws Error for a slice without a key of `rowKeysOfEntries`
  */

@@ -58,7 +58,7 @@ interface VerifiedWallet {
   isPrivate: boolean
 }
 
-/** Name of a cluster, with the seq of its registration. */
+/** Name that a cluster holds, with the seq of its registration. */
 export interface ClusterName {
   name: string
   seq: number
@@ -229,7 +229,7 @@ interface JudgedCommunityPayment {
   judgement: CommunityPaymentDecision
 }
 
-/** Rows changed by a batch, written in this order: removals, inserts, updates, moves. */
+/** Rows changed by a batch, written in this order: removals, inserts, updates, transfers of names (`nameMoves`). */
 export interface RowChanges {
   head: JournalHead
   journal: JournalRow[]

@@ -13,7 +13,7 @@ const rulesByBody = new LRUCache<string, CommunityRules>({
 /**
  * Decodes the rules in the stored body of a `configure_community` entry. Results are cached by body and shared by all
  * readers.
- * @throws RangeError
+ * @throws RangeError for a body that its schema refuses
  */
 export function communityRulesOfBody(body: Buffer): CommunityRules {
   const text = body.toString('latin1')

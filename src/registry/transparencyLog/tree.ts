@@ -58,7 +58,10 @@ function leftSizeOf(size: number): number {
   return split
 }
 
-/** Complete subtrees that make up a range of a tree, from left to right, each smaller than the previous one. */
+/**
+ * Complete subtrees that make up the leaves below a node of a tree, from left to right, each smaller than the one
+ * before.
+ */
 export function subtreesOf({ from, to }: LeafRange): Subtree[] {
   const subtrees: Subtree[] = []
   for (let at = from; at < to; ) {
