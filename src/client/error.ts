@@ -24,7 +24,8 @@ const MAX_PAUSE_MS = 60_000
 const INVISIBLE_PATTERN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are to be found
   /[\0-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff\ufff0-\ufffb\ufffe\uffff\u{110bd}\u{110cd}\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{10ffff}]/gu
-const escaped = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`
+const escapeCharacter = (character: string): string =>
+  `\\u{${character.codePointAt(0)!.toString(16)}}`
 
 /** Error of every failed call: an error response, or no response. */
 export class ClusterdError extends Error {
@@ -41,7 +42,10 @@ export class ClusterdError extends Error {
     message: string,
     { status = 0, retryAfterMs, body, cause }: Failure = {},
   ) {
-    super(message.replaceAll(INVISIBLE_PATTERN, escaped), cause === undefined ? {} : { cause })
+    super(
+      message.replaceAll(INVISIBLE_PATTERN, escapeCharacter),
+      cause === undefined ? {} : { cause },
+    )
     this.status = status
     this.retryAfterMs = retryAfterMs
     this.body = body
@@ -66,12 +70,12 @@ export function errorOfResponse({ status, headers, type }: Response, body: unkno
   const code = typeof error === 'string' && !isOwn ? error : 'unexpected'
   const text =
     typeof message === 'string'
-      ? printable(message) + refusedElements(details, names)
+      ? printableText(message) + refusedElements(details, names)
       : `The service answered ${status}, as clusterd does not.`
   return new ClusterdError(code, text, { status, retryAfterMs: retryAfterOf(headers), body })
 }
 
-const printable = (text: string): string =>
+const printableText = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are to be found
   text.replaceAll(/[\0-\x1f\x7f-\x9f]+/g, ' ').slice(0, MAX_MESSAGE_CHARS)
 
@@ -84,7 +88,9 @@ function refusedElements(details: unknown, names: unknown): string {
     ? details.map((one) => `${Object(one).path}: ${Object(one).message}`)
     : [names ?? []].flat()
   const more = listed.length > MAX_ELEMENTS ? '; …' : ''
-  return listed.length > 0 ? ` (${printable(listed.slice(0, MAX_ELEMENTS).join('; '))}${more})` : ''
+  return listed.length > 0
+    ? ` (${printableText(listed.slice(0, MAX_ELEMENTS).join('; '))}${more})`
+    : ''
 }
 
 /** Wait that a Retry-After header requests (RFC 9110, 10.2.3), milliseconds; undefined without a valid header. */

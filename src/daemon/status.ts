@@ -89,7 +89,7 @@ export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Poo
     })),
     mirrors: [...mirrored.values()]
       .filter(({ ageMs }) => ageMs !== null)
-      .map(({ network, ageMs }) => ({ network, ageSeconds: seconds(ageMs) })),
+      .map(({ network, ageMs }) => ({ network, ageSeconds: wholeSeconds(ageMs) })),
     loops: loops.map(loopAnswer),
     watchOnly: config.chains.filter(({ watchOnly }) => watchOnly).map(({ label }) => label),
   }
@@ -261,14 +261,15 @@ function chainAnswer(state: ChainState, nowMs: number) {
     trustNodes,
     halted,
     lastError,
-    headAgeSeconds: seconds(headAgeMs(state, nowMs)),
-    finalityAgeSeconds: seconds(confirmedMs === null ? null : nowMs - confirmedMs),
-    behindSeconds: seconds(indexingLagMs(state, nowMs)),
+    headAgeSeconds: wholeSeconds(headAgeMs(state, nowMs)),
+    finalityAgeSeconds: wholeSeconds(confirmedMs === null ? null : nowMs - confirmedMs),
+    behindSeconds: wholeSeconds(indexingLagMs(state, nowMs)),
     lagBlocks: latest === null || tailBlock === null ? null : Math.max(0, latest - tailBlock),
     stagesMs,
   }
 }
 
-const loopAnswer = ({ ageMs, ...loop }: LoopState) => ({ ...loop, ageSeconds: seconds(ageMs) })
+const loopAnswer = ({ ageMs, ...loop }: LoopState) => ({ ...loop, ageSeconds: wholeSeconds(ageMs) })
 
-const seconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 1_000))
+const wholeSeconds = (ms: number | null): number | null =>
+  ms === null ? null : Math.round(ms / 1_000)

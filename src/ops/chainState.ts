@@ -118,7 +118,7 @@ export function chainProblem(state: ChainState | null, nowMs: number): ProblemWi
   if (isHeadStale(state, nowMs))
     return problemOf(
       'ClusterdHeadStandsStill',
-      `its head stands still: ${seconds(headAgeMs(state, nowMs))} s old`,
+      `its head stands still: ${wholeSeconds(headAgeMs(state, nowMs))} s old`,
     )
   if (state.latest < state.nextBlock - 1)
     return problemOf(
@@ -138,9 +138,9 @@ export function chainProblem(state: ChainState | null, nowMs: number): ProblemWi
   return finalityMs > FINALITY_ALARM_MS
     ? problemOf(
         'ClusterdFinalityStandsStill',
-        `its finality stands still: ${seconds(finalityMs)} s old`,
+        `its finality stands still: ${wholeSeconds(finalityMs)} s old`,
       )
     : null
 }
 
-const seconds = (ms: number | null): number => Math.round((ms ?? 0) / 1_000)
+const wholeSeconds = (ms: number | null): number => Math.round((ms ?? 0) / 1_000)

@@ -25,7 +25,7 @@ const HEADER_PATHS = ['x-auth-key', 'x-api-key'].flatMap((name) => [
   `req.headers["${name}"]`,
 ])
 
-const STDOUT = 1
+const STDOUT_FD = 1
 
 export interface LoggerOptions {
   level: string
@@ -53,7 +53,7 @@ export function createLogger(options: LoggerOptions): Logger {
           translateTime: 'SYS:HH:MM:ss.l',
         }),
       )
-    : pino(base, new LoggerOutput(STDOUT))
+    : pino(base, new LoggerOutput(STDOUT_FD))
 }
 
 /** Ends the process on uncaught errors: Node itself prints an uncaught error with all of its fields. */

@@ -26,7 +26,7 @@ export interface LoggedBundleOptions {
   isSignedByContract?: ContractCheck | undefined
 }
 
-interface Member {
+interface ClusterMember {
   name: string
   isVerified: boolean
   /** Newest name that the wallet registered since it was added to the cluster. */
@@ -42,7 +42,7 @@ interface Member {
  */
 export class LoggedBundle {
   readonly #options: LoggedBundleOptions
-  readonly #members = new Map<string, Member>()
+  readonly #members = new Map<string, ClusterMember>()
   readonly #leftMs = new Map<string, number>()
   readonly #evidence: PublishedEvidence[] = []
   /** Public id of the cluster that holds the name according to the feed's log. Null where nobody holds the name. */
@@ -121,7 +121,10 @@ export class LoggedBundle {
    * has to name this service, network and cluster. The signature has to be new when the service took the evidence and
    * when the wallet was verified, and later than the wallet's last departure.
    */
-  #signingMsIfCounted(evidence: PublishedEvidence, member: Member | undefined): number | null {
+  #signingMsIfCounted(
+    evidence: PublishedEvidence,
+    member: ClusterMember | undefined,
+  ): number | null {
     const { message, wallet, atMs } = evidence
     const { domains, ...of } = this.#options
     const dates = domains.map((domain) => membershipSigningMs(message, { ...of, domain, wallet }))

@@ -101,7 +101,7 @@ export function canonicalSignature(message: string, wallet: Wallet, text: string
 
 const ENTRY_TYPE = 'SIGN_MEMBERSHIP'
 
-const entryOf = (
+const entryJson = (
   { atMs, wallet, clusterId, message, block }: Omit<Evidence, 'signature'>,
   signature: object,
 ): string =>
@@ -118,7 +118,7 @@ const HASH_PREFIX = 'sha256:'
 /** Text of a smart wallet's signature for evidence: the signature, or its hash if it is too long for a log entry. */
 export function evidenceSignatureText(evidence: Omit<Evidence, 'atMs'>): string {
   const { signature } = evidence
-  const length = Buffer.byteLength(entryOf({ ...evidence, atMs: Date.now() }, { signature }))
+  const length = Buffer.byteLength(entryJson({ ...evidence, atMs: Date.now() }, { signature }))
   return length <= MAX_ENTRY_BYTES ? signature : HASH_PREFIX + toHex(sha256(Buffer.from(signature)))
 }
 
@@ -130,7 +130,7 @@ export function evidenceEntry(evidence: Evidence): string {
   const { signature } = evidence
   const isHash = signature.startsWith(HASH_PREFIX)
   const signed = isHash ? { signature_hash: signature.slice(HASH_PREFIX.length) } : { signature }
-  const entry = entryOf(evidence, signed)
+  const entry = entryJson(evidence, signed)
   if (Buffer.byteLength(entry) <= MAX_ENTRY_BYTES) return entry
   throw new RangeError('evidence is longer than an entry of its log')
 }
@@ -150,7 +150,7 @@ export function parseEvidenceEntry(text: string): PublishedEvidence {
       signatureHash: isText(signature_hash) ? signature_hash : null,
       block: Number.isSafeInteger(block) ? block : null,
     }
-    const written = entryOf(read, read.signature === null ? { signature_hash } : { signature })
+    const written = entryJson(read, read.signature === null ? { signature_hash } : { signature })
     if (written === text && Buffer.byteLength(text) <= MAX_ENTRY_BYTES) return read
   }
   throw new RangeError('it is not written as evidence is: a newer clusterd may read it')

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto'
-import type { Wallet as ListedWallet } from '../primitives/address.js'
+import type { Wallet } from '../primitives/address.js'
 import { sha256 } from '../primitives/sha256.js'
 
 /** Authentication keys and nonces, derived from the server's token key. Only the hash of a key is stored. */
 
-type Wallet = Pick<ListedWallet, 'type' | 'text'>
+type WalletAddress = Pick<Wallet, 'type' | 'text'>
 
 const hmac = (tokenKey: Uint8Array, input: string): Buffer =>
   createHmac('sha256', tokenKey).update(input).digest()
 
 /** Input of an HMAC. @param more a nonce; none for undefined or an empty text */
-const hmacInputOf = ({ type, text }: Wallet, signingDate: string, more?: string): string =>
+const hmacInputOf = ({ type, text }: WalletAddress, signingDate: string, more?: string): string =>
   `${type}|${text}|${signingDate}${more ? `|${more}` : ''}`
 
 /**
@@ -21,7 +21,7 @@ const hmacInputOf = ({ type, text }: Wallet, signingDate: string, more?: string)
  */
 export const authKey = (
   tokenKey: Uint8Array,
-  wallet: Wallet,
+  wallet: WalletAddress,
   signingDate: string,
   nonce?: string,
 ): string => hmac(tokenKey, hmacInputOf(wallet, signingDate, nonce)).toString('base64url')
@@ -45,9 +45,9 @@ export const CLIENT_NONCE_PATTERN = /^[A-Za-z0-9_-]{16,64}$/
  */
 export const walletBoundMessageNonce = (
   tokenKey: Uint8Array,
-  wallet: Wallet,
+  wallet: WalletAddress,
   signingDate: string,
-  recovered?: Wallet,
+  recovered?: WalletAddress,
   clientNonce?: string,
 ): string =>
   hmac(

@@ -52,7 +52,7 @@ export function confirmationRulesOf(policy: ConfirmationPolicy): ConfirmationRul
   }
 }
 
-const FINALIZED: ConfirmationPolicy = { kind: 'tag', tag: 'finalized' }
+const FINALIZED_POLICY: ConfirmationPolicy = { kind: 'tag', tag: 'finalized' }
 
 /**
  * Chains whose `safe` block is in data posted to L1, and can only be reorged together with L1's block: OP Stack and
@@ -75,7 +75,9 @@ export function defaultConfirmationPolicy(
   role: 'hub' | 'spoke',
   label: string | undefined,
 ): ConfirmationPolicy {
-  if (role === 'hub') return FINALIZED
+  if (role === 'hub') return FINALIZED_POLICY
   if (label === undefined) return { kind: 'depth', blocks: 10 }
-  return LABELS_WITH_RELIABLE_SAFE_BLOCK.has(label) ? { kind: 'tag', tag: 'safe' } : FINALIZED
+  return LABELS_WITH_RELIABLE_SAFE_BLOCK.has(label)
+    ? { kind: 'tag', tag: 'safe' }
+    : FINALIZED_POLICY
 }
