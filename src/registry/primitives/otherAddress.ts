@@ -81,7 +81,7 @@ function segwitType({ coder, prefix, words }: DecodedBech32): OtherChainAddressT
  * Prefixes of bech32 texts that are not Cosmos accounts, though they may have 20 or 32 bytes: other chains, and keys.
  */
 const OTHER_BECH32_PREFIXES = new Set([
-  ...SEGWIT.keys(),
+  ...SEGWIT_CHAINS.keys(),
   'bcrt',
   'nsec',
   'npub',
