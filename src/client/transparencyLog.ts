@@ -159,7 +159,7 @@ export class LogReader {
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
     return this.#afterPreviousComparison(async () =>
       this.#acceptNote(
-        textOf(await this.#readBytes('checkpoint', MAX_NOTE_BYTES, signal), 'The checkpoint'),
+        textOf(await this.#read('checkpoint', MAX_NOTE_BYTES, signal), 'The checkpoint'),
         signal,
       ),
     )
@@ -354,11 +354,7 @@ export class LogReader {
     signal: AbortSignal | undefined,
   ): Promise<ReadBundle> {
     const path = bundlePath({ index, width })
-    const bytes = await this.#readBytes(
-      `${this.#generationPath(head)}/${path}`,
-      width * MAX_ENTRY_BYTES,
-      signal,
-    )
+    const bytes = await this.#read(`${this.#prefix(head)}/${path}`, width * MAX_ENTRY_BYTES, signal)
     try {
       const entries = unpackBundle(bytes, width)
       return { entries, leaves: entries.map((entry) => this.#tree.leaf(entry)) }
@@ -371,11 +367,7 @@ export class LogReader {
     const hashes = await Promise.all(
       tiles.map(async (tile) => {
         const length = tile.width * HASH_BYTES
-        const bytes = await this.#readBytes(
-          `${this.#generationPath(head)}/${tilePath(tile)}`,
-          length,
-          signal,
-        )
+        const bytes = await this.#read(`${this.#prefix(head)}/${tilePath(tile)}`, length, signal)
         if (bytes.length !== length)
           throw logMismatchError(
             `${tilePath(tile)} of ${head.origin} has not ${tile.width} hashes.`,
@@ -388,11 +380,10 @@ export class LogReader {
 
   #generationIn = (origin: string): number => generationInLogName(origin, this.#network) ?? 0
 
-  #generationPath = ({ origin }: TreeHead): string =>
-    String(generationInLogName(origin, this.#network))
+  #prefix = ({ origin }: TreeHead): string => String(generationInLogName(origin, this.#network))
 
   /** Reads the bytes of a response, up to a limit. @throws ClusterdError */
-  #readBytes(path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {
+  #read(path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {
     return this.#transport.repeated({ signal }, async (limit) => {
       const url = `/v1/log/${this.#network}/${path}`
       const response = await this.#transport.open('GET', url, { signal: limit })
