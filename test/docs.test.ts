@@ -242,7 +242,7 @@ describe('docs/run/configuration.md', () => {
       .map((file) => read(`src/config/${file}.ts`))
       .join('\n')
     const objects = [
-      ...schemas.matchAll(/(?:strictObject\(|const settings = )\{([\s\S]*?)\n {0,6}\}/g),
+      ...schemas.matchAll(/(?:strictObject\(|const evmChainSettings = )\{([\s\S]*?)\n {0,6}\}/g),
     ].map(([, fields]) => fields!)
     const fields = objects.flatMap((object) =>
       [...object.matchAll(/^\s+(\w+)(?::|$)/gm)].map(([, field]) => field!),

@@ -5,7 +5,7 @@ import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ContractSignature } from '../registry/auth/evm.js'
 import type { PaymentReleaseApproval } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
-import { type AddressType, type ChainFamily, EVM } from '../registry/families.js'
+import { type ChainFamily, EVM, type PayerAddressType } from '../registry/families.js'
 import type { CommunityNameTarget, StoredPayment } from '../registry/payment/payment.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { Confirmations } from '../registry/status.js'
@@ -164,7 +164,7 @@ export interface CommunityPaymentRequest {
  */
 export type UnsignedTransaction =
   | { type: 'evm'; to: Hex; data: Hex; value: bigint }
-  | { type: Exclude<AddressType, 'evm'>; data: string }
+  | { type: Exclude<PayerAddressType, 'evm'>; data: string }
 
 export type CommunityPaymentTransaction = UnsignedTransaction & {
   /** Token approval to send first. Set when the payer's allowance is too small. */

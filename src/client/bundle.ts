@@ -32,7 +32,7 @@ export interface BundleOptions
 
 export interface VerifiedBundle {
   clusterId: string
-  /** Public wallets, oldest first. */
+  /** Public wallets, in the order in which they were added. */
   wallets: BundleWallet[]
   /** Checkpoints to pass as `last` next time. */
   heads: BundleHeads
@@ -69,19 +69,19 @@ export function verifyBundle(
     const feed = new LogReader(client, { ...common, domain, witnesses, last: last?.feed })
     const head = await feed.checkpoint(signal)
     const end = `/${network}/${generationInLogName(head.origin, network)}`
-    const ofLog = head.origin.slice(0, -end.length)
+    const logDomain = head.origin.slice(0, -end.length)
     const clusterId = cluster.id
     const bundle = new LoggedBundle({
       name: name.toLowerCase(),
       clusterId,
       network,
-      domains: [ofLog, ...domains],
+      domains: [logDomain, ...domains],
       isSignedByContract,
     })
     const evidence = new LogReader(client, {
       ...common,
       network: `${network}/evidence`,
-      domain: ofLog,
+      domain: logDomain,
       last: last?.evidence ?? undefined,
     })
     const signed = await evidence.checkpoint(signal).catch((error: unknown) => {
@@ -97,7 +97,10 @@ export function verifyBundle(
           bundle.takeEvidence(text, index)
     } catch (error) {
       throw error instanceof RangeError
-        ? logMismatchError(`The logs of ${ofLog} do not show the bundle: ${error.message}.`, error)
+        ? logMismatchError(
+            `The logs of ${logDomain} do not show the bundle: ${error.message}.`,
+            error,
+          )
         : error
     }
     if (bundle.holder !== clusterId)

@@ -33,7 +33,7 @@ export type QuoteOn<N extends string> = N extends LabelledQuoteFamily
   : string extends N
     ? QuoteOfFamily<QuoteFamily>
     : QuoteOfFamily<'evm'>
-type Added = Input<'POST', '/v1/clusters/wallets'>['body']
+type AddedWallets = Input<'POST', '/v1/clusters/wallets'>['body']
 type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 
 type SignInOptions = CallOptions & { chainId?: number; nonce?: string; cluster?: string }
@@ -198,7 +198,7 @@ export class Client {
   /**
    * Signs in with a signature of the wallet. Later requests are sent with the returned key.
    * @param wallet of viem (an account, a wallet client), a wallet adapter, or of the Wallet Standard
-   * @param options `chainId`: the mainnet chain of a smart wallet that is not on the hub's chain; `nonce`: 16 to 64 random
+   * @param options `chainId`: EIP-155 id of a smart wallet's chain, if it is not the hub's; `nonce`: 16 to 64 random
    * letters and digits, for a multisig that approves on chain; `cluster`: id or name of the cluster to which the
    * signature says that the wallet belongs
    */
@@ -240,7 +240,7 @@ export class Client {
   }
 
   /** Adds wallets to the signed-in wallet's cluster. */
-  async addWallets(wallets: Added, options?: CallOptions) {
+  async addWallets(wallets: AddedWallets, options?: CallOptions) {
     await this.request('POST', '/v1/clusters/wallets', { body: wallets, ...options })
   }
 

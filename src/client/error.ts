@@ -8,11 +8,11 @@ type Code = Schemas['Error']['error'] | (typeof OWN_CODES)[number]
 type Failure = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
 
 /** HTTP statuses of a rate limit, an outage, or a proxy whose service is down. */
-const TRANSIENT = [429, 502, 503, 504]
+const TRANSIENT_STATUSES = [429, 502, 503, 504]
 /** Maximum length of a service's message that an error repeats. */
-const MOST_MESSAGE = 500
+const MAX_MESSAGE_CHARS = 500
 /** Maximum number of refused elements that an error's message names. */
-const MOST_ELEMENTS = 3
+const MAX_ELEMENTS = 3
 /** Maximum pause before the next attempt. With a wrong clock, a date in Retry-After may be far away. */
 const MAX_PAUSE_MS = 60_000
 
@@ -21,10 +21,11 @@ const MAX_PAUSE_MS = 60_000
  * the order. The characters are listed one by one, because older versions of Hermes (React Native) refuse a file with
  * `\p{…}`.
  */
-const INVISIBLE =
+const INVISIBLE_PATTERN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are to be found
   /[\0-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff\ufff0-\ufffb\ufffe\uffff\u{110bd}\u{110cd}\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{10ffff}]/gu
-const escaped = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`
+const escapeCharacter = (character: string): string =>
+  `\\u{${character.codePointAt(0)!.toString(16)}}`
 
 /** Error of every failed call: an error response, or no response. */
 export class ClusterdError extends Error {
@@ -41,7 +42,10 @@ export class ClusterdError extends Error {
     message: string,
     { status = 0, retryAfterMs, body, cause }: Failure = {},
   ) {
-    super(message.replaceAll(INVISIBLE, escaped), cause === undefined ? {} : { cause })
+    super(
+      message.replaceAll(INVISIBLE_PATTERN, escapeCharacter),
+      cause === undefined ? {} : { cause },
+    )
     this.status = status
     this.retryAfterMs = retryAfterMs
     this.body = body
@@ -49,7 +53,7 @@ export class ClusterdError extends Error {
 
   /** True if the same request may succeed a little later. */
   get isTransient(): boolean {
-    return TRANSIENT.includes(this.status) || this.code === 'network'
+    return TRANSIENT_STATUSES.includes(this.status) || this.code === 'network'
   }
 }
 
@@ -66,14 +70,14 @@ export function errorOfResponse({ status, headers, type }: Response, body: unkno
   const code = typeof error === 'string' && !isOwn ? error : 'unexpected'
   const text =
     typeof message === 'string'
-      ? printable(message) + refusedElements(details, names)
+      ? printableText(message) + refusedElements(details, names)
       : `The service answered ${status}, as clusterd does not.`
   return new ClusterdError(code, text, { status, retryAfterMs: retryAfterOf(headers), body })
 }
 
-const printable = (text: string): string =>
+const printableText = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are to be found
-  text.replaceAll(/[\0-\x1f\x7f-\x9f]+/g, ' ').slice(0, MOST_MESSAGE)
+  text.replaceAll(/[\0-\x1f\x7f-\x9f]+/g, ' ').slice(0, MAX_MESSAGE_CHARS)
 
 /**
  * Text with the first elements that an error response refuses, such as ` ([2].address: This is no address of a known
@@ -83,9 +87,9 @@ function refusedElements(details: unknown, names: unknown): string {
   const listed = Array.isArray(details)
     ? details.map((one) => `${Object(one).path}: ${Object(one).message}`)
     : [names ?? []].flat()
-  const more = listed.length > MOST_ELEMENTS ? '; …' : ''
+  const more = listed.length > MAX_ELEMENTS ? '; …' : ''
   return listed.length > 0
-    ? ` (${printable(listed.slice(0, MOST_ELEMENTS).join('; '))}${more})`
+    ? ` (${printableText(listed.slice(0, MAX_ELEMENTS).join('; '))}${more})`
     : ''
 }
 
@@ -101,7 +105,10 @@ export function throwServiceUnreachable(cause: unknown): never {
   throw new ClusterdError('network', 'The service can not be reached.', { cause })
 }
 
-/** Pause before the next attempt after an outage, ms. @throws the error itself where it is not an outage */
+/**
+ * Pause that the service asks for before the next attempt, at most `MAX_PAUSE_MS`; 0 where it asks for none.
+ * @throws the error itself where it is not an outage
+ */
 export function pauseMsAfterOutage(error: unknown): number {
   const isOutage = error instanceof ClusterdError && (error.isTransient || error.code === 'timeout')
   if (!isOutage) throw error

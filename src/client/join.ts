@@ -2,8 +2,7 @@ import { ClusterdError } from './error.js'
 import { parseJsonOrText, readAnswerText, type Transport } from './transport.js'
 import type { CallOptions, Schemas } from './types.js'
 
-/** Number of addresses per request. */
-const AT_ONCE = 10_000
+const ADDRESSES_PER_REQUEST = 10_000
 
 /** Options of `Client.wallets`. The time limit `timeoutMs` holds for each request. */
 export interface WalletsOptions extends CallOptions {
@@ -23,14 +22,18 @@ export async function* joinWallets(
 ): AsyncGenerator<Schemas['Holder'], void, undefined> {
   let body: string[] = []
   for await (const address of addresses) {
-    if (body.push(address) < AT_ONCE) continue
-    yield* await ask(transport, body, options)
+    if (body.push(address) < ADDRESSES_PER_REQUEST) continue
+    yield* await requestWallets(transport, body, options)
     body = []
   }
-  if (body.length > 0) yield* await ask(transport, body, options)
+  if (body.length > 0) yield* await requestWallets(transport, body, options)
 }
 
-const ask = (transport: Transport, body: string[], { types, ...options }: WalletsOptions) =>
+const requestWallets = (
+  transport: Transport,
+  body: string[],
+  { types, ...options }: WalletsOptions,
+) =>
   transport.repeated(options, async (signal) => {
     const response = await transport.open('POST', '/v1/wallets', {
       query: { types: types?.join() },

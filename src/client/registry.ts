@@ -33,19 +33,19 @@ export type VerifiedRegistry = Proof & {
 type Registration = Pick<Extract<FeedEvent, { type: 'REGISTER_NAME' }>, 'from' | 'data'>
 
 /** Function selector of `recordHash()`. */
-const RECORD_HASH = '0xd374cc21'
+const RECORD_HASH_SELECTOR = '0xd374cc21'
 /** Function selector of `ownerOf(bytes32)`. */
-const OWNER_OF = '0x7dd56411'
-const MAX_AGE_MS = 3_600_000
+const OWNER_OF_SELECTOR = '0x7dd56411'
+const DEFAULT_MAX_AGE_MS = 3_600_000
 /** Number of names whose owners are read from the hub at once. */
-const AT_ONCE = 50
-const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const NAMES_AT_ONCE = 50
+const BASE58_ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64
 /** Owner that the hub returns for a name without an owner. */
 const NO_OWNER = `0x${'0'.repeat(WORD_DIGITS)}`
 /** Patterns of texts that have exactly one form as bytes32 on the hub: names, and addresses of EVM and Solana. */
-const NAME = /^[!-~]{1,32}$/
-const ADDRESS = /^(0x[\da-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
+const NAME_PATTERN = /^[!-~]{1,32}$/
+const ADDRESS_PATTERN = /^(0x[\da-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
 /**
  * Compares the registry of a service with its hub at the service's newest confirmed block: the contracts' running hash
@@ -64,7 +64,7 @@ export function verifyRegistry(
     last,
     domain,
     witnesses,
-    maxAgeMs = MAX_AGE_MS,
+    maxAgeMs = DEFAULT_MAX_AGE_MS,
     ...options
   }: RegistryOptions,
 ): Promise<VerifiedRegistry> {
@@ -128,18 +128,19 @@ async function checkHub(
     await expectWord(
       recordHash,
       address,
-      RECORD_HASH,
+      RECORD_HASH_SELECTOR,
       `${address} has another record at block ${block}.`,
     )
   const checkOwner = async ({ data: { name }, from }: Registration) => {
     const problem = `The hub did not give ${name} to ${from}.`
-    const owner = NAME.test(name) && ADDRESS.test(from) ? wordOfAddress(from) : NO_OWNER
+    const owner =
+      NAME_PATTERN.test(name) && ADDRESS_PATTERN.test(from) ? wordOfAddress(from) : NO_OWNER
     if (owner === NO_OWNER) throw new ClusterdError('registry_mismatch', problem)
-    await expectWord(owner, hub, OWNER_OF + wordOfName(name), problem)
+    await expectWord(owner, hub, OWNER_OF_SELECTOR + wordOfName(name), problem)
   }
-  for (let i = 0; i < registered.length; i += AT_ONCE) {
+  for (let i = 0; i < registered.length; i += NAMES_AT_ONCE) {
     if (signal.aborted) throw abortReasonOf(signal)
-    await Promise.all(registered.slice(i, i + AT_ONCE).map(checkOwner))
+    await Promise.all(registered.slice(i, i + NAMES_AT_ONCE).map(checkOwner))
   }
 }
 
@@ -149,7 +150,7 @@ const wordOfName = (name: string) =>
 
 /** An address as bytes32 in hex: an EVM address padded with zeros on the left, or the bytes of a Solana address. */
 function wordOfAddress(text: string): string {
-  const digits = Array.from(text, (digit) => BigInt(BASE58.indexOf(digit)))
+  const digits = Array.from(text, (digit) => BigInt(BASE58_ALPHABET.indexOf(digit)))
   const number = text.startsWith('0x')
     ? BigInt(text)
     : digits.reduce((sum, digit) => sum * 58n + digit, 0n)

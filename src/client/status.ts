@@ -8,7 +8,7 @@ export interface WaitOptions extends CallOptions {
   until?: StatusWord | readonly StatusWord[] | undefined
 }
 
-const ROUTE = '/v1/names/register/tx/{tx}'
+const STATUS_ROUTE = '/v1/names/register/tx/{tx}'
 /** Statuses that never change. */
 const FINAL_STATUSES: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
 /** Whether a transaction's status never changes. @internal */
@@ -19,7 +19,7 @@ const WAIT_TIMEOUT_MS = 120_000
 /** Default time limit of `followStatus`: enough for a slow bridge, finality of Ethereum and an outage. */
 const FOLLOW_TIMEOUT_MS = 3_600_000
 /** Time for which the service may delay a status response (long poll), seconds. */
-const HELD_S = 25
+const LONG_POLL_S = 25
 /**
  * Shortest time between two status requests, if the service does not delay responses. Each further time is twice as
  * long, up to the longest.
@@ -63,9 +63,9 @@ async function nextStatus(
   const since = last?.status
   const request = {
     params: { tx },
-    query: since && { since, wait: HELD_S },
+    query: since && { since, wait: LONG_POLL_S },
     signal,
-    timeoutMs: transport.timeoutMs + (since ? HELD_S * 1_000 : 0),
+    timeoutMs: transport.timeoutMs + (since ? LONG_POLL_S * 1_000 : 0),
   }
   let intervalMs = MIN_INTERVAL_MS
   let pauseMs = since ? MIN_INTERVAL_MS : 0
@@ -74,7 +74,7 @@ async function nextStatus(
     const askedMs = Date.now()
     intervalMs = Math.min(2 * intervalMs, MAX_INTERVAL_MS)
     try {
-      const answer = (await transport.call('GET', ROUTE, request)) as TransactionStatus
+      const answer = (await transport.call('GET', STATUS_ROUTE, request)) as TransactionStatus
       if (JSON.stringify(answer) !== JSON.stringify(last)) return answer
       pauseMs = askedMs + intervalMs - Date.now()
     } catch (error) {

@@ -2,7 +2,7 @@ import { ClusterdError } from './error.js'
 import type { CallOptions } from './types.js'
 
 /** Largest delay of a timer, ms. A timer with a larger delay would fire at once. */
-const LONGEST_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Reason of an aborted signal. Signals of older React Native have none. */
 export const abortReasonOf = (signal: AbortSignal): unknown =>
@@ -18,7 +18,7 @@ export const pause = (timeoutMs: number, signal?: AbortSignal): Promise<void> =>
  * Runs work until it ends, its time limit passes or the caller's signal is aborted. The signal's reason is thrown
  * unchanged.
  * @param describeState describes the state when the time limit passes, for the message
- * @throws ClusterdError timeout
+ * @throws ClusterdError timeout; errors of the work
  */
 export async function withTimeLimit<T>(
   { timeoutMs = Number.POSITIVE_INFINITY, signal }: CallOptions,
@@ -39,7 +39,7 @@ export async function withTimeLimit<T>(
       end = () => give(abortReasonOf(signal!))
       const late = () =>
         give(new ClusterdError('timeout', `${describeState()} after ${timeoutMs} ms.`))
-      timer = setTimeout(late, Math.min(timeoutMs, LONGEST_MS))
+      timer = setTimeout(late, Math.min(timeoutMs, MAX_TIMER_MS))
       signal?.addEventListener('abort', end)
       work(stop.signal).then(resolve, reject)
     })

@@ -64,7 +64,7 @@ export interface TreeHeadJson extends Omit<TreeHead, 'root'> {
 
 /** An entry of a transparency log. */
 export interface LogEntry {
-  /** Index in the log. Entry 0 begins the generation; entry n is event n. */
+  /** Index in the log. Entry 0 begins the log; in the feed's log, entry n is event n. */
   index: number
   /** Text of the bytes whose hash is a leaf of the tree. */
   text: string
@@ -94,7 +94,7 @@ export interface LogOptions {
 }
 
 /** Verified new entries of an entry bundle. @internal for mirrors */
-interface VerifiedBundle {
+interface VerifiedEntries {
   /** Index in the log of the first text. */
   from: number
   texts: string[]
@@ -103,11 +103,11 @@ interface VerifiedBundle {
 }
 
 /** Maximum length of an entry, bytes. */
-const MOST_ENTRY = 8_192
+const MAX_ENTRY_BYTES = 8_192
 /** Maximum length of a checkpoint's signed note, bytes. */
-const MOST_NOTE = 65_536
+const MAX_NOTE_BYTES = 65_536
 /** Number of bundles requested in advance. */
-const AHEAD = 8
+const BUNDLES_AHEAD = 8
 const KEY_BYTES = 32
 /** Maximum number of kept signatures of the service on a note: it may sign with several keys. */
 const KEPT_SIGNATURES = 4
@@ -124,7 +124,7 @@ export class LogReader {
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHasher>
   /** Resolves when all earlier comparisons with `last` have ended. A new comparison waits for this promise. */
-  #compared: Promise<unknown> = Promise.resolve()
+  #lastComparison: Promise<unknown> = Promise.resolve()
 
   /** @throws TypeError for an invalid key or number of witnesses, and for a `last` that is not a checkpoint */
   constructor(client: Client, options: LogOptions) {
@@ -154,12 +154,12 @@ export class LogReader {
 
   /**
    * Reads the newest checkpoint. It has to be signed by the key, and to continue the checkpoint that was verified last.
-   * @throws ClusterdError log_mismatch, whose message says what is wrong
+   * @throws ClusterdError log_mismatch, whose message says what is wrong; those of requests; the signal's reason
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
     return this.#afterPreviousComparison(async () =>
-      this.#continued(
-        textOf(await this.#get('checkpoint', MOST_NOTE, signal), 'The checkpoint'),
+      this.#acceptNote(
+        textOf(await this.#read('checkpoint', MAX_NOTE_BYTES, signal), 'The checkpoint'),
         signal,
       ),
     )
@@ -167,14 +167,14 @@ export class LogReader {
 
   /**
    * Verifies a checkpoint from another source, as `checkpoint` does.
-   * @throws ClusterdError log_mismatch
+   * @throws as `checkpoint`
    */
   async take(note: string, signal?: AbortSignal): Promise<SignedHead> {
-    return this.#afterPreviousComparison(() => this.#continued(note, signal))
+    return this.#afterPreviousComparison(() => this.#acceptNote(note, signal))
   }
 
-  async #continued(note: string, signal?: AbortSignal): Promise<SignedHead> {
-    const head = this.#verified(note)
+  async #acceptNote(note: string, signal?: AbortSignal): Promise<SignedHead> {
+    const head = this.#verifyNote(note)
     const last = this.#last
     if (last?.origin === head.origin) await this.#assertGrown(last, head, signal)
     else if (last) {
@@ -188,13 +188,13 @@ export class LogReader {
 
   /** Runs comparisons one after the other, because each compares with the last checkpoint. */
   #afterPreviousComparison<T>(compare: () => Promise<T>): Promise<T> {
-    const compared = this.#compared.then(compare)
-    this.#compared = compared.catch(() => {})
+    const compared = this.#lastComparison.then(compare)
+    this.#lastComparison = compared.catch(() => {})
     return compared
   }
 
   /** Verifies a note's signatures, by the pinned key under the log's name and by witnesses. @throws ClusterdError log_mismatch */
-  #verified(note: string): SignedHead {
+  #verifyNote(note: string): SignedHead {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
     if (!parsed || !head) throw logMismatchError('The checkpoint is not a signed one.')
@@ -218,7 +218,7 @@ export class LogReader {
   /**
    * Reads an event and proves by the newest checkpoint that the log has it.
    * @param id such as `m-1-42`
-   * @throws ClusterdError invalid_request for an id that no event of this network can have; log_mismatch
+   * @throws ClusterdError invalid_request for an id that no event of this network can have; as `checkpoint`
    */
   async event(id: string, signal?: AbortSignal): Promise<LogEntry> {
     const eventId = parseEventId(id)
@@ -229,7 +229,7 @@ export class LogReader {
     if (eventId.generation !== generationInLogName(head.origin, this.#network))
       throw logMismatchError(`The log is ${head.origin}: event ${id} is of another generation.`)
     if (index >= head.size) throw logMismatchError(`The log has no event ${id} yet.`)
-    return { index, text: await this.#entry(head, index, signal) }
+    return { index, text: await this.#readEntry(head, index, signal) }
   }
 
   /** Entries up to a checkpoint, in order. Each is proved by the checkpoint's tree. */
@@ -246,10 +246,10 @@ export class LogReader {
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
-  ): AsyncGenerator<VerifiedBundle> {
+  ): AsyncGenerator<VerifiedEntries> {
     const first = Math.floor(tree.size / TILE_WIDTH)
     const ahead: Promise<ReadBundle>[] = []
-    const proved = await this.#proved(head, given)
+    const proved = await this.#provedTree(head, given)
     if (given?.aborted) throw abortReasonOf(given)
     const left = new AbortController()
     const { signal } = left
@@ -258,15 +258,15 @@ export class LogReader {
     const ask = (index: number): void => {
       const tile = tileAt(head.size, 0, index)
       if (!tile) return
-      const bundle = this.#bundle(head, tile, signal)
+      const bundle = this.#readBundle(head, tile, signal)
       bundle.catch(() => {})
       ahead.push(bundle)
     }
-    for (let i = 0; i < AHEAD; i++) ask(first + i)
+    for (let i = 0; i < BUNDLES_AHEAD; i++) ask(first + i)
     try {
       for (let index = first; tree.size < head.size; index++) {
         const { entries, leaves } = await ahead.shift()!
-        ask(index + AHEAD)
+        ask(index + BUNDLES_AHEAD)
         const from = tree.size
         const known = from - index * TILE_WIDTH
         const tiles = tree.append(leaves.slice(known))
@@ -274,7 +274,7 @@ export class LogReader {
         const above = tiles.find(({ level }) => level === 1)
         await proved
           .assertBundle({ index }, leaves, above?.hashes.slice(-HASH_BYTES))
-          .catch(refuseIn(head))
+          .catch(logMismatchIn(head))
         yield { from, texts: entries.slice(known).map(entryText), tiles }
       }
     } finally {
@@ -287,17 +287,17 @@ export class LogReader {
   }
 
   /** Text of one entry of a checkpoint's tree. */
-  async #entry(head: TreeHead, index: number, signal?: AbortSignal): Promise<string> {
+  async #readEntry(head: TreeHead, index: number, signal?: AbortSignal): Promise<string> {
     const tile = tileAt(head.size, 0, Math.floor(index / TILE_WIDTH))!
-    const proved = await this.#proved(head, signal)
-    const { entries, leaves } = await this.#bundle(head, tile, signal)
-    await proved.assertBundle(tile, leaves).catch(refuseIn(head))
+    const proved = await this.#provedTree(head, signal)
+    const { entries, leaves } = await this.#readBundle(head, tile, signal)
+    await proved.assertBundle(tile, leaves).catch(logMismatchIn(head))
     return entryText(entries[index % TILE_WIDTH]!)
   }
 
-  #proved(head: TreeHead, signal?: AbortSignal): Promise<ProvedTree> {
-    const read = (tiles: readonly Tile[]) => this.#tiles(head, tiles, signal)
-    return ProvedTree.open(this.#tree, head, read).catch(refuseIn(head))
+  #provedTree(head: TreeHead, signal?: AbortSignal): Promise<ProvedTree> {
+    const read = (tiles: readonly Tile[]) => this.#readTiles(head, tiles, signal)
+    return ProvedTree.open(this.#tree, head, read).catch(logMismatchIn(head))
   }
 
   /** Checks that a checkpoint continues an older checkpoint of the same log. */
@@ -307,7 +307,7 @@ export class LogReader {
         `The checkpoint is older than the last one: ${head.size} of ${last.size} entries.`,
       )
     const ranges = last.size > 0 ? consistencyProofRanges(last.size, head.size) : []
-    const tiles = await this.#tiles(head, tilesForRanges(ranges, head.size), signal)
+    const tiles = await this.#readTiles(head, tilesForRanges(ranges, head.size), signal)
     const proof = ranges.map((range) => rangeHashFromTiles(this.#tree, range, tiles))
     const isSame = head.size > last.size || isSameHash(head.root, last.root)
     if (!isSame || !isConsistencyProofValid(this.#tree, last, head, proof))
@@ -330,17 +330,17 @@ export class LogReader {
   async #assertFollows(last: TreeHead, head: TreeHead, signal?: AbortSignal): Promise<void> {
     const { origin } = head
     if (head.size === 0) throw logMismatchError(`The log ${origin} has no beginning.`)
-    const previous = beginningOf(head, await this.#entry(head, 0, signal))
+    const previous = beginningOf(head, await this.#readEntry(head, 0, signal))
     if (previous?.origin !== last.origin) {
       const isMissed =
         previous !== null && this.#generationIn(previous.origin) > this.#generationIn(last.origin)
       const why = isMissed
         ? `${previous.origin}, the generation before it, was missed`
         : 'it is another log'
-      throw discontinued(head, `does not begin where ${last.origin} ended: ${why}`)
+      throw discontinuityError(head, `does not begin where ${last.origin} ended: ${why}`)
     }
     if (previous.size < last.size)
-      throw discontinued(
+      throw discontinuityError(
         head,
         `begins behind entry ${previous.size} of ${last.origin}, of which ${last.size} were known: the others were lost, as where a backup is restored`,
       )
@@ -348,26 +348,26 @@ export class LogReader {
   }
 
   /** Reads an entry bundle, and hashes its entries. */
-  async #bundle(
+  async #readBundle(
     head: TreeHead,
     { index, width }: EntryBundle,
     signal: AbortSignal | undefined,
   ): Promise<ReadBundle> {
     const path = bundlePath({ index, width })
-    const bytes = await this.#get(`${this.#below(head)}/${path}`, width * MOST_ENTRY, signal)
+    const bytes = await this.#read(`${this.#prefix(head)}/${path}`, width * MAX_ENTRY_BYTES, signal)
     try {
       const entries = unpackBundle(bytes, width)
       return { entries, leaves: entries.map((entry) => this.#tree.leaf(entry)) }
     } catch (error) {
-      return refuseIn(head)(error)
+      return logMismatchIn(head)(error)
     }
   }
 
-  async #tiles(head: TreeHead, tiles: readonly Tile[], signal?: AbortSignal) {
+  async #readTiles(head: TreeHead, tiles: readonly Tile[], signal?: AbortSignal) {
     const hashes = await Promise.all(
       tiles.map(async (tile) => {
         const length = tile.width * HASH_BYTES
-        const bytes = await this.#get(`${this.#below(head)}/${tilePath(tile)}`, length, signal)
+        const bytes = await this.#read(`${this.#prefix(head)}/${tilePath(tile)}`, length, signal)
         if (bytes.length !== length)
           throw logMismatchError(
             `${tilePath(tile)} of ${head.origin} has not ${tile.width} hashes.`,
@@ -380,10 +380,10 @@ export class LogReader {
 
   #generationIn = (origin: string): number => generationInLogName(origin, this.#network) ?? 0
 
-  #below = ({ origin }: TreeHead): string => String(generationInLogName(origin, this.#network))
+  #prefix = ({ origin }: TreeHead): string => String(generationInLogName(origin, this.#network))
 
   /** Reads the bytes of a response, up to a limit. @throws ClusterdError */
-  #get(path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {
+  #read(path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {
     return this.#transport.repeated({ signal }, async (limit) => {
       const url = `/v1/log/${this.#network}/${path}`
       const response = await this.#transport.open('GET', url, { signal: limit })
@@ -434,7 +434,7 @@ function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
 }
 
 /** Creates an error handler. @throws ClusterdError log_mismatch for malformed bytes; other errors unchanged */
-const refuseIn =
+const logMismatchIn =
   ({ origin }: TreeHead) =>
   (error: unknown): never => {
     throw error instanceof RangeError
@@ -445,5 +445,5 @@ const refuseIn =
 const domainOf = (origin: string): string => origin.split('/', 1)[0]!
 
 /** Error of a log that does not continue the last checkpoint. The message says how to accept the log nevertheless. */
-const discontinued = ({ origin }: TreeHead, why: string): ClusterdError =>
+const discontinuityError = ({ origin }: TreeHead, why: string): ClusterdError =>
   logMismatchError(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)

@@ -19,28 +19,28 @@ export interface ClientOptions {
   fetch?: typeof fetch
 }
 
-type Values = Readonly<Record<string, unknown>>
+type ParameterValues = Readonly<Record<string, unknown>>
 
 /** A request to any route. @internal */
 export interface ApiRequest extends CallOptions {
-  params?: Values | undefined
-  query?: Values | undefined
+  params?: ParameterValues | undefined
+  query?: ParameterValues | undefined
   body?: unknown
 }
 
-const TIMEOUT_MS = 20_000
-const RETRIES = 2
+const DEFAULT_TIMEOUT_MS = 20_000
+const DEFAULT_RETRIES = 2
 /** Maximum length of a successful response, bytes. */
-const MOST_ANSWER = 64 * 1024 * 1024
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** Maximum length of an error response, bytes. */
-const MOST_ERROR = 64 * 1024
+const MAX_ERROR_BYTES = 64 * 1024
 /**
  * Matches the address of a service. The address is not parsed, because React Native's `URL` has no `canParse`, and
  * accepts any text.
  */
-const SERVICE_URL = /^https?:\/\/(\[[\da-f:.]+\]|[^\s/?#@:[\]]+)(:\d{1,5})?(\/[^\s?#]*)?$/i
+const SERVICE_URL_PATTERN = /^https?:\/\/(\[[\da-f:.]+\]|[^\s/?#@:[\]]+)(:\d{1,5})?(\/[^\s?#]*)?$/i
 /** Matches paths of versioned routes, such as `/v1/…`. A response of such a route that is not JSON is an error. */
-const VERSIONED = /^\/v\d/
+const VERSIONED_PATH_PATTERN = /^\/v\d/
 /** Pause before the first retry, if the service sends no Retry-After. Each further pause is twice as long. */
 const RETRY_PAUSE_MS = 300
 
@@ -58,10 +58,10 @@ export class Transport {
   /** @throws TypeError for an address such as `localhost:3000`, whose scheme is `localhost` */
   constructor(options: ClientOptions) {
     const url = String(options.url)
-    if (!SERVICE_URL.test(url))
+    if (!SERVICE_URL_PATTERN.test(url))
       throw new TypeError(`The url of a client is like https://names.example, not “${url}”.`)
     this.#options = options
-    this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS
+    this.timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
     this.network = options.testnet ? 'testnet' : 'mainnet'
     this.token = options.token
   }
@@ -81,7 +81,8 @@ export class Transport {
     options: CallOptions & { retries?: number },
     once: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const { timeoutMs = this.timeoutMs, retries = this.#options.retries ?? RETRIES } = options
+    const { timeoutMs = this.timeoutMs, retries = this.#options.retries ?? DEFAULT_RETRIES } =
+      options
     const endsMs = Date.now() + timeoutMs
     return withTimeLimit({ timeoutMs, signal: options.signal }, async (signal) => {
       for (let attempt = 0; ; attempt++) {
@@ -104,7 +105,7 @@ export class Transport {
     const text = await readAnswerText(response)
     const body = parseJsonOrText(text)
     // a page of a proxy (HTML) is not a response of the service
-    if (body === text && VERSIONED.test(path))
+    if (body === text && VERSIONED_PATH_PATTERN.test(path))
       throw new ClusterdError('unexpected', 'The answer is not JSON.', { status: response.status })
     return body
   }
@@ -139,16 +140,16 @@ export class Transport {
     const response = await send(withQuery, init).catch(throwServiceUnreachable)
     this.hasStreams = Boolean(response.body)
     if (response.ok) return response
-    const text = (await readTextUpTo(response, MOST_ERROR)) ?? ''
+    const text = (await readTextUpTo(response, MAX_ERROR_BYTES)) ?? ''
     throw errorOfResponse(response, parseJsonOrText(text))
   }
 }
 
 /** Reads the text of a successful response. @throws ClusterdError network; unexpected for a long text @internal */
 export async function readAnswerText(response: Response): Promise<string> {
-  const text = await readTextUpTo(response, MOST_ANSWER)
+  const text = await readTextUpTo(response, MAX_ANSWER_BYTES)
   if (text !== null) return text
-  throw new ClusterdError('unexpected', `The answer is longer than ${MOST_ANSWER} bytes.`)
+  throw new ClusterdError('unexpected', `The answer is longer than ${MAX_ANSWER_BYTES} bytes.`)
 }
 
 /** Reads the text of a response; null for a text that is too long, as `readBytesUpTo` does for bytes. */
@@ -214,7 +215,7 @@ function withWei(this: object, key: string, value: unknown): unknown {
 }
 
 /** Fills in a path's parameters. @throws ClusterdError for a value such as `..`, which would select another route */
-function pathOf(template: string, params: Values = {}): string {
+function pathOf(template: string, params: ParameterValues = {}): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const text = String(params[name] ?? '')
     if (/^\.{0,2}$/.test(text)) throw parameterError(name, text)

@@ -26,19 +26,22 @@ import {
 } from './nonEvmSections.js'
 
 /** Settings of the relayer on a network's hub. */
-const deliveries = z.strictObject({
+const deliverySettingsSchema = z.strictObject({
   /** Execute packets that the bridge's own executors have not executed. On a local network all packets are executed. */
   executeStranded: z.boolean().default(false),
-  /** Maximum cost of a message, value and gas; default 1 ETH, on a local hub 100 ETH. */
+  /** Maximum cost of a job, value and gas; default 1 ETH, on a local hub 100 ETH. */
   spendCapWei: weiText.transform(BigInt).optional(),
-  /** Maximum that the relayer spends on a chain per day (UTC), value and gas; default 5 times `spendCapWei`. */
+  /**
+   * Maximum that the relayer spends on a chain per day (UTC), value and gas; default 5 times `spendCapWei`, on a local
+   * hub 1,000,000 ETH.
+   */
   dailyCapWei: weiText.transform(BigInt).optional(),
   /** Age from which a packet counts as stranded, if the hub has not received it. */
   strandedAfterMs: positiveInt.default(30 * 60_000),
 })
 
 /** ENS name under which a network's names resolve. */
-const ensParent = z.strictObject({
+const ensParentSchema = z.strictObject({
   /** The ENS name, such as `bundles.eth`. */
   parent: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be an ENS name of a-z, 0-9 and -'),
   /** Address of the contract EnsResolver, the resolver of `parent`. A draft may leave it out. */
@@ -53,13 +56,19 @@ const ensParent = z.strictObject({
   reverseRegistrars: recordByChainId(evmAddress).optional().meta({ since: '1.0.0' }),
 })
 
-/** Schema of the chains file. `since` in the metadata of a field names the release that added the field. */
-const sections = z.strictObject({
+/**
+ * Sections of the chains file, before its checks. `since` in the metadata of a field names the release that added the
+ * field.
+ */
+const sectionsSchema = z.strictObject({
   chains: z.array(evmChainSchema).min(1).readonly(),
   ...nonEvmSectionSchemas,
-  ens: schemaPerNetwork(ensParent),
+  ens: schemaPerNetwork(ensParentSchema),
   deliveries: z
-    .strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) })
+    .strictObject({
+      mainnet: deliverySettingsSchema.prefault({}),
+      testnet: deliverySettingsSchema.prefault({}),
+    })
     .prefault({}),
   /** Contracts that `clusterd contracts` deploys. */
   deployment: schemaPerNetwork(networkDeploymentSchema),
@@ -75,14 +84,14 @@ const sections = z.strictObject({
     })
     .prefault({}),
 })
-type Sections = z.output<typeof sections>
+type Sections = z.output<typeof sectionsSchema>
 
 const DEFAULT_SPEND_CAP_WEI = 10n ** 18n
 const LOCAL_SPEND_CAP_WEI = 100n * 10n ** 18n
-const DAILY_CAPS = 5n
+const DAILY_CAP_IN_SPEND_CAPS = 5n
 const LOCAL_DAILY_CAP_WEI = 10n ** 24n
 
-const chainsFile = sections
+const chainsFileSchema = sectionsSchema
   .transform((file, ctx) => {
     const issue = (path: (string | number)[], message: string) =>
       ctx.addIssue({ code: 'custom', path, message })
@@ -101,7 +110,8 @@ function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
     const spendCapWei =
       settings.spendCapWei ?? (isLocal ? LOCAL_SPEND_CAP_WEI : DEFAULT_SPEND_CAP_WEI)
     const dailyCapWei =
-      settings.dailyCapWei ?? (isLocal ? LOCAL_DAILY_CAP_WEI : DAILY_CAPS * spendCapWei)
+      settings.dailyCapWei ??
+      (isLocal ? LOCAL_DAILY_CAP_WEI : DAILY_CAP_IN_SPEND_CAPS * spendCapWei)
     const { releaseAfterMs, refusalWorth = isLocal ? 0 : 1 } = file.payments
     return { ...settings, spendCapWei, dailyCapWei, releaseAfterMs, refusalWorth }
   }
@@ -114,9 +124,9 @@ function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
   }
 }
 
-type Issue = (path: (string | number)[], message: string) => void
+type AddIssue = (path: (string | number)[], message: string) => void
 
-function checkChains({ chains }: Sections, issue: Issue): void {
+function checkChains({ chains }: Sections, issue: AddIssue): void {
   chains.forEach((chain, i) => {
     const { label, network, contract, communityPayments, watchOnly } = chain
     if (NETWORK_OF_CHAIN_LABEL[label] !== network)
@@ -132,7 +142,7 @@ function checkChains({ chains }: Sections, issue: Issue): void {
   })
 }
 
-function checkNetworks(file: Sections, issue: Issue): void {
+function checkNetworks(file: Sections, issue: AddIssue): void {
   const { mainnet, testnet } = file.ens
   for (const network of NETWORKS) {
     const ofNetwork = file.chains.filter((chain) => chain.network === network)
@@ -151,10 +161,10 @@ function checkNetworks(file: Sections, issue: Issue): void {
 }
 
 /** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
-export type DraftChainsFile = z.output<typeof chainsFile>
+export type DraftChainsFile = z.output<typeof chainsFileSchema>
 export type ChainConfig = DraftChainConfig & { readonly contract: `0x${string}` }
 /** Settings of an ENS parent name in a draft of the chains file, whose resolver may not be deployed yet. */
-export type DraftEnsParentSettings = z.output<typeof ensParent>
+export type DraftEnsParentSettings = z.output<typeof ensParentSchema>
 export type EnsParentSettings = DraftEnsParentSettings & { readonly resolver: `0x${string}` }
 export interface ChainsFile
   extends Omit<DraftChainsFile, 'chains' | 'ens' | keyof NonEvmSections>,
@@ -166,13 +176,13 @@ export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
 /** Content of a chains file without chains: every setting has its default. */
 export const emptyChainsFile = (): ChainsFile => {
-  const empty = sections.extend({ chains: z.array(evmChainSchema).readonly() })
+  const empty = sectionsSchema.extend({ chains: z.array(evmChainSchema).readonly() })
   return withDefaults(empty.parse({ chains: [] })) as ChainsFile
 }
 
 /** Reads a chains file that must be complete. @throws ConfigError, also where a contract is not deployed yet */
 export const readChainsFile = (file: string): ChainsFile =>
-  complete(readDraftChainsFile(file), file)
+  requireComplete(readDraftChainsFile(file), file)
 
 /** Reads a chains file whose contracts may not be deployed yet. @throws ConfigError */
 export const readDraftChainsFile = (file: string): DraftChainsFile =>
@@ -184,7 +194,7 @@ export const missingNewFieldsOfChainsFile = (file: string): NewField[] =>
 
 /** JSON schema of a chains file. */
 export const chainsFileJsonSchema = (): JsonSchema =>
-  z.toJSONSchema(sections, { io: 'input', unrepresentable: 'any' }) as JsonSchema
+  z.toJSONSchema(sectionsSchema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
 
 /**
  * Adds fields to EVM chains of a chains file, and keeps its other fields, indentation, owner and mode. The file is
@@ -196,13 +206,13 @@ export function addChainFields(file: string, added: ReadonlyMap<string, object>)
   const json = readJson(file) as { chains: { label: string }[] }
   for (const chain of json.chains) Object.assign(chain, added.get(chain.label))
   parseDraftChainsFile(json, file)
-  const indentation = /^[ \t]+/m.exec(textOf(file))?.[0] ?? 2
+  const indentation = /^[ \t]+/m.exec(readText(file))?.[0] ?? 2
   const target = realpathSync(file)
   writeFileAtomically(target, `${JSON.stringify(json, null, indentation)}\n`, statSync(target))
 }
 
 function readJson(file: string): unknown {
-  const text = textOf(file)
+  const text = readText(file)
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (error) {
@@ -210,7 +220,7 @@ function readJson(file: string): unknown {
   }
 }
 
-function textOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -227,16 +237,16 @@ function textOf(file: string): string {
 
 /** Validates a chains file whose contracts may not be deployed yet. @throws ConfigError */
 export const parseDraftChainsFile = (json: unknown, file: string): DraftChainsFile =>
-  parseConfigInput(chainsFile, json, whereOf(file))
+  parseConfigInput(chainsFileSchema, json, nameInErrors(file))
 
 /** Validates the content of a complete chains file. @throws ConfigError */
 export const parseChainsFile = (json: unknown, file: string): ChainsFile =>
-  complete(parseDraftChainsFile(json, file), file)
+  requireComplete(parseDraftChainsFile(json, file), file)
 
-const whereOf = (file: string): string => `the chains file ${file}`
+const nameInErrors = (file: string): string => `the chains file ${file}`
 
 /** Checks that a draft has all that a start needs. @throws ConfigError that says how to add each missing part */
-function complete(draft: DraftChainsFile, file: string): ChainsFile {
+function requireComplete(draft: DraftChainsFile, file: string): ChainsFile {
   const faults: string[] = []
   const undeployed = draft.chains
     .filter(({ contract }) => !contract)
@@ -253,6 +263,6 @@ function complete(draft: DraftChainsFile, file: string): ChainsFile {
       )
   }
   faults.push(...missingNonEvmSettings(draft))
-  if (faults.length > 0) throw combinedConfigError(faults, whereOf(file))
+  if (faults.length > 0) throw combinedConfigError(faults, nameInErrors(file))
   return draft as ChainsFile
 }

@@ -15,6 +15,7 @@ export const networkDeploymentSchema = z.strictObject({
   pauser: evmAddress.default(ZERO_ADDRESS),
   /** The service's account, which executes deliveries on the hub, and refuses or releases payments. */
   relayer: evmAddress,
+  /** Minimum bid on the hub. */
   minimumWei: weiText.default(DEFAULT_MINIMUM_WEI).transform(BigInt),
   /** Maximum sum of the winning bids that deliveries place on the hub per day; default 100 times the minimum bid. */
   deliverLimitWei: weiText.transform(BigInt).optional(),
@@ -35,18 +36,18 @@ export const chainDeploymentSchema = networkDeploymentSchema
     payments: z.boolean().optional(),
   })
 
-const dvns = z.array(evmAddress).max(127)
+const dvnsSchema = z.array(evmAddress).max(127)
 
 /** Schema of the bridge's settings on one chain. Absent addresses default to those of the chain's preset. */
 export const bridgeSettingsSchema = z.strictObject({
   /** Addresses, on this chain, of the verifiers (DVNs) that all have to attest a message. */
-  requiredDvns: dvns.optional(),
+  requiredDvns: dvnsSchema.optional(),
   /** Further verifiers, of which `optionalThreshold` have to attest a message. */
-  optionalDvns: dvns.default([]),
+  optionalDvns: dvnsSchema.default([]),
   optionalThreshold: nonnegativeInt.max(127).default(0),
   /**
-   * Confirmations on this spoke that verifiers wait for; default: the chain's confirmation depth, or 64 blocks where it
-   * confirms by a block tag such as `finalized`.
+   * Blocks of this chain that verifiers wait for; default: the chain's confirmation depth, or 64 where it confirms by a
+   * block tag such as `finalized`.
    */
   confirmations: positiveInt.optional(),
   executor: evmAddress.optional(),

@@ -6,22 +6,25 @@ import { chainPresetOf } from './presets.js'
 
 const DAY_SECONDS = 86_400
 /** Default daily limit of deliveries, as a multiple of the minimum bid. */
-const DELIVERED_MINIMUMS = 100n
+const DELIVER_LIMIT_IN_MINIMUM_BIDS = 100n
 
-type Source = Pick<DraftChainsFile, 'chains' | 'deployment'>
+type DeploymentSource = Pick<DraftChainsFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
 
 /** Desired settings of a chain's contracts, from the chains file. Addresses are null before the deployment. */
 export type DesiredChainDeployment = ReturnType<typeof desiredChainDeployments>[number]
 
 /** Desired settings of the bridge on one chain. Each setting replaces a default of LayerZero. */
-export type DesiredBridgeSettings = NonNullable<ReturnType<typeof bridgeOf>>
+export type DesiredBridgeSettings = NonNullable<ReturnType<typeof desiredBridgeSettings>>
 
 /**
  * Desired settings of a network's contracts, hub first, from a chains file or its draft.
  * @throws ConfigError with one sentence where a setting is missing or contradicts another
  */
-export function desiredChainDeployments({ chains, deployment }: Source, network: Network) {
+export function desiredChainDeployments(
+  { chains, deployment }: DeploymentSource,
+  network: Network,
+) {
   const common = deployment[network]
   if (!common)
     throw new ConfigError(
@@ -45,13 +48,13 @@ export function desiredChainDeployments({ chains, deployment }: Source, network:
       relayer,
       hasPayments: payments,
       minimumWei: common.minimumWei,
-      deliverLimitWei: common.deliverLimitWei ?? DELIVERED_MINIMUMS * common.minimumWei,
+      deliverLimitWei: common.deliverLimitWei ?? DELIVER_LIMIT_IN_MINIMUM_BIDS * common.minimumWei,
       reclaimSeconds: BigInt(Math.round(common.reclaimDays * DAY_SECONDS)),
       salt: common.salt,
       contract: contract ?? null,
       communityPayments: communityPayments ?? null,
       // null: LayerZero's defaults apply
-      bridge: bridgeOf(chain),
+      bridge: desiredBridgeSettings(chain),
     }
   })
   if (desired.filter(({ role }) => role === 'hub').length !== 1)
@@ -60,7 +63,12 @@ export function desiredChainDeployments({ chains, deployment }: Source, network:
   return desired.sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))
 }
 
-function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][number]) {
+function desiredBridgeSettings({
+  label,
+  chainId,
+  bridge,
+  confirmation,
+}: DeploymentSource['chains'][number]) {
   const preset = chainPresetOf(label)
   // a local chain with the label of a public chain has none of the public chain's LayerZero contracts
   const known = chainId === preset?.chainId ? preset.layerZero : undefined
@@ -91,14 +99,14 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
     receiveLibrary: addressOf('receiveLibrary'),
     executor: addressOf('executor'),
     // LayerZero's message library requires unique addresses in ascending order
-    requiredDvns: sorted(required),
-    optionalDvns: sorted(optionalDvns),
+    requiredDvns: sortedUnique(required),
+    optionalDvns: sortedUnique(optionalDvns),
     optionalThreshold,
     confirmations: bridge?.confirmations ?? confirmationRulesOf(confirmation).bridgeBlocks,
   }
 }
 
-const sorted = (addresses: readonly Hex[]): Hex[] => [...new Set(addresses)].sort()
+const sortedUnique = (addresses: readonly Hex[]): Hex[] => [...new Set(addresses)].sort()
 
 /**
  * Checks that both ends of each bridge require the same number of verifiers, and have the same threshold of optional

@@ -20,32 +20,32 @@ const DEFAULT_DRAIN_SECONDS = 5
 /** Roles of a process: answer API requests, lead the indexing, lead the outbox. */
 const ROLES = ['api', 'index', 'relay'] as const
 
-const commaList = z.string().transform((text) => text.split(',').map((part) => part.trim()))
+const commaListSchema = z.string().transform((text) => text.split(',').map((part) => part.trim()))
 
-const roles = commaList
+const rolesSchema = commaListSchema
   .refine(
     (all) => all.every((one) => ROLES.some((role) => role === one)),
     `takes ${ROLES.join(', ')}, joined by commas`,
   )
   .pipe(z.array(z.enum(ROLES)))
 
-const port = z
+const portSchema = z
   .string()
   .regex(/^ *\d{1,5} *$/, 'must be a number from 0 to 65535')
   .transform(Number)
   .refine((number) => number <= 65_535, 'must be a number from 0 to 65535')
 
-const privateKey = hexBytes(32).refine(
+const privateKeySchema = hexBytes(32).refine(
   (key) => secp256k1.utils.isValidSecretKey(fromHex(key)),
   'is no private key of an EVM account',
 )
 
-const key32 = hexBytes(32).transform(fromHex)
+const key32Schema = hexBytes(32).transform(fromHex)
 
 /** Schema of a list of 32-byte keys: the current key, then earlier keys that are still accepted. */
-const keys32 = commaList.pipe(z.array(key32).max(8))
+const keys32Schema = commaListSchema.pipe(z.array(key32Schema).max(8))
 
-const solanaKey = z.string().transform((text, ctx) => {
+const solanaKeySchema = z.string().transform((text, ctx) => {
   const key = parseSolanaSecretKey(text)
   if (key) return key
   ctx.addIssue({
@@ -56,7 +56,7 @@ const solanaKey = z.string().transform((text, ctx) => {
 })
 
 /** Schema of a log's witness, such as `w.example+1a2b3c4d+BAAB… https://w.example/v1/witness`. */
-const witness = z.string().transform((text, ctx) => {
+const witnessSchema = z.string().transform((text, ctx) => {
   const [, verifierKey = '', url] = /^(\S+) +(\S+)$/.exec(text) ?? []
   const key = parseWitnessKey(sha256InOneCall, verifierKey)
   const parsed = httpUrl.safeParse(url)
@@ -69,7 +69,7 @@ const witness = z.string().transform((text, ctx) => {
 })
 
 /** Schema of a rate limit such as `50/300`: units per second, and burst. */
-const rate = z
+const rateSchema = z
   .string()
   .regex(/^[1-9][0-9]{0,6}\/[1-9][0-9]{0,6}$/, 'must be <per second>/<burst>')
   .transform((text) => {
@@ -77,22 +77,23 @@ const rate = z
     return { perSecond: perSecond!, burst: burst! }
   })
 
-const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+const wholeNumberSchema = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
 
-const limit = wholeNumber(1, 10_000_000)
+/** Schema of a number per minute or per day. */
+const countLimitSchema = wholeNumberSchema(1, 10_000_000)
 
-const onOrOff = (unset: 'on' | 'off') =>
+const onOrOffSchema = (unset: 'on' | 'off') =>
   z
     .enum(['on', 'off'])
     .default(unset)
     .transform((text) => text === 'on')
 
-const trueOrFalse = z
+const trueOrFalseSchema = z
   .enum(['true', 'false'])
   .default('false')
   .transform((text) => text === 'true')
 
-const proxy = z.union([
+const proxySchema = z.union([
   z.ipv4(),
   z.ipv6(),
   z.cidrv4(),
@@ -101,32 +102,35 @@ const proxy = z.union([
 ])
 
 /** Schema of trusted proxies: their number, or their addresses, as in Express's `trust proxy`. */
-const proxies = z.union(
-  [wholeNumber(0, 16), commaList.pipe(z.array(proxy))],
+const proxiesSchema = z.union(
+  [wholeNumberSchema(0, 16), commaListSchema.pipe(z.array(proxySchema))],
   'must be a number of proxies, or their addresses or CIDRs joined by commas',
 )
 
-const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgresql:// URL' })
+const postgresUrlSchema = z.url({
+  protocol: /^postgres(ql)?$/,
+  error: 'must be a postgresql:// URL',
+})
 
-const variables = z.object({
+const variablesSchema = z.object({
   /** The data folder. */
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
   CLUSTERD_CHAINS: z.string().min(1).optional(),
-  DATABASE_URL: markAsSecret(postgresUrl.optional()),
+  DATABASE_URL: markAsSecret(postgresUrlSchema.optional()),
   /** URL of the same database without a pooler in between, for locks, notifications, migrations and long commands. */
-  DATABASE_DIRECT_URL: markAsSecret(postgresUrl.optional()),
+  DATABASE_DIRECT_URL: markAsSecret(postgresUrlSchema.optional()),
   /** Whether a start applies missing database migrations. If not, it waits for `clusterd migrate`. */
-  MIGRATE: onOrOff('on'),
-  PORT: port.optional(),
-  OPS_PORT: port.optional(),
+  MIGRATE: onOrOffSchema('on'),
+  PORT: portSchema.optional(),
+  OPS_PORT: portSchema.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
   /** Address at which health, readiness, status and metrics are served. */
   OPS_HOST: z.string().min(1).default('127.0.0.1'),
   /** Token that opens the operator's pages. */
   OPS_TOKEN: markAsSecret(z.string().min(16, 'must have at least 16 characters').optional()),
-  ROLES: roles.default([...ROLES]),
+  ROLES: rolesSchema.default([...ROLES]),
   /** Lets a process without a relayer's key lead the outbox, so that it raises alarms. */
-  RELAY_WATCH: trueOrFalse,
+  RELAY_WATCH: trueOrFalseSchema,
   /** At a stop, time during which the process reports "not ready" before the API ends, seconds. */
   DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(DEFAULT_DRAIN_SECONDS),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -138,13 +142,13 @@ const variables = z.object({
     // bounds the text that a wallet signs: text and signature have to fit into an entry of the evidence log
     .refine((domain) => Buffer.byteLength(domain) <= 60, 'must have at most 60 characters')
     .default('localhost'),
-  /** The site's URL in browsers. */
+  /** URL at which browsers reach the service. */
   SITE_URL: httpUrl.optional(),
   /** URI that takes reports of weaknesses, shown in `/.well-known/security.txt`. */
   SECURITY_CONTACT: z.url({ protocol: /^(https|mailto|tel)$/ }).optional(),
-  DATABASE_POOL: wholeNumber(2, 1_000).default(10),
-  /** Key of the account that pays for deliveries. Without it nothing is delivered. */
-  RELAYER_PRIVATE_KEY: markAsSecret(privateKey.optional()),
+  DATABASE_POOL: wholeNumberSchema(2, 1_000).default(10),
+  /** Key of the account that pays for deliveries. Without it, a keystore or an external signer nothing is delivered. */
+  RELAYER_PRIVATE_KEY: markAsSecret(privateKeySchema.optional()),
   /** The relayer's key in a keystore file (Web3 Secret Storage, version 3), and the file of its password. */
   RELAYER_KEYSTORE: z.string().optional(),
   RELAYER_PASSWORD_FILE: z.string().optional(),
@@ -152,25 +156,25 @@ const variables = z.object({
   RELAYER_SIGNER_URL: markAsSecret(httpUrl.optional()),
   RELAYER_ADDRESS: evmAddress.optional(),
   /** Key that signs ENS answers (not the relayer's key), or its keystore and password file, or an external signer. */
-  ENS_PRIVATE_KEY: markAsSecret(privateKey.optional()),
+  ENS_PRIVATE_KEY: markAsSecret(privateKeySchema.optional()),
   ENS_KEYSTORE: z.string().optional(),
   ENS_PASSWORD_FILE: z.string().optional(),
   ENS_SIGNER_URL: markAsSecret(httpUrl.optional()),
   ENS_ADDRESS: evmAddress.optional(),
   /** The relay authority's key on Solana, 64 bytes. Without it nothing is settled or refunded. */
-  SOLANA_RELAYER_PRIVATE_KEY: markAsSecret(solanaKey.optional(), 'SOLANA_RELAYER_KEY_FILE'),
+  SOLANA_RELAYER_PRIVATE_KEY: markAsSecret(solanaKeySchema.optional(), 'SOLANA_RELAYER_KEY_FILE'),
   /** URL of a local Solana cluster with a faucet, for `clusterd dev` where Surfpool doesn't run. */
   SOLANA_RPC_URL: markAsSecret(httpUrl.optional()),
   /** Key that permits a bundle's EVM wallets to claim airdrops for its Solana accounts. */
-  AIRDROP_OPERATOR_PRIVATE_KEY: markAsSecret(privateKey.optional()),
+  AIRDROP_OPERATOR_PRIVATE_KEY: markAsSecret(privateKeySchema.optional()),
   /** Keys that sign quotes on Solana, the current one first, joined by commas. Quotes of earlier keys are accepted. */
-  QUOTE_KEY: markAsSecret(keys32.default([])),
+  QUOTE_KEY: markAsSecret(keys32Schema.default([])),
   /**
    * Ed25519 seeds that sign the log of the feed, the current one first, joined by commas. Earlier keys sign too.
    */
-  LOG_KEY: markAsSecret(keys32.default([])),
+  LOG_KEY: markAsSecret(keys32Schema.default([])),
   /** Witnesses that are asked to sign the log's checkpoints too: `<verifier key> <URL>`, joined by commas. */
-  LOG_WITNESSES: commaList.pipe(z.array(witness).max(8)).default([]),
+  LOG_WITNESSES: commaListSchema.pipe(z.array(witnessSchema).max(8)).default([]),
   /** The current log key in a keystore, and the file of its password. */
   LOG_KEYSTORE: z.string().optional(),
   LOG_PASSWORD_FILE: z.string().optional(),
@@ -192,44 +196,44 @@ const variables = z.object({
     z.string().startsWith('ck_', 'must be an API key (ck_…)').optional(),
   ),
   /** Secret from which authentication keys are derived. */
-  TOKEN_KEY: markAsSecret(key32.optional()),
+  TOKEN_KEY: markAsSecret(key32Schema.optional()),
   /**
    * Keys that encrypt the key shares of generated wallets, the current one first. Earlier keys still decrypt. Without
    * such a key no wallet is generated.
    */
-  SHARE_KEY: markAsSecret(keys32.default([])),
+  SHARE_KEY: markAsSecret(keys32Schema.default([])),
   /** Whether rate limits apply. */
-  LIMITS: onOrOff('on'),
+  LIMITS: onOrOffSchema('on'),
   /** Requests per second and burst of an address without an API key. */
-  LIMIT_ADDRESS: rate.default({ perSecond: 50, burst: 300 }),
+  LIMIT_ADDRESS: rateSchema.default({ perSecond: 50, burst: 300 }),
   /** Requests per second and burst of an API key, and of all keys at one address. */
-  LIMIT_KEY: rate.default({ perSecond: 500, burst: 3_000 }),
+  LIMIT_KEY: rateSchema.default({ perSecond: 500, burst: 3_000 }),
   /**
    * Limits of a wallet on a network: signed changes per minute and per day, new clusters per day, and names below free
    * communities per day.
    */
-  LIMIT_CHANGES_MINUTE: limit.default(60),
-  LIMIT_CHANGES_DAY: limit.default(1_000),
-  LIMIT_CLUSTERS_DAY: limit.default(10),
-  LIMIT_NAMES_DAY: limit.default(10),
+  LIMIT_CHANGES_MINUTE: countLimitSchema.default(60),
+  LIMIT_CHANGES_DAY: countLimitSchema.default(1_000),
+  LIMIT_CLUSTERS_DAY: countLimitSchema.default(10),
+  LIMIT_NAMES_DAY: countLimitSchema.default(10),
   /** API keys that an address may make in a day. */
-  LIMIT_KEYS_DAY: limit.default(10),
+  LIMIT_KEYS_DAY: countLimitSchema.default(10),
   /** Whether webhooks may use private addresses, and HTTP without TLS. */
-  WEBHOOKS_PRIVATE: trueOrFalse,
+  WEBHOOKS_PRIVATE: trueOrFalseSchema,
   /** Whether the indexer maintains the views of `registry_v1` (docs/use/sql.md). */
-  SQL_VIEWS: onOrOff('off'),
+  SQL_VIEWS: onOrOffSchema('off'),
   /** Proxies that are trusted to name the client in X-Forwarded-For. */
-  TRUST_PROXY: proxies.optional(),
+  TRUST_PROXY: proxiesSchema.optional(),
   /** Time for which an idle connection stays open. It has to exceed the idle timeout of a proxy in front of the API. */
-  KEEP_ALIVE_SECONDS: wholeNumber(1, 3_600).default(65),
+  KEEP_ALIVE_SECONDS: wholeNumberSchema(1, 3_600).default(65),
   /** Lifetime of an authentication key. */
-  SESSION_DAYS: wholeNumber(1, 365).default(DEFAULT_SESSION_DAYS),
+  SESSION_DAYS: wholeNumberSchema(1, 365).default(DEFAULT_SESSION_DAYS),
   /** Factories that signatures of undeployed smart wallets may name (ERC-6492); default: PUBLIC_WALLET_FACTORIES. */
-  WALLET_FACTORIES: commaList.pipe(z.array(evmAddress)).default([...PUBLIC_WALLET_FACTORIES]),
+  WALLET_FACTORIES: commaListSchema.pipe(z.array(evmAddress)).default([...PUBLIC_WALLET_FACTORIES]),
   /** Adds the test wallet of a local world (test network) to the pages. */
-  CLUSTERD_TEST_WALLET: trueOrFalse,
+  CLUSTERD_TEST_WALLET: trueOrFalseSchema,
   /** Texts of the alarms that the seeds of a local world raise, joined by commas. */
-  CLUSTERD_SEEDED_ALARMS: commaList.default([]),
+  CLUSTERD_SEEDED_ALARMS: commaListSchema.default([]),
   /** For tests, `name:count`: the process kills itself when it passes this fail point for the count-th time. */
   CLUSTERD_FAILPOINT: z
     .string()
@@ -237,7 +241,7 @@ const variables = z.object({
     .optional(),
 })
 
-const limitsOf = (set: z.output<typeof variables>) => ({
+const limitsOf = (set: z.output<typeof variablesSchema>) => ({
   address: set.LIMIT_ADDRESS,
   key: set.LIMIT_KEY,
   changesPerMinute: set.LIMIT_CHANGES_MINUTE,
@@ -247,7 +251,7 @@ const limitsOf = (set: z.output<typeof variables>) => ({
   keysPerDay: set.LIMIT_KEYS_DAY,
 })
 
-const keySources = (set: z.output<typeof variables>, role: 'RELAYER' | 'ENS') => ({
+const keySources = (set: z.output<typeof variablesSchema>, role: 'RELAYER' | 'ENS') => ({
   privateKey: set[`${role}_PRIVATE_KEY`],
   keystore: set[`${role}_KEYSTORE`],
   passwordFile: set[`${role}_PASSWORD_FILE`],
@@ -255,7 +259,7 @@ const keySources = (set: z.output<typeof variables>, role: 'RELAYER' | 'ENS') =>
   address: set[`${role}_ADDRESS`],
 })
 
-const environment = variables
+const environmentSchema = variablesSchema
   .transform((set) => {
     const home = resolve(set.CLUSTERD_HOME)
     return {
@@ -319,10 +323,12 @@ const environment = variables
   })
   .readonly()
 
-export type Environment = z.output<typeof environment>
+export type Environment = z.output<typeof environmentSchema>
 
 /** Command-line options, under the variables' names. They take precedence over the environment. */
-export type CommandFlags = Partial<Record<keyof z.input<typeof variables>, string | undefined>>
+export type CommandFlags = Partial<
+  Record<keyof z.input<typeof variablesSchema>, string | undefined>
+>
 
 /** True if a local world (a test network on this machine) started this process. */
 export const isStartedByLocalWorld = (): boolean => Boolean(process.env.CLUSTERD_CHILD)
@@ -361,13 +367,15 @@ export const findAmbiguousEnvLines = () =>
   )
 
 /** Variables that `clusterd dev` passes to the daemon of its local world (listed in docs/run/configuration.md). */
-const PASSED_ON =
+const PASSED_ON_PATTERN =
   /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|WALLET_FACTORIES|WEBHOOKS_PRIVATE|SQL_VIEWS|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
 
 export const selectLocalDaemonVariables = (
   env: NodeJS.ProcessEnv = process.env,
 ): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(env).filter(([name, value]) => value && PASSED_ON.test(name)))
+  Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => value && PASSED_ON_PATTERN.test(name)),
+  )
 
 /** Environment variables of this process with further ones, for a program that a command starts. */
 export const environmentWithVariables = (
@@ -388,6 +396,6 @@ export function readEnvironment(
 ): Environment {
   const given = [...Object.entries(env), ...Object.entries(flags)]
   const set = Object.fromEntries(given.filter(([, value]) => value !== '' && value !== undefined))
-  const { values, nameOf } = readSecretFiles(variables.shape, set)
-  return parseConfigInput(environment, values, 'the environment', nameOf)
+  const { values, nameOf } = readSecretFiles(variablesSchema.shape, set)
+  return parseConfigInput(environmentSchema, values, 'the environment', nameOf)
 }

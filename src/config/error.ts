@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** An invalid configuration. The message names each wrong field. */
+/**
+ * The given configuration, options or files do not allow the command to run. The message is for the operator. Errors of
+ * schemas name each wrong field.
+ */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }

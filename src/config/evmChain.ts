@@ -17,13 +17,13 @@ import {
 } from './fieldSchemas.js'
 import { chainPresetOf } from './presets.js'
 
-const IN_ETHER = { symbol: 'ETH', decimals: 18 } as const
+const ETHER = { symbol: 'ETH', decimals: 18 } as const
 
 /** Explains a field of earlier builds, whose files `clusterd start` refuses. */
-const REMOVED_FIELD =
+const REMOVED_FIELD_TEXT =
   'has "singleNodeAfter", by which one node of two could decide alone: remove the field, and if a node is gone for good, remove its URL from rpcUrls'
 
-const settings = {
+const evmChainSettings = {
   kind: z.literal('evm').default('evm'),
   network: z.enum(NETWORKS).optional(),
   label: z
@@ -84,18 +84,20 @@ const settings = {
     .optional(),
 }
 
-const fields = z.strictObject(settings, {
+const strictChainSchema = z.strictObject(evmChainSettings, {
   error: ({ code, keys }) =>
-    code === 'unrecognized_keys' && keys.includes('singleNodeAfter') ? REMOVED_FIELD : undefined,
+    code === 'unrecognized_keys' && keys.includes('singleNodeAfter')
+      ? REMOVED_FIELD_TEXT
+      : undefined,
 })
 
-export const evmChainSchema = fields.transform(withPreset).readonly()
+export const evmChainSchema = strictChainSchema.transform(withPreset).readonly()
 
 /**
  * Fills in missing settings from the label's preset. A chain with another id than the preset's (a local chain with
  * the label of a public chain) takes nothing from the preset.
  */
-function withPreset(chain: z.output<typeof fields>) {
+function withPreset(chain: z.output<typeof strictChainSchema>) {
   // the schema accepts only labels that have a preset
   const known = chainPresetOf(chain.label)!
   const chainId = chain.chainId ?? known.chainId
@@ -110,7 +112,7 @@ function withPreset(chain: z.output<typeof fields>) {
     genesisHash: chain.genesisHash ?? preset?.genesisHash,
     endpoint: chain.endpoint ?? preset?.endpoint,
     eid: chain.eid ?? preset?.eid,
-    gasToken: chain.gasToken ?? preset?.gasToken ?? IN_ETHER,
+    gasToken: chain.gasToken ?? preset?.gasToken ?? ETHER,
     explorer: chain.explorer ?? preset?.explorer,
     confirmation: chain.confirmation ?? defaultConfirmationPolicy(chain.role, preset?.label),
   }

@@ -45,18 +45,18 @@ export type Config = ReturnType<typeof readConfig> & { readonly mirror?: MirrorC
 /** Reads the environment and the chains file. @throws ConfigError */
 export function readConfig(env?: NodeJS.ProcessEnv, flags?: CommandFlags) {
   const base = readEnvironment(env, flags)
-  return configOf(base, () => readChainsFile(base.chainsFile))
+  return buildConfig(base, () => readChainsFile(base.chainsFile))
 }
 
 /**
- * As `readConfig`, but returns the readable part of the configuration together with all problems. A missing database
+ * As `readConfig`, but returns the readable part of the configuration together with its problems. A missing database
  * is an empty URL, and an unreadable chains file has no chains.
  * @throws ConfigError for a variable that can't be read
  */
 export function readConfigWithProblems() {
   const problems: string[] = []
   const base = readEnvironment()
-  const config = configOf(
+  const config = buildConfig(
     base,
     () => readChainsFile(base.chainsFile),
     (problem) => problems.push(problem),
@@ -98,7 +98,7 @@ export function readMirrorConfig(
     )
   // a random key, because no route of a mirror opens a session
   const tokenKey = base.tokenKey ?? randomBytes(32)
-  const config = configOf({ ...base, tokenKey, roles: ['api'] }, () => {
+  const config = buildConfig({ ...base, tokenKey, roles: ['api'] }, () => {
     const chains = existsSync(base.chainsFile) ? readChainsFile(base.chainsFile) : emptyChainsFile()
     const hubs = chains.chains.filter(
       ({ role, network }) => role === 'hub' && networks.includes(network),
@@ -116,17 +116,17 @@ export function readMirrorConfig(
  * Makes the configuration. Checks settings that may contradict each other.
  * @param report receives each problem, a sentence; default: throws a ConfigError with the first
  */
-function configOf(base: Environment, readFile: () => ChainsFile, report = refuse) {
+function buildConfig(base: Environment, readFile: () => ChainsFile, report = throwConfigError) {
   if (!base.databaseUrl)
     report(
       'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',
     )
   const { databaseUrl = '', databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
-  const chains = chainsOf(readFile, report)
-  if (!base.tokenKey && base.roles.includes('api')) report(missingKey('TOKEN_KEY', 'the API'))
+  const chains = chainsFileOrEmpty(readFile, report)
+  if (!base.tokenKey && base.roles.includes('api')) report(missingKeyText('TOKEN_KEY', 'the API'))
   const [quoting] = configuredNonEvmSections(chains)
   if (base.quoteKeys.length === 0 && quoting)
-    report(missingKey('QUOTE_KEY', `a chains file with ${quoting.section.family.name}`))
+    report(missingKeyText('QUOTE_KEY', `a chains file with ${quoting.section.family.name}`))
   const relayerKey = readRelayerOrEnsKey('RELAYER', base.relayerKeySources)
   const ensKey = readRelayerOrEnsKey('ENS', base.ensKeySources)
   if (!ensKey && base.roles.includes('api') && NETWORKS.some((network) => chains.ens[network]))
@@ -152,12 +152,15 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
   })
 }
 
-function refuse(problem: string): unknown {
+function throwConfigError(problem: string): unknown {
   throw new ConfigError(problem)
 }
 
 /** Reads the chains file. Where that fails, reports the error and returns a file without chains. */
-function chainsOf(readFile: () => ChainsFile, report: typeof refuse): ChainsFile {
+function chainsFileOrEmpty(
+  readFile: () => ChainsFile,
+  report: typeof throwConfigError,
+): ChainsFile {
   try {
     return readFile()
   } catch (error) {
@@ -167,5 +170,5 @@ function chainsOf(readFile: () => ChainsFile, report: typeof refuse): ChainsFile
   }
 }
 
-const missingKey = (variable: string, user: string): string =>
+const missingKeyText = (variable: string, user: string): string =>
   `${variable} is not set: ${user} needs 0x and 64 hex digits that nobody knows (openssl rand -hex 32), the same in every process.`

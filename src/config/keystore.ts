@@ -11,47 +11,48 @@ import { scrypt as slowScrypt } from '@noble/hashes/scrypt'
 import { z } from 'zod'
 import { keccak256 } from '../registry/primitives/keccak.js'
 
-const bytes = (count?: number) =>
+const hexBytesSchema = (count?: number) =>
   z
     .string()
     .regex(new RegExp(`^(?:[0-9a-fA-F]{2}){${count ?? '1,64'}}$`))
     .transform((text): Buffer => Buffer.from(text, 'hex'))
 
-/** Limits of the memory and the time that a keystore file may demand: 512 MiB, and some seconds. */
+/** Maximum memory that a keystore file may demand for scrypt. */
 const MAX_SCRYPT_BYTES = 2 ** 29
-const MAX_ROUNDS = 10_000_000
+/** Maximum number of rounds that a keystore file may demand: they take some seconds. */
+const MAX_PBKDF2_ROUNDS = 10_000_000
 
-const scrypt = z
+const scryptSchema = z
   .object({
     n: z.int().min(2),
     r: z.int().min(1).max(64),
     p: z.int().min(1).max(64),
     dklen: z.literal(32),
-    salt: bytes(),
+    salt: hexBytesSchema(),
   })
   .refine(({ n, r }) => 128 * n * r <= MAX_SCRYPT_BYTES, 'asks for too much memory')
-const pbkdf2 = z.object({
-  c: z.int().min(1).max(MAX_ROUNDS),
+const pbkdf2Schema = z.object({
+  c: z.int().min(1).max(MAX_PBKDF2_ROUNDS),
   dklen: z.literal(32),
-  salt: bytes(),
+  salt: hexBytesSchema(),
   prf: z.literal('hmac-sha256'),
 })
 
-const derivation = z.discriminatedUnion('kdf', [
-  z.object({ kdf: z.literal('scrypt'), kdfparams: scrypt }),
-  z.object({ kdf: z.literal('pbkdf2'), kdfparams: pbkdf2 }),
+const derivationSchema = z.discriminatedUnion('kdf', [
+  z.object({ kdf: z.literal('scrypt'), kdfparams: scryptSchema }),
+  z.object({ kdf: z.literal('pbkdf2'), kdfparams: pbkdf2Schema }),
 ])
 
-const file = z.object({
+const keystoreSchema = z.object({
   version: z.literal(3),
   crypto: z.intersection(
     z.object({
       cipher: z.literal('aes-128-ctr'),
-      cipherparams: z.object({ iv: bytes(16) }),
-      ciphertext: bytes(32),
-      mac: bytes(32),
+      cipherparams: z.object({ iv: hexBytesSchema(16) }),
+      ciphertext: hexBytesSchema(32),
+      mac: hexBytesSchema(32),
     }),
-    derivation,
+    derivationSchema,
   ),
 })
 
@@ -61,10 +62,10 @@ const file = z.object({
  * @returns 32 bytes; null for another file, and for a wrong password
  */
 export function decryptKeystore(text: string, password: string): Buffer | null {
-  const parsed = file.safeParse(keystoreJson(text))
+  const parsed = keystoreSchema.safeParse(keystoreJson(text))
   if (!parsed.success) return null
   const { crypto } = parsed.data
-  const derived = derive(crypto, password)
+  const derived = deriveKey(crypto, password)
   const mac = keccak256(Buffer.concat([derived.subarray(16), crypto.ciphertext]))
   if (!timingSafeEqual(mac, crypto.mac)) return null
   const cipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), crypto.cipherparams.iv)
@@ -83,7 +84,7 @@ const NEW_SCRYPT = { n: 4_096, r: 8, p: 6, dklen: 32 } as const
 export function encryptKeystore(key: Buffer, password: string, address: string): string {
   const salt = randomBytes(32)
   const iv = randomBytes(16)
-  const derived = derive({ kdf: 'scrypt', kdfparams: { ...NEW_SCRYPT, salt } }, password)
+  const derived = deriveKey({ kdf: 'scrypt', kdfparams: { ...NEW_SCRYPT, salt } }, password)
   const cipher = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv)
   const ciphertext = Buffer.concat([cipher.update(key), cipher.final()])
   const mac = keccak256(Buffer.concat([derived.subarray(16), ciphertext]))
@@ -108,7 +109,10 @@ function keystoreJson(text: string): unknown {
   }
 }
 
-function derive({ kdf, kdfparams }: z.output<typeof derivation>, password: string): Buffer {
+function deriveKey(
+  { kdf, kdfparams }: z.output<typeof derivationSchema>,
+  password: string,
+): Buffer {
   if (kdf === 'pbkdf2')
     return pbkdf2Sync(password, kdfparams.salt, kdfparams.c, kdfparams.dklen, 'sha256')
   const { salt, n, r, p, dklen } = kdfparams

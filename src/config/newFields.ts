@@ -14,18 +14,18 @@ export interface NewField {
 
 /** Fields with `since` in the schema that a value does not have, each once. A missing section counts as one field. */
 export function missingNewFields(schema: JsonSchema, value: unknown): NewField[] {
-  const newFields = new Map(walk(schema, value, '').map((one) => [one.field, one]))
+  const newFields = new Map(findMissing(schema, value, '').map((one) => [one.field, one]))
   return [...newFields.values()]
 }
 
-function walk(
+function findMissing(
   { items, properties = {}, since }: JsonSchema,
   value: unknown,
   path: string,
 ): NewField[] {
   if (value === undefined) return since === undefined ? [] : [{ field: path, since }]
-  if (items) return (value as unknown[]).flatMap((one) => walk(items, one, `${path}[]`))
+  if (items) return (value as unknown[]).flatMap((one) => findMissing(items, one, `${path}[]`))
   return Object.entries(properties).flatMap(([name, field]) =>
-    walk(field, Reflect.get(value as object, name), path === '' ? name : `${path}.${name}`),
+    findMissing(field, Reflect.get(value as object, name), path === '' ? name : `${path}.${name}`),
   )
 }

@@ -15,10 +15,10 @@ export const schemaPerNetwork = <Settings extends z.ZodType>(settings: Settings)
 /** Sections of the chains file for chain families other than EVM, by section key. */
 const SECTIONS = { solana: solanaSection } satisfies Record<LabelledFamilyKey, NonEvmSection>
 type Sections = typeof SECTIONS
-type Key = keyof Sections
-const KEYS = Object.keys(SECTIONS) as Key[]
+type SectionKey = keyof Sections
+const SECTION_KEYS = Object.keys(SECTIONS) as SectionKey[]
 
-type Shape<Settings> = Settings extends z.ZodType
+type SectionSchema<Settings> = Settings extends z.ZodType
   ? ReturnType<typeof schemaPerNetwork<Settings>>
   : never
 
@@ -28,27 +28,27 @@ export const nonEvmSectionSchemas = Object.fromEntries(
     key,
     schemaPerNetwork(settings),
   ]),
-) as { [K in Key]: Shape<Sections[K]['settings']> }
+) as { [K in SectionKey]: SectionSchema<Sections[K]['settings']> }
 
 /** Settings of all non-EVM chains in a complete chains file, by section key. */
 export type NonEvmSections = {
-  readonly [K in Key]: PerNetwork<CompleteNonEvmSettings<Sections[K]>>
+  readonly [K in SectionKey]: PerNetwork<CompleteNonEvmSettings<Sections[K]>>
 }
-type Drafts = Readonly<Record<Key, PerNetwork<object>>>
+type SectionDrafts = Readonly<Record<SectionKey, PerNetwork<object>>>
 
 export const emptyNonEvmSections = z.object(nonEvmSectionSchemas).parse({}) as NonEvmSections
 
 /** Settings of one non-EVM chain (such as Solana devnet) in a draft of the chains file, and the rules for them. */
 interface ConfiguredSection {
-  readonly key: Key
+  readonly key: SectionKey
   readonly network: Network
   readonly section: NonEvmSection
   readonly draft: object
 }
 
 /** The non-EVM chains that a chains file configures, in all sections and networks. */
-export const configuredNonEvmSections = (drafts: Drafts): ConfiguredSection[] =>
-  KEYS.flatMap((key) =>
+export const configuredNonEvmSections = (drafts: SectionDrafts): ConfiguredSection[] =>
+  SECTION_KEYS.flatMap((key) =>
     NETWORKS.flatMap((network) => {
       const draft = drafts[key][network]
       return draft ? [{ key, network, section: SECTIONS[key], draft }] : []
@@ -64,7 +64,7 @@ export const findHubDraft = (
 
 /** Fills in missing settings of non-EVM chains from the presets of their network's hub. A local hub has no presets. */
 export function withNonEvmPresets<
-  Sections extends Drafts & { chains: readonly DraftChainConfig[] },
+  Sections extends SectionDrafts & { chains: readonly DraftChainConfig[] },
 >(file: Sections): Sections {
   const known: Record<string, object> = {}
   for (const { key, network, section, draft } of configuredNonEvmSections(file)) {
@@ -78,7 +78,7 @@ export function withNonEvmPresets<
 
 /** Reports non-EVM chains whose settings contradict the hub of their network. */
 export function checkNonEvmSections(
-  file: Drafts & { chains: readonly DraftChainConfig[] },
+  file: SectionDrafts & { chains: readonly DraftChainConfig[] },
   issue: (path: string[], message: string) => void,
 ): void {
   for (const { key, network, section, draft } of configuredNonEvmSections(file)) {
@@ -90,7 +90,7 @@ export function checkNonEvmSections(
 }
 
 /** Sentences about the missing settings of non-EVM chains in a draft of the chains file. */
-export const missingNonEvmSettings = (drafts: Drafts): string[] =>
+export const missingNonEvmSettings = (drafts: SectionDrafts): string[] =>
   configuredNonEvmSections(drafts).flatMap(({ key, network, section, draft }) =>
     Object.entries(section.missing)
       .filter(([field]) => Reflect.get(draft, field) === undefined)

@@ -23,7 +23,10 @@ interface KeySources {
 /** Name of each key source in error messages: an environment variable, or an option. */
 type SourceNames = Readonly<Record<keyof KeySources, string>>
 
-/** Reads the key of the relayer or of the ENS signer from its only source. @throws ConfigError for several sources */
+/**
+ * Reads the key of the relayer or of the ENS signer; undefined where no source is set.
+ * @throws ConfigError for several sources, an incomplete source, and a keystore that can't be opened
+ */
 export function readRelayerOrEnsKey(
   role: 'RELAYER' | 'ENS',
   { privateKey, ...rest }: Environment['ensKeySources'],
@@ -40,8 +43,8 @@ export function readRelayerOrEnsKey(
       `${role}_PRIVATE_KEY, ${names.keystore} and ${names.signerUrl} exclude one another: set one.`,
     )
   // an incomplete source (perhaps its other variable is misspelt) must not silently give no key
-  if (passwordFile && !keystore) throw alone(names.passwordFile, names.keystore)
-  if (address && !signerUrl) throw alone(names.address, names.signerUrl)
+  if (passwordFile && !keystore) throw incompleteSourceError(names.passwordFile, names.keystore)
+  if (address && !signerUrl) throw incompleteSourceError(names.address, names.signerUrl)
   return privateKey ? { privateKey } : readKeyFromKeystoreOrSigner(rest, names)
 }
 
@@ -52,8 +55,8 @@ export function readLogSigningKeys({
   passwordFile,
 }: Environment['logKeySources']): LogKeys {
   const names = { keystore: 'LOG_KEYSTORE', passwordFile: 'LOG_PASSWORD_FILE' }
-  if (passwordFile && !keystore) throw alone(names.passwordFile, names.keystore)
-  const newest = keystore ? [fromHex(fromKeystore(keystore, passwordFile, names))] : []
+  if (passwordFile && !keystore) throw incompleteSourceError(names.passwordFile, names.keystore)
+  const newest = keystore ? [fromHex(readKeyFromKeystore(keystore, passwordFile, names))] : []
   return logKeysOfSeeds([...newest, ...seeds])
 }
 
@@ -65,7 +68,7 @@ export const addressOfSigningKey = (key: EvmSigningKey): Hex =>
         keccak256(secp256k1.getPublicKey(fromHex(key.privateKey), false).subarray(1)).subarray(12),
       )
 
-const alone = (given: string, missing: string): ConfigError =>
+const incompleteSourceError = (given: string, missing: string): ConfigError =>
   new ConfigError(`${given} is set, and ${missing} is not: set both, or neither.`)
 
 /** Reads a key from a keystore or an external signer; undefined where neither is set. @throws ConfigError */
@@ -76,7 +79,7 @@ export function readKeyFromKeystoreOrSigner(
   const { keystore, passwordFile, signerUrl, address } = sources
   if (keystore && signerUrl)
     throw new ConfigError(`${names.keystore} and ${names.signerUrl} exclude one another: set one.`)
-  if (keystore) return { privateKey: fromKeystore(keystore, passwordFile, names) }
+  if (keystore) return { privateKey: readKeyFromKeystore(keystore, passwordFile, names) }
   if (!signerUrl) return undefined
   if (!address)
     throw new ConfigError(
@@ -85,7 +88,7 @@ export function readKeyFromKeystoreOrSigner(
   return { signerUrl, address }
 }
 
-function fromKeystore(
+function readKeyFromKeystore(
   file: string,
   passwordFile: string | undefined,
   names: Pick<SourceNames, 'keystore' | 'passwordFile'>,

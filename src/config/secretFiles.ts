@@ -13,7 +13,7 @@ export const markAsSecret = <Schema extends z.ZodType>(
 ): Schema => schema.meta({ otherNames })
 
 /** Names of the variables that may name a secret's file; empty for a variable that is not a secret. */
-function fileVariables(variable: string, schema: z.ZodType): readonly string[] {
+function fileVariablesOf(variable: string, schema: z.ZodType): readonly string[] {
   const { otherNames } = (schema.meta() ?? {}) as { otherNames?: readonly string[] }
   return otherNames ? [`${variable}_FILE`, ...otherNames] : []
 }
@@ -33,7 +33,7 @@ export function readSecretFiles(
   const values = { ...set }
   const names = new Map<string, string>()
   for (const [variable, schema] of Object.entries(shape)) {
-    const sources = fileVariables(variable, schema).filter((name) => set[name] !== undefined)
+    const sources = fileVariablesOf(variable, schema).filter((name) => set[name] !== undefined)
     const [source, second] = set[variable] === undefined ? sources : [variable, ...sources]
     if (source !== undefined && second !== undefined)
       throw new ConfigError(`${source} and ${second} exclude one another: set one.`)
@@ -47,7 +47,7 @@ export function readSecretFiles(
 }
 
 /** Maximum size of a secret's file, bytes. Keys, keystores and passwords are far shorter. */
-const LONGEST_BYTES = 65_536
+const MAX_SECRET_BYTES = 65_536
 
 /**
  * Content of a secret's file.
@@ -57,20 +57,20 @@ const LONGEST_BYTES = 65_536
 export function readSecretFile(file: string, variable: string): string {
   let bytes: Buffer
   try {
-    bytes = firstBytes(file, LONGEST_BYTES + 1)
+    bytes = readFirstBytes(file, MAX_SECRET_BYTES + 1)
   } catch (error) {
     throw new ConfigError(
       `${variable}: ${resolve(file)} can not be read (${(error as NodeJS.ErrnoException).code}).`,
     )
   }
-  if (bytes.length > LONGEST_BYTES)
+  if (bytes.length > MAX_SECRET_BYTES)
     throw new ConfigError(
-      `${variable}: ${resolve(file)} holds more than ${LONGEST_BYTES} bytes, and no secret does.`,
+      `${variable}: ${resolve(file)} holds more than ${MAX_SECRET_BYTES} bytes, and no secret does.`,
     )
   return bytes.toString('utf8')
 }
 
-function firstBytes(file: string, limit: number): Buffer {
+function readFirstBytes(file: string, limit: number): Buffer {
   const bytes = Buffer.alloc(limit)
   const handle = openSync(file, 'r')
   try {

@@ -53,13 +53,13 @@ type DraftSettings = z.output<typeof settings>
  * Genesis hashes of Solana's clusters. The testnet is `devnet`, which is Solana's cluster for applications, has a
  * faucet, and is LayerZero's testnet. Solana's own `testnet` is for validators, who reset it.
  */
-const GENESIS: Readonly<Record<Network, string>> = {
+const GENESIS_HASHES: Readonly<Record<Network, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 }
 
 /** Chainlink's price feeds by the label of the hub's chain. The maximum ages exceed their heartbeats. */
-const FEEDS: Readonly<Record<string, NonNullable<DraftSettings['feeds']>>> = {
+const PRICE_FEEDS: Readonly<Record<string, NonNullable<DraftSettings['feeds']>>> = {
   '1': {
     solUsd: '0x4ffc43a60e009b551865a93d232e33fce9f01507',
     ethUsd: '0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419',
@@ -72,7 +72,7 @@ export const solanaSection = {
   family: SOLANA,
   settings,
   withPresets(draft, hub) {
-    const { genesisHash = GENESIS[hub.network], feeds = FEEDS[hub.label] } = draft
+    const { genesisHash = GENESIS_HASHES[hub.network], feeds = PRICE_FEEDS[hub.label] } = draft
     return { ...draft, genesisHash, feeds }
   },
   refusal: ({ commitment }, isLocal) =>

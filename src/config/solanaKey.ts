@@ -7,7 +7,7 @@ import { readSecretFile } from './secretFiles.js'
 const SECRET_KEY_BYTES = 64
 const SEED_BYTES = 32
 /** Schema of a secret key in the form of Solana's own tools: `[12,255,…]`. */
-const jsonKey = z.array(z.int().min(0).max(255))
+const jsonKeySchema = z.array(z.int().min(0).max(255))
 
 /**
  * Reads the secret key of a Solana account in the form of wallets (base58) or of Solana's tools (a JSON array of
@@ -16,15 +16,15 @@ const jsonKey = z.array(z.int().min(0).max(255))
  */
 export function parseSolanaSecretKey(input: string): Uint8Array | null {
   const text = input.trim()
-  const key = text.startsWith('[') ? fromJson(text) : decodeBase58(text, SECRET_KEY_BYTES)
+  const key = text.startsWith('[') ? keyFromJson(text) : decodeBase58(text, SECRET_KEY_BYTES)
   if (key?.length !== SECRET_KEY_BYTES) return null
   const publicKey = ed25519PublicKey(key.subarray(0, SEED_BYTES))
   return publicKey.every((byte, i) => byte === key[SEED_BYTES + i]) ? Uint8Array.from(key) : null
 }
 
-function fromJson(text: string): Uint8Array | null {
+function keyFromJson(text: string): Uint8Array | null {
   try {
-    return Uint8Array.from(jsonKey.parse(JSON.parse(text)))
+    return Uint8Array.from(jsonKeySchema.parse(JSON.parse(text)))
   } catch {
     return null
   }

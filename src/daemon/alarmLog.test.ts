@@ -87,7 +87,11 @@ it('lost commits, which no memory outlasts, are logged at once', async () => {
   const log = logInto(lines)
   const read = () => ({ ...none, raised: loops.alarms() }) as never
   const { signal } = stop
-  const done = runWorkers([alarmLogWorker(log, read, loops.onLostCommits)], { log, loops, signal })
+  const done = runWorkers([alarmLogWorker(log, read, loops.lostCommitsWaker)], {
+    log,
+    loops,
+    signal,
+  })
   await vi.waitFor(() => expect(loops.states()).toMatchObject([{ name: 'the log of alarms' }]))
   loops.reportLostCommits('testnet')
   await vi.waitFor(() => expect(lines).toMatchObject([{ alarm: 'ClusterdWentBack' }]))

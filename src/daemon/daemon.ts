@@ -36,15 +36,16 @@ import { checkProcessHealth, checkProcessReadiness, installationStatus } from '.
 
 /** Statement timeout of the API's reads in the database. */
 const READ_TIMEOUT_MS = 10_000
-/** Longest time for which this process waits for PostgreSQL's answer to a read, and to a write. */
+/** Longest time for which this process waits for PostgreSQL's answer to a read of the API. */
 const READ_LIMIT_MS = 12_000
+/** Longest time for which this process waits for PostgreSQL's answer to a query of a worker. */
 const WRITE_LIMIT_MS = 60_000
 /** Longest time for which a stop waits for running requests and worker steps. */
 export const STOP_TIMEOUT_MS = 8_000
 /** Pool size of the workers' writes: a connection for each indexer and for each relayer's transaction. */
 const WRITE_CONNECTIONS = 8
 
-/** A running daemon: chains, indexers, relayers, API, operator's port. Its database is migrated. */
+/** The daemon: chains, indexers, relayers, API, operator's port. Expects a migrated database. */
 export class Daemon {
   apiPort = 0
   opsPort = 0
@@ -57,19 +58,19 @@ export class Daemon {
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
   readonly #loops = new WorkerLoops()
-  readonly #requests = new FailedRequestCounter()
-  /** Networks with messages or payments to deliver. */
-  readonly #relayed = new Set<Network>()
-  #runs: NetworkIndexRun[] = []
-  #relays: RelayRun[] = []
-  readonly #mirrors: NetworkMirrorRun[] = []
-  readonly #proofs: Promise<void>[] = []
+  readonly #failedRequests = new FailedRequestCounter()
+  /** Networks whose chains need a relayer, whether or not this process relays for them. */
+  readonly #relayedNetworks = new Set<Network>()
+  #indexRuns: NetworkIndexRun[] = []
+  #relayRuns: RelayRun[] = []
+  readonly #mirrorRuns: NetworkMirrorRun[] = []
+  readonly #nameProofsDone: Promise<void>[] = []
   #api: Pick<Api, 'changesWaiting' | 'openLongRequests' | 'release'> | null = null
-  #webhooks: Promise<void> = Promise.resolve()
+  #webhooksDone: Promise<void> = Promise.resolve()
   readonly #alarmLog: Worker
   #alarmLogDone: Promise<void> = Promise.resolve()
   #isStopping = false
-  readonly #leases: pg.Pool
+  readonly #leasePool: pg.Pool
   #closeApi: () => Promise<void> = async () => {}
   #closeOps: () => Promise<void> = async () => {}
   readonly #listener: Listener
@@ -97,7 +98,7 @@ export class Daemon {
       { ...common, ...reads, statementTimeoutMs: READ_TIMEOUT_MS, isByIndex: true },
       onPoolError,
     )
-    this.#leases = createLeasePool(databaseDirectUrl)
+    this.#leasePool = createLeasePool(databaseDirectUrl)
     this.#listener = createListener({
       url: databaseDirectUrl,
       signal: this.#stopping.signal,
@@ -105,12 +106,12 @@ export class Daemon {
       onError: (err) => log.debug({ err }, 'listening to the database'),
       // a fault that broke or silenced the listener's connection has probably affected the pools' connections. After a
       // fail-over, connections that only read would otherwise stay on the old primary
-      onRenewed: () => [this.#readPool, this.#writePool, this.#leases].forEach(dropConnections),
+      onRenewed: () => [this.#readPool, this.#writePool, this.#leasePool].forEach(dropConnections),
       onWake: createRestoreDetector(this.#writePool, (network) =>
         this.#loops.reportLostCommits(network),
       ),
     })
-    this.#alarmLog = alarmLogWorker(log, () => this.#snapshot(), this.#loops.onLostCommits)
+    this.#alarmLog = alarmLogWorker(log, () => this.#snapshot(), this.#loops.lostCommitsWaker)
     registerSnapshotMetrics(this.#metrics.registry, () => this.#snapshot())
   }
 
@@ -148,13 +149,13 @@ export class Daemon {
         },
       }
       if (roles.includes('index'))
-        this.#runs.push(
-          runIndexers(ctx, sources, { leases: this.#leases, listener: this.#listener }),
+        this.#indexRuns.push(
+          runIndexers(ctx, sources, { leases: this.#leasePool, listener: this.#listener }),
         )
       this.#startRelayer(ctx, chains)
       const proofs = chains.flatMap(({ proof }) => proof ?? [])
       if (proofs.length > 0 && !roles.includes('index'))
-        this.#proofs.push(runWorkers(proofs, ctx).catch(() => {}))
+        this.#nameProofsDone.push(runWorkers(proofs, ctx).catch(() => {}))
     }
     this.#alarmLogDone = runWorkers([this.#alarmLog], { ...opening, signal: this.#stopping.signal })
     // the API loads while the indexers take their leases
@@ -176,10 +177,10 @@ export class Daemon {
       // named it
       const isExpected = network === 'mainnet' || mirror.networks.length === 1
       const ctx = { network, ...opening, signal: this.#stopping.signal }
-      const at = { leases: this.#leases, listener: this.#listener }
+      const at = { leases: this.#leasePool, listener: this.#listener }
       const maintenance = (leader: LeaderContext) => maintenanceWorkers(leader, isSqlServed)
       const settings = { source: mirror, maintenance, isExpected, isNew }
-      this.#mirrors.push(await runMirror(ctx, settings, at))
+      this.#mirrorRuns.push(await runMirror(ctx, settings, at))
     }
   }
 
@@ -203,7 +204,7 @@ export class Daemon {
     await sleep(drainMs)
   }
 
-  /** Closes all parts within the time limit, the pools last. */
+  /** Closes all parts within `STOP_TIMEOUT_MS`: requests and workers, then the pools, then the operator's port. */
   async close(): Promise<void> {
     // the alarm log's last step: the alarms of workers are gone once the workers have stopped
     await this.#alarmLog
@@ -216,17 +217,18 @@ export class Daemon {
 
   async #closeAll(): Promise<void> {
     // waits for requests and steps in parallel, so a step that a hanging chain delays does not delay the API's end
-    const loops = () => [...this.#runs, ...this.#mirrors, ...this.#relays].map(({ done }) => done)
+    const loops = () =>
+      [...this.#indexRuns, ...this.#mirrorRuns, ...this.#relayRuns].map(({ done }) => done)
     const running = () =>
       Promise.all([
         this.#closeApi(),
         this.#listener.done,
-        this.#webhooks,
+        this.#webhooksDone,
         this.#alarmLogDone,
-        ...this.#proofs,
+        ...this.#nameProofsDone,
         ...loops(),
       ])
-    const pools = [this.#readPool, this.#writePool, this.#leases].map((pool) => () => pool.end())
+    const pools = [this.#readPool, this.#writePool, this.#leasePool].map((pool) => () => pool.end())
     for (const close of [running, ...pools, this.#closeOps])
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))
   }
@@ -288,7 +290,7 @@ export class Daemon {
       keepAliveMs: this.#config.keepAliveMs,
       log: this.#log,
       metrics: this.#metrics,
-      failed: this.#requests,
+      failed: this.#failedRequests,
       onOwnError: (error, about) =>
         this.#loops.ownErrors.report({ name: 'the API' }, error, this.#log, about),
     })
@@ -304,7 +306,7 @@ export class Daemon {
       allowsPrivate: this.#config.webhooksPrivate,
     })
     for (const network of NETWORKS) notifications.on(network, webhooks.notify)
-    this.#webhooks = webhooks.done
+    this.#webhooksDone = webhooks.done
     this.apiPort = await listenOnPort(server, port, host)
     this.#closeApi = () =>
       new Promise((resolve) => {
@@ -324,7 +326,7 @@ export class Daemon {
     for (const { problem } of parts) if (problem) log.warn({ network }, problem)
     const chains = parts.flatMap(({ sources }) => sources)
     if (chains.every(({ followsOthers }) => followsOthers)) return
-    this.#relayed.add(network)
+    this.#relayedNetworks.add(network)
     if (!roles.includes('relay')) return
     const payers = parts.filter(({ sources }) => sources.length > 0)
     const missingKeys = payers.filter(({ hasKey }) => !hasKey).map(({ keyFrom }) => keyFrom)
@@ -337,13 +339,13 @@ export class Daemon {
     }
     const run = runRelayer({
       ...ctx,
-      leases: this.#leases,
+      leases: this.#leasePool,
       listener: this.#listener,
       chains,
       delivers: relayerKey !== undefined,
       missingKeys,
     })
-    this.#relays.push(run)
+    this.#relayRuns.push(run)
   }
 
   async #startOps(): Promise<void> {
@@ -361,9 +363,9 @@ export class Daemon {
   }
 
   #snapshot(): ProcessSnapshot {
-    const runs = [...this.#runs, ...this.#mirrors]
+    const runs = [...this.#indexRuns, ...this.#mirrorRuns]
     const states = runs.flatMap((run) => run.states() ?? [])
-    const outboxes = this.#relays.flatMap((relay) => relay.state() ?? [])
+    const outboxes = this.#relayRuns.flatMap((relay) => relay.state() ?? [])
     return {
       nowMs: Date.now(),
       config: this.#config,
@@ -377,15 +379,15 @@ export class Daemon {
       })),
       leads: [
         ...runs.map(({ network, states }) => leadOf(network, 'index', states())),
-        ...this.#relays.map(({ network, state }) => leadOf(network, 'relay', state())),
+        ...this.#relayRuns.map(({ network, state }) => leadOf(network, 'relay', state())),
       ],
-      mirrors: this.#mirrors.map(({ network, problem }) => ({ network, problem: problem() })),
+      mirrors: this.#mirrorRuns.map(({ network, problem }) => ({ network, problem: problem() })),
       outboxes,
-      relayed: [...this.#relayed],
+      relayed: [...this.#relayedNetworks],
       loops: this.#loops.states(),
       ownErrors: this.#loops.ownErrors.counts(),
       raised: this.#loops.alarms(),
-      failedRoutes: this.#requests.routes(),
+      failedRoutes: this.#failedRequests.routes(),
       pools: { read: this.#readPool, write: this.#writePool },
       changesWaiting: this.#api?.changesWaiting() ?? 0,
       openLongRequests: this.#api?.openLongRequests() ?? {},

@@ -17,7 +17,7 @@ const NO_ALARM = [{ alarm: 'none', network: '', chain: '', subject: '' }, 0] as 
  * @param read makes a snapshot, once for each metric of a scrape
  */
 export function registerSnapshotMetrics(registry: Registry, read: () => ProcessSnapshot): void {
-  const show = metricsOf(registry, read)
+  const show = createMetricAdder(registry, read)
   show(
     'clusterd_alarm',
     'Problems by the alarm that names their remedy; `/status` describes each',
@@ -101,10 +101,10 @@ export function registerSnapshotMetrics(registry: Registry, read: () => ProcessS
 /** Values of a metric, each with its labels. Null: no value. */
 type Samples<Label extends string> = readonly (readonly [Record<Label, string>, number | null])[]
 
-type Show = ReturnType<typeof metricsOf>
+type AddMetric = ReturnType<typeof createMetricAdder>
 
 /** Function that adds a metric, whose values are read from a snapshot at each scrape. `…_total` is a counter. */
-const metricsOf =
+const createMetricAdder =
   (registry: Registry, read: () => ProcessSnapshot) =>
   <Label extends string>(
     name: string,
@@ -127,7 +127,7 @@ const labelsOf = ({ name, network = '', chain = '' }: ProcessPart) => ({
 })
 
 /** Metrics of the chains that this process indexes. */
-function showChains(show: Show): void {
+function showChains(show: AddMetric): void {
   const ofChain = (
     name: string,
     help: string,
@@ -183,7 +183,7 @@ function showChains(show: Show): void {
 }
 
 /** Metrics of the chains' nodes, by consumer. */
-function showNodes(show: Show): void {
+function showNodes(show: AddMetric): void {
   const ofNode = (name: string, help: string, value: (node: NodeCounters) => number | null) =>
     show(name, help, ['network', 'chain', 'use', 'host'], ({ chains }) =>
       chains.flatMap(({ network, label: chain, nodes: consumers }) =>
@@ -206,7 +206,7 @@ function showNodes(show: Show): void {
 }
 
 /** Metrics of the outboxes that this process leads. */
-function showOutboxes(show: Show): void {
+function showOutboxes(show: AddMetric): void {
   const ofJobs = (
     name: string,
     help: string,

@@ -16,9 +16,9 @@ const JOBS_SHOWN = 100
 /** The operator's page: problems, chains, leaders, the outbox, nodes and loops. */
 export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Promise<Html> {
   // this page is needed most while the database is unavailable, so sections that need the database are then left out
-  const [status, stored] = await Promise.all([
+  const [status, outbox] = await Promise.all([
     installationStatus(snapshot, pool),
-    nullIfDatabaseUnavailable(storedOf(pool)),
+    nullIfDatabaseUnavailable(outboxSection(pool)),
   ])
   // `clusterd contracts status` compares what `clusterd contracts deploy` has written, and a local world is not
   // deployed by that command
@@ -26,7 +26,10 @@ export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Pr
   const chains = status.chains.map(({ network, label, problem, ...state }) => ({
     network,
     chain: label,
-    state: badly(problem !== null, problem ?? (state.trust === undefined ? 'unknown' : 'current')),
+    state: markedIfBad(
+      problem !== null,
+      problem ?? (state.trust === undefined ? 'unknown' : 'current'),
+    ),
     head: state.latest,
     'head’s age, s': state.headAgeSeconds,
     'confirmed up to': state.confirmed,
@@ -38,7 +41,7 @@ export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Pr
     loop: name,
     network,
     chain,
-    failures: badly(failures > 0, failures),
+    failures: markedIfBad(failures > 0, failures),
     'last turn, s ago': ageSeconds,
     'last error': lastError,
   }))
@@ -50,30 +53,30 @@ export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Pr
   }))
   const balances = snapshot.outboxes.flatMap(({ relayers }) => relayers.flatMap(accountRow))
   return html`<p><a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
-${problemsOf(status)}${tableOf('Chains', chains)}${tableOf('Leaders', leaders)}${tableOf('Balances', balances)}
+${problemsSection(status)}${tableSection('Chains', chains)}${tableSection('Leaders', leaders)}${tableSection('Balances', balances)}
 ${isDeployed ? html`<p>Kept, owed and held by the contracts: <code>clusterd contracts status</code>.</p>` : ''}
-${stored ?? html`<p class="bad">The database does not answer: the outbox is not shown.</p>`}
-${tableOf('Nodes', snapshot.chains.flatMap(nodeRows))}${tableOf('Loops', loops)}`
+${outbox ?? html`<p class="bad">The database does not answer: the outbox is not shown.</p>`}
+${tableSection('Nodes', snapshot.chains.flatMap(nodeRows))}${tableSection('Loops', loops)}`
 }
 
 /** Section of the page with the outbox's open jobs. */
-async function storedOf(pool: pg.Pool): Promise<Html> {
+async function outboxSection(pool: pg.Pool): Promise<Html> {
   const shown = { networks: NETWORKS, states: UNFINISHED_JOB_STATES, limit: JOBS_SHOWN }
   const jobs = await listJobs(pool, shown)
   const open = jobs.map(({ id, network, kind, state, reason, failures, createdMs, subject }) => ({
     job: id,
-    state: badly(state === 'parked', `${state} ${reason ?? ''}`),
+    state: markedIfBad(state === 'parked', `${state} ${reason ?? ''}`),
     network,
     kind,
     failures,
     since: new Date(createdMs).toISOString().slice(0, 19),
-    subject: subject && codeOf(toHex(subject)),
+    subject: subject && codeHtml(toHex(subject)),
   }))
-  return tableOf('Outbox', open)
+  return tableSection('Outbox', open)
 }
 
 /** A section with a table of rows. Its columns are the rows' fields. On a phone each cell shows its column's name. */
-function tableOf(title: string, rows: readonly object[]): Html {
+function tableSection(title: string, rows: readonly object[]): Html {
   const [first] = rows
   if (first === undefined) return html`<h2>${title}</h2><p>None.</p>`
   const head = Object.keys(first).map((name) => html`<th>${name}`)
@@ -82,23 +85,23 @@ function tableOf(title: string, rows: readonly object[]): Html {
   return html`<h2>${title}</h2><table><thead><tr>${head}<tbody>${body}</table>`
 }
 
-const badly = (isBad: boolean, text: unknown): unknown =>
+const markedIfBad = (isBad: boolean, text: unknown): unknown =>
   isBad ? html`<span class="bad">${text}</span>` : text
-const codeOf = (text: string): Html => html`<code>${text}</code>`
+const codeHtml = (text: string): Html => html`<code>${text}</code>`
 
-type Status = Awaited<ReturnType<typeof installationStatus>>
+type InstallationStatus = Awaited<ReturnType<typeof installationStatus>>
 
-const problemsOf = ({ problems, alarms }: Status): Html =>
+const problemsSection = ({ problems, alarms }: InstallationStatus): Html =>
   alarms.length === 0
     ? html`<p>All is well.</p>`
     : html`<h2>To check</h2>${alarms.map(
         ({ text, remedy, alarm, isSeeded }) =>
-          html`<p>${badly(problems.includes(text), text)} (${codeOf(alarm)}${isSeeded ? ', seeded by the local world' : ''})<br>To do: ${proseOf(remedy)}</p>`,
+          html`<p>${markedIfBad(problems.includes(text), text)} (${codeHtml(alarm)}${isSeeded ? ', seeded by the local world' : ''})<br>To do: ${proseHtml(remedy)}</p>`,
       )}`
 
 /** Formats the parts of a text that are in backticks as code. */
-const proseOf = (text: string): unknown[] =>
-  text.split('`').map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
+const proseHtml = (text: string): unknown[] =>
+  text.split('`').map((part, i) => (i % 2 === 0 ? part : codeHtml(part)))
 
 /** Row of a paying account, with its balance. Empty where another process leads, which alone knows the balance. */
 function accountRow(state: RelayerState): object[] {
@@ -109,8 +112,8 @@ function accountRow(state: RelayerState): object[] {
     {
       network,
       chain,
-      account: codeOf(account),
-      balance: badly(isLow, shown.balance),
+      account: codeHtml(account),
+      balance: markedIfBad(isLow, shown.balance),
       'signed today': shown.signedToday,
       'lasts, days': shown.lastsDays,
     },
@@ -134,7 +137,7 @@ const nodeRows = ({ network, label, nodes: consumers }: ServedChain): object[] =
   )
 
 function nodeState({ isWrong, restMs, head }: NodeCounters): unknown {
-  if (isWrong) return badly(true, 'another chain, or false logs')
-  if (restMs > 0) return badly(true, `rests ${Math.ceil(restMs / 1_000)} s`)
-  return head === 'behind' || head === 'doubtful' ? badly(true, `head ${head}`) : 'well'
+  if (isWrong) return markedIfBad(true, 'another chain, or false logs')
+  if (restMs > 0) return markedIfBad(true, `rests ${Math.ceil(restMs / 1_000)} s`)
+  return head === 'behind' || head === 'doubtful' ? markedIfBad(true, `head ${head}`) : 'well'
 }

@@ -20,7 +20,8 @@ export const NAME_PROOF_LOOP = 'the proof of the names'
 /**
  * Reads from the hub of a mirrored network, as of its newest confirmed block, the owner of each name that is not proved
  * yet. If all owners match the tables, stores that the names are proved.
- * @throws Error that names the first name whose owner on the hub is not the owner in the tables; ChainUnavailableError
+ * @throws Error that names the first name whose owner on the hub is not the owner in the tables; ChainUnavailableError;
+ * RpcError
  */
 async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Promise<void> {
   const { network } = hub
@@ -40,7 +41,7 @@ async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Prom
   await markNamesProved(pool, network, { block: block.number, generation, seq })
 }
 
-/** Proves the mirrored names, and names that are mirrored later. */
+/** Creates the worker that proves the mirrored names, and names that are mirrored later. */
 export const nameProofWorker = (pool: pg.Pool, hub: EvmChain): Worker => ({
   name: NAME_PROOF_LOOP,
   fields: { network: hub.network },

@@ -98,7 +98,7 @@ export function processAlarms(snapshot: ProcessSnapshot): Alarms {
 }
 
 /** Alarms that last until an operator acts. */
-const LASTING: ReadonlySet<AlarmName> = new Set<AlarmName>([
+const LASTING_ALARMS: ReadonlySet<AlarmName> = new Set<AlarmName>([
   'ClusterdChainHalted',
   'ClusterdMirrorRefused',
 ])
@@ -124,7 +124,7 @@ export function alarmLogWorker(
     ...(notify && { notify }),
     async step() {
       const { problems, warnings } = processAlarms(read())
-      const alarms = [...problems.filter(({ alarm }) => LASTING.has(alarm)), ...warnings]
+      const alarms = [...problems.filter(({ alarm }) => LASTING_ALARMS.has(alarm)), ...warnings]
       for (const problem of alarms) {
         const { alarm, text, ...place } = problem
         if (!known.has(keyOf(problem))) log.error({ ...place, ...alarmLogFields(alarm) }, text)

@@ -19,9 +19,9 @@ import { NAME_PROOF_LOOP } from './proof.js'
 import { collectAlarms, type ProcessSnapshot, type ServedChain, withChainName } from './snapshot.js'
 
 /** Timeout of the database queries for /ready and /status, ms. */
-const PROBE_LIMIT_MS = 3_000
+const PROBE_TIMEOUT_MS = 3_000
 /** Age from which a chain's stored state is ignored, ms: its leader has missed several writes. */
-const STATE_LIMIT_MS = 10_000
+const MAX_STATE_AGE_MS = 10_000
 
 /** Answer of /health: whether no worker loop of this process is stuck. */
 export function checkProcessHealth({ loops }: Pick<ProcessSnapshot, 'loops'>) {
@@ -35,11 +35,11 @@ export function checkProcessHealth({ loops }: Pick<ProcessSnapshot, 'loops'>) {
 
 /** Answer of /ready: whether this process can fulfil its roles. Ignores chains and other processes. */
 export async function checkProcessReadiness(snapshot: ProcessSnapshot, pool: pg.Pool) {
-  const mirrorAges = await nullIfNoAnswer(readMirrorAges(pool))
+  const mirrorAges = await nullIfNoDatabaseAnswer(readMirrorAges(pool))
   const emptyMirrors = (mirrorAges ?? []).filter(({ ageMs }) => ageMs === null)
   const problems = [
     ...(snapshot.isStopping ? ['this process is stopping'] : []),
-    ...(mirrorAges ? [] : [NO_ANSWER]),
+    ...(mirrorAges ? [] : [NO_DATABASE_ANSWER]),
     ...emptyMirrors.map(({ network }) => `the mirror of ${network} has copied nothing yet`),
     ...checkProcessHealth(snapshot).stuck.map(
       ({ name }) => `a loop has not turned for ${STUCK_LOOP_ALARM_MS / 1_000} s: ${name}`,
@@ -65,13 +65,13 @@ export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Poo
   const { config, nowMs, loops } = snapshot
   const { stored, fault } = await readStored(pool)
   const { leaders, mirrored } = stored ?? NOTHING_STORED
-  const chains = chainsOf(snapshot, stored)
+  const chains = chainStatuses(snapshot, stored)
   const { problems, warnings } = collectAlarms(snapshot, [
     ...databaseProblems(snapshot, fault),
-    ...(stored ? unindexed(snapshot, stored) : []),
+    ...(stored ? unindexedNetworkProblems(snapshot, stored) : []),
     ...chains.flatMap((chain) => chainAlarm(chain, stored) ?? []),
   ])
-  if (stored) warnings.push(...unrelayed(snapshot, stored))
+  if (stored) warnings.push(...unrelayedNetworkWarnings(snapshot, stored))
   return {
     isGood: problems.length === 0,
     ok: problems.length === 0,
@@ -89,23 +89,23 @@ export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Poo
     })),
     mirrors: [...mirrored.values()]
       .filter(({ ageMs }) => ageMs !== null)
-      .map(({ network, ageMs }) => ({ network, ageSeconds: seconds(ageMs) })),
+      .map(({ network, ageMs }) => ({ network, ageSeconds: wholeSeconds(ageMs) })),
     loops: loops.map(loopAnswer),
     watchOnly: config.chains.filter(({ watchOnly }) => watchOnly).map(({ label }) => label),
   }
 }
 
-const NO_ANSWER = 'the database does not answer'
+const NO_DATABASE_ANSWER = 'the database does not answer'
 const NOTHING_STORED: StoredState = { states: [], leaders: [], mirrored: new Map() }
 
 /** Reads the stored state. Null, with a sentence about the reason, where the database does not answer. */
 async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; fault: string }> {
   const answer = Promise.all([readChainStates(pool), readLeaders(pool), readMirroredNetworks(pool)])
-  let fault = NO_ANSWER
+  let fault = NO_DATABASE_ANSWER
   answer.catch((error: unknown) => {
-    fault = `${NO_ANSWER}: ${errorSentence(error)}`
+    fault = `${NO_DATABASE_ANSWER}: ${errorSentence(error)}`
   })
-  const read = await nullIfNoAnswer(answer)
+  const read = await nullIfNoDatabaseAnswer(answer)
   if (!read) return { stored: null, fault }
   const [states, leaders, mirrored] = read
   return { stored: { states, leaders, mirrored }, fault: '' }
@@ -128,9 +128,9 @@ const alarmAnswer = ({ alarm, text }: ProblemWithAlarm, seeded: readonly string[
 })
 
 /** An answer of the database, or null where the database fails or takes too long. @throws errors of our own code */
-const nullIfNoAnswer = <T>(answer: Promise<T>): Promise<T | null> =>
+const nullIfNoDatabaseAnswer = <T>(answer: Promise<T>): Promise<T | null> =>
   withTimeout(
-    PROBE_LIMIT_MS,
+    PROBE_TIMEOUT_MS,
     fallbackOnExpectedError(answer, (error) => !isInternalError(error), null),
     null,
   )
@@ -140,12 +140,12 @@ interface ChainStatus extends Pick<ServedChain, 'network' | 'label' | 'state'> {
 }
 
 /** Chains with their states and problems. Of a mirrored network only the hub is shown, which proves the names. */
-function chainsOf(snapshot: ProcessSnapshot, stored: StoredState | null): ChainStatus[] {
+function chainStatuses(snapshot: ProcessSnapshot, stored: StoredState | null): ChainStatus[] {
   return snapshot.chains.flatMap((chain): ChainStatus[] => {
     const { network, label, role } = chain
     if (isMirrored(network, snapshot, stored))
       return role === 'hub'
-        ? [{ network, label, state: null, problem: unproved(network, snapshot) }]
+        ? [{ network, label, state: null, problem: nameProofProblem(network, snapshot) }]
         : []
     return [chainStatus(chain, stored ?? NOTHING_STORED, snapshot.nowMs)]
   })
@@ -185,7 +185,7 @@ function chainStatus(
   nowMs: number,
 ): ChainStatus {
   const led = leaders.find((leader) => leader.network === network && leader.role === 'index')
-  const limitMs = Math.min(STATE_LIMIT_MS, led?.ageMs ?? STATE_LIMIT_MS)
+  const limitMs = Math.min(MAX_STATE_AGE_MS, led?.ageMs ?? MAX_STATE_AGE_MS)
   const written = states.find(
     ({ state, ageMs }) => ageMs < limitMs && state.network === network && state.label === label,
   )
@@ -209,7 +209,10 @@ const isLeaderMissing = (
 ): boolean => !isMirrored(network, snapshot, stored) && !isLed(stored.leaders, network, role)
 
 /** Networks that nobody indexes, unless the database or the clock of this process is the cause. */
-function unindexed(snapshot: ProcessSnapshot, stored: StoredState): ProblemWithAlarm[] {
+function unindexedNetworkProblems(
+  snapshot: ProcessSnapshot,
+  stored: StoredState,
+): ProblemWithAlarm[] {
   if (databaseAndClockProblems(snapshot.loops).length > 0) return []
   const networks = new Set(snapshot.chains.map(({ network }) => network))
   return [...networks]
@@ -218,7 +221,10 @@ function unindexed(snapshot: ProcessSnapshot, stored: StoredState): ProblemWithA
 }
 
 /** Networks whose jobs nobody delivers. */
-const unrelayed = (snapshot: ProcessSnapshot, stored: StoredState): ProblemWithAlarm[] =>
+const unrelayedNetworkWarnings = (
+  snapshot: ProcessSnapshot,
+  stored: StoredState,
+): ProblemWithAlarm[] =>
   snapshot.relayed
     .filter((network) => isLeaderMissing(network, 'relay', snapshot, stored))
     .map((network) => ({
@@ -228,7 +234,7 @@ const unrelayed = (snapshot: ProcessSnapshot, stored: StoredState): ProblemWithA
     }))
 
 /** Problem of the worker that proves a mirrored network's names. Null if the worker's last step did not fail. */
-function unproved(network: Network, { loops }: ProcessSnapshot): ProblemWithAlarm | null {
+function nameProofProblem(network: Network, { loops }: ProcessSnapshot): ProblemWithAlarm | null {
   const failed = loops.find((loop) => loop.name === NAME_PROOF_LOOP && loop.network === network)
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null
 }
@@ -255,14 +261,15 @@ function chainAnswer(state: ChainState, nowMs: number) {
     trustNodes,
     halted,
     lastError,
-    headAgeSeconds: seconds(headAgeMs(state, nowMs)),
-    finalityAgeSeconds: seconds(confirmedMs === null ? null : nowMs - confirmedMs),
-    behindSeconds: seconds(indexingLagMs(state, nowMs)),
+    headAgeSeconds: wholeSeconds(headAgeMs(state, nowMs)),
+    finalityAgeSeconds: wholeSeconds(confirmedMs === null ? null : nowMs - confirmedMs),
+    behindSeconds: wholeSeconds(indexingLagMs(state, nowMs)),
     lagBlocks: latest === null || tailBlock === null ? null : Math.max(0, latest - tailBlock),
     stagesMs,
   }
 }
 
-const loopAnswer = ({ ageMs, ...loop }: LoopState) => ({ ...loop, ageSeconds: seconds(ageMs) })
+const loopAnswer = ({ ageMs, ...loop }: LoopState) => ({ ...loop, ageSeconds: wholeSeconds(ageMs) })
 
-const seconds = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 1_000))
+const wholeSeconds = (ms: number | null): number | null =>
+  ms === null ? null : Math.round(ms / 1_000)

@@ -1,8 +1,8 @@
 import type { REMEDIES } from './generated/remedies.js'
 
-/** Time without a completed iteration after which a worker's loop counts as stuck, ms. */
+/** Time without an ended step or a sign of life after which a worker's loop counts as stuck, ms. */
 export const STUCK_LOOP_ALARM_MS = 120_000
-/** Failed iterations of a loop in a row above which the loop raises an alarm. */
+/** Number of failed steps of a loop in a row above which the loop raises an alarm. */
 export const LOOP_FAILURES_ALARM = 20
 /**
  * Age of the newest finalized block that raises an alarm, ms. Ethereum finalizes in 13 to 20 minutes, and its rollups
@@ -13,7 +13,7 @@ export const FINALITY_ALARM_MS = 60 * 60_000
 export const OLD_JOB_ALARM_MS = 3_600_000
 /** Time for which a webhook fails before it raises an alarm, ms. */
 export const FAILING_WEBHOOK_ALARM_MS = 3_600_000
-/** How long the alarm of an error of our own code lasts, ms. */
+/** How long the alarm of an error of our own code lasts after the newest such error, ms. */
 export const INTERNAL_ERROR_ALARM_MS = 3_600_000
 export const DAY_MS = 86_400_000
 /**

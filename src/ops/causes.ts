@@ -3,10 +3,15 @@ import { errorSentence, isInternalError, MAX_CAUSES } from './logger/errors.js'
 /** Part of the installation that an error points to. */
 export type ErrorCause = 'database' | 'clock' | 'other'
 
-/** Names of errors that point to a chain, whatever their `cause` is. */
-const OF_CHAIN = new Set(['ChainUnavailableError', 'RpcError', 'RefutedAnswerError', 'NodeError'])
+/** Names of chains' errors whose `cause` is not examined. */
+const CHAIN_ERROR_NAMES = new Set([
+  'ChainUnavailableError',
+  'RpcError',
+  'RefutedAnswerError',
+  'NodeError',
+])
 /** Names of our own errors that point to the database. */
-const OF_DATABASE = new Set([
+const DATABASE_ERROR_NAMES = new Set([
   'DatabaseConnectionError',
   'NotReplicatedError',
   'ReadOnlyServerError',
@@ -18,16 +23,17 @@ export const DATABASE_DRIVER_ERROR_PATTERN =
 
 /** Finds the part of the installation that an error points to, by its class and its chain of causes. */
 export function errorCause(error: unknown, depth = 0): ErrorCause {
-  if (!(error instanceof Error) || depth > MAX_CAUSES || OF_CHAIN.has(error.name)) return 'other'
+  if (!(error instanceof Error) || depth > MAX_CAUSES || CHAIN_ERROR_NAMES.has(error.name))
+    return 'other'
   if (error.name === 'ClockError') return 'clock'
-  if (OF_DATABASE.has(error.name) || isOfDriver(error)) return 'database'
+  if (DATABASE_ERROR_NAMES.has(error.name) || isDriverError(error)) return 'database'
   // an error of the database driver's socket: errors of other sockets are wrapped by the code that uses them
   if (depth === 0 && 'syscall' in error) return 'database'
   return errorCause(error.cause, depth + 1)
 }
 
-/** True for errors of `pg`, including answers of the server, which have a severity. */
-const isOfDriver = (error: Error): boolean =>
+/** True for errors of `pg`: the server's have a severity, the driver's are known by their message. */
+const isDriverError = (error: Error): boolean =>
   'severity' in error || DATABASE_DRIVER_ERROR_PATTERN.test(error.message)
 
 /** Sentence about an error of a chain's indexer. Null where the database, a clock or our own code is the cause. */

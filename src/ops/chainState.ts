@@ -15,7 +15,7 @@ export interface LogTrustBasis {
   nodes: number
 }
 
-/** State of a chain and of its indexer in this process. Times are Unix ms. */
+/** State of a chain and of its indexer, as the indexing process sees it. Times are Unix ms. */
 export interface ChainState {
   network: Network
   label: string
@@ -29,14 +29,16 @@ export interface ChainState {
   confirmedMs: number | null
   /** Usual time between blocks. Null while it is unknown. */
   blockMs: number | null
-  /** The first block that is not in the journal. */
+  /** EVM: the first block that is not in the journal. Solana: the slot after `confirmed`. */
   nextBlock: number
-  /** Newest block up to which the chain's logs are stored. */
+  /** Newest block up to which logs are stored, confirmed or not. Solana: `latest`. */
   tailBlock: number | null
+  /** False during the first catch-up. */
   isCaughtUp: boolean
   trust: Trust | null
   /** Number of nodes that returned the equal answers on which `trust` is based. */
   trustNodes: number | null
+  /** Why nothing more is indexed; null for a chain that is not halted. */
   halted: string | null
   /** Time at which the newest step ended, successful or not. */
   lastStepMs: number | null
@@ -48,11 +50,11 @@ export interface ChainState {
   readonly stagesMs: Readonly<Record<LoopStage, number>>
 }
 
-/** Number of blocks by which the registry's tables may normally be behind the chain. */
+/** Number of blocks by which `tailBlock` may normally be behind the head. */
 const LAG_BLOCKS = 3
-/** Age of the last indexing step from which a chain counts as stuck. */
-const STALE_MS = 30_000
-const LEAST_HEAD_ALARM_MS = 60_000
+/** Age of the last indexing step above which a chain counts as stuck. */
+const STUCK_STEP_MS = 30_000
+const MIN_STALE_HEAD_MS = 60_000
 /** Greatest normal age of a chain's head, in multiples of the usual time between blocks. */
 const HEAD_ALARM_BLOCKS = 20
 /** Assumed time between blocks while the usual time is unknown: somewhat more than Ethereum's. */
@@ -60,7 +62,7 @@ const UNKNOWN_BLOCK_MS = 15_000
 
 /** Age from which a chain's head counts as stalled, ms. */
 export const staleHeadAgeMs = (blockMs: number | null): number =>
-  Math.max(LEAST_HEAD_ALARM_MS, HEAD_ALARM_BLOCKS * (blockMs ?? UNKNOWN_BLOCK_MS))
+  Math.max(MIN_STALE_HEAD_MS, HEAD_ALARM_BLOCKS * (blockMs ?? UNKNOWN_BLOCK_MS))
 
 /** Age of a chain's head, ms. Null before a node has answered. */
 export const headAgeMs = ({ headMs }: Pick<ChainState, 'headMs'>, nowMs: number): number | null =>
@@ -73,8 +75,9 @@ export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs
 }
 
 /**
- * How far the registry's tables are behind a chain, ms: age of the head, plus time of the blocks not read yet. Null
- * before a node has answered. Until a new leader has read the head's number, only the age of the head: a lower bound.
+ * How far the stored logs, confirmed or not, are behind a chain, ms: age of the head, plus time of the blocks whose
+ * logs are not stored. Null before a node has answered. Until a new leader has read the head's number, only the age of
+ * the head: a lower bound.
  */
 export function indexingLagMs(
   state: Pick<ChainState, 'headMs' | 'blockMs' | 'latest' | 'tailBlock' | 'nextBlock'>,
@@ -103,35 +106,41 @@ export function usualConfirmationDelayMs({
 
 /** The problem of a chain that `/status` and alarms show. Null for a chain without a problem. */
 export function chainProblem(state: ChainState | null, nowMs: number): ProblemWithAlarm | null {
-  const is = (alarm: AlarmName, text: string): ProblemWithAlarm => ({ alarm, text })
-  if (!state) return is('ClusterdNotLed', 'not indexed yet')
-  if (state.halted) return is('ClusterdChainHalted', `halted: ${state.halted}`)
+  const problemOf = (alarm: AlarmName, text: string): ProblemWithAlarm => ({ alarm, text })
+  if (!state) return problemOf('ClusterdNotLed', 'not indexed yet')
+  if (state.halted) return problemOf('ClusterdChainHalted', `halted: ${state.halted}`)
   if (state.latest === null || state.confirmed === null || state.tailBlock === null) {
-    if (state.lastError === null) return is('ClusterdChainBehind', 'has not answered yet')
-    return is('ClusterdChainFailing', `has not answered yet: ${state.lastError}`)
+    if (state.lastError === null) return problemOf('ClusterdChainBehind', 'has not answered yet')
+    return problemOf('ClusterdChainFailing', `has not answered yet: ${state.lastError}`)
   }
   // an error comes before the stale head and the lag that follow from it
-  if (state.lastError) return is(state.errorAlarm ?? 'ClusterdChainFailing', state.lastError)
+  if (state.lastError) return problemOf(state.errorAlarm ?? 'ClusterdChainFailing', state.lastError)
   if (isHeadStale(state, nowMs))
-    return is(
+    return problemOf(
       'ClusterdHeadStandsStill',
-      `its head stands still: ${seconds(headAgeMs(state, nowMs))} s old`,
+      `its head stands still: ${wholeSeconds(headAgeMs(state, nowMs))} s old`,
     )
   if (state.latest < state.nextBlock - 1)
-    return is('ClusterdChainBehind', `its head is block ${state.latest}, below what was confirmed`)
+    return problemOf(
+      'ClusterdChainBehind',
+      `its head is block ${state.latest}, below what was confirmed`,
+    )
   if (!state.isCaughtUp)
-    return is(
+    return problemOf(
       'ClusterdChainBehind',
       `catching up, at block ${state.nextBlock} of ${state.confirmed}`,
     )
-  if (state.lastStepMs === null || nowMs - state.lastStepMs > STALE_MS)
-    return is('ClusterdLoopHangs', `no step for ${STALE_MS / 1_000} s: it hangs`)
+  if (state.lastStepMs === null || nowMs - state.lastStepMs > STUCK_STEP_MS)
+    return problemOf('ClusterdLoopHangs', `no step for ${STUCK_STEP_MS / 1_000} s: it hangs`)
   const lag = state.latest - state.tailBlock
-  if (lag > LAG_BLOCKS) return is('ClusterdChainBehind', `${lag} blocks behind its head`)
+  if (lag > LAG_BLOCKS) return problemOf('ClusterdChainBehind', `${lag} blocks behind its head`)
   const finalityMs = state.confirmedMs === null ? 0 : nowMs - state.confirmedMs
   return finalityMs > FINALITY_ALARM_MS
-    ? is('ClusterdFinalityStandsStill', `its finality stands still: ${seconds(finalityMs)} s old`)
+    ? problemOf(
+        'ClusterdFinalityStandsStill',
+        `its finality stands still: ${wholeSeconds(finalityMs)} s old`,
+      )
     : null
 }
 
-const seconds = (ms: number | null): number => Math.round((ms ?? 0) / 1_000)
+const wholeSeconds = (ms: number | null): number => Math.round((ms ?? 0) / 1_000)

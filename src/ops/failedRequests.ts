@@ -7,7 +7,8 @@ import {
 import { LastMinuteSums } from './lastMinute.js'
 import { errorSentence } from './logger/errors.js'
 
-interface Counted {
+/** Counts of one method and route. */
+interface RouteCounts {
   method: string
   route: string
   requests: LastMinuteSums<'all' | 'failed'>
@@ -29,7 +30,7 @@ export interface FailedRoute {
 export class FailedRequestCounter {
   readonly #nowMs: () => number
   /** Counts by method and route pattern (not path), so the number of keys is limited. */
-  readonly #kinds = new Map<string, Counted>()
+  readonly #routes = new Map<string, RouteCounts>()
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
@@ -38,9 +39,9 @@ export class FailedRequestCounter {
   /** Counts a request. @param failure error of a failed request; undefined for a successful request */
   count({ method, route }: { method: string; route: string }, failure?: unknown): void {
     const key = `${method} ${route}`
-    const known = this.#kinds.get(key)
+    const known = this.#routes.get(key)
     const kind = known ?? { method, route, requests: new LastMinuteSums(), lastError: '' }
-    this.#kinds.set(key, kind)
+    this.#routes.set(key, kind)
 
     const nowMs = this.#nowMs()
     kind.requests.add('all', 1, nowMs)
@@ -52,7 +53,7 @@ export class FailedRequestCounter {
   /** Methods and routes of which at least `LEAST_FAILED_REQUESTS` requests failed in the last minute. */
   routes(): FailedRoute[] {
     const nowMs = this.#nowMs()
-    return [...this.#kinds.values()].flatMap(({ method, route, requests, lastError }) => {
+    return [...this.#routes.values()].flatMap(({ method, route, requests, lastError }) => {
       const all = requests.sum('all', nowMs)
       const failed = requests.sum('failed', nowMs)
       return failed < LEAST_FAILED_REQUESTS ? [] : [{ method, route, failed, all, lastError }]

@@ -1,9 +1,9 @@
-/** The queue is full, and the work is the newest of the address that has most work waiting. */
+/** The queue is full, and the work is the newest of the busiest wallet of the address that has most work waiting. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError'
 }
 
-interface Waiting {
+interface WaitingWork {
   begin(): void
   refuse(error: QueueFullError): void
 }
@@ -16,17 +16,17 @@ interface QueueBounds {
 }
 
 /** Waiting work of one address by wallet, in order of arrival. The turn of the first wallet is next. */
-type Wallets = Map<string, Waiting[]>
+type WorkByWallet = Map<string, WaitingWork[]>
 
 /**
  * Queue in which addresses take turns, and within an address its wallets, so that a client with much work delays only
- * itself. A full queue refuses the newest work of the address with most work, as stochastic fair queueing drops
- * packets.
+ * itself. A full queue refuses the newest work of the busiest wallet of the busiest address, as stochastic fair
+ * queueing drops packets.
  */
 export class FairQueue {
   readonly #bounds: QueueBounds
   /** Waiting work by address. The turn of the first address is next. */
-  readonly #addresses = new Map<string, Wallets>()
+  readonly #addresses = new Map<string, WorkByWallet>()
   #running = 0
   #waiting = 0
 
@@ -48,18 +48,18 @@ export class FairQueue {
    */
   async run<T>(address: string, work: () => T | Promise<T>, wallet = ''): Promise<T> {
     if (this.#running < this.#bounds.atOnce) this.#running += 1
-    else await this.#turn(address, wallet)
+    else await this.#waitForTurn(address, wallet)
     try {
       return await work()
     } finally {
-      this.#passOn()
+      this.#beginNext()
     }
   }
 
   /** Waits in the queue until other work ends and gives this work its place. @throws QueueFullError */
-  #turn(address: string, wallet: string): Promise<void> {
+  #waitForTurn(address: string, wallet: string): Promise<void> {
     return new Promise((begin, refuse) => {
-      const wallets: Wallets = this.#addresses.get(address) ?? new Map()
+      const wallets: WorkByWallet = this.#addresses.get(address) ?? new Map()
       const line = wallets.get(wallet) ?? []
       line.push({ begin, refuse })
       this.#addresses.set(address, wallets.set(wallet, line))
@@ -69,7 +69,7 @@ export class FairQueue {
   }
 
   /** Gives the place of ended work to the next work. */
-  #passOn(): void {
+  #beginNext(): void {
     const [next] = this.#addresses
     if (!next) {
       this.#running -= 1
@@ -105,7 +105,7 @@ export class FairQueue {
 // loops over the maps themselves: in a full queue each refusal reads up to 16,000 addresses, and copies would take
 // four times as long
 
-function sizeOf(wallets: Wallets): number {
+function sizeOf(wallets: WorkByWallet): number {
   let sum = 0
   for (const { length } of wallets.values()) sum += length
   return sum

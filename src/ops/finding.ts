@@ -6,11 +6,12 @@ export type FindingLevel = 'ok' | 'warn' | 'bad'
 
 /** Result of a check of `clusterd doctor`, with advice where it is not `ok`. */
 export interface DoctorFinding {
+  /** Title: the chain or part, then what is checked of it after a comma. */
   about: string
   level: FindingLevel
   found: string
   advice?: string
-  /** True if a chain, or the database, did not answer the check. */
+  /** True if the check timed out, or too few of a chain's nodes gave a usable answer. */
   isOutage?: boolean
   /** True for the check of a single node of a chain. */
   isNode?: boolean
@@ -20,7 +21,7 @@ export interface DoctorFinding {
 export type DoctorCheckResult = Omit<DoctorFinding, 'about'>
 
 /** Timeout of one check of `clusterd doctor`. */
-const LIMIT_MS = 15_000
+const CHECK_TIMEOUT_MS = 15_000
 
 export const okResult = (text: string): DoctorCheckResult => ({ level: 'ok', found: text })
 export const warningResult = (text: string, advice: string): DoctorCheckResult => ({
@@ -35,7 +36,7 @@ export const failureResult = (text: string, advice: string): DoctorCheckResult =
 })
 
 /** Names of the errors that are thrown when too few of a chain's nodes give a usable answer. */
-const CHAIN_OUTAGES = [
+const CHAIN_OUTAGE_NAMES = [
   'ChainUnavailableError',
   'NoQuorumError',
   'NodesDisagreeError',
@@ -50,12 +51,12 @@ export async function runDoctorCheck(
   check: () => Promise<DoctorCheckResult>,
 ): Promise<DoctorFinding> {
   const late = {
-    ...failureResult(`no answer within ${LIMIT_MS / 1_000} s`, advice),
+    ...failureResult(`no answer within ${CHECK_TIMEOUT_MS / 1_000} s`, advice),
     isOutage: true,
   }
-  const result = withTimeout(LIMIT_MS, check(), late).catch((error: Error) => ({
+  const result = withTimeout(CHECK_TIMEOUT_MS, check(), late).catch((error: Error) => ({
     ...failureResult(errorSentence(error), advice),
-    isOutage: CHAIN_OUTAGES.includes(error.name),
+    isOutage: CHAIN_OUTAGE_NAMES.includes(error.name),
   }))
   return { about, ...(await result) }
 }

@@ -1,7 +1,7 @@
 /** The last minute is divided into equal slots. The oldest slot is dropped as a whole. */
 const MINUTE_MS = 60_000
-const SLOTS = 12
-const SLOT_MS = MINUTE_MS / SLOTS
+const SLOT_COUNT = 12
+const SLOT_MS = MINUTE_MS / SLOT_COUNT
 
 /** Sums of the amounts added during the last minute, by key. Callers pass all times by the same clock, ms. */
 export class LastMinuteSums<Key extends string> {
@@ -31,7 +31,7 @@ export class LastMinuteSums<Key extends string> {
   }
 
   #recent(nowMs: number) {
-    const oldest = Math.floor(nowMs / SLOT_MS) - SLOTS
+    const oldest = Math.floor(nowMs / SLOT_MS) - SLOT_COUNT
     return this.#slots.filter(({ number }) => number > oldest)
   }
 }

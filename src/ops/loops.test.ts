@@ -7,8 +7,8 @@ describe('loops', () => {
     let nowMs = 0
     const loops = new WorkerLoops(() => nowMs)
     const stuck = () => loops.states().filter(({ ageMs }) => ageMs > 100)
-    const indexer = loops.start({ name: 'the indexer', network: 'mainnet', chain: '1' })
-    const judge = loops.start({ name: 'the judge' })
+    const indexer = loops.register({ name: 'the indexer', network: 'mainnet', chain: '1' })
+    const judge = loops.register({ name: 'the judge' })
     nowMs = 100
     judge.turned()
     expect(stuck()).toEqual([])
@@ -25,7 +25,7 @@ describe('loops', () => {
 
   it('report their failures in a row and the newest, until a turn succeeds', () => {
     const loops = new WorkerLoops(() => 0)
-    const loop = loops.start({ name: 'the indexer' })
+    const loop = loops.register({ name: 'the indexer' })
     loop.failed(new Error('one'))
     loop.failed(new Error('two'))
     expect(loops.states()).toEqual([
@@ -42,7 +42,7 @@ describe('a loop that hangs or fails again and again', () => {
 
   function failing(error: Error, times: number) {
     const loops = new WorkerLoops(() => 0)
-    const loop = loops.start(indexer)
+    const loop = loops.register(indexer)
     for (let i = 0; i < times; i++) loop.failed(error)
     return loops.states()
   }
@@ -50,7 +50,7 @@ describe('a loop that hangs or fails again and again', () => {
   it('is a problem after some time', () => {
     let nowMs = 0
     const loops = new WorkerLoops(() => nowMs)
-    loops.start(indexer)
+    loops.register(indexer)
     nowMs = STUCK_LOOP_ALARM_MS
     expect(loopProblems(loops.states(), [])).toEqual([])
     nowMs += 1_000
@@ -79,7 +79,7 @@ describe('a loop that hangs or fails again and again', () => {
 it('a worker’s alarms last as long as its loop, lost commits as long as the process', () => {
   const loops = new WorkerLoops()
   const behind = { alarm: 'ClusterdLogBehind', text: 'the log is behind' } as const
-  const loop = loops.start({ name: 'the log of the feed' }, () => [behind])
+  const loop = loops.register({ name: 'the log of the feed' }, () => [behind])
   loops.reportLostCommits('mainnet')
   loops.reportLostCommits('mainnet')
   const lost = {

@@ -17,17 +17,17 @@ export interface LoopState extends ProcessPart {
 }
 
 /** Names of the alarms for errors of the database and of the clock. */
-const ALARM_OF = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
+const ALARM_BY_CAUSE = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
 
 /** A running loop of a worker, which reports its iterations. */
-export type WorkerLoop = ReturnType<WorkerLoops['start']>
+export type WorkerLoop = ReturnType<WorkerLoops['register']>
 
 /** The worker loops of this process, with their health. Ages are measured by the monotonic clock. */
 export class WorkerLoops {
   /** Counts of errors of our own code, in these loops and elsewhere. */
   readonly ownErrors: InternalErrorCounter
   /** Wakes the loop that logs alarms when a database lost commits. No other process raises that alarm. */
-  readonly onLostCommits = createLoopWaker()
+  readonly lostCommitsWaker = createLoopWaker()
   readonly #nowMs: () => number
   /** Running loops, each with a function that reads the alarms of its worker. */
   readonly #running = new Map<
@@ -44,7 +44,7 @@ export class WorkerLoops {
   /** Raises the alarm for a database that lost commits. The alarm lasts until the process ends. */
   reportLostCommits(network: Network): void {
     this.#lostCommits.add(network)
-    this.onLostCommits.notify()
+    this.lostCommitsWaker.notify()
   }
 
   /** Alarms that no other state shows: of running workers, and of databases that lost commits. */
@@ -56,8 +56,12 @@ export class WorkerLoops {
     return [...lost, ...[...this.#running.values()].flatMap((read) => read())]
   }
 
-  /** Adds a running loop. @param alarms function that reads the alarms of the loop's worker */
-  start(name: ProcessPart, alarms: () => readonly ProblemWithAlarm[] = () => []) {
+  /**
+   * Adds a loop to the running ones.
+   * @param alarms function that reads the alarms of the loop's worker
+   * @returns functions by which the loop reports its iterations and its end
+   */
+  register(name: ProcessPart, alarms: () => readonly ProblemWithAlarm[] = () => []) {
     const loop = {
       ...name,
       turnedMs: this.#nowMs(),
@@ -100,7 +104,7 @@ export function databaseAndClockProblems(loops: readonly LoopState[]): ProblemWi
   for (const { cause, lastError } of loops)
     if (lastError !== null && (cause === 'database' || cause === 'clock'))
       problems.set(`${cause} ${lastError.replace(/\d+ ms/, '')}`, {
-        alarm: ALARM_OF[cause],
+        alarm: ALARM_BY_CAUSE[cause],
         text: lastError,
       })
   return [...problems.values()]

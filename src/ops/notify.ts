@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Wakes one waiting loop of this process before its pause ends, as `Notify` of Rust's Tokio does. */
+/** Ends the pause of one waiting loop of this process, as `Notify` of Rust's Tokio does. */
 export type LoopWaker = ReturnType<typeof createLoopWaker>
 
 export function createLoopWaker() {

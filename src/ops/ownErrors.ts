@@ -22,7 +22,8 @@ export interface InternalErrorCount extends ProcessPart {
   lastError: string
 }
 
-interface Place {
+/** Errors of one loop or part of the process. */
+interface PartErrors {
   at: ProcessPart
   count: number
   lastMs: number
@@ -34,7 +35,7 @@ interface Place {
 /** Counts errors of our own code. */
 export class InternalErrorCounter {
   readonly #nowMs: () => number
-  readonly #places = new Map<string, Place>()
+  readonly #parts = new Map<string, PartErrors>()
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
@@ -49,7 +50,7 @@ export class InternalErrorCounter {
   report(at: ProcessPart, error: unknown, log: Logger, fields: object = {}): void {
     const nowMs = this.#nowMs()
     const lastError = errorSentence(error)
-    const place = this.#placeOf(at)
+    const place = this.#partOf(at)
     place.count += 1
     place.lastMs = nowMs
     place.lastError = lastError
@@ -63,7 +64,7 @@ export class InternalErrorCounter {
 
   counts(): InternalErrorCount[] {
     const nowMs = this.#nowMs()
-    return [...this.#places.values()].map(({ at, count, lastMs, lastError }) => ({
+    return [...this.#parts.values()].map(({ at, count, lastMs, lastError }) => ({
       ...at,
       count,
       ageMs: nowMs - lastMs,
@@ -71,13 +72,13 @@ export class InternalErrorCounter {
     }))
   }
 
-  #placeOf(at: ProcessPart): Place {
+  #partOf(at: ProcessPart): PartErrors {
     const key = [at.name, at.network, at.chain].join(' ')
-    const known = this.#places.get(key)
+    const known = this.#parts.get(key)
     if (known) return known
     const isNews = createThrottle(LOG_AGAIN_MS, this.#nowMs)
     const place = { at, count: 0, lastMs: 0, lastError: '', isNews }
-    this.#places.set(key, place)
+    this.#parts.set(key, place)
     return place
   }
 }

@@ -4,8 +4,8 @@ import { LastMinuteSums } from './lastMinute.js'
  * Stages of a chain's indexing loop: it waits for a node, decodes and hashes logs, folds entries, writes rows and waits
  * for the database, or pauses between two steps.
  */
-const STAGES = ['node', 'decode', 'fold', 'database', 'idle'] as const
-export type LoopStage = (typeof STAGES)[number]
+const LOOP_STAGES = ['node', 'decode', 'fold', 'database', 'idle'] as const
+export type LoopStage = (typeof LOOP_STAGES)[number]
 
 /** Measures how one loop divides its time among its stages. The loop is in exactly one stage at any time. */
 export class LoopStageTimer {
@@ -46,7 +46,7 @@ export class LoopStageTimer {
   /** Time of the last minute by stage, ms. A stage that has not ended counts up to now. */
   lastMinute(): Record<LoopStage, number> {
     this.#enter(this.#stage)
-    const times = STAGES.map((stage) => [stage, this.#minute.sum(stage, this.#sinceMs)])
+    const times = LOOP_STAGES.map((stage) => [stage, this.#minute.sum(stage, this.#sinceMs)])
     return Object.fromEntries(times) as Record<LoopStage, number>
   }
 

@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
  */
 export const MAX_KINDS_PER_WINDOW = 500
 /** Kind that stands for all further kinds once `MAX_KINDS_PER_WINDOW` kinds have passed. */
-const AND_MORE = 'and more'
+const FURTHER_KINDS = 'and more'
 
 /**
  * Returns a function that is true for each kind once in a window of time, so that repeated faults do not fill the log.
@@ -25,7 +25,7 @@ export function createThrottle(
       if (atMs - ms < windowMs) break
       passedMs.delete(oldest)
     }
-    const kind = passedMs.size < MAX_KINDS_PER_WINDOW || passedMs.has(asked) ? asked : AND_MORE
+    const kind = passedMs.size < MAX_KINDS_PER_WINDOW || passedMs.has(asked) ? asked : FURTHER_KINDS
     if (passedMs.has(kind)) return false
     passedMs.set(kind, atMs)
     return true

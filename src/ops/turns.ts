@@ -9,7 +9,7 @@ export type WaitForEventLoopTurn = () => Promise<void>
  * loop runs up to two parts, of different requests. A look-up takes several iterations, so larger parts would delay
  * it.
  */
-const AT_ONCE = 32
+const ELEMENTS_PER_PART = 32
 
 /**
  * Maximum number of waiting pieces of work. After a change of the journal, all long polls of a process read again at
@@ -18,9 +18,10 @@ const AT_ONCE = 32
 export const MAX_WAITING_EXPENSIVE_WORK = 16_000
 
 /**
- * Queue of all work that costs more than a look-up. Each piece is one database statement, or one part of a computation.
- * Two at once leave the event loop, the other connections and the database's processors to look-ups: with three, the
- * slowest look-ups of `npm run siege` take a quarter longer.
+ * Queue of this process for work that costs more than a look-up, without signed changes and witness submissions, which
+ * have queues per network. Each piece is one database statement, or one part of a computation. Two at once leave the
+ * event loop, the other connections and the database's processors to look-ups: with three, the slowest look-ups of
+ * `npm run siege` take a quarter longer.
  */
 export const expensiveWorkQueue = new FairQueue({ atOnce: 2, waiting: MAX_WAITING_EXPENSIVE_WORK })
 
@@ -40,7 +41,7 @@ export async function mapWithoutBlocking<T, U>(
   waitForLoop: WaitForEventLoopTurn,
   items: readonly T[],
   map: (item: T, index: number) => U,
-  atOnce = AT_ONCE,
+  atOnce = ELEMENTS_PER_PART,
 ): Promise<U[]> {
   const mapped: U[] = []
   for (const [i, item] of items.entries()) {

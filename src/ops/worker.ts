@@ -22,7 +22,7 @@ export class LeadershipEndedError extends FatalError {
   override name = 'LeadershipEndedError'
 }
 
-/** A step exceeded its time limit. Its later writes fail, because the next leadership has a higher epoch. */
+/** A step exceeded its time limit. A leader's later writes fail, because the next leadership has a higher epoch. */
 export class StepTimeoutError extends FatalError {
   override name = 'StepTimeoutError'
 }
@@ -39,15 +39,15 @@ export interface Worker {
   name: string
   /** Fields of the worker's log lines. */
   fields: Omit<ProcessPart, 'name'>
-  /** Pause after a `waiting` step, ms. */
+  /** Pause after a `waiting` step, and after the steps of `maxBusySteps`, ms. */
   readonly pollMs: number
-  /** Shortest pause after an `idle` step, ms. Default: `pollMs`. */
+  /** Pause after an `idle` step, if longer than `pollMs`, ms. `notify()` ends it early, a new block does not. */
   idleMs?: number
   /** Ends a pause early. */
   notify?: LoopWaker
   /** Subscribes, when the worker starts, to events that wake it. @returns function that unsubscribes */
   subscribe?(): (() => void) | undefined
-  /** Maximum number of consecutive steps without a pause. Absent: no limit. */
+  /** Number of `progressed` steps in a row after which the next one follows at once. Absent: no limit. */
   maxBusySteps?: number
   /**
    * Does the next piece of work. Pauses and time limits are up to the caller.
@@ -70,11 +70,11 @@ interface WorkerContext {
   loops?: WorkerLoops
   /** Pauses after the first, second, … failed step in a row, ms. The last pause is repeated. */
   errorPausesMs?: readonly number[]
-  limits?: Limits
+  limits?: StepLimits
 }
 
 /** Time limits of a step, ms. */
-interface Limits {
+interface StepLimits {
   /** Time limit of a step, counted from its start or its last call of `alive`. */
   stepMs: number
   /** Limit for a running step to end after the signal has fired. */
@@ -87,7 +87,7 @@ interface Limits {
 }
 
 /** Default time limits of a step. Each single wait within a step has a shorter timeout. */
-const STEP_LIMITS: Limits = { stepMs: 5 * 60_000, endMs: 30_000, lostMs: 1_000 }
+const DEFAULT_STEP_LIMITS: StepLimits = { stepMs: 5 * 60_000, endMs: 30_000, lostMs: 1_000 }
 
 /**
  * Runs workers together until the signal or the first fatal error, which also ends the others.
@@ -118,17 +118,18 @@ async function runWorker(
   { loops = new WorkerLoops(), ...rest }: WorkerContext,
 ): Promise<void> {
   const context = { ...rest, loops }
-  const loop = loops.start({ ...worker.fields, name: worker.name }, worker.alarms)
+  const loop = loops.register({ ...worker.fields, name: worker.name }, worker.alarms)
   const unsubscribe = worker.subscribe?.()
   try {
-    await repeat(worker, context, loop)
+    await repeatSteps(worker, context, loop)
   } finally {
     unsubscribe?.()
     loop.end()
   }
 }
 
-async function repeat(
+/** Runs a worker's steps until the signal. @throws FatalError; the error of a step that the signal interrupted */
+async function repeatSteps(
   worker: Worker,
   context: WorkerContext & { loops: WorkerLoops },
   loop: WorkerLoop,
@@ -138,7 +139,7 @@ async function repeat(
     signal,
     loops,
     errorPausesMs = BACKOFF_PAUSES_MS.step,
-    limits = STEP_LIMITS,
+    limits = DEFAULT_STEP_LIMITS,
   } = context
   const {
     name,

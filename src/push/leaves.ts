@@ -14,7 +14,7 @@ import {
 } from '../registry/primitives/network.js'
 import { beginningLeaf } from '../registry/transparencyLog/beginning.js'
 import { sha256TreeHasher } from '../registry/transparencyLog/hash.js'
-import { leafWriter } from '../registry/transparencyLog/leaf.js'
+import { createLeafWriter } from '../registry/transparencyLog/leaf.js'
 import {
   concatHashes,
   type EntryBundle,
@@ -65,7 +65,7 @@ async function readEventLeaves(
 ): Promise<string[] | null> {
   const page = await readEventRange(db, network, range)
   if (page?.generation !== generation) return null
-  return mapWithoutBlocking(waitForLoop, page.items, leafWriter(page.idOf), LEAVES_AT_ONCE)
+  return mapWithoutBlocking(waitForLoop, page.items, createLeafWriter(page.idOf), LEAVES_AT_ONCE)
 }
 
 /** Number of journal entries, or of pieces of evidence, whose leaves are read at once: some ten ms of work. */
@@ -93,7 +93,7 @@ export async function readNextLeaves(
   if (page?.generation !== generation) return null
   const wrong = page.items.find(({ number }, i) => number !== first + i)
   if (wrong) throw new Error(`the journal has event ${wrong.number} where ${first} and on follow`)
-  return page.items.map(leafWriter(page.idOf))
+  return page.items.map(createLeafWriter(page.idOf))
 }
 
 /**

@@ -15,7 +15,7 @@ export const INVALID_REASONS = {
 
 export type InvalidReason = keyof typeof INVALID_REASONS
 
-/** Further reasons why a payment for a name below a community registered nothing. */
+/** Further `reason`s of an `invalid` payment for a name below a community, each with a sentence for people. */
 export const PAYMENT_REFUSALS = {
   not_found: 'The community did not exist yet.',
   not_active: 'The community had not started.',

@@ -3,10 +3,10 @@ import type { Network } from './primitives/network.js'
 type Hex = `0x${string}`
 
 /**
- * Kinds of jobs by number in the database (never renumber). `verify` and `execute` bring a bridge message to the hub,
- * `deliver` brings a payment at a program. `settle` keeps the money of such a payment if its name was won, else
- * `refund` returns it. For a payment for a community name, `refuse` returns the money on its own chain, and `release`
- * pays it to its recipient. `noop` only uses up a nonce, so that later transactions can be mined.
+ * Kinds of jobs by number in the database (never renumber). `verify` and `execute` bring a bridge message to the hub.
+ * `deliver` bids on the hub for a payment to a Solana program: if the bid wins, `settle` keeps the payment's money,
+ * else `refund` returns it. For a payment for a community name, `refuse` returns the money on its own chain, and
+ * `release` pays it to its recipient. `noop` only uses up a nonce, so that later transactions can be mined.
  */
 export const JOB_KIND = {
   verify: 1,
@@ -42,11 +42,14 @@ export const JOB_STATE = {
   parked: 5,
 } as const
 export type JobState = keyof typeof JOB_STATE
+/** All states but `confirmed`: an operator can resume a parked job. */
 export const UNFINISHED_JOB_STATES = (Object.keys(JOB_STATE) as JobState[]).filter(
   (state) => state !== 'confirmed',
 )
 
-/** Park reason of a payment whose bid exceeds the daily limit of deliveries. The hub's owner has to raise the limit. */
+/**
+ * Park reason of a payment whose bid alone exceeds the hub's limit of deliveries per day. The hub's owner can raise it.
+ */
 export const PARKED_ABOVE_DELIVERY_LIMIT = 'above_deliver_limit'
 /** Reason of a job that waits because its signer's balance is too low. */
 export const WAITS_FOR_FUNDS = 'insufficient_funds'
@@ -57,10 +60,13 @@ export const WAITS_FOR_DAILY_CAP = 'daily_cap'
 /** Park reason of a payment that is worth less than its refusal costs. Its payer can reclaim it. */
 export const PARKED_BELOW_REFUSAL_COST = 'below_refusal_cost'
 
-/** Reason why a job needs an operator. */
+/** Reason why a job is parked, so that only an operator's action or a change on its chain continues it. */
 export type ParkReason =
+  /** An operator parked the job. */
   | 'operator'
+  /** Value and gas burnt leave nothing of the job's cap. */
   | 'spend_cap'
+  /** A transaction that is not the job's has used the job's nonce. */
   | 'nonce_taken'
   /** The packet is not from one of our spokes to our hub (relayer/calls.ts). */
   | 'foreign_packet'
@@ -68,13 +74,13 @@ export type ParkReason =
   | 'bad_options'
   /** The packet's options ask to send another value (wei) to the hub than the message needs. */
   | 'value_mismatch'
-  /** The payment has no quote of ours, or is unconfirmed. */
+  /** The payment has no quote of ours, is unconfirmed, or is gone. */
   | 'foreign_payment'
-  /** The payer has the money back, or may take it back soon. */
+  /** The payer has the money back, or may reclaim it before the hub has the delivery. */
   | 'reclaimed'
   | typeof PARKED_ABOVE_DELIVERY_LIMIT
   | typeof PARKED_BELOW_REFUSAL_COST
-  /** The payment's chain has no payments contract. */
+  /** The chains file names no payments contract on the payment's chain. */
   | 'no_payments_contract'
   /** Another process with the relay authority's key settled a payment that was to be refunded, or the reverse. */
   | 'settled_elsewhere'
@@ -84,12 +90,17 @@ export type ParkReason =
  * Reason why an attempt sent no transaction, in snake_case. Never a node's own message, which may hold the node's URL.
  */
 export type TxFailure =
-  /** `revert`: the call reverts now, and may succeed later (a paused hub). */
+  /**
+   * `transient`: a node failed, or the job has to wait, as for money. `revert`: the call reverts now, as at a paused
+   * hub.
+   */
   | { class: 'transient' | 'revert'; reason: string }
-  /** The job can never succeed. */
+  /** The job can't succeed until somebody acts, and is parked. */
   | { class: 'permanent'; reason: ParkReason }
 
-/** Purpose of a transaction. `cancel` is an empty transfer to the signer, which only uses up the nonce. */
+/**
+ * `deliver` executes the job, of any kind. `cancel` is an empty transfer to the signer, which only uses up the nonce.
+ */
 export type TxPurpose = 'deliver' | 'cancel'
 
 /** Signed transaction of a job on an EVM chain: valid while its nonce is unused. */
@@ -97,12 +108,13 @@ export interface EvmJobTx {
   hash: Hex
   raw: Hex
   purpose: TxPurpose
+  /** Gas limit. */
   gas: bigint
   valueWei: bigint
   /** Fees per unit of gas (EIP-1559), wei. */
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
-  /** Head of the chain when a node last accepted the transaction, null before. */
+  /** Head of the chain when a node last accepted the transaction. Null before, and after a reorg removed its block. */
   sentBlock: number | null
   /** True after the nodes refused the transaction with the next nonce, until one of them takes it. */
   isRejected: boolean
@@ -120,7 +132,7 @@ export interface SolanaJobTx {
 
 export type JobTx = EvmJobTx | SolanaJobTx
 
-/** The fields of a job that change while the relayer works on it. */
+/** The part of a job that the relayer's state machine reads and changes. */
 export interface JobProgress<Tx extends JobTx = JobTx> {
   id: string
   kind: JobKind
@@ -129,28 +141,29 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   valueWei: bigint
   /** Null while the job has no nonce. A job on Solana never has a nonce. */
   nonce: number | null
-  /** Transactions at this nonce, oldest first, with rising fees. A job without a nonce has at most one transaction. */
+  /** Transactions at this nonce, oldest first. On Solana at most one. */
   txs: readonly Tx[]
-  /** Block of the mined transaction while it is unconfirmed. */
+  /** Transaction that was mined, with its block. Kept once the job is confirmed. */
   included: { hash: Hex; block: number } | null
   /** Number of failed attempts. The pause before the next attempt grows with it. */
   failures: number
   /** Time before which the job is not attempted again, ms. */
   nextMs: number
-  /** Gas burnt so far, wei. */
+  /** Gas fees paid since the start or the operator's last `retry`, wei. 0 on Solana. */
   spentWei: bigint
-  /** The last failure, or the reason for parking. The status of the message shows it. */
+  /** The last failure, or the `ParkReason` of a parked job. The status of the message shows it. */
   reason: string | null
   /** State to enter once all signed transactions are void: queued again, or parked. Null: the job continues. */
   release: 'queue' | ParkReason | null
   /**
-   * True once a chain refused the job, and after an operator resumed a job whose payment is worth less than its refusal
-   * costs. The job is then sent in a transaction of its own, so that it cannot block other jobs.
+   * True after the job's call reverted or its transaction expired, and after an operator resumed a job whose payment is
+   * worth less than its refusal costs. The job is then sent in a transaction of its own, so that it cannot block
+   * others.
    */
   alone: boolean
 }
 
-/** Work of the relayer for one transaction, stored until it ends. */
+/** One item of the outbox. Jobs of some kinds share a transaction (`MAX_JOBS_PER_BATCH`). */
 export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   network: Network
   /** Number of the chain on which the job's transaction is sent. */
@@ -167,11 +180,12 @@ export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   version: number
 }
 
+/** The signer may spend no more on the chain today (UTC). */
 export class DailyCapError extends Error {
   override name = 'DailyCapError'
 }
 
-/** Maximum cost in wei of transactions at one nonce, of which only one is mined. */
+/** Maximum cost in wei of transactions at one nonce, of which only one is mined. 0 for Solana's. */
 export const maxNonceCostWei = (txs: readonly JobTx[]): bigint =>
   txs.reduce((most, tx) => {
     const cost = 'gas' in tx ? tx.gas * tx.maxFeePerGas + tx.valueWei : 0n

@@ -4,7 +4,8 @@ import type { BidOutcome } from './journal/bid.js'
 
 /**
  * Status of a registration transaction. finalized, lost_bid and invalid never change, unless an operator begins a new
- * generation of the journal by `journal rewind` or `journal restored`.
+ * generation of the journal by `journal rewind` or `journal restored`. An `invalid` that rests on a stored verdict
+ * gives way to confirmed bids and payments: one lying node may have caused it.
  */
 export type RegistrationStatus =
   | 'not_found'
@@ -20,17 +21,19 @@ export const DROPPED_TX_GRACE_MS = 30 * 60_000
 /** Maximum number of names in a status. A contract can bid for thousands of names in one transaction. */
 export const MAX_STATUS_NAMES = 100
 
+/** Confirmed bid of the transaction. */
 export interface JournalledBid {
   logIndex: number
   /** Canonical name; the raw bytes32 in hex where it is not a valid name. */
   name: string
   outcome: BidOutcome
+  /** Set for a refused bid. */
   reason?: InvalidReason
   /** The bid that won the name, where this bid lost. */
   winner?: WinningBid
 }
 
-/** The bid that won a name: wei of ETH, and the hub's transaction. */
+/** The bid that won a name: its amount, and its transaction on the hub. */
 interface WinningBid {
   amountWei: string
   tx: string
@@ -79,12 +82,12 @@ export interface SentPacket {
   /** Position within the source transaction. */
   logIndex: number
   source: { isConfirmed: boolean; confirmations: Confirmations }
-  /** Names in order, canonical or as hex words; empty for a message that the hub will refuse, null for a withdrawal. */
+  /** Names in order, a malformed one in hex; empty for a message that the hub will refuse, null for a withdrawal. */
   names: readonly string[] | null
   /** Reason why a payment is never relayed: the payment matches no quote of ours, or its payer took it back. */
   refusal?: 'quote_mismatch' | 'reclaimed' | null
-  /** Refund of a payment that bought nothing; absent for a message. */
-  refund?: RefundState
+  /** Where a payment's money is; absent for a message. */
+  refund?: PaymentMoneyState
   hub: PacketOutcome
 }
 
@@ -111,21 +114,21 @@ export interface HubCredit {
   owner: string
 }
 
-/** Refund of a payment that bought nothing. */
-export type RefundState =
-  /** The refund is in progress. */
+/** Where the money of a payment is. */
+export type PaymentMoneyState =
+  /** Neither the payer nor the recipient has it yet. */
   | 'held'
-  /** The payment is refunded: the payer may withdraw the money from the payments contract. */
+  /** Returned to the payer: on EVM chains as a credit in the payments contract, on Solana paid out. */
   | 'refused'
   /** The payment is worth less than its refusal costs, so its payer has to reclaim it. */
   | 'reclaim'
-  /** The payer has reclaimed the payment. */
+  /** The payer took it back. */
   | 'reclaimed'
-  /** The recipient has the money. */
+  /** The recipient has it. */
   | 'released'
 
-/** Final state of a payment's money. */
-type Ended = Exclude<RefundState, 'held' | 'reclaim'>
+/** Where the money of a payment ends up. */
+type FinalMoneyState = Exclude<PaymentMoneyState, 'held' | 'reclaim'>
 
 /** Payment for a community name within the transaction. */
 export interface CommunityNamePayment {
@@ -136,10 +139,10 @@ export interface CommunityNamePayment {
   source: { isConfirmed: boolean; confirmations: Confirmations | null }
   /** Outcome of the payment in the journal, null before it is decided. */
   judgement: CommunityPaymentDecision | null
-  /** null where no refund is due or its state is unknown. */
-  refund: RefundState | null
-  /** Final state of the payment's money; null while the money is held. */
-  outcome: Ended | null
+  /** Where the money is that has to go back. Null for a payment that bought its name, or is undecided. */
+  refund: PaymentMoneyState | null
+  /** Where the chain shows that the money went; null while the payment is held. */
+  outcome: FinalMoneyState | null
   /** Time from which on the payer may reclaim the payment, ms. */
   reclaimableMs: number
 }
@@ -156,7 +159,7 @@ export interface TxStatusInput {
   packets?: readonly SentPacket[]
   /** Payments for community names, on any chain. */
   paidNames?: readonly CommunityNamePayment[]
-  /** Number of names of the transaction after those of the bids, messages or payments above. */
+  /** Number of the transaction's further names, which the lists above leave out. */
   more?: number
   seen: ChainTxState
   tracked: TrackedTxState | null
@@ -177,10 +180,10 @@ export interface StatusAnswer {
   names?: NameStatus[]
   /** Number of further names; absent for none. */
   more?: number
-  /** Hub transaction that executed the message with the first of the names that the transaction bids for. */
+  /** Hub transaction that executed the message which decides the status (`decidingPacket`). */
   hubTx?: string
-  /** Set for a payment that bought nothing. */
-  refund?: RefundState
+  /** Where the money of a payment is that did not buy its name. */
+  refund?: PaymentMoneyState
   /**
    * Set where the hub owes money for bids that won nothing. The owner withdraws the money on the hub, or by a message
    * from another chain.
@@ -188,11 +191,11 @@ export interface StatusAnswer {
   credit?: HubCredit
   /** Time from which on the payer may reclaim a held payment, ISO 8601. */
   reclaimAfter?: string
-  /** State of the money of a payment that bought its name; absent for other payments. */
-  payout?: 'held' | Ended
+  /** Where the money of a payment for a community name is that bought the name; absent for other payments. */
+  payout?: 'held' | FinalMoneyState
 }
 
-const OF_OUTCOME: Record<BidOutcome, RegistrationStatus> = {
+const STATUS_BY_OUTCOME: Record<BidOutcome, RegistrationStatus> = {
   won: 'finalized',
   lost: 'lost_bid',
   refused: 'invalid',
@@ -200,72 +203,77 @@ const OF_OUTCOME: Record<BidOutcome, RegistrationStatus> = {
 
 /**
  * Status of a transaction. Its first name decides: the bid with the lowest log index, or the first message that asks
- * for a name. A confirmed outcome on the hub counts even while the source transaction is unconfirmed. A transaction
- * without bids and messages is decided by its first payment for a community name.
+ * for a name. Confirmed bids and decided messages come before a stored verdict, and the verdict before everything else.
+ * A confirmed outcome on the hub counts even while the source transaction is unconfirmed. A transaction without bids
+ * and messages is decided by its first payment for a community name.
  *
- * An `invalid` derived only from `seen` lasts while the node remembers the transaction, so the caller stores its
- * reason as the verdict.
+ * An `invalid` derived only from `seen` lasts while the node remembers the transaction, so the caller stores its reason
+ * as the verdict.
  */
 export function decideTxStatus(input: TxStatusInput): StatusAnswer {
-  const answer = withAllNames(input)
+  const answer = statusWithAllNames(input)
   if (!answer.names) return answer
   const names = answer.names.slice(0, MAX_STATUS_NAMES)
   const more = answer.names.length - names.length + (input.more ?? 0)
   return more === 0 ? answer : { ...answer, names, more }
 }
 
-function withAllNames(input: TxStatusInput): StatusAnswer {
+function statusWithAllNames(input: TxStatusInput): StatusAnswer {
   const packets = input.packets ?? []
   const first = decidingPacket(packets)
-  if (input.journal.length > 0) return journalled(input.journal, input.credit)
-  if (first && isDecided(first)) return bridged(first, packets)
+  if (input.journal.length > 0) return statusOfBids(input.journal, input.credit)
+  if (first && isDecided(first)) return statusOfDecidedPacket(first, packets)
   if (input.tracked?.verdict) return { status: 'invalid', reason: input.tracked.verdict }
-  if (input.tail.length > 0) return inTail(input.tail, input.tailConfirmations)
-  if (first) return underWay(first, packets)
-  if (input.paidNames && input.paidNames.length > 0) return paid(input.paidNames)
-  return unlogged(input)
+  if (input.tail.length > 0) return statusOfUnconfirmedBids(input.tail, input.tailConfirmations)
+  if (first) return statusOfPendingPacket(first, packets)
+  if (input.paidNames && input.paidNames.length > 0) return statusOfPayments(input.paidNames)
+  return statusWithoutLogs(input)
 }
 
 /** The first message that asks for a name, else the first message that will be refused, else the first message. */
 function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
-  const sorted = byLogIndex(packets)
+  const sorted = sortedByLogIndex(packets)
   const named = sorted.find(({ names }) => names !== null && names.length > 0)
   return named ?? sorted.find(({ names }) => names !== null) ?? sorted[0] ?? null
 }
 
 type DecidedPacket = SentPacket & { hub: Extract<PacketOutcome, { state: 'journal' }> }
 
-/** True if all bids of a message are confirmed on the hub. Until then the status is not terminal. */
+/** True if a message was executed in a confirmed block, and all its bids are in the journal. */
 const isDecided = (packet: SentPacket): packet is DecidedPacket =>
   packet.hub.state === 'journal' && packet.hub.bids.length === (packet.names?.length ?? 0)
 
-function bridged({ hub, refund }: DecidedPacket, packets: readonly SentPacket[]): StatusAnswer {
-  const names = packetNames(packets)
+function statusOfDecidedPacket(
+  { hub, refund }: DecidedPacket,
+  packets: readonly SentPacket[],
+): StatusAnswer {
+  const names = nameStatusesOfPackets(packets)
   const { hubTx, credit } = hub
-  const answer: StatusAnswer = hub.bids.length > 0 ? journalled(hub.bids) : unregistered(packets)
+  const answer: StatusAnswer =
+    hub.bids.length > 0 ? statusOfBids(hub.bids) : statusWithoutRegistration(packets)
   if (names.length > 0) answer.names = names
   if (refund && answer.status !== 'finalized') answer.refund = refund
   return { ...answer, ...(credit && { credit }), hubTx }
 }
 
 /** Status of delivered messages that registered nothing. */
-const unregistered = (packets: readonly SentPacket[]): StatusAnswer => ({
+const statusWithoutRegistration = (packets: readonly SentPacket[]): StatusAnswer => ({
   status: 'invalid',
   reason: packets.some(({ names }) => names !== null) ? 'message_refused' : 'not_a_registration',
 })
 
-function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnswer {
+function statusOfPendingPacket(first: SentPacket, packets: readonly SentPacket[]): StatusAnswer {
   const { source, hub, refusal, refund } = first
   // a withdrawal (`names` is null) registers nothing, whatever the hub reports
-  if (first.names === null && source.isConfirmed) return unregistered(packets)
-  const names = packetNames(packets)
+  if (first.names === null && source.isConfirmed) return statusWithoutRegistration(packets)
+  const names = nameStatusesOfPackets(packets)
   if (refusal && source.isConfirmed)
     return { status: 'invalid', reason: refusal, names, ...(refund && { refund }) }
   const answer: StatusAnswer = { status: source.isConfirmed ? 'bridging' : 'pending' }
   if (names.length > 0) answer.names = names
   if (!source.isConfirmed) answer.confirmations = source.confirmations
   if (hub.state === 'tail') {
-    if (hub.bids.length > 0) answer.step = leadsOf(hub.bids)[0]!.outcome
+    if (hub.bids.length > 0) answer.step = nameStatusesOfUnconfirmedBids(hub.bids)[0]!.outcome
     if (source.isConfirmed) answer.confirmations = hub.confirmations
     answer.hubTx = hub.hubTx
   } else if (hub.state === 'under_way' && hub.failure !== null && source.isConfirmed) {
@@ -276,36 +284,36 @@ function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnsw
 }
 
 /** Names of all messages, in order, each with its outcome so far. */
-function packetNames(packets: readonly SentPacket[]): NameStatus[] {
-  return byLogIndex(packets).flatMap((packet): NameStatus[] => {
+function nameStatusesOfPackets(packets: readonly SentPacket[]): NameStatus[] {
+  return sortedByLogIndex(packets).flatMap((packet): NameStatus[] => {
     const { names, hub, source, refusal } = packet
-    if (isDecided(packet)) return outcomesOf(packet.hub.bids)
-    if (hub.state === 'tail' && hub.bids.length > 0) return leadsOf(hub.bids)
-    const brought = refusal ? 'refused' : 'bridging'
+    if (isDecided(packet)) return nameStatusesOfBids(packet.hub.bids)
+    if (hub.state === 'tail' && hub.bids.length > 0) return nameStatusesOfUnconfirmedBids(hub.bids)
+    const confirmedOutcome = refusal ? 'refused' : 'bridging'
     return (names ?? []).map((name) => ({
       name,
-      outcome: source.isConfirmed ? brought : 'pending',
+      outcome: source.isConfirmed ? confirmedOutcome : 'pending',
     }))
   })
 }
 
-function journalled(bids: readonly JournalledBid[], credit?: HubCredit | null): StatusAnswer {
-  const first = byLogIndex(bids)[0]!
+function statusOfBids(bids: readonly JournalledBid[], credit?: HubCredit | null): StatusAnswer {
+  const first = sortedByLogIndex(bids)[0]!
   const reason = first.outcome === 'lost' ? NAME_TAKEN : first.reason
-  const names = outcomesOf(bids)
+  const names = nameStatusesOfBids(bids)
   return {
-    status: OF_OUTCOME[first.outcome],
+    status: STATUS_BY_OUTCOME[first.outcome],
     names,
     ...(reason && { reason }),
     ...(credit && { credit }),
   }
 }
 
-function inTail(
+function statusOfUnconfirmedBids(
   bids: readonly UnconfirmedBid[],
   confirmations: Confirmations | null,
 ): StatusAnswer {
-  const names = leadsOf(bids)
+  const names = nameStatusesOfUnconfirmedBids(bids)
   return {
     status: 'pending',
     step: names[0]!.outcome,
@@ -314,32 +322,32 @@ function inTail(
   }
 }
 
-const outcomesOf = (bids: readonly JournalledBid[]): NameStatus[] =>
-  byLogIndex(bids).map(({ name, outcome, winner }) => ({
+const nameStatusesOfBids = (bids: readonly JournalledBid[]): NameStatus[] =>
+  sortedByLogIndex(bids).map(({ name, outcome, winner }) => ({
     name,
     outcome,
     ...(winner && { winner }),
   }))
 
-const leadsOf = (bids: readonly UnconfirmedBid[]) =>
-  byLogIndex(bids).map(({ name, leads }) => ({
+const nameStatusesOfUnconfirmedBids = (bids: readonly UnconfirmedBid[]) =>
+  sortedByLogIndex(bids).map(({ name, leads }) => ({
     name,
     outcome: leads ? ('leading' as const) : ('behind' as const),
   }))
 
-/** Status by the first payment within the transaction, regardless of the order in the journal. */
-function paid(payments: readonly CommunityNamePayment[]): StatusAnswer {
-  const ordered = byLogIndex(payments)
+/** Status by the payment with the lowest log index, whichever was decided first. */
+function statusOfPayments(payments: readonly CommunityNamePayment[]): StatusAnswer {
+  const ordered = sortedByLogIndex(payments)
   const { judgement, source, refund, outcome, reclaimableMs } = ordered[0]!
   const names = ordered.map((payment): NameStatus => {
     return {
       name: payment.name,
-      outcome: payment.judgement ? outcomeOf(payment.judgement) : 'pending',
+      outcome: payment.judgement ? bidOutcomeOf(payment.judgement) : 'pending',
     }
   })
   const { confirmations } = source
   if (!judgement) return { status: 'pending', names, ...(confirmations && { confirmations }) }
-  const answer: StatusAnswer = { status: OF_OUTCOME[outcomeOf(judgement)], names }
+  const answer: StatusAnswer = { status: STATUS_BY_OUTCOME[bidOutcomeOf(judgement)], names }
   if (judgement.outcome === 'refused') answer.reason = judgement.reason
   if (judgement.outcome === 'lost') answer.reason = NAME_TAKEN
   if (refund) answer.refund = refund
@@ -348,10 +356,10 @@ function paid(payments: readonly CommunityNamePayment[]): StatusAnswer {
   return answer
 }
 
-const outcomeOf = ({ outcome }: CommunityPaymentDecision): BidOutcome =>
+const bidOutcomeOf = ({ outcome }: CommunityPaymentDecision): BidOutcome =>
   outcome === 'registered' ? 'won' : outcome
 
-function unlogged({ seen, tracked, nowMs }: TxStatusInput): StatusAnswer {
+function statusWithoutLogs({ seen, tracked, nowMs }: TxStatusInput): StatusAnswer {
   switch (seen.state) {
     case 'mempool':
       return { status: 'pending' }
@@ -368,9 +376,9 @@ function unlogged({ seen, tracked, nowMs }: TxStatusInput): StatusAnswer {
   }
 }
 
-const byLogIndex = <T extends { logIndex: number }>(bids: readonly T[]): T[] =>
+const sortedByLogIndex = <T extends { logIndex: number }>(bids: readonly T[]): T[] =>
   [...bids].sort((a, b) => a.logIndex - b.logIndex)
 
-/** True for a status that never changes again. */
+/** True for a status that never changes again, but for the cases at `RegistrationStatus`. */
 export const isTerminalStatus = (value: RegistrationStatus): boolean =>
   value === 'finalized' || value === 'lost_bid' || value === 'invalid'

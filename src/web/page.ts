@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { AddressType } from '../registry/families.js'
+import type { PayerAddressType } from '../registry/families.js'
 import { escapeMarkup } from '../registry/primitives/markup.js'
 import type { ServiceInfo } from './facts.js'
 import { build, files, guides, html } from './generated/assets.js'
@@ -28,7 +28,7 @@ export const indexPage: PageFile = {
 /** The chains of a chain family, as the test wallet of local worlds (test networks) uses them. */
 export interface TestWalletChainFamily {
   /** Type of the family's accounts in the wallet. */
-  readonly key: AddressType
+  readonly key: PayerAddressType
   /** Settings that `src/web/page/testWallet` reads. */
   readonly chains: unknown
   readonly rpcUrls: readonly string[]

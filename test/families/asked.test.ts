@@ -8,8 +8,8 @@ const FACTS = join(ROOT, 'src/registry/families.ts')
 const EDITS = [
   ['PAYER_ADDRESS_TYPE_NAMES = {', "PAYER_ADDRESS_TYPE_NAMES = { added: 'Added',"],
   [
-    'const BY_KEY = {',
-    "const ADDED = { ...SOLANA, key: 'added', name: 'Added', label: 'added', addressType: 'added', txIdForm: 'added' } as const\nconst BY_KEY = { added: ADDED,",
+    'const FAMILIES = {',
+    "const ADDED = { ...SOLANA, key: 'added', name: 'Added', label: 'added', addressType: 'added', txIdForm: 'added' } as const\nconst FAMILIES = { added: ADDED,",
   ],
 ] as const
 

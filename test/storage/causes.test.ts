@@ -27,7 +27,7 @@ const alarmsOf = async (changes: Partial<ProcessSnapshot>, pool = database.pool)
 /** Loops of which the lead failed. */
 function failed(error: Error) {
   const loops = new WorkerLoops()
-  loops.start({ name: 'the lead (index)', network: 'mainnet' }).failed(error)
+  loops.register({ name: 'the lead (index)', network: 'mainnet' }).failed(error)
   return loops.states()
 }
 

@@ -15,7 +15,7 @@ import {
 } from '@scure/btc-signer'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { WalletKindName } from '../../src/registry/auth/kinds.js'
-import type { AddressType } from '../../src/registry/families.js'
+import type { PayerAddressType } from '../../src/registry/families.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { ed25519PublicKey } from '../../src/registry/primitives/ed25519.js'
 import { solanaAccount } from '../api/wallets.js'
@@ -47,7 +47,8 @@ interface BrowserWallet {
 }
 
 /** Wallets of a kind that also pays are in the pages' other tests. */
-type RowOf<Kind> = Signers & (Kind extends AddressType ? unknown : { inBrowser: BrowserWallet })
+type RowOf<Kind> = Signers &
+  (Kind extends PayerAddressType ? unknown : { inBrowser: BrowserWallet })
 
 const HEX = { decode: fromHex, encode: toHex }
 const BASE64 = {

@@ -5,7 +5,7 @@ import bs58 from 'bs58'
 import { combine, split } from 'shamir-secret-sharing'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { EncryptedWalletShare } from '../../db/auth/shares.js'
-import type { AddressType } from '../../registry/families.js'
+import type { PayerAddressType } from '../../registry/families.js'
 import { type Address, parseAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
@@ -25,7 +25,7 @@ interface KeyType {
 }
 
 /** Key functions of the wallet types that the service generates. */
-const KEY_TYPES: Partial<Record<AddressType, KeyType>> = {
+const KEY_TYPES: Partial<Record<PayerAddressType, KeyType>> = {
   evm: {
     generate: () => fromHex(generatePrivateKey()),
     isKey: (key) => secp256k1.utils.isValidSecretKey(key),
@@ -39,7 +39,7 @@ const KEY_TYPES: Partial<Record<AddressType, KeyType>> = {
     exported: (key, address) => bs58.encode(Buffer.concat([key, address.bytes.subarray(1)])),
   },
 }
-export const GENERATED_WALLET_TYPES = Object.keys(KEY_TYPES) as AddressType[]
+export const GENERATED_WALLET_TYPES = Object.keys(KEY_TYPES) as PayerAddressType[]
 
 /**
  * Generates the key of a wallet and splits it into three shares, of which two recover the key (Shamir over GF(256),
@@ -47,7 +47,7 @@ export const GENERATED_WALLET_TYPES = Object.keys(KEY_TYPES) as AddressType[]
  * The key itself is not stored.
  * @returns the wallet's address, and the shares of 33 bytes
  */
-export async function generateKeyShares(type: AddressType) {
+export async function generateKeyShares(type: PayerAddressType) {
   const { generate, addressOf } = KEY_TYPES[type]!
   const key = generate()
   const address = parseAddress(addressOf(key)) as Address

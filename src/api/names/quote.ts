@@ -1,7 +1,7 @@
 import type { ChainPort, RegistrationQuote, RegistrationRequest } from '../../chains/chain.js'
 import { readJournalHead } from '../../db/journal/head.js'
 import { findKnownClusterId } from '../../db/registry/clusters.js'
-import type { AddressType, ChainFamily } from '../../registry/families.js'
+import type { ChainFamily, PayerAddressType } from '../../registry/families.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import { defaultAmountWei, parseAmountWei } from '../../registry/primitives/amount.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
@@ -128,7 +128,7 @@ function enabledText(chains: readonly ChainPort[]): string {
   return routes.length > 0 ? `Enabled are: ${routes.join('; ')}.` : 'No network is enabled here.'
 }
 
-function requireSender(input: string, type: AddressType): string {
+function requireSender(input: string, type: PayerAddressType): string {
   const address = requireSigner(input, 'sender')
   if (address.type !== type)
     throw new ApiError(

@@ -3,7 +3,7 @@ import {
   markRecoverySignatureUsed,
   storeEncryptedKeyShare,
 } from '../../db/auth/shares.js'
-import type { AddressType } from '../../registry/families.js'
+import type { PayerAddressType } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { requireProof } from '../auth/proof.js'
 import {
@@ -35,7 +35,7 @@ import { chainIdSchema, nonceSchema } from './auth.js'
 import { addressSchema, addressTypeSchema, walletNameSchema } from './schemas.js'
 
 interface GenerateWalletInput {
-  type: AddressType
+  type: PayerAddressType
   name: string
   isPrivate: boolean
   /** True to also return the third share, which is for recovery. */
@@ -107,7 +107,7 @@ async function recoverWallet(
   context: Context,
   session: Pick<Session, 'wallet' | 'type' | 'address'>,
   input: RecoverWalletInput,
-): Promise<{ type: AddressType; address: string; privateKey: string }> {
+): Promise<{ type: PayerAddressType; address: string; privateKey: string }> {
   const keys = requireShareKeys(shareKeys)
   const address = requireAddress(input.address, 'address')
   if (!KEY_SHARE_PATTERN.test(input.share))

@@ -29,14 +29,15 @@ import {
   rpcFaultLogger,
 } from './family.js'
 
-/** How long a start waits for a node to identify its chain, ms. */
-const IDENTITY_LIMIT_MS = 5_000
+/** How long a start waits for the genesis hash of a chain, ms. */
+const GENESIS_TIMEOUT_MS = 5_000
 
 /**
  * Opens a configured EVM chain from the database only: its node may be unavailable, and is identified at the first
  * contact. Two kinds of chain are contacted at once: the hub of a new configuration, and a local chain, whose launcher
  * may have created it anew.
- * @throws ChainMismatchError, also for another hub; WrongChainError where the chain is contacted
+ * @throws ChainMismatchError, also for another hub; ConfigError for contracts without a running hash where the chains
+ * file names no `trust`; WrongChainError where the chain is contacted
  */
 export async function openEvmChain(
   config: ChainConfig,
@@ -68,10 +69,10 @@ export async function openEvmChain(
   // a genesis hash that is not configured is stored permanently, so a quorum of nodes has to report it
   const readGenesis = () => (known ? rpc.genesisHash() : rpc.quorum(() => rpc.genesisHash()))
   const isAskedNow = local || (role === 'hub' && !stored)
-  const genesis = isAskedNow ? await identityInTime(readGenesis(), label, log) : null
+  const genesis = isAskedNow ? await genesisHashInTime(readGenesis(), label, log) : null
   const row = await register(genesis ? fromHex(genesis) : known)
   if (role === 'hub') await requireSameHub(pool, row)
-  if (genesis) await nullIfAway(requireRunningHash(rpc, config))
+  if (genesis) await nullIfUnavailable(requireRunningHash(rpc, config))
   await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
   // only logged here: the process that leads the indexing raises the alarm
   if (row.halted) log.warn({ network, chain: label, reason: row.halted }, 'the chain is halted')
@@ -79,7 +80,7 @@ export async function openEvmChain(
   const identify = async (): Promise<void> => {
     if (!isIdentified) {
       await register(fromHex(await readGenesis()))
-      await nullIfAway(requireRunningHash(rpc, config))
+      await nullIfUnavailable(requireRunningHash(rpc, config))
     }
     isIdentified = true
   }
@@ -100,10 +101,10 @@ export async function openEvmChain(
 }
 
 /**
- * Answer of a chain's nodes. Null if no node answers: the chain's worker will report the outage.
+ * Answer of a chain's nodes. Null for a ChainUnavailableError: the chain's worker will report the outage.
  * @throws other errors
  */
-const nullIfAway = <T>(request: Promise<T>): Promise<T | null> =>
+const nullIfUnavailable = <T>(request: Promise<T>): Promise<T | null> =>
   fallbackOnExpectedError(request, (error) => error instanceof ChainUnavailableError, null)
 
 /**
@@ -121,13 +122,13 @@ async function requireRunningHash(rpc: EvmRpc, config: ChainConfig): Promise<voi
   }
 }
 
-/** Genesis hash that a chain's nodes report. Null where no node answers in time. @throws WrongChainError */
-async function identityInTime(
+/** Genesis hash that a chain's nodes report. Null where they do not answer in time. @throws WrongChainError */
+async function genesisHashInTime(
   request: Promise<Hex>,
   label: string,
   log: Logger,
 ): Promise<Hex | null> {
-  const genesis = await withTimeout(IDENTITY_LIMIT_MS, nullIfAway(request), null)
+  const genesis = await withTimeout(GENESIS_TIMEOUT_MS, nullIfUnavailable(request), null)
   if (genesis === null)
     log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
   return genesis
@@ -137,13 +138,13 @@ interface OpenedEvmChain extends OpenedChain {
   evm: EvmChain
 }
 
-const isEvm = (opened: OpenedChain): opened is OpenedEvmChain => 'evm' in opened
+const isEvmChain = (opened: OpenedChain): opened is OpenedEvmChain => 'evm' in opened
 
-/** The EVM chain that is the hub of a network. */
+/** The hub of a network among the opened chains; undefined for none. */
 export const findHubChain = (opened: readonly OpenedChain[], network: string) =>
-  opened.filter(isEvm).find(({ evm }) => evm.network === network && evm.role === 'hub')?.evm
+  opened.filter(isEvmChain).find(({ evm }) => evm.network === network && evm.role === 'hub')?.evm
 
-/** The EVM chains: hubs and spokes. */
+/** The daemon's code for EVM chains: hubs and spokes. */
 export const evmFamily: DaemonChainFamily = {
   examine: checkEvmChains,
   testWallet({ chains }) {
@@ -161,7 +162,7 @@ export const evmFamily: DaemonChainFamily = {
   },
   relay(opened, { relayerKey: key, deliveries }, network) {
     const { targets, problem } = relayPlanOf(
-      opened.filter(isEvm).map(({ evm }) => evm.forUse('relay')),
+      opened.filter(isEvmChain).map(({ evm }) => evm.forUse('relay')),
       opened.some(({ port }) => isPaymentChainPort(port)),
     )
     const account = key ? relayerAccount(key) : null

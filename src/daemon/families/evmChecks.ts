@@ -15,7 +15,7 @@ import {
   warningResult,
 } from '../../ops/finding.js'
 
-const ROLES = parseAbi([
+const ROLES_ABI = parseAbi([
   'function relayer() view returns (address)',
   'function owner() view returns (address)',
 ])
@@ -24,15 +24,18 @@ const OLD_HEAD_MS = 5 * 60_000
 /** Balance below which a relayer can pay for only a few deliveries. */
 const LOW_BALANCE_WEI = 10n ** 16n
 
-type Settings = Pick<Config, 'chains' | 'relayerKey'>
+type CheckedConfig = Pick<Config, 'chains' | 'relayerKey'>
 
 /** Checks of every EVM chain: each RPC URL, the code, the hub's owner, the relayer's roles and balance. */
-export async function checkEvmChains(config: Settings): Promise<DoctorFinding[]> {
-  const findings = await Promise.all(config.chains.map((chain) => findingsOf(chain, config)))
+export async function checkEvmChains(config: CheckedConfig): Promise<DoctorFinding[]> {
+  const findings = await Promise.all(config.chains.map((chain) => findingsOfChain(chain, config)))
   return findings.flat()
 }
 
-async function findingsOf(chain: ChainConfig, config: Settings): Promise<DoctorFinding[]> {
+async function findingsOfChain(
+  chain: ChainConfig,
+  config: CheckedConfig,
+): Promise<DoctorFinding[]> {
   const about = `chain ${chain.label}`
   const urls = await Promise.all(
     chain.rpcUrls.map((url) => urlFinding(`${about}, ${new URL(url).host}`, chain, url)),
@@ -43,7 +46,7 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<DoctorF
       ...failureResult('is watched, and names no trust', 'Say "trust": "compared" or "trusted".'),
     })
   if (chain.rpcUrls.length < 3 && !chain.local)
-    urls.push({ about: `${about}, RPC URLs`, ...fewUrls(chain.rpcUrls.length) })
+    urls.push({ about: `${about}, RPC URLs`, ...fewUrlsResult(chain.rpcUrls.length) })
   const rpc = createEvmChainRpc(chain)
   const contracts = {
     contract: chain.contract,
@@ -60,11 +63,11 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<DoctorF
   if (config.relayerKey && (chain.role === 'hub' || chain.communityPayments)) {
     const { address } = relayerAccount(config.relayerKey)
     checks.push(balanceFinding(`${about}, relayer`, rpc, chain, address))
-    const obeying = {
+    const contractsOfRelayer = {
       hub: chain.role === 'hub' ? chain.contract : undefined,
       payments: chain.communityPayments,
     }
-    for (const [what, contract] of Object.entries(obeying))
+    for (const [what, contract] of Object.entries(contractsOfRelayer))
       if (contract && !chain.watchOnly)
         checks.push(roleFinding(`${about}, relayer of the ${what}`, rpc, contract, address))
   }
@@ -97,7 +100,7 @@ async function urlFinding(about: string, chain: ChainConfig, url: string): Promi
 }
 
 /** Result for fewer than three RPC URLs. Two nodes have to agree, so of three, one may be unavailable. */
-const fewUrls = (count: number): DoctorCheckResult =>
+const fewUrlsResult = (count: number): DoctorCheckResult =>
   count === 1
     ? warningResult(
         'one node decides without a second',
@@ -124,7 +127,7 @@ const roleFinding = (
   address: Hex,
 ): Promise<DoctorFinding> =>
   runDoctorCheck(about, 'See the RPC URLs and the contract.', async () => {
-    const relayer = await createContractReader(rpc.call, contract, ROLES)('relayer')
+    const relayer = await createContractReader(rpc.call, contract, ROLES_ABI)('relayer')
     return isAddressEqual(relayer, address)
       ? okResult(address)
       : failureResult(
@@ -139,7 +142,7 @@ const roleFinding = (
  */
 const ownerFinding = (about: string, rpc: EvmRpc, { contract, network }: ChainConfig) =>
   runDoctorCheck(about, 'See the RPC URLs and the contract.', async () => {
-    const owner = await createContractReader(rpc.call, contract, ROLES)('owner')
+    const owner = await createContractReader(rpc.call, contract, ROLES_ABI)('owner')
     if (await isContract(rpc.call, owner)) return okResult(`${owner}, a contract`)
     const text = `${owner} is a plain account`
     return network === 'mainnet'

@@ -99,7 +99,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
 
 const isSolanaChain = (opened: OpenedChain): opened is OpenedSolanaChain => 'payer' in opened
 
-/** Solana clusters: at most one for each network, with price feeds on the hub. */
+/** The daemon's code for Solana clusters: at most one for each network, with price feeds on the hub. */
 export const solanaFamily: DaemonChainFamily = {
   testWallet({ solana }) {
     // a local Solana cluster serves mainnet and testnet

@@ -15,7 +15,7 @@ import {
 } from '../../ops/finding.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 
-const SOL = 1e9
+const LAMPORTS_PER_SOL = 1e9
 
 /**
  * Checks of every Solana chain: each RPC URL, the program, the relay authority's balance, and the price feeds on the hub.
@@ -92,7 +92,7 @@ async function chainFindings(
   })
   const balance = runDoctorCheck(`${about}, relay authority`, 'See the RPC URLs.', async () => {
     const lamports = await signer.balance()
-    const balance = `${Number(lamports) / SOL} SOL`
+    const balance = `${Number(lamports) / LAMPORTS_PER_SOL} SOL`
     return lamports < LOW_BALANCE_LAMPORTS
       ? warningResult(balance, `Send SOL to ${signer.authority.toBase58()}.`)
       : okResult(balance)

@@ -193,7 +193,7 @@ type LeaderWork = (epoch: number, signal: AbortSignal) => Promise<void>
 export async function whileLeading(options: LeadershipOptions, work: LeaderWork): Promise<void> {
   const { signal, network, role, listener, log } = options
   const isNews = createThrottle(REPORT_EVERY_MS)
-  const loop = options.loops.start({ name: `the lead (${role})`, network })
+  const loop = options.loops.register({ name: `the lead (${role})`, network })
   const waker = createLoopWaker()
   const unsubscribe = listener.subscribe(
     (payload) => payload === leadershipEndNotification(network)[1] && waker.notify(),

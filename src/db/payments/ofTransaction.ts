@@ -9,7 +9,7 @@ import {
   QUOTE_VERDICT,
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { MAX_STATUS_NAMES, type RefundState } from '../../registry/status.js'
+import { MAX_STATUS_NAMES, type PaymentMoneyState } from '../../registry/status.js'
 import {
   blockConfirmations,
   HUB_RECEIPT_COLUMNS,
@@ -164,7 +164,7 @@ function judgementOf(effects: Buffer): CommunityPaymentDecision {
  * State of a payment's refund by its job, before the chain's outcome is read. At a Solana program, a confirmed job
  * means refused.
  */
-function refundOf(state: number | null, reason: string | null, isEvm: boolean): RefundState {
+function refundOf(state: number | null, reason: string | null, isEvm: boolean): PaymentMoneyState {
   if (state === JOB_STATE.confirmed && !isEvm) return 'refused'
   return state === JOB_STATE.parked && reason === PARKED_BELOW_REFUSAL_COST ? 'reclaim' : 'held'
 }

@@ -116,7 +116,7 @@ export function createListener({
   }
 
   const run = async (): Promise<void> => {
-    const loop = loops.start({ name: 'the listener' })
+    const loop = loops.register({ name: 'the listener' })
     while (!signal.aborted) {
       const beganMs = performance.now()
       await listen(loop).catch((error: Error) => {

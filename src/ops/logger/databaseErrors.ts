@@ -1,5 +1,5 @@
-/** Sentences about errors of PostgreSQL, by SQLSTATE. Messages of the server itself may hold rows. */
-const SENTENCES: Readonly<Record<string, string>> = {
+/** Sentences about errors of PostgreSQL's server, by SQLSTATE, in place of its messages, which may hold rows. */
+const SERVER_SENTENCES: Readonly<Record<string, string>> = {
   '08006': 'the connection to the database broke',
   '25006': 'the database takes no writes: it is a standby, or set to read only',
   '25P03': 'the database ended a transaction that stood idle for too long',
@@ -20,7 +20,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 }
 
 /** Sentences for `pg` errors without a code, by the beginning of their message. */
-const OF_DRIVER: readonly (readonly [beginning: string, sentence: string])[] = [
+const DRIVER_SENTENCES: readonly (readonly [beginning: string, sentence: string])[] = [
   ['timeout exceeded when trying to connect', 'no connection of the pool was free in time'],
   ['Connection terminated due to connection timeout', 'the database took no connection in time'],
   ['timeout expired', 'the database took no connection in time'],
@@ -33,7 +33,7 @@ const OF_DRIVER: readonly (readonly [beginning: string, sentence: string])[] = [
  * Beginnings of further messages that the driver makes itself, without a value of a statement or a row. They are known
  * by their text, because the driver replaces stacks. databaseErrors.test.ts compares the list with the driver.
  */
-const SHOWN_OF_DRIVER = [
+const LOGGED_DRIVER_MESSAGES = [
   'A query must have',
   'Binary mode not supported',
   'Buffer lengths must match',
@@ -60,14 +60,14 @@ const SHOWN_OF_DRIVER = [
   'sslnegotiation=direct',
   'unexpected condition',
 ]
-/** Messages that may be logged: they have no double quotes, which enclose data. Single quotes enclose only names. */
-const PLAIN_TEXT = /^[\w ,.:=(){}'-]{1,160}$/
+/** Matches messages without double quotes, which enclose data. Single quotes enclose only names. */
+const MESSAGE_WITHOUT_DATA_PATTERN = /^[\w ,.:=(){}'-]{1,160}$/
 
 /** Our own error classes, identified by their names, because the pool replaces their stacks. */
-const OWN_CLASSES = ['DatabaseConnectionError', 'ForbiddenSchemaError']
+const OWN_CLASS_NAMES = ['DatabaseConnectionError', 'ForbiddenSchemaError']
 
 /** Message of PostgreSQL about a denied access. The name of the object is not secret. */
-const DENIED = /^permission denied for (\w+ [\w.]{1,63})$/
+const DENIED_PATTERN = /^permission denied for (\w+ [\w.]{1,63})$/
 
 /** SQLSTATE of an error of PostgreSQL's server. Null for any other error. */
 export function sqlStateOf(error: Error): string | null {
@@ -81,7 +81,7 @@ export function sqlStateOf(error: Error): string | null {
  */
 export function describeDatabaseError(error: unknown): string | null {
   if (!(error instanceof Error)) return null
-  if (OWN_CLASSES.includes(error.name)) return error.message
+  if (OWN_CLASS_NAMES.includes(error.name)) return error.message
   const state = sqlStateOf(error)
   return state === null
     ? describeDriverError(error.message)
@@ -89,16 +89,16 @@ export function describeDatabaseError(error: unknown): string | null {
 }
 
 function describeServerError(state: string, message: string): string {
-  const sentence = SENTENCES[state]
+  const sentence = SERVER_SENTENCES[state]
   if (sentence === undefined)
     return `message withheld: it may hold a row; SQLSTATE ${state}, see PostgreSQL's own log`
-  const denied = state === '42501' ? DENIED.exec(message)?.[1] : undefined
+  const denied = state === '42501' ? DENIED_PATTERN.exec(message)?.[1] : undefined
   return denied === undefined ? sentence : `${sentence}: ${denied}`
 }
 
 function describeDriverError(message: string): string | null {
-  const known = OF_DRIVER.find(([beginning]) => message.startsWith(beginning))
+  const known = DRIVER_SENTENCES.find(([beginning]) => message.startsWith(beginning))
   if (known) return known[1]
-  const isShown = SHOWN_OF_DRIVER.some((beginning) => message.startsWith(beginning))
-  return isShown && PLAIN_TEXT.test(message) ? message : null
+  const isShown = LOGGED_DRIVER_MESSAGES.some((beginning) => message.startsWith(beginning))
+  return isShown && MESSAGE_WITHOUT_DATA_PATTERN.test(message) ? message : null
 }

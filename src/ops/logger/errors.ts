@@ -3,25 +3,25 @@ import { describeDatabaseError } from './databaseErrors.js'
 import { toSourcePosition } from './sources.js'
 
 /** Folder of our sources, as URL and as path: stack traces have both forms. */
-const OWN = [
+const SOURCE_FOLDERS = [
   new URL('../..', import.meta.url).href,
   fileURLToPath(new URL('../..', import.meta.url)),
 ]
 /** Folder of bundled libraries below our sources' folder (scripts/bundle.ts). */
-const LIBRARIES = 'libraries/'
+const LIBRARIES_FOLDER = 'libraries/'
 /** Source position in a line of V8's stack traces. */
-const PLACE = /^ {4}at (?:[^()]* \()?([^()]+:\d+:\d+)\)?$/
+const STACK_PLACE_PATTERN = /^ {4}at (?:[^()]* \()?([^()]+:\d+:\d+)\)?$/
 /** Error classes of JavaScript. Their name says little, so the source position is logged too. */
-const BUILT_IN = /^(?:Type|Range|Reference|Syntax)?Error$/
-const WORD = /^[\w.-]{1,60}$/
+const BUILT_IN_CLASS_PATTERN = /^(?:Type|Range|Reference|Syntax)?Error$/
+const WORD_PATTERN = /^[\w.-]{1,60}$/
 /** Maximum number of an error's causes that are read: a chain of causes may be a circle. */
 export const MAX_CAUSES = 8
 
 /** Fields of an error that are logged, because they hold no row and no URL. All but `code` are PostgreSQL's. */
-const WORDS = ['code', 'severity', 'table', 'constraint', 'routine'] as const
+const LOGGED_FIELDS = ['code', 'severity', 'table', 'constraint', 'routine'] as const
 
 /** An error as it is logged, without text that was written by a library, a server or a caller. */
-interface LoggedError extends Partial<Record<(typeof WORDS)[number], string | number>> {
+interface LoggedError extends Partial<Record<(typeof LOGGED_FIELDS)[number], string | number>> {
   type: string
   /** HTTP status of the response that the error is about. */
   status?: number
@@ -41,17 +41,17 @@ export function toLoggedError(error: unknown, depth = 1): LoggedError {
   const { status, cause } = fields
   const places = placesOf(error)
   const isOurs = isOwnPlace(places[0])
-  const type = WORD.test(error.name) ? error.name : 'Error'
+  const type = WORD_PATTERN.test(error.name) ? error.name : 'Error'
   const message = describeDatabaseError(error) ?? (isOurs ? error.message : null)
   return {
     type,
     ...Object.fromEntries(
-      WORDS.flatMap((key) => (isWord(fields[key]) ? [[key, fields[key]]] : [])),
+      LOGGED_FIELDS.flatMap((key) => (isWord(fields[key]) ? [[key, fields[key]]] : [])),
     ),
     ...(typeof status === 'number' && { status }),
     ...(message !== null && { message }),
     ...(depth === 1 &&
-      !(isOurs && !BUILT_IN.test(type)) && {
+      !(isOurs && !BUILT_IN_CLASS_PATTERN.test(type)) && {
         stack: places.map((one) => (isOwnPlace(one) ? toSourcePosition(one) : one)),
       }),
     ...(cause !== undefined && depth < MAX_CAUSES && { cause: toLoggedError(cause, depth + 1) }),
@@ -59,26 +59,28 @@ export function toLoggedError(error: unknown, depth = 1): LoggedError {
 }
 
 const isWord = (value: unknown) =>
-  typeof value === 'number' || (typeof value === 'string' && WORD.test(value))
+  typeof value === 'number' || (typeof value === 'string' && WORD_PATTERN.test(value))
 
 /** The part of a library file's path up to the folder in which libraries are installed. */
-const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//
-const inLibrary = (place = ''): string =>
-  LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : ''
+const LIBRARY_FILE_PATTERN = /^.*\b(?:node_modules|libraries)\//
+const inLibraryText = (place = ''): string =>
+  LIBRARY_FILE_PATTERN.test(place) ? ` in ${place.replace(LIBRARY_FILE_PATTERN, '')}` : ''
 
-/** Error classes of JavaScript that correct code never throws, whatever its input. */
-const OWN_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
+/** Error classes of JavaScript. Where our code throws one for bad input, its caller catches it. */
+const INTERNAL_ERROR_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
 
 /**
  * True if an error is a mistake of our own code, not one that a node, a database or a caller can cause. `fetch` throws
  * a TypeError for a failed connection too, but that error has a `cause`.
  */
 export const isInternalError = (error: unknown): boolean =>
-  OWN_CLASSES.some((ownClass) => error instanceof ownClass) && (error as Error).cause === undefined
+  INTERNAL_ERROR_CLASSES.some((ownClass) => error instanceof ownClass) &&
+  (error as Error).cause === undefined
 
+/** The message of an error as `toLoggedError` keeps it. Without one, the error's class with its code or its library. */
 export function errorSentence(error: unknown): string {
   const { type, code, message, stack } = toLoggedError(error)
-  return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)
+  return message || (code === undefined ? `${type}${inLibraryText(stack?.[0])}` : `${type} ${code}`)
 }
 
 /** Result of the work, or `fallback` if it fails with an expected error. @throws other errors of the work */
@@ -99,8 +101,10 @@ function placesOf({ stack = '', message }: Error): string[] {
   if (at < 0) return []
   const lines = stack.slice(at + message.length).split('\n')
   const frames = lines.filter((line) => line.startsWith('    at '))
-  return frames.map((line) => PLACE.exec(line)?.[1] ?? 'native')
+  return frames.map((line) => STACK_PLACE_PATTERN.exec(line)?.[1] ?? 'native')
 }
 
 const isOwnPlace = (place = ''): boolean =>
-  OWN.some((folder) => place.startsWith(folder) && !place.startsWith(LIBRARIES, folder.length))
+  SOURCE_FOLDERS.some(
+    (folder) => place.startsWith(folder) && !place.startsWith(LIBRARIES_FOLDER, folder.length),
+  )

@@ -6,8 +6,15 @@ import { LoggerOutput } from './output.js'
 export type { Logger } from 'pino'
 
 /** Fields whose values are redacted in every log line. The field `token` is not redacted: it has a coin's address. */
-const SECRETS = ['authorization', 'signature', 'share', 'privateKey', 'secretKey', 'databaseUrl']
-const SECRET_PATHS = SECRETS.flatMap((key) => [
+const SECRET_FIELDS = [
+  'authorization',
+  'signature',
+  'share',
+  'privateKey',
+  'secretKey',
+  'databaseUrl',
+]
+const SECRET_PATHS = SECRET_FIELDS.flatMap((key) => [
   key,
   `*.${key}`,
   `headers.${key}`,
@@ -18,7 +25,7 @@ const HEADER_PATHS = ['x-auth-key', 'x-api-key'].flatMap((name) => [
   `req.headers["${name}"]`,
 ])
 
-const STDOUT = 1
+const STDOUT_FD = 1
 
 export interface LoggerOptions {
   level: string
@@ -30,7 +37,7 @@ export interface LoggerOptions {
 
 /**
  * Creates the logger, which writes JSON lines, or readable lines on a terminal. Calls pass fields first and the message
- * second. The fields have fixed names (network, chain, block, entries, ms, err).
+ * second. Fields that many lines have are `network`, `chain`, `block`, `ms` and `err`, an error.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const redact = { paths: [...SECRET_PATHS, ...HEADER_PATHS], censor: '[secret]' }
@@ -46,7 +53,7 @@ export function createLogger(options: LoggerOptions): Logger {
           translateTime: 'SYS:HH:MM:ss.l',
         }),
       )
-    : pino(base, new LoggerOutput(STDOUT))
+    : pino(base, new LoggerOutput(STDOUT_FD))
 }
 
 /** Ends the process on uncaught errors: Node itself prints an uncaught error with all of its fields. */

@@ -2,9 +2,10 @@ import fs from 'node:fs'
 
 /** Maximum size of the lines that wait for a slow reader or disk, bytes. Further lines are dropped. */
 const MAX_WAITING_BYTES = 2 ** 24
-/** Number of attempts to write at the end of the process, and the pause after each, ms: half a second in total. */
-const LAST_TRIES = 50
-const LAST_PAUSE_MS = 10
+/** Number of attempts to write at the end of the process: with the pauses, half a second. */
+const MAX_FLUSH_ATTEMPTS = 50
+/** Pause before a write to a full pipe is tried again. */
+const RETRY_PAUSE_MS = 10
 
 /**
  * Destination of the logger: a file descriptor that is written to without waiting. A write never ends or blocks the
@@ -26,37 +27,37 @@ export class LoggerOutput {
 
   write(line: string): void {
     if (this.#isClosed || this.#waitingBytes > MAX_WAITING_BYTES) return
-    this.#push(Buffer.from(line))
+    this.#enqueue(Buffer.from(line))
     if (!this.#isWriting) this.#writeNext()
   }
 
   /** Writes waiting lines, as many as the reader or the disk takes. */
   flushSync(): void {
     // an asynchronous write continues meanwhile, in a thread of Node.js
-    if (this.#isWriting) halt(LAST_PAUSE_MS)
-    for (let tries = 0; this.#waiting.length > 0 && tries < LAST_TRIES; ) {
-      const next = this.#take()
+    if (this.#isWriting) blockProcess(RETRY_PAUSE_MS)
+    for (let tries = 0; this.#waiting.length > 0 && tries < MAX_FLUSH_ATTEMPTS; ) {
+      const next = this.#takeAll()
       try {
-        this.#keep(next, fs.writeSync(this.#fd, next))
+        this.#requeueRest(next, fs.writeSync(this.#fd, next))
       } catch (error) {
-        this.#keep(next, 0)
+        this.#requeueRest(next, 0)
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
         tries += 1
-        halt(LAST_PAUSE_MS)
+        blockProcess(RETRY_PAUSE_MS)
       }
     }
   }
 
   #writeNext(): void {
-    const next = this.#take()
+    const next = this.#takeAll()
     this.#isWriting = true
     fs.write(this.#fd, next, (error, written) => {
       this.#isWriting = false
       this.#isClosed = error?.code === 'EPIPE'
       const done = error ? 0 : written
-      this.#keep(next, this.#isClosed ? next.length : done)
+      this.#requeueRest(next, this.#isClosed ? next.length : done)
       if (error?.code === 'EAGAIN')
-        setTimeout(() => this.#isWriting || this.#writeWaiting(), LAST_PAUSE_MS).unref()
+        setTimeout(() => this.#isWriting || this.#writeWaiting(), RETRY_PAUSE_MS).unref()
       else if (!error) this.#writeWaiting()
     })
   }
@@ -65,12 +66,12 @@ export class LoggerOutput {
     if (this.#waiting.length > 0) this.#writeNext()
   }
 
-  #push(bytes: Buffer): void {
+  #enqueue(bytes: Buffer): void {
     this.#waiting.push(bytes)
     this.#waitingBytes += bytes.length
   }
 
-  #take(): Buffer {
+  #takeAll(): Buffer {
     const next = Buffer.concat(this.#waiting)
     this.#waiting = []
     this.#waitingBytes = 0
@@ -78,7 +79,7 @@ export class LoggerOutput {
   }
 
   /** Queues the unwritten part of a write again, before lines that were added meanwhile. */
-  #keep(bytes: Buffer, written: number): void {
+  #requeueRest(bytes: Buffer, written: number): void {
     if (written === bytes.length) return
     const left = bytes.subarray(written)
     this.#waiting.unshift(left)
@@ -87,6 +88,6 @@ export class LoggerOutput {
 }
 
 /** Blocks the process, which is about to end, for some ms. */
-function halt(ms: number): void {
+function blockProcess(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

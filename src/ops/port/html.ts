@@ -6,15 +6,15 @@ export class Html {
   constructor(readonly text: string) {}
 }
 
-function escaped(value: unknown): string {
+function escapedHtml(value: unknown): string {
   if (value instanceof Html) return value.text
-  if (Array.isArray(value)) return value.map(escaped).join('')
+  if (Array.isArray(value)) return value.map(escapedHtml).join('')
   return escapeMarkup(String(value ?? ''))
 }
 
 /** Template tag for HTML. Escapes every value, except values of class `Html` and lists of them. */
 export const html = (parts: TemplateStringsArray, ...values: readonly unknown[]): Html =>
-  new Html(parts.reduce((text, part, i) => text + escaped(values[i - 1]) + part))
+  new Html(parts.reduce((text, part, i) => text + escapedHtml(values[i - 1]) + part))
 
 const STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{margin:2rem auto;max-width:72rem;padding:0 1rem}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .8rem .4rem 0;border-bottom:1px solid #8884;vertical-align:top}

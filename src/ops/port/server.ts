@@ -23,6 +23,7 @@ interface OpsServerOptions {
   secret?: string | undefined
 }
 
+/** Starts the operator's port. @returns its port, and a function that closes it @throws as listenOnPort */
 export async function startOpsServer(
   options: OpsServerOptions,
 ): Promise<{ port: number; close: () => Promise<void> }> {
@@ -34,7 +35,7 @@ export async function startOpsServer(
         .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
         .end(`${JSON.stringify(body)}\n`)
     }
-    if (!isOwnHost(request.headers.host, host))
+    if (!isAllowedHost(request.headers.host, host))
       return json(421, {
         status: 421,
         error: 'misdirected',
@@ -107,20 +108,22 @@ async function servePage(
   }
   if (request.method !== 'GET')
     return show(405, html`<p>This page only shows: commands change things.</p>`, { allow: 'GET' })
-  if (secret === undefined && !isLoopback(host)) return show(403, CLOSED)
-  if (secret !== undefined && !showsSecret(request, secret))
-    return show(401, SECRET_WANTED, CHALLENGE)
+  if (secret === undefined && !isLoopback(host)) return show(403, CLOSED_PAGE)
+  if (secret !== undefined && !hasSecret(request, secret))
+    return show(401, SECRET_WANTED_PAGE, BASIC_AUTH_CHALLENGE)
   show(200, await page())
 }
 
 /** Response header that makes a browser ask for the secret (RFC 7617). */
-const CHALLENGE = { 'www-authenticate': 'Basic realm="clusterd", charset="UTF-8"' } as const
+const BASIC_AUTH_CHALLENGE = {
+  'www-authenticate': 'Basic realm="clusterd", charset="UTF-8"',
+} as const
 
 /**
  * True if a request has the secret `OPS_TOKEN`: as `Authorization: Bearer`, or as the password of HTTP Basic
  * authentication with any user.
  */
-function showsSecret({ headers }: Pick<IncomingMessage, 'headers'>, secret: string): boolean {
+function hasSecret({ headers }: Pick<IncomingMessage, 'headers'>, secret: string): boolean {
   const [, scheme, given] = /^(Bearer|Basic) (.+)$/.exec(headers.authorization ?? '') ?? []
   if (given === undefined) return false
   const decoded = Buffer.from(given, 'base64').toString()
@@ -130,14 +133,14 @@ function showsSecret({ headers }: Pick<IncomingMessage, 'headers'>, secret: stri
   return timingSafeEqual(a!, b!)
 }
 
-const SECRET_WANTED = html`<p>The password is <code>OPS_TOKEN</code>.</p>`
-const CLOSED = html`<p>This page is reached from other machines: set <code>OPS_TOKEN</code> to open it. <a href="/status">Status</a> and <a href="/metrics">metrics</a> are shown without.</p>`
+const SECRET_WANTED_PAGE = html`<p>The password is <code>OPS_TOKEN</code>.</p>`
+const CLOSED_PAGE = html`<p>This page is reached from other machines: set <code>OPS_TOKEN</code> to open it. <a href="/status">Status</a> and <a href="/metrics">metrics</a> are shown without.</p>`
 
 /**
  * True if a Host header is allowed. On loopback only IP addresses and `localhost` are allowed: a web page of a foreign
  * name that resolves to this machine (DNS rebinding) must not read anything. On other addresses every name is allowed.
  */
-function isOwnHost(header: string | undefined, host: string): boolean {
+function isAllowedHost(header: string | undefined, host: string): boolean {
   if (header === undefined || !isLoopback(host)) return true
   const name = header.replace(/:\d*$/, '').toLowerCase()
   return name === 'localhost' || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0
@@ -146,7 +149,7 @@ const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** Why a port is unavailable and what to set, by the system's error code. */
-const NO_PORT: Readonly<Record<string, string>> = {
+const PORT_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is taken: set PORT and OPS_PORT to free ones',
   EACCES: 'is not for this user: set PORT and OPS_PORT to others, from 1024 on',
 }
@@ -156,7 +159,7 @@ const NO_PORT: Readonly<Record<string, string>> = {
  * connection waits for its next SYN, a second or more. With Node's default of 511, every client waits at the beginning
  * of a flood.
  */
-const BACKLOG = 4_096
+const CONNECTION_BACKLOG = 4_096
 
 /**
  * Listens on a port, 0 for any.
@@ -170,11 +173,13 @@ export function listenOnPort(server: Server, port: number, host: string): Promis
       const noHost = `${host} is no address of this machine (${code}): set HOST and OPS_HOST to one.`
       reject(
         new Error(
-          NO_PORT[code] === undefined ? noHost : `Port ${port} on ${host} ${NO_PORT[code]}.`,
+          PORT_PROBLEMS[code] === undefined
+            ? noHost
+            : `Port ${port} on ${host} ${PORT_PROBLEMS[code]}.`,
         ),
       )
     })
-    server.listen({ port, host, backlog: BACKLOG }, () =>
+    server.listen({ port, host, backlog: CONNECTION_BACKLOG }, () =>
       resolve((server.address() as AddressInfo).port),
     )
   })

@@ -32,8 +32,8 @@ export function proofPositions(position: number): number[] {
 }
 
 /**
- * Parent of two nodes. The smaller hash comes first, so that a proof need not tell left from right (OpenZeppelin's
- * `Hashes`).
+ * Hash of two nodes' parent. The smaller hash comes first, so that a proof need not say which one is the left
+ * (OpenZeppelin's `Hashes`).
  */
 const pairHash = (a: Buffer, b: Buffer): Buffer =>
   keccak256(Buffer.concat(Buffer.compare(a, b) < 0 ? [a, b] : [b, a]))

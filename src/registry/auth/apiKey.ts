@@ -5,14 +5,14 @@ import { sha256 } from '../primitives/sha256.js'
 /** API keys raise the rate limit and grant no access. Only the hash of a key is stored. */
 
 export const API_KEY_BYTES = 32
-const PREFIX = 'ck_'
+const KEY_PREFIX = 'ck_'
 
 /** Text of an API key. @param bytes 32 random bytes */
-export const apiKeyText = (bytes: Uint8Array): string => PREFIX + bs58.encode(bytes)
+export const apiKeyText = (bytes: Uint8Array): string => KEY_PREFIX + bs58.encode(bytes)
 
 /** Look-up hash of an API key; null for any other text. @returns 32 bytes */
 export function apiKeyHash(text: string): Buffer | null {
-  if (!text.startsWith(PREFIX) || !decodeBase58(text.slice(PREFIX.length), API_KEY_BYTES))
+  if (!text.startsWith(KEY_PREFIX) || !decodeBase58(text.slice(KEY_PREFIX.length), API_KEY_BYTES))
     return null
   return sha256(Buffer.from(text))
 }

@@ -18,17 +18,21 @@ import {
  * the key path of Taproot; `signmessage` (BIP-137) for P2PKH and SegWit. Scripts of several keys are not supported.
  */
 
-/** Types of single-key addresses. A SegWit address nested in P2SH looks like any P2SH address. */
-type KeyType = 'bitcoin-p2pkh' | 'bitcoin-p2sh' | 'bitcoin-p2wpkh'
+/**
+ * Address types whose output script hashes a single ECDSA key. A P2SH address counts as one that nests a SegWit
+ * address: its text does not show the script.
+ */
+type SingleKeyAddressType = 'bitcoin-p2pkh' | 'bitcoin-p2sh' | 'bitcoin-p2wpkh'
 
-const join = (...parts: (Uint8Array | readonly number[])[]): Buffer =>
+const concat = (...parts: (Uint8Array | readonly number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => Uint8Array.from(part)))
 
 /** Output script of a public key by the type of its address (BIP-16, BIP-141). */
-const SCRIPT: Record<KeyType, (key: Uint8Array) => Buffer> = {
-  'bitcoin-p2pkh': (key) => join([0x76, 0xa9, 20], hash160(key), [0x88, 0xac]),
-  'bitcoin-p2sh': (key) => join([0xa9, 20], hash160(SCRIPT['bitcoin-p2wpkh'](key)), [0x87]),
-  'bitcoin-p2wpkh': (key) => join([0, 20], hash160(key)),
+const OUTPUT_SCRIPTS: Record<SingleKeyAddressType, (key: Uint8Array) => Buffer> = {
+  'bitcoin-p2pkh': (key) => concat([0x76, 0xa9, 20], hash160(key), [0x88, 0xac]),
+  'bitcoin-p2sh': (key) =>
+    concat([0xa9, 20], hash160(OUTPUT_SCRIPTS['bitcoin-p2wpkh'](key)), [0x87]),
+  'bitcoin-p2wpkh': (key) => concat([0, 20], hash160(key)),
 }
 
 /** Output script of an address. */
@@ -36,50 +40,58 @@ function scriptOf({ type, text }: Wallet): Buffer {
   const segwit = decodeBech32(text)
   if (segwit) {
     const program = bech32.fromWords(segwit.words.slice(1))
-    return join([type === 'bitcoin-p2tr' ? 0x51 : 0, program.length], program)
+    return concat([type === 'bitcoin-p2tr' ? 0x51 : 0, program.length], program)
   }
   const hash = base58.decode(text).subarray(1, 21)
   return type === 'bitcoin-p2sh'
-    ? join([0xa9, 20], hash, [0x87])
-    : join([0x76, 0xa9, 20], hash, [0x88, 0xac])
+    ? concat([0xa9, 20], hash, [0x87])
+    : concat([0x76, 0xa9, 20], hash, [0x88, 0xac])
 }
 
 /** Bytes of up to 64 KiB with their length before them (CompactSize). */
-const sized = (bytes: Uint8Array): Buffer =>
-  join(bytes.length < 0xfd ? [bytes.length] : [0xfd, bytes.length & 0xff, bytes.length >> 8], bytes)
+const withLength = (bytes: Uint8Array): Buffer =>
+  concat(
+    bytes.length < 0xfd ? [bytes.length] : [0xfd, bytes.length & 0xff, bytes.length >> 8],
+    bytes,
+  )
 
 const sha256d = (bytes: Uint8Array): Buffer => sha256(sha256(bytes))
-const tagged = (tag: string, ...parts: Uint8Array[]): Buffer =>
+const taggedHash = (tag: string, ...parts: Uint8Array[]): Buffer =>
   sha256(sha256(Buffer.from(tag)), sha256(Buffer.from(tag)), ...parts)
 
 /** Zero as a number of 4 and of 8 bytes: for versions, sequences, lock times and amounts. */
 const ZERO4 = Buffer.alloc(4)
 const ZERO8 = Buffer.alloc(8)
 /** The only output of the transaction `to_sign` (BIP-322): no coins, to OP_RETURN. */
-const OUTPUT = join(ZERO8, [1, 0x6a])
-const ALL = 1
-const DEFAULT = 0
+const TO_SIGN_OUTPUT = concat(ZERO8, [1, 0x6a])
+const SIGHASH_ALL = 1
+const SIGHASH_DEFAULT = 0
 
 /** Output that `to_sign` spends: the only output of `to_spend`, which contains the message (BIP-322). */
 export function bip322OutpointOf(message: string, script: Uint8Array): Buffer {
-  const hash = tagged('BIP0322-signed-message', Buffer.from(message))
-  const input = join(Buffer.alloc(32), [0xff, 0xff, 0xff, 0xff], sized(join([0, 32], hash)), ZERO4)
-  return join(sha256d(join(ZERO4, [1], input, [1], ZERO8, sized(script), ZERO4)), ZERO4)
+  const hash = taggedHash('BIP0322-signed-message', Buffer.from(message))
+  const input = concat(
+    Buffer.alloc(32),
+    [0xff, 0xff, 0xff, 0xff],
+    withLength(concat([0, 32], hash)),
+    ZERO4,
+  )
+  return concat(sha256d(concat(ZERO4, [1], input, [1], ZERO8, withLength(script), ZERO4)), ZERO4)
 }
 
-/** Hash that the key of a witness program of version 0 signs (BIP-143, SIGHASH_ALL). @param key hash of 20 bytes */
-function segwitHash(outpoint: Uint8Array, key: Uint8Array): Buffer {
-  const code = sized(join([0x76, 0xa9, 20], key, [0x88, 0xac]))
-  const before = join(ZERO4, sha256d(outpoint), sha256d(ZERO4), outpoint, code, ZERO8, ZERO4)
-  return sha256d(join(before, sha256d(OUTPUT), ZERO4, [ALL, 0, 0, 0]))
+/** Hash that the key of a witness program of version 0 signs (BIP-143, SIGHASH_ALL). @param keyHash 20 bytes */
+function segwitSigningHash(outpoint: Uint8Array, keyHash: Uint8Array): Buffer {
+  const code = withLength(concat([0x76, 0xa9, 20], keyHash, [0x88, 0xac]))
+  const before = concat(ZERO4, sha256d(outpoint), sha256d(ZERO4), outpoint, code, ZERO8, ZERO4)
+  return sha256d(concat(before, sha256d(TO_SIGN_OUTPUT), ZERO4, [SIGHASH_ALL, 0, 0, 0]))
 }
 
 /** Hash that a Taproot output's key signs (BIP-341, key path without annex). */
-function taprootHash(outpoint: Uint8Array, script: Uint8Array, hashType: number): Buffer {
-  const inputs = [sha256(outpoint), sha256(ZERO8), sha256(sized(script)), sha256(ZERO4)]
-  return tagged(
+function taprootSigningHash(outpoint: Uint8Array, script: Uint8Array, hashType: number): Buffer {
+  const inputs = [sha256(outpoint), sha256(ZERO8), sha256(withLength(script)), sha256(ZERO4)]
+  return taggedHash(
     'TapSighash',
-    join([0, hashType], ZERO4, ZERO4, ...inputs, sha256(OUTPUT), [0], ZERO4),
+    concat([0, hashType], ZERO4, ZERO4, ...inputs, sha256(TO_SIGN_OUTPUT), [0], ZERO4),
   )
 }
 
@@ -98,16 +110,16 @@ function readWitness(bytes: Uint8Array): Uint8Array[] | null {
 
 /** Signature check of a Taproot signature: 64 bytes, or 65 that end with SIGHASH_ALL. Null for other bytes. */
 function taprootCheck(signature: Uint8Array): SignatureCheck | null {
-  const hashType = signature[64] ?? DEFAULT
+  const hashType = signature[64] ?? SIGHASH_DEFAULT
   if (
-    signature.length !== (hashType === DEFAULT ? 64 : 65) ||
-    (hashType !== ALL && hashType !== DEFAULT)
+    signature.length !== (hashType === SIGHASH_DEFAULT ? 64 : 65) ||
+    (hashType !== SIGHASH_ALL && hashType !== SIGHASH_DEFAULT)
   )
     return null
   return (message, wallet) => {
     if (wallet.type !== 'bitcoin-p2tr') return false
     const script = scriptOf(wallet)
-    const hash = taprootHash(bip322OutpointOf(message, script), script, hashType)
+    const hash = taprootSigningHash(bip322OutpointOf(message, script), script, hashType)
     return schnorr.verify(signature.subarray(0, 64), hash, script.subarray(2))
   }
 }
@@ -116,20 +128,20 @@ function taprootCheck(signature: Uint8Array): SignatureCheck | null {
  * Signature check of a SegWit signature (strict DER, BIP-66; SIGHASH_ALL) by a compressed key. Null for other bytes.
  */
 function segwitCheck(signature: Uint8Array, key: Uint8Array): SignatureCheck | null {
-  const der = readDer(signature.subarray(0, -1))
-  if (!der || signature.at(-1) !== ALL || key.length !== 33) return null
+  const der = compactFromDer(signature.subarray(0, -1))
+  if (!der || signature.at(-1) !== SIGHASH_ALL || key.length !== 33) return null
   return (message, wallet) => {
     const { type } = wallet
     if (type !== 'bitcoin-p2wpkh' && type !== 'bitcoin-p2sh') return false
-    const script = SCRIPT[type](key)
+    const script = OUTPUT_SCRIPTS[type](key)
     if (!script.equals(scriptOf(wallet))) return false
-    const hash = segwitHash(bip322OutpointOf(message, script), hash160(key))
+    const hash = segwitSigningHash(bip322OutpointOf(message, script), hash160(key))
     return isSignedByEcdsa(secp256k1, [der, hash, key])
   }
 }
 
 /** Converts a signature in strict DER to its 64 bytes r ‖ s; null for other bytes. */
-function readDer(der: Uint8Array): Uint8Array | null {
+function compactFromDer(der: Uint8Array): Uint8Array | null {
   try {
     const signature = secp256k1.Signature.fromBytes(der, 'der')
     return Buffer.from(signature.toBytes('der')).equals(der) ? signature.toBytes('compact') : null
@@ -139,7 +151,7 @@ function readDer(der: Uint8Array): Uint8Array | null {
 }
 
 const FIRST_HEADER = 27
-const HEADERS = 16
+const HEADER_COUNT = 16
 const COMPRESSED_HEADER = 31
 
 /**
@@ -150,11 +162,14 @@ const COMPRESSED_HEADER = 31
  */
 function recoveredCheck(signature: Uint8Array): SignatureCheck | null {
   const header = signature[0]! - FIRST_HEADER
-  if (signature.length !== 65 || header < 0 || header >= HEADERS) return null
+  if (signature.length !== 65 || header < 0 || header >= HEADER_COUNT) return null
   return (message, wallet) => {
-    if (!isOfKey(wallet)) return false
+    if (!isSingleKeyWallet(wallet)) return false
     const hash = sha256d(
-      join(sized(Buffer.from('Bitcoin Signed Message:\n')), sized(Buffer.from(message))),
+      concat(
+        withLength(Buffer.from('Bitcoin Signed Message:\n')),
+        withLength(Buffer.from(message)),
+      ),
     )
     try {
       const parsed = secp256k1.Signature.fromBytes(signature.subarray(1), 'compact').addRecoveryBit(
@@ -166,7 +181,7 @@ function recoveredCheck(signature: Uint8Array): SignatureCheck | null {
       const forms = wallet.type === 'bitcoin-p2pkh' ? [true, false] : [true]
       const script = scriptOf(wallet)
       return forms.some((isCompressed) =>
-        SCRIPT[wallet.type](key.toBytes(isCompressed)).equals(script),
+        OUTPUT_SCRIPTS[wallet.type](key.toBytes(isCompressed)).equals(script),
       )
     } catch {
       // r or s is out of range, or r is not a point of the curve
@@ -175,7 +190,8 @@ function recoveredCheck(signature: Uint8Array): SignatureCheck | null {
   }
 }
 
-const isOfKey = (wallet: Wallet): wallet is Wallet & { type: KeyType } => wallet.type in SCRIPT
+const isSingleKeyWallet = (wallet: Wallet): wallet is Wallet & { type: SingleKeyAddressType } =>
+  wallet.type in OUTPUT_SCRIPTS
 
 /** Signature check of a SegWit or Taproot witness. Null where the bytes are no witness of a single key. */
 function witnessCheck(bytes: Uint8Array): SignatureCheck | null {
@@ -188,11 +204,11 @@ function witnessCheck(bytes: Uint8Array): SignatureCheck | null {
  * Prefix of a simple signature (BIP-322). The base64 of a single-key witness or of a header never starts with these
  * letters.
  */
-const SIMPLE = 'smp'
+const SIMPLE_PREFIX = 'smp'
 
 export const bitcoinWalletKind: WalletKind = {
   account: 'Bitcoin',
-  proves: (type) => type in SCRIPT || type === 'bitcoin-p2tr',
+  proves: (type) => type in OUTPUT_SCRIPTS || type === 'bitcoin-p2tr',
   // SegWit addresses, and base58 texts of 25 bytes that begin with 1 or 3, or on testnets with m, n or 2
   stored: `${storedAddressPatternOfPrefixes('bc1', 'tb1')}|^03(31|33|6d|6e|32)(..){24,34}$`,
   coin: { type: 0n, stored: storedAddressPatternOfPrefixes('bc1', '1', '3'), bytes: scriptOf },
@@ -209,9 +225,9 @@ export const bitcoinWalletKind: WalletKind = {
   },
   read(text) {
     const { encoded } = openSignatureEnvelope(text)
-    if (encoded.startsWith(SIMPLE))
+    if (encoded.startsWith(SIMPLE_PREFIX))
       return combineSignatureChecks(
-        hexAndBase64Decodings(encoded.slice(SIMPLE.length)).map(witnessCheck),
+        hexAndBase64Decodings(encoded.slice(SIMPLE_PREFIX.length)).map(witnessCheck),
       )
     return combineSignatureChecks(
       hexAndBase64Decodings(encoded).flatMap((bytes) => [

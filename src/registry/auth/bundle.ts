@@ -26,10 +26,10 @@ export interface LoggedBundleOptions {
   isSignedByContract?: ContractCheck | undefined
 }
 
-interface Member {
+interface ClusterMember {
   name: string
   isVerified: boolean
-  /** Name that the wallet registered since it was added to the cluster. */
+  /** Newest name that the wallet registered since it was added to the cluster. */
   registeredName: string | null
   /** Time of the wallet's verification, ms. Null for a wallet that was verified when it was added. */
   verifiedMs: number | null
@@ -42,7 +42,7 @@ interface Member {
  */
 export class LoggedBundle {
   readonly #options: LoggedBundleOptions
-  readonly #members = new Map<string, Member>()
+  readonly #members = new Map<string, ClusterMember>()
   readonly #leftMs = new Map<string, number>()
   readonly #evidence: PublishedEvidence[] = []
   /** Public id of the cluster that holds the name according to the feed's log. Null where nobody holds the name. */
@@ -52,7 +52,10 @@ export class LoggedBundle {
     this.#options = options
   }
 
-  /** Takes the next entry of the feed's log. The caller passes all entries, in order. @throws RangeError */
+  /**
+   * Takes the next entry of the feed's log. The caller passes all entries, in order.
+   * @throws RangeError for an entry that is not written as this version writes events
+   */
   takeEvent(text: string, index: number): void {
     if (index === 0) return
     const { event, actor, atMs } = parseEventLeaf(text, index)
@@ -77,7 +80,10 @@ export class LoggedBundle {
     else if (event.type === 'REGISTER_NAME') member.registeredName = event.name
   }
 
-  /** Takes an entry of the evidence log. @throws RangeError */
+  /**
+   * Takes an entry of the evidence log.
+   * @throws RangeError for an entry that is not written as this version writes evidence
+   */
   takeEvidence(text: string, index: number): void {
     if (index === 0) return
     const evidence = parseEvidenceEntry(text)
@@ -85,7 +91,7 @@ export class LoggedBundle {
   }
 
   /**
-   * Returns the public wallets, oldest first. Checks the newest evidence of each wallet first.
+   * Returns the public wallets in the order in which they were added. A wallet's newest evidence that counts is shown.
    * @throws errors of `isSignedByContract`
    */
   async wallets(): Promise<BundleWallet[]> {
@@ -93,7 +99,7 @@ export class LoggedBundle {
     for (const evidence of [...this.#evidence].reverse()) {
       const key = mapKey(evidence.wallet.bytes)
       if (signedMs.has(key)) continue
-      const ms = this.#countedMs(evidence, this.#members.get(key))
+      const ms = this.#signingMsIfCounted(evidence, this.#members.get(key))
       if (ms !== null && (await this.#isSigned(evidence))) signedMs.set(key, ms)
     }
     return [...this.#members].map(([key, { name, isVerified, registeredName }]) => {
@@ -115,7 +121,10 @@ export class LoggedBundle {
    * has to name this service, network and cluster. The signature has to be new when the service took the evidence and
    * when the wallet was verified, and later than the wallet's last departure.
    */
-  #countedMs(evidence: PublishedEvidence, member: Member | undefined): number | null {
+  #signingMsIfCounted(
+    evidence: PublishedEvidence,
+    member: ClusterMember | undefined,
+  ): number | null {
     const { message, wallet, atMs } = evidence
     const { domains, ...of } = this.#options
     const dates = domains.map((domain) => membershipSigningMs(message, { ...of, domain, wallet }))

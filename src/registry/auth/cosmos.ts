@@ -17,18 +17,19 @@ import {
  */
 
 /** Names of the key type secp256k1 in amino JSON, and in the JSON form of protobuf. */
-const KEY_TYPES = ['tendermint/PubKeySecp256k1', '/cosmos.crypto.secp256k1.PubKey']
+const SECP256K1_TYPE_NAMES = ['tendermint/PubKeySecp256k1', '/cosmos.crypto.secp256k1.PubKey']
 
 /** Decodings of a public key in JSON, from hex or base64, that have 33 bytes; empty for a key of another type. */
 function keysOf(publicKey: unknown): Buffer[] {
   const { type, value, '@type': protoType, key } = Object(publicKey) as Record<string, unknown>
-  const isSecp256k1 = KEY_TYPES.includes(String(type ?? protoType))
+  const isSecp256k1 = SECP256K1_TYPE_NAMES.includes(String(type ?? protoType))
   return isSecp256k1
     ? hexAndBase64Decodings(String(value ?? key)).filter(({ length }) => length === 33)
     : []
 }
+
 /** Pattern of the hex of one bech32 character. */
-const LETTER = '(3[02-9]|6[13-8a-e]|7[0-9a])'
+const BECH32_CHARACTER_HEX = '(3[02-9]|6[13-8a-e]|7[0-9a])'
 
 /** The document that is signed (ADR-36): amino JSON with sorted keys. */
 const signDoc = (message: string, signer: string): string =>
@@ -39,7 +40,7 @@ export const cosmosWalletKind: WalletKind = {
   account: 'Cosmos',
   proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
   // addresses of 20 or 32 bytes; a Bitcoin witness program has one more character
-  stored: `^03(6[1-9a-f]|7[0-9a]){2,20}31(${LETTER}{38}|${LETTER}{58})$`,
+  stored: `^03(6[1-9a-f]|7[0-9a]){2,20}31(${BECH32_CHARACTER_HEX}{38}|${BECH32_CHARACTER_HEX}{58})$`,
   coin: {
     type: 118n,
     stored: storedAddressPatternOfPrefixes('cosmos1'),
@@ -50,7 +51,7 @@ export const cosmosWalletKind: WalletKind = {
     'Accounts of several keys (multisig), and chains whose addresses are hashes of Ethereum (Evmos, Injective), are not verified here.',
   canonical(signature, fields) {
     const [key] = keysOf(fields.pub_key)
-    const publicKey = key && { type: KEY_TYPES[0], value: key.toString('base64') }
+    const publicKey = key && { type: SECP256K1_TYPE_NAMES[0], value: key.toString('base64') }
     return publicKey
       ? JSON.stringify({ pub_key: publicKey, signature: signature.toString('base64') })
       : null

@@ -6,7 +6,7 @@ import { toHex } from '../primitives/bytes.js'
  */
 
 /** Maximum length of the text: fits a contract's signature in hex, with JSON around it. */
-const LIMIT_CHARS = 20_000
+const MAX_CHARS = 20_000
 
 export interface SignatureEnvelope {
   /** The signature in hex, base64 or base58, without blanks. Empty where the text has none. */
@@ -16,14 +16,15 @@ export interface SignatureEnvelope {
 }
 
 /** Blanks, including zero-width ones that are copied from web pages and chats. */
-const BLANKS = /[\s\u200b-\u200d\u2060]+/g
-const BLANKS_AROUND = /^[\s\u200b-\u200d\u2060]+|[\s\u200b-\u200d\u2060]+$/g
-const QUOTES_AROUND = /^["'`“‘]+|["'`”’]+$/g
-const JSON_START = /^["[{]/
-/** Text of a `Uint8Array`, as its toString() writes it. */
-const LISTED = /^\d{1,3}(,\d{1,3})+$/
+const BLANKS_PATTERN = /[\s\u200b-\u200d\u2060]+/g
+const BLANKS_AROUND_PATTERN = /^[\s\u200b-\u200d\u2060]+|[\s\u200b-\u200d\u2060]+$/g
+const QUOTES_AROUND_PATTERN = /^["'`“‘]+|["'`”’]+$/g
+const JSON_START_PATTERN = /^["[{]/
+/** Matches the text that toString() of a `Uint8Array` writes. */
+const BYTE_LIST_PATTERN = /^\d{1,3}(,\d{1,3})+$/
 
-const plainText = (text: string): string => text.replace(BLANKS, '').replace(QUOTES_AROUND, '')
+const withoutBlanksAndQuotes = (text: string): string =>
+  text.replace(BLANKS_PATTERN, '').replace(QUOTES_AROUND_PATTERN, '')
 
 /**
  * Extracts a signature from blanks, line breaks, quotes, or JSON with its fields in any order. In JSON the signature
@@ -31,10 +32,11 @@ const plainText = (text: string): string => text.replace(BLANKS, '').replace(QUO
  * `result` (a wallet's JSON-RPC response) of an object.
  */
 export function openSignatureEnvelope(text: string): SignatureEnvelope {
-  if (text.length > LIMIT_CHARS) return { encoded: '', fields: {} }
-  const inside = text.replace(BLANKS_AROUND, '')
-  const isListed = LISTED.test(inside)
-  if (!isListed && !JSON_START.test(inside)) return { encoded: plainText(inside), fields: {} }
+  if (text.length > MAX_CHARS) return { encoded: '', fields: {} }
+  const inside = text.replace(BLANKS_AROUND_PATTERN, '')
+  const isListed = BYTE_LIST_PATTERN.test(inside)
+  if (!isListed && !JSON_START_PATTERN.test(inside))
+    return { encoded: withoutBlanksAndQuotes(inside), fields: {} }
   try {
     return openJson(JSON.parse(isListed ? `[${inside}]` : inside), {})
   } catch {
@@ -43,7 +45,7 @@ export function openSignatureEnvelope(text: string): SignatureEnvelope {
 }
 
 function openJson(value: unknown, fields: SignatureEnvelope['fields']): SignatureEnvelope {
-  if (typeof value === 'string') return { encoded: plainText(value), fields }
+  if (typeof value === 'string') return { encoded: withoutBlanksAndQuotes(value), fields }
   const bytes = listedBytes(value)
   if (bytes) return { encoded: toHex(bytes), fields }
   if (typeof value !== 'object' || value === null) return { encoded: '', fields }
@@ -67,11 +69,11 @@ function listedBytes(value: unknown): Buffer | null {
   return isBytes && entries.length > 0 ? Buffer.from(Object.values(list)) : null
 }
 
-const HEX = /^(?:0x)?((?:[0-9a-f]{2})+)$/i
+const HEX_PATTERN = /^(?:0x)?((?:[0-9a-f]{2})+)$/i
 
 /** Bytes of hex, with or without `0x`; null for any other text. */
 export function decodeHex(encoded: string): Buffer | null {
-  const digits = HEX.exec(encoded)?.[1]
+  const digits = HEX_PATTERN.exec(encoded)?.[1]
   return digits === undefined ? null : Buffer.from(digits, 'hex')
 }
 

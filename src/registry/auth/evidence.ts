@@ -44,12 +44,12 @@ export type PublishedEvidence = Omit<Evidence, 'signature'> & {
 }
 
 /** Maximum length of an entry of the evidence log, bytes. */
-const MOST_ENTRY_BYTES = 1_024
-/** Maximum age of a signature when it becomes evidence. */
+const MAX_ENTRY_BYTES = 1_024
+/** Maximum age of a signature's date when the signature becomes evidence. */
 export const EVIDENCE_MAX_AGE_MS = SIGNING_DATE_MAX_AGE_MS + 60_000
 /**
- * Age at which evidence is published. Its signature opens no session by then: `EVIDENCE_MAX_AGE_MS` bounds its age by the
- * database's clock, too.
+ * Time after which evidence is published, ms. By then its signature opens no session: the database refuses signing
+ * dates older than `EVIDENCE_MAX_AGE_MS`, and a date may be up to `SIGNING_DATE_MAX_AHEAD_MS` ahead.
  */
 export const EVIDENCE_PUBLISHED_AFTER_MS =
   SIGNING_DATE_MAX_AGE_MS + SIGNING_DATE_MAX_AHEAD_MS + 60_000
@@ -58,9 +58,9 @@ export const EVIDENCE_PUBLISHED_AFTER_MS =
 export const isEvidenceFresh = (signingMs: number, atMs: number): boolean =>
   signingMs >= atMs - EVIDENCE_MAX_AGE_MS && signingMs <= atMs + SIGNING_DATE_MAX_AHEAD_MS
 
-const DATE = /^(?:Issued At: )?(\d{4}-\d\d-\d\dT[\d:.]{12}Z)$/m
-const CHAIN = /^Chain ID: (\d{1,15})$/m
-const NONCE = /^Nonce: ([\da-f]{32})$/m
+const DATE_PATTERN = /^(?:Issued At: )?(\d{4}-\d\d-\d\dT[\d:.]{12}Z)$/m
+const CHAIN_ID_PATTERN = /^Chain ID: (\d{1,15})$/m
+const NONCE_PATTERN = /^Nonce: ([\da-f]{32})$/m
 
 /**
  * Signing date (ms) of a message to this service that states a wallet's membership of a cluster; null for any other
@@ -70,15 +70,15 @@ export function membershipSigningMs(
   message: string,
   { domain, wallet, ...membership }: { domain: string; wallet: Wallet } & Membership,
 ): number | null {
-  const signingDate = DATE.exec(message)?.[1] ?? ''
-  const chainId = Number(CHAIN.exec(message)?.[1] ?? 0)
-  const nonce = NONCE.exec(message)?.[1]
-  const isOne =
+  const signingDate = DATE_PATTERN.exec(message)?.[1] ?? ''
+  const chainId = Number(CHAIN_ID_PATTERN.exec(message)?.[1] ?? 0)
+  const nonce = NONCE_PATTERN.exec(message)?.[1]
+  const isMembership =
     message === verificationMessage(domain, signingDate, membership) ||
     (nonce !== undefined &&
       walletKindOf(wallet.type) !== null &&
       message === walletBoundMessage({ domain, wallet, signingDate, membership, chainId, nonce }))
-  return isOne ? parseSigningDate(signingDate) : null
+  return isMembership ? parseSigningDate(signingDate) : null
 }
 
 const BASE58_SIGNATURE_BYTES = 64
@@ -99,27 +99,27 @@ export function canonicalSignature(message: string, wallet: Wallet, text: string
   return forms.find((one) => one && kind.read(one)?.(message, wallet) === true) ?? null
 }
 
-const TYPE = 'SIGN_MEMBERSHIP'
+const ENTRY_TYPE = 'SIGN_MEMBERSHIP'
 
-const entryOf = (
+const entryJson = (
   { atMs, wallet, clusterId, message, block }: Omit<Evidence, 'signature'>,
   signature: object,
 ): string =>
   JSON.stringify({
     v: LEAF_VERSION,
-    type: TYPE,
+    type: ENTRY_TYPE,
     at: atMs,
     from: wallet.text,
     data: { cluster_id: clusterId, message, ...signature, ...(block !== null && { block }) },
   })
 
-const HASHED = 'sha256:'
+const HASH_PREFIX = 'sha256:'
 
 /** Text of a smart wallet's signature for evidence: the signature, or its hash if it is too long for a log entry. */
 export function evidenceSignatureText(evidence: Omit<Evidence, 'atMs'>): string {
   const { signature } = evidence
-  const length = Buffer.byteLength(entryOf({ ...evidence, atMs: Date.now() }, { signature }))
-  return length <= MOST_ENTRY_BYTES ? signature : HASHED + toHex(sha256(Buffer.from(signature)))
+  const length = Buffer.byteLength(entryJson({ ...evidence, atMs: Date.now() }, { signature }))
+  return length <= MAX_ENTRY_BYTES ? signature : HASH_PREFIX + toHex(sha256(Buffer.from(signature)))
 }
 
 /**
@@ -128,10 +128,10 @@ export function evidenceSignatureText(evidence: Omit<Evidence, 'atMs'>): string 
  */
 export function evidenceEntry(evidence: Evidence): string {
   const { signature } = evidence
-  const isHash = signature.startsWith(HASHED)
-  const signed = isHash ? { signature_hash: signature.slice(HASHED.length) } : { signature }
-  const entry = entryOf(evidence, signed)
-  if (Buffer.byteLength(entry) <= MOST_ENTRY_BYTES) return entry
+  const isHash = signature.startsWith(HASH_PREFIX)
+  const signed = isHash ? { signature_hash: signature.slice(HASH_PREFIX.length) } : { signature }
+  const entry = entryJson(evidence, signed)
+  if (Buffer.byteLength(entry) <= MAX_ENTRY_BYTES) return entry
   throw new RangeError('evidence is longer than an entry of its log')
 }
 
@@ -150,8 +150,8 @@ export function parseEvidenceEntry(text: string): PublishedEvidence {
       signatureHash: isText(signature_hash) ? signature_hash : null,
       block: Number.isSafeInteger(block) ? block : null,
     }
-    const written = entryOf(read, read.signature === null ? { signature_hash } : { signature })
-    if (written === text && Buffer.byteLength(text) <= MOST_ENTRY_BYTES) return read
+    const written = entryJson(read, read.signature === null ? { signature_hash } : { signature })
+    if (written === text && Buffer.byteLength(text) <= MAX_ENTRY_BYTES) return read
   }
   throw new RangeError('it is not written as evidence is: a newer clusterd may read it')
 }

@@ -9,7 +9,7 @@ import type { WalletKind } from './kind.js'
 
 const SIGNATURE_BYTES = 65
 const COMPACT_BYTES = 64
-const FIRST_BIT = 0x80
+const HIGH_BIT = 0x80
 
 /** The hash that personal_sign signs. @returns 32 bytes */
 export function personalSignHash(message: string): Buffer {
@@ -27,12 +27,12 @@ export function parseEvmSignature(given: Uint8Array): Buffer | null {
   if (given.length === SIGNATURE_BYTES) return Buffer.from(given)
   if (given.length !== COMPACT_BYTES) return null
   const bytes = Buffer.from([...given, given[32]! >> 7])
-  bytes[32]! &= ~FIRST_BIT
+  bytes[32]! &= ~HIGH_BIT
   return bytes
 }
 
 /** Recovery parity by the last byte `v` of a signature: wallets use 27 and 28, or the parity itself. */
-const RECOVERY_BIT: Readonly<Record<number, number>> = { 0: 0, 1: 1, 27: 0, 28: 1 }
+const RECOVERY_BIT_BY_V: Readonly<Record<number, number>> = { 0: 0, 1: 1, 27: 0, 28: 1 }
 
 /**
  * Account that signed a message. An s in the upper half of the order is refused (EIP-2), because anybody can derive
@@ -41,7 +41,7 @@ const RECOVERY_BIT: Readonly<Record<number, number>> = { 0: 0, 1: 1, 27: 0, 28: 
  * @returns address in lower case hex, null where no account signed
  */
 export function recoverSigner(message: string, signature: Uint8Array): string | null {
-  const bit = RECOVERY_BIT[signature[64]!]
+  const bit = RECOVERY_BIT_BY_V[signature[64]!]
   if (bit === undefined) return null
   try {
     const parsed = secp256k1.Signature.fromCompact(signature.subarray(0, 64)).addRecoveryBit(bit)
@@ -54,15 +54,13 @@ export function recoverSigner(message: string, signature: Uint8Array): string | 
   }
 }
 
-/** Maximum length of a smart wallet's signature: many times the length that known wallets need. */
-const LIMIT_BYTES = 8_192
+/** Maximum length of a smart wallet's signature: many times what known wallets need. */
+const MAX_CONTRACT_SIGNATURE_BYTES = 8_192
 
-/**
- * Suffix of a signature of a wallet that may not be deployed yet (ERC-6492), in hex, and the types of the values
- * before.
- */
+/** Suffix, in hex, of a signature of a wallet that may not be deployed yet (ERC-6492). */
 const WRAPPED_SUFFIX = '6492'.repeat(16)
-const WRAPPED_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }] as const
+/** ABI types of the values before the suffix: factory, its call, inner signature. */
+const WRAPPED_PARAMETERS = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }] as const
 
 /** Signature of a smart wallet (ERC-1271). Only the wallet's chain can check the signature. */
 export interface ContractSignature {
@@ -79,7 +77,7 @@ export interface ContractSignature {
 export function contractSignatureHex(text: string): Hex | null {
   const { encoded } = openSignatureEnvelope(text)
   const bytes = encoded.toLowerCase() === '0x' ? Buffer.of() : decodeHex(encoded)
-  return bytes && bytes.length <= LIMIT_BYTES ? toHex(bytes) : null
+  return bytes && bytes.length <= MAX_CONTRACT_SIGNATURE_BYTES ? toHex(bytes) : null
 }
 
 /** Reads a smart wallet's signature. @returns null for any other text, and for a malformed ERC-6492 signature */
@@ -89,7 +87,7 @@ export function parseContractSignature(text: string): ContractSignature | null {
   if (!signature.endsWith(WRAPPED_SUFFIX)) return { signature, deployment: null }
   try {
     const wrapped = signature.slice(0, -WRAPPED_SUFFIX.length) as Hex
-    const [factory, data, innerSignature] = decodeAbiParameters(WRAPPED_FORM, wrapped)
+    const [factory, data, innerSignature] = decodeAbiParameters(WRAPPED_PARAMETERS, wrapped)
     return {
       signature: innerSignature,
       deployment: { factory: factory.toLowerCase() as Hex, data },
@@ -107,11 +105,11 @@ export const evmWalletKind: WalletKind = {
   proves: (type) => type === 'evm',
   // the coin type of Ethereum stands for all EVM chains (ENSIP-11)
   coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
-  form: `the 65 bytes of personal_sign, or 1 to ${LIMIT_BYTES} of a contract in hex`,
+  form: `the 65 bytes of personal_sign, or 1 to ${MAX_CONTRACT_SIGNATURE_BYTES} of a contract in hex`,
   // r ‖ s ‖ v with v 27 or 28
   canonical(given) {
     const bytes = parseEvmSignature(given)
-    const bit = bytes && RECOVERY_BIT[bytes[64]!]
+    const bit = bytes && RECOVERY_BIT_BY_V[bytes[64]!]
     return bytes && bit !== undefined ? toHex(Buffer.of(...bytes.subarray(0, 64), 27 + bit!)) : null
   },
   read(text) {

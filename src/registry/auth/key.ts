@@ -1,15 +1,16 @@
 import { createHmac } from 'node:crypto'
-import type { Wallet as ListedWallet } from '../primitives/address.js'
+import type { Wallet } from '../primitives/address.js'
 import { sha256 } from '../primitives/sha256.js'
 
 /** Authentication keys and nonces, derived from the server's token key. Only the hash of a key is stored. */
 
-type Wallet = Pick<ListedWallet, 'type' | 'text'>
+type WalletAddress = Pick<Wallet, 'type' | 'text'>
 
 const hmac = (tokenKey: Uint8Array, input: string): Buffer =>
   createHmac('sha256', tokenKey).update(input).digest()
-/** Input of an HMAC. The last part is absent where `more` is undefined or empty. */
-const inputOf = ({ type, text }: Wallet, signingDate: string, more?: string): string =>
+
+/** Input of an HMAC. @param more a nonce; none for undefined or an empty text */
+const hmacInputOf = ({ type, text }: WalletAddress, signingDate: string, more?: string): string =>
   `${type}|${text}|${signingDate}${more ? `|${more}` : ''}`
 
 /**
@@ -20,16 +21,16 @@ const inputOf = ({ type, text }: Wallet, signingDate: string, more?: string): st
  */
 export const authKey = (
   tokenKey: Uint8Array,
-  wallet: Wallet,
+  wallet: WalletAddress,
   signingDate: string,
   nonce?: string,
-): string => hmac(tokenKey, inputOf(wallet, signingDate, nonce)).toString('base64url')
+): string => hmac(tokenKey, hmacInputOf(wallet, signingDate, nonce)).toString('base64url')
 
-const KEY = /^[A-Za-z0-9_-]{43}$/
+const AUTH_KEY_PATTERN = /^[A-Za-z0-9_-]{43}$/
 
 /** Look-up hash of an authentication key; null for malformed text. @returns 32 bytes */
 export const authKeyHash = (key: string): Buffer | null =>
-  KEY.test(key) ? sha256(Buffer.from(key)) : null
+  AUTH_KEY_PATTERN.test(key) ? sha256(Buffer.from(key)) : null
 
 const NONCE_BYTES = 16
 
@@ -44,14 +45,14 @@ export const CLIENT_NONCE_PATTERN = /^[A-Za-z0-9_-]{16,64}$/
  */
 export const walletBoundMessageNonce = (
   tokenKey: Uint8Array,
-  wallet: Wallet,
+  wallet: WalletAddress,
   signingDate: string,
-  recovered?: Wallet,
+  recovered?: WalletAddress,
   clientNonce?: string,
 ): string =>
   hmac(
     tokenKey,
-    `${recovered ? `recover|${recovered.text}` : 'nonce'}|${inputOf(wallet, signingDate, clientNonce)}`,
+    `${recovered ? `recover|${recovered.text}` : 'nonce'}|${hmacInputOf(wallet, signingDate, clientNonce)}`,
   )
     .subarray(0, NONCE_BYTES)
     .toString('hex')

@@ -9,7 +9,7 @@ export type SignatureCheck = (message: string, wallet: Wallet) => boolean
 export interface WalletKind {
   /** Name of the kind's accounts in messages: "Ethereum" in "your Ethereum account". */
   account: string
-  /** The address as messages of this kind show it. Absent where messages show the canonical form. */
+  /** Converts a canonical address to the form that messages of this kind show. Absent where both are the same. */
   shown?(text: string): string
   /** True if messages of this kind name the chain on which smart wallets are checked. */
   hasChainId?: true
@@ -21,7 +21,7 @@ export interface WalletKind {
   coin: EnsCoinType
   /** Description of the kind's signatures, without their envelope (`envelope.ts`). */
   form: string
-  /** Sentence that names the chain's signatures and accounts that are not supported. */
+  /** Sentence about signatures and accounts of the chain that are not supported. */
   refused?: string
   /**
    * Canonical text of a signature's bytes, the only one that evidence may have. Null for other bytes. Default: hex.
@@ -55,7 +55,7 @@ export function combineSignatureChecks(
     : (message, wallet) => given.some((check) => check(message, wallet))
 }
 
-/** Whether a key signed a hash by ECDSA with a low s. @param signature r ‖ s */
+/** Whether a key signed a hash by ECDSA with a low s. @param signature r ‖ s, 64 bytes */
 export function isSignedByEcdsa(
   curve: Pick<typeof secp256k1, 'verify'>,
   [signature, hash, key]: readonly [Uint8Array, Uint8Array, Uint8Array],

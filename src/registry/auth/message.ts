@@ -8,11 +8,12 @@ import { WALLET_KINDS, walletKindOf } from './kinds.js'
  * its signing date.
  */
 
-/** Maximum age of a signing date, and how far it may be ahead of our clock. */
+/** Maximum age of a signing date that opens a session. */
 export const SIGNING_DATE_MAX_AGE_MS = 10 * 60_000
+/** How far a signing date may be ahead of our clock. */
 export const SIGNING_DATE_MAX_AHEAD_MS = 60_000
 
-const STATEMENT =
+const SIGN_IN_STATEMENT =
   'Before interacting with certain functionality, we require a wallet signature for verification.'
 
 /** Length of `2026-11-20T08:00:00.000Z`, the only accepted form. */
@@ -54,7 +55,7 @@ export const verificationMessage = (
   [
     `${domain} verification`,
     '',
-    STATEMENT,
+    SIGN_IN_STATEMENT,
     '',
     signingDate,
     ...(membership ? membershipLines(membership) : []),
@@ -63,7 +64,7 @@ export const verificationMessage = (
 export interface WalletBoundMessage {
   /** Domain of the service. */
   domain: string
-  /** Wallet that can sign in. */
+  /** Wallet that signs the message. */
   wallet: Pick<Wallet, 'type' | 'text'>
   /** EIP-155 id of the chain that checks a smart wallet. Only messages of EVM wallets show it. */
   chainId: number
@@ -102,7 +103,7 @@ export function walletBoundMessage({
     `${domain} wants you to sign in with your ${account} account:`,
     shown?.(wallet.text) ?? wallet.text,
     '',
-    recovered ? recoveryStatement(recovered.text) : STATEMENT,
+    recovered ? recoveryStatement(recovered.text) : SIGN_IN_STATEMENT,
     '',
     `URI: https://${domain}`,
     'Version: 1',

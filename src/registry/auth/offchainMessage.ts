@@ -10,11 +10,11 @@ const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1')
 const NO_APPLICATION_DOMAIN = Buffer.alloc(32)
 /** Formats that hardware wallets display and sign: ASCII, and UTF-8 of a limited length. */
 const DEVICE_FORMATS = [0, 1] as const
-const MAX_LENGTH = 0xffff
+const MAX_MESSAGE_BYTES = 0xffff
 
-/** Envelopes of a message that a wallet may have signed. @param signer 32 bytes, the only signer */
+/** All envelopes of a message that a wallet may have signed. @param signer public key, 32 bytes: the only signer */
 export function offchainEnvelopes(message: Buffer, signer: Uint8Array): Buffer[] {
-  if (message.length === 0 || message.length > MAX_LENGTH) return []
+  if (message.length === 0 || message.length > MAX_MESSAGE_BYTES) return []
   const length = Buffer.alloc(2)
   length.writeUInt16LE(message.length)
   const header = (version: number) => [SIGNING_DOMAIN, Buffer.of(version)]

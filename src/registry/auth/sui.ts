@@ -28,7 +28,7 @@ const uleb128 = (length: number): number[] =>
   length < 0x80 ? [length] : [(length & 0x7f) | 0x80, ...uleb128(length >> 7)]
 
 /** Hash that is signed: of the intent (personal message: scope 3, version 0, application 0) and the message in BCS. */
-function hashOf(message: string): Uint8Array {
+function personalMessageHash(message: string): Uint8Array {
   const bytes = Buffer.from(message)
   return blake2b256(Buffer.concat([Buffer.of(3, 0, 0, ...uleb128(bytes.length)), bytes]))
 }
@@ -57,7 +57,7 @@ function checkOf(bytes: Buffer): SignatureCheck | null {
   return (message, wallet) => {
     const address = blake2b256(Buffer.concat([bytes.subarray(0, 1), key]))
     if (toHex(address) !== wallet.text) return false
-    const hash = hashOf(message)
+    const hash = personalMessageHash(message)
     return curve
       ? isSignedByEcdsa(curve, [signature, sha256(hash), key])
       : isSignedByEd25519([hash], signature, key)

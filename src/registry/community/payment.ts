@@ -7,7 +7,7 @@ import { NATIVE_COIN } from './rules.js'
 
 /** A payment for a community name: the data that decide whether the payment registers the name. */
 export interface CommunityPayment {
-  /** Label of the network on which the payment was made. */
+  /** Label of the chain on which the payment was made. */
   network: string
   /** `native`, or the token's address or mint as responses show it. */
   token: string
@@ -17,13 +17,14 @@ export interface CommunityPayment {
   recipient: string
   /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   community: string | null
+  /** Canonical name below the community; null likewise. */
   name: string | null
   /** Time of the block, ms. */
   blockMs: number
 }
 
 /** Byte offsets in the data of the payments contract's `Bid` event. */
-const WORDS = {
+const WORD_OFFSETS = {
   from: 0,
   chainId: 32,
   token: 64,
@@ -45,17 +46,17 @@ export function decodePaymentLog(data: Buffer) {
     throw new RangeError(`a payment's log has ${DATA_BYTES} bytes, not ${data.length}`)
   const wordAt = (start: number) => data.subarray(start, start + 32)
   const addressAt = (start: number) => toHex(data.subarray(start + 12, start + 32))
-  const token = addressAt(WORDS.token)
-  const referral = wordAt(WORDS.referral)
+  const token = addressAt(WORD_OFFSETS.token)
+  const referral = wordAt(WORD_OFFSETS.referral)
   return {
     /** Payer, who becomes the owner of the name. */
-    payer: decodeAddress(addressOfWord(wordAt(WORDS.from))),
-    chainId: wordToBigInt(wordAt(WORDS.chainId)),
+    payer: decodeAddress(addressOfWord(wordAt(WORD_OFFSETS.from))),
+    chainId: wordToBigInt(wordAt(WORD_OFFSETS.chainId)),
     token: BigInt(token) === 0n ? NATIVE_COIN : token,
-    amount: wordToBigInt(wordAt(WORDS.amount)),
-    recipient: addressAt(WORDS.recipient),
-    community: wordToName(wordAt(WORDS.community)),
-    name: wordToName(wordAt(WORDS.name)),
+    amount: wordToBigInt(wordAt(WORD_OFFSETS.amount)),
+    recipient: addressAt(WORD_OFFSETS.recipient),
+    community: wordToName(wordAt(WORD_OFFSETS.community)),
+    name: wordToName(wordAt(WORD_OFFSETS.name)),
     referral: referral.some((byte) => byte !== 0) ? referral : null,
   }
 }
@@ -65,12 +66,12 @@ type PaymentRefusal = 'malformed_name' | keyof typeof PAYMENT_REFUSALS
 
 export type CommunityPaymentDecision =
   | { outcome: 'registered' }
-  /** The name was taken before the payment. */
+  /** The name was taken already. */
   | { outcome: 'lost' }
   | { outcome: 'refused'; reason: PaymentRefusal }
 
 export interface PaymentDecisionInputs {
-  /** Rules of the community, oldest first. */
+  /** All versions of the community's rules, oldest first. */
   history: readonly RulesVersion[]
   /** True if the name is registered, or is the name of a public wallet of the community's cluster. */
   isTaken: boolean
@@ -80,8 +81,8 @@ export interface PaymentDecisionInputs {
 
 /**
  * Decides whether a confirmed payment registers its name: the rules may have changed since its quote. The payment is
- * refunded unless the outcome is `registered`. The block time must not be before the time from which the community's
- * names can be registered. The minimum amount is the lowest price in force from 30 min before the block.
+ * refunded unless the outcome is `registered`. The minimum amount is the lowest price in force from 30 min before the
+ * block (`lowestPriceWithinGrace`). All other rules are those in force at the block.
  */
 export function decideCommunityPayment(
   payment: CommunityPayment,

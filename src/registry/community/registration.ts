@@ -49,14 +49,15 @@ export interface RegistrationDecisionInputs {
   beneficiary: 'none' | 'own' | 'other'
   /** True if the name is registered, or is the name of a public wallet of the community's cluster. */
   isTaken: boolean
-  /** True if the beneficiary holds the name already: the request repeats an earlier request that was granted. */
+  /** True if the beneficiary holds the name already, as where a granted request is repeated. */
   isHeld: boolean
   /** True if the beneficiary meets the requirements; null before the requirements are read. */
   areRequirementsMet: boolean | null
 }
 
 /**
- * Outcome of a request to register a name. `held`: the wallet has it. `open`: the requirements have to be read first.
+ * Outcome of a request to register a name. `held`: the beneficiary has the name already. `open`: the requirements have
+ * to be read before the decision. `free` and `paid`: the name may be registered, free of charge or at the price.
  */
 export type RegistrationDecision =
   | { outcome: 'refused'; problem: RegistrationProblem; fault?: PriceMismatchReason }

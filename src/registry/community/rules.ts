@@ -12,9 +12,9 @@ const MAX_PRICES = 20
 const MAX_REQUIREMENTS = 20
 /** Maximum number of addresses in a stored allowlist, and in all allowlists of a request. */
 const MAX_ALLOWLIST = 1_000
-/** Maximum bits of a payment's amount in CommunityPayments.sol. Other chain families have their own `amountBits`. */
+/** Maximum bits of a payment's amount in CommunityPayments.sol. Solana's amounts have fewer bits. */
 const EVM_PRICE_BITS = 128n
-const DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
+const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
 
 const NO_NETWORK = 'is no network of this community'
 const NO_ADDRESS = 'must be an address'
@@ -25,7 +25,7 @@ const NO_CLUSTER = 'must be the name of a cluster'
 const NO_LIST = (most: number) => `must be a list of at most ${most}`
 
 /** Schema of an object. Unknown fields are refused: a misspelt rule would silently leave the community open. */
-const fields = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+const objectSchema = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
@@ -46,12 +46,12 @@ const addFault = (
   path: string[] = [],
 ) => to.issues.push({ code: 'custom', input, message, path })
 
-type Fault = (message: string) => never
-/** Schema of a text that `read` converts to a canonical form or rejects with a fault. */
-const canonical = <Form>(
+type ReportFault = (message: string) => never
+/** Schema of a text that `read` converts to a canonical form, or refuses by calling `fault`. */
+const canonicalTextSchema = <Form>(
   missing: string,
   forms: z.ZodType<Form, Form>,
-  read: (text: string, fault: Fault) => Form,
+  read: (text: string, fault: ReportFault) => Form,
   write: (form: Form) => string = String,
 ) =>
   z.codec(z.string(missing), forms, {
@@ -65,7 +65,11 @@ const canonical = <Form>(
     },
   })
 
-function readAddress(text: string, fault: Fault, parse: typeof parseWallet = parseAddress): string {
+function readAddress(
+  text: string,
+  fault: ReportFault,
+  parse: typeof parseWallet = parseAddress,
+): string {
   const address = parse(text)
   if (address === 'bad_checksum') return fault('has a wrong checksum (EIP-55)')
   if (address === 'unsupported_address') return fault(NO_ADDRESS)
@@ -74,26 +78,31 @@ function readAddress(text: string, fault: Fault, parse: typeof parseWallet = par
   return address.text
 }
 
-function readDate(text: string, fault: Fault): number {
-  const ms = DATE.test(text) ? Date.parse(text) : Number.NaN
+function readDate(text: string, fault: ReportFault): number {
+  const ms = DATE_PATTERN.test(text) ? Date.parse(text) : Number.NaN
   // Date.parse rolls February 30 over into March
   const isDate = !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === text.slice(0, 19)
   return isDate ? ms : fault(NO_DATE)
 }
 
-const network = () =>
+const networkSchema = () =>
   z.string(NO_NETWORK).meta({ description: 'Label of a chain of this network', example: '8453' })
 /** Address as responses show it (EVM in lower case). */
-const address = () => canonical(NO_ADDRESS, z.string(), (text, fault) => readAddress(text, fault))
-const amount = () =>
-  canonical(NO_AMOUNT, z.bigint(), (text, fault) => parseAmountWei(text) || fault(NO_AMOUNT)).meta({
+const addressSchema = () =>
+  canonicalTextSchema(NO_ADDRESS, z.string(), (text, fault) => readAddress(text, fault))
+const amountSchema = () =>
+  canonicalTextSchema(
+    NO_AMOUNT,
+    z.bigint(),
+    (text, fault) => parseAmountWei(text) || fault(NO_AMOUNT),
+  ).meta({
     description: 'A whole number of base units above zero',
     example: '1000000',
   })
 
 const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
-const isOf = (network: string, text: string): boolean => {
+const isNativeOrAddressOnChain = (network: string, text: string): boolean => {
   const address = parseAddress(text)
   return (
     text === NATIVE_COIN ||
@@ -101,14 +110,15 @@ const isOf = (network: string, text: string): boolean => {
   )
 }
 
-function onChain(
+function checkAddressesAndAmounts(
   payload: z.core.ParsePayload<{ network: string }>,
   addresses: Readonly<Record<string, string>>,
   amounts: Readonly<Record<string, bigint>>,
 ): void {
   const { network } = payload.value
   for (const [key, text] of Object.entries(addresses))
-    if (!isOf(network, text)) addFault(payload, text, 'must be an address of its network', [key])
+    if (!isNativeOrAddressOnChain(network, text))
+      addFault(payload, text, 'must be an address of its network', [key])
   for (const [key, units] of Object.entries(amounts)) {
     const { name, amountBits } = familyOfLabel(network)
     if (units >> amountBits !== 0n)
@@ -116,53 +126,59 @@ function onChain(
   }
 }
 
-export const communityPriceSchema = fields({
-  network: network(),
+export const communityPriceSchema = objectSchema({
+  network: networkSchema(),
   /** `native`, or the token's address or mint as responses show it. */
-  token: canonical(NO_ADDRESS, z.string(), (text, fault) =>
+  token: canonicalTextSchema(NO_ADDRESS, z.string(), (text, fault) =>
     text === NATIVE_COIN ? text : readAddress(text, fault),
   ).meta({
     description: '`native`, or the address or mint of a token',
   }),
   /** Base units of the token, above zero. */
-  amount: amount(),
+  amount: amountSchema(),
   /** Recipient of the payment, an address on the price's network. */
-  recipient: address().meta({ description: 'Who is paid', example: EXAMPLE_ADDRESS }),
+  recipient: addressSchema().meta({ description: 'Who is paid', example: EXAMPLE_ADDRESS }),
 }).check((payload) => {
   const { token, recipient, amount } = payload.value
-  onChain(payload, { token, recipient }, { amount })
+  checkAddressesAndAmounts(payload, { token, recipient }, { amount })
 })
 export type CommunityPrice = z.output<typeof communityPriceSchema>
 
-const token = fields({
+const tokenRequirementSchema = objectSchema({
   kind: z.literal('token'),
-  network: network(),
-  token: address().meta({ description: 'ERC-20, ERC-721 or SPL mint' }),
+  network: networkSchema(),
+  token: addressSchema().meta({ description: 'ERC-20, ERC-721 or SPL mint' }),
   /** Minimum balance in base units of the token (ERC-721: number of tokens). */
-  minimum: amount(),
+  minimum: amountSchema(),
 }).check((payload) =>
-  onChain(payload, { token: payload.value.token }, { minimum: payload.value.minimum }),
+  checkAddressesAndAmounts(
+    payload,
+    { token: payload.value.token },
+    { minimum: payload.value.minimum },
+  ),
 )
-export type TokenRequirement = z.output<typeof token>
+export type TokenRequirement = z.output<typeof tokenRequirementSchema>
 
-const NO_ALLOWED = 'must name an address'
-const allowlist = fields({
+const EMPTY_ALLOWLIST = 'must name an address'
+const allowlistSchema = objectSchema({
   kind: z.literal('allowlist'),
   addresses: listOf(
-    canonical(NO_ADDRESS, z.string(), (text, fault) => readAddress(text, fault, parseWallet)).meta({
+    canonicalTextSchema(NO_ADDRESS, z.string(), (text, fault) =>
+      readAddress(text, fault, parseWallet),
+    ).meta({
       description: 'Address of a wallet that can sign in (EVM: answered in lower case)',
       example: EXAMPLE_ADDRESS,
     }),
     MAX_ALLOWLIST,
-    NO_ALLOWED,
+    EMPTY_ALLOWLIST,
   )
-    .refine((all) => all.length > 0, NO_ALLOWED)
+    .refine((all) => all.length > 0, EMPTY_ALLOWLIST)
     .overwrite((all) => [...new Set(all)]),
 })
 
-const cluster = fields({
+const clusterRequirementSchema = objectSchema({
   kind: z.literal('cluster'),
-  name: canonical(
+  name: canonicalTextSchema(
     NO_CLUSTER,
     z.string(),
     (text, fault) => parseClusterName(text) ?? fault(NO_CLUSTER),
@@ -172,15 +188,15 @@ const cluster = fields({
   }),
 })
 
-const requirement = z.discriminatedUnion(
+const requirementSchema = z.discriminatedUnion(
   'kind',
-  [token, allowlist, cluster],
+  [tokenRequirementSchema, allowlistSchema, clusterRequirementSchema],
   'must be of kind token, allowlist or cluster',
 )
-export type CommunityRequirement = z.output<typeof requirement>
+export type CommunityRequirement = z.output<typeof requirementSchema>
 
 /** Schema of a community's rules as the HTTP API shows them. */
-export const communityRulesPartsSchema = fields({
+export const communityRulesPartsSchema = objectSchema({
   prices: listOf(communityPriceSchema, MAX_PRICES)
     .refine(
       (all) => new Set(all.map((one) => `${one.network} ${one.token}`)).size === all.length,
@@ -190,45 +206,50 @@ export const communityRulesPartsSchema = fields({
   ownersOnly: z
     .boolean('must be true or false')
     .meta({ description: 'Only the community’s own wallets register names, for others too' }),
-  startsAt: canonical(NO_DATE, z.number(), readDate, (ms) => new Date(ms).toISOString())
+  startsAt: canonicalTextSchema(NO_DATE, z.number(), readDate, (ms) => new Date(ms).toISOString())
     .nullable()
     .meta({ example: '2026-12-01T08:00:00.000Z' }),
-  requirements: listOf(requirement, MAX_REQUIREMENTS).meta({
+  requirements: listOf(requirementSchema, MAX_REQUIREMENTS).meta({
     description: 'The wallet that gets a name has to meet all of them',
   }),
 })
 
 export interface CommunityRules {
-  /** Prices, at most one per token of a chain; if empty, names are free. Quotes use the first price of a network. */
+  /** Prices, at most one per token of a chain; if empty, names are free. A quote uses the first price that fits. */
   prices: readonly CommunityPrice[]
   /** True if only wallets of the community's own cluster may register names. `prices` is then empty. */
   ownersOnly: boolean
-  /** Milliseconds since 1970; null: registration is open. */
+  /** Time from which names can be registered, ms; null: any time. */
   startsAtMs: number | null
   /** Requirements, all of which must be met. */
   requirements: readonly CommunityRequirement[]
 }
 
-const finished = z
+const checkedRules = z
   .custom<CommunityRules>()
   // a payment cannot name a beneficiary, which `ownersOnly` needs
   .refine(({ ownersOnly, prices }) => !ownersOnly || prices.length === 0, {
     message: 'can not stand together with prices',
     path: ['ownersOnly'],
   })
-type Parts = z.output<typeof communityRulesPartsSchema>
-const encode = ({ prices, ownersOnly, startsAtMs, requirements }: CommunityRules): Parts => ({
+type RulesParts = z.output<typeof communityRulesPartsSchema>
+const partsFromRules = ({
+  prices,
+  ownersOnly,
+  startsAtMs,
+  requirements,
+}: CommunityRules): RulesParts => ({
   prices: [...prices],
   ownersOnly,
   startsAt: startsAtMs,
   requirements: [...requirements],
 })
-const decode = ({
+const rulesFromParts = ({
   prices = [],
   ownersOnly = false,
   startsAt = null,
   requirements = [],
-}: Partial<Parts>) => ({
+}: Partial<RulesParts>) => ({
   prices,
   ownersOnly,
   startsAtMs: startsAt,
@@ -236,15 +257,21 @@ const decode = ({
 })
 
 /** Codec of rules as stored in the journal: complete, in canonical form. */
-export const communityRulesCodec = z.codec(communityRulesPartsSchema, finished, { encode, decode })
+export const communityRulesCodec = z.codec(communityRulesPartsSchema, checkedRules, {
+  encode: partsFromRules,
+  decode: rulesFromParts,
+})
 /** Rules in an API request; missing parts are empty. */
 export const communityRulesInputCodec = z
-  .codec(communityRulesPartsSchema.partial(), finished, { encode, decode })
-  .refine(({ requirements }) => addressesIn(requirements) <= MAX_ALLOWLIST, {
+  .codec(communityRulesPartsSchema.partial(), checkedRules, {
+    encode: partsFromRules,
+    decode: rulesFromParts,
+  })
+  .refine(({ requirements }) => countAllowlistAddresses(requirements) <= MAX_ALLOWLIST, {
     message: `must name at most ${MAX_ALLOWLIST} addresses in all`,
     path: ['requirements'],
   })
-const addressesIn = (requirements: CommunityRules['requirements']): number =>
+const countAllowlistAddresses = (requirements: CommunityRules['requirements']): number =>
   requirements.reduce((sum, one) => sum + (one.kind === 'allowlist' ? one.addresses.length : 0), 0)
 
 /** JSON of rules for the HTTP API and the journal. */

@@ -26,7 +26,7 @@ export function applyBid(work: FoldState, row: JournalRow, bid: Bid): void {
     row.effects = encodeBidEffects(decision)
     return
   }
-  const effects = settleInCluster(work, seq, bid.wallet)
+  const effects = effectsOfWonBid(work, seq, bid.wallet)
   nameRow.cluster = effects.cluster
   work.owners.set(decision.name, effects.cluster)
   work.clusters?.get(effects.cluster)?.names.push({ name: decision.name, seq })
@@ -40,7 +40,8 @@ function publicCountOf({ created, published }: WonBid): number {
   return published ? 2 : 1
 }
 
-function settleInCluster(work: FoldState, seq: number, wallet: Buffer): WonBid {
+/** Finds the bidder's cluster, or creates it. Makes a private bidder public. @returns the bid's effects */
+function effectsOfWonBid(work: FoldState, seq: number, wallet: Buffer): WonBid {
   const key = mapKey(wallet)
   const verified = work.verified.get(key)
   if (!verified) {
@@ -48,7 +49,7 @@ function settleInCluster(work: FoldState, seq: number, wallet: Buffer): WonBid {
     return { outcome: 'won', cluster, created: true, published: null }
   }
   const { cluster } = verified
-  const published = verified.isPrivate ? publish(work, seq, cluster, key) : null
+  const published = verified.isPrivate ? publishWallet(work, seq, cluster, key) : null
   return { outcome: 'won', cluster, created: false, published }
 }
 
@@ -56,7 +57,7 @@ function settleInCluster(work: FoldState, seq: number, wallet: Buffer): WonBid {
  * Makes a private wallet public. Its name was not reserved: if another public wallet or a name below a community of the
  * cluster has it, the wallet gets a numbered name.
  */
-function publish(
+function publishWallet(
   work: FoldState,
   seq: number,
   cluster: number,

@@ -17,13 +17,13 @@ import {
 } from './work.js'
 
 /** Accepted change with its public events, in order. */
-interface Shown extends AcceptedChange {
+interface AcceptedWithEvents extends AcceptedChange {
   cluster: number
   events: PublicEvent[]
 }
 
-type Decision = Shown | ChangeRefusal
-type Of<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
+type ChangeDecision = AcceptedWithEvents | ChangeRefusal
+type ChangeOf<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
 
 /**
  * Folds a change by a signed-in wallet. The change takes effect as a whole or not at all. The API refuses an invalid
@@ -33,11 +33,11 @@ export function applyClusterChange(
   work: FoldState,
   row: JournalRow,
   change: ClusterChange,
-): Decision {
+): ChangeDecision {
   const key = mapKey(change.actor)
   const before = work.verified.get(key)
   const pseudonym = before ? oldestPublicWallet(requireLoadedCluster(work, before.cluster)) : null
-  const decision = decide(work, row.seq, change, key)
+  const decision = decideChange(work, row.seq, change, key)
   if ('code' in decision || !decision.hasEffect) return decision
   const { cluster, events } = decision
   const after = work.verified.get(key)
@@ -47,26 +47,31 @@ export function applyClusterChange(
   return decision
 }
 
-function decide(work: FoldState, seq: number, change: ClusterChange, key: string): Decision {
+function decideChange(
+  work: FoldState,
+  seq: number,
+  change: ClusterChange,
+  key: string,
+): ChangeDecision {
   const actorCluster = work.verified.get(key)?.cluster
   switch (change.kind) {
     case 'create_cluster':
       return actorCluster === undefined
-        ? created(work, seq, change.actor, key, DEFAULT_WALLET_NAME)
-        : unchanged(actorCluster)
+        ? createClusterOfActor(work, seq, change.actor, key, DEFAULT_WALLET_NAME)
+        : withoutEffect(actorCluster)
     case 'add_wallets':
       return actorCluster === undefined
-        ? addToNew(work, seq, change, key)
-        : addTo(work, seq, change, actorCluster)
+        ? addWalletsToNewCluster(work, seq, change, key)
+        : addWallets(work, seq, change, actorCluster)
     case 'verify_wallet':
-      return verify(work, seq, change, key)
+      return verifyWallet(work, seq, change, key)
   }
   if (actorCluster === undefined) return { code: 'not_in_cluster', address: null }
   switch (change.kind) {
     case 'rename_wallets':
-      return rename(work, seq, change, actorCluster)
+      return renameWallets(work, seq, change, actorCluster)
     case 'remove_wallets':
-      return remove(work, change, actorCluster)
+      return removeWallets(work, change, actorCluster)
     case 'confirm_backup':
       return confirmBackup(work, seq, change, actorCluster)
     case 'sign_membership':
@@ -74,7 +79,11 @@ function decide(work: FoldState, seq: number, change: ClusterChange, key: string
   }
 }
 
-const unchanged = (cluster: number): Shown => ({ cluster, hasEffect: false, events: [] })
+const withoutEffect = (cluster: number): AcceptedWithEvents => ({
+  cluster,
+  hasEffect: false,
+  events: [],
+})
 
 /** Actor shown in public for a private wallet of the cluster: the oldest public verified wallet, else null. */
 export function oldestPublicWallet({ wallets }: ClusterState): Buffer | null {
@@ -87,7 +96,7 @@ export function oldestPublicWallet({ wallets }: ClusterState): Buffer | null {
   return oldest?.address ?? null
 }
 
-const added = (row: WalletRow): PublicEvent => ({
+const addWalletEvent = (row: WalletRow): PublicEvent => ({
   type: 'ADD_WALLET',
   cluster: row.cluster,
   name: row.name,
@@ -97,13 +106,28 @@ const added = (row: WalletRow): PublicEvent => ({
 })
 
 /** Creates a cluster for a wallet. @returns the events of the new cluster and its wallet */
-function created(work: FoldState, seq: number, actor: Buffer, key: string, name: string): Shown {
+function createClusterOfActor(
+  work: FoldState,
+  seq: number,
+  actor: Buffer,
+  key: string,
+  name: string,
+): AcceptedWithEvents {
   const cluster = createCluster(work, seq, actor, key, name)
   const creator = requireLoadedCluster(work, cluster).wallets.get(key)!
-  return { cluster, hasEffect: true, events: [{ type: 'CREATE_CLUSTER', cluster }, added(creator)] }
+  return {
+    cluster,
+    hasEffect: true,
+    events: [{ type: 'CREATE_CLUSTER', cluster }, addWalletEvent(creator)],
+  }
 }
 
-function addToNew(work: FoldState, seq: number, change: Of<'add_wallets'>, key: string): Decision {
+function addWalletsToNewCluster(
+  work: FoldState,
+  seq: number,
+  change: ChangeOf<'add_wallets'>,
+  key: string,
+): ChangeDecision {
   const creatorWallet = change.wallets.find((wallet) => wallet.address.equals(change.actor))
   const given = new Set(
     change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name),
@@ -111,15 +135,15 @@ function addToNew(work: FoldState, seq: number, change: Of<'add_wallets'>, key: 
   const name =
     creatorWallet?.name ?? firstFreeName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
   // the creator's wallet is always public, because the cluster's id reveals it
-  const wallets = new Map([[key, { ...NEW, cluster: 0, address: change.actor, name }]])
-  const refusal = decideAdd(work, seq, change, 0, { wallets, names: [] })
-  if ('code' in refusal) return refusal
-  const made = created(work, seq, change.actor, key, name)
-  const rest = addTo(work, seq, change, made.cluster)
+  const wallets = new Map([[key, { ...NEW_WALLET, cluster: 0, address: change.actor, name }]])
+  const decided = decideAdd(work, seq, change, 0, { wallets, names: [] })
+  if ('code' in decided) return decided
+  const made = createClusterOfActor(work, seq, change.actor, key, name)
+  const rest = addWallets(work, seq, change, made.cluster)
   return 'code' in rest ? rest : { ...made, events: [...made.events, ...rest.events] }
 }
 
-const NEW = {
+const NEW_WALLET = {
   isVerified: true,
   isPrivate: false,
   isBackedUp: false,
@@ -128,9 +152,14 @@ const NEW = {
   evidenceSeq: null,
 }
 
-function addTo(work: FoldState, seq: number, change: Of<'add_wallets'>, cluster: number): Decision {
+function addWallets(
+  work: FoldState,
+  seq: number,
+  change: ChangeOf<'add_wallets'>,
+  cluster: number,
+): ChangeDecision {
   const decided = decideAdd(work, seq, change, cluster, requireLoadedCluster(work, cluster))
-  return 'code' in decided ? decided : setWallets(work, cluster, decided.rows, added)
+  return 'code' in decided ? decided : setWallets(work, cluster, decided.rows, addWalletEvent)
 }
 
 /** Writes wallets of a cluster. Each public wallet gives an event. */
@@ -139,7 +168,7 @@ function setWallets(
   cluster: number,
   rows: WalletRow[],
   eventOf: (row: WalletRow) => PublicEvent,
-): Shown {
+): AcceptedWithEvents {
   for (const row of rows) setWallet(work, row)
   return {
     cluster,
@@ -152,7 +181,7 @@ function setWallets(
 function decideAdd(
   work: FoldState,
   seq: number,
-  change: Of<'add_wallets'>,
+  change: ChangeOf<'add_wallets'>,
   cluster: number,
   state: ClusterState,
 ): { rows: WalletRow[] } | ChangeRefusal {
@@ -164,7 +193,7 @@ function decideAdd(
     const isPrivate = requestedPrivacy ?? entry?.isPrivate ?? false
     if (!entry) {
       rows.push({
-        ...NEW,
+        ...NEW_WALLET,
         isVerified: false,
         createdSeq: seq,
         updatedSeq: seq,
@@ -211,12 +240,12 @@ function checkNames(
   return duplicate ? { code: 'wallet_name_taken', name: duplicate.name } : null
 }
 
-function rename(
+function renameWallets(
   work: FoldState,
   seq: number,
-  change: Of<'rename_wallets'>,
+  change: ChangeOf<'rename_wallets'>,
   cluster: number,
-): Decision {
+): ChangeDecision {
   const state = requireLoadedCluster(work, cluster)
   const { wallets } = state
   const rows: WalletRow[] = []
@@ -231,7 +260,11 @@ function rename(
   return checkNames(work, state, rows) ?? setWallets(work, cluster, rows, eventOf)
 }
 
-function remove(work: FoldState, change: Of<'remove_wallets'>, cluster: number): Decision {
+function removeWallets(
+  work: FoldState,
+  change: ChangeOf<'remove_wallets'>,
+  cluster: number,
+): ChangeDecision {
   const { wallets, names } = requireLoadedCluster(work, cluster)
   const rows = change.addresses.flatMap((address) => wallets.get(mapKey(address)) ?? [])
   if (names.length > 0 && isLastVerified(wallets, rows)) return { code: 'last_verified_wallet' }
@@ -239,11 +272,11 @@ function remove(work: FoldState, change: Of<'remove_wallets'>, cluster: number):
   return {
     cluster,
     hasEffect: rows.length > 0,
-    events: rows.filter((row) => !row.isPrivate).map(removed),
+    events: rows.filter((row) => !row.isPrivate).map(removeWalletEvent),
   }
 }
 
-const removed = ({ cluster, address }: WalletRow): PublicEvent => ({
+const removeWalletEvent = ({ cluster, address }: WalletRow): PublicEvent => ({
   type: 'REMOVE_WALLET',
   cluster,
   wallet: address,
@@ -258,18 +291,23 @@ function isLastVerified(
   return [...wallets].every(([key, row]) => !row.isVerified || keys.has(key))
 }
 
-function verify(work: FoldState, seq: number, change: Of<'verify_wallet'>, key: string): Decision {
+function verifyWallet(
+  work: FoldState,
+  seq: number,
+  change: ChangeOf<'verify_wallet'>,
+  key: string,
+): ChangeDecision {
   const cluster = work.clusterSerials.get(mapKey(change.clusterId))
   if (cluster === undefined) return { code: 'not_found' }
   const target = requireLoadedCluster(work, cluster)
   const entry = target.wallets.get(key)
   if (!entry) return { code: 'not_invited' }
-  if (entry.isVerified) return unchanged(cluster)
+  if (entry.isVerified) return withoutEffect(cluster)
   // no wallet is verified while names move out of this cluster: the cluster would get its former names back, and
   // names that the cluster registered would move along
   if (work.moves.has(cluster)) return { code: 'names_moving' }
   const verified = work.verified.get(key)
-  const events = verified ? leave(work, seq, verified.cluster, entry, key) : []
+  const events = verified ? leaveCluster(work, seq, verified.cluster, entry, key) : []
   if ('code' in events) return events
   const set = setWallets(
     work,
@@ -286,10 +324,11 @@ function verify(work: FoldState, seq: number, change: Of<'verify_wallet'>, key: 
  * Removes a wallet from the cluster `from`, because the wallet becomes verified in another cluster. If no verified
  * wallet remains in `from`, its names move to the other cluster. This move is public, so it is refused if the wallet's
  * old or new entry is private.
+ * @returns the events, or the refusal
  * @param entry the wallet's entry in the other cluster
  * @param key map key of the wallet's address
  */
-function leave(
+function leaveCluster(
   work: FoldState,
   seq: number,
   from: number,
@@ -302,7 +341,7 @@ function leave(
   if (moving.length > 0 && (entry.isPrivate || row.isPrivate)) return { code: 'names_would_reveal' }
   if (isBlockedByNameMove(work, from, entry.cluster, moving)) return { code: 'names_moving' }
   removeWallet(work, from, key)
-  const events = row.isPrivate ? [] : [removed(row)]
+  const events = row.isPrivate ? [] : [removeWalletEvent(row)]
   if (moving.length === 0) return events
   return [
     ...events,
@@ -314,9 +353,9 @@ function leave(
 function signMembership(
   work: FoldState,
   seq: number,
-  { actor, clusterId }: Of<'sign_membership'>,
+  { actor, clusterId }: ChangeOf<'sign_membership'>,
   cluster: number,
-): Decision {
+): ChangeDecision {
   if (work.clusterSerials.get(mapKey(clusterId)) !== cluster) return { code: 'forbidden' }
   const entry = requireLoadedCluster(work, cluster).wallets.get(mapKey(actor))!
   setWallet(work, { ...entry, evidenceSeq: seq })
@@ -326,9 +365,9 @@ function signMembership(
 function confirmBackup(
   work: FoldState,
   seq: number,
-  { address }: Of<'confirm_backup'>,
+  { address }: ChangeOf<'confirm_backup'>,
   cluster: number,
-): Decision {
+): ChangeDecision {
   const entry = requireLoadedCluster(work, cluster).wallets.get(mapKey(address))
   if (!entry) return { code: 'not_in_cluster', address }
   const rows = entry.isBackedUp ? [] : [{ ...entry, isBackedUp: true, updatedSeq: seq }]

@@ -19,13 +19,13 @@ import {
 } from './rows.js'
 import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js'
 
-type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
+type ConfigurationChange = Extract<CommunityChange, { kind: 'configure_community' }>
 
 /** Folds the configuration of a community. A refused configuration has no effect. */
 export function applyCommunityConfiguration(
   work: FoldState,
   row: JournalRow,
-  change: Configuration,
+  change: ConfigurationChange,
 ): AcceptedChange | ChangeRefusal {
   const { actor, community, rules } = change
   const cluster = work.owners.get(community)
@@ -33,7 +33,8 @@ export function applyCommunityConfiguration(
   if (actor && work.verified.get(mapKey(actor))?.cluster !== cluster) return { code: 'forbidden' }
   const history = work.communities.get(community) ?? []
   const before = rulesAtTime(history, Number.POSITIVE_INFINITY)
-  if (before && textOf(before) === textOf(rules)) return { cluster, hasEffect: false }
+  if (before && canonicalTextOf(before) === canonicalTextOf(rules))
+    return { cluster, hasEffect: false }
   work.communities.set(community, [...history, { atMs: row.atMs, rules }])
   work.changes.communities.push({ name: community, seq: row.seq })
   row.actor = actor && publicActor(work, actor, cluster)
@@ -41,7 +42,7 @@ export function applyCommunityConfiguration(
   return { cluster, hasEffect: true }
 }
 
-const textOf = (rules: CommunityRules): string => JSON.stringify(communityRulesJson(rules))
+const canonicalTextOf = (rules: CommunityRules): string => JSON.stringify(communityRulesJson(rules))
 
 /** Actor shown in public. For a private wallet it is the oldest public wallet of its cluster. */
 function publicActor(work: FoldState, actor: Buffer, cluster: number): Buffer | null {
@@ -56,6 +57,7 @@ type CommunityNameRequest = CommunityNameRegistration & {
   rules: CommunityRules | null
   /** The actor's cluster. */
   cluster: number | null
+  /** `claimAccountOfAssignment`. */
   claim: Buffer | null
 }
 
@@ -74,17 +76,20 @@ export function applyCommunityNameRegistration(
   // a repeated request has no effect
   if (assigned !== null && work.assigned.get(communityAssignmentKey(community, assigned)) === name)
     return { cluster, hasEffect: false }
-  const refusal = isAssigned ? checkAssignment(work, request) : checkFree(work, request)
+  const refusal = isAssigned ? checkAssignment(work, request) : checkFreeRegistration(work, request)
   if (refusal) return refusal
   for (const by of [assigned, claim])
     if (by !== null) work.assigned.set(communityAssignmentKey(community, by), name)
-  const { isVerified, actor: shown } = shownOf(work, request)
+  const { isVerified, actor: shown } = publicActorOfRegistration(work, request)
   registerName(work, row, { community, name, address: wallet, isVerified, assigned, claim })
   row.actor = shown
   return { cluster, hasEffect: true }
 }
 
-function checkFree(work: FoldState, request: CommunityNameRequest): ChangeRefusal | null {
+function checkFreeRegistration(
+  work: FoldState,
+  request: CommunityNameRequest,
+): ChangeRefusal | null {
   const { community, name, met, nowMs, rules, cluster } = request
   const decision = decideRegistration({
     rules,
@@ -92,8 +97,8 @@ function checkFree(work: FoldState, request: CommunityNameRequest): ChangeRefusa
     isNetworkKnown: true,
     nowMs,
     isOwner: work.owners.get(community) === cluster,
-    beneficiary: isOwn(work, request) ? 'own' : 'other',
-    isTaken: isTaken(work, community, name),
+    beneficiary: isForOwnWallet(work, request) ? 'own' : 'other',
+    isTaken: isCommunityNameTaken(work, community, name),
     isHeld: false,
     areRequirementsMet: rules && met?.equals(requirementsHash(rules.requirements)) ? true : null,
   })
@@ -102,8 +107,10 @@ function checkFree(work: FoldState, request: CommunityNameRequest): ChangeRefusa
 }
 
 /** True if the name is for the actor, or for another wallet that is verified in the actor's cluster. */
-const isOwn = (work: FoldState, { actor, wallet, cluster }: CommunityNameRequest): boolean =>
-  wallet.equals(actor) || work.verified.get(mapKey(wallet))?.cluster === cluster
+const isForOwnWallet = (
+  work: FoldState,
+  { actor, wallet, cluster }: CommunityNameRequest,
+): boolean => wallet.equals(actor) || work.verified.get(mapKey(wallet))?.cluster === cluster
 
 /** Stored address that identifies an account's airdrop claim in the state: the account's bytes32 as an address. */
 export const storedAddressOfClaimAccount = (account: Buffer): Buffer =>
@@ -132,10 +139,21 @@ function checkAssignment(work: FoldState, request: CommunityNameRequest): Change
   for (const by of [cluster, claim])
     if (by !== null && work.assigned.has(communityAssignmentKey(community, by)))
       return { code: 'already_assigned' }
-  return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
+  return isCommunityNameTaken(work, community, name)
+    ? { code: 'community', problem: 'not_available' }
+    : null
 }
 
-function isTaken(work: FoldState, community: string, name: string, freed?: number): boolean {
+/**
+ * True if a name below a community is registered, or is the name of a public wallet of the community's cluster.
+ * @param freed sequence number of a registration that does not count, because its payment was returned
+ */
+function isCommunityNameTaken(
+  work: FoldState,
+  community: string,
+  name: string,
+  freed?: number,
+): boolean {
   const seq = work.communityNames.get(communityNameKey(community, name))
   if (seq !== undefined && seq !== freed) return true
   const cluster = work.owners.get(community)
@@ -161,10 +179,10 @@ export function setCommunityName(
   changes.communityNames.push(row)
 }
 
-type Registered = Omit<CommunityNameRow, 'seq'>
+type RegisteredName = Omit<CommunityNameRow, 'seq'>
 
 /** Registers a community name. The event names the owner's cluster unless the owner is a private wallet there. */
-function registerName(work: FoldState, row: JournalRow, registered: Registered): void {
+function registerName(work: FoldState, row: JournalRow, registered: RegisteredName): void {
   setCommunityName(work, { ...registered, seq: row.seq })
   const verified = work.verified.get(mapKey(registered.address))
   const cluster = verified && !verified.isPrivate ? verified.cluster : null
@@ -182,7 +200,7 @@ function registerName(work: FoldState, row: JournalRow, registered: Registered):
  *
  * *Oldest public wallet of a private signer's cluster. "As such": under `ownersOnly`, or for another wallet.
  */
-function shownOf(
+function publicActorOfRegistration(
   work: FoldState,
   request: CommunityNameRequest,
 ): { actor: Buffer | null; isVerified: boolean } {
@@ -218,7 +236,10 @@ function decidePayment(
   const rules = rulesAtBlock(history, payment.blockMs)
   const inputs = {
     history,
-    isTaken: community !== null && name !== null && isTaken(work, community, name, payment.freed),
+    isTaken:
+      community !== null &&
+      name !== null &&
+      isCommunityNameTaken(work, community, name, payment.freed),
     // `met` is also null for a refunded payment, which then registers nothing
     areRequirementsMet:
       rules !== null && payment.met?.equals(requirementsHash(rules.requirements)) === true,

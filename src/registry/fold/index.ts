@@ -102,11 +102,11 @@ function addKeys(keys: RegistryRowKeys, { content, causeMs }: DecodedEntry): voi
   }
 }
 
-type Named = Pick<PaymentContent, 'community' | 'name'>
+type CommunityAndName = Pick<PaymentContent, 'community' | 'name'>
 
 function addCommunityName(
   keys: RegistryRowKeys,
-  { community, name }: Named,
+  { community, name }: CommunityAndName,
   wallet: Buffer,
   sinceMs: number,
 ): void {
@@ -130,10 +130,10 @@ function addCommunityBidders(keys: RegistryRowKeys, entries: readonly DecodedEnt
 
 /**
  * Folds entries, in order, into the rows to write. A refused change has no effect, and its refusal is in `outcomes`.
- * @param writerMs clock of the writer, ms. An entry's timestamp is the time of its block or request, but not later
- * than this clock and not earlier than the timestamp of the last entry with a public event. (A later event would reveal
- * the time of an entry without one.) A rebuild passes Infinity, and each entry's stored timestamp as its time, so that
- * timestamps are copied.
+ * @param writerMs clock of the writer, ms. An entry's timestamp is the time of its block or request, but not later than
+ * this clock and not earlier than the timestamp of any earlier entry. Changes of a cluster without a public event do
+ * not count: a later event would reveal their time. A rebuild passes Infinity, and each entry's stored timestamp as its
+ * time, so that timestamps are copied.
  * @param rulesOf rules by version; each entry is decided by its own version
  * @throws Error for a slice without a key of `rowKeysOfEntries`
  */
@@ -166,7 +166,7 @@ export function foldEntriesToRows(
       actor: null,
       effects: NO_EFFECTS,
     }
-    apply(work, row, entry)
+    applyEntry(work, row, entry)
     head.publicSeq += row.publicCount
     // a change of a cluster without a public event must not influence later timestamps
     if (row.publicCount === 0 && isClusterChangeKind(row.kind)) head.atMs = previousMs
@@ -175,7 +175,7 @@ export function foldEntriesToRows(
   return finishFold(work, before)
 }
 
-function apply(work: FoldState, row: JournalRow, { content }: DecodedEntry): void {
+function applyEntry(work: FoldState, row: JournalRow, { content }: DecodedEntry): void {
   switch (content.kind) {
     case 'bid':
       applyBid(work, row, content)
@@ -184,10 +184,10 @@ function apply(work: FoldState, row: JournalRow, { content }: DecodedEntry): voi
       work.changes.head.minimumWei = content.minimumWei
       return
     case 'configure_community':
-      noteOutcome(work, row, applyCommunityConfiguration(work, row, content))
+      addOutcome(work, row, applyCommunityConfiguration(work, row, content))
       return
     case 'register_community_name':
-      noteOutcome(work, row, applyCommunityNameRegistration(work, row, content))
+      addOutcome(work, row, applyCommunityNameRegistration(work, row, content))
       return
     case 'pay_community_name':
       applyCommunityNamePayment(work, row, content)
@@ -196,11 +196,11 @@ function apply(work: FoldState, row: JournalRow, { content }: DecodedEntry): voi
       continueNameMove(work, row, content)
       return
     default:
-      noteOutcome(work, row, applyClusterChange(work, row, content))
+      addOutcome(work, row, applyClusterChange(work, row, content))
   }
 }
 
-function noteOutcome(
+function addOutcome(
   { changes }: FoldState,
   { seq }: JournalRow,
   made: AcceptedChange | ChangeRefusal,

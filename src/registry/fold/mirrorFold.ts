@@ -31,12 +31,12 @@ import {
 
 /**
  * The fold of a mirror makes the registry's tables from the event feed of another service. The tables equal those of
- * that service without its private data. The feed has no bids, payments and signed changes, so a mirror's journal
- * entries have no bodies, and its tables can not be folded again from its journal.
+ * that service without its private data. The feed has no bids, payments and signed changes. So a mirror's entries have
+ * empty bodies, or that of a bid without its transaction hash, and its tables can not be folded again from its journal.
  */
 
 /** Maximum number of events per entry. A malicious feed could list any number of wallets with one actor and time. */
-const MOST_EVENTS = 2_048
+const MAX_EVENTS_PER_ENTRY = 2_048
 
 /**
  * Groups events into entries. Consecutive wallets that one actor added at one time are one entry: they get the same
@@ -46,19 +46,21 @@ export function groupEventsIntoEntries(events: readonly LeafEvent[]): LeafEvent[
   const entries: LeafEvent[][] = []
   for (const event of events) {
     const open = entries.at(-1)
-    if (open && open.length < MOST_EVENTS && isListedWith(open.at(-1)!, event)) open.push(event)
+    if (open && open.length < MAX_EVENTS_PER_ENTRY && isOfSameEntry(open.at(-1)!, event))
+      open.push(event)
     else entries.push([event])
   }
   return entries
 }
 
-const isListedWith = (last: LeafEvent, { event, actor, atMs }: LeafEvent): boolean =>
+const isOfSameEntry = (last: LeafEvent, { event, actor, atMs }: LeafEvent): boolean =>
   event.type === 'ADD_WALLET' &&
   (last.event.type === 'ADD_WALLET' || last.event.type === 'CREATE_CLUSTER') &&
   atMs === last.atMs &&
-  isSame(actor, last.actor)
+  isSameAddress(actor, last.actor)
 
-const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
+const isSameAddress = (a: Buffer | null, b: Buffer | null): boolean =>
+  a && b ? a.equals(b) : a === b
 
 /** Keys of the rows that the entries of a mirror read. */
 export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): RegistryRowKeys {
@@ -72,20 +74,23 @@ export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): Registr
     if (event.type === 'REGISTER_COMMUNITY_NAME')
       keys.communityNames.add(communityNameKey(event.community, event.name))
     // actors whose cluster the event depends on, unless an earlier event of the batch created that cluster
-    const asks = event.type === 'REGISTER_NAME' ? before.length > 0 : 'community' in event
-    if (asks && actor) keys.wallets.add(mapKey(actor))
+    const needsActor = event.type === 'REGISTER_NAME' ? before.length > 0 : 'community' in event
+    if (needsActor && actor) keys.wallets.add(mapKey(actor))
   }
   return keys
 }
 
-/** Folds entries, in order. @throws RangeError for an event that does not fit the state */
+/**
+ * Folds entries, in order.
+ * @throws RangeError for an event that does not fit the state, or the time of the one before
+ */
 export function foldMirrorEntries(
   before: LoadedRegistryRows,
   entries: readonly LeafEvent[][],
 ): RowChanges {
   const work = beginFold(before, [])
   work.clusters ??= new Map()
-  const state = new CopyState(work)
+  const state = new MirrorFoldState(work)
   const { head, journal } = work.changes
   for (const entry of entries) {
     const { actor, atMs, number } = entry[0]!
@@ -114,7 +119,7 @@ export function foldMirrorEntries(
 }
 
 /** A mirror's registry state, to which events are applied in order. */
-class CopyState implements MirrorState {
+class MirrorFoldState implements MirrorState {
   readonly #work: FoldState
   #event!: LeafEvent
 
@@ -135,7 +140,7 @@ class CopyState implements MirrorState {
     return toStoredEvent(event, (id) => this.#serialOf(id), wallet)
   }
 
-  createCluster({ cluster }: On<'createCluster'>) {
+  createCluster({ cluster }: EventArgument<'createCluster'>) {
     const { changes, clusterSerials, clusters } = this.#work
     const id = fromHex(cluster)
     const serial = ++changes.head.serial
@@ -144,10 +149,16 @@ class CopyState implements MirrorState {
     clusters!.set(serial, { wallets: new Map(), names: [] })
   }
 
-  addWallet({ cluster, wallet: address, name, isVerified, isBackedUp }: On<'addWallet'>) {
+  addWallet({
+    cluster,
+    wallet: address,
+    name,
+    isVerified,
+    isBackedUp,
+  }: EventArgument<'addWallet'>) {
     const wallets = this.#walletsOf(cluster)
     if (wallets.has(mapKey(address)) || wallets.size >= MAX_CLUSTER_WALLETS_OF_ANY_RULESET)
-      throw this.#misfit()
+      throw this.#misfitError()
     const { seq } = this.#work.changes.head
     setWallet(this.#work, {
       cluster: this.#serialOf(cluster),
@@ -162,45 +173,50 @@ class CopyState implements MirrorState {
     })
   }
 
-  changeWallet({ cluster, wallet }: On<'changeWallet'>, change: Partial<PublicWallet>) {
+  changeWallet({ cluster, wallet }: EventArgument<'changeWallet'>, change: Partial<PublicWallet>) {
     const entry = this.#walletsOf(cluster).get(mapKey(wallet))
-    if (!entry) throw this.#misfit()
+    if (!entry) throw this.#misfitError()
     setWallet(this.#work, { ...entry, ...change, updatedSeq: this.#work.changes.head.seq })
   }
 
-  removeWallet({ cluster, wallet }: On<'removeWallet'>) {
+  removeWallet({ cluster, wallet }: EventArgument<'removeWallet'>) {
     const key = mapKey(wallet)
-    if (!this.#walletsOf(cluster).has(key)) throw this.#misfit()
+    if (!this.#walletsOf(cluster).has(key)) throw this.#misfitError()
     removeWallet(this.#work, this.#serialOf(cluster), key)
   }
 
-  registerName({ cluster: id, name }: On<'registerName'>) {
+  registerName({ cluster: id, name }: EventArgument<'registerName'>) {
     const { changes, owners } = this.#work
     const { actor } = this.#event
     const cluster = this.#serialOf(id)
     // a bidder has an address of a type that can pay, and is verified in the cluster that gets the name
     const isBidder = actor && addressOfWord(addressToWord(actor)).equals(actor)
-    if (!isBidder || this.#home !== cluster) throw this.#misfit()
+    if (!isBidder || this.#actorCluster !== cluster) throw this.#misfitError()
     owners.set(name, cluster)
     changes.names.push({ seq: changes.head.seq, txKey: null, name, cluster, outcome: 'won' })
   }
 
-  transferName({ name, cluster: to, from }: On<'transferName'>) {
+  transferName({ name, cluster: to, from }: EventArgument<'transferName'>) {
     const { changes, owners } = this.#work
     const cluster = this.#serialOf(to)
-    if (owners.get(name) !== this.#serialOf(from)) throw this.#misfit()
+    if (owners.get(name) !== this.#serialOf(from)) throw this.#misfitError()
     owners.set(name, cluster)
     changes.nameMoves.push({ name, cluster, updatedSeq: changes.head.seq })
   }
 
-  registerCommunityName({ community, name, wallet, cluster }: On<'registerCommunityName'>) {
+  registerCommunityName({
+    community,
+    name,
+    wallet,
+    cluster,
+  }: EventArgument<'registerCommunityName'>) {
     // true if the actor is verified in the owner's cluster
-    const isOfHome = this.#home === (cluster && this.#serialOf(cluster))
+    const isOfActorCluster = this.#actorCluster === (cluster && this.#serialOf(cluster))
     setCommunityName(this.#work, {
       community,
       name,
       address: wallet,
-      isVerified: isSame(this.#event.actor, wallet) || isOfHome,
+      isVerified: isSameAddress(this.#event.actor, wallet) || isOfActorCluster,
       assigned: null,
       claim: null,
       seq: this.#work.changes.head.seq,
@@ -208,7 +224,7 @@ class CopyState implements MirrorState {
   }
 
   /** Cluster in which the actor is verified. */
-  get #home(): number | undefined {
+  get #actorCluster(): number | undefined {
     const { actor } = this.#event
     return actor ? this.#work.verified.get(mapKey(actor))?.cluster : undefined
   }
@@ -219,17 +235,17 @@ class CopyState implements MirrorState {
 
   #serialOf(id: string): number {
     const serial = this.#work.clusterSerials.get(mapKey(fromHex(id)))
-    if (serial === undefined) throw this.#misfit()
+    if (serial === undefined) throw this.#misfitError()
     return serial
   }
 
-  #misfit(): RangeError {
+  #misfitError(): RangeError {
     const { number, event } = this.#event
     return new RangeError(`event ${number} (${event.type}) fits no state of the feed before it`)
   }
 }
 
-type On<Method extends keyof MirrorState> = Parameters<MirrorState[Method]>[0]
+type EventArgument<Method extends keyof MirrorState> = Parameters<MirrorState[Method]>[0]
 
 /**
  * Kind, body and effects of an entry with the given events. Earlier builds wrote `move_names` in place of `mirrored`;

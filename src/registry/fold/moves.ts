@@ -45,7 +45,7 @@ export function beginNameMove(work: FoldState, move: NameMoveRow): PublicEvent[]
   const names = from.names
   to.names = [...to.names, ...names].sort((a, b) => a.seq - b.seq)
   from.names = []
-  return writeDown(work, { ...move, names }, move.seq)
+  return transferNextNames(work, { ...move, names }, move.seq)
 }
 
 /** Folds a `move_names` entry: moves the next names. */
@@ -57,13 +57,13 @@ export function continueNameMove(
   const source = work.clusterSerials.get(mapKey(clusterId))
   const move = source !== undefined && work.moves.get(source)
   if (!move) return
-  const events = writeDown(work, move, row.seq)
+  const events = transferNextNames(work, move, row.seq)
   row.actor = move.actor
   setPublicEvents(row, move.target, events)
 }
 
-/** Transfers the next names of a move. */
-function writeDown(
+/** Transfers the next names of a move, at most `namesPerEntry`. @returns their events */
+function transferNextNames(
   work: FoldState,
   move: NameMoveRow & { names: readonly ClusterName[] },
   seq: number,

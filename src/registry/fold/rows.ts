@@ -7,8 +7,11 @@ import type { ChangeRefusal } from './refusal.js'
 /** Head of a network's journal. Writers lock it, so all entries have one order. */
 export interface JournalHead {
   generation: number
+  /** Number of the newest entry. */
   seq: number
+  /** Number of the newest public event. */
   publicSeq: number
+  /** Timestamp below which no later entry's may be. */
   atMs: number
   /** Serial of the newest cluster. */
   serial: number
@@ -28,7 +31,7 @@ export interface RegistryRowKeys {
   movers: string[]
   /** Ids of clusters whose names are still moving, one for each `move_names` entry of the batch. */
   continuedMoves: string[]
-  /** Maximum number of names that the batch moves out of one cluster. */
+  /** Number of names that the batch moves at most. */
   movedNames: number
   /**
    * Communities, each with the time (ms) from which its rules are needed. Their owners' clusters are loaded in full.
@@ -38,7 +41,7 @@ export interface RegistryRowKeys {
   communityNames: Set<string>
   /** Communities in which the batch assigns a name after a claim. */
   assignments: Set<string>
-  /** Stored addresses of the accounts whose claims get names assigned in the batch. */
+  /** Accounts for whose airdrop claims the batch assigns names, as stored addresses (`claimAccountOfAssignment`). */
   claims: Set<string>
   /** Names that the batch's changes give to wallets of clusters that are loaded in full. */
   walletNames: Set<string>
@@ -55,7 +58,7 @@ interface VerifiedWallet {
   isPrivate: boolean
 }
 
-/** Name of a cluster, with the seq of its registration. */
+/** Name that a cluster holds, with the seq of its registration. */
 export interface ClusterName {
   name: string
   seq: number
@@ -140,6 +143,7 @@ export const communityAssignmentKey = (community: string, by: number | Buffer): 
 export interface JournalRow extends Required<Entry> {
   seq: number
   atMs: number
+  /** Number of the entry's first public event, or of the next event if the entry has none. */
   publicFirst: number
   publicCount: number
   /** Stored address of the actor shown in public, null where none may be shown. */
@@ -225,7 +229,7 @@ interface JudgedCommunityPayment {
   judgement: CommunityPaymentDecision
 }
 
-/** Rows changed by a batch, written in this order: removals, inserts, updates, moves. */
+/** Rows changed by a batch, written in this order: removals, inserts, updates, transfers of names (`nameMoves`). */
 export interface RowChanges {
   head: JournalHead
   journal: JournalRow[]
@@ -241,7 +245,7 @@ export interface RowChanges {
   moves: NameMoveRow[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]
-  /** Community names that their owners lose, because another payment bought them. */
+  /** Community names that their owners lose, because the names were registered again. */
   communityNamesFreed: Pick<CommunityNameRow, 'community' | 'name'>[]
   payments: JudgedCommunityPayment[]
   /** Outcomes of signed changes, in order. */

@@ -1,10 +1,10 @@
-import type { AddressType } from '../families.js'
+import type { PayerAddressType } from '../families.js'
 import { evmAddressAndTxIdForms } from './evm.js'
 import type { AddressAndTxIdForms } from './form.js'
 import { solanaAddressAndTxIdForms } from './solana.js'
 
 /** Forms of addresses and transaction ids by address type, in ascending length of the addresses. */
-export const ADDRESS_AND_TX_ID_FORMS: Readonly<Record<AddressType, AddressAndTxIdForms>> = {
+export const ADDRESS_AND_TX_ID_FORMS: Readonly<Record<PayerAddressType, AddressAndTxIdForms>> = {
   evm: evmAddressAndTxIdForms,
   solana: solanaAddressAndTxIdForms,
 }

@@ -15,19 +15,23 @@ import type { EntryKind } from './entry.js'
 /** Option of a check: if the field is faulty, the checks of the whole object are skipped. */
 const ABORT = { abort: true }
 
-const hex = z.string().regex(/^([0-9a-f]{2})+$/, ABORT)
+const hexText = z.string().regex(/^([0-9a-f]{2})+$/, ABORT)
 
 /** Schema of a byte string in hex, of a fixed length or of any length from 1. */
 export const bytesField = (length?: number) =>
-  z.codec(length === undefined ? hex : hex.length(2 * length, ABORT), z.instanceof(Buffer), {
-    decode: (text) => Buffer.from(text, 'hex'),
-    encode: (raw) => raw.toString('hex'),
-  })
+  z.codec(
+    length === undefined ? hexText : hexText.length(2 * length, ABORT),
+    z.instanceof(Buffer),
+    {
+      decode: (text) => Buffer.from(text, 'hex'),
+      encode: (raw) => raw.toString('hex'),
+    },
+  )
 
 /** Schema of a word: 32 bytes. */
 export const wordField = bytesField(32)
 
-const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
+const isDecodable = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
   try {
     decode(raw)
     return true
@@ -37,7 +41,7 @@ const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
 }
 
 /** Schema of the stored address of a wallet of any type. */
-export const walletField = bytesField().refine(isStored(decodeWallet), ABORT)
+export const walletField = bytesField().refine(isDecodable(decodeWallet), ABORT)
 export const nameField = z.string().refine(isCanonicalName, ABORT)
 
 /** Encodes the body of an entry. @throws RangeError for a value that the schema refuses */

@@ -3,12 +3,12 @@ import { communityRulesCodec } from '../community/rules.js'
 import { decodeBody, encodeBody, nameField, walletField, wordField } from './body.js'
 import type { EntryKind } from './entry.js'
 
-const unique = (addresses: readonly Buffer[]): boolean =>
+const areUnique = (addresses: readonly Buffer[]): boolean =>
   new Set(addresses.map((address) => address.toString('hex'))).size === addresses.length
-const uniqueWallets = (wallets: readonly { address: Buffer }[]): boolean =>
-  unique(wallets.map(({ address }) => address))
+const haveUniqueAddresses = (wallets: readonly { address: Buffer }[]): boolean =>
+  areUnique(wallets.map(({ address }) => address))
 
-const renamed = z.codec(
+const renamedWalletSchema = z.codec(
   z.tuple([walletField, nameField]),
   z.custom<{ address: Buffer; name: string }>(),
   {
@@ -17,7 +17,7 @@ const renamed = z.codec(
   },
 )
 
-const added = z.codec(
+const addedWalletSchema = z.codec(
   z.tuple([walletField, nameField, z.boolean().nullable()]),
   /** `isPrivate`: null where not specified: a new wallet is then public, and a listed wallet stays as it is. */
   z.custom<{ address: Buffer; name: string; isPrivate: boolean | null }>(),
@@ -32,19 +32,19 @@ const added = z.codec(
 )
 
 /** Schemas of the bodies of changes of a cluster: stored addresses without duplicates, canonical names. */
-const CLUSTER = {
+const CLUSTER_CHANGES = {
   create_cluster: z.strictObject({ actor: walletField }),
   add_wallets: z.strictObject({
     actor: walletField,
-    wallets: z.array(added).refine(uniqueWallets),
+    wallets: z.array(addedWalletSchema).refine(haveUniqueAddresses),
   }),
   rename_wallets: z.strictObject({
     actor: walletField,
-    wallets: z.array(renamed).refine(uniqueWallets),
+    wallets: z.array(renamedWalletSchema).refine(haveUniqueAddresses),
   }),
   remove_wallets: z.strictObject({
     actor: walletField,
-    addresses: z.array(walletField).refine(unique),
+    addresses: z.array(walletField).refine(areUnique),
   }),
   verify_wallet: z.strictObject({ actor: walletField, clusterId: wordField }),
   confirm_backup: z.strictObject({ actor: walletField, address: walletField }),
@@ -52,14 +52,14 @@ const CLUSTER = {
     actor: walletField,
     clusterId: wordField,
     message: z.string(),
-    /** Canonical form of the signature (`canonicalSignature`); for a smart wallet, its signature in hex. */
+    /** `signature` and `block` as in `Evidence` (auth/evidence.ts). */
     signature: z.string(),
     block: z.int().nullable(),
   }),
 }
 
 /** Schemas of the bodies of changes of a community. */
-const COMMUNITY = {
+const COMMUNITY_CHANGES = {
   configure_community: z.strictObject({
     /** Stored address of the signer; null where the operator configured the community. */
     actor: walletField.nullable(),
@@ -89,22 +89,22 @@ const COMMUNITY = {
  * Body of a `move_names` entry, which moves the next names of a cluster to another cluster (fold/moves.ts). Nobody
  * signs it.
  */
-const MOVE = { move_names: z.strictObject({ clusterId: wordField }) }
-const SCHEMAS = { ...CLUSTER, ...COMMUNITY, ...MOVE }
+const NAME_MOVE = { move_names: z.strictObject({ clusterId: wordField }) }
+const SCHEMAS = { ...CLUSTER_CHANGES, ...COMMUNITY_CHANGES, ...NAME_MOVE }
 
-type Of<Schemas extends Record<string, z.ZodType>> = {
+type ContentOf<Schemas extends Record<string, z.ZodType>> = {
   [Kind in keyof Schemas]: { kind: Kind } & z.output<Schemas[Kind]>
 }[keyof Schemas]
 
 /** Change of a cluster by a signed-in wallet. */
-export type ClusterChange = Of<typeof CLUSTER>
-export type CommunityChange = Of<typeof COMMUNITY>
+export type ClusterChange = ContentOf<typeof CLUSTER_CHANGES>
+export type CommunityChange = ContentOf<typeof COMMUNITY_CHANGES>
 export type SignedChange = ClusterChange | CommunityChange
-export type MoveNamesContent = Of<typeof MOVE>
+export type MoveNamesContent = ContentOf<typeof NAME_MOVE>
 export type CommunityNameRegistration = Extract<SignedChange, { kind: 'register_community_name' }>
 
 export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] =>
-  kind in CLUSTER
+  kind in CLUSTER_CHANGES
 
 /** Encodes a change without its kind. @throws RangeError for a change that the schema refuses */
 export function encodeChange({ kind, ...fields }: SignedChange | MoveNamesContent): Buffer {
@@ -115,18 +115,21 @@ export function encodeChange({ kind, ...fields }: SignedChange | MoveNamesConten
 export function decodeChange<Kind extends keyof typeof SCHEMAS>(
   kind: Kind,
   body: Buffer,
-): Extract<Of<typeof SCHEMAS>, { kind: Kind }> {
+): Extract<ContentOf<typeof SCHEMAS>, { kind: Kind }> {
   const fields = decodeBody(kind, SCHEMAS[kind] as z.ZodType<object>, body)
-  return { kind, ...fields } as Extract<Of<typeof SCHEMAS>, { kind: Kind }>
+  return { kind, ...fields } as Extract<ContentOf<typeof SCHEMAS>, { kind: Kind }>
 }
 
 /** Number of bytes at the beginning of a change's body that include the first field, the signer. */
 export const ACTOR_PREFIX_BYTES = 200
-const ACTOR = /^\{"actor":"([0-9a-f]{42,182})"/
+const ACTOR_PATTERN = /^\{"actor":"([0-9a-f]{42,182})"/
 
-/** Reads the signer of a change from the first `ACTOR_PREFIX_BYTES` of its body. @throws RangeError */
+/**
+ * Reads the signer of a change from the first `ACTOR_PREFIX_BYTES` of its body.
+ * @throws RangeError for bytes that do not begin with a signer
+ */
 export function actorOfChange(kind: ClusterChange['kind'], body: Buffer): Buffer {
-  const [, actor] = ACTOR.exec(body.toString('latin1', 0, ACTOR_PREFIX_BYTES)) ?? []
+  const [, actor] = ACTOR_PATTERN.exec(body.toString('latin1', 0, ACTOR_PREFIX_BYTES)) ?? []
   if (actor) return Buffer.from(actor, 'hex')
   throw new RangeError(`the body of a ${kind} entry is not one of ours`)
 }

@@ -7,17 +7,17 @@ import { bigIntToWord, wordToBigInt } from '../primitives/bytes.js'
  */
 export interface Codec<T> {
   write(out: ByteSink, value: T): void
-  read(from: Source): T
+  read(from: ByteSource): T
 }
 
 /** Bytes with the position of the next byte to read. */
-interface Source {
+interface ByteSource {
   bytes: Buffer
   at: number
 }
 
 /** Reads the next bytes. @throws RangeError where fewer are left */
-function take(from: Source, length: number): Buffer {
+function takeBytes(from: ByteSource, length: number): Buffer {
   const start = from.at
   from.at += length
   if (from.at > from.bytes.length)
@@ -25,18 +25,18 @@ function take(from: Source, length: number): Buffer {
   return from.bytes.subarray(start, from.at)
 }
 
-const isAtEnd = ({ bytes, at }: Source): boolean => at === bytes.length
+const isAtEnd = ({ bytes, at }: ByteSource): boolean => at === bytes.length
 
 const u8: Codec<number> = {
   write: (out, value) => out.byte(value),
-  read: (from) => take(from, 1)[0]!,
+  read: (from) => takeBytes(from, 1)[0]!,
 }
 
 /** Codec of a safe integer from 0 on, in eight bytes. */
 export const u64: Codec<number> = {
   write: (out, value) => out.int64(value),
   read(from) {
-    const value = Number(take(from, 8).readBigUInt64BE())
+    const value = Number(takeBytes(from, 8).readBigUInt64BE())
     if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no safe integer`)
     return value
   },
@@ -45,7 +45,7 @@ export const u64: Codec<number> = {
 /** Codec of an unsigned integer of 256 bits, in 32 bytes. */
 export const u256: Codec<bigint> = {
   write: (out, value) => out.bytes(bigIntToWord(value)),
-  read: (from) => wordToBigInt(take(from, 32)),
+  read: (from) => wordToBigInt(takeBytes(from, 32)),
 }
 
 /** Codec of a byte string of up to 255 bytes. */
@@ -54,7 +54,7 @@ export const bytesCodec: Codec<Buffer> = {
     out.byte(value.length)
     out.bytes(value)
   },
-  read: (from) => take(from, u8.read(from)),
+  read: (from) => takeBytes(from, u8.read(from)),
 }
 
 /** Codec of an ASCII text of up to 255 characters (names). */
@@ -113,10 +113,10 @@ export const listCodec = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
 /** Type of the values of a codec. */
 export type CodecValue<C> = C extends Codec<infer T> ? T : never
 
-type Fields = Readonly<Record<string, Codec<unknown>>>
-type ValueOf<F extends Fields> = { -readonly [Key in keyof F]: CodecValue<F[Key]> }
+type FieldCodecs = Readonly<Record<string, Codec<unknown>>>
+type ValueOf<F extends FieldCodecs> = { -readonly [Key in keyof F]: CodecValue<F[Key]> }
 
-export function objectCodec<F extends Fields>(fields: F): Codec<ValueOf<F>> {
+export function objectCodec<F extends FieldCodecs>(fields: F): Codec<ValueOf<F>> {
   const entries = Object.entries(fields)
   return {
     write(out, value) {
@@ -131,7 +131,7 @@ export function objectCodec<F extends Fields>(fields: F): Codec<ValueOf<F>> {
 }
 
 /** Variants of a union by their discriminant: a code, which is never renumbered, and the variant's other fields. */
-export type UnionCases = Readonly<Record<string, readonly [code: number, fields: Fields]>>
+export type UnionCases = Readonly<Record<string, readonly [code: number, fields: FieldCodecs]>>
 type CaseOf<Key extends string, C extends UnionCases> = {
   [Case in keyof C & string]: { [K in Key]: Case } & ValueOf<C[Case][1]>
 }[keyof C & string]

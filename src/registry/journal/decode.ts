@@ -28,7 +28,7 @@ export function decodeEntry({
   ruleset = RULESET_VERSION,
 }: Entry): DecodedEntry {
   // listed field by field: a spread takes longer than the decoding
-  return { kind, position, txKey, causeMs, body, ruleset, content: contentOf(kind, body) }
+  return { kind, position, txKey, causeMs, body, ruleset, content: decodeContent(kind, body) }
 }
 
 /**
@@ -48,7 +48,7 @@ export const entryOfChange = (
   content: change,
 })
 
-function contentOf(kind: Entry['kind'], body: Buffer): Content {
+function decodeContent(kind: Entry['kind'], body: Buffer): Content {
   switch (kind) {
     case 'bid':
       return decodeBid(body)

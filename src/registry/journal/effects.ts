@@ -17,16 +17,17 @@ import { eventCodec } from './eventForms.js'
 
 /**
  * Effects of an entry as the fold decided them. They are stored with the entry, so that feed and status can be
- * computed from the row. Format: version u8, then the form of the entry's kind; empty where the entry had no effect.
+ * computed from the row. Format: version u8, then one of the codecs in this file by the entry's kind; empty where the
+ * entry had no effect.
  */
-const VERSION = 1
+const EFFECTS_VERSION = 1
 export const NO_EFFECTS = Buffer.alloc(0)
 /** Offset of the outcome in effects of a bid or of a community name registration. */
 export const OUTCOME_OFFSET = 1
 
 // codes are stored: never renumber
 
-const REASON = {
+const PAYMENT_REFUSAL_CODE = {
   malformed_name: 1,
   not_found: 2,
   not_active: 3,
@@ -34,10 +35,10 @@ const REASON = {
   underpaid: 5,
   requirements_not_met: 6,
 }
-const reason = <T extends string>(codes: Readonly<Record<T, number>>): Codec<T> =>
+const reasonCodec = <T extends string>(codes: Readonly<Record<T, number>>): Codec<T> =>
   constantCodec(Object.entries(codes) as [T, number][])
 
-const bid = unionCodec('outcome', {
+const bidCodec = unionCodec('outcome', {
   won: [
     BID_OUTCOME.won,
     {
@@ -48,30 +49,30 @@ const bid = unionCodec('outcome', {
     },
   ],
   lost: [BID_OUTCOME.lost, {}],
-  refused: [BID_OUTCOME.refused, { reason: reason(BID_REFUSAL) }],
+  refused: [BID_OUTCOME.refused, { reason: reasonCodec(BID_REFUSAL) }],
 })
 
 /**
  * Effects of an entry that may register a community name. `cluster`: cluster in which the owner is publicly verified.
  */
-const community = unionCodec('outcome', {
+const communityCodec = unionCodec('outcome', {
   registered: [BID_OUTCOME.won, { cluster: nullableCodec(u64) }],
   lost: [BID_OUTCOME.lost, {}],
-  refused: [BID_OUTCOME.refused, { reason: reason(REASON) }],
+  refused: [BID_OUTCOME.refused, { reason: reasonCodec(PAYMENT_REFUSAL_CODE) }],
 })
 
 /** Effects of a signed change: its cluster and public events (none if only private wallets changed). */
-const change = objectCodec({ cluster: u64, events: listCodec(eventCodec(u64)) })
+const changeCodec = objectCodec({ cluster: u64, events: listCodec(eventCodec(u64)) })
 
-export type BidEffects = CodecValue<typeof bid>
+export type BidEffects = CodecValue<typeof bidCodec>
 
-const formOf = <Effects>(codec: Codec<Effects>) =>
+const encoderAndDecoderOf = <Effects>(codec: Codec<Effects>) =>
   [
-    (effects: Effects): Buffer => encodeValue(codec, VERSION, effects),
-    (stored: Buffer): Effects => decodeValue(codec, VERSION, stored),
+    (effects: Effects): Buffer => encodeValue(codec, EFFECTS_VERSION, effects),
+    (stored: Buffer): Effects => decodeValue(codec, EFFECTS_VERSION, stored),
   ] as const
 
 /** Encoders and decoders of effects. A decoder throws RangeError for bytes that its encoder does not make. */
-export const [encodeBidEffects, decodeBidEffects] = formOf(bid)
-export const [encodeChangeEffects, decodeChangeEffects] = formOf(change)
-export const [encodeCommunityEffects, decodeCommunityEffects] = formOf(community)
+export const [encodeBidEffects, decodeBidEffects] = encoderAndDecoderOf(bidCodec)
+export const [encodeChangeEffects, decodeChangeEffects] = encoderAndDecoderOf(changeCodec)
+export const [encodeCommunityEffects, decodeCommunityEffects] = encoderAndDecoderOf(communityCodec)

@@ -44,7 +44,7 @@ export interface Entry {
   position: { chain: number; block: number; logIndex: number } | null
   /** First 8 bytes of the transaction hash, null without a transaction. */
   txKey: bigint | null
-  /** Time of the block or request of the entry, ms. The timestamps in the journal may differ: they never decrease. */
+  /** Time of the block or request of the entry, ms. The journal's timestamp may differ (see `foldEntriesToRows`). */
   causeMs: number
   /** Body by kind. `minimum`: wei as 32 bytes. Others: see bid.ts, change.ts and payment.ts. */
   body: Buffer

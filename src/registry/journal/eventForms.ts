@@ -77,25 +77,25 @@ function jsonOf(kind: EventFieldKind, value: unknown): string {
   return kind === 'wei' ? `"${value}"` : String(value)
 }
 
-const CLUSTER_ID = /^0x[0-9a-f]{64}$/
-const WEI = /^\d{1,78}$/
+const CLUSTER_ID_PATTERN = /^0x[0-9a-f]{64}$/
+const WEI_PATTERN = /^\d{1,78}$/
 
 /** Parsers of fields in the `data` of the API's v1 form; undefined for a malformed value. */
-const READERS: {
+const FIELD_PARSERS: {
   readonly [Kind in EventFieldKind]: (json: unknown) => EventFieldValues<string>[Kind] | undefined
 } = {
-  cluster: (json) => matching(CLUSTER_ID, json),
-  clusterOrNull: (json) => (json === null ? null : matching(CLUSTER_ID, json)),
+  cluster: (json) => textIfMatching(CLUSTER_ID_PATTERN, json),
+  clusterOrNull: (json) => (json === null ? null : textIfMatching(CLUSTER_ID_PATTERN, json)),
   name: (json) => (typeof json === 'string' && isCanonicalName(json) ? json : undefined),
   wallet: (json) => (typeof json === 'string' ? parseWalletOrNull(json)?.bytes : undefined),
   wei(json) {
-    const digits = matching(WEI, json)
+    const digits = textIfMatching(WEI_PATTERN, json)
     return digits === undefined ? undefined : BigInt(digits)
   },
   flag: (json) => (typeof json === 'boolean' ? json : undefined),
 }
 
-const matching = (form: RegExp, json: unknown): string | undefined =>
+const textIfMatching = (form: RegExp, json: unknown): string | undefined =>
   typeof json === 'string' && form.test(json) ? json : undefined
 
 /**
@@ -107,7 +107,7 @@ export function parseEventData(type: EventType, data: unknown): V1Event<string> 
   const event: Record<string, unknown> = { type }
   for (const { key, kind, v1 } of EVENTS[type].list) {
     if (v1 === null) continue
-    const value = READERS[kind](json[v1])
+    const value = FIELD_PARSERS[kind](json[v1])
     if (value === undefined) return undefined
     event[key] = value
   }

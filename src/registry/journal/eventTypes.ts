@@ -40,7 +40,8 @@ export interface PublicWallet {
   isVerified: boolean
   isBackedUp: boolean
 }
-interface Place {
+/** A wallet in a cluster. */
+interface WalletPlace {
   cluster: string
   wallet: Buffer
 }
@@ -48,9 +49,9 @@ interface Place {
 /** State of a mirror. A method throws for an event that does not fit the state. */
 export interface MirrorState {
   createCluster(event: { cluster: string }): void
-  addWallet(event: Place & PublicWallet): void
-  changeWallet(place: Place, change: Partial<PublicWallet>): void
-  removeWallet(place: Place): void
+  addWallet(event: WalletPlace & PublicWallet): void
+  changeWallet(place: WalletPlace, change: Partial<PublicWallet>): void
+  removeWallet(place: WalletPlace): void
   registerName(event: { name: string; amountWei: bigint; cluster: string }): void
   transferName(event: { name: string; cluster: string; from: string }): void
   registerCommunityName(event: {
@@ -81,7 +82,7 @@ interface EventRow<F extends EventFields, V01 extends V01EventType | null> {
   apply(state: MirrorState, event: ValuesOf<F, string, string>): void
 }
 
-const row = <const F extends EventFields, const V01 extends V01EventType | null>(
+const eventRow = <const F extends EventFields, const V01 extends V01EventType | null>(
   row: EventRow<F, V01>,
 ) => ({
   ...row,
@@ -91,10 +92,14 @@ const row = <const F extends EventFields, const V01 extends V01EventType | null>
   }),
 })
 
-const cluster = { kind: 'cluster', v1: 'cluster_id', description: 'The cluster’s id' } as const
-const name = { kind: 'name', v1: 'name', description: 'The name', example: 'foobar' } as const
-const wallet = { kind: 'wallet', v1: 'address', description: 'The wallet' } as const
-const walletName = {
+const CLUSTER_FIELD = {
+  kind: 'cluster',
+  v1: 'cluster_id',
+  description: 'The cluster’s id',
+} as const
+const NAME_FIELD = { kind: 'name', v1: 'name', description: 'The name', example: 'foobar' } as const
+const WALLET_FIELD = { kind: 'wallet', v1: 'address', description: 'The wallet' } as const
+const WALLET_NAME_FIELD = {
   kind: 'name',
   v1: 'name',
   description: 'Its name in the cluster',
@@ -102,54 +107,59 @@ const walletName = {
 } as const
 
 export const EVENTS = {
-  CREATE_CLUSTER: row({
+  CREATE_CLUSTER: eventRow({
     code: 1,
     published:
       'A cluster was made, by its first signed change or by the first name that its wallet won',
     sentence: 'made a bundle',
     tone: 'plain',
     v01: null,
-    fields: { cluster },
+    fields: { cluster: CLUSTER_FIELD },
     apply: (state, event) => state.createCluster(event),
   }),
-  ADD_WALLET: row({
+  ADD_WALLET: eventRow({
     code: 2,
     published: 'A wallet was added to a cluster in public, or a private one became public',
     sentence: 'added :address as :wallet',
     tone: 'plain',
     v01: 'updateWallet',
     fields: {
-      name: walletName,
-      wallet,
-      cluster,
+      name: WALLET_NAME_FIELD,
+      wallet: WALLET_FIELD,
+      cluster: CLUSTER_FIELD,
       isVerified: { kind: 'flag', v1: 'is_verified' },
       isBackedUp: { kind: 'flag', v1: 'is_backed_up' },
     },
     apply: (state, event) => state.addWallet(event),
   }),
-  REGISTER_NAME: row({
+  REGISTER_NAME: eventRow({
     code: 8,
     published: 'A confirmed bid on the hub won a name for the cluster',
     sentence: 'registered :name for :price',
     tone: 'name',
     v01: 'register',
     fields: {
-      name,
+      name: NAME_FIELD,
       amountWei: { kind: 'wei', v1: 'wei_amount', description: 'The bid, wei of ETH' },
-      cluster,
+      cluster: CLUSTER_FIELD,
     },
     apply: (state, event) => state.registerName(event),
   }),
-  UPDATE_WALLET_NAME: row({
+  UPDATE_WALLET_NAME: eventRow({
     code: 3,
     published: 'A wallet of the cluster got another name',
     sentence: 'named :address :wallet',
     tone: 'plain',
     v01: 'updateWallet',
-    fields: { name: walletName, wallet, cluster, isVerified: { kind: 'flag', v1: null } },
+    fields: {
+      name: WALLET_NAME_FIELD,
+      wallet: WALLET_FIELD,
+      cluster: CLUSTER_FIELD,
+      isVerified: { kind: 'flag', v1: null },
+    },
     apply: (state, event) => state.changeWallet(event, { name: event.name }),
   }),
-  VERIFY_WALLET: row({
+  VERIFY_WALLET: eventRow({
     code: 4,
     published: 'A listed wallet verified itself in the cluster',
     sentence: 'verified :address',
@@ -157,38 +167,38 @@ export const EVENTS = {
     v01: 'updateWallet',
     fields: {
       name: { kind: 'name', v1: null },
-      wallet,
-      cluster,
+      wallet: WALLET_FIELD,
+      cluster: CLUSTER_FIELD,
       isVerified: { kind: 'flag', v1: null },
     },
     apply: (state, event) => state.changeWallet(event, { isVerified: true }),
   }),
-  REMOVE_WALLET: row({
+  REMOVE_WALLET: eventRow({
     code: 5,
     published: 'A wallet was removed from the cluster, or left it to verify itself in another one',
     sentence: 'removed :address',
     tone: 'loss',
     v01: 'removeWallet',
-    fields: { wallet, cluster },
+    fields: { wallet: WALLET_FIELD, cluster: CLUSTER_FIELD },
     apply: (state, event) => state.removeWallet(event),
   }),
-  BACKUP_WALLET: row({
+  BACKUP_WALLET: eventRow({
     code: 6,
     published: 'A wallet of the cluster was confirmed to be backed up',
     sentence: 'backed up :address',
     tone: 'plain',
     v01: null,
-    fields: { wallet, cluster },
+    fields: { wallet: WALLET_FIELD, cluster: CLUSTER_FIELD },
     apply: (state, event) => state.changeWallet(event, { isBackedUp: true }),
   }),
-  TRANSFER_NAME: row({
+  TRANSFER_NAME: eventRow({
     code: 7,
     published: 'A name moved along with the last verified wallet of its cluster',
     sentence: 'moved :name to another bundle',
     tone: 'move',
     v01: 'register',
     fields: {
-      name,
+      name: NAME_FIELD,
       cluster: { kind: 'cluster', v1: 'to', description: 'The cluster that holds it now' },
       from: {
         kind: 'cluster',
@@ -198,7 +208,7 @@ export const EVENTS = {
     },
     apply: (state, event) => state.transferName(event),
   }),
-  REGISTER_COMMUNITY_NAME: row({
+  REGISTER_COMMUNITY_NAME: eventRow({
     code: 9,
     published: 'A name below a community has a new owner: for free, assigned, or by a payment',
     sentence: 'got :member:forOther',

@@ -80,7 +80,10 @@ function communityEvents(
 
 type RegistrationKind = 'register_community_name' | 'pay_community_name'
 
-/** Name registered by an entry, with its owner. @throws RangeError for an entry that registered none */
+/**
+ * Name that an entry registered, with its owner.
+ * @throws RangeError for a payment with a malformed name, and for a body that its schema refuses
+ */
 export function decodeRegisteredName(kind: RegistrationKind, body: Buffer) {
   if (kind === 'register_community_name') {
     const { community, name, wallet } = decodeChange(kind, body)

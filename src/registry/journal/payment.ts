@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { wordToName } from '../primitives/name.js'
 import { bytesField, decodeBody, encodeBody, walletField, wordField } from './body.js'
 
-const schema = z.strictObject({
+const paymentSchema = z.strictObject({
   /** Transaction hash or signature. */
   tx: bytesField(),
-  /** Label of the network on which the payment was made. */
+  /** Label of the chain on which the payment was made. */
   network: z.string(),
   /** Stored address of the payer, who becomes the owner of the name. */
   payer: walletField,
@@ -38,24 +38,25 @@ const schema = z.strictObject({
    */
   freed: z.int().optional(),
 })
-export type CommunityPaymentBody = z.output<typeof schema>
+export type CommunityPaymentBody = z.output<typeof paymentSchema>
 
 export interface PaymentContent {
   kind: 'pay_community_name'
   payment: CommunityPaymentBody
   /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   community: string | null
+  /** Canonical name below the community; null likewise. */
   name: string | null
 }
 
 /** Encodes the body of a payment's entry. @throws RangeError for a payment that the schema refuses */
 export function encodePayment(payment: CommunityPaymentBody): Buffer {
-  return encodeBody('pay_community_name', schema, payment)
+  return encodeBody('pay_community_name', paymentSchema, payment)
 }
 
 /** Decodes the body of a payment's entry. @throws RangeError for a body that the schema refuses */
 export function decodePayment(body: Buffer): PaymentContent {
-  const payment = decodeBody('pay_community_name', schema, body)
+  const payment = decodeBody('pay_community_name', paymentSchema, body)
   const { community, name } = payment
   return {
     kind: 'pay_community_name',

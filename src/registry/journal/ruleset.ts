@@ -10,7 +10,7 @@ const FIRST: Ruleset = { maxClusterWallets: 1_000, namesPerEntry: 1_000 }
 
 /**
  * Rulesets by version, from 1. Each entry stores its version (`journal.ruleset`), so that a replay gives the same
- * effects. To change a rule, append a ruleset and do not edit the earlier ones.
+ * effects. To change a rule, append a ruleset and do not edit the earlier ones. Versions 1 to 3 have equal rules.
  */
 const RULESETS: readonly Ruleset[] = [FIRST, FIRST, FIRST]
 

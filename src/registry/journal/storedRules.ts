@@ -3,23 +3,23 @@ import type { CommunityRules } from '../community/rules.js'
 import { decodeChange } from './change.js'
 
 /** Size of the cache: total length of the cached bodies. Decoding a thousand addresses takes more than ten ms. */
-const KEPT_BYTES = 8 * 1024 * 1024
+const CACHE_BYTES = 8 * 1024 * 1024
 
-const kept = new LRUCache<string, CommunityRules>({
-  maxSize: KEPT_BYTES,
+const rulesByBody = new LRUCache<string, CommunityRules>({
+  maxSize: CACHE_BYTES,
   sizeCalculation: (_, body) => body.length,
 })
 
 /**
  * Decodes the rules in the stored body of a `configure_community` entry. Results are cached by body and shared by all
  * readers.
- * @throws RangeError
+ * @throws RangeError for a body that its schema refuses
  */
 export function communityRulesOfBody(body: Buffer): CommunityRules {
   const text = body.toString('latin1')
-  const known = kept.get(text)
+  const known = rulesByBody.get(text)
   if (known) return known
   const { rules } = decodeChange('configure_community', body)
-  kept.set(text, rules)
+  rulesByBody.set(text, rules)
   return rules
 }

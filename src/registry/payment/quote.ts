@@ -3,7 +3,7 @@ import { keccak256 } from '../primitives/keccak.js'
 import { NETWORK_CODE, type Network } from '../primitives/network.js'
 import type { QuoteVerdict } from './payment.js'
 
-/** Terms of a quote that a program enforces: payer, name and price. */
+/** Terms of a quote, which the program enforces. */
 export interface PaymentTerms {
   /** The payer's key, 32 bytes. */
   payer: Uint8Array
@@ -43,7 +43,7 @@ export interface QuotedProgram {
  * Canonical bytes of a quote: network u8 ‖ genesis hash 32 ‖ program id 32 ‖ payer 32 ‖ name 32 ‖ amount u128 ‖
  * lamports u64 ‖ expiry i64 ‖ referral 32, big-endian.
  */
-function canonical(
+function canonicalQuote(
   { network, genesisHash, programId }: QuotedProgram,
   terms: PaymentTerms,
 ): Buffer {
@@ -77,7 +77,7 @@ export const deriveQuoteId = (
   key: Uint8Array,
   program: QuotedProgram,
   terms: PaymentTerms,
-): Buffer => createHmac('sha256', key).update(canonical(program, terms)).digest()
+): Buffer => createHmac('sha256', key).update(canonicalQuote(program, terms)).digest()
 
 /**
  * Checks whether a payment has a quote of this deployment. Never throws for on-chain values.
@@ -101,10 +101,10 @@ export const paymentSourceId = (genesisHash: Uint8Array, programId: Uint8Array):
 
 /** Id of a payment in the hub's `Received`, which the hub accepts once: keccak256(source 32 ‖ sequence u64). */
 export function paymentMessageId(source: Uint8Array, sequence: bigint): Buffer {
-  return keccak256(Buffer.concat([source, countOf(sequence)]))
+  return keccak256(Buffer.concat([source, u64Bytes(sequence)]))
 }
 
-function countOf(sequence: bigint): Buffer {
+function u64Bytes(sequence: bigint): Buffer {
   const count = Buffer.alloc(8)
   count.writeBigUInt64BE(sequence)
   return count
@@ -120,7 +120,7 @@ export function communityPaymentId(
   sequence: bigint,
 ): Buffer {
   return keccak256(
-    Buffer.concat([genesisHash, programId, Buffer.from('community'), countOf(sequence)]),
+    Buffer.concat([genesisHash, programId, Buffer.from('community'), u64Bytes(sequence)]),
   )
 }
 

@@ -1,30 +1,34 @@
-import type { AddressType } from '../families.js'
+import type { PayerAddressType } from '../families.js'
 import type { AddressAndTxIdForms } from '../forms/form.js'
 import { ADDRESS_AND_TX_ID_FORMS } from '../forms/index.js'
 import { toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
 import { type OtherChainAddressType, parseOtherChainAddress } from './otherAddress.js'
 
-const BY_LENGTH = Object.entries(ADDRESS_AND_TX_ID_FORMS) as [AddressType, AddressAndTxIdForms][]
+const FORMS_BY_LENGTH = Object.entries(ADDRESS_AND_TX_ID_FORMS) as [
+  PayerAddressType,
+  AddressAndTxIdForms,
+][]
 
 /** Type byte before the canonical text in a stored address of a chain that is neither EVM nor Solana. */
-const OTHER_CODE = 3
+const OTHER_CHAIN_CODE = 3
 
+/** Address of a type that can pay. */
 export interface Address {
-  type: AddressType
-  /** The text as responses show it: hex in lower case, or base58. */
+  type: PayerAddressType
+  /** Canonical text, as responses show it. */
   text: string
-  /** Type byte and raw address: the form of the database and the journal. */
+  /** Stored form, in database and journal: a type byte, then the raw address, or a `Wallet`'s canonical text. */
   bytes: Buffer
 }
 
 /** Wallet of any chain whose addresses can be recognized. A cluster may list it. */
 export interface Wallet extends Omit<Address, 'type'> {
-  type: AddressType | OtherChainAddressType
+  type: PayerAddressType | OtherChainAddressType
 }
 
-/** Stored form of a raw address. */
-export function storedAddress(type: AddressType, raw: Uint8Array): Buffer {
+/** Type byte and raw address. */
+export function storedAddress(type: PayerAddressType, raw: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(raw.length + 1)
   bytes[0] = ADDRESS_AND_TX_ID_FORMS[type].code
   bytes.set(raw, 1)
@@ -38,7 +42,7 @@ export type AddressProblem = 'unsupported_address' | 'bad_checksum'
  * @returns the address, or the problem
  */
 export function parseAddress(input: string): Address | AddressProblem {
-  for (const [type, form] of BY_LENGTH) {
+  for (const [type, form] of FORMS_BY_LENGTH) {
     const read = form.read(input)
     if (read === 'bad_checksum') return read
     if (read) return { type, text: read.text, bytes: storedAddress(type, read.raw) }
@@ -51,11 +55,11 @@ export function parseWallet(input: string): Wallet | AddressProblem {
   const address = parseAddress(input)
   if (address !== 'unsupported_address') return address
   const other = parseOtherChainAddress(input)
-  return other ? { ...other, bytes: otherBytes(other.text) } : address
+  return other ? { ...other, bytes: storedOtherAddress(other.text) } : address
 }
 
-const otherBytes = (text: string): Buffer =>
-  Buffer.concat([Buffer.of(OTHER_CODE), Buffer.from(text)])
+const storedOtherAddress = (text: string): Buffer =>
+  Buffer.concat([Buffer.of(OTHER_CHAIN_CODE), Buffer.from(text)])
 
 /** Parses an address for a look-up; null for an invalid address, which is treated as unknown. */
 export function parseWalletOrNull(input: string): Wallet | null {
@@ -65,7 +69,7 @@ export function parseWalletOrNull(input: string): Wallet | null {
 
 /** Decodes the stored address of a wallet of any chain. @throws RangeError for invalid bytes */
 export function decodeWallet(bytes: Uint8Array): Wallet {
-  if (bytes[0] !== OTHER_CODE) return decodeAddress(bytes)
+  if (bytes[0] !== OTHER_CHAIN_CODE) return decodeAddress(bytes)
   const raw = Buffer.from(bytes)
   const text = raw.toString('latin1', 1)
   const other = parseOtherChainAddress(text)
@@ -76,7 +80,7 @@ export function decodeWallet(bytes: Uint8Array): Wallet {
 /** Decodes the stored address of a wallet that pays. @throws RangeError for other bytes */
 export function decodeAddress(bytes: Uint8Array): Address {
   const raw = Buffer.from(bytes)
-  for (const [type, { code, bytes: length, text }] of BY_LENGTH)
+  for (const [type, { code, bytes: length, text }] of FORMS_BY_LENGTH)
     if (raw[0] === code && raw.length === length + 1)
       return { type, text: text(raw.subarray(1)), bytes: raw }
   throw new RangeError(`${toHex(raw)} is not a stored address`)
@@ -88,7 +92,7 @@ export function decodeAddress(bytes: Uint8Array): Address {
  */
 export function addressOfWord(word: Buffer): Buffer {
   const zeros = word.findIndex((byte) => byte !== 0)
-  const [type, { bytes }] = BY_LENGTH.find(
+  const [type, { bytes }] = FORMS_BY_LENGTH.find(
     ([, form]) => zeros < 0 || zeros >= word.length - form.bytes,
   )!
   return storedAddress(type, word.subarray(word.length - bytes))
@@ -102,7 +106,7 @@ export const STORED_ZERO_ADDRESS = addressOfWord(Buffer.alloc(32))
  * form.
  */
 export function addressToWord(bytes: Uint8Array): Buffer {
-  if (bytes[0] === OTHER_CODE) return keccak256(bytes)
+  if (bytes[0] === OTHER_CHAIN_CODE) return keccak256(bytes)
   const word = Buffer.alloc(32)
   word.set(bytes.subarray(1), 33 - bytes.length)
   return word

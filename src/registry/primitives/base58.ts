@@ -1,6 +1,5 @@
 import bs58 from 'bs58'
 
-/** Characters per byte: log 256 / log 58. */
 const CHARS_PER_BYTE = Math.log(256) / Math.log(58)
 
 /**

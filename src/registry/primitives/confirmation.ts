@@ -1,10 +1,16 @@
 import { z } from 'zod'
 
-/** Number of blocks that LayerZero's verifiers wait for, by the chain's confirmation tag: 64 slots of Ethereum. */
+/**
+ * Default of a bridge's `confirmations`, the blocks that LayerZero's verifiers wait for, by the chain's confirmation
+ * tag. 64 blocks are two epochs of Ethereum.
+ */
 const BRIDGE_BLOCKS = { finalized: 64, safe: 64 } as const
-type Tag = keyof typeof BRIDGE_BLOCKS
+type ConfirmationTag = keyof typeof BRIDGE_BLOCKS
 /** Block tags that stand for a confirmed block. */
-export const CONFIRMED_BLOCK_TAGS = Object.keys(BRIDGE_BLOCKS) as [Tag, ...Tag[]]
+export const CONFIRMED_BLOCK_TAGS = Object.keys(BRIDGE_BLOCKS) as [
+  ConfirmationTag,
+  ...ConfirmationTag[],
+]
 
 /**
  * Form of a confirmation policy in the chains file: a block tag of the node, or the number of blocks on top of a
@@ -21,15 +27,15 @@ export const confirmationSchema = z.union([
 export type ConfirmationPolicy = z.output<typeof confirmationSchema>
 
 export interface ConfirmationRules {
-  /** Tag of a block to read in addition to the latest one, null for none. */
-  tag: Tag | null
+  /** Tag of the block to read besides the latest block; null for a policy without a tag. */
+  tag: ConfirmationTag | null
   /**
-   * The newest confirmed block, -1 for none.
+   * Number of the newest confirmed block; negative for none.
    * @param latest number of the latest block
    * @param tagged number of the tag's block, undefined where the node has none
    */
   confirmedOf(latest: number, tagged: number | undefined): number
-  /** Number of blocks that LayerZero's verifiers wait for. */
+  /** Blocks that LayerZero's verifiers wait for, unless the chain's `bridge.confirmations` is set. */
   bridgeBlocks: number
 }
 
@@ -46,7 +52,7 @@ export function confirmationRulesOf(policy: ConfirmationPolicy): ConfirmationRul
   }
 }
 
-const FINALIZED: ConfirmationPolicy = { kind: 'tag', tag: 'finalized' }
+const FINALIZED_POLICY: ConfirmationPolicy = { kind: 'tag', tag: 'finalized' }
 
 /**
  * Chains whose `safe` block is in data posted to L1, and can only be reorged together with L1's block: OP Stack and
@@ -54,14 +60,24 @@ const FINALIZED: ConfirmationPolicy = { kind: 'tag', tag: 'finalized' }
  * `finalized` takes ten minutes longer on these chains. On other chains `finalized` takes seconds, or `safe` is
  * weaker.
  */
-const SAFE_LABELS: ReadonlySet<string> = new Set(['10', '8453', '81457', '42161'])
+const LABELS_WITH_RELIABLE_SAFE_BLOCK: ReadonlySet<string> = new Set([
+  '10',
+  '8453',
+  '81457',
+  '42161',
+])
 
-/** Confirmation policy of a chain that configures none. A hub decides names, so it waits for `finalized`. */
+/**
+ * Confirmation policy of a chain that configures none. A hub decides names, so it waits for `finalized`.
+ * @param label of a public chain; undefined for a chain whose id is not that of its label's preset, such as a local one
+ */
 export function defaultConfirmationPolicy(
   role: 'hub' | 'spoke',
   label: string | undefined,
 ): ConfirmationPolicy {
-  if (role === 'hub') return FINALIZED
+  if (role === 'hub') return FINALIZED_POLICY
   if (label === undefined) return { kind: 'depth', blocks: 10 }
-  return SAFE_LABELS.has(label) ? { kind: 'tag', tag: 'safe' } : FINALIZED
+  return LABELS_WITH_RELIABLE_SAFE_BLOCK.has(label)
+    ? { kind: 'tag', tag: 'safe' }
+    : FINALIZED_POLICY
 }

@@ -31,25 +31,25 @@ export const NAME_RULES: readonly NameRule[] = [
 /** All rules in words, as one phrase. */
 export const NAME_RULES_TEXT = NAME_RULES.map(({ text }) => text).join(' ')
 
-const OF_ALL_NAMES = NAME_RULES.filter((rule) => rule.isOfAllNames)
+const RULES_OF_ALL_NAMES = NAME_RULES.filter((rule) => rule.isOfAllNames)
 
 /** Pattern of a whole text that keeps all the given rules. @param end pattern of the text after the name */
 const patternOf = (rules: readonly NameRule[], end = '') =>
   `${rules.map(({ pattern }) => `(?=${pattern}${end}$)`).join('')}[^\\/]+${end}`
 
-const NAME = new RegExp(`^${patternOf(OF_ALL_NAMES)}$`)
-const NEW_NAME = new RegExp(`^${patternOf(NAME_RULES)}$`)
+const NAME_REGEXP = new RegExp(`^${patternOf(RULES_OF_ALL_NAMES)}$`)
+const NEW_NAME_REGEXP = new RegExp(`^${patternOf(NAME_RULES)}$`)
 
 /** Patterns of HTML inputs: for a new name, and for a name that may end with a slash. */
 export const NEW_NAME_PATTERN = patternOf(NAME_RULES)
-export const NAME_PATTERN = patternOf(OF_ALL_NAMES, '/?')
+export const NAME_PATTERN = patternOf(RULES_OF_ALL_NAMES, '/?')
 
 /** Canonical form of a name in upper or lower case; null for any other text. */
 export const parseName = (input: string): string | null =>
-  NAME.test(input) ? input.toLowerCase() : null
+  NAME_REGEXP.test(input) ? input.toLowerCase() : null
 
 /** Canonical form of a name to be registered or assigned, which keeps all rules; null for any other text. */
 export const parseNewName = (input: string): string | null =>
-  NEW_NAME.test(input) ? input.toLowerCase() : null
+  NEW_NAME_REGEXP.test(input) ? input.toLowerCase() : null
 
 export const isCanonicalName = (text: string): boolean => parseName(text) === text

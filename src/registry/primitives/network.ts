@@ -2,20 +2,19 @@
 export const NETWORKS = ['mainnet', 'testnet'] as const
 export type Network = (typeof NETWORKS)[number]
 
-/** Codes of the networks, stored in the first column of every key in the database. Never renumber. */
+/** Codes of the networks in the columns `network` of the database. Never renumber. */
 export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
 
 /** Path of one of a network's two transparency logs, of the feed or of evidence. Log names and tile URLs contain it. */
 export type LogPlace = Network | `${Network}/evidence`
 
-/** Codes of transparency logs, stored in place of a network's code. Never renumber. */
+/** Codes of transparency logs, in place of a network's code. Never renumber. */
 export const LOG_CODE: Record<LogPlace, number> = {
   ...NETWORK_CODE,
   'mainnet/evidence': 2,
   'testnet/evidence': 3,
 }
 
-/** Network of a transparency log: of a network's event log, or of its evidence log. */
 export const networkOfLog = (place: LogPlace): Network =>
   place.startsWith('mainnet') ? 'mainnet' : 'testnet'
 

@@ -26,19 +26,20 @@ export const parseOtherChainAddress = (input: string): OtherChainAddress | null 
 const readAptos = (input: string): OtherChainAddress | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? { type: 'aptos', text: input.toLowerCase() } : null
 
-/** BIP 173 allows either case, not both, and 90 characters. */
-const BECH32 = /^(?:[a-z]{2,20}1[02-9ac-hj-np-z]{11,70}|[A-Z]{2,20}1[02-9AC-HJ-NP-Z]{11,70})$/
-const BECH32_LIMIT_CHARS = 90
+/** BIP 173 allows upper or lower case, not both, and at most 90 characters. */
+const BECH32_PATTERN =
+  /^(?:[a-z]{2,20}1[02-9ac-hj-np-z]{11,70}|[A-Z]{2,20}1[02-9AC-HJ-NP-Z]{11,70})$/
+const BECH32_MAX_CHARS = 90
 
-interface Decoded {
+interface DecodedBech32 {
   coder: typeof bech32 | typeof bech32m
   prefix: string
   words: number[]
 }
 
 /** Prefix and words of a bech32 or bech32m text; null for a text without a valid checksum. */
-export function decodeBech32(input: string): Decoded | null {
-  if (input.length > BECH32_LIMIT_CHARS || !BECH32.test(input)) return null
+export function decodeBech32(input: string): DecodedBech32 | null {
+  if (input.length > BECH32_MAX_CHARS || !BECH32_PATTERN.test(input)) return null
   for (const coder of [bech32, bech32m]) {
     const decoded = coder.decodeUnsafe(input)
     if (decoded) return { coder, prefix: decoded.prefix.toLowerCase(), words: decoded.words }
@@ -52,10 +53,11 @@ function readBech32(input: string): OtherChainAddress | null {
   return type && { type, text: input.toLowerCase() }
 }
 
-const bytesOf = (words: number[]): number | null => bech32.fromWordsUnsafe(words)?.length ?? null
+const byteLengthOfWords = (words: number[]): number | null =>
+  bech32.fromWordsUnsafe(words)?.length ?? null
 
-/** a Map, because a prefix comes from the caller and must not match a property of Object.prototype */
-const SEGWIT: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
+/** Chains by the prefix of their SegWit addresses. A Map, so that no prefix finds a property of Object.prototype. */
+const SEGWIT_CHAINS: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
   ['bc', 'bitcoin'],
   ['tb', 'bitcoin'],
   ['ltc', 'litecoin'],
@@ -63,10 +65,10 @@ const SEGWIT: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
 ])
 
 /** Witness programs (BIP 141): version 0 in bech32 (BIP 173), version 1 of Bitcoin in bech32m (BIP 350, BIP 341). */
-function segwitType({ coder, prefix, words }: Decoded): OtherChainAddressType | null {
-  const chain = SEGWIT.get(prefix)
+function segwitType({ coder, prefix, words }: DecodedBech32): OtherChainAddressType | null {
+  const chain = SEGWIT_CHAINS.get(prefix)
   if (!chain) return null
-  const length = bytesOf(words.slice(1))
+  const length = byteLengthOfWords(words.slice(1))
   if (coder === bech32 && words[0] === 0) {
     if (length === 20) return `${chain}-p2wpkh`
     if (length === 32) return `${chain}-p2wsh`
@@ -75,9 +77,11 @@ function segwitType({ coder, prefix, words }: Decoded): OtherChainAddressType | 
   return isTaproot && chain === 'bitcoin' ? 'bitcoin-p2tr' : null
 }
 
-/** Prefixes of bech32 texts of 20 or 32 bytes that are not Cosmos accounts: other chains, and keys. */
-const NOT_COSMOS = new Set([
-  ...SEGWIT.keys(),
+/**
+ * Prefixes of bech32 texts that are not Cosmos accounts, though they may have 20 or 32 bytes: other chains, and keys.
+ */
+const OTHER_BECH32_PREFIXES = new Set([
+  ...SEGWIT_CHAINS.keys(),
   'bcrt',
   'nsec',
   'npub',
@@ -90,17 +94,18 @@ const NOT_COSMOS = new Set([
 ])
 
 /** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028). The prefix names the type. */
-function cosmosType({ coder, prefix, words }: Decoded): OtherChainAddressType | null {
-  const length = bytesOf(words)
-  if (coder !== bech32 || NOT_COSMOS.has(prefix) || (length !== 20 && length !== 32)) return null
+function cosmosType({ coder, prefix, words }: DecodedBech32): OtherChainAddressType | null {
+  const length = byteLengthOfWords(words)
+  if (coder !== bech32 || OTHER_BECH32_PREFIXES.has(prefix) || (length !== 20 && length !== 32))
+    return null
   return prefix === 'cosmos' ? 'cosmos' : `cosmos-${prefix}`
 }
 
 /**
- * Type by the version byte before a 20-byte hash. A shared version (0x05 of old Litecoin scripts) counts as
+ * Address types by the version byte before a 20-byte hash. A shared version (0x05 of old Litecoin scripts) counts as
  * Bitcoin's.
  */
-const VERSION: Readonly<Record<number, OtherChainAddressType>> = {
+const TYPE_BY_VERSION: Readonly<Record<number, OtherChainAddressType>> = {
   0: 'bitcoin-p2pkh',
   5: 'bitcoin-p2sh',
   111: 'bitcoin-p2pkh',
@@ -113,20 +118,20 @@ const VERSION: Readonly<Record<number, OtherChainAddressType>> = {
 }
 
 // Base58Check of 25 bytes. The length is checked first, because decoding is quadratic.
-const CHECKED = /^[1-9A-HJ-NP-Za-km-z]{25,35}$/
-const CHECKED_BYTES = 25
+const BASE58CHECK_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{25,35}$/
+const BASE58CHECK_BYTES = 25
 
 /** Parses an address in base58. XRPL has its own base58 alphabet. */
 function readBase58(input: string): OtherChainAddress | null {
-  if (!CHECKED.test(input)) return null
-  const type = VERSION[versionOf(base58.decode(input)) ?? -1]
+  if (!BASE58CHECK_PATTERN.test(input)) return null
+  const type = TYPE_BY_VERSION[versionOf(base58.decode(input)) ?? -1]
   if (type) return { type, text: input }
   return versionOf(base58xrp.decode(input)) === 0 ? { type: 'ripple-classic', text: input } : null
 }
 
 /** Version byte of the decoded bytes of a Base58Check text; null for a wrong length or checksum. */
 function versionOf(bytes: Uint8Array): number | null {
-  if (bytes.length !== CHECKED_BYTES) return null
+  if (bytes.length !== BASE58CHECK_BYTES) return null
   const sum = sha256(sha256(bytes.subarray(0, -4)))
   return sum.subarray(0, 4).equals(bytes.subarray(-4)) ? bytes[0]! : null
 }

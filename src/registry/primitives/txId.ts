@@ -1,4 +1,4 @@
-import type { AddressType } from '../families.js'
+import type { PayerAddressType } from '../families.js'
 import { ADDRESS_AND_TX_ID_FORMS } from '../forms/index.js'
 
 /** Raw bytes of a transaction id. Null for any other text. */
@@ -11,8 +11,8 @@ export function parseTxId(input: string): Buffer | null {
 }
 
 /** Address type whose chains have transaction ids of this length. `evm` for any other length: responses show a hash. */
-export const txIdFormOf = (id: Uint8Array): AddressType =>
-  (Object.keys(ADDRESS_AND_TX_ID_FORMS) as AddressType[]).find(
+export const txIdFormOf = (id: Uint8Array): PayerAddressType =>
+  (Object.keys(ADDRESS_AND_TX_ID_FORMS) as PayerAddressType[]).find(
     (type) => ADDRESS_AND_TX_ID_FORMS[type].tx?.bytes === id.length,
   ) ?? 'evm'
 

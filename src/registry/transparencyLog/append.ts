@@ -34,7 +34,7 @@ export function partialTilesOf(size: number): Tile[] {
 export class GrowingTree {
   size: number
   readonly #tree: TreeHasher
-  readonly #levels: Level[]
+  readonly #levels: OpenTile[]
 
   /**
    * Continues a tree of `size` leaves; by default an empty one. `edge` has the tiles of `partialTilesOf(size)`.
@@ -48,44 +48,46 @@ export class GrowingTree {
     this.size = size
     this.#levels = []
     for (let level = 0; TILE_WIDTH ** level <= size; level++)
-      this.#levels.push(openLevel(level, size, edge))
+      this.#levels.push(openTileOf(level, size, edge))
   }
 
   get root(): Uint8Array {
-    const partial = this.#levels.map(filled).map((tile) => [tileKey(tile), tile.hashes] as const)
+    const partial = this.#levels
+      .map(filledTileOf)
+      .map((tile) => [tileKey(tile), tile.hashes] as const)
     return treeRoot(this.#tree, this.size, new Map(partial))
   }
 
   /** Appends leaves. @param leaves hashes of the leaves @returns the tiles that are new or have grown */
   append(leaves: readonly Uint8Array[]): FilledTile[] {
     const tiles: FilledTile[] = []
-    const longer = new Set<Level>()
+    const grown = new Set<OpenTile>()
     const push = (level: number, hash: Uint8Array): void => {
       this.#levels[level] ??= { level, index: 0, hashes: [] }
       const open = this.#levels[level]
       open.hashes.push(hash)
-      longer.add(open)
+      grown.add(open)
       if (open.hashes.length < TILE_WIDTH) return
-      tiles.push(filled(open))
-      longer.delete(open)
+      tiles.push(filledTileOf(open))
+      grown.delete(open)
       push(level + 1, subtreeRootOfHashes(this.#tree, open.hashes))
       open.index += 1
       open.hashes = []
     }
     for (const leaf of leaves) push(0, leaf)
     this.size += leaves.length
-    return [...tiles, ...[...longer].map(filled)]
+    return [...tiles, ...[...grown].map(filledTileOf)]
   }
 }
 
-interface Level {
+/** The tile of a level that is being filled. */
+interface OpenTile {
   level: number
-  /** Index of the tile that is being filled. */
   index: number
   hashes: Uint8Array[]
 }
 
-function openLevel(level: number, size: number, edge: TileHashes): Level {
+function openTileOf(level: number, size: number, edge: TileHashes): OpenTile {
   const index = Math.floor(size / TILE_WIDTH ** (level + 1))
   const width = Math.floor(size / TILE_WIDTH ** level) % TILE_WIDTH
   const known = edge.get(tileKey({ level, index }))
@@ -96,7 +98,7 @@ function openLevel(level: number, size: number, edge: TileHashes): Level {
   return { level, index, hashes: width > 0 ? splitTileHashes(known!) : [] }
 }
 
-const filled = ({ level, index, hashes }: Level): FilledTile => ({
+const filledTileOf = ({ level, index, hashes }: OpenTile): FilledTile => ({
   level,
   index,
   width: hashes.length,

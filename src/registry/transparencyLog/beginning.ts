@@ -6,19 +6,22 @@ import { HASH_BYTES } from './tree.js'
 /** Version of the JSON form of a log's leaves. Published leaves keep their version, because a leaf never changes. */
 export const LEAF_VERSION = 1
 
-const ORIGIN = /^[^\s+\p{C}]+\/((?:mainnet|testnet)(?:\/evidence)?)\/([1-9]\d{0,8})$/u
+const LOG_NAME_PATTERN = /^[^\s+\p{C}]+\/((?:mainnet|testnet)(?:\/evidence)?)\/([1-9]\d{0,8})$/u
 
-/** Generation at the end of a log's name; null for another network's or kind of log, and for any other text. */
-export function generationInLogName(origin: string, network: string): number | null {
-  const [, ofNetwork, generation] = ORIGIN.exec(origin) ?? []
-  return ofNetwork === network ? Number(generation) : null
+/**
+ * Generation at the end of a log's name; null for a log of another place, and for any other text.
+ * @param place such as `mainnet`, or `mainnet/evidence`
+ */
+export function generationInLogName(origin: string, place: string): number | null {
+  const [, ofPlace, generation] = LOG_NAME_PATTERN.exec(origin) ?? []
+  return ofPlace === place ? Number(generation) : null
 }
 
-const EVENT_ID = /^([mt])-([1-9]\d{0,8})-([1-9]\d{0,14})$/
+const EVENT_ID_PATTERN = /^([mt])-([1-9]\d{0,8})-([1-9]\d{0,14})$/
 
 /** Network, generation and number in an event id such as `m-1-42`; null for other text. */
 export function parseEventId(id: string) {
-  const [, letter, generation, number] = EVENT_ID.exec(id) ?? []
+  const [, letter, generation, number] = EVENT_ID_PATTERN.exec(id) ?? []
   const network = letter === 'm' ? ('mainnet' as const) : ('testnet' as const)
   return letter ? { network, generation: Number(generation), number: Number(number) } : null
 }
@@ -41,13 +44,13 @@ export function beginningLeaf(origin: string, previous: TreeHead | null): string
  * @throws RangeError for text that `beginningLeaf` does not write
  */
 export function readBeginningLeaf(text: string, origin: string): TreeHead | null {
-  const previous = previousIn(text)
+  const previous = previousHeadIn(text)
   if (beginningLeaf(origin, previous) !== text)
     throw new RangeError(`it is not the beginning of ${origin}`)
   return previous
 }
 
-function previousIn(text: string): TreeHead | null {
+function previousHeadIn(text: string): TreeHead | null {
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -57,6 +60,9 @@ function previousIn(text: string): TreeHead | null {
   const { origin, size, root } = Object(Object(json).previous)
   const bytes = typeof root === 'string' ? fromBase64(root) : null
   const isHead =
-    typeof origin === 'string' && ORIGIN.test(origin) && Number.isSafeInteger(size) && size >= 1
+    typeof origin === 'string' &&
+    LOG_NAME_PATTERN.test(origin) &&
+    Number.isSafeInteger(size) &&
+    size >= 1
   return isHead && bytes?.length === HASH_BYTES ? { origin, size, root: bytes } : null
 }

@@ -9,7 +9,7 @@ import { LEAF_VERSION } from './beginning.js'
  */
 
 /** Creates a writer of event leaves. @param idOf public id of a cluster, hex */
-export const leafWriter =
+export const createLeafWriter =
   <Cluster = number>(idOf: (cluster: Cluster) => string) =>
   ({ event, actor, atMs }: Omit<NumberedEvent<V1Event<Cluster>>, 'number'>): string =>
     `{"v":${LEAF_VERSION},"type":"${event.type}","at":${atMs},"from":"${actorText(actor)}","data":${eventDataJson(event, idOf)}}`

@@ -4,7 +4,7 @@ import { bytesOf, publicEvent } from '../../../test/support/arbitraries.js'
 import { eventDataJson } from '../journal/eventForms.js'
 import { toHex } from '../primitives/bytes.js'
 import { beginningLeaf, readBeginningLeaf } from './beginning.js'
-import { leafWriter } from './leaf.js'
+import { createLeafWriter } from './leaf.js'
 import { parseEventLeaf } from './leafReader.js'
 
 const ORIGIN = 'names.example/mainnet/2'
@@ -23,7 +23,7 @@ const registered = (data: object = {}, more: object = {}) =>
 
 describe('the leaf of an event', () => {
   it('is read back, except for fields that v1 does not show', () => {
-    const write = leafWriter<string>(String)
+    const write = createLeafWriter<string>(String)
     const place = { number: 7, actor: null, atMs: 5 }
     fc.assert(
       fc.property(publicEvent(bytesOf(32).map((raw): string => toHex(raw))), (given) => {

@@ -7,7 +7,7 @@ import { HASH_BYTES, type Sha256 } from './tree.js'
 
 /** Size and root of a log's tree, as in its checkpoint. */
 export interface TreeHead {
-  /** Name of the log: `<domain>/<network>/<generation>`. */
+  /** Name of the log, such as `names.example/mainnet/5`, or `names.example/mainnet/evidence/5`. */
   origin: string
   size: number
   /** 32 bytes. */
@@ -30,16 +30,16 @@ export interface SignedNote {
 }
 
 /** Types of Ed25519 keys in a signed note: of a log, and of a witness (C2SP tlog-cosignature). */
-const ED25519 = 1
+const LOG_KEY_TYPE = 1
 export const COSIGNER_KEY_TYPE = 4
 /** Limits for notes from other services. The standard requires support for 16 signatures. */
-const MOST_CHARACTERS = 65_536
-const MOST_SIGNATURES = 64
+const MAX_NOTE_CHARACTERS = 65_536
+const MAX_SIGNATURES = 64
 
-const SIGNATURE_LINE = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/
-const CHECKPOINT = /^([^\n]+)\n(0|[1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\n((?:[^\n]+\n)*)$/
+const SIGNATURE_LINE_PATTERN = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/
+const CHECKPOINT_PATTERN = /^([^\n]+)\n(0|[1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\n((?:[^\n]+\n)*)$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the standard bans them
-const CONTROL = /[\u0000-\u0009\u000b-\u001f]/
+const CONTROL_CHARACTER_PATTERN = /[\u0000-\u0009\u000b-\u001f]/
 
 export const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))
 
@@ -58,7 +58,7 @@ export const checkpointText = ({ origin, size, root }: TreeHead): string =>
 
 /** Parses a checkpoint; null for other text. Extension lines are ignored. */
 export function parseCheckpoint(text: string): TreeHead | null {
-  const [, origin, digits, hash] = CHECKPOINT.exec(text) ?? []
+  const [, origin, digits, hash] = CHECKPOINT_PATTERN.exec(text) ?? []
   const root = hash === undefined ? null : fromBase64(hash)
   const size = Number(digits)
   if (origin === undefined || root?.length !== HASH_BYTES || !Number.isSafeInteger(size))
@@ -71,7 +71,7 @@ export function keyIdOf(
   sha256: Sha256,
   name: string,
   publicKey: Uint8Array,
-  type = ED25519,
+  type = LOG_KEY_TYPE,
 ): number {
   const head = new TextEncoder().encode(`${name}\n`)
   const bytes = new Uint8Array([...head, type, ...publicKey])
@@ -86,7 +86,7 @@ export const verifierKey = (
   sha256: Sha256,
   name: string,
   publicKey: Uint8Array,
-  type = ED25519,
+  type = LOG_KEY_TYPE,
 ): string =>
   `${name}+${hexOfId(keyIdOf(sha256, name, publicKey, type))}+${toBase64(new Uint8Array([type, ...publicKey]))}`
 
@@ -102,14 +102,14 @@ export const formatSignedNote = ({ text, signatures }: SignedNote): string =>
 
 /** Parses a signed note; null for other text. Signatures of unknown keys are returned too; the caller ignores them. */
 export function parseNote(note: string): SignedNote | null {
-  if (note.length > MOST_CHARACTERS || CONTROL.test(note)) return null
+  if (note.length > MAX_NOTE_CHARACTERS || CONTROL_CHARACTER_PATTERN.test(note)) return null
   const end = note.lastIndexOf('\n\n')
   if (end < 0 || !note.endsWith('\n')) return null
   const lines = note.slice(end + 2, -1).split('\n')
-  if (lines.length > MOST_SIGNATURES) return null
+  if (lines.length > MAX_SIGNATURES) return null
   const signatures: NoteSignature[] = []
   for (const line of lines) {
-    const [, name, encoded] = SIGNATURE_LINE.exec(line) ?? []
+    const [, name, encoded] = SIGNATURE_LINE_PATTERN.exec(line) ?? []
     const bytes = encoded === undefined ? null : fromBase64(encoded)
     if (name === undefined || !bytes || bytes.length < 5) return null
     const keyId = new DataView(bytes.buffer).getUint32(0)

@@ -20,7 +20,7 @@ export type ReadTiles = (tiles: readonly Tile[]) => Promise<TileHashes>
 export class ProvedTree {
   readonly #tree: TreeHasher
   readonly #read: ReadTiles
-  /** Hashes of proved tiles. Of level 0 only the last tile is read. */
+  /** Hashes of proved tiles, by `tileKey`. Of level 0 only the last tile, if it is partial. */
   readonly #proved: Map<string, Uint8Array>
 
   private constructor(tree: TreeHasher, read: ReadTiles, edge: TileHashes) {

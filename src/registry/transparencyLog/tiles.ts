@@ -17,7 +17,7 @@ export const TILE_WIDTH = 256
 /** Levels of the tree within one tile. */
 const TILE_HEIGHT = 8
 /** Maximum number of tile levels: sizes have at most 53 bits. */
-const MOST_LEVELS = 7
+const MAX_TILE_LEVELS = 7
 
 /** A tile: hashes `index * 256` to `index * 256 + width - 1` of its level. */
 export interface Tile {
@@ -44,7 +44,7 @@ export function tileAt(size: number, level: number, index: number): Tile | null 
 }
 
 /** Where to find a subtree's hash: it is the root of `count` hashes of a tile, beginning at `offset`. */
-function placeOf({ level, index }: Subtree) {
+function tilePlaceOf({ level, index }: Subtree) {
   const tileLevel = Math.floor(level / TILE_HEIGHT)
   const count = 2 ** (level % TILE_HEIGHT)
   const first = index * count
@@ -56,12 +56,15 @@ function placeOf({ level, index }: Subtree) {
   }
 }
 
-/** Tiles that are needed to compute the hashes of some ranges of leaves, without duplicates. */
+/**
+ * Tiles that are needed to compute the hashes of some ranges of leaves, without duplicates.
+ * @throws RangeError for a range that a tree of `size` leaves does not have
+ */
 export function tilesForRanges(ranges: readonly LeafRange[], size: number): Tile[] {
   const tiles = new Map<string, Tile>()
   for (const range of ranges)
     for (const subtree of subtreesOf(range)) {
-      const { level, index } = placeOf(subtree)
+      const { level, index } = tilePlaceOf(subtree)
       const tile = tileAt(size, level, index)
       if (!tile) throw new RangeError(`a tree of ${size} leaves has no tile ${level}/${index}`)
       tiles.set(tileKey(tile), tile)
@@ -88,7 +91,7 @@ export function rangeHashFromTiles(
 }
 
 function hashOfSubtree(tree: TreeHasher, subtree: Subtree, tiles: TileHashes): Uint8Array {
-  const { offset, count, ...tile } = placeOf(subtree)
+  const { offset, count, ...tile } = tilePlaceOf(subtree)
   const hashes = tiles.get(tileKey(tile))
   const end = (offset + count) * HASH_BYTES
   if (!hashes || hashes.length < end)
@@ -99,7 +102,7 @@ function hashOfSubtree(tree: TreeHasher, subtree: Subtree, tiles: TileHashes): U
 /** Root of a complete subtree, computed from the hashes of all its nodes on one level. */
 export function subtreeRootOfHashes(tree: TreeHasher, row: readonly Uint8Array[]): Uint8Array {
   let above = row
-  while (above.length > 1) above = pairs(tree, above)
+  while (above.length > 1) above = parentHashes(tree, above)
   return above[0]!
 }
 
@@ -116,7 +119,7 @@ export function concatHashes(hashes: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-function pairs({ node }: TreeHasher, row: readonly Uint8Array[]): Uint8Array[] {
+function parentHashes({ node }: TreeHasher, row: readonly Uint8Array[]): Uint8Array[] {
   const above: Uint8Array[] = []
   for (let i = 0; i < row.length; i += 2) above.push(node(row[i]!, row[i + 1]!))
   return above
@@ -139,17 +142,17 @@ function indexPath({ index, width }: EntryBundle): string {
   return width === TILE_WIDTH ? path : `${path}.p/${width}`
 }
 
-const PATH = /^tile\/(entries|\d)\/((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
+const TILE_PATH_PATTERN = /^tile\/(entries|\d)\/((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
 /** Parses the path of a tile, or of an entry bundle (level null). Null for a malformed path. */
 export function parseTilePath(path: string): (EntryBundle & { level: number | null }) | null {
-  const [, kind, groups, partial] = PATH.exec(path) ?? []
+  const [, kind, groups, partial] = TILE_PATH_PATTERN.exec(path) ?? []
   if (kind === undefined || groups === undefined) return null
   const level = kind === 'entries' ? null : Number(kind)
   const index = Number(groups.replaceAll(/[x/]/g, ''))
   const width = partial === undefined ? TILE_WIDTH : Number(partial)
   const isWidth = width < TILE_WIDTH || partial === undefined
-  if (!Number.isSafeInteger(index) || !isWidth || (level ?? 0) >= MOST_LEVELS) return null
+  if (!Number.isSafeInteger(index) || !isWidth || (level ?? 0) >= MAX_TILE_LEVELS) return null
   const tile = { level, index, width }
   // accept only the canonical path, because caches store each path for ever
   return path === `tile/${kind}/${indexPath(tile)}` ? tile : null

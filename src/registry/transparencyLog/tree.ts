@@ -28,17 +28,17 @@ export interface Subtree {
 
 export const HASH_BYTES = 32
 /** Prefixes that distinguish leaves from nodes. */
-const LEAF = 0
-const NODE = 1
+const LEAF_PREFIX = 0
+const NODE_PREFIX = 1
 
 export function createTreeHasher(sha256: Sha256): TreeHasher {
   // reused for all nodes
   const pair = new Uint8Array(1 + 2 * HASH_BYTES)
-  pair[0] = NODE
+  pair[0] = NODE_PREFIX
   return {
     leaf(entry) {
       const bytes = new Uint8Array(1 + entry.length)
-      bytes[0] = LEAF
+      bytes[0] = LEAF_PREFIX
       bytes.set(entry, 1)
       return sha256(bytes)
     },
@@ -51,14 +51,17 @@ export function createTreeHasher(sha256: Sha256): TreeHasher {
   }
 }
 
-/** Largest power of two below a size of at least 2. */
-function splitOf(size: number): number {
+/** Number of leaves in the left subtree: the largest power of two below `size`, which is at least 2. */
+function leftSizeOf(size: number): number {
   let split = 1
   while (2 * split < size) split *= 2
   return split
 }
 
-/** Complete subtrees that make up a range of a tree, from left to right, each smaller than the previous one. */
+/**
+ * Complete subtrees that make up the leaves below a node of a tree, from left to right, each smaller than the one
+ * before.
+ */
 export function subtreesOf({ from, to }: LeafRange): Subtree[] {
   const subtrees: Subtree[] = []
   for (let at = from; at < to; ) {
@@ -92,7 +95,7 @@ function descend(
   const beside: LeafRange[] = []
   let end: LeafRange = { from: 0, to: size }
   while (!isEnd(end)) {
-    const middle = end.from + splitOf(end.to - end.from)
+    const middle = end.from + leftSizeOf(end.to - end.from)
     const left = { from: end.from, to: middle }
     const right = { from: middle, to: end.to }
     const isLeft = index < middle

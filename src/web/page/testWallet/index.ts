@@ -1,4 +1,4 @@
-import { type AddressType, PAYER_ADDRESS_TYPE_NAMES } from '../../../registry/families.js'
+import { PAYER_ADDRESS_TYPE_NAMES, type PayerAddressType } from '../../../registry/families.js'
 import type { TestWalletAccounts } from './accounts.js'
 import { evmTestWalletAccounts } from './evm.js'
 import { solanaTestWalletAccounts } from './solana.js'
@@ -7,14 +7,14 @@ import { solanaTestWalletAccounts } from './solana.js'
  * Test wallet of a local world (the test network on one machine), announced by EIP-6963 and Wallet Standard. Its keys
  * are public.
  */
-const ACCOUNTS_BY_TYPE: Readonly<Partial<Record<AddressType, TestWalletAccounts>>> = {
+const ACCOUNTS_BY_TYPE: Readonly<Partial<Record<PayerAddressType, TestWalletAccounts>>> = {
   evm: evmTestWalletAccounts,
   solana: solanaTestWalletAccounts,
 }
 
 /** Selector that chooses among the test wallet's accounts of one type. */
 function choiceOf(
-  type: AddressType,
+  type: PayerAddressType,
   { addresses, first, announce }: TestWalletAccounts,
 ): HTMLElement {
   const item = `test-wallet.${type}`
@@ -49,6 +49,6 @@ title.textContent = 'Test wallet of the local world'
 bar.append(title)
 for (const [type, accounts] of Object.entries(ACCOUNTS_BY_TYPE)) {
   if (accounts.addresses.length === 0) continue
-  bar.append(choiceOf(type as AddressType, accounts))
+  bar.append(choiceOf(type as PayerAddressType, accounts))
 }
 document.body.prepend(bar)
