@@ -15,19 +15,20 @@ import { addVerifyCommands } from './cli/verify/commands.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 import { SERVICE_VERSION } from './ops/version.js'
 
-/** Commands that read no `.env` of a deployment: two run a test network, and `init` writes the file `.env`. */
-const WITHOUT_FILE = ['dev', 'rehearse', 'init']
+/** Commands that read no `.env`: `dev` and `rehearse` run chains of their own, and `init` writes the file. */
+const COMMANDS_WITHOUT_ENV_FILE = ['dev', 'rehearse', 'init']
 
-/** Hook that runs before a command: reads the file `.env` and sets the variables that are not set yet. */
+/** Sets the variables of the file `.env` that are not set yet, except for `COMMANDS_WITHOUT_ENV_FILE`. */
 async function loadEnvFileFor(command: Command): Promise<void> {
   let outermost = command
   while (outermost.parent?.parent) outermost = outermost.parent
-  if (!WITHOUT_FILE.includes(outermost.name())) (await import('./config/index.js')).loadEnvFile()
+  if (!COMMANDS_WITHOUT_ENV_FILE.includes(outermost.name()))
+    (await import('./config/index.js')).loadEnvFile()
 }
 
-const start = lazyCommandActions(() => import('./cli/start.js'))
+const startAction = lazyCommandActions(() => import('./cli/start.js'))
 
-/** The command line. A command's module is loaded when the command runs, so `start` never loads the test network. */
+/** The command line. A command's action is loaded when the command runs, so `start` never loads the local world. */
 const program = new Command('clusterd')
   .description('Self-hosted service behind wallet bundles and names.')
   .version(SERVICE_VERSION)
@@ -59,7 +60,7 @@ program
   )
   .option('--watch', 'without the relayer’s keys lead the outbox all the same, to raise alarms')
   .option('--no-migrate', 'apply no migrations: wait until `clusterd migrate` has')
-  .action(start('runStartCommand'))
+  .action(startAction('runStartCommand'))
 
 program
   .command('doctor')
@@ -84,7 +85,7 @@ addNetworkOptions(program.command('mirror'), 'default: both, testnet where the s
   .option('--accept <log>', 'copy this log though it does not continue the copy (MIRROR_ACCEPT)')
   .option('--witness <name>', 'sign its checkpoints by LOG_KEY as this witness (MIRROR_WITNESS)')
   .option('--no-migrate', 'apply no migrations: wait until `clusterd migrate` has')
-  .action(start('runMirrorCommand'))
+  .action(startAction('runMirrorCommand'))
 
 program
   .command('mcp')

@@ -151,12 +151,12 @@ const SHARED = {
   'ops/turns.ts expensiveWorkQueue': 'of the event loop, which is the process’s',
   'registry/journal/codec.ts sink': 'emptied before each use, without a pause in between',
   'registry/journal/storedRules.ts rulesByBody': 'a pure function of the stored bytes',
-  'web/page.ts compressed': 'a pure function of the text',
-  'web/page.ts ens': 'the pages of a process show one service',
+  'web/page.ts gzippedTexts': 'a pure function of the text',
+  'web/page.ts ensParents': 'the pages of a process show one service',
   'web/page.ts files': 'the pages of a process show one service',
-  'web/page.ts head': 'the pages of a process show one service',
+  'web/page.ts headMarkup': 'the pages of a process show one service',
   'web/page.ts indexPage': 'the pages of a process show one service',
-  'web/page.ts site': 'the pages of a process show one service',
+  'web/page.ts siteInfo': 'the pages of a process show one service',
 }
 
 it('no module has state that networks or servers share, except what is listed with its reason', () => {

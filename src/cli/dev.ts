@@ -9,10 +9,10 @@ import { LABELLED_FAMILIES } from '../registry/families.js'
 import type { Stack } from '../testing/index.js'
 import { colourText } from './output.js'
 
-/** Time limit for stopping the local test network. Then its guard process kills the remaining processes. */
-const END_MS = 8_000
+/** Time limit for stopping the local world. This process then ends, and its guard kills the remaining processes. */
+const STOP_LIMIT_MS = 8_000
 
-/** `clusterd dev`: runs a local test network (PostgreSQL, chains, contracts and the service) until Ctrl-C. */
+/** `clusterd dev`: runs a local world (PostgreSQL, chains, contracts and the service) until Ctrl-C. */
 export async function runDevCommand({ limits = false }: { limits?: boolean } = {}): Promise<void> {
   const startedMs = performance.now()
   const env = readEnvironment()
@@ -36,20 +36,20 @@ export async function runDevCommand({ limits = false }: { limits?: boolean } = {
   })
 }
 
-/** Chains and services that a command runs. */
-type Running = Pick<Stack, 'failed' | 'stop'>
+/** The chains and services that `clusterd dev` or `clusterd rehearse` runs. */
+type RunningNetwork = Pick<Stack, 'failed' | 'stop'>
 
-/** Starts chains and services. On a signal, or when one of their processes ends, ends them and this process. */
-export async function runUntilSignal(start: () => Promise<Running>): Promise<void> {
-  let running: Running | undefined
-  endOnSignals(() => running)
+/** Starts a network. On a signal, or when one of its processes ends, stops the network and ends this process. */
+export async function runUntilSignal(start: () => Promise<RunningNetwork>): Promise<void> {
+  let running: RunningNetwork | undefined
+  stopOnSignals(() => running)
   running = await start()
   const reason = await running.failed
   console.error(`clusterd: ${reason}`)
-  await end(running, 1)
+  await stopAndExit(running, 1)
 }
 
-/** Ports from PORT and OPS_PORT; by default the usual ports, or the next free ports with a notice. */
+/** Ports from PORT and OPS_PORT. Where one is not set: the default port, or the next free port with a notice. */
 async function choosePorts(env: Environment): Promise<{ port: number; opsPort: number }> {
   const { chooseFreePortFrom } = await import('../testing/processes/ports.js')
   const choose = async (set: number | undefined, preferred: number, name: string) => {
@@ -63,24 +63,24 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
   return { port, opsPort: await choose(env.opsPort, DEFAULT_OPS_PORT, 'OPS_PORT') }
 }
 
-/** Stops the test network on the first signal. npm sends a second one: it forwards Ctrl-C. */
-function endOnSignals(current: () => Running | undefined): void {
+/** Stops the network on the first signal, and ignores later ones: npm forwards Ctrl-C, so it arrives twice. */
+function stopOnSignals(current: () => RunningNetwork | undefined): void {
   let isEnding = false
   const endOnce = async (): Promise<void> => {
     if (isEnding) return
     isEnding = true
     console.log('\nEnding the world ...')
-    await end(current(), 0)
+    await stopAndExit(current(), 0)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, endOnce)
 }
 
-/** Stops the test network and this process, within the time limit even if a part of the network hangs. */
-async function end(running: Running | undefined, code: number): Promise<never> {
+/** Stops the network and ends this process, after `STOP_LIMIT_MS` even if a part of the network hangs. */
+async function stopAndExit(running: RunningNetwork | undefined, code: number): Promise<never> {
   setTimeout(() => {
     console.error('clusterd: a part of the world hangs, and is killed.')
     process.exit(1)
-  }, END_MS)
+  }, STOP_LIMIT_MS)
   await running?.stop()
   process.exit(code)
 }

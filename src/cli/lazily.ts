@@ -1,6 +1,7 @@
 /**
- * Creates actions of commands. The module with the actions is loaded when one of them runs, so that other commands
- * start faster. An action gets the command's arguments, its options, and then `more`.
+ * Returns a function that makes a command's action from an exported function of a module, by the function's name. The
+ * module is loaded when the action runs, so that other commands start faster. The exported function gets the command's
+ * arguments, its options, and then `more`.
  */
 export const lazyCommandActions =
   <M extends object>(load: () => Promise<M>) =>

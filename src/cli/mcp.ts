@@ -11,48 +11,48 @@ import { replaceBigintByText } from './output.js'
 
 const MAX_NAMES = 100
 const MAX_EVENTS = 100
-/** Longest wait of a tool, seconds. It is shorter than the time limits of agents for a call. */
+/** Longest wait of a tool for a status, seconds. It is shorter than agents' time limits for a call. */
 const MAX_WAIT_S = 50
 
 const INSTRUCTIONS =
   'Looks up names and bundles (clusters) of wallets in clusterd, quotes registrations and follows their transactions. Nothing here signs or pays: a quote is transaction data for the user’s wallet. Amounts are in the smallest unit, as text.'
 
-const bid = z.strictObject({
+const bidSchema = z.strictObject({
   name: z.string().describe(`A name: ${NAME_RULES_TEXT}`),
   amountWei: z.string().optional().describe('The bid, wei of ETH; default 0.01 ETH'),
 })
-const nameOf = (element: string | z.output<typeof bid>): string =>
+const nameOf = (element: string | z.output<typeof bidSchema>): string =>
   typeof element === 'string' ? element : element.name
-/** Input schema of names. All tools that take names share it: agents would confuse two similar schemas. */
-const names = z
+/** Schema of a list of names. All tools that take names share it: agents would confuse two similar schemas. */
+const namesSchema = z
   .array(
     z
-      .union([z.string(), bid], {
+      .union([z.string(), bidSchema], {
         error: 'a name is a text, or an object with `name` and, for a bid, `amountWei`',
       })
       .refine((element) => parseClusterName(nameOf(element)) !== null, {
-        error: ({ input }) => nameProblem(nameOf(input as string)),
+        error: ({ input }) => nameErrorText(nameOf(input as string)),
       }),
   )
   .min(1)
   .max(MAX_NAMES)
   .describe('Names: each a text, or an object with `name`')
-const address = z
+const addressSchema = z
   .string()
   .refine((text) => typeof parseWallet(text) !== 'string', {
-    error: ({ input }) => addressProblem(input as string),
+    error: ({ input }) => addressErrorText(input as string),
   })
   .describe('An address of any chain')
-const testnet = z.boolean().default(false).describe('Of the testnet in place of the mainnet')
+const testnetSchema = z.boolean().default(false).describe('Of the testnet in place of the mainnet')
 
-const ENS_FORM =
+const ENS_NAME_ADVICE =
   'names are taken without their ENS parent: alice.names.eth as "alice", main.alice.names.eth as "alice/main"'
 
 /** Error message for a text that is not a name. */
-const nameProblem = (text: string): string =>
-  `"${text}" is no name: ${text.includes('.') ? ENS_FORM : NAME_RULES_TEXT}`
+const nameErrorText = (text: string): string =>
+  `"${text}" is no name: ${text.includes('.') ? ENS_NAME_ADVICE : NAME_RULES_TEXT}`
 
-const addressProblem = (text: string): string =>
+const addressErrorText = (text: string): string =>
   parseWallet(text) === 'bad_checksum'
     ? `the checksum of ${text} (EIP-55) is wrong: copy it again, or give it in lower case`
     : `"${text}" is no address of a known form: resolve_name has the address of a name`
@@ -66,11 +66,12 @@ interface Tool<Fields extends z.ZodRawShape> {
     signal: AbortSignal,
   ): Promise<unknown>
 }
-const tool = <Fields extends z.ZodRawShape>(definition: Tool<Fields>): Tool<Fields> => definition
+const defineTool = <Fields extends z.ZodRawShape>(definition: Tool<Fields>): Tool<Fields> =>
+  definition
 
 /** The MCP tools, by name. All of them are read-only. */
 const TOOLS = {
-  resolve_name: tool({
+  resolve_name: defineTool({
     description:
       'The address behind a name (`alice`, `alice/main`) or a name below a community (`club/alice`); null for none.',
     input: {
@@ -78,33 +79,33 @@ const TOOLS = {
         .string()
         .refine((text) => parseFullName(text) !== null, {
           error: ({ input }) =>
-            `${nameProblem(input as string)}; names_of_address has the names of an address`,
+            `${nameErrorText(input as string)}; names_of_address has the names of an address`,
         })
         .describe('`alice`, `alice/main` or `club/alice`'),
     },
     answer: (client, { name }, signal) => client.addressOf(name, { signal }),
   }),
-  names_of_address: tool({
+  names_of_address: defineTool({
     description:
       'The name under which an address is listed in public, null for none, and the names that it owns.',
-    input: { address },
+    input: { address: addressSchema },
     answer: async (client, { address }, signal) => ({
       listedAs: await client.nameOf(address, { signal }),
       owns: await client.ownedBy(address, { limit: MAX_NAMES }, { signal }),
     }),
   }),
-  get_cluster: tool({
+  get_cluster: defineTool({
     description:
       'The cluster (bundle of wallets) that holds a name, or has an id, with its public wallets; null for none.',
     input: { nameOrId: z.string().describe('A name, or an id: 0x and 64 hex digits') },
     answer: (client, { nameOrId }, signal) => client.cluster(nameOrId, { signal }),
   }),
-  check_availability: tool({
+  check_availability: defineTool({
     description: 'Whether names can be registered.',
-    input: { names },
+    input: { names: namesSchema },
     answer: (client, { names }, signal) => client.availability(names.map(nameOf), { signal }),
   }),
-  list_networks: tool({
+  list_networks: defineTool({
     description:
       'The chains that names can be registered from, with the labels that a quote takes.',
     input: {},
@@ -113,13 +114,13 @@ const TOOLS = {
       return networks.filter(({ isTestnet }) => isTestnet === testnet)
     },
   }),
-  quote_registration: tool({
+  quote_registration: defineTool({
     description:
       'Price and unsigned transaction data for registering names, to be signed and sent by the sender’s wallet.',
     input: {
       network: z.string().describe('Label of the chain to pay on (list_networks)'),
-      sender: address,
-      names,
+      sender: addressSchema,
+      names: namesSchema,
     },
     answer: (client, { network, sender, names }, signal) => {
       const bids = names.map((one) => (typeof one === 'string' ? { name: one } : one))
@@ -128,7 +129,7 @@ const TOOLS = {
       })
     },
   }),
-  transaction_status: tool({
+  transaction_status: defineTool({
     description:
       'What a registration’s transaction has come to: pending, bridging, finalized, lost_bid, invalid or not_found.',
     input: {
@@ -151,7 +152,7 @@ const TOOLS = {
         })
     },
   }),
-  list_events: tool({
+  list_events: defineTool({
     description:
       'A page of the public feed. `resume` of one page goes on behind it, also from the end of the feed.',
     input: {
@@ -160,7 +161,9 @@ const TOOLS = {
         .boolean()
         .default(false)
         .describe('Order of a first page; `resume` goes on in the order of its page'),
-      from: address.optional().describe('Only events of the wallet with this address; no time'),
+      from: addressSchema
+        .optional()
+        .describe('Only events of the wallet with this address; no time'),
       limit: z.number().int().min(1).max(MAX_EVENTS).default(20),
     },
     answer: (client, { resume, newestFirst, from, limit }, signal) =>
@@ -193,29 +196,29 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
     const config = {
       description,
       // an unknown argument is an error: if it were ignored, an agent would misunderstand the answer
-      inputSchema: z.strictObject({ ...input, testnet }),
+      inputSchema: z.strictObject({ ...input, testnet: testnetSchema }),
       annotations: { readOnlyHint: true },
     }
     server.registerTool(name, config, async (args, { signal }) =>
-      resultOf(answer(clients[args.testnet ? 'testnet' : 'mainnet'], args, signal), url),
+      toolResult(answer(clients[args.testnet ? 'testnet' : 'mainnet'], args, signal), url),
     )
   }
   await server.connect(new StdioServerTransport())
 }
 
-/** A tool's result. An error response of the deployment becomes a result with its reason. */
-const resultOf = (answer: Promise<unknown>, url: string): Promise<CallToolResult> =>
+/** A tool's result. An error of the client, such as for an error response, becomes an error result with its reason. */
+const toolResult = (answer: Promise<unknown>, url: string): Promise<CallToolResult> =>
   answer.then(
     (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, replaceBigintByText) }] }),
     (error: unknown) => {
       if (!(error instanceof ClusterdError)) throw error
       const advice = error.code === 'network' ? ` Is --url ${url} right?` : ''
-      return { isError: true, content: [{ type: 'text', text: refusalText(error) + advice }] }
+      return { isError: true, content: [{ type: 'text', text: errorResponseText(error) + advice }] }
     },
   )
 
-/** Text of an error response: `code: message`, and its other fields as JSON, such as the names that are taken. */
-function refusalText({ code, message, body }: ClusterdError): string {
+/** Text of an error: `code: message`, and as JSON the response's other fields, such as the names that are taken. */
+function errorResponseText({ code, message, body }: ClusterdError): string {
   const { status, error, message: _, ...facts } = Object(body) as Record<string, unknown>
   return `${code}: ${message}${Object.keys(facts).length > 0 ? ` ${JSON.stringify(facts)}` : ''}`
 }

@@ -2,14 +2,14 @@ import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-const LOOK_EVERY_MS = 30_000
+const CHECK_INTERVAL_MS = 30_000
 /**
- * The garbage collection, which takes some 100 ms, runs only if the event loop was busy for less than this share of
- * time.
+ * The garbage collection, which takes some 100 ms, runs only if the event loop was busy for at most this share of the
+ * time since the last check.
  */
-const QUIET = 0.25
-/** Minimum growth of the heap, bytes, for a collection: since the last one, and over `KEPT_BYTES`. */
-const WORTH_BYTES = 32 * 2 ** 20
+const MAX_BUSY_SHARE = 0.25
+/** Growth of the heap that makes a collection worthwhile, bytes: since the last one, and over `KEPT_BYTES`. */
+const MIN_GROWTH_BYTES = 32 * 2 ** 20
 /**
  * Heap that a process may keep, bytes, after its start or a small load. Compacting such a heap takes 30 MiB more for a
  * moment, and returned 5 MiB after a start.
@@ -21,7 +21,7 @@ const KEPT_BYTES = 96 * 2 ** 20
  * grew under load. V8 itself waits for further growth, which never comes in an idle process.
  * @returns function that ends the periodic check
  */
-export function collectHeapWhenIdle({ everyMs = LOOK_EVERY_MS } = {}): () => void {
+export function collectHeapWhenIdle({ everyMs = CHECK_INTERVAL_MS } = {}): () => void {
   setFlagsFromString('--expose-gc')
   // V8 reads the flag when a context is created
   const collect: () => void = runInNewContext('gc')
@@ -33,7 +33,7 @@ export function collectHeapWhenIdle({ everyMs = LOOK_EVERY_MS } = {}): () => voi
     before = now
     const { heapTotal } = process.memoryUsage()
     leftBytes = Math.max(KEPT_BYTES, Math.min(leftBytes, heapTotal))
-    if (utilization > QUIET || heapTotal - leftBytes < WORTH_BYTES) return
+    if (utilization > MAX_BUSY_SHARE || heapTotal - leftBytes < MIN_GROWTH_BYTES) return
     // compact the heap: otherwise a memory page with a few live objects would be kept
     setFlagsFromString('--compact-on-every-full-gc')
     collect()

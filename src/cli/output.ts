@@ -1,9 +1,9 @@
 import { styleText } from 'node:util'
 
-type Style = 'bold' | 'dim' | 'green' | 'cyan' | 'yellow'
+type TextStyle = 'bold' | 'dim' | 'green' | 'cyan' | 'yellow'
 
 /** Colours text on a terminal; plain text for a file or pipe. */
-export function colourText(style: Style, text: string): string {
+export function colourText(style: TextStyle, text: string): string {
   return process.stdout.isTTY ? styleText(style, text) : text
 }
 
@@ -40,7 +40,7 @@ export function printList<T>(
 
 function printTable(items: readonly object[]): void {
   const titles = Object.keys(items[0]!).map((title) => title.toUpperCase())
-  const rows = [titles, ...items.map((item) => Object.values(item).map(textOf))]
+  const rows = [titles, ...items.map((item) => Object.values(item).map(valueText))]
   const widths = titles.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   for (const row of rows) {
     const cells = row.map((cell, column) => cell.padEnd(widths[column]!))
@@ -50,24 +50,24 @@ function printTable(items: readonly object[]): void {
 
 const FIELD_WIDTH = 12
 
-/** Prints an object as JSON, or one field per line. */
+/** Prints an object as JSON, or as text with one field per line. */
 export function printFields(thing: object, json: boolean | undefined): void {
   if (json) printJson(thing)
   else
     for (const [name, value] of Object.entries(thing))
-      console.log(`${name.padEnd(FIELD_WIDTH)} ${shown(name, value)}`)
+      console.log(`${name.padEnd(FIELD_WIDTH)} ${fieldText(name, value)}`)
 }
 
-/** Text of a field's value. Times (fields `…Ms`) are printed as dates. */
-const shown = (name: string, value: unknown): string =>
-  /Ms$/.test(name) && typeof value === 'number' ? new Date(value).toISOString() : textOf(value)
+/** Text of a field's value. A number in a field `…Ms` is a Unix time, and becomes a date. */
+const fieldText = (name: string, value: unknown): string =>
+  /Ms$/.test(name) && typeof value === 'number' ? new Date(value).toISOString() : valueText(value)
 
-const textOf = (value: unknown): string =>
+const valueText = (value: unknown): string =>
   typeof value === 'object' && value !== null
     ? JSON.stringify(value, replaceBigintByText)
     : String(value ?? '-')
 
-/** Rounds a duration to its largest unit: 45 s, 12 min, 3 h, 2 d. */
+/** Text of a duration, rounded to its largest unit: 45 s, 12 min, 3 h, 2 d. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000))
   if (seconds < 60) return `${seconds} s`

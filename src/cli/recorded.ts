@@ -8,19 +8,20 @@ import { redactSecrets } from './withoutSecrets.js'
 
 /** Time limit of a write to `operator_actions`. A command goes on without the row after this time. */
 const WRITE_LIMIT_MS = 3_000
-const LONGEST_TEXT = 500
+const MAX_TEXT_CHARS = 500
 /** SQLSTATE of an access that the role may not make. */
 export const MISSING_PRIVILEGE = '42501'
 
 /**
  * Runs a command's work between two writes of its row in `operator_actions`. A row without an outcome belongs to a
- * command that is still running, or was killed. The command continues if the row can't be written: the database is
- * unavailable, read-only, or has no such table yet. A missing privilege is reported on stderr.
+ * command that is still running, or was killed. The command runs even if the row can't be written, such as where the
+ * database is unavailable, read-only, or has no such table yet. A missing privilege is reported on stderr.
+ * @throws the errors of `work`
  */
 export async function runAndRecordCommand<T>(url: string, work: () => Promise<T>): Promise<T> {
   const id = randomUUID()
   const startedMs = performance.now()
-  /** Writes the command's row in `operator_actions`. @returns false where the database does not answer */
+  /** Writes the command's row. @returns true if the database answered, even if it refused the write */
   const write = (outcome: string | null): Promise<boolean> => {
     const ms = Math.round(performance.now() - startedMs)
     const action = {
@@ -33,22 +34,22 @@ export async function runAndRecordCommand<T>(url: string, work: () => Promise<T>
     const options = { url, applicationName: 'clusterd actions', answerMs: WRITE_LIMIT_MS }
     return withConnection(options, (client) => writeOperatorAction(client, action)).then(
       () => true,
-      refused,
+      isRefusedByServer,
     )
   }
-  const isThere = await write(null)
+  const hasAnswered = await write(null)
   try {
     const result = await work()
     await write(process.exitCode ? `ended with ${process.exitCode}` : 'done')
     return result
   } catch (error) {
-    if (isThere) await write(`failed: ${shortText(errorMessageOf(error))}`)
+    if (hasAnswered) await write(`failed: ${shortText(errorMessageOf(error))}`)
     throw error
   }
 }
 
 /** True for an error by which the database server itself refused a write. A missing privilege is reported on stderr. */
-function refused(error: pg.DatabaseError | Error): boolean {
+function isRefusedByServer(error: pg.DatabaseError | Error): boolean {
   if (!('severity' in error)) return false
   if (error.code === MISSING_PRIVILEGE)
     console.error(
@@ -67,7 +68,7 @@ export function redactedCommandLine(words: readonly string[]): string {
 const shortText = (text: string): string =>
   redactSecrets(text)
     .replace(/[\s\p{Cc}]+/gu, ' ')
-    .slice(0, LONGEST_TEXT)
+    .slice(0, MAX_TEXT_CHARS)
 
 /** `user@host` of the process. In a container the user may have only a number. */
 function osUser(): string {

@@ -22,7 +22,7 @@ export async function runRehearseCommand({ fund }: { fund?: readonly string[] })
   })
 }
 
-/** Creates the rehearsal's file, which is deleted at exit. @returns its path @throws Error where the file exists */
+/** Creates an empty file for the rehearsal, deleted at exit. @returns its path @throws Error where the file exists */
 function reserveFile(): string {
   const file = resolve(REHEARSAL_FILE)
   try {

@@ -11,8 +11,8 @@ import { type NetworkOptions, networksOfOptions } from './values.js'
 /** Time limit for stopping a daemon that has not started yet. It equals the daemon's own time limit for a stop. */
 const GIVE_UP_MS = 8_000
 /**
- * Heap growth allowed after a full collection, as a percentage of the live objects. V8's default is up to fourfold on
- * machines with much memory, which kept 80 MiB more garbage during a long catch-up.
+ * Growth of the heap, in percent of the live objects, at which V8 runs the next full collection. By V8's default a heap
+ * may grow fourfold on machines with much memory, which kept 80 MiB more garbage during a long catch-up.
  */
 const HEAP_GROWTH_PERCENT = 100
 
@@ -20,6 +20,7 @@ const HEAP_GROWTH_PERCENT = 100
 interface StartOptions {
   /** Roles of the daemon, joined by commas. */
   roles?: string
+  /** Whether a process without the relayer's keys leads the outbox too, to raise alarms. */
   watch?: boolean
   /** false with `--no-migrate`. */
   migrate?: boolean
@@ -35,7 +36,7 @@ interface MirrorOptions extends NetworkOptions, Pick<StartOptions, 'migrate'> {
 
 /** `clusterd start`: runs the daemon. */
 export const runStartCommand = ({ roles, watch, migrate }: StartOptions = {}): Promise<void> =>
-  run(() =>
+  runDaemon(() =>
     readConfig(undefined, {
       ROLES: roles,
       RELAY_WATCH: watch ? 'true' : undefined,
@@ -48,7 +49,7 @@ export const runMirrorCommand = (
   url: string | undefined,
   { key, domain, accept, witness, migrate, ...networks }: MirrorOptions,
 ): Promise<void> =>
-  run(() =>
+  runDaemon(() =>
     readMirrorConfig(networksOfOptions(networks), undefined, {
       MIRROR_URL: url,
       MIRROR_KEY: key,
@@ -60,7 +61,7 @@ export const runMirrorCommand = (
   )
 
 /** Runs the daemon until SIGTERM, SIGINT, SIGHUP or the end of its launcher (`clusterd dev`). @throws ConfigError */
-async function run(read: () => Config): Promise<void> {
+async function runDaemon(read: () => Config): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   collectHeapWhenIdle()
   // warn about ambiguous lines before the configuration is read: they may make it invalid
@@ -69,16 +70,16 @@ async function run(read: () => Config): Promise<void> {
   const config = read()
   const log = createLogger({ level: config.logLevel, format: config.logFormat })
   exitOnUncaughtErrors(log)
-  const isAskedToStop = untilAskedToStop(isStartedByLocalWorld())
+  const stopRequest = waitForStopRequest(isStartedByLocalWorld())
   const stop = new AbortController()
-  void isAskedToStop.then(() => stop.abort())
+  void stopRequest.then(() => stop.abort())
   const starting = startDaemon(config, log, stop.signal)
   starting.catch(() => {}) // the race below throws an error of the start, unless a stop was requested
   await Promise.race([
-    starting.then(tellLauncher, throwWithDatabaseAdvice(config.databaseDirectUrl)),
-    isAskedToStop,
+    starting.then(reportToLauncher, throwWithDatabaseAdvice(config.databaseDirectUrl)),
+    stopRequest,
   ])
-  await isAskedToStop
+  await stopRequest
   // abandon a start that still waits, for the lock of migrations or for a server that does not answer
   const daemon = await withTimeout(
     GIVE_UP_MS,
@@ -90,11 +91,11 @@ async function run(read: () => Config): Promise<void> {
 }
 
 /** Reports to the launcher, such as `clusterd dev`, that the daemon listens on its ports (API and operator). */
-function tellLauncher(): void {
+function reportToLauncher(): void {
   process.send?.('up', () => {})
 }
 
-function untilAskedToStop(isChild: boolean): Promise<void> {
+function waitForStopRequest(isChild: boolean): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       process.once(signal, () => resolve())

@@ -5,9 +5,7 @@ import { parseClusterName } from '../registry/primitives/name.js'
 import { NAME_RULES_TEXT } from '../registry/primitives/nameRule.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
-/** Parsers of command arguments and options. Each throws an Error with one sentence that names the option. */
-
-/** Parses a name. @param kind noun for the error message */
+/** Parses a name. @param kind noun for the error message @throws Error with one sentence */
 export function parseNameArgument(text: string, kind: 'name' | 'community'): string {
   const name = parseClusterName(text)
   if (name === null) throw new Error(`"${text}" is no ${kind}: ${NAME_RULES_TEXT}.`)
@@ -20,11 +18,12 @@ export interface NetworkOptions {
 }
 
 /**
- * Adds `--testnet` and `--mainnet`. @param says help text for the case that neither is given, such as `default: both`
+ * Adds `--testnet` and `--mainnet`.
+ * @param defaultText help text for the case that neither is given, such as `default: both`
  */
-export const addNetworkOptions = (command: Command, says: string): Command =>
+export const addNetworkOptions = (command: Command, defaultText: string): Command =>
   command
-    .addOption(new Option('--mainnet', `on the mainnet; ${says}`).conflicts('testnet'))
+    .addOption(new Option('--mainnet', `on the mainnet; ${defaultText}`).conflicts('testnet'))
     .option('--testnet', 'on the testnet')
 
 /** The network that the options name; null where they name none. */
@@ -47,7 +46,9 @@ export function requireConfiguredChain(label: string): ChainConfig {
   return config
 }
 
-/** Parser of an EVM address. @returns its 20 bytes */
+/**
+ * Creates the parser of an option's EVM address. The parser returns 20 bytes, and throws an Error with one sentence.
+ */
 export const evmAddressParser =
   (option: string) =>
   (text: string): Buffer => {
@@ -59,7 +60,10 @@ export const evmAddressParser =
     return address.bytes.subarray(1)
   }
 
-/** Parser of an option's time: Unix seconds, or an ISO date such as `2027-01-31` or `2027-01-31T12:00:00Z`. */
+/**
+ * Creates the parser of an option's time: Unix seconds, or an ISO date such as `2027-01-31` or `2027-01-31T12:00:00Z`.
+ * The parser returns Unix seconds, and throws an Error with one sentence.
+ */
 export const unixSecondsParser =
   (option: string) =>
   (text: string): number => {
@@ -73,7 +77,7 @@ export const unixSecondsParser =
     return ms / 1_000
   }
 
-/** Parser of an option's whole number within bounds. */
+/** Creates the parser of an option's whole number from `min` to `max`. The parser throws an Error with one sentence. */
 export const wholeNumberParser =
   (option: string, { min = 0, max }: { min?: number; max: number }) =>
   (text: string): number => {
@@ -85,7 +89,7 @@ export const wholeNumberParser =
 export const blockNumberParser = (option: string) =>
   wholeNumberParser(option, { max: Number.MAX_SAFE_INTEGER })
 
-/** Options of commands that sign. None of them takes a key itself, only a file or an external signer. */
+/** Adds the options of commands that sign. None of them takes a key itself, only a file or an external signer. */
 export const addSigningOptions = (command: Command): Command =>
   command
     .option(

@@ -17,41 +17,45 @@ export interface Bridge {
 }
 
 const { verify, execute } = JOB_KIND
-const WAITING = `kind IN (${verify}, ${execute}) AND state = ${JOB_STATE.queued}`
-/** Delay of a job of a held message, ms. */
+/** SQL condition of queued delivery jobs. */
+const WAITING_JOBS_SQL = `kind IN (${verify}, ${execute}) AND state = ${JOB_STATE.queued}`
+/** Delay of the delivery jobs of held messages, ms: over 30 years. */
 const FOR_EVER_MS = 10 ** 12
-const NAME = 'clusterd_testing_hold'
+const TRIGGER_NAME = 'clusterd_testing_hold'
 /**
  * Name of a trigger that keeps the delay of held jobs: without it, the relayer ends a wait that is longer than its
  * longest back-off.
  */
-const KEEP = `${NAME}_keep`
+const KEEP_TRIGGER_NAME = `${TRIGGER_NAME}_keep`
 
 /**
- * Controls the delivery of messages between a local world's chains. Database triggers give the relayer's new delivery
- * jobs a later time. The daemon does not know about the triggers and does all other work.
+ * Creates the controls of the delivery of messages between a local world's chains. Database triggers give the relayer's
+ * new delivery jobs a later time of their next attempt. The daemon does not know about the triggers and does all other
+ * work.
  */
 export function createBridgeControls(databaseUrl: string): Bridge {
-  const within = (work: (client: pg.Client) => Promise<unknown>): Promise<void> =>
+  const inTransaction = (work: (client: pg.Client) => Promise<unknown>): Promise<void> =>
     withConnection({ url: databaseUrl, applicationName: 'clusterd testing' }, async (client) => {
       await client.query('BEGIN')
       await work(client)
       await client.query('COMMIT')
     })
   const dropTriggers = (client: pg.Client) =>
-    client.query(`DROP TRIGGER IF EXISTS ${NAME} ON jobs; DROP TRIGGER IF EXISTS ${KEEP} ON jobs`)
+    client.query(
+      `DROP TRIGGER IF EXISTS ${TRIGGER_NAME} ON jobs; DROP TRIGGER IF EXISTS ${KEEP_TRIGGER_NAME} ON jobs`,
+    )
   const delay = (ms: number) =>
-    within(async (client) => {
+    inTransaction(async (client) => {
       await dropTriggers(client)
-      await client.query(`CREATE OR REPLACE FUNCTION ${NAME}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      await client.query(`CREATE OR REPLACE FUNCTION ${TRIGGER_NAME}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         NEW.next_ms := (extract(epoch FROM clock_timestamp()) * 1000)::int8 + ${Math.ceil(ms)}; RETURN NEW; END $$`)
-      await client.query(`CREATE TRIGGER ${NAME} BEFORE INSERT ON jobs FOR EACH ROW
-        WHEN (NEW.kind IN (${verify}, ${execute})) EXECUTE FUNCTION ${NAME}()`)
-      await client.query(`CREATE OR REPLACE FUNCTION ${KEEP}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      await client.query(`CREATE TRIGGER ${TRIGGER_NAME} BEFORE INSERT ON jobs FOR EACH ROW
+        WHEN (NEW.kind IN (${verify}, ${execute})) EXECUTE FUNCTION ${TRIGGER_NAME}()`)
+      await client.query(`CREATE OR REPLACE FUNCTION ${KEEP_TRIGGER_NAME}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         NEW.next_ms := greatest(NEW.next_ms, OLD.next_ms); RETURN NEW; END $$`)
-      await client.query(`CREATE TRIGGER ${KEEP} BEFORE UPDATE OF next_ms ON jobs FOR EACH ROW
+      await client.query(`CREATE TRIGGER ${KEEP_TRIGGER_NAME} BEFORE UPDATE OF next_ms ON jobs FOR EACH ROW
         WHEN (OLD.kind IN (${verify}, ${execute}) AND OLD.state = ${JOB_STATE.queued} AND NEW.state = OLD.state
-          AND OLD.reason IS DISTINCT FROM '${WAITS_FOR_FUNDS}') EXECUTE FUNCTION ${KEEP}()`)
+          AND OLD.reason IS DISTINCT FROM '${WAITS_FOR_FUNDS}') EXECUTE FUNCTION ${KEEP_TRIGGER_NAME}()`)
     })
   return {
     async delay(ms) {
@@ -61,16 +65,18 @@ export function createBridgeControls(databaseUrl: string): Bridge {
     },
     async hold() {
       await delay(FOR_EVER_MS)
-      await within((client) =>
+      await inTransaction((client) =>
         client.query(
-          `UPDATE jobs SET next_ms = next_ms + ${FOR_EVER_MS}, version = version + 1 WHERE ${WAITING}`,
+          `UPDATE jobs SET next_ms = next_ms + ${FOR_EVER_MS}, version = version + 1 WHERE ${WAITING_JOBS_SQL}`,
         ),
       )
     },
     release: () =>
-      within(async (client) => {
+      inTransaction(async (client) => {
         await dropTriggers(client)
-        await client.query(`UPDATE jobs SET next_ms = 0, version = version + 1 WHERE ${WAITING}`)
+        await client.query(
+          `UPDATE jobs SET next_ms = 0, version = version + 1 WHERE ${WAITING_JOBS_SQL}`,
+        )
         for (const network of NETWORKS) await notifyNetwork(client, network)
       }),
   }

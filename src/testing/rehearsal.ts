@@ -11,7 +11,10 @@ import { operatorAccount } from './world.js'
 
 const BLOCK_MS = 1_000
 
-/** A running rehearsal: a chains file's entries, without contracts as for public chains, and a database's URL. */
+/**
+ * What a deployment is rehearsed on: the chains, as entries of a chains file without clusterd's contracts, and the URL
+ * of the database.
+ */
 export type Rehearsal = Awaited<ReturnType<typeof startRehearsal>>['found']
 
 /**
@@ -41,7 +44,7 @@ export async function startRehearsal(log: (line: string) => void) {
   }
 }
 
-/** Delivers each packet that a spoke's endpoint sends, in order. A packet whose execution reverts stays verified. */
+/** Delivers each packet that a spoke's endpoint sends, in order. A packet whose execution fails is only verified. */
 function carryPackets(spoke: RunningChain, hub: RunningChain, { log }: Sandbox): void {
   const wallet = createLocalWalletClient(hub, operatorAccount('relayer'))
   const send = async (transaction: Parameters<typeof wallet.sendTransaction>[0]) =>

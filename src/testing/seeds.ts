@@ -12,7 +12,7 @@ import { lowerCaseAddress, operatorAccount, type Seed, seededCommunityOwner } fr
 
 /** Name for which two wallets bid. */
 const CONTESTED_NAME = 'seedling'
-/** Name for which one wallet bids, another than those above. */
+/** Name for which only one wallet bids. This wallet has no bid for `CONTESTED_NAME`. */
 const NEIGHBOUR_NAME = 'neighbour'
 /** Name of the bid that stays in the mempool. Nobody gets it. */
 const WAITING_NAME = 'latecomer'
@@ -44,7 +44,7 @@ export const seededAlarmText = (network: Network): string =>
 export async function seedNetwork(hub: LocalChain, spoke: LocalChain | undefined): Promise<Seed> {
   const [{ finalized, lost }, pending, bridging] = await Promise.all([
     seedBids(hub),
-    keepWaiting(hub),
+    sendPendingBid(hub),
     spoke && seedMessage(spoke),
   ])
   const owner = lowerCaseAddress(operatorAccount('seedOwner').address)
@@ -60,8 +60,8 @@ export async function seedNetwork(hub: LocalChain, spoke: LocalChain | undefined
 async function seedBids(chain: LocalChain) {
   const admin = privateKeyToAccount(seededCommunityOwner().privateKey)
   const bid = (account: PrivateKeyAccount, names: readonly string[], feeWei: bigint) =>
-    sendOnce(chain, account, bidsFor(chain, names, feeWei))
-  const [finalized, lost] = await confirmed(chain, async () => [
+    sendOnce(chain, account, bidsTransaction(chain, names, feeWei))
+  const [finalized, lost] = await sendAndConfirm(chain, async () => [
     await bid(operatorAccount('seedOwner'), [CONTESTED_NAME], FIRST_FEE_WEI),
     await bid(operatorAccount('seedLoser'), [CONTESTED_NAME], SECOND_FEE_WEI),
     await bid(operatorAccount('neighbour'), [NEIGHBOUR_NAME], SECOND_FEE_WEI),
@@ -70,7 +70,7 @@ async function seedBids(chain: LocalChain) {
   return { finalized: finalized!, lost: lost! }
 }
 
-function bidsFor(
+function bidsTransaction(
   { config }: LocalChain,
   names: readonly string[],
   feeWei: bigint,
@@ -89,11 +89,11 @@ function bidsFor(
 // ---- a transaction that stays in the hub's mempool
 
 /**
- * Sends a bid that stays pending. Anvil loses its mempool when it ends. So every start sends the same bytes, with the
- * same hash.
+ * Sends a bid that stays pending. Anvil loses its mempool when it ends, so every start sends the bid again: the same
+ * bytes, with the same hash.
  */
-async function keepWaiting(chain: LocalChain): Promise<Hex> {
-  const bid = bidsFor(chain, [WAITING_NAME], SECOND_FEE_WEI)
+async function sendPendingBid(chain: LocalChain): Promise<Hex> {
+  const bid = bidsTransaction(chain, [WAITING_NAME], SECOND_FEE_WEI)
   const signed = await sign(chain, operatorAccount('seedWaiter'), bid, UNREACHED_NONCE)
   return localChainClients(chain).reader.sendRawTransaction({ serializedTransaction: signed })
 }
@@ -110,7 +110,7 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
     { from: account.address, hubCalldata, valueWei: amountWei },
   )
   const message = { ...call, gas: MESSAGE_GAS, maxPriorityFeePerGas: SECOND_FEE_WEI }
-  const [sent] = await confirmed(chain, async () => [await sendOnce(chain, account, message)])
+  const [sent] = await sendAndConfirm(chain, async () => [await sendOnce(chain, account, message)])
   return sent!
 }
 
@@ -154,9 +154,10 @@ async function sendOnce(
 }
 
 /**
- * Sends transactions, and mines enough blocks at once to confirm them. @throws Error where a transaction reverts
+ * Sends transactions, and mines enough blocks at once to confirm them.
+ * @throws Error where a transaction reverts, and errors of `waitForReceipt`
  */
-async function confirmed(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {
+async function sendAndConfirm(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {
   const { reader, test } = localChainClients(chain)
   const hashes = await send()
   await test.mine({ blocks: 1 + CONFIRMATION_BLOCKS })

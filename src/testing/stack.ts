@@ -30,7 +30,7 @@ import {
 } from './stackParts.js'
 import { until } from './until.js'
 import {
-  removeWorld,
+  removeWorldFiles,
   type Seed,
   type World,
   type WorldNetwork,
@@ -95,7 +95,7 @@ export interface Stack<N extends Network = Network> extends World<N> {
   }
   /** Prices of SOL and ether, from which quotes in SOL are made. */
   readonly prices: {
-    /** Sets dollars per SOL and per ether on the hub of a network. Default: mainnet. */
+    /** Sets dollars per SOL and per ether on the hub of a network. Default: mainnet, if the world has it. */
     set(dollars: { sol?: number; ether?: number }, network?: N): Promise<void>
   }
   /** Embedded PostgreSQL server. Undefined where `databaseUrl` was given. */
@@ -123,7 +123,7 @@ export async function startStack<N extends Network = Network, L extends ChainLab
   assertWholeNumber('blockMs', blockMs, LEAST_BLOCK_MS)
   const sandbox = await createSandbox(options.home, options.log ?? (() => {}))
   try {
-    return await build(sandbox, definitions, { ...options, blockMs })
+    return await buildStack(sandbox, definitions, { ...options, blockMs })
   } catch (error) {
     await destroySandbox(sandbox)
     throw error
@@ -143,13 +143,13 @@ export const startStackOnRunningChain = ({
 }: StackOnRunningChainOptions): Promise<Stack<'mainnet'>> =>
   startStack({ ...options, chains: ['1'], attach: { '1': rpcUrl } })
 
-async function build<N extends Network>(
+async function buildStack<N extends Network>(
   sandbox: Sandbox,
   definitions: readonly LocalChainDefinition[],
   { blockMs, ...options }: StackOptions<N> & { blockMs: number },
 ): Promise<Stack<N>> {
   // a killed start may have left stack.json and .env; both are written again once this world is ready
-  removeWorld(sandbox.home)
+  removeWorldFiles(sandbox.home)
 
   // choose the ports before anything starts, so that a taken port is reported at once
   const [port, opsPort] = await allSettledOrThrow([
@@ -229,7 +229,7 @@ async function build<N extends Network>(
 }
 
 /** Units of a price feed in a dollar. */
-const DOLLAR = 1e8
+const FEED_UNITS_PER_DOLLAR = 1e8
 
 async function setPrices(
   hubs: readonly LocalChain[],
@@ -239,7 +239,7 @@ async function setPrices(
   const hub = network === undefined ? hubs[0] : hubs.find((one) => one.network === network)
   if (!hub?.feeds)
     throw new WorldError(`this world has no hub of ${network}: start one of its chains.`)
-  const answerOf = (dollars: number): bigint => BigInt(Math.round(dollars * DOLLAR))
+  const answerOf = (dollars: number): bigint => BigInt(Math.round(dollars * FEED_UNITS_PER_DOLLAR))
   if (sol !== undefined) await setPrice(hub, hub.feeds.solUsd, answerOf(sol))
   if (ether !== undefined) await setPrice(hub, hub.feeds.ethUsd, answerOf(ether))
 }
@@ -290,11 +290,11 @@ function describeNetwork(
   const { token, ens } = hub
   return {
     hub: {
-      ...placeOf(hub),
+      ...worldChainOf(hub),
       contracts: { hub: hub.config.contract, ...sharedContracts(hub), token: token! },
     },
     spokes: spokesOf(chains, hub).map((spoke) => ({
-      ...placeOf(spoke),
+      ...worldChainOf(spoke),
       contracts: { spoke: spoke.config.contract, ...sharedContracts(spoke) },
     })),
     ens: ens!,
@@ -302,7 +302,11 @@ function describeNetwork(
   }
 }
 
-const placeOf = ({ label, chainId, rpcUrl }: LocalChain) => ({ network: label, chainId, rpcUrl })
+const worldChainOf = ({ label, chainId, rpcUrl }: LocalChain) => ({
+  network: label,
+  chainId,
+  rpcUrl,
+})
 
 /** Contracts that both a hub's and a spoke's chain have. */
 const sharedContracts = ({ config: { endpoint, communityPayments } }: LocalChain) => ({

@@ -38,7 +38,7 @@ export interface PostgresHandle extends Pick<Postgres, 'pid' | 'port' | 'stop' |
   restart(): Promise<void>
 }
 
-/** Waits for all tasks, even if one fails, and then throws its error: a part that is still starting can't be ended. */
+/** Waits for all tasks, then throws the first failed one's error: a part that is still starting can't be ended. */
 export async function allSettledOrThrow<T extends readonly unknown[]>(
   tasks: { [K in keyof T]: Promise<T[K]> },
 ): Promise<T> {
@@ -48,7 +48,11 @@ export async function allSettledOrThrow<T extends readonly unknown[]>(
   return Promise.all(tasks) as Promise<T>
 }
 
-/** The requested port of the API or of the operator's routes, or a free port. @throws Error when the port is taken */
+/**
+ * The wanted port of the API or of the operator's routes, or a free port if it is undefined or 0.
+ * @param variable environment variable to name in the error
+ * @throws Error when the wanted port is taken
+ */
 export async function requireFreePort(
   variable: string,
   wanted: number | undefined,
@@ -166,7 +170,7 @@ export const daemonEnvironment = (
   CLUSTERD_CHAINS: chainsFilePath(home),
 })
 
-/** Starts the daemon and waits until it is ready. */
+/** Starts the daemon and waits until it is ready. @throws Error where it does not become ready */
 export async function startDaemon(sandbox: Sandbox, at: LocalDaemonSettings): Promise<void> {
   const { home } = sandbox
   const logFile = path.join(home, 'logs', 'daemon.log')

@@ -8,9 +8,9 @@ import { readDaemonReadiness } from './processes/daemonProcess.js'
 const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50
 /** Shortest timeout of a request to the API, ms, so that the error at the deadline can include a last answer. */
-const LEAST_ANSWER_MS = 1_000
-/** Time between the longest wait of a test and the test's own time limit, ms. */
-const MARGIN_MS = LEAST_ANSWER_MS + 250
+const MIN_REQUEST_TIMEOUT_MS = 1_000
+/** Time by which a wait ends before the time limit of the test that waits, ms. */
+const MARGIN_MS = MIN_REQUEST_TIMEOUT_MS + 250
 
 export interface UntilOptions {
   /** True to ask for the testnet instead of mainnet. */
@@ -112,7 +112,7 @@ async function poll<T>(
 ): Promise<T> {
   const end = performance.now() + deadlineMs
   for (;;) {
-    const timeoutMs = Math.max(LEAST_ANSWER_MS, end - performance.now())
+    const timeoutMs = Math.max(MIN_REQUEST_TIMEOUT_MS, end - performance.now())
     const result = await ask(timeoutMs).catch((error: unknown) => {
       // the daemon may be restarting
       if (error instanceof ClusterdError && (error.isTransient || error.code === 'timeout'))

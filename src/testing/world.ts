@@ -82,7 +82,7 @@ interface WorldProgram {
 
 export interface WorldSolana extends WorldProgram {
   wsUrl: string
-  /** Hash of the chain's genesis block, base58. */
+  /** Result of `getGenesisHash`, base58. It identifies the cluster. */
   genesisHash: string
 }
 
@@ -99,8 +99,11 @@ export interface SolanaAccount {
 
 /** Price of a name of a community, in the form of `GET /v1/communities/:name`. */
 export interface SeedCommunityPrice {
+  /** Label of the chain to pay on. */
   network: string
+  /** `native`, or the token's address. */
   token: string
+  /** Base units. */
   amount: string
   recipient: string
 }
@@ -139,16 +142,16 @@ const OPERATOR_ACCOUNT_INDEX = 1
 export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
 
 let root: HDKey | undefined
-const known = new Map<string, TestAccount>()
+const cachedAccounts = new Map<string, TestAccount>()
 
-/** Account of the well-known mnemonic (BIP-39, BIP-44). It is cached, since viem would derive the key on each call. */
+/** Account of `TEST_MNEMONIC` (BIP-39, BIP-44). It is cached, since viem would derive the key on each call. */
 export function testAccount(addressIndex: number, accountIndex = 0): TestAccount {
   const path = `m/44'/60'/${accountIndex}'/0/${addressIndex}`
-  if (known.has(path)) return known.get(path)!
+  if (cachedAccounts.has(path)) return cachedAccounts.get(path)!
   root ??= HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
   const privateKey = toHex(root.derive(path).privateKey!)
-  known.set(path, { ...privateKeyToAccount(privateKey), privateKey })
-  return known.get(path)!
+  cachedAccounts.set(path, { ...privateKeyToAccount(privateKey), privateKey })
+  return cachedAccounts.get(path)!
 }
 
 /** The ten well-known accounts of local Ethereum tools, with lower-case addresses. */
@@ -163,8 +166,8 @@ export function worldEvmAccounts(): EvmAccount[] {
 export const seededCommunityOwner = (): EvmAccount => worldEvmAccounts()[0]!
 
 /** Roles of the accounts that the local world uses for its own work on EVM chains. */
-type WorldOperatorRole = (typeof OPERATORS)[number]
-const OPERATORS = [
+type WorldOperatorRole = (typeof OPERATOR_ROLES)[number]
+const OPERATOR_ROLES = [
   'deployer',
   'owner',
   'relayer',
@@ -181,11 +184,11 @@ const OPERATORS = [
 
 /** Account of a role in the local world. It is not among `worldEvmAccounts`. */
 export function operatorAccount(operator: WorldOperatorRole): TestAccount {
-  return testAccount(OPERATORS.indexOf(operator), OPERATOR_ACCOUNT_INDEX)
+  return testAccount(OPERATOR_ROLES.indexOf(operator), OPERATOR_ACCOUNT_INDEX)
 }
 
 export const worldOperatorAddresses = (): Hex[] =>
-  OPERATORS.map((operator) => operatorAccount(operator).address)
+  OPERATOR_ROLES.map((operator) => operatorAccount(operator).address)
 
 export const lowerCaseAddress = (address: string): Hex => address.toLowerCase() as Hex
 
@@ -223,12 +226,14 @@ export function writeWorldFiles<N extends Network>(
     [`PRIVATE_KEY_${i}`, privateKey],
   ])
   // a shell splits a value with spaces that is not quoted
-  const set = Object.entries(env).flatMap(([name, value]) =>
+  const daemonVariables = Object.entries(env).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, /^[^']* [^']*$/.test(value) ? `'${value}'` : value]],
   )
   writeFileAtomically(
     envFile(home),
-    [...set, ...chainVariables, ...accounts].map((pair) => `${pair.join('=')}\n`).join(''),
+    [...daemonVariables, ...chainVariables, ...accounts]
+      .map((pair) => `${pair.join('=')}\n`)
+      .join(''),
     { mode: 0o600 },
   )
 }
@@ -237,8 +242,8 @@ const upperSnake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
 /**
- * Reads the file that describes the chains and services started with a home folder. They may have ended since.
- * Undefined for a folder without this file.
+ * Reads the description of the local world that was started with a home folder. A killed world leaves its description
+ * behind. Undefined for a folder without a readable description.
  */
 export function readWorld(home: string): World | undefined {
   try {
@@ -248,6 +253,6 @@ export function readWorld(home: string): World | undefined {
   }
 }
 
-export function removeWorld(home: string): void {
+export function removeWorldFiles(home: string): void {
   for (const file of [worldFile(home), envFile(home)]) fs.rmSync(file, { force: true })
 }

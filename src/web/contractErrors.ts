@@ -1,6 +1,7 @@
-/** Refusals of our contracts, in words for the wallet's owner. */
-
-/** Sentence for each error of the contracts that a wallet can meet. The build adds the selectors. */
+/**
+ * Sentences for the wallet's owner, by the name of the contracts' error. The build turns names into selectors
+ * (scripts/build-web.ts).
+ */
 export const CONTRACT_ERROR_TEXTS: Readonly<Record<string, string>> = {
   AlreadyClaimed: 'It is claimed already.',
   AmountTooLarge: 'The amount is larger than the contract takes.',
@@ -25,13 +26,13 @@ export const CONTRACT_ERROR_TEXTS: Readonly<Record<string, string>> = {
   WrongValue: 'The price has changed: load this page again.',
 }
 
-/** Depth of an error's fields that are searched: wallets put the contract's answer at different places. */
-const DEPTH = 5
-/** The four bytes of an error, with which a contract's answer begins. */
-const SELECTOR = /0x[0-9a-f]{8}/gi
+/** Number of levels of an error's fields that are searched: wallets put the contract's answer at different places. */
+const MAX_DEPTH = 5
+/** Pattern of an error's selector: the four bytes with which a contract's answer begins. */
+const SELECTOR_PATTERN = /0x[0-9a-f]{8}/gi
 
-/** Every text in a value, which may have cycles. */
-function textsIn(value: unknown, depth = DEPTH): string[] {
+/** The texts in a value and its fields, down to `depth` levels. The value may have cycles. */
+function textsIn(value: unknown, depth = MAX_DEPTH): string[] {
   if (typeof value === 'string') return [value]
   if (depth === 0 || typeof value !== 'object' || value === null) return []
   // `message` and `cause` of an error are not enumerable
@@ -48,7 +49,7 @@ export function contractErrorText(
   error: unknown,
   textOf: Readonly<Record<string, string>>,
 ): string | null {
-  const selectors = textsIn(error).flatMap((text) => text.match(SELECTOR) ?? [])
+  const selectors = textsIn(error).flatMap((text) => text.match(SELECTOR_PATTERN) ?? [])
   const known = selectors.find((selector) => Object.hasOwn(textOf, selector.toLowerCase()))
   return known ? textOf[known.toLowerCase()]! : null
 }

@@ -6,15 +6,14 @@ import { build, files, guides, html } from './generated/assets.js'
 import { type EnsParents, isApiPath, type PageLocation, pageOfPath } from './paths.js'
 import { PAGE_CONTENT_SECURITY_POLICY } from './policy.js'
 
-/** The pages and their files, as served. */
-
+/** A file that the service serves: a page, or a script or style sheet of the pages. */
 export interface PageFile {
   type: string
   text: string
   cacheControl: string
   /** Content security policy. */
   policy: string
-  /** True for the page of a name. There are as many as names that somebody asks for, so their text is not kept. */
+  /** True for the page of a name. Requests can name any number of these pages, so their gzip is not kept. */
   isOfName?: boolean
 }
 
@@ -34,26 +33,29 @@ export interface TestWalletChainFamily {
   readonly rpcUrls: readonly string[]
 }
 
-let ens: EnsParents = {}
-/** Data for programs that read the pages: the site's URL, and a URI that takes reports of weaknesses. */
-let site: { url: string; securityContact?: string | undefined } = { url: '' }
+let ensParents: EnsParents = {}
+/** Data for programs that read the site: its URL, and the URI to which weaknesses are reported. */
+let siteInfo: { url: string; securityContact?: string | undefined } = { url: '' }
 
-/** Writes the data about this service (`facts`) into its pages, which then need no request for it. */
-export function setPageServiceInfo(facts: ServiceInfo, forPrograms = site): void {
-  ens = facts.ens
-  site = forPrograms
-  setHead('service', metaOf('service', facts))
+/**
+ * Writes the data about this service (`facts`) into its pages, which then need no request for it.
+ * @param forPrograms default: unchanged
+ */
+export function setPageServiceInfo(facts: ServiceInfo, forPrograms = siteInfo): void {
+  ensParents = facts.ens
+  siteInfo = forPrograms
+  setHeadMarkup('service', metaElement('service', facts))
 }
 
-const metaOf = (name: string, content: object): string =>
+const metaElement = (name: string, content: object): string =>
   `<meta name="${name}" content="${JSON.stringify(content).replaceAll('"', '&quot;')}">`
 
 /** Markup that this process adds to the pages' head, by the part of the service that adds it. */
-const head = new Map<string, string>()
+const headMarkup = new Map<string, string>()
 
-function setHead(source: string, markup: string): void {
-  head.set(source, markup)
-  indexPage.text = html.replace('</head>', `${[...head.values()].join('')}</head>`)
+function setHeadMarkup(source: string, markup: string): void {
+  headMarkup.set(source, markup)
+  indexPage.text = html.replace('</head>', `${[...headMarkup.values()].join('')}</head>`)
 }
 
 /**
@@ -70,7 +72,7 @@ export async function addTestWallet(
   files['test-wallet.js'] = testWallet
   const chains = Object.fromEntries(families.map(({ key, chains }) => [key, chains]))
   const script = `<script type="module" src="/assets/${build}/test-wallet.js"></script>`
-  setHead('test-wallet', metaOf('test-wallet', chains) + script)
+  setHeadMarkup('test-wallet', metaElement('test-wallet', chains) + script)
   const origins = families.flatMap(({ rpcUrls }) => rpcUrls)
   indexPage.policy = indexPage.policy.replace(
     "connect-src 'self'",
@@ -78,23 +80,23 @@ export async function addTestWallet(
   )
 }
 
-/** The page file for a URL, and whether there is such a page (else the status is 404). Null for a URL of the API. */
+/** The file to serve for a page's URL, and whether there is such a page (else the status is 404). Null for API URLs. */
 export function pageOfUrl(url: string): { file: PageFile; isFound: boolean } | null {
   const [path = '', query] = url.split('?', 2)
   const text = new URLSearchParams(query).get('q') ?? ''
-  const place = pageOfPath(path, text, ens)
-  return isApiPath(path) ? null : { file: withCard(place), isFound: place.page !== 'none' }
+  const place = pageOfPath(path, text, ensParents)
+  return isApiPath(path) ? null : { file: withLinkCard(place), isFound: place.page !== 'none' }
 }
 
-/** Title and picture of a page by which other sites show a link to it (The Open Graph protocol). */
-function withCard(place: PageLocation): PageFile {
+/** The index page with the title and picture by which other sites show a link to a page (The Open Graph protocol). */
+function withLinkCard(place: PageLocation): PageFile {
   const name = place.page === 'member' ? place.community : place.page === 'name' && place.name
   const title = place.page === 'member' ? `${name}/${place.name}` : name && `${name}/`
   const card = {
     'og:site_name': 'clusterd',
     'og:title': title || 'One name for all your wallets',
     'og:description': 'Names and the wallets behind them, on every chain.',
-    'og:image': `${site.url}/image/${name || 'clusterd'}.png`,
+    'og:image': `${siteInfo.url}/image/${name || 'clusterd'}.png`,
   }
   const tags = Object.entries(card).map(
     ([property, content]) => `<meta property="${property}" content="${escapeMarkup(content)}">`,
@@ -104,23 +106,23 @@ function withCard(place: PageLocation): PageFile {
 }
 
 /** The page of a name, for clients that send no `Accept: text/html`, such as those that draw cards. */
-export const namePage = (name: string): PageFile => withCard({ page: 'name', name })
+export const namePage = (name: string): PageFile => withLinkCard({ page: 'name', name })
 
 /** Robots may read the pages, and no answers of the API. */
 export const ROBOTS_TXT = 'User-agent: *\nDisallow: /v1/\nDisallow: /v0.1/\n'
 
-/** Days for which a read `security.txt` counts. */
-const SECURITY_DAYS = 180
+/** Number of days from the request to the `Expires` of `security.txt`. */
+const SECURITY_TEXT_DAYS = 180
 const DAY_MS = 86_400_000
 
-/** Where to report a weakness (RFC 9116); null where the operator has set no address. */
+/** Content of `security.txt` (RFC 9116); null where the operator has set no address for reports. */
 export const securityText = (nowMs = Date.now()): string | null =>
-  site.securityContact === undefined
+  siteInfo.securityContact === undefined
     ? null
     : [
-        `Contact: ${site.securityContact}`,
-        `Expires: ${new Date(nowMs + SECURITY_DAYS * DAY_MS).toISOString()}`,
-        `Canonical: ${site.url}/.well-known/security.txt`,
+        `Contact: ${siteInfo.securityContact}`,
+        `Expires: ${new Date(nowMs + SECURITY_TEXT_DAYS * DAY_MS).toISOString()}`,
+        `Canonical: ${siteInfo.url}/.well-known/security.txt`,
         '',
       ].join('\n')
 
@@ -130,30 +132,32 @@ export function guidePage(name: string): PageFile | null {
   return text === undefined ? null : { ...indexPage, text, policy: PAGE_CONTENT_SECURITY_POLICY }
 }
 
-const TYPES: Readonly<Record<string, string>> = {
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
 }
 
 /**
- * A script or style sheet of the pages. During a rolling update a page of another build may request its files here. A
- * file of the same name is then served without caching, so that no cache keeps it under the other build's URL.
+ * A script or style sheet of the pages. During a rolling update a page of another build may request its files here.
+ * This build's file of the same name is then served without caching, so that no cache keeps it under the other build's
+ * URL.
+ * @param urlBuild build that the URL names
  * @returns null when this build has no file of that name
  */
-export function pageFile(ofBuild: string, name: string): PageFile | null {
+export function pageFile(urlBuild: string, name: string): PageFile | null {
   const text = Object.hasOwn(files, name) ? files[name] : undefined
-  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
+  const type = CONTENT_TYPES[name.slice(name.lastIndexOf('.') + 1)]
   if (text === undefined || !type) return null
-  const cacheControl = ofBuild === build ? 'public, max-age=31536000, immutable' : 'no-store'
+  const cacheControl = urlBuild === build ? 'public, max-age=31536000, immutable' : 'no-store'
   return { type, text, cacheControl, policy: PAGE_CONTENT_SECURITY_POLICY }
 }
 
-/** The fixed files, compressed. */
-const compressed = new Map<string, Buffer>()
+/** Gzip of the files whose text is kept, by text. */
+const gzippedTexts = new Map<string, Buffer>()
 
-/** A file's text as gzip, compressed once unless it is the page of a name. */
+/** A file's text as gzip. The gzip is kept for later requests, unless it is the page of a name. */
 export function gzipFile({ text, isOfName = false }: PageFile): Buffer {
-  const bytes = compressed.get(text) ?? gzipSync(text)
-  if (!isOfName) compressed.set(text, bytes)
+  const bytes = gzippedTexts.get(text) ?? gzipSync(text)
+  if (!isOfName) gzippedTexts.set(text, bytes)
   return bytes
 }

@@ -1,12 +1,15 @@
 import { parseName } from '../registry/primitives/nameRule.js'
 
-/** Decides which page a path, or a text typed into the search field, means. The service uses this file too: it answers 404 where there is no page. */
+/**
+ * This module decides which page a path, or a text typed into the search field, means. The service uses it too: it
+ * answers 404 where there is no page.
+ */
 
 /** Pages of a signed-in wallet, such as `/@keys`. No name can contain `@`. */
 const ACCOUNT_PAGES = ['register', 'account', 'communities', 'airdrops', 'refunds', 'keys'] as const
 export type AccountPageName = (typeof ACCOUNT_PAGES)[number]
 
-/** ENS names below which the names of a network resolve, such as `bundles.eth`. */
+/** For each network, the ENS name below which its names resolve, such as `bundles.eth`. */
 export interface EnsParents {
   mainnet?: string | undefined
   testnet?: string | undefined
@@ -33,27 +36,28 @@ export type PageLocation =
   | ({ page: 'search'; text: string } & Reading)
   | { page: 'none'; text: string }
 
-const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i
-const WORD = /^0x[0-9a-f]{64}$/i
-const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
-/** Addresses of any chain, in base58, bech32, base64 or hex. All of them contain a digit. */
-const ADDRESS = /^(?=.*\d)[\w-]{25,128}$/
+const EVM_ADDRESS_PATTERN = /^0x[0-9a-f]{40}$/i
+const BYTES32_PATTERN = /^0x[0-9a-f]{64}$/i
+const SOLANA_SIGNATURE_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
+/** Pattern of addresses of any chain, in base58, bech32, base64 or hex. It also matches a long name with a digit. */
+const ADDRESS_PATTERN = /^(?=.*\d)[\w-]{25,128}$/
 
-const isTx = (text: string): boolean => WORD.test(text) || SIGNATURE.test(text)
+const isTx = (text: string): boolean =>
+  BYTES32_PATTERN.test(text) || SOLANA_SIGNATURE_PATTERN.test(text)
 export const isName = (text: string): boolean => parseName(text) !== null
 
 /** The page of a path. @param path as in an address bar @param text the typed text of the query `q` */
 export function pageOfPath(path: string, text = '', ens: EnsParents = {}): PageLocation {
-  const parts = path.split('/').filter(Boolean).map(decoded)
-  if (path === REFERENCE) return { page: 'reference' }
-  if (parts.length > 0) return pageOf(parts, ens)
+  const parts = path.split('/').filter(Boolean).map(decodePathPart)
+  if (path === REFERENCE_PATH) return { page: 'reference' }
+  if (parts.length > 0) return pageOfParts(parts, ens)
   const typed = text.trim()
   if (typed === '') return { page: 'home' }
   const typedParts = typed.split('/').filter(Boolean)
-  return typedParts.length > 0 ? pageOf(typedParts, ens) : { page: 'none', text: typed }
+  return typedParts.length > 0 ? pageOfParts(typedParts, ens) : { page: 'none', text: typed }
 }
 
-function pageOf(parts: readonly string[], ens: EnsParents): PageLocation {
+function pageOfParts(parts: readonly string[], ens: EnsParents): PageLocation {
   const [first = '', second] = parts
   const text = parts.join('/')
   if (parts.length > 2) return { page: 'none', text }
@@ -68,27 +72,30 @@ function pageOfWord(text: string, ens: EnsParents): PageLocation {
   const part = ACCOUNT_PAGES.find((one) => `@${one}` === text)
   if (part) return { page: 'account', part }
   const lower = text.toLowerCase()
-  const reading = readingOf(text)
+  const reading = hashOrAddressReading(text)
   if (reading) return { page: 'search', text: lower.startsWith('0x') ? lower : text, ...reading }
   if (isName(text)) return { page: 'name', name: lower }
-  return ensPlace(lower, ens) ?? { page: 'none', text }
+  return pageOfEnsName(lower, ens) ?? { page: 'none', text }
 }
 
 /**
  * Meaning of a text that is a hash or an address; null for any other text, and for a text that is more likely a name.
  */
-function readingOf(text: string): Reading | null {
+function hashOrAddressReading(text: string): Reading | null {
   // a transaction hash, a cluster id and an Aptos address have the same form
-  if (WORD.test(text)) return { kinds: ['cluster', 'address'], otherwise: 'tx' }
-  if (SIGNATURE.test(text)) return { kinds: [], otherwise: 'tx' }
-  if (!EVM_ADDRESS.test(text) && !ADDRESS.test(text)) return null
+  if (BYTES32_PATTERN.test(text)) return { kinds: ['cluster', 'address'], otherwise: 'tx' }
+  if (SOLANA_SIGNATURE_PATTERN.test(text)) return { kinds: [], otherwise: 'tx' }
+  if (!EVM_ADDRESS_PATTERN.test(text) && !ADDRESS_PATTERN.test(text)) return null
   if (!isName(text)) return { kinds: [], otherwise: 'address' }
   // a text with upper case can be base58; names are in lower case
   return text === text.toLowerCase() ? null : { kinds: ['address'], otherwise: 'name' }
 }
 
-/** The page of an ENS name: of `alice/cold` for `cold.alice.bundles.eth`. Null for a text below no parent. */
-function ensPlace(text: string, { mainnet, testnet }: EnsParents): PageLocation | null {
+/**
+ * The page of an ENS name: the page of `alice/cold` for `cold.alice.bundles.eth`. Null for a text that is not below the
+ * parent of a network.
+ */
+function pageOfEnsName(text: string, { mainnet, testnet }: EnsParents): PageLocation | null {
   for (const parent of [mainnet, testnet]) {
     if (!parent || !text.endsWith(`.${parent}`)) continue
     const labels = text.slice(0, -parent.length - 1).split('.')
@@ -99,7 +106,7 @@ function ensPlace(text: string, { mainnet, testnet }: EnsParents): PageLocation 
 }
 
 /** Decodes a part of a path; a part that is not UTF-8 is returned unchanged. */
-function decoded(part: string): string {
+function decodePathPart(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
@@ -117,21 +124,21 @@ export function firstNameInText(text: string): string | null {
 }
 
 /** Path of the API reference. `docs` is also a possible name. */
-const REFERENCE = '/docs'
+const REFERENCE_PATH = '/docs'
 
-/** First parts of paths that belong to the API if another part follows. */
-const RESERVED = ['v1', 'v0.1', 'docs', 'assets', 'image', 'profile-image', 'bundles']
+/** First parts of paths that the pages do not serve if another part follows. */
+const RESERVED_FIRST_PARTS = ['v1', 'v0.1', 'docs', 'assets', 'image', 'profile-image', 'bundles']
 
-/** True if the API answers a path, so that it has no page. */
+/** True if a path belongs to the API or to files, so that it has no page. */
 export const isApiPath = (path: string): boolean => {
   const [, first = '', second] = path.split('/')
-  return second !== undefined && RESERVED.includes(first)
+  return second !== undefined && RESERVED_FIRST_PARTS.includes(first)
 }
 
-/** Path of the page of a name; null for a name below a community whose path is reserved. */
+/** Path of the page of a name; null for a name below a community that has no page (`isApiPath`). */
 export function pathOfName(name: string): string | null {
   if (isApiPath(`/${name}`)) return null
-  return `/${name}` === REFERENCE ? `/?q=${name}` : `/${name}`
+  return `/${name}` === REFERENCE_PATH ? `/?q=${name}` : `/${name}`
 }
 
 /**

@@ -2,7 +2,7 @@
  * Content security policy of a page. It allows own files, pictures as data URIs and requests to this service, and
  * nothing inline.
  */
-const RULES = [
+const POLICY_DIRECTIVES = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -14,4 +14,4 @@ const RULES = [
   "require-trusted-types-for 'script'",
 ]
 
-export const PAGE_CONTENT_SECURITY_POLICY = RULES.join(';')
+export const PAGE_CONTENT_SECURITY_POLICY = POLICY_DIRECTIVES.join(';')

@@ -2,13 +2,16 @@ import { build } from './generated/assets.js'
 import { indexPage, type PageFile } from './page.js'
 import { contents } from './reference/generated/contents.js'
 
-/** `/docs` of each version, made from the OpenAPI documents. They are made after the modules that `page.ts` needs. */
-const PAGES = contents.map(
+/**
+ * The page `/docs` of each version of the API: v1, then v0.1. This module is apart from `page.ts`, because a script
+ * that loads `page.ts` makes the OpenAPI documents, from which the contents are made.
+ */
+const REFERENCE_PAGES = contents.map(
   (text): PageFile => ({ ...indexPage, text: text.replaceAll('{assets}', `/assets/${build}`) }),
 )
 
 /** The reference of the API. @param url of the request: `/docs` or `/docs?version=0.1` */
 export function referencePage(url: string): PageFile {
   const version = new URLSearchParams(url.split('?', 2)[1]).get('version')
-  return PAGES[version === '0.1' ? 1 : 0]!
+  return REFERENCE_PAGES[version === '0.1' ? 1 : 0]!
 }

@@ -45,6 +45,7 @@ interface SetDistributorOptions extends AirdropOptions {
 export type DistributorTermsOptions = AirdropOptions & {
   owner?: Buffer
   token?: Buffer
+  /** Unix time in seconds. */
   endsAt?: number
 }
 
@@ -52,15 +53,16 @@ export type DistributorTermsOptions = AirdropOptions & {
 const BAD_LINES_LIMIT = 100
 
 /**
- * `clusterd airdrop load`: loads the whole file of an airdrop's accounts and amounts, or nothing.
- * @throws Error with one sentence, after bad lines of the file were printed on stderr
+ * `clusterd airdrop load`: loads the whole file of an airdrop's accounts and amounts, or nothing. Prints the file's bad
+ * lines on stderr.
+ * @throws Error with one sentence for bad lines, a bad option, or an airdrop that may not be replaced
  */
 export async function loadAirdropFile(file: string, command: LoadAirdropOptions): Promise<void> {
   const community = parseNameArgument(command.community, 'community')
   const network = networkOfChain(command.chain, command)
   await withDatabasePool(async (pool) => {
     const { rows, bad, fileHash } = await readAirdropFile(file)
-    if (bad.length > 0) throw refusal(file, bad)
+    if (bad.length > 0) throw badLinesError(file, bad)
     const request = {
       network,
       community,
@@ -76,6 +78,10 @@ export async function loadAirdropFile(file: string, command: LoadAirdropOptions)
   })
 }
 
+/**
+ * `clusterd airdrop set`: records a deployed contract as the airdrop's distributor.
+ * @throws as `storeAirdropDistributor`, and Error where there is no airdrop
+ */
 export async function setDistributorCommand(
   name: string,
   command: SetDistributorOptions,
@@ -147,8 +153,8 @@ export async function removeAirdropCommand(
   console.error('What its distributor holds stays claimable on its chain.')
 }
 
-/** Prints the first bad lines of a file on stderr. @returns error with their number */
-function refusal(file: string, bad: readonly UnreadableLine[]): Error {
+/** Prints the first bad lines of a file on stderr. @returns error with the number of all bad lines */
+function badLinesError(file: string, bad: readonly UnreadableLine[]): Error {
   for (const { line, message } of bad.slice(0, BAD_LINES_LIMIT))
     console.error(`${file}:${line} ${message}`)
   if (bad.length > BAD_LINES_LIMIT) console.error(`… and ${bad.length - BAD_LINES_LIMIT} more`)
@@ -158,8 +164,8 @@ function refusal(file: string, bad: readonly UnreadableLine[]): Error {
 }
 
 /**
- * Runs work on a community's airdrop. @throws Error with one sentence if the community has no airdrop, or two networks
- * have one
+ * Runs work on a community's airdrop.
+ * @throws Error with one sentence for an invalid name, and if none or two of the options' networks have an airdrop of it
  */
 export const withAirdrop = <T>(
   name: string,
@@ -184,14 +190,14 @@ export const withAirdrop = <T>(
 
 /** Network of an EVM chain, by the chain's label. @throws Error for another label, or if the options exclude it */
 function networkOfChain(label: string, options: NetworkOptions): Network {
-  const of = familyOfLabel(label) === EVM ? NETWORK_OF_CHAIN_LABEL[label] : undefined
-  if (!of)
+  const network = familyOfLabel(label) === EVM ? NETWORK_OF_CHAIN_LABEL[label] : undefined
+  if (!network)
     throw new Error(
       `--chain is the network label of an EVM chain, such as 1 or 8453, not "${label}".`,
     )
-  if (!networksOfOptions(options).includes(of))
-    throw new Error(`Chain "${label}" belongs to ${of}.`)
-  return of
+  if (!networksOfOptions(options).includes(network))
+    throw new Error(`Chain "${label}" belongs to ${network}.`)
+  return network
 }
 
 /** An airdrop as JSON. */
@@ -214,8 +220,8 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
 
 /**
  * Constructor arguments of an airdrop's distributor. Token and end time are from the options, else from the
- * distributor that is stored for the airdrop. `encoded` is the arguments' ABI encoding, null while an argument is
- * unknown.
+ * distributor that is stored for the airdrop. The operator is the zero address where the environment has no operator's
+ * key. `encoded` is the arguments' ABI encoding, null while token, end or owner is unknown.
  */
 export function distributorConstructorArguments(
   airdrop: Airdrop,
@@ -234,7 +240,7 @@ export function distributorConstructorArguments(
   }
   const encoded =
     args.token && args.owner && endsAt !== null
-      ? encodeAbiParameters(CONSTRUCTOR, [
+      ? encodeAbiParameters(CONSTRUCTOR_PARAMETERS, [
           args.token,
           args.merkleRoot,
           BigInt(endsAt),
@@ -245,17 +251,18 @@ export function distributorConstructorArguments(
   return { constructor: args, encoded }
 }
 
-const CONSTRUCTOR = parseAbiParameters(
+const CONSTRUCTOR_PARAMETERS = parseAbiParameters(
   'address token, bytes32 merkleRoot, uint256 endsAt, address owner, address operator',
 )
 
 /**
  * Records which contract is an airdrop's distributor. The contract's state is read from its chain, and its Merkle root
  * is compared with the airdrop's. If its operator is not the configured one, a warning is printed on stderr.
- * @param fromBlock first block to read claims from; unchanged when undefined
+ * @param fromBlock first block to read claims from. Undefined: the stored block, or for a new distributor the chain's
+ * `startBlock`
  * @throws Error with one sentence where the contract is no distributor, has another Merkle root, or is another
- * airdrop's distributor;
- * ConfigError for an unknown chain; ChainUnavailableError
+ * airdrop's distributor, and where claims were made at an earlier distributor; ConfigError for an unknown chain;
+ * ChainUnavailableError
  */
 export async function storeAirdropDistributor(
   pool: pg.Pool,

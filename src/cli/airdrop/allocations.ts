@@ -14,12 +14,12 @@ export interface UnreadableLine {
   message: string
 }
 
-const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
+const HEADER_PATTERN = /^"?address"?\s*,\s*"?amount"?$/i
 
 /**
  * Reads the text of an airdrop's file: one `address,amount` per line, with or without a header line `address,amount`,
  * fields bare or in double quotes. Empty lines are ignored. Addresses have to be of wallets that can sign in. Amounts
- * are base units, digits only.
+ * are base units above zero, digits only.
  * @returns rows, each account once, and bad lines, in the order of the file
  */
 export function readAllocations(text: string): {
@@ -34,7 +34,7 @@ export function readAllocations(text: string): {
   const first = lines.findIndex((line) => line.trim() !== '')
   for (const [i, untrimmed] of lines.entries()) {
     const line = untrimmed.trim()
-    if (line === '' || (i === first && HEADER.test(line))) continue
+    if (line === '' || (i === first && HEADER_PATTERN.test(line))) continue
     const row = readRow(line)
     const account = typeof row === 'string' ? '' : row.account.toString('hex')
     const earlier = lineOf.get(account)

@@ -30,10 +30,9 @@ drop.csv:
   0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266,1000000000000000000
   EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v,2500000000000000000`
 
-const run = lazyCommandActions(() => import('./airdrop.js'))
-const runDeploy = lazyCommandActions(() => import('./deploy.js'))
+const airdropAction = lazyCommandActions(() => import('./airdrop.js'))
+const deployAction = lazyCommandActions(() => import('./deploy.js'))
 
-/** `clusterd airdrop …`. */
 export function addAirdropCommands(program: Command): void {
   const airdrop = program
     .command('airdrop')
@@ -46,8 +45,8 @@ export function addAirdropCommands(program: Command): void {
     .option('--replace', 'put it in the place of another file that nobody has claimed from')
     .option(...JSON_OPTION)
     .addHelpText('after', LOAD_EXAMPLES)
-    .action(run('loadAirdropFile'))
-  ofOne(airdrop.command('set <community>'))
+    .action(airdropAction('loadAirdropFile'))
+  addNetworkOfAirdropOptions(airdrop.command('set <community>'))
     .description('name the distributor of a loaded airdrop once it is deployed')
     .requiredOption(
       '--distributor <address>',
@@ -60,18 +59,18 @@ export function addAirdropCommands(program: Command): void {
       blockNumberParser('--from-block'),
     )
     .option(...JSON_OPTION)
-    .action(run('setDistributorCommand'))
+    .action(airdropAction('setDistributorCommand'))
   addNetworkOptions(airdrop.command('list'), 'default: both')
     .description('all airdrops')
     .option(...JSON_OPTION)
-    .action(run('printAirdrops'))
-  withTerms(airdrop.command('show <community>'))
+    .action(airdropAction('printAirdrops'))
+  addTermsOptions(airdrop.command('show <community>'))
     .description('everything about one, and what a distributor of it is constructed with')
     .option('--owner <address>', 'who may take back what is left then', evmAddressParser('--owner'))
     .option(...JSON_OPTION)
-    .action(run('showAirdrop'))
+    .action(airdropAction('showAirdrop'))
   addSigningOptions(
-    withTerms(airdrop.command('deploy <community>'))
+    addTermsOptions(airdrop.command('deploy <community>'))
       .description(
         'deploy the distributor of a loaded airdrop, and record it; --fund sends it what it gives out',
       )
@@ -84,19 +83,19 @@ export function addAirdropCommands(program: Command): void {
         '--fund',
         'send it the whole total, from the account that signs, if it has nothing yet',
       ),
-  ).action(runDeploy('deployDistributor'))
-  ofOne(airdrop.command('remove <community>'))
+  ).action(deployAction('deployDistributor'))
+  addNetworkOfAirdropOptions(airdrop.command('remove <community>'))
     .description('show what is removed; with --yes remove it')
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
-    .action(run('removeAirdropCommand'))
+    .action(airdropAction('removeAirdropCommand'))
 }
 
-const ofOne = (command: Command): Command =>
+const addNetworkOfAirdropOptions = (command: Command): Command =>
   addNetworkOptions(command, 'default: the one that has it')
 
-const withTerms = (command: Command): Command =>
-  ofOne(command)
+const addTermsOptions = (command: Command): Command =>
+  addNetworkOfAirdropOptions(command)
     .option('--token <address>', 'the token that it pays', evmAddressParser('--token'))
     .option(
       '--ends-at <date>',

@@ -42,8 +42,8 @@ type DeployCommand = DistributorTermsOptions & SigningOptions & { fund?: boolean
 
 /**
  * `clusterd airdrop deploy`: deploys the distributor of a loaded airdrop at the address that its terms determine, and
- * records it. With `--fund` the signer sends the airdrop's whole total to a distributor that has nothing and of which no
- * claim was seen. A second run skips steps that are done.
+ * records it. With `--fund` the signer sends the airdrop's whole total to a distributor that has none of its tokens and
+ * has paid no claim. A second run skips steps that are done.
  * @throws Error with one sentence
  */
 export async function deployDistributor(name: string, command: DeployCommand): Promise<void> {
@@ -62,7 +62,7 @@ export async function deployDistributor(name: string, command: DeployCommand): P
       funds: command.fund === true,
       funder: account?.address ?? null,
     }
-    assertIsRecorded(airdrop, terms)
+    assertNoOtherDistributor(airdrop, terms)
     const plan = async (): Promise<DeploymentStep[]> => {
       // a pending transaction of an earlier run would be planned again, and the distributor funded twice
       if (
@@ -71,39 +71,43 @@ export async function deployDistributor(name: string, command: DeployCommand): P
       )
         await waitForNextNonce(chain, account.address)
       const stored = await findAirdrop(pool, airdrop.network, airdrop.community)
-      if (!stored?.merkleRoot.equals(airdrop.merkleRoot)) throw new Error(CHANGED)
-      assertIsRecorded(stored, terms)
-      return stepsFor(chain, stored, terms)
+      if (!stored?.merkleRoot.equals(airdrop.merkleRoot)) throw new Error(STEPS_CHANGED_TEXT)
+      assertNoOtherDistributor(stored, terms)
+      return remainingSteps(chain, stored, terms)
     }
     const steps = await plan()
     const chains = new Map([[chain.label, chain]])
     const owners = new Map([[chain.label, args.owner!]])
     // another run may have sent the steps while this one waited for the operator's answer
     const recheck = async (): Promise<void> => {
-      if (!isDeepStrictEqual(await plan(), steps)) throw new Error(CHANGED)
+      if (!isDeepStrictEqual(await plan(), steps)) throw new Error(STEPS_CHANGED_TEXT)
     }
-    const way = { chains, owners, account, recheck }
-    if (steps.length > 0 && !(await sendDeploymentSteps(steps, way, command))) return
+    const context = { chains, owners, account, recheck }
+    if (steps.length > 0 && !(await sendDeploymentSteps(steps, context, command))) return
     const fromBlock = (await findDeploymentBlock(chain, made.address)) ?? config.startBlock
     const { now } = await storeAirdropDistributor(pool, airdrop, fromHex(made.address), fromBlock)
     printFields(describeAirdrop(now), command.json)
   })
 }
 
-const CHANGED = 'Nothing was sent, because the steps changed meanwhile: run this again.'
+const STEPS_CHANGED_TEXT = 'Nothing was sent, because the steps changed meanwhile: run this again.'
 
 interface DistributorPlan {
   made: ReturnType<typeof buildDistributorCreation>
   token: Hex
   /** End of the airdrop, Unix time in seconds. */
   endsAtS: number
+  /** Whether the distributor is to be funded. */
   funds: boolean
-  /** The account that sends the tokens, null where the steps are printed for another signer. */
+  /** The account that sends the tokens; null where no key signs, as with `--unsigned`. */
   funder: Hex | null
 }
 
-/** @throws Error where another distributor is recorded, and claims were made there or this one would be funded too */
-function assertIsRecorded(airdrop: Airdrop, { made, funds }: DistributorPlan): void {
+/**
+ * @throws Error where another distributor is recorded for the airdrop, and claims were made there, or this distributor
+ * would be funded too
+ */
+function assertNoOtherDistributor(airdrop: Airdrop, { made, funds }: DistributorPlan): void {
   const recorded = airdrop.distributor && toHex(airdrop.distributor)
   if (!recorded || recorded === made.address.toLowerCase()) return
   if (airdrop.claimed.seen > 0)
@@ -119,7 +123,7 @@ function assertIsRecorded(airdrop: Airdrop, { made, funds }: DistributorPlan): v
  * @throws Error where the token is no contract, the end has passed, the distributor is funded in part, or the funder
  * does not have the tokens
  */
-async function stepsFor(
+async function remainingSteps(
   deployment: DeploymentChain,
   airdrop: Airdrop,
   plan: DistributorPlan,
@@ -158,8 +162,8 @@ async function stepsFor(
 }
 
 /**
- * Whether a distributor has none of its tokens yet. False where it has all of them.
- * @throws Error where it may have a part of them, or paid claims, or the funder does not have the tokens
+ * True if a distributor has none of its tokens, false if it has all of them.
+ * @throws Error where it may have a part of them or has paid claims, and where the funder does not have the tokens
  */
 async function isUnfunded(
   { label, rpc }: DeploymentChain,

@@ -9,8 +9,8 @@ import { withDatabaseUrl } from '../database.js'
 import { errorMessageOf, printJson } from '../output.js'
 import { restoreDump, restoreProgramOf } from './dump.js'
 
-interface Checked extends ReplayHashes {
-  /** Time of the newest entry of the dump's journal. */
+interface CheckedNetwork extends ReplayHashes {
+  /** Time of the newest entry of the network's journal in the dump, ISO 8601. */
   newestAt: string
   isEqual: boolean
 }
@@ -18,7 +18,8 @@ interface Checked extends ReplayHashes {
 /**
  * `clusterd backup check`: restores a dump into a scratch database, folds its journal again, and compares the state
  * hash of the result with the hash of the dump's tables. Exits with 1 where they differ.
- * @throws Error with one sentence where the dump can not be restored, or its journal not be folded
+ * @throws Error with one sentence where the dump can not be restored, has no journal or one that can not be folded, or
+ * the command is interrupted
  */
 export async function checkBackup(dump: string, { json }: { json?: boolean }): Promise<void> {
   const restorer = await restoreProgramOf(dump)
@@ -74,12 +75,12 @@ async function requireJournal(dump: string, url: string): Promise<void> {
     )
 }
 
-async function foldAgain(url: string): Promise<Checked[]> {
+async function foldAgain(url: string): Promise<CheckedNetwork[]> {
   // a dump of an earlier version gets the tables of this version
   await migrate(url)
   const pool = createPool({ url, max: 2, applicationName: 'clusterd backup' })
   try {
-    const checked: Checked[] = []
+    const checked: CheckedNetwork[] = []
     for (const network of NETWORKS) {
       const { atMs } = await readJournalHead(pool, network)
       const replayed = await replayJournal(pool, network).catch((error) => {
@@ -95,7 +96,7 @@ async function foldAgain(url: string): Promise<Checked[]> {
   }
 }
 
-function print(dump: string, isGood: boolean, checked: readonly Checked[]): void {
+function print(dump: string, isGood: boolean, checked: readonly CheckedNetwork[]): void {
   for (const { network, entries, newestAt, live, rebuilt, isEqual } of checked) {
     const newest = entries === 0 ? '' : `, the newest of ${newestAt}`
     console.log(`${network}: ${entries} entries${newest}: ${isEqual ? 'equal' : 'DIFFERENT'}`)

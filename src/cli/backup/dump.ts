@@ -10,19 +10,20 @@ interface RestoreProgram {
   args: readonly string[]
 }
 
-const BEGINNING_BYTES = 4_096
-/** Offset of `ustar` in a tar archive. */
-const TAR_MAGIC_AT = 257
+/** Number of bytes to read from the beginning and from the end of a dump. */
+const READ_BYTES = 4_096
+/** Offset of `ustar` in a tar archive, bytes. */
+const TAR_MAGIC_OFFSET = 257
 /** A tar archive ends with two empty blocks (POSIX). */
 const TAR_END = '\0'.repeat(1_024)
-const PLAIN_BEGINS = '-- PostgreSQL database dump'
-const PLAIN_ENDS = '-- PostgreSQL database dump complete'
+const PLAIN_DUMP_BEGINNING = '-- PostgreSQL database dump'
+const PLAIN_DUMP_END = '-- PostgreSQL database dump complete'
 
 /**
- * Commands that `pg_dump --create` and pg_dumpall write before any table. With them psql would switch from the scratch
- * database to another one.
+ * Pattern of the commands that `pg_dump --create` and pg_dumpall write before any table. With them psql would switch
+ * from the scratch database to another one.
  */
-const LEAVES = /^(?:(?:CREATE|DROP) DATABASE|\\connect) .*/m
+const DATABASE_SWITCH_PATTERN = /^(?:(?:CREATE|DROP) DATABASE|\\connect) .*/m
 
 /**
  * The restore program for a dump, by the dump's format: pg_restore for custom, directory and tar, psql for a plain
@@ -39,43 +40,43 @@ export async function restoreProgramOf(dump: string): Promise<RestoreProgram> {
     throw new Error(
       `${dump} is neither a file nor a folder that \`pg_dump -Fd\` wrote: is the path right?`,
     )
-  const { beginning, end } = await endsOf(dump)
+  const { beginning, end } = await readBeginningAndEnd(dump)
   if (beginning === '')
     throw new Error(
-      `${dump} is empty: pg_dump failed when it wrote it. If it said "server version mismatch", ${NEW_PROGRAMS}`,
+      `${dump} is empty: pg_dump failed when it wrote it. If it said "server version mismatch", ${INSTALL_ADVICE}`,
     )
   if (beginning.startsWith('PGDMP')) return restore
-  const isTar = beginning.startsWith('ustar', TAR_MAGIC_AT)
-  if (!isTar && !beginning.includes(PLAIN_BEGINS))
+  const isTar = beginning.startsWith('ustar', TAR_MAGIC_OFFSET)
+  if (!isTar && !beginning.includes(PLAIN_DUMP_BEGINNING))
     throw new Error(
       `${dump} is no dump of pg_dump (custom, directory, tar or plain): decrypt and unpack it first.`,
     )
   // neither pg_restore nor psql notices that the end of a dump is missing
-  if (isTar ? !end.endsWith(TAR_END) : !end.includes(PLAIN_ENDS))
+  if (isTar ? !end.endsWith(TAR_END) : !end.includes(PLAIN_DUMP_END))
     throw new Error(`${dump} is cut off: it does not end as a whole dump does.`)
   if (isTar) return restore
-  const [leaves] = LEAVES.exec(beginning) ?? []
-  if (leaves)
+  const [switchingLine] = DATABASE_SWITCH_PATTERN.exec(beginning) ?? []
+  if (switchingLine)
     throw new Error(
-      `${dump} was made with --create (${leaves.slice(0, LONGEST_ERROR)}): psql changes the database that it names. Dump without --create, or in the form custom.`,
+      `${dump} was made with --create (${switchingLine.slice(0, MAX_ERROR_CHARS)}): psql changes the database that it names. Dump without --create, or in the form custom.`,
     )
   return { program: 'psql', args: ['-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', dump] }
 }
 
-async function endsOf(path: string): Promise<{ beginning: string; end: string }> {
+async function readBeginningAndEnd(path: string): Promise<{ beginning: string; end: string }> {
   const file = await open(path)
   try {
     const { size } = await file.stat()
     const read = async (position: number): Promise<string> => {
       const { buffer, bytesRead } = await file.read(
-        Buffer.alloc(BEGINNING_BYTES),
+        Buffer.alloc(READ_BYTES),
         0,
-        BEGINNING_BYTES,
+        READ_BYTES,
         position,
       )
       return buffer.toString('latin1', 0, bytesRead)
     }
-    return { beginning: await read(0), end: await read(Math.max(0, size - BEGINNING_BYTES)) }
+    return { beginning: await read(0), end: await read(Math.max(0, size - READ_BYTES)) }
   } finally {
     await file.close()
   }
@@ -83,15 +84,15 @@ async function endsOf(path: string): Promise<{ beginning: string; end: string }>
 
 /** URL parameters that mean the same to PostgreSQL's own programs and to the Node driver. */
 const SHARED_PARAMETERS = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
-const LONGEST_ERROR = 300
-/** Characters of a program's messages in which its first error is searched. */
-const LONGEST_STDERR_CHARS = 65_536
+const MAX_ERROR_CHARS = 300
+/** Number of characters of a program's messages, at the beginning, in which its first error is searched. */
+const MAX_STDERR_CHARS = 65_536
 
 /**
  * Runs a restore program on a database. The password is passed in the environment, because every user of the machine
  * can see arguments.
  * @param signal ends the program
- * @throws Error with the program's first error, or where the program is not installed
+ * @throws Error with the program's first error, where the program is not installed, or where `signal` aborts
  */
 export async function restoreDump(
   { program, args }: RestoreProgram,
@@ -112,31 +113,31 @@ export async function restoreDump(
     signal,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let said = ''
+  let stderrText = ''
   child.stderr.on('data', (chunk) => {
     // the rest may be an error for each row of the dump
-    if (said.length < LONGEST_STDERR_CHARS) said += chunk
+    if (stderrText.length < MAX_STDERR_CHARS) stderrText += chunk
   })
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'ENOENT' ? missing(program) : error)
+      reject(error.code === 'ENOENT' ? notInstalledError(program) : error)
     })
     child.on('close', resolve)
   })
   if (code === 0) return
   // report only the first error: later lines may show rows of the database
-  const [error = said] = /^.*\berror: .*$/im.exec(said) ?? []
-  const remedy = REMEDIES.find(([pattern]) => pattern.test(error))?.[1]
+  const [error = stderrText] = /^.*\berror: .*$/im.exec(stderrText) ?? []
+  const remedy = VERSION_REMEDIES.find(([pattern]) => pattern.test(error))?.[1]
   throw new Error(
-    `the dump can not be restored: ${error.trim().slice(0, LONGEST_ERROR)}${remedy ? `. ${remedy}` : ''}`,
+    `the dump can not be restored: ${error.trim().slice(0, MAX_ERROR_CHARS)}${remedy ? `. ${remedy}` : ''}`,
   )
 }
 
-const NEW_PROGRAMS =
+const INSTALL_ADVICE =
   "install PostgreSQL's client programs, of the server's version or newer (Debian: postgresql-client; for a newer server apt.postgresql.org)."
 
 /** Advice for errors of the restore programs that are caused by a program's or a server's version. */
-const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
+const VERSION_REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
   [
     /unsupported version \(/,
     'A newer pg_dump wrote it: check it with a pg_restore of that version, or dump with an older pg_dump that still knows the server.',
@@ -147,5 +148,5 @@ const REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
   ],
 ]
 
-const missing = (program: string): Error =>
-  new Error(`${program} is not installed: ${NEW_PROGRAMS}`)
+const notInstalledError = (program: string): Error =>
+  new Error(`${program} is not installed: ${INSTALL_ADVICE}`)

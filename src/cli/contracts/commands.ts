@@ -12,7 +12,7 @@ Examples:
 
 The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is desired; docs/run/deploying.md goes through it.`
 
-const run = lazyCommandActions(() => import('./contracts.js'))
+const contractsAction = lazyCommandActions(() => import('./contracts.js'))
 
 export function addContractCommands(program: Command): void {
   const contracts = program
@@ -21,13 +21,13 @@ export function addContractCommands(program: Command): void {
       'hub, spokes, payments and the resolver of an ENS name on EVM chains: deploy, set up, compare',
     )
     .addHelpText('after', EXAMPLES)
-  onNetwork(contracts.command('status'))
+  addContractOptions(contracts.command('status'))
     .description(
       'compare the chains, code included, with the file; show the contracts’ money; code 1 for a difference',
     )
     .option(...JSON_OPTION)
-    .action(run('showContractStatus'))
-  addSigningOptions(onNetwork(contracts.command('deploy')))
+    .action(contractsAction('showContractStatus'))
+  addSigningOptions(addContractOptions(contracts.command('deploy')))
     .description(
       'deploy the missing contracts and set libraries, verifiers, executor and roles; peers last',
     )
@@ -37,12 +37,15 @@ export function addContractCommands(program: Command): void {
         'ens',
       ]),
     )
-    .action(run('deployContracts'))
+    .action(contractsAction('deployContracts'))
 }
 
-const ENS = [
+const ENS_OPTION = [
   '--ens <name>',
   'instead: the resolver of this ENS name of the chains file (docs/use/ens.md)',
 ] as const
-const onNetwork = (command: Command): Command =>
-  addNetworkOptions(command.option(...ENS), 'default: the network that the chains file deploys')
+const addContractOptions = (command: Command): Command =>
+  addNetworkOptions(
+    command.option(...ENS_OPTION),
+    'default: the network that the chains file deploys',
+  )

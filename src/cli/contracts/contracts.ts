@@ -30,13 +30,15 @@ import { type NetworkOptions, networkOfOptions } from '../values.js'
 import { ensDeploymentSettings } from './ens.js'
 
 type ContractOptions = NetworkOptions & { ens?: string }
-type Opened = ReturnType<typeof open>
+type OpenedDeployment = ReturnType<typeof openDeployment>
 
 /**
  * Reads the desired contracts of the network that the options name, and opens its chains. Default: the only network
- * with a `deployment` in the chains file, else the first chain's network. @throws ConfigError
+ * with a `deployment` in the chains file, else the first chain's network. With `ens`: reads only the desired resolver of
+ * this ENS name, and opens its chain.
+ * @throws ConfigError
  */
-function open({ testnet, mainnet, ens }: ContractOptions) {
+function openDeployment({ testnet, mainnet, ens }: ContractOptions) {
   const draft = readDraftChainsFile(readEnvironment().chainsFile)
   if (ens) return ensDeploymentSettings(draft, ens)
   const described = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
@@ -74,10 +76,10 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
  * Exits with 1 where a setting differs.
  */
 export const showContractStatus = (options: ContractOptions & { json?: boolean }): Promise<void> =>
-  show(open(options), options)
+  printComparison(openDeployment(options), options)
 
-async function show(
-  opened: Opened,
+async function printComparison(
+  opened: OpenedDeployment,
   { json, write }: { json?: boolean; write?: boolean } = {},
 ): Promise<void> {
   const items = await opened.compare()
@@ -98,16 +100,19 @@ async function show(
   const wrong = items.filter(({ isRight }) => !isRight).length
   console.log(`\n${items.length - wrong} as desired, ${wrong} not`)
   if (!opened.desired) return
-  const missing = await showContracts(opened, items)
+  const missing = await printMoneyAndMissingFields(opened, items)
   if (!write || missing.size === 0) return
   const { chainsFile } = readEnvironment()
   addChainFields(chainsFile, missing)
   console.log(`Written to ${chainsFile}.`)
 }
 
-/** Prints the money of the deployed contracts. @returns fields to add to the chains file, by chain label */
-async function showContracts(
-  { desired, chains }: Exclude<Opened, { desired: null }>,
+/**
+ * Prints the money of the deployed contracts, and the fields that the chains file does not have yet.
+ * @returns the missing fields by chain label, without chains whose start block is not known
+ */
+async function printMoneyAndMissingFields(
+  { desired, chains }: Exclude<OpenedDeployment, { desired: null }>,
   items: readonly ComparedSetting[],
 ): Promise<ReadonlyMap<string, object>> {
   const missing = new Map<string, object>()
@@ -152,12 +157,13 @@ async function showContracts(
 /**
  * `clusterd contracts deploy`: deploys the missing contracts and sends a transaction for each setting that differs from
  * the chains file, as far as the given key may sign.
- * @throws Error with one sentence where a difference can't be removed by a transaction
+ * @throws Error with one sentence where no transaction can deploy a contract, such as with a wrong endpoint, or a key
+ * is missing; ConfigError
  */
 export async function deployContracts(
   options: ContractOptions & SigningOptions & { write?: boolean },
 ): Promise<void> {
-  const opened = open(options)
+  const opened = openDeployment(options)
   const account = signingAccountOfOptions(options)
   // wait for pending transactions of an earlier run, so that their steps are not planned again
   if (account)
@@ -174,5 +180,5 @@ export async function deployContracts(
   if (steps.length > 0 && !(await sendDeploymentSteps(steps, { ...opened, account }, options)))
     return
   if (steps.length === 0) console.log('Nothing to send.')
-  if (!options.unsigned) await show(opened, { write: options.write ?? false })
+  if (!options.unsigned) await printComparison(opened, { write: options.write ?? false })
 }

@@ -17,16 +17,20 @@ import {
 } from '../../ops/finding.js'
 import { databaseErrorAdvice } from '../database.js'
 
-const OLDEST_SERVER = 140_000
+/** Oldest supported PostgreSQL, as `server_version_num`. */
+const MIN_SERVER_VERSION = 140_000
 /** Time limit of a query. It is shorter than the time limit of a check, so that the check's result names the cause. */
 const QUERY_TIMEOUT_MS = 10_000
-const CONNECTION = { applicationName: 'clusterd doctor', answerMs: QUERY_TIMEOUT_MS } as const
-/** Number of connections for indexers, relayers and leases of both networks, in addition to DATABASE_POOL. */
-const OWN_CONNECTIONS = 13
+const CONNECTION_OPTIONS = {
+  applicationName: 'clusterd doctor',
+  answerMs: QUERY_TIMEOUT_MS,
+} as const
+/** Connections of a daemon in addition to DATABASE_POOL: 8 for writes, 4 for leases, 1 for notifications. */
+const CONNECTIONS_OUTSIDE_POOL = 13
 
 /**
  * Checks that the database is reachable, directly too (without a pooler), recent enough and migrated, that its clock
- * agrees with this machine's, and that it has free connections.
+ * agrees with this machine's, that it has free connections, and that SHARE_KEY fits the stored key shares.
  */
 export async function databaseFindings(config: Config): Promise<DoctorFinding[]> {
   const { databaseUrl, databaseDirectUrl, databasePool } = config
@@ -34,7 +38,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
   const asking =
     <T>(url: string, ask: (client: pg.Client) => Promise<T>) =>
     (): Promise<T> =>
-      withConnection({ ...CONNECTION, url, isProbe: true }, ask)
+      withConnection({ ...CONNECTION_OPTIONS, url, isProbe: true }, ask)
   const explained = (ask: () => Promise<DoctorCheckResult>) => () =>
     ask().catch((error: unknown) => {
       const fault = databaseErrorAdvice(error, databaseUrl)
@@ -47,7 +51,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
     explained(
       asking(databaseUrl, async (client) => {
         const { version, number, nowMs } = await readServerVersion(client)
-        if (number < OLDEST_SERVER)
+        if (number < MIN_SERVER_VERSION)
           return failureResult(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
         const skewMs = Math.abs(Date.now() - nowMs)
         return skewMs > MAX_CLOCK_SKEW_MS
@@ -75,7 +79,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
       'connections',
       'Raise max_connections.',
       asking(databaseDirectUrl, async (client) => {
-        const needed = databasePool + OWN_CONNECTIONS
+        const needed = databasePool + CONNECTIONS_OUTSIDE_POOL
         const free = await countFreeConnections(client)
         return free >= needed
           ? okResult(`${free} free`)
@@ -110,14 +114,17 @@ async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: C
   )
   if (migrations.level !== 'ok') return [migrations]
   const shares = await runDoctorCheck('wallet shares', 'Run `clusterd migrate`.', () =>
-    withConnection({ ...CONNECTION, url }, async (client) =>
+    withConnection({ ...CONNECTION_OPTIONS, url }, async (client) =>
       keySharesFinding(await countWalletSharesByEncryptionKey(client), shareKeys),
     ),
   )
   return [migrations, shares]
 }
 
-/** Checks that SHARE_KEY has the key of each encrypted key share, and that no share is encrypted with an old key. */
+/**
+ * Checks that SHARE_KEY has the key of each encrypted key share, and that each share is encrypted with the first key.
+ * @param keys keys of SHARE_KEY, the first encrypts new shares
+ */
 export function keySharesFinding(
   shares: Awaited<ReturnType<typeof countWalletSharesByEncryptionKey>>,
   keys: readonly Uint8Array[],

@@ -20,7 +20,7 @@ import { colourText, printJson } from '../output.js'
 import { databaseFindings } from './database.js'
 import { ensFindings } from './ens.js'
 
-const SIGN: Readonly<Record<FindingLevel, string>> = {
+const LEVEL_LABELS: Readonly<Record<FindingLevel, string>> = {
   ok: colourText('green', 'ok  '),
   warn: colourText('yellow', 'warn'),
   bad: colourText('bold', 'BAD '),
@@ -31,31 +31,31 @@ export async function runDoctorCommand(
   { json }: { json?: boolean },
   families: readonly DaemonChainFamily[] = CHAIN_FAMILIES,
 ): Promise<void> {
-  const ofFile = findAmbiguousEnvLines().map(({ about, found, remedy }) => ({
+  const envFileFindings = findAmbiguousEnvLines().map(({ about, found, remedy }) => ({
     about,
     ...warningResult(found, remedy),
   }))
-  const findings = [...ofFile, ...(await examine(families))]
+  const findings = [...envFileFindings, ...(await collectFindings(families))]
   if (json) printJson(findings.map(({ isNode, isOutage, ...finding }) => finding))
-  else for (const finding of findings) print(finding)
+  else for (const finding of findings) printFinding(finding)
   const count = (level: FindingLevel) =>
     findings.filter((finding) => finding.level === level).length
   if (!json) console.log(`\n${count('ok')} ok, ${count('warn')} to check, ${count('bad')} bad`)
   if (count('bad') > 0) process.exitCode = 1
 }
 
-function print({ about, level, found, advice }: DoctorFinding): void {
-  console.log(`${SIGN[level]}  ${about}: ${found}`)
+function printFinding({ about, level, found, advice }: DoctorFinding): void {
+  console.log(`${LEVEL_LABELS[level]}  ${about}: ${found}`)
   if (advice) console.log(`        ${colourText('dim', advice)}`)
 }
 
-async function examine(families: readonly DaemonChainFamily[]): Promise<DoctorFinding[]> {
+async function collectFindings(families: readonly DaemonChainFamily[]): Promise<DoctorFinding[]> {
   let read: ReturnType<typeof readConfigWithProblems>
   try {
     read = readConfigWithProblems()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return [misconfigured(error.message)]
+    return [configurationFault(error.message)]
   }
   const { config, problems } = read
   const [ofDatabase, ...ofChains] = await Promise.all([
@@ -65,20 +65,20 @@ async function examine(families: readonly DaemonChainFamily[]): Promise<DoctorFi
   ])
   return [
     ...(problems.length > 0
-      ? problems.map(misconfigured)
+      ? problems.map(configurationFault)
       : [{ about: 'configuration', ...okResult('read') }, newFieldsFinding(config)]),
-    ...keyFindings(config),
+    ...keyAndProxyFindings(config),
     ...ofDatabase,
     ...omitConsequentOutages(ofChains.flat()),
   ]
 }
 
-const misconfigured = (message: string): DoctorFinding => ({
+const configurationFault = (message: string): DoctorFinding => ({
   about: 'configuration',
   ...failureResult(message, 'docs/run/configuration.md has each variable and field.'),
 })
 
-/** Finding that names new fields which the chains file does not set. The service works with their defaults. */
+/** Names the new fields that the chains file does not set. It is no fault: the service works with their defaults. */
 function newFieldsFinding({ chainsFile }: Config): DoctorFinding {
   const unset = missingNewFieldsOfChainsFile(chainsFile).map(
     ({ field, since }) => `${field} (${since})`,
@@ -90,7 +90,7 @@ function newFieldsFinding({ chainsFile }: Config): DoctorFinding {
   return { about: 'chains file', ...okResult(text) }
 }
 
-function keyFindings({
+function keyAndProxyFindings({
   chains,
   roles,
   relayerKey,

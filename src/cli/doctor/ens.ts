@@ -30,33 +30,36 @@ import { NETWORKS } from '../../registry/primitives/network.js'
 /** Time limit for an answer of the ENS gateway. It is shorter than the time limit of a check. */
 const GATEWAY_LIMIT_MS = 10_000
 
-type Parents = Pick<Config, 'chains' | 'ens'>
+type EnsConfig = Pick<Config, 'chains' | 'ens'>
 
 /**
- * Resolves a name under each ENS parent name like a client does, and reports the first step that fails. Checks each
- * reverse registrar, too.
+ * For each ENS parent name: resolves a name below it as a client does, and reports the first step that fails. Also
+ * checks the reverse registrars.
  */
-export async function ensFindings({ chains, ens }: Parents) {
+export async function ensFindings({ chains, ens }: EnsConfig) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
   // the chain comes first in a title, where `omitConsequentOutages` reads it
   const on = (chainId: number) =>
     `chain ${chains.find((chain) => chain.chainId === chainId)?.label ?? chainId}`
-  const look = (one: EnsParentSettings) => [
+  const checksOf = (one: EnsParentSettings) => [
     runDoctorCheck(`${on(one.chainId)}, ENS name ${one.parent}`, advice, async () =>
-      walk(ensResolverChainOf(chains, one).rpc.call, one),
+      checkResolution(ensResolverChainOf(chains, one).rpc.call, one),
     ),
     ...Object.entries(one.reverseRegistrars ?? {}).map(([id, registrar]) =>
       runDoctorCheck(`${on(Number(id))}, reverse registrar of ${one.parent}`, advice, () =>
-        examineRegistrar(chains, one, Number(id), registrar),
+        checkRegistrar(chains, one, Number(id), registrar),
       ),
     ),
   ]
-  return Promise.all(NETWORKS.flatMap((network) => ens[network] ?? []).flatMap(look))
+  return Promise.all(NETWORKS.flatMap((network) => ens[network] ?? []).flatMap(checksOf))
 }
 
-/** Simulates (eth_call) the call by which a wallet sets its primary name at a reverse registrar. */
-async function examineRegistrar(
-  chains: Parents['chains'],
+/**
+ * Simulates (eth_call) the call by which a wallet sets its primary name at a reverse registrar. A warning where the
+ * chains file does not list the registrar's chain.
+ */
+async function checkRegistrar(
+  chains: EnsConfig['chains'],
   parent: EnsParentSettings,
   chainId: number,
   registrar: Hex,
@@ -78,7 +81,8 @@ async function examineRegistrar(
     : okResult(registrar)
 }
 
-async function walk(
+/** Checks the resolver that ENS's registry names for the parent name, then resolves a name below it. */
+async function checkResolution(
   call: RpcCall,
   { parent, resolver, registry = ENS_REGISTRY }: EnsParentSettings,
 ): Promise<DoctorCheckResult> {

@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import { LABELLED_FAMILIES } from '../../registry/families.js'
 import { lazyCommandActions } from '../lazily.js'
 
-const init = lazyCommandActions(() => import('./init.js'))
-const app = lazyCommandActions(() => import('./app.js'))
+const initAction = lazyCommandActions(() => import('./init.js'))
+const appAction = lazyCommandActions(() => import('./app.js'))
 
-const repeated = (value: string, earlier: string[] = []): string[] => [...earlier, value]
+const appendOptionValue = (value: string, earlier: string[] = []): string[] => [...earlier, value]
 
 const EXAMPLE = `
 Example:
@@ -13,7 +13,6 @@ Example:
 
 Nothing that exists is overwritten. At the end the commands that bring the deployment up are printed.`
 
-/** `clusterd init`: writes the files of a new deployment. */
 export function addInitCommand(program: Command): void {
   const labels = LABELLED_FAMILIES.map(({ label }) => `\`${label}\``)
   const command = program
@@ -28,7 +27,7 @@ export function addInitCommand(program: Command): void {
     .option(
       '--rpc <label=url>',
       `RPC URL of a chain, or of ${labels.join(', ')}; may be repeated, also for one chain`,
-      repeated,
+      appendOptionValue,
     )
     .option('--rehearsal', 'instead: chains and database of `clusterd rehearse` in this folder')
     .option('--owner <address>', 'owner of the contracts, such as a multisig')
@@ -36,11 +35,11 @@ export function addInitCommand(program: Command): void {
     .option('--compose', 'write a compose file too, with a PostgreSQL of its own')
     .option('--out <folder>', 'where the files go', '.')
     .addHelpText('after', EXAMPLE)
-    .action(init('initDeployment'))
+    .action(initAction('initDeployment'))
   command
     .command('app <folder>')
     .description('copy an application that registers names from a browser wallet')
-    .action(app('createAppFromTemplate'))
+    .action(appAction('createAppFromTemplate'))
   for (const { key, name } of LABELLED_FAMILIES)
     command.option(`--${key}`, `take payments on ${name} too`)
 }

@@ -27,14 +27,17 @@ export interface InitOptions extends Partial<Record<LabelledFamilyKey, boolean>>
   out: string
 }
 
-const SECRET = 0o600
-const PUBLIC = 0o644
-const CHAINS = 'chains.json'
-const KEYSTORE = 'relayer-keystore.json'
-const PASSWORD = 'relayer-password'
-const PLACEHOLDER = 'postgresql://clusterd:PASSWORD@127.0.0.1:5432/clusterd'
+const SECRET_FILE_MODE = 0o600
+const PUBLIC_FILE_MODE = 0o644
+const CHAINS_FILE = 'chains.json'
+const KEYSTORE_FILE = 'relayer-keystore.json'
+const PASSWORD_FILE = 'relayer-password'
+const PLACEHOLDER_DATABASE_URL = 'postgresql://clusterd:PASSWORD@127.0.0.1:5432/clusterd'
 
-/** `clusterd init`: writes a new deployment's files, with new keys, into a folder that has none of them. */
+/**
+ * `clusterd init`: writes a new deployment's files, with new keys, into a folder that has none of them.
+ * @throws ConfigError, Error with one sentence; nothing is written then
+ */
 export async function initDeployment(options: InitOptions): Promise<void> {
   const folder = resolve(options.out)
   const rehearsal = options.rehearsal ? readRehearsal() : undefined
@@ -42,32 +45,32 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   if (compose && database)
     throw new Error('--compose brings a database of its own: leave --database out.')
   const draft = rehearsal ? { urlsByFamily: {}, ...rehearsal } : createDraftChainsFile(options)
-  const { chains } = parseDraftChainsFile({ chains: draft.chains }, join(folder, CHAINS))
+  const { chains } = parseDraftChainsFile({ chains: draft.chains }, join(folder, CHAINS_FILE))
   const networks = NETWORKS.filter((network) => chains.some((chain) => chain.network === network))
   const [family] = familiesIn(options)
   if (family && networks.length > 1)
     throw new Error(
-      `--${family.key} takes one network at a time: add the section of the other to ${CHAINS}.`,
+      `--${family.key} takes one network at a time: add the section of the other to ${CHAINS_FILE}.`,
     )
   const sections = Object.entries(draft.urlsByFamily).map(([key, rpcUrls]) => [
     key,
     { [networks[0]!]: { rpcUrls } },
   ])
-  const { address: relayer, files: keyFiles } = generateKeystore(KEYSTORE, PASSWORD)
+  const { address: relayer, files: keyFiles } = generateKeystore(KEYSTORE_FILE, PASSWORD_FILE)
   const deployment = Object.fromEntries(networks.map((network) => [network, { owner, relayer }]))
   const content = {
     chains: draft.chains,
     ...Object.fromEntries(sections),
     ...(owner && { deployment }),
   }
-  parseDraftChainsFile(content, join(folder, CHAINS))
+  parseDraftChainsFile(content, join(folder, CHAINS_FILE))
 
   const keys = familiesIn(options).flatMap(
     ({ key }) => CHAIN_FAMILY_COMMANDS[key].makeKey?.() ?? [],
   )
   const files: NewFile[] = [
-    [CHAINS, `${JSON.stringify(content, null, 2)}\n`],
-    ['.env', environmentOf({ compose, database }, keys)],
+    [CHAINS_FILE, `${JSON.stringify(content, null, 2)}\n`],
+    ['.env', envFileText({ compose, database }, keys)],
     ...keyFiles,
     ...keys.map(({ file, content }): NewFile => [file, content]),
   ]
@@ -82,16 +85,17 @@ export async function initDeployment(options: InitOptions): Promise<void> {
     console.log(`  ${line}`)
 }
 
-/** The chain families whose options are set. */
+/** The chain families whose flags are set, such as `--solana`. */
 const familiesIn = (options: InitOptions) => LABELLED_FAMILIES.filter(({ key }) => options[key])
 
 /** `examples/deploy/compose.yaml` of this package, three levels above `src/cli/init` and `dist/cli/init`. */
 const COMPOSE_FILE = new URL('../../../examples/deploy/compose.yaml', import.meta.url)
 
-const listOf = (text = ''): string[] => text.split(/[\s,]+/).filter((part) => part !== '')
+const splitList = (text = ''): string[] => text.split(/[\s,]+/).filter((part) => part !== '')
 
 /**
- * Draft of a chains file, without contracts and without values that the presets of chains contain.
+ * Entries of EVM chains for a chains file, without contracts and without values that the presets of chains contain, and
+ * the RPC URLs of the other families by family key.
  * @throws ConfigError that names the wrong option
  */
 export function createDraftChainsFile(options: InitOptions) {
@@ -111,7 +115,7 @@ export function createDraftChainsFile(options: InitOptions) {
   }
   const chainsOf = (labels: string[], role: 'hub' | 'spoke') =>
     labels.map((label) => ({ label, role, rpcUrls: urlsOf(label) }))
-  const chains = [...chainsOf(listOf(hub), 'hub'), ...chainsOf(listOf(spokes), 'spoke')]
+  const chains = [...chainsOf(splitList(hub), 'hub'), ...chainsOf(splitList(spokes), 'spoke')]
   const urlsByFamily = Object.fromEntries(
     familiesIn(options).map(({ key, label }) => [key, urlsOf(label)]),
   )
@@ -121,7 +125,7 @@ export function createDraftChainsFile(options: InitOptions) {
   return { chains, urlsByFamily }
 }
 
-function environmentOf(
+function envFileText(
   { compose, database }: Pick<InitOptions, 'compose' | 'database'>,
   keys: readonly GeneratedRelayerKey[],
 ): string {
@@ -129,7 +133,7 @@ function environmentOf(
   const key = () => `0x${randomBytes(32).toString('hex')}`
   const url = compose
     ? `postgresql://clusterd:${password}@postgres:5432/clusterd`
-    : (database ?? PLACEHOLDER)
+    : (database ?? PLACEHOLDER_DATABASE_URL)
   const isAmbiguous = findEnvFileFaults(`DATABASE_URL=${url}`).length > 0
   const owner = `${process.getuid?.() ?? 1000}:${process.getgid?.() ?? 1000}`
   return [
@@ -137,13 +141,13 @@ function environmentOf(
     '# The keys are in no database: keep a copy of this file and of the keystore apart from it.',
     `DATABASE_URL=${isAmbiguous ? `'${url}'` : url}`,
     ...(compose ? [`POSTGRES_PASSWORD=${password}`, `CLUSTERD_USER=${owner}`] : []),
-    `CLUSTERD_CHAINS=${CHAINS}`,
+    `CLUSTERD_CHAINS=${CHAINS_FILE}`,
     `TOKEN_KEY=${key()}`,
     `SHARE_KEY=${key()}`,
     `QUOTE_KEY=${key()}`,
     `LOG_KEY=${key()}`,
-    `RELAYER_KEYSTORE=${KEYSTORE}`,
-    `RELAYER_PASSWORD_FILE=${PASSWORD}`,
+    `RELAYER_KEYSTORE=${KEYSTORE_FILE}`,
+    `RELAYER_PASSWORD_FILE=${PASSWORD_FILE}`,
     ...keys.map(({ variable, file }) => `${variable}=${file}`),
     '# where visitors reach the service, and what it is called in the message that wallets sign',
     '#SITE_URL=https://names.example',
@@ -154,7 +158,7 @@ function environmentOf(
 
 type NewFile = [name: string, content: string]
 
-/** Generates a key. @returns its address, with the keystore and its password as files of these names */
+/** Generates a key. @returns its address, and two files to write: the keystore, and its password */
 function generateKeystore(name: string, passwordName: string) {
   const key = generatePrivateKey()
   const address = privateKeyToAddress(key)
@@ -176,9 +180,9 @@ export async function writeKeystoreFiles(name: string): Promise<void> {
 /** The file, in the current folder, that `clusterd rehearse` writes for other commands. */
 export const REHEARSAL_FILE = 'rehearsal.json'
 
-const NO_REHEARSAL = 'No rehearsal runs in this folder: run `clusterd rehearse` here first.'
+const NO_REHEARSAL_TEXT = 'No rehearsal runs in this folder: run `clusterd rehearse` here first.'
 
-/** Reads the file of a running rehearsal. @throws ConfigError */
+/** Reads the file of the rehearsal that runs in this folder. @throws ConfigError where none runs */
 export function readRehearsal(): Rehearsal {
   try {
     const rehearsal: Rehearsal & { pid: number } = JSON.parse(readFileSync(REHEARSAL_FILE, 'utf8'))
@@ -186,7 +190,7 @@ export function readRehearsal(): Rehearsal {
     process.kill(rehearsal.pid, 0)
     return rehearsal
   } catch {
-    throw new ConfigError(NO_REHEARSAL)
+    throw new ConfigError(NO_REHEARSAL_TEXT)
   }
 }
 
@@ -195,20 +199,20 @@ export function readRehearsal(): Rehearsal {
  * readable only by their owner, because they hold secrets: an RPC URL may hold a provider's key.
  */
 function writeNewFiles(folder: string, files: readonly NewFile[]): void {
-  const there = files.flatMap(([name]) => (existsSync(resolve(folder, name)) ? [name] : []))
-  if (there.length > 0)
+  const existing = files.flatMap(([name]) => (existsSync(resolve(folder, name)) ? [name] : []))
+  if (existing.length > 0)
     throw new Error(
-      `${folder} already holds ${there.join(', ')}: nothing was written. Choose another place.`,
+      `${folder} already holds ${existing.join(', ')}: nothing was written. Choose another place.`,
     )
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const [name, content] of files)
     writeFileSync(resolve(folder, name), content, {
-      mode: name === 'compose.yaml' ? PUBLIC : SECRET,
+      mode: name === 'compose.yaml' ? PUBLIC_FILE_MODE : SECRET_FILE_MODE,
       flag: 'wx',
     })
 }
 
-interface Made {
+interface NewDeployment {
   networks: readonly Network[]
   relayer: string
   keys: readonly GeneratedRelayerKey[]
@@ -217,7 +221,7 @@ interface Made {
 }
 
 /** Lines that tell an operator the remaining steps up to `clusterd start`. The operator replaces each `<…>`. */
-function nextSteps({ networks, relayer, keys, compose, owner }: Made): string[] {
+function nextSteps({ networks, relayer, keys, compose, owner }: NewDeployment): string[] {
   const owners = networks.map(
     (network) => `"${network}": { "owner": "<address>", "relayer": "${relayer}" }`,
   )
@@ -227,14 +231,18 @@ function nextSteps({ networks, relayer, keys, compose, owner }: Made): string[] 
     ...(compose ? [] : ['see DATABASE_URL in .env']),
     ...(owner
       ? []
-      : [`name the owners of the contracts, in ${CHAINS}: "deployment": { ${owners.join(', ')} }`]),
+      : [
+          `name the owners of the contracts, in ${CHAINS_FILE}: "deployment": { ${owners.join(', ')} }`,
+        ]),
     ...networks.map(
       (network) =>
         `clusterd contracts deploy${of(network)} --write --keystore <file> --password-file <file>   # any funded key deploys, the owner's sets up`,
     ),
     ...keys.flatMap(({ steps }) => steps(of(networks[0]!))),
     ...(keys.length > 0
-      ? [`put what they print into ${CHAINS}, with the hub's price feeds unless it is Ethereum`]
+      ? [
+          `put what they print into ${CHAINS_FILE}, with the hub's price feeds unless it is Ethereum`,
+        ]
       : []),
     `${compose ? 'docker compose run --rm clusterd' : 'clusterd'} doctor   # checks all of it, and says what to do`,
     compose

@@ -6,7 +6,14 @@ import {
 import { withDatabasePool } from '../database.js'
 import { printList } from '../output.js'
 
-const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredOperatorAction) => ({
+const describeAction = ({
+  osUser,
+  role,
+  command,
+  outcome,
+  beganMs,
+  endedMs,
+}: StoredOperatorAction) => ({
   beganAt: isoTimestamp(beganMs),
   endedAt: endedMs && isoTimestamp(endedMs),
   osUser,
@@ -30,7 +37,7 @@ export async function printRecordedCommands({
   printList(actions, {
     json,
     none: 'No command was run.',
-    describe: view,
+    describe: describeAction,
     row: (action) => {
       const { osUser, role, command, outcome } = action
       return {

@@ -3,12 +3,12 @@ import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, blockNumberParser, wholeNumberParser } from '../values.js'
 
-const replay = lazyCommandActions(() => import('./replay.js'))
-const verify = lazyCommandActions(() => import('./verify.js'))
-const rewind = lazyCommandActions(() => import('./rewind.js'))
-const restored = lazyCommandActions(() => import('./restored.js'))
-const exported = lazyCommandActions(() => import('./export.js'))
-const actions = lazyCommandActions(() => import('./actions.js'))
+const replayAction = lazyCommandActions(() => import('./replay.js'))
+const verifyAction = lazyCommandActions(() => import('./verify.js'))
+const rewindAction = lazyCommandActions(() => import('./rewind.js'))
+const restoredAction = lazyCommandActions(() => import('./restored.js'))
+const exportAction = lazyCommandActions(() => import('./export.js'))
+const listAction = lazyCommandActions(() => import('./actions.js'))
 
 export function addJournalCommands(program: Command): void {
   const journal = program
@@ -18,12 +18,12 @@ export function addJournalCommands(program: Command): void {
     )
   addNetworkOptions(journal.command('replay'), 'default: both')
     .description('rebuild the tables beside the live ones and compare their state hashes')
-    .action(replay('replayJournals'))
+    .action(replayAction('replayJournals'))
   journal
     .command('verify')
     .description('compare the hubs’ stored running hashes with those that the contracts keep')
     .option(...JSON_OPTION)
-    .action(verify('verifyJournal'))
+    .action(verifyAction('verifyJournal'))
   addNetworkOptions(journal.command('rewind'), 'to be sure')
     .description(
       'leave out a chain’s blocks from one on, after a reorg below the confirmation policy: shows the changes; with --block and --yes starts a new generation',
@@ -36,12 +36,12 @@ export function addJournalCommands(program: Command): void {
     )
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
-    .action(rewind('rewindChain'))
+    .action(rewindAction('rewindChain'))
   journal
     .command('unhalt')
     .description('let a chain go on that was halted over a block which its nodes show again')
     .requiredOption('--chain <label>', 'the chain, by its network label')
-    .action(rewind('unhaltChainCommand'))
+    .action(rewindAction('unhaltChainCommand'))
   journal
     .command('restored')
     .description(
@@ -49,14 +49,14 @@ export function addJournalCommands(program: Command): void {
     )
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
-    .action(restored('restartFeedsAfterRestore'))
+    .action(restoredAction('restartFeedsAfterRestore'))
   addNetworkOptions(journal.command('export'), 'default: both')
     .description(
       'write the signed log as files that any web server can serve at /v1/log, for mirrors',
     )
     .requiredOption('--out <folder>', 'the folder; what an earlier export wrote there is kept')
     .option(...JSON_OPTION)
-    .action(exported('exportTransparencyLog'))
+    .action(exportAction('exportTransparencyLog'))
   journal
     .command('actions')
     .description(
@@ -69,5 +69,5 @@ export function addJournalCommands(program: Command): void {
       50,
     )
     .option(...JSON_OPTION)
-    .action(actions('printRecordedCommands'))
+    .action(listAction('printRecordedCommands'))
 }

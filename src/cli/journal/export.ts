@@ -27,8 +27,8 @@ import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 import { type NetworkOptions, networksOfOptions } from '../values.js'
 
-/** An exported log: that of a network's feed, or of its evidence. */
-interface Exported {
+/** An exported log. `network` is the log's place: `mainnet` for the feed, `mainnet/evidence` for the evidence. */
+interface ExportedLog {
   network: LogPlace
   origin: string
   /** Number of entries of the log. */
@@ -38,14 +38,14 @@ interface Exported {
 /**
  * `clusterd journal export`: writes the signed logs of each network to a folder, in the layout of its URLs (C2SP
  * tlog-tiles). The daemon may run meanwhile. An earlier export is extended: of its files only the checkpoints change.
- * @throws Error where no log is signed, or the log restarts meanwhile
+ * @throws Error where no log is signed, the folder has an export of another history, or the log restarts meanwhile
  */
 export async function exportTransparencyLog(
   options: NetworkOptions & { out: string; json?: boolean },
 ): Promise<void> {
   const { out, json } = options
   const written = await withDatabasePool(async (pool) => {
-    const logs: Exported[] = []
+    const logs: ExportedLog[] = []
     for (const network of networksOfOptions(options)) {
       for (const place of [network, `${network}/evidence`] as const) {
         const exported = await exportLog(pool, place, join(out, place))
@@ -64,26 +64,35 @@ async function exportLog(
   pool: pg.Pool,
   network: LogPlace,
   folder: string,
-): Promise<Exported | null> {
+): Promise<ExportedLog | null> {
   const { log } = await readTransparencyLogState(pool, network)
   if (!log?.note) return null
   const { origin, size, note, generation } = log
   const ofLog = { network, generation, origin }
-  const below = join(folder, String(generation))
-  await assertContinues(pool, { ...ofLog, size, root: log.root }, join(below, 'checkpoint'))
+  const generationFolder = join(folder, String(generation))
+  await assertContinues(
+    pool,
+    { ...ofLog, size, root: log.root },
+    join(generationFolder, 'checkpoint'),
+  )
   for (const tile of tilesOf(size)) {
     const isLowest = tile.level === 0
-    await writeOnce(join(below, tilePath(tile)), () => readTile(pool, ofLog, tile))
+    await writeOnce(join(generationFolder, tilePath(tile)), () => readTile(pool, ofLog, tile))
     if (isLowest)
-      await writeOnce(join(below, bundlePath(tile)), () => readEntryBundle(pool, ofLog, tile))
+      await writeOnce(join(generationFolder, bundlePath(tile)), () =>
+        readEntryBundle(pool, ofLog, tile),
+      )
   }
   // the checkpoint is written last, after all files that it refers to
-  writeFileAtomically(join(below, 'checkpoint'), note)
+  writeFileAtomically(join(generationFolder, 'checkpoint'), note)
   writeFileAtomically(join(folder, 'checkpoint'), note)
   return { network, origin, size }
 }
 
-/** @throws Error where a log does not continue the checkpoint file of an earlier export */
+/**
+ * Does nothing at the first export.
+ * @throws Error where a log does not continue the checkpoint of the earlier export
+ */
 async function assertContinues(
   pool: pg.Pool,
   log: NetworkTransparencyLog & TreeHead,
@@ -119,6 +128,7 @@ const readTile = async (
   tile: Tile,
 ) => (await readTiles(pool, network, generation, [tile])).get(tileKey(tile)) ?? null
 
+/** Writes a file unless it exists. The content of its name never changes, so an earlier export's file is kept. */
 async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): Promise<void> {
   if (existsSync(file)) return
   const bytes = await read()

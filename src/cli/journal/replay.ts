@@ -2,16 +2,19 @@ import { type ReplayHashes, replayJournal } from '../../db/journal/replay.js'
 import { withDatabasePool } from '../database.js'
 import { type NetworkOptions, networksOfOptions } from '../values.js'
 
-/** `clusterd journal replay`: rebuilds each network's tables from its journal. Exits with 1 if state hashes differ. */
+/**
+ * `clusterd journal replay`: rebuilds each network's tables from its journal, beside the live ones, and compares their
+ * state hashes. Exits with 1 if they differ.
+ */
 export async function replayJournals(command: NetworkOptions): Promise<void> {
   await withDatabasePool(async (pool) => {
     const done: ReplayHashes[] = []
     for (const network of networksOfOptions(command)) done.push(await replayJournal(pool, network))
-    for (const replayed of done) print(replayed)
+    for (const replayed of done) printHashes(replayed)
   })
 }
 
-function print({ network, generation, entries, live, rebuilt }: ReplayHashes): void {
+function printHashes({ network, generation, entries, live, rebuilt }: ReplayHashes): void {
   const isEqual = live === rebuilt
   console.log(
     `${network}: ${entries} entries of generation ${generation}, ${isEqual ? 'equal' : 'DIFFERENT'}`,

@@ -6,8 +6,8 @@ import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 
 /**
- * `clusterd journal restored`: shows which networks' feeds and signed logs have to restart after the database was
- * restored to an earlier state, and restarts them with `--yes`.
+ * `clusterd journal restored`: shows what has to begin anew after the database was restored to an earlier state: each
+ * network's feed, signed log and leaders, and the relayer's jobs. With `--yes` these begin anew.
  */
 export async function restartFeedsAfterRestore({
   yes = false,

@@ -29,7 +29,7 @@ export async function rewindChain(command: RewindOptions): Promise<void> {
     throw new ConfigError(`Chain "${label}" belongs to ${config.network}.`)
   if (yes && block === undefined)
     throw new Error('--yes needs --block: a run without both names the block that will do.')
-  await onChain(config, async (pool, chain, row) => {
+  await withChain(config, async (pool, chain, row) => {
     const at = block ?? (await suggestRewindBlock(pool, chain, row))
     if (at === null)
       throw new Error(
@@ -38,7 +38,7 @@ export async function rewindChain(command: RewindOptions): Promise<void> {
     const target = await checkRewindTarget(pool, chain, row, at)
     const report = await rewindJournal(pool, target, { apply: yes === true })
     if (command.json) printJson({ applied: yes === true, ...report })
-    else print(report, yes === true)
+    else printReport(report, yes === true)
   })
 }
 
@@ -49,7 +49,7 @@ export async function rewindChain(command: RewindOptions): Promise<void> {
  */
 export async function unhaltChainCommand({ chain: label }: { chain: string }): Promise<void> {
   const config = requireConfiguredChain(label)
-  await onChain(config, async (pool, chain, row) => {
+  await withChain(config, async (pool, chain, row) => {
     if (!row.halted) throw new Error(`chain "${label}" is not halted.`)
     if (!(await isCursorOnChain(chain, row)))
       throw new Error(
@@ -62,9 +62,9 @@ export async function unhaltChainCommand({ chain: label }: { chain: string }): P
   })
 }
 
-type Work = (pool: pg.Pool, chain: EvmChain, row: ChainRow) => Promise<void>
+type ChainWork = (pool: pg.Pool, chain: EvmChain, row: ChainRow) => Promise<void>
 
-const onChain = (config: ChainConfig, work: Work): Promise<void> =>
+const withChain = (config: ChainConfig, work: ChainWork): Promise<void> =>
   withDatabasePool(async (pool) => {
     const { network, label } = config
     const row = await findChain(pool, network, label)
@@ -76,7 +76,7 @@ const onChain = (config: ChainConfig, work: Work): Promise<void> =>
     )
   })
 
-function print(report: RewindReport, isApplied: boolean): void {
+function printReport(report: RewindReport, isApplied: boolean): void {
   const { network, label, block, generation, entries, events } = report
   const done = `${network}: generation ${generation.to} has begun, without the blocks of chain "${label}" from ${block} on.`
   console.log(
@@ -89,17 +89,17 @@ function print(report: RewindReport, isApplied: boolean): void {
     `  public events: ${events.before} become ${events.after}; every reader of the feed begins anew`,
   )
   const none = 'nobody'
-  list(
+  printRows(
     'names that change hands',
     report.names,
     ({ name, from, to }) => `${name} (${from ?? none} to ${to ?? none})`,
   )
-  list(
+  printRows(
     'signed changes left without effect',
     report.withoutEffect,
     ({ seq, kind }) => `entry ${seq} (${kind})`,
   )
-  list(
+  printRows(
     'messages that stay, though their source is taken back',
     report.keptMessages,
     ({ guid }) => guid,
@@ -111,7 +111,7 @@ function print(report: RewindReport, isApplied: boolean): void {
   if (!isApplied) console.log(`To do it: the same with --block ${block} --yes`)
 }
 
-function list<T>(
+function printRows<T>(
   title: string,
   { count, first }: FirstRowsWithCount<T>,
   text: (item: T) => string,

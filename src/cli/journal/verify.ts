@@ -11,7 +11,8 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { withDatabasePool } from '../database.js'
 import { printJson } from '../output.js'
 
-const SENTENCES: Readonly<Record<string, string>> = {
+/** Sentences for the results, by `String(isProved)`. */
+const RESULT_TEXTS: Readonly<Record<string, string>> = {
   true: "the logs in the journal produce the contracts' running hashes: none is missing, added or changed",
   false:
     "the logs in the journal do NOT produce the contracts' running hashes: docs/run/alarms.md says what to do",
@@ -19,8 +20,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
 }
 
 /**
- * `clusterd journal verify`: for each hub, compares the running hash of the logs in the journal with the running hash that
- * the contracts keep (contracts/evm/src/interfaces/IRecord.sol), at the same block. Exits with 1 where the two differ.
+ * `clusterd journal verify`: for each hub, compares the running hash of the logs in the journal with the running hash
+ * that the contracts keep (contracts/evm/src/interfaces/IRecord.sol), at the same block. Exits with 1 where the two
+ * differ.
  */
 export async function verifyJournal({ json }: { json?: boolean }): Promise<void> {
   const hubs = readChainsFile(readEnvironment().chainsFile).chains.filter(
@@ -58,6 +60,6 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
   else
     for (const { network, chain, block, isProved } of results)
       console.log(
-        `${network}, chain "${chain}" up to block ${block}: ${SENTENCES[String(isProved)]}`,
+        `${network}, chain "${chain}" up to block ${block}: ${RESULT_TEXTS[String(isProved)]}`,
       )
 }

@@ -3,10 +3,10 @@ import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { wholeNumberParser } from '../values.js'
 
-const UNITS = { min: 1, max: 10_000_000 }
-const keys = lazyCommandActions(() => import('./keys.js'))
-const keystores = lazyCommandActions(() => import('../init/init.js'))
-const shares = lazyCommandActions(() => import('./reseal.js'))
+const RATE_BOUNDS = { min: 1, max: 10_000_000 }
+const apiKeyAction = lazyCommandActions(() => import('./keys.js'))
+const keystoreAction = lazyCommandActions(() => import('../init/init.js'))
+const shareAction = lazyCommandActions(() => import('./reseal.js'))
 
 export function addKeyCommands(program: Command): void {
   const command = program
@@ -18,35 +18,35 @@ export function addKeyCommands(program: Command): void {
     .command('list')
     .description('all keys, oldest first')
     .option(...JSON_OPTION)
-    .action(keys('listApiKeysCommand'))
+    .action(apiKeyAction('listApiKeysCommand'))
   command
     .command('make <name>')
     .description('make a key of the operator, and show it this once')
     .option(
       '--per-second <n>',
       'requests per second; default: LIMIT_KEY',
-      wholeNumberParser('--per-second', UNITS),
+      wholeNumberParser('--per-second', RATE_BOUNDS),
     )
     .option(
       '--burst <n>',
       'requests at once; default: six times as many as per second',
-      wholeNumberParser('--burst', UNITS),
+      wholeNumberParser('--burst', RATE_BOUNDS),
     )
     .option(...JSON_OPTION)
-    .action(keys('makeApiKeyCommand'))
+    .action(apiKeyAction('makeApiKeyCommand'))
   command
     .command('revoke <id>')
     .description('revoke a key, by its id in the list')
-    .action(keys('revokeApiKeyCommand'))
+    .action(apiKeyAction('revokeApiKeyCommand'))
   command
     .command('keystore <name>')
     .description(
       'write a new key, such as a deployer’s, to <name>.json, its password to <name>.txt',
     )
-    .action(keystores('writeKeystoreFiles'))
+    .action(keystoreAction('writeKeystoreFiles'))
   command
     .command('reseal')
     .description('encrypt the shares of generated wallets anew under the first key of SHARE_KEY')
     .option(...JSON_OPTION)
-    .action(shares('resealKeyShares'))
+    .action(shareAction('resealKeyShares'))
 }

@@ -11,9 +11,10 @@ import { decodeWallet } from '../../registry/primitives/address.js'
 import { withDatabasePool } from '../database.js'
 import { printJson, printList } from '../output.js'
 
-const DEFAULT_BURST_S = 6
+/** The default burst is as many requests as the key's rate allows in this time. */
+const DEFAULT_BURST_SECONDS = 6
 
-const view = (key: StoredApiKey) => ({
+const describeKey = (key: StoredApiKey) => ({
   id: apiKeyId(key.keyHash),
   name: key.name,
   wallet: key.wallet && decodeWallet(key.wallet).text,
@@ -27,11 +28,11 @@ export async function listApiKeysCommand({ json }: { json?: boolean }): Promise<
   printList(await withDatabasePool(listApiKeys), {
     json,
     none: 'There is no API key.',
-    describe: view,
+    describe: describeKey,
   })
 }
 
-/** `clusterd keys make`: creates an API key. @throws Error with one sentence for an invalid rate limit */
+/** `clusterd keys make`: creates an API key. @throws Error with one sentence for a burst without a rate */
 export async function makeApiKeyCommand(
   name: string,
   options: { perSecond?: number; burst?: number; json?: boolean },
@@ -39,10 +40,10 @@ export async function makeApiKeyCommand(
   const { perSecond = null } = options
   if (perSecond === null && options.burst !== undefined)
     throw new Error('--burst needs --per-second.')
-  const burst = options.burst ?? (perSecond && perSecond * DEFAULT_BURST_S)
+  const burst = options.burst ?? (perSecond && perSecond * DEFAULT_BURST_SECONDS)
   const { key, stored } = generateApiKey({ wallet: null, name, perSecond, burst })
   await withDatabasePool((pool) => addApiKey(pool, stored))
-  if (options.json) return printJson({ key, ...view(stored) })
+  if (options.json) return printJson({ key, ...describeKey(stored) })
   console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)
 }
 

@@ -15,7 +15,8 @@ import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { withDatabasePool } from '../database.js'
 import { printFields } from '../output.js'
 
-const AT_ONCE = 500
+/** Number of key shares that one query reads. */
+const PAGE_SIZE = 500
 
 /**
  * `clusterd keys reseal`: encrypts the key shares of generated wallets again, with the first key of SHARE_KEY. Daemons
@@ -28,7 +29,7 @@ export async function resealKeyShares({ json }: { json?: boolean }): Promise<voi
   const keys: ShareEncryptionKeys = [first, ...earlier]
   await withDatabasePool(async (pool) => {
     const counts = { resealed: 0, unreadable: 0 }
-    for (const network of NETWORKS) await resealNetwork(pool, network, keys, counts)
+    for (const network of NETWORKS) await resealKeySharesOfNetwork(pool, network, keys, counts)
     printFields({ key: shareEncryptionKeyId(first).toString('hex'), ...counts }, json)
     if (counts.unreadable === 0) return
     process.exitCode = 1
@@ -38,7 +39,7 @@ export async function resealKeyShares({ json }: { json?: boolean }): Promise<voi
   })
 }
 
-async function resealNetwork(
+async function resealKeySharesOfNetwork(
   pool: pg.Pool,
   network: Network,
   keys: ShareEncryptionKeys,
@@ -47,9 +48,9 @@ async function resealNetwork(
   const keyId = shareEncryptionKeyId(keys[0])
   let after: Buffer = Buffer.alloc(0)
   for (;;) {
-    const rows = await listSharesUnderOtherKeys(pool, network, { keyId, after, limit: AT_ONCE })
+    const rows = await listSharesUnderOtherKeys(pool, network, { keyId, after, limit: PAGE_SIZE })
     for (const row of rows) {
-      const share = openedShare(keys, row)
+      const share = decryptKeyShareOrNull(keys, row)
       if (share)
         await replaceEncryptedKeyShare(
           pool,
@@ -64,8 +65,8 @@ async function resealNetwork(
   }
 }
 
-/** Decrypts a key share; null where no key fits. */
-function openedShare(keys: ShareEncryptionKeys, row: ShareWithRowKey): Buffer | null {
+/** Decrypts a key share; null if none of the keys decrypts it. */
+function decryptKeyShareOrNull(keys: ShareEncryptionKeys, row: ShareWithRowKey): Buffer | null {
   try {
     return decryptKeyShare(keys, row.network, row.address, row)
   } catch {

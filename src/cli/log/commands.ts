@@ -3,9 +3,9 @@ import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { wholeNumberParser } from '../values.js'
 
-const requiredParser = wholeNumberParser('--required', { min: 1, max: 64 })
+const requiredCountParser = wholeNumberParser('--required', { min: 1, max: 64 })
 
-const log = lazyCommandActions(() => import('./log.js'))
+const logAction = lazyCommandActions(() => import('./log.js'))
 
 export function addFeedLogCommands(program: Command): void {
   const command = program.command('log').description('the signed log of the feed')
@@ -15,7 +15,7 @@ export function addFeedLogCommands(program: Command): void {
     .option('--origin <log>', 'as verifier keys (C2SP signed-note) of this log')
     .option('--witness <name>', 'as verifier keys of this witness (C2SP tlog-cosignature)')
     .option(...JSON_OPTION)
-    .action(log('printFeedLogKeys'))
+    .action(logAction('printFeedLogKeys'))
   command
     .command('verify <url>')
     .description('read the whole log of a service, and hold it against its signed checkpoint')
@@ -25,8 +25,8 @@ export function addFeedLogCommands(program: Command): void {
     )
     .option('--domain <domain>', 'domain that the name of its log begins with')
     .option('--witness <key...>', 'verifier keys of witnesses that must have signed it too')
-    .option('--required <count>', 'how many of them must have (default: all)', requiredParser)
+    .option('--required <count>', 'how many of them must have (default: all)', requiredCountParser)
     .option('--testnet', 'the log of the testnet')
     .option(...JSON_OPTION)
-    .action(log('verifyTransparencyLog'))
+    .action(logAction('verifyTransparencyLog'))
 }

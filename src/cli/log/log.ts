@@ -27,11 +27,12 @@ export async function printFeedLogKeys({
   else for (const key of keys) console.log(key)
 }
 
-interface VerifyOptions {
+interface VerifyLogOptions {
   key: string
   domain?: string
-  /** Verifier keys of witnesses, and how many of them must have signed. */
+  /** Verifier keys of witnesses. */
   witness?: string[]
+  /** How many of the witnesses must have signed. Default: all. */
   required?: number
   testnet?: boolean
   json?: boolean
@@ -39,11 +40,11 @@ interface VerifyOptions {
 
 /**
  * `clusterd log verify`: reads every entry of a service's log and verifies that they make its signed checkpoint.
- * @throws ClusterdError log_mismatch, whose message says what is wrong
+ * @throws ClusterdError, such as log_mismatch, whose message says what is wrong
  */
 export async function verifyTransparencyLog(
   url: string,
-  { testnet, json, witness: keys, required, ...pinned }: VerifyOptions,
+  { testnet, json, witness: keys, required, ...pinned }: VerifyLogOptions,
 ): Promise<void> {
   const network = testnet ? 'testnet' : 'mainnet'
   const witnesses = keys && { keys, required: required ?? keys.length }

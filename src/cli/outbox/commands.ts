@@ -4,12 +4,11 @@ import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, evmAddressParser, wholeNumberParser } from '../values.js'
 
-const run = lazyCommandActions(() => import('./outbox.js'))
+const outboxAction = lazyCommandActions(() => import('./outbox.js'))
 
-/** `clusterd outbox …`: the relayer's jobs. */
 export function addOutboxCommands(program: Command): void {
   const outbox = program.command('outbox').description('inspect and control the relayer’s jobs')
-  ofBoth(outbox.command('list'))
+  addNetworksOptions(outbox.command('list'))
     .description('jobs that have not ended, newest first')
     .addOption(
       new Option('--state <state>', 'only jobs in a state').choices(Object.keys(JOB_STATE)),
@@ -22,12 +21,12 @@ export function addOutboxCommands(program: Command): void {
       50,
     )
     .option(...JSON_OPTION)
-    .action(run('printJobs'))
+    .action(outboxAction('printJobs'))
   outbox
     .command('show <id>')
     .description('everything about one job')
     .option(...JSON_OPTION)
-    .action(run('showJob'))
+    .action(outboxAction('showJob'))
   for (const [verb, description] of [
     ['retry', 'attempt a job at once, as if nothing had failed or been spent'],
     ['park', 'set a job aside; a nonce that it holds is used up by a cancel'],
@@ -37,8 +36,8 @@ export function addOutboxCommands(program: Command): void {
       .command(`${verb} <id>`)
       .description(description)
       .option(...JSON_OPTION)
-      .action(run('showJob', verb))
-  ofBoth(outbox.command('nonce [chain] [next]'))
+      .action(outboxAction('showJob', verb))
+  addNetworksOptions(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
     .option(
       '--signer <address>',
@@ -46,7 +45,8 @@ export function addOutboxCommands(program: Command): void {
       evmAddressParser('--signer'),
     )
     .option(...JSON_OPTION)
-    .action(run('showOrSetNonce'))
+    .action(outboxAction('showOrSetNonce'))
 }
 
-const ofBoth = (command: Command): Command => addNetworkOptions(command, 'default: both')
+const addNetworksOptions = (command: Command): Command =>
+  addNetworkOptions(command, 'default: both')

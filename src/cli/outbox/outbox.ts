@@ -17,22 +17,22 @@ import { withDatabasePool } from '../database.js'
 import { durationText, errorMessageOf, printFields, printList } from '../output.js'
 import { type NetworkOptions, networksOfOptions, wholeNumberParser } from '../values.js'
 
-interface Options extends NetworkOptions {
+interface OutboxOptions extends NetworkOptions {
   all?: boolean
   json?: boolean
 }
 
-interface ListJobsOptions extends Options {
+interface ListJobsOptions extends OutboxOptions {
   state?: string
   limit: number
 }
 
-const STATES = Object.keys(JOB_STATE) as JobState[]
+const JOB_STATES = Object.keys(JOB_STATE) as JobState[]
 
 /** `clusterd outbox list`: prints the relayer's jobs. */
 export async function printJobs(options: ListJobsOptions): Promise<void> {
   const { state, all, limit } = options
-  const states = STATES.filter((one) =>
+  const states = JOB_STATES.filter((one) =>
     state === undefined ? all || one !== 'confirmed' : one === state,
   )
   const jobs = await withDatabasePool(async (pool) => {
@@ -41,13 +41,13 @@ export async function printJobs(options: ListJobsOptions): Promise<void> {
       { states, networks: networksOfOptions(options), limit },
       (error, { job }) => console.error(`Job ${job} can not be read (${errorMessageOf(error)}).`),
     )
-    return labelled(pool, rows)
+    return withChainLabels(pool, rows)
   })
   const nowMs = Date.now()
   printList(jobs, {
     json: options.json,
     none: 'No jobs.',
-    describe,
+    describe: describeJob,
     row(job) {
       const { id, network, kind, nonce, failures, reason } = job
       const next =
@@ -62,19 +62,19 @@ export async function printJobs(options: ListJobsOptions): Promise<void> {
 }
 
 /**
- * `clusterd outbox show`: prints a job of the relayer, after an operator action on it. A running daemon notices the
- * change at once.
+ * `clusterd outbox show`: prints a job of the relayer. With `action` it is `retry`, `park` or `resume`: the action is
+ * executed first, and a running daemon notices it at once.
  * @throws Error with one sentence where there is no such job
  */
 export async function showJob(
   id: string,
-  { json }: Options,
+  { json }: OutboxOptions,
   action?: OperatorJobAction,
 ): Promise<void> {
   const job = await withDatabasePool(async (pool) => {
     const find = action ? executeOperatorJobAction(pool, action, id) : requireJob(pool, id)
-    const [labelledJob] = await labelled(pool, [await find])
-    return describe(labelledJob!)
+    const [labelled] = await withChainLabels(pool, [await find])
+    return describeJob(labelled!)
   })
   printFields(job, json)
 }
@@ -89,7 +89,7 @@ interface LabelledJob extends JobRow {
   label: string | null
 }
 
-async function labelled(db: Queryable, jobs: readonly JobRow[]): Promise<LabelledJob[]> {
+async function withChainLabels(db: Queryable, jobs: readonly JobRow[]): Promise<LabelledJob[]> {
   const networks = [...new Set(jobs.map(({ network }) => network))]
   const labels = new Map(
     await Promise.all(networks.map(async (one) => [one, await readChainLabels(db, one)] as const)),
@@ -97,8 +97,8 @@ async function labelled(db: Queryable, jobs: readonly JobRow[]): Promise<Labelle
   return jobs.map((job) => ({ ...job, label: labels.get(job.network)?.get(job.chain) ?? null }))
 }
 
-/** A job as JSON, bytes as hex. `nextMs` is null where no attempt is planned. */
-function describe(job: LabelledJob) {
+/** A job as JSON, bytes as hex. `nextMs` is null for a job that waits for no time. */
+function describeJob(job: LabelledJob) {
   const { message, payment, signer, txs, others, label, ...rest } = job
   return {
     ...rest,
@@ -121,13 +121,13 @@ function describe(job: LabelledJob) {
 /**
  * `clusterd outbox nonce [chain] [next]`: shows the relayer's accounts (signers) with their next nonces, or sets the
  * next nonce of one signer. A running daemon uses it at once.
- * @throws Error with one sentence where the options match no signer or several, or where an unfinished job holds a
- * later nonce, or where the next nonce moved meanwhile
+ * @throws Error with one sentence where `next` is given and no signer or several match, an unfinished job holds the
+ * nonce or a later one, or the next nonce moved meanwhile
  */
 export async function showOrSetNonce(
   chain: string | undefined,
   next: string | undefined,
-  options: Options & { signer?: Buffer },
+  options: OutboxOptions & { signer?: Buffer },
 ): Promise<void> {
   const signers = await withDatabasePool(async (pool) => {
     const all = await listSigners(pool, networksOfOptions(options))

@@ -20,14 +20,14 @@ export interface SigningOptions {
 /** Time limit for the answer of a remote signer, where a person may have to confirm. */
 const SIGN_LIMIT_MS = 120_000
 
-const NAMES = {
+const KEY_OPTION_NAMES = {
   keystore: '--keystore',
   passwordFile: '--password-file',
   signerUrl: '--signer-url',
   address: '--from',
 }
 
-/** The signing account that the options name; null for none. @throws ConfigError, Error with one sentence */
+/** The signing account that the options name; null if they name no key. @throws ConfigError, Error with one sentence */
 export function signingAccountOfOptions({
   keystore,
   passwordFile,
@@ -39,13 +39,16 @@ export function signingAccountOfOptions({
     throw new Error('--unsigned needs no key: leave --keystore and --signer-url out.')
   const key = readKeyFromKeystoreOrSigner(
     { keystore, passwordFile, signerUrl, address: from && toHex(from) },
-    NAMES,
+    KEY_OPTION_NAMES,
   )
   return key ? relayerAccount(key, SIGN_LIMIT_MS) : null
 }
 
-interface Way {
+/** What sending needs besides the steps. */
+interface DeploymentContext {
+  /** By label. */
   chains: ReadonlyMap<string, DeploymentChain>
+  /** Account that signs; null if the options name no key. */
   account: LocalAccount | null
   /** Account to print as the sender of steps that any account may send, by chain label. */
   owners: ReadonlyMap<string, Hex>
@@ -57,12 +60,12 @@ interface Way {
  * Sends the transactions of deployment steps one by one, in order, up to the first step that needs another key. With
  * `--unsigned` it prints all steps instead.
  * @returns whether steps were sent
- * @throws Error with one sentence where the key is missing, or is not the key that the first step needs; errors of
- * `sendDeploymentCall`
+ * @throws Error with one sentence where the key is missing or is not the key that the first step needs, or the operator
+ * declines; errors of `recheck` and `sendDeploymentCall`
  */
 export async function sendDeploymentSteps(
   steps: readonly DeploymentStep[],
-  { chains, account, owners, recheck }: Way,
+  { chains, account, owners, recheck }: DeploymentContext,
   options: SigningOptions,
 ): Promise<boolean> {
   if (options.unsigned) {
@@ -84,31 +87,35 @@ export async function sendDeploymentSteps(
   }
   if (!account)
     throw new Error(
-      `${countOf(steps.length)} to send, and no key: say --keystore, --signer-url or --unsigned.`,
+      `${transactionCountText(steps.length)} to send, and no key: say --keystore, --signer-url or --unsigned.`,
     )
   const isForeign = ({ by }: DeploymentStep) => by !== null && by !== account.address.toLowerCase()
   const foreign = steps.find(isForeign)
   const ownSteps = foreign ? steps.slice(0, steps.indexOf(foreign)) : steps
   const rest =
-    foreign && `${foreign.by} has to sign the next: ${lineOf(foreign)}. Use its key, or --unsigned.`
+    foreign &&
+    `${foreign.by} has to sign the next: ${stepText(foreign)}. Use its key, or --unsigned.`
   if (ownSteps.length === 0) throw new Error(rest)
-  for (const step of ownSteps) console.log(lineOf(step))
-  await confirmOnTerminal(`Send ${countOf(ownSteps.length)} from ${account.address}?`, options)
+  for (const step of ownSteps) console.log(stepText(step))
+  await confirmOnTerminal(
+    `Send ${transactionCountText(ownSteps.length)} from ${account.address}?`,
+    options,
+  )
   await recheck?.()
   for (const step of ownSteps) {
     const { block, hash } = await sendDeploymentCall(chains.get(step.chain)!, account, step)
-    console.log(`${colourText('green', 'sent')}  ${lineOf(step)}, block ${block}, ${hash}`)
+    console.log(`${colourText('green', 'sent')}  ${stepText(step)}, block ${block}, ${hash}`)
   }
   if (rest) console.log(rest)
   return true
 }
 
-const countOf = (count: number): string =>
+const transactionCountText = (count: number): string =>
   count === 1 ? 'one transaction' : `${count} transactions`
 
-const lineOf = ({ chain, does }: DeploymentStep): string => `chain ${chain}: ${does}`
+const stepText = ({ chain, does }: DeploymentStep): string => `chain ${chain}: ${does}`
 
-/** Asks the operator for confirmation. @throws Error where stdin is no terminal, or the answer is no */
+/** Asks the operator for confirmation, except with `--yes`. @throws Error where stdin is no terminal, or for a no */
 export async function confirmOnTerminal(
   question: string,
   { yes }: { yes?: boolean },

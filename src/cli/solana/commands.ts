@@ -2,17 +2,17 @@ import type { Command } from 'commander'
 import { lazyCommandActions } from '../lazily.js'
 import { addNetworkOptions, wholeNumberParser } from '../values.js'
 
-const run = lazyCommandActions(() => import('./solana.js'))
-const runDeploy = lazyCommandActions(() => import('./deploy.js'))
+const solanaAction = lazyCommandActions(() => import('./solana.js'))
+const deployAction = lazyCommandActions(() => import('./deploy.js'))
 
 export function addSolanaCommands(program: Command): void {
   const solana = program
     .command('solana')
     .description('the registrar program on Solana: deploy, show, transactions')
-  onNetwork(solana.command('show'))
+  addNetworkOption(solana.command('show'))
     .description('authorities, counts and money of the program')
-    .action(run('showRegistrarProgram'))
-  onNetwork(withPrice(solana.command('deploy')))
+    .action(solanaAction('showRegistrarProgram'))
+  addNetworkOption(addPriceOption(solana.command('deploy')))
     .description('deploy the program, and print its id and slot for the chains file')
     .requiredOption(
       '--keypair <file>',
@@ -23,13 +23,13 @@ export function addSolanaCommands(program: Command): void {
       'the program’s own key; default: registrar-<network>.json, made if missing',
     )
     .option('--yes', 'do not ask before sending')
-    .action(runDeploy('deployRegistrar'))
-  onNetwork(solana.command('upgrade-check'))
+    .action(deployAction('deployRegistrar'))
+  addNetworkOption(solana.command('upgrade-check'))
     .description(
       'whether the program is ours, byte for byte, and who can replace it; code 1 if not',
     )
-    .action(runDeploy('checkDeployedProgram'))
-  withKeypair(solana.command('init'))
+    .action(deployAction('checkDeployedProgram'))
+  addKeypairOptions(solana.command('init'))
     .description('initialize a deployed program, once')
     .requiredOption('--upgrade-authority <key>', 'who signs and pays')
     .requiredOption('--admin <key>', 'names the other authorities, such as a multisig’s vault')
@@ -40,27 +40,28 @@ export function addSolanaCommands(program: Command): void {
       'after which payers take back what nobody decided, 1 to 30, for ever',
       '7',
     )
-    .action(run('initializeRegistrarProgram'))
-  withKeypair(solana.command('authorities'))
+    .action(solanaAction('initializeRegistrarProgram'))
+  addKeypairOptions(solana.command('authorities'))
     .description('name another relay or treasury authority; signed by the admin authority')
     .option('--relay <key>', 'default: as it is')
     .option('--treasury <key>', 'default: as it is')
-    .action(run('changeRegistrarAuthorities'))
-  withKeypair(solana.command('propose-admin <key>'))
+    .action(solanaAction('changeRegistrarAuthorities'))
+  addKeypairOptions(solana.command('propose-admin <key>'))
     .description('propose another admin authority; signed by the present one')
-    .action(run('proposeAdminCommand'))
-  withKeypair(solana.command('accept-admin'))
+    .action(solanaAction('proposeAdminCommand'))
+  addKeypairOptions(solana.command('accept-admin'))
     .description('become the admin authority; signed by who was proposed')
-    .action(run('acceptAdminCommand'))
-  withKeypair(solana.command('withdraw <lamports>'))
+    .action(solanaAction('acceptAdminCommand'))
+  addKeypairOptions(solana.command('withdraw <lamports>'))
     .description('take out lamports that are kept; signed by the treasury authority')
     .requiredOption('--to <key>', 'who gets them')
-    .action(run('withdrawTreasuryCommand'))
+    .action(solanaAction('withdrawTreasuryCommand'))
 }
 
-const onNetwork = (command: Command): Command => addNetworkOptions(command, 'default: mainnet')
+const addNetworkOption = (command: Command): Command =>
+  addNetworkOptions(command, 'default: mainnet')
 
-const withPrice = (command: Command): Command =>
+const addPriceOption = (command: Command): Command =>
   command.option(
     '--unit-price <n>',
     'paid for a compute unit, millionths of a lamport',
@@ -69,8 +70,8 @@ const withPrice = (command: Command): Command =>
   )
 
 /** Options of commands whose transaction an authority signs. Without the authority's key the transaction is printed. */
-const withKeypair = (command: Command): Command =>
-  onNetwork(withPrice(command))
+const addKeypairOptions = (command: Command): Command =>
+  addNetworkOption(addPriceOption(command))
     .option(
       '--keypair <file>',
       'sign with this key (a file of solana-keygen) and send; else print it unsigned, in base64',

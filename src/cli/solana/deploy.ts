@@ -21,8 +21,8 @@ interface DeployOptions extends SolanaSigningOptions {
 }
 
 /**
- * `clusterd solana deploy`: deploys the registrar through the upgradeable loader, and prints its id and slot for the
- * chains file. A run after a crash continues with the same program and buffer.
+ * `clusterd solana deploy`: deploys the registrar through the upgradeable loader, unless it is deployed, and prints its
+ * id and slot for the chains file. A run after a crash continues with the same program and buffer.
  * @throws Error with one sentence
  */
 export async function deployRegistrar(options: DeployOptions): Promise<void> {
@@ -31,7 +31,7 @@ export async function deployRegistrar(options: DeployOptions): Promise<void> {
   const rpc = createSolanaRpc(config)
   const payer = readKeypairFile(options.keypair, '--keypair')
   const keyFile = options.programKeypair ?? join(dirname(file), `registrar-${network}.json`)
-  const program = config.programId ? null : programKey(keyFile)
+  const program = config.programId ? null : readOrCreateProgramKeypair(keyFile)
   const programId = config.programId ? new PublicKey(config.programId) : program!.publicKey
   let deployed = await readDeployedProgram(rpc, programId)
   if (deployed && !isRegistrarCode(deployed.code))
@@ -66,7 +66,7 @@ export async function deployRegistrar(options: DeployOptions): Promise<void> {
  * Reads the program's own keypair, which signs only the program's deployment. If the file does not exist, a new keypair
  * is created and stored there.
  */
-function programKey(file: string): Keypair {
+function readOrCreateProgramKeypair(file: string): Keypair {
   if (!existsSync(file)) {
     writeFileSync(file, JSON.stringify([...Keypair.generate().secretKey]), {
       mode: 0o600,
@@ -78,7 +78,7 @@ function programKey(file: string): Keypair {
 }
 
 /** SHA-256 of deployed program code, cut to the length of our build. `registrar.so.sha256` has the build's hash. */
-const checksumOf = (code: Buffer): string =>
+const codeChecksum = (code: Buffer): string =>
   createHash('sha256').update(code.subarray(0, readRegistrarCode().length)).digest('hex')
 
 /**
@@ -93,7 +93,7 @@ export async function checkDeployedProgram(options: SolanaSigningOptions): Promi
   printJson({
     programId,
     code: deployed === null ? 'none' : known,
-    sha256: deployed && checksumOf(deployed.code),
+    sha256: deployed && codeChecksum(deployed.code),
     deployedSlot: deployed && Number(deployed.slot),
     upgradeAuthority:
       deployed && (deployed.upgradeAuthority?.toBase58() ?? 'none: the program is final'),

@@ -36,7 +36,7 @@ const MAX_RECLAIM_DAYS = 30
 
 /** `clusterd solana show`: prints the registrar program's state. Amounts are in lamports. */
 export async function showRegistrarProgram(options: SolanaNetworkOptions): Promise<void> {
-  const state = Object.entries(await requireState(options))
+  const state = Object.entries(await requireRegistrarState(options))
   printJson(
     Object.fromEntries(state.map(([name, value]) => [name, value === null ? null : String(value)])),
   )
@@ -57,20 +57,25 @@ export async function initializeRegistrarProgram(
   if (!(days >= 1 && days <= MAX_RECLAIM_DAYS))
     throw new Error(`--reclaim-days is a number from 1 to ${MAX_RECLAIM_DAYS}.`)
   const terms = {
-    admin: keyOf('--admin', options.admin),
-    relay: keyOf('--relay', options.relay),
-    treasury: keyOf('--treasury', options.treasury),
+    admin: parseKey('--admin', options.admin),
+    relay: parseKey('--relay', options.relay),
+    treasury: parseKey('--treasury', options.treasury),
     reclaimSeconds: BigInt(Math.round(days * DAY_SECONDS)),
   }
-  const by = keyOf('--upgrade-authority', options.upgradeAuthority)
+  const by = parseKey('--upgrade-authority', options.upgradeAuthority)
   await requireEmptyTreasury(options)
-  await print(options, by, (registrar) => initializeRegistrarInstruction(registrar, by, terms))
+  await sendOrPrint(options, by, (registrar) =>
+    initializeRegistrarInstruction(registrar, by, terms),
+  )
 }
 
-/** Largest balance of the treasury with which `init` runs, lamports. Anybody may have sent lamports to the treasury. */
-const MOST_IN_TREASURY = 50_000_000
+/** Largest balance of the treasury with which `init` runs, lamports. Anybody can send lamports there before `init`. */
+const MAX_TREASURY_LAMPORTS = 50_000_000
 
-/** Checks that the treasury is nearly empty: `init` would make the deployer pay nine times the balance into it. */
+/**
+ * Checks that the treasury is nearly empty: `init` would make the deployer pay nine times the balance into it.
+ * @throws Error where it is not
+ */
 async function requireEmptyTreasury(options: SolanaNetworkOptions): Promise<void> {
   const { rpc, registrar, findState } = openRegistrarOfOptions(options)
   const address = registrar.treasury.toBase58()
@@ -78,7 +83,7 @@ async function requireEmptyTreasury(options: SolanaNetworkOptions): Promise<void
     address,
     { commitment: COMMITMENT },
   ])
-  if (value <= MOST_IN_TREASURY) return
+  if (value <= MAX_TREASURY_LAMPORTS) return
   const advice = (await findState())
     ? 'The program is initialized already, see `clusterd solana show`: nothing is left to do.'
     : '`init` adds nine times as much: deploy with another --program-keypair.'
@@ -89,13 +94,17 @@ async function requireEmptyTreasury(options: SolanaNetworkOptions): Promise<void
 export async function changeRegistrarAuthorities(
   options: SolanaSigningOptions & { relay?: string; treasury?: string },
 ): Promise<void> {
-  const { adminAuthority: admin, relayAuthority, treasuryAuthority } = await requireState(options)
-  const relay = options.relay === undefined ? relayAuthority : keyOf('--relay', options.relay)
+  const {
+    adminAuthority: admin,
+    relayAuthority,
+    treasuryAuthority,
+  } = await requireRegistrarState(options)
+  const relay = options.relay === undefined ? relayAuthority : parseKey('--relay', options.relay)
   const treasury =
-    options.treasury === undefined ? treasuryAuthority : keyOf('--treasury', options.treasury)
+    options.treasury === undefined ? treasuryAuthority : parseKey('--treasury', options.treasury)
   if (relay.equals(relayAuthority) && treasury.equals(treasuryAuthority))
     throw new Error('Name another --relay or --treasury: these are the authorities already.')
-  await print(options, admin, (registrar) =>
+  await sendOrPrint(options, admin, (registrar) =>
     setAuthoritiesInstruction(registrar, admin, { relay, treasury }),
   )
 }
@@ -105,16 +114,18 @@ export async function proposeAdminCommand(
   key: string,
   options: SolanaSigningOptions,
 ): Promise<void> {
-  const { adminAuthority: admin } = await requireState(options)
-  const proposed = keyOf('The proposed admin', key)
-  await print(options, admin, (registrar) => proposeAdminInstruction(registrar, admin, proposed))
+  const { adminAuthority: admin } = await requireRegistrarState(options)
+  const proposed = parseKey('The proposed admin', key)
+  await sendOrPrint(options, admin, (registrar) =>
+    proposeAdminInstruction(registrar, admin, proposed),
+  )
 }
 
 /** `clusterd solana accept-admin`: makes the proposed key the program's admin authority. */
 export async function acceptAdminCommand(options: SolanaSigningOptions): Promise<void> {
-  const { proposedAdmin } = await requireState(options)
+  const { proposedAdmin } = await requireRegistrarState(options)
   if (!proposedAdmin) throw new Error('Nobody is proposed: see `clusterd solana propose-admin`.')
-  await print(options, proposedAdmin, (registrar) =>
+  await sendOrPrint(options, proposedAdmin, (registrar) =>
     acceptAdminInstruction(registrar, proposedAdmin),
   )
 }
@@ -124,12 +135,12 @@ export async function withdrawTreasuryCommand(
   amount: string,
   options: SolanaSigningOptions & { to: string },
 ): Promise<void> {
-  const { treasuryAuthority, keptLamports } = await requireState(options)
+  const { treasuryAuthority, keptLamports } = await requireRegistrarState(options)
   if (!/^[1-9][0-9]{0,18}$/.test(amount)) throw new Error('The amount is a number of lamports.')
   if (BigInt(amount) > keptLamports)
     throw new Error(`The program keeps ${keptLamports} lamports, less than ${amount}.`)
-  const to = keyOf('--to', options.to)
-  await print(options, treasuryAuthority, (registrar) =>
+  const to = parseKey('--to', options.to)
+  await sendOrPrint(options, treasuryAuthority, (registrar) =>
     withdrawTreasuryInstruction(registrar, treasuryAuthority, to, BigInt(amount)),
   )
 }
@@ -139,7 +150,7 @@ export async function withdrawTreasuryCommand(
  * as payer and a blockhash that is valid for about a minute. A multisig such as Squads replaces the blockhash in the
  * printed transaction.
  */
-async function print(
+async function sendOrPrint(
   options: SolanaSigningOptions,
   signer: PublicKey,
   instructionOf: (registrar: RegistrarClient) => TransactionInstruction,
@@ -165,14 +176,17 @@ async function print(
   )
 }
 
-async function requireState(options: SolanaNetworkOptions) {
+async function requireRegistrarState(options: SolanaNetworkOptions) {
   const { programId, findState } = openRegistrarOfOptions(options)
   const state = await findState()
   if (state) return state
   throw new Error(`The program ${programId} is not initialized: see \`clusterd solana init\`.`)
 }
 
-/** The network's program, and a reader of its state (null before `init`). @throws ConfigError */
+/**
+ * The network's registrar program, with `findState`, which reads its state (null before `init`).
+ * @throws ConfigError
+ */
 export function openRegistrarOfOptions(options: SolanaNetworkOptions) {
   const { config } = readDraftSolanaClusterSettings(options)
   const { programId } = config
@@ -203,7 +217,7 @@ export function readDraftSolanaClusterSettings({ testnet }: SolanaNetworkOptions
   return { file, network, config }
 }
 
-function keyOf(option: string, text: string): PublicKey {
+function parseKey(option: string, text: string): PublicKey {
   if (parseWalletOrNull(text)?.type !== 'solana')
     throw new Error(`${option} is a Solana address: 32 bytes in base58.`)
   return new PublicKey(text)

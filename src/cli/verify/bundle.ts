@@ -11,26 +11,28 @@ interface BundleCommandOptions {
   json?: boolean
 }
 
-/** Time limits of each request, and of the whole command. */
-const REQUEST_LIMIT_MS = 20_000
-const WHOLE_LIMIT_MS = 3_600_000
+/** Time limit of each request. */
+const REQUEST_TIMEOUT_MS = 20_000
+/** Time limit of the whole command. */
+const COMMAND_TIMEOUT_MS = 3_600_000
 
 /**
- * `clusterd verify bundle`: prints the public wallets of a bundle, each with the evidence that it belongs there.
- * @throws ClusterdError log_mismatch, whose message says what is wrong
+ * `clusterd verify bundle`: prints the public wallets of a bundle, each with the kind of its evidence. Signatures of
+ * contract accounts are not checked, since that needs a node.
+ * @throws ClusterdError, such as log_mismatch, whose message says what is wrong
  */
 export async function printVerifiedBundle(
   name: string,
   { url, testnet = false, json, key, domain: [domain, ...domains] = [] }: BundleCommandOptions,
 ): Promise<void> {
-  const client = new Client({ url, testnet, timeoutMs: REQUEST_LIMIT_MS })
+  const client = new Client({ url, testnet, timeoutMs: REQUEST_TIMEOUT_MS })
   const unchecked = new Set<string>()
   const bundle = await verifyBundle(client, name, {
     key,
     domain,
     domains,
     sha256: sha256InOneCall,
-    timeoutMs: WHOLE_LIMIT_MS,
+    timeoutMs: COMMAND_TIMEOUT_MS,
     async isSignedByContract({ address }) {
       unchecked.add(address)
       return false

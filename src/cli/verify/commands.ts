@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 
-const verify = lazyCommandActions(() => import('./bundle.js'))
+const verifyAction = lazyCommandActions(() => import('./bundle.js'))
 
 export function addVerifyCommands(program: Command): void {
   program
@@ -21,5 +21,5 @@ export function addVerifyCommands(program: Command): void {
     )
     .option('--testnet', 'the bundle of the testnet')
     .option(...JSON_OPTION)
-    .action(verify('printVerifiedBundle'))
+    .action(verifyAction('printVerifiedBundle'))
 }

@@ -25,7 +25,7 @@ function stateOf({ parked, failingMs }: Webhook): 'parked' | 'failing' | 'active
   return failingMs !== null ? 'failing' : 'active'
 }
 
-const view = (hook: Webhook) => {
+const describeWebhook = (hook: Webhook) => {
   const { key: _, from, failingMs, createdMs, parked, ...webhook } = hook
   return {
     ...webhook,
@@ -42,7 +42,7 @@ export async function printWebhooks({ json }: { json?: boolean }): Promise<void>
   printList(await withDatabasePool(listWebhooks), {
     json,
     none: 'There is no webhook.',
-    describe: view,
+    describe: describeWebhook,
     row: ({ id, network, parked, failingMs, delivered, url }) => {
       const failing =
         failingMs === null ? 'active' : `failing for ${durationText(Date.now() - failingMs)}`
@@ -68,7 +68,7 @@ export async function createWebhook(
   const key = randomBytes(WEBHOOK_KEY_BYTES)
   const id = await withDatabasePool(async (pool) => {
     const place = { network, from: actor?.bytes ?? null }
-    const cursor = await cursorOf(pool, place, since ?? new Date().toISOString())
+    const cursor = await feedCursorAt(pool, place, since ?? new Date().toISOString())
     return addWebhook(pool, { ...place, url, key, cursor, createdMs: Date.now() })
   })
   if (json) return printJson({ id, network, url, key: webhookKeyText(key) })
@@ -77,8 +77,12 @@ export async function createWebhook(
   )
 }
 
-/** Token to read the feed from a time on; null for the beginning of the feed. */
-async function cursorOf(
+/**
+ * Page token to read the feed from a time on; null for the beginning of the feed.
+ * @param since ISO 8601, or `start`
+ * @throws Error with one sentence for another text
+ */
+async function feedCursorAt(
   pool: pg.Pool,
   { network, from }: { network: Network; from: Buffer | null },
   since: string,
@@ -98,7 +102,8 @@ async function cursorOf(
 
 /** `clusterd webhooks remove`: removes a webhook. @throws Error with one sentence where there is no such webhook */
 export async function deleteWebhook(id: string): Promise<void> {
-  if (!(await withDatabasePool((pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
+  if (!(await withDatabasePool((pool) => removeWebhook(pool, parseWebhookId(id)))))
+    throw unknownWebhookError(id)
   console.log('Removed: a message that is under way may still arrive.')
 }
 
@@ -108,7 +113,7 @@ export async function printFailedDeliveries(
   { json }: { json?: boolean },
 ): Promise<void> {
   const deliveries = await withDatabasePool((pool) =>
-    listWebhookFailures(pool, id === undefined ? null : numberOf(id)),
+    listWebhookFailures(pool, id === undefined ? null : parseWebhookId(id)),
   )
   printList(deliveries, {
     json,
@@ -129,21 +134,21 @@ export async function printFailedDeliveries(
  */
 export async function resumeWebhook(id: string, { since }: { since?: string }): Promise<void> {
   await withDatabasePool(async (pool) => {
-    const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))
-    if (!webhook) throw none(id)
+    const webhook = (await listWebhooks(pool)).find((one) => one.id === parseWebhookId(id))
+    if (!webhook) throw unknownWebhookError(id)
     await replayWebhook(
       pool,
       webhook.id,
-      since === undefined ? undefined : await cursorOf(pool, webhook, since),
+      since === undefined ? undefined : await feedCursorAt(pool, webhook, since),
     )
   })
   console.log('It is sent to again, within seconds.')
 }
 
-function numberOf(id: string): number {
-  if (!/^[1-9][0-9]{0,8}$/.test(id)) throw none(id)
+function parseWebhookId(id: string): number {
+  if (!/^[1-9][0-9]{0,8}$/.test(id)) throw unknownWebhookError(id)
   return Number(id)
 }
 
-const none = (id: string): Error =>
+const unknownWebhookError = (id: string): Error =>
   new Error(`There is no webhook of the id ${id}: \`clusterd webhooks list\` shows them.`)

@@ -11,13 +11,13 @@ import { localChainClients } from './localClients.js'
 
 const HOST = '127.0.0.1'
 /**
- * Interval at which anvil writes its state file. Only needed for a power cut: anvil also writes the file when it ends,
- * even if its launcher was killed.
+ * Interval at which anvil writes its state file, seconds. Only needed for a power cut and a SIGKILL of anvil: anvil
+ * also writes the file when it ends, even if its launcher was killed.
  */
 const STATE_INTERVAL_S = 60
 /**
  * Number of newest blocks whose state anvil retains for a chain with a state file. Geth retains as many. A reorg cannot
- * be deeper. The state of a block takes 150 KiB, so all blocks of a day would take gigabytes.
+ * be deeper. The state of a block takes 150 KiB, so the states of a day would take gigabytes.
  */
 const STATES_KEPT = 128
 
@@ -48,7 +48,7 @@ export interface AnvilOptions {
   anvilPath?: string
 }
 
-/** A running anvil. `stop` writes the newest block to the state file, if there is one. */
+/** A running anvil. `stop` writes the chain up to the newest block to the state file, if there is one. */
 export interface Anvil extends ProcessHandle {
   rpcUrl: string
   wsUrl: string
@@ -78,7 +78,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     name: 'anvil',
     port,
     command,
-    args: argsOf(options, port, boundFile),
+    args: anvilArguments(options, port, boundFile),
     logFile,
     // anvil writes this file after it has bound its port, so another process that answers on that port is not mistaken
     // for anvil
@@ -104,7 +104,7 @@ function locateAnvil(): string {
   return path.join(path.dirname(manifest), 'bin', binary)
 }
 
-function argsOf(options: AnvilOptions, port: number, boundFile: string): string[] {
+function anvilArguments(options: AnvilOptions, port: number, boundFile: string): string[] {
   const { chainId, blockTimeS, statePath, slotsInAnEpoch, behindS, extraArgs = [] } = options
   const args: Record<string, string | number | undefined> = {
     host: HOST,

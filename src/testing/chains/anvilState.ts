@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { writeFileAtomically } from '../../config/files.js'
 import { readFileOrUndefined } from '../processes/files.js'
 
-interface State {
+interface AnvilState {
   blocks?: { header: { number: string; timestamp: string } }[]
 }
 
@@ -28,9 +28,9 @@ export function repairAnvilStateFile(statePath: string): void {
   writeFileAtomically(statePath, JSON.stringify(repaired))
 }
 
-function parseState(statePath: string, text: string): State {
+function parseState(statePath: string, text: string): AnvilState {
   try {
-    return JSON.parse(text) as State
+    return JSON.parse(text) as AnvilState
   } catch {
     throw new Error(`restoring a local chain: ${statePath} is no state of a chain; delete it`)
   }

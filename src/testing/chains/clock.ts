@@ -1,14 +1,14 @@
 import { getBlock } from 'viem/actions'
 import type { LocalClients } from './localClients.js'
 
-const TRIES = 10
+const MAX_TRIES = 10
 
 /** This host's clock, seconds since 1970. */
 export const hostUnixSeconds = (): number => Math.floor(Date.now() / 1_000)
 
 /**
  * Reads by how many seconds the clock of an anvil is ahead of this host's; negative if behind. Anvil dates the pending
- * block by its clock. The result is one too small if a new second began on this host during each of ten requests.
+ * block by its clock. The result may be one too small if a new second began on this host during each of ten requests.
  */
 export async function readClockLeadSeconds({ test }: Pick<LocalClients, 'test'>): Promise<number> {
   for (let tries = 1; ; tries++) {
@@ -16,7 +16,7 @@ export async function readClockLeadSeconds({ test }: Pick<LocalClients, 'test'>)
     const { timestamp } = await getBlock(test, { blockTag: 'pending' })
     const after = hostUnixSeconds()
     // anvil may have answered before or after the host's next second
-    if (after === before || tries === TRIES) return Number(timestamp) - after
+    if (after === before || tries === MAX_TRIES) return Number(timestamp) - after
   }
 }
 

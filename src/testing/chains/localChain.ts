@@ -15,12 +15,12 @@ import { localChainClients } from './localClients.js'
 import { startMiner } from './miner.js'
 
 export const CONFIRMATION_BLOCKS = 2
-const LEAST_POLL_MS = 50
+const MIN_POLL_MS = 50
 /**
  * Time between blocks while nobody uses the chain, ms, if the chain is kept over restarts: anvil keeps and writes every
  * block.
  */
-const IDLE_MS = 30_000
+const IDLE_BLOCK_MS = 30_000
 
 /** A running chain of the local world. */
 export interface LocalChain extends RunningChain, ChainActions {
@@ -77,7 +77,7 @@ export async function startLocalChain(
     hubEid,
     previous,
   )
-  const miner = startMiner(localChainClients(anvil), blockMs, isKept ? IDLE_MS : blockMs)
+  const miner = startMiner(localChainClients(anvil), blockMs, isKept ? IDLE_BLOCK_MS : blockMs)
   closers.push(async () => void miner.stop())
   const actions = createChainActions({ label, ...anvil }, miner)
   await actions.pause()
@@ -123,7 +123,7 @@ export function toChainsFileEntry(
     rpcUrls: [rpcUrl],
     wsUrl,
     confirmation: { blocks: CONFIRMATION_BLOCKS },
-    pollMs: Math.max(LEAST_POLL_MS, pollMs),
+    pollMs: Math.max(MIN_POLL_MS, pollMs),
     local: true,
   }
 }

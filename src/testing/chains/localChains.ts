@@ -4,7 +4,7 @@ import { type BridgeMessagePrice, ETH_TO_ETH_MESSAGE_PRICE } from '../contracts/
 import type { PriceFeeds } from '../contracts/priceFeed.js'
 import type { WorldEns } from '../world.js'
 
-interface Definition {
+interface ChainDefinition {
   network: Network
   label: string
   role: 'hub' | 'spoke'
@@ -26,35 +26,49 @@ interface Definition {
  */
 export const LOCAL_RELAYER_SPEND_CAP_WEI = parseEther('100')
 
-const IN_ETH = {
+const PAID_IN_ETH = {
   gasToken: { symbol: 'ETH', decimals: 18 },
   price: ETH_TO_ETH_MESSAGE_PRICE,
 } as const
 /** Invented gas token with another price than ETH, so that an amount in the wrong token is noticed. */
-const IN_LOC = {
+const PAID_IN_LOC = {
   gasToken: { symbol: 'LOC', decimals: 18 },
   price: { baseWei: 7n * 10n ** 14n, numerator: 7n, denominator: 2n },
 } as const
 
-/** Chains of a local world: labels of public chains with local chain ids. */
+/** Chains of a local world. They have the labels of public chains, and local chain ids. */
 const LOCAL_CHAINS = [
-  { network: 'mainnet', label: '1', role: 'hub', chainId: 900_000_001, eid: 30_101, ...IN_ETH },
+  {
+    network: 'mainnet',
+    label: '1',
+    role: 'hub',
+    chainId: 900_000_001,
+    eid: 30_101,
+    ...PAID_IN_ETH,
+  },
   {
     network: 'mainnet',
     label: '8453',
     role: 'spoke',
     chainId: 900_008_453,
     eid: 30_184,
-    ...IN_ETH,
+    ...PAID_IN_ETH,
   },
-  { network: 'mainnet', label: '10', role: 'spoke', chainId: 900_000_010, eid: 30_111, ...IN_LOC },
+  {
+    network: 'mainnet',
+    label: '10',
+    role: 'spoke',
+    chainId: 900_000_010,
+    eid: 30_111,
+    ...PAID_IN_LOC,
+  },
   {
     network: 'testnet',
     label: '11155111',
     role: 'hub',
     chainId: 911_155_111,
     eid: 40_161,
-    ...IN_ETH,
+    ...PAID_IN_ETH,
   },
   {
     network: 'testnet',
@@ -62,14 +76,14 @@ const LOCAL_CHAINS = [
     role: 'spoke',
     chainId: 900_017_000,
     eid: 40_217,
-    ...IN_ETH,
+    ...PAID_IN_ETH,
   },
-] as const satisfies readonly Definition[]
+] as const satisfies readonly ChainDefinition[]
 
 /** Label of a local chain. */
 export type ChainLabel = (typeof LOCAL_CHAINS)[number]['label']
 
-/** Networks (mainnet, testnet) of the chains with these labels. */
+/** Network (`mainnet`, `testnet`) of a chain's label; for several labels, the union of their networks. */
 export type NetworkOf<L extends ChainLabel> = Extract<
   (typeof LOCAL_CHAINS)[number],
   { label: L }
@@ -81,7 +95,7 @@ export type HubLabel<N extends Network> = Extract<
   { network: N; role: 'hub' }
 >['label']
 
-export interface LocalChainDefinition extends Definition {
+export interface LocalChainDefinition extends ChainDefinition {
   label: ChainLabel
 }
 
@@ -114,7 +128,7 @@ export interface ChainsFileEntry
   local: true
 }
 
-/** A chain as stored between starts of a local world. */
+/** A chain as a start of a local world stores it for later starts. */
 export interface StoredLocalChain extends ChainsFileEntry, HubOnlyContracts {}
 
 /** A running chain with its contracts. */
@@ -124,8 +138,8 @@ export interface RunningChain extends LocalChainDefinition, HubOnlyContracts {
 }
 
 /**
- * Chooses the chains to start, by labels and networks; without labels and networks, all chains.
- * @throws Error for an unknown label or a spoke without its hub
+ * Chooses the chains to start: those with one of the labels and in one of the networks. An undefined list chooses all.
+ * @throws Error for an unknown label, a spoke without its hub, or if no chain is left
  */
 export function chooseLocalChains(
   networks: readonly Network[] | undefined,
@@ -140,12 +154,12 @@ export function chooseLocalChains(
     ({ network, label }) =>
       (networks?.includes(network) ?? true) && (labels?.includes(label) ?? true),
   )
-  const hubOf = (of: Network, among: readonly Definition[]) =>
+  const hubOf = (of: Network, among: readonly ChainDefinition[]) =>
     among.find(({ network, role }) => network === of && role === 'hub')?.label
-  const alone = chosen.find(({ network }) => hubOf(network, chosen) === undefined)
-  if (alone) {
-    const hub = hubOf(alone.network, LOCAL_CHAINS)
-    throw new Error(`Spoke "${alone.label}" needs its hub, "${hub}", in the world too.`)
+  const spokeWithoutHub = chosen.find(({ network }) => hubOf(network, chosen) === undefined)
+  if (spokeWithoutHub) {
+    const hub = hubOf(spokeWithoutHub.network, LOCAL_CHAINS)
+    throw new Error(`Spoke "${spokeWithoutHub.label}" needs its hub, "${hub}", in the world too.`)
   }
   if (chosen.length === 0)
     throw new Error('A local world needs a chain: give other chains or networks.')

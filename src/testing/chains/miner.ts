@@ -9,27 +9,27 @@ export type Miner = ReturnType<typeof startMiner>
  * Starts to mine a chain whose node does not mine. Anvil's own interval mining loses blocks for good when it
  * coincides with `anvil_reorg`: then anvil has a block but not the block's parent, neither by number nor by hash,
  * unlike any real node. Interval mining also keeps the state of each block, 260 KiB, even with pruning options.
- * @param idleMs time between blocks once nobody has sent a transaction for `afterMs`; default: `blockMs`
+ * @param idleMs time between blocks once no transaction has been pending for `idleAfterMs`; default: `blockMs`
  */
 export function startMiner(
   { test }: Pick<LocalClients, 'test'>,
   blockMs: number,
   idleMs = blockMs,
-  afterMs = 120_000,
+  idleAfterMs = 120_000,
 ) {
   let isStopped = false
   let isHeld = false
-  let minedMs = 0
-  let usedMs = performance.now()
+  let lastBlockMs = 0
+  let lastTransactionMs = performance.now()
   const mine = async (): Promise<void> => {
     if (isHeld) return
     const nowMs = performance.now()
     if (idleMs > blockMs) {
-      if ((await test.getTxpoolStatus()).pending > 0) usedMs = nowMs
-      const isIdle = nowMs - usedMs > afterMs
-      if (isIdle && nowMs - minedMs < idleMs) return
+      if ((await test.getTxpoolStatus()).pending > 0) lastTransactionMs = nowMs
+      const isIdle = nowMs - lastTransactionMs > idleAfterMs
+      if (isIdle && nowMs - lastBlockMs < idleMs) return
     }
-    minedMs = nowMs
+    lastBlockMs = nowMs
     await test.mine({ blocks: 1 })
   }
   let queue: Promise<unknown> = Promise.resolve()
@@ -62,7 +62,10 @@ export function startMiner(
   }
 }
 
-/** Replaces the newest blocks by empty ones. Their transactions are dropped. The chain's clock goes on. */
+/**
+ * Replaces the newest blocks by empty ones. Their transactions are dropped. `anvil_reorg` sets the chain's clock back,
+ * so the clock is advanced again.
+ */
 export async function replaceNewestBlocks(
   { test }: Pick<LocalClients, 'test'>,
   depth: number,

@@ -46,7 +46,7 @@ const CALL_GAS = 200_000n
 /**
  * Sends transactions of one account at once, with consecutive nonces, and waits for all. So a whole deployment takes a
  * block or two instead of a block per transaction. A later transaction may rely on an earlier one.
- * @throws Error that names the transaction that reverted
+ * @throws Error that names the transaction that reverted; errors of `waitForReceipt`
  */
 export async function sendTransactionsInOrder(
   client: DeployerClients,
@@ -68,8 +68,8 @@ export async function sendTransactionsInOrder(
       }),
     )
   }
-  // anvil never mines a transaction that has arrived while its predecessor's block was being mined. So nothing is mined
-  // before all have arrived
+  // call `mine` only after all transactions have arrived: anvil never mines one that arrives while its predecessor's
+  // block is being mined
   const receipts: TransactionReceipt[] = []
   for (const [index, hash] of hashes.entries()) {
     const receipt = await waitForReceipt(publicClient, hash, mine)

@@ -7,7 +7,7 @@ import { localChainClients, type RpcUrlAndChainId } from '../chains/localClients
 import { addressAsBytes32 } from '../world.js'
 
 /** Gas on the hub for a withdrawal, or for bids on a few names. */
-const DEFAULT_GAS = 400_000n
+const DEFAULT_HUB_GAS = 400_000n
 
 /** A chain of the local world, with its spoke. */
 export interface SpokeChain extends RpcUrlAndChainId {
@@ -29,7 +29,7 @@ export interface BridgeCall {
  */
 export async function buildBridgeCall(
   spoke: SpokeChain,
-  { from, hubCalldata, valueWei, gas = DEFAULT_GAS }: BridgeCall,
+  { from, hubCalldata, valueWei, gas = DEFAULT_HUB_GAS }: BridgeCall,
 ): Promise<{ to: Address; data: Hex; value: bigint }> {
   const options = encodeLzReceiveOption({ gas, value: valueWei })
   const { nativeFee } = await localChainClients(spoke).reader.readContract({

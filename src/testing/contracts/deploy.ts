@@ -27,7 +27,7 @@ import {
 } from '../chains/send.js'
 import { addressAsBytes32 } from '../world.js'
 
-const ARTIFACT =
+const ENDPOINT_ARTIFACT =
   '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
 
 const DEFAULT_DELIVER_LIMIT_WEI = 1_000n * 10n ** 18n
@@ -48,7 +48,7 @@ export interface HubDeploymentSettings extends AppSettings {
   readonly deliverLimitWei?: bigint
 }
 
-/** Deploys LayerZero's EndpointV2 and a hub on it. `block` is the block of the hub's deployment. */
+/** Deploys LayerZero's EndpointV2 and a hub on it. `app` is the hub, and `block` the number of the block with it. */
 export const deployHub = ({
   deliverLimitWei = DEFAULT_DELIVER_LIMIT_WEI,
   ...settings
@@ -59,7 +59,7 @@ export const deployHub = ({
   }))
 
 /**
- * Deploys LayerZero's EndpointV2 and a spoke on it. `block` is the block of the spoke's deployment.
+ * Deploys LayerZero's EndpointV2 and a spoke on it. `app` is the spoke, and `block` the number of the block with it.
  * @param settings also have `hubEid`, LayerZero's endpoint id of the hub's chain
  */
 export const deploySpoke = (settings: AppSettings & { readonly hubEid: number }) =>
@@ -157,7 +157,10 @@ interface RemoteBridgeEnd {
   readonly price: BridgeMessagePrice
 }
 
-/** Connects one end of a bridge to the other ends: sets libraries, prices and peers. May be called again. */
+/**
+ * Connects one end of a bridge to the other ends: sets the peers and, where they are not set yet, the libraries with
+ * the prices of messages. May be called again.
+ */
 export async function connectBridgeEnd(
   near: BridgeEnd,
   targets: readonly RemoteBridgeEnd[],
@@ -222,7 +225,7 @@ function librarySteps(
 export function endpointCreationTransaction(eid: number, owner: Address): DeploymentTransaction {
   let file: string
   try {
-    file = createRequire(import.meta.url).resolve(ARTIFACT)
+    file = createRequire(import.meta.url).resolve(ENDPOINT_ARTIFACT)
   } catch {
     throw new Error(
       'LayerZero contracts are not installed: run `npm install @layerzerolabs/lz-evm-protocol-v2@3.0.168` (needed by local chains only)',

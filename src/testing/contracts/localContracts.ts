@@ -62,7 +62,7 @@ export async function deployMissingContracts(
     }
   }
   await fundAddresses(chain, worldOperatorAddresses())
-  const contracts = { ...(await deploy(chain, deployer, hubEid)), genesisHash }
+  const contracts = { ...(await deployBridgeContracts(chain, deployer, hubEid)), genesisHash }
   if (chain.role === 'spoke') return { contracts }
   return {
     contracts,
@@ -81,7 +81,7 @@ function deployerOf(at: RpcUrlAndChainId): DeployerClients {
   }
 }
 
-async function deploy(
+async function deployBridgeContracts(
   { eid, role }: LocalChainDefinition,
   deployer: DeployerClients,
   hubEid: number,
@@ -129,7 +129,7 @@ export async function connectHubsAndSpokes(chains: readonly RunningChain[]): Pro
   )
 }
 
-/** Sets the ENS gateway's URL in the hubs' resolvers again, since the API's port may have changed. */
+/** Sets the ENS gateway's URL in the hubs' resolvers. Each start does that again, since the API's port may change. */
 export async function setEnsGatewayOfHubs(
   hubs: readonly RunningChain[],
   api: string,
@@ -138,8 +138,8 @@ export async function setEnsGatewayOfHubs(
 }
 
 /**
- * Price of messages from `near` to `far`. The hub's ratio `numerator / denominator` is the inverse of the spoke's
- * ratio.
+ * Price of messages from `near` to `far`, wei of `near`. The ratio `numerator / denominator` of a hub is the inverse of
+ * the spoke's.
  */
 function priceOf(near: LocalChainDefinition, far: LocalChainDefinition): BridgeMessagePrice {
   if (near.role === 'spoke') return near.price
@@ -150,10 +150,13 @@ function priceOf(near: LocalChainDefinition, far: LocalChainDefinition): BridgeM
   }
 }
 
-/** Chains that earlier starts stored, by label, including chains that are not started now. Empty at the first start. */
+/**
+ * Chains that earlier starts stored, by label, including chains that are not started now. Empty where the file can't be
+ * read, as at the first start.
+ */
 export function readPreviousLocalChains(home: string): Map<string, StoredLocalChain> {
   try {
-    const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as {
+    const { chains } = JSON.parse(fs.readFileSync(storedChainsFilePath(home), 'utf8')) as {
       chains: StoredLocalChain[]
     }
     return new Map(chains.map((chain) => [chain.label, chain]))
@@ -184,7 +187,7 @@ export function writeLocalChainsFiles(
     return [network, { parent, resolver, registry, chainId, reverseRegistrars }]
   })
   const deliveries = { spendCapWei: String(LOCAL_RELAYER_SPEND_CAP_WEI) }
-  writeJson(knownFile(home), { chains: [...known.values()] })
+  writeJson(storedChainsFilePath(home), { chains: [...known.values()] })
   writeJson(chainsFilePath(home), {
     chains: chains.map(({ config }) => config),
     ...Object.fromEntries(nonEvmChains.map((chain) => [chain.key, sectionOf(chain)])),
@@ -197,4 +200,4 @@ const writeJson = (file: string, content: object): void =>
   writeFileAtomically(file, `${JSON.stringify(content, null, 2)}\n`)
 
 export const chainsFilePath = (home: string): string => path.join(home, 'chains.json')
-const knownFile = (home: string): string => path.join(home, 'anvil', 'chains.json')
+const storedChainsFilePath = (home: string): string => path.join(home, 'anvil', 'chains.json')

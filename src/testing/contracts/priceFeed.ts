@@ -17,12 +17,12 @@ import {
 import { operatorAccount } from '../world.js'
 
 const FEED_DECIMALS = 8
-const DOLLAR = 10n ** BigInt(FEED_DECIMALS)
+const FEED_UNITS_PER_DOLLAR = 10n ** BigInt(FEED_DECIMALS)
 
-/** Initial price of one SOL in local worlds, in units of the feed. */
-const SOL_USD = 150n * DOLLAR
-/** Initial price of one ether in local worlds, in units of the feed. */
-const ETH_USD = 3_000n * DOLLAR
+/** Initial price of one SOL in local worlds, in the feed's units of 10^-8 dollars. */
+const SOL_USD = 150n * FEED_UNITS_PER_DOLLAR
+/** Initial price of one ether in local worlds, in the feed's units of 10^-8 dollars. */
+const ETH_USD = 3_000n * FEED_UNITS_PER_DOLLAR
 
 /** Addresses of the price feeds for quotes in SOL. */
 export interface PriceFeeds {

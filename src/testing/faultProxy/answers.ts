@@ -16,7 +16,7 @@ export interface FaultSeverity {
   delayMs: number
   /** Value of Retry-After, seconds. */
   retryAfterS: number
-  /** Widest range of `eth_getLogs` under `range_limit`. */
+  /** Largest range of `eth_getLogs` that the fault `range_limit` lets through, blocks. */
   rangeBlocks: number
   /** Largest lag of a stale head, blocks. */
   staleBlocks: number
@@ -28,7 +28,7 @@ export interface FaultyAnswer extends RpcAnswer {
 }
 
 /**
- * Answers a call with a fault of the given kind. Null where this fault does not apply to the call's content.
+ * Answers a call with a fault of the given kind. Null where the fault does not apply to the call's content or result.
  * `random` is a random number for this call, in [0, 1).
  */
 export async function answerWithFault(
@@ -62,9 +62,9 @@ export async function answerWithFault(
   }
 }
 
-const TAGS: readonly unknown[] = ['latest', ...CONFIRMED_BLOCK_TAGS]
+const HEAD_BLOCK_TAGS: readonly unknown[] = ['latest', ...CONFIRMED_BLOCK_TAGS]
 
-/** Answer of a node that lags by some blocks. */
+/** Answer of a node that lags by `lag` blocks. Null for a call that names no block tag, and where there is no block. */
 async function staleAnswer(
   call: RpcCall,
   upstream: UpstreamCaller,
@@ -72,7 +72,7 @@ async function staleAnswer(
 ): Promise<FaultyAnswer | null> {
   if (call.method === 'eth_blockNumber')
     return { result: hexQuantity(Math.max(0, (await readHeadNumber(upstream)) - lag)) }
-  const tag = call.params.find((param) => TAGS.includes(param))
+  const tag = call.params.find((param) => HEAD_BLOCK_TAGS.includes(param))
   if (tag === undefined) return null
   const tagged = (await upstream('eth_getBlockByNumber', [tag, false])).result as {
     number: string

@@ -21,8 +21,8 @@ export interface FaultProxyOptions {
   /** URLs of the node behind the proxy. */
   target: { rpcUrl: string; wsUrl: string }
   /**
-   * Seed of the random faults. A fault depends only on the seed, the method and the number of the call of this method,
-   * so the same calls get the same faults.
+   * Seed of the random faults. A call's fault depends only on the seed, the probabilities, the method, and how many
+   * calls of this method came before, so the same calls get the same faults.
    */
   seed: number
   /** Faults to inject. Default: none. */

@@ -1,6 +1,6 @@
 import { pickElement, seededRandomNumber } from './random.js'
 
-/** Faults of a whole HTTP request, or of a message on a WebSocket. */
+/** Faults of a whole request, sent by HTTP or as a message on a WebSocket. */
 const REQUEST_KINDS = [
   'delay',
   'drop',
@@ -11,7 +11,7 @@ const REQUEST_KINDS = [
   'wrong_id',
 ] as const
 
-/** Faults of answers, with the methods to which they apply. */
+/** Faults that change the answer to one call, with the methods to which they apply. */
 const ANSWER_KINDS = {
   /** A lagging node: its head, and state read at the head, are some blocks old. */
   stale_head: [
@@ -60,7 +60,7 @@ export type Faults =
 export const NOTIFICATION_METHOD = 'notification'
 export const METHOD_LABEL_OF_BATCH = 'batch'
 
-function touches(kind: FaultKind, method: string): boolean {
+function appliesToMethod(kind: FaultKind, method: string): boolean {
   if (kind === 'silent_socket') return method === NOTIFICATION_METHOD
   if (method === NOTIFICATION_METHOD) return kind === 'delay' || kind === 'drop'
   return !isAnswerFault(kind) || (ANSWER_KINDS[kind] as readonly string[]).includes(method)
@@ -69,18 +69,18 @@ function touches(kind: FaultKind, method: string): boolean {
 export const isAnswerFault = (kind: FaultKind): kind is AnswerFaultKind => kind in ANSWER_KINDS
 
 /**
- * Chooses a call's fault, at most one. With probabilities, the choice depends only on the seed, the method and the
- * ordinal, so it is reproducible.
+ * Chooses a call's fault, at most one; null for none. With probabilities, the choice depends only on these, the seed,
+ * the method and the ordinal, so it is reproducible.
  */
 export function chooseFault(seed: number, faults: Faults, request: ProxiedCall): FaultKind | null {
   const { method, ordinal } = request
   if (typeof faults === 'function') {
     const kind = faults(request)
-    return kind !== null && touches(kind, method) ? kind : null
+    return kind !== null && appliesToMethod(kind, method) ? kind : null
   }
   const hits = FAULT_KINDS.filter(
     (kind) =>
-      touches(kind, method) &&
+      appliesToMethod(kind, method) &&
       seededRandomNumber(seed, kind, method, ordinal) < (faults[kind] ?? 0),
   )
   return hits.length > 0

@@ -23,7 +23,10 @@ type ProxyHttpReply = {
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-/** Chooses the fault of each request, and counts the faults. */
+/**
+ * Creates the part that numbers requests and chooses their faults. `counts` has the numbers of injected faults by kind:
+ * the caller of `take` increments them.
+ */
 function createFaultChooser(seed: number) {
   let faults: Faults = {}
   const ordinals = new Map<string, number>()
@@ -32,7 +35,7 @@ function createFaultChooser(seed: number) {
     set(next: Faults) {
       faults = next
     },
-    /** Numbers a request, and chooses its fault. */
+    /** Gives a request its ordinal, and chooses its fault. */
     take(method: string, params: readonly unknown[] = []) {
       const ordinal = (ordinals.get(method) ?? 0) + 1
       ordinals.set(method, ordinal)
@@ -47,8 +50,8 @@ export type FaultyPipe = ReturnType<typeof createFaultyPipe>
 /** Creates the part of the proxy that passes requests to a node and the node's answers back, with faults. */
 export function createFaultyPipe(upstream: UpstreamCaller, seed: number, limits: FaultSeverity) {
   const { counts, set, take } = createFaultChooser(seed)
-  /** Newest answer by method, which the fault `wrong_id` returns to the next call of the method. */
-  const latest = new Map<string, object>()
+  /** Newest response by method, which the fault `wrong_id` returns to the next call of the method. */
+  const latestResponses = new Map<string, object>()
 
   const randomFor = (purpose: string, { method, ordinal }: ProxiedCall) =>
     seededRandomNumber(seed, purpose, method, ordinal)
@@ -74,9 +77,9 @@ export function createFaultyPipe(upstream: UpstreamCaller, seed: number, limits:
 
   const answerOne = async (call: RpcCall, request: ProxiedCall, kind: FaultKind | null) => {
     const { status = 200, ...rest } = await answer(call, request, kind)
-    const before = latest.get(call.method)
+    const before = latestResponses.get(call.method)
     const body = responseTo(call.id, rest)
-    latest.set(call.method, body)
+    latestResponses.set(call.method, body)
     // the answer to the previous call of this method, else this call's answer with another id
     const wrongBody = before ?? responseTo(`${call.id}0`, rest)
     return { status, text: JSON.stringify(kind === 'wrong_id' ? wrongBody : body) }

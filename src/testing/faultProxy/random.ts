@@ -1,4 +1,4 @@
-/** Reproducible randomness: each number depends only on seed and key, never on earlier draws. */
+// The random numbers of this module are reproducible: each depends only on seed and key, never on earlier draws.
 
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193

@@ -26,9 +26,9 @@ export interface DaemonProcess {
   kill(signal: NodeJS.Signals): Promise<void>
   /** Ends the daemon by SIGTERM, starts it again and waits until it is ready. `env` overrides the environment. */
   restart(env?: DaemonEnvironment): Promise<void>
-  /** Ends the daemon by SIGKILL and starts it again without waiting, for tests that kill the daemon again. */
+  /** Ends the daemon by SIGKILL and starts it again, without waiting until it is ready. `env` as for `restart`. */
   spawn(env?: DaemonEnvironment): Promise<void>
-  /** @throws Error with the reasons when the daemon ends or is not ready in time */
+  /** @throws Error with the reasons when the daemon ends, a chain is halted, or the daemon is not ready in 30 s */
   waitUntilReady(): Promise<void>
   /** Resolves when the process that was started last ends. */
   exited(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
@@ -120,11 +120,11 @@ export async function startDaemonProcess(options: DaemonProcessOptions): Promise
 export const isHaltedChainProblem = (problem: string): boolean => problem.includes(': halted: ')
 
 /** Name of the alarm for requests that failed in the last minute. */
-const PAST_FAILURES = 'ClusterdErrors'
+const PAST_FAILURES_ALARM = 'ClusterdErrors'
 
 /**
- * Requests the daemon's `/status`. The daemon is ready if it answers and reports no problem. The alarm of earlier
- * failed requests, which lasts a minute, is ignored.
+ * Requests the daemon's `/status`. The daemon is ready if it answers and reports no problem. Requests that failed in
+ * the last minute are only among `alarms`, and do not count as a problem.
  */
 export async function readDaemonReadiness(
   opsUrl: string,
@@ -135,7 +135,9 @@ export async function readDaemonReadiness(
       problems: string[]
       alarms: { alarm: string; text: string }[]
     }
-    const past = body.alarms.filter(({ alarm }) => alarm === PAST_FAILURES).map(({ text }) => text)
+    const past = body.alarms
+      .filter(({ alarm }) => alarm === PAST_FAILURES_ALARM)
+      .map(({ text }) => text)
     const problems = body.problems.filter((problem) => !past.includes(problem))
     const alarms = body.alarms.map(({ alarm }) => alarm)
     return { ready: problems.length === 0, problems, alarms }
@@ -145,8 +147,9 @@ export async function readDaemonReadiness(
 }
 
 /**
- * The child's last message that starts with "clusterd: ", without JSON log lines. The message has one line, or a line
- * for each fault. If the child wrote no such message, the last line of its output.
+ * The child's last message that starts with "clusterd: ", without the prefix and without JSON log lines. The message
+ * has one line, or a line for each fault. If the child wrote no such message: a sentence with the last line of its
+ * output.
  */
 function lastSentence(child: WatchedChild): string {
   const lines = child.logTail().trim().split('\n')

@@ -6,7 +6,7 @@ import { identifyProcess } from './processes.js'
 
 const LOCK_POLL_MS = 20
 
-/** Process id and start time. No later process has the same pair. */
+/** Process id and start time. On Linux no later process has the same pair; elsewhere the start time is not known. */
 export const processIdAndStart = (pid: number): string =>
   `${pid} ${identifyProcess(pid)?.startedAt}`
 

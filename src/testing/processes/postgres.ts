@@ -17,14 +17,16 @@ import {
 import { startServerProgram } from './server.js'
 
 /**
- * Time limit for other processes, ms: for the process that prepares the template of data directories, and for the end
- * of a killed server.
+ * Time limits, ms: for another process that prepares the template of data directories, and for the end of a killed
+ * server.
  */
-const PATIENCE_MS = 30_000
-const NOBODY = 65_534
+const WAIT_LIMIT_MS = 30_000
+/** User id and group id of `nobody`. */
+const NOBODY_ID = 65_534
 /** Name of this module's connections in pg_stat_activity. */
-const NAME = 'clusterd testing'
-const UNSHARE = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
+const APPLICATION_NAME = 'clusterd testing'
+/** Command that runs another one in a user namespace, as a user other than root. */
+const UNSHARE_COMMAND = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
 
 export interface PostgresOptions {
   /** Data directory. Created by initdb if absent. */
@@ -86,7 +88,7 @@ const databaseUrl = (url: string, name: string): string =>
 export async function createDatabase(url: string, name: string): Promise<string> {
   // servers with a shared setup run without fsync, where a file copy takes a quarter of the default strategy's time
   const how = getSharedPostgresSetup() ? ' STRATEGY file_copy' : ''
-  await withConnection({ url, applicationName: NAME }, async (client) => {
+  await withConnection({ url, applicationName: APPLICATION_NAME }, async (client) => {
     try {
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${how}`)
     } catch (error) {
@@ -99,7 +101,7 @@ export async function createDatabase(url: string, name: string): Promise<string>
 }
 
 export async function dropDatabase(url: string, name: string): Promise<void> {
-  const server = { url: databaseUrl(url, 'postgres'), applicationName: NAME }
+  const server = { url: databaseUrl(url, 'postgres'), applicationName: APPLICATION_NAME }
   await withConnection(server, async (client) => {
     await client.query(`DROP DATABASE IF EXISTS ${client.escapeIdentifier(name)} WITH (FORCE)`)
   })
@@ -119,11 +121,11 @@ let canUnshare: boolean | undefined
  */
 export function choosePostgresUser(): PostgresUser {
   if (process.getuid?.() !== 0) return { prefix: [], ids: {} }
-  const [command = '', ...args] = UNSHARE
+  const [command = '', ...args] = UNSHARE_COMMAND
   canUnshare ??= spawnSync(command, [...args, 'true']).status === 0
   return canUnshare
-    ? { prefix: UNSHARE, ids: {} }
-    : { prefix: [], ids: { uid: NOBODY, gid: NOBODY } }
+    ? { prefix: UNSHARE_COMMAND, ids: {} }
+    : { prefix: [], ids: { uid: NOBODY_ID, gid: NOBODY_ID } }
 }
 
 export function postgresCommand(
@@ -160,7 +162,7 @@ async function makeDataDir(native: string, user: PostgresUser, dataDir: string):
   const prepared = getSharedPostgresSetup()
   if (!prepared) return initDataDir(native, user, dataDir)
   const { template } = prepared
-  const lock = await lockFile(`${template}.lock`, PATIENCE_MS)
+  const lock = await lockFile(`${template}.lock`, WAIT_LIMIT_MS)
   try {
     if (!fs.existsSync(template)) await initDataDir(native, user, template)
   } finally {
@@ -223,7 +225,10 @@ function readPidFile(dataDir: string): { pid: number; status: string } | undefin
   return { pid: Number(lines[0]), status: (lines[7] ?? '').trim() }
 }
 
-/** Removes a stale postmaster.pid: PostgreSQL takes any process with the file's process id for a running server. */
+/**
+ * Removes a stale postmaster.pid: PostgreSQL takes any process with the file's process id for a running server. Waits
+ * for the end of a killed server.
+ */
 async function clearPidFile(dataDir: string): Promise<void> {
   const pid = readPidFile(dataDir)?.pid
   if (pid === undefined) return
@@ -231,5 +236,5 @@ async function clearPidFile(dataDir: string): Promise<void> {
   if (commandLine && !commandLine.includes('postgres'))
     fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
   // a killed process keeps its id until its parent reaps it
-  if (commandLine === undefined) await waitForCondition(() => !doesProcessExist(pid), PATIENCE_MS)
+  if (commandLine === undefined) await waitForCondition(() => !doesProcessExist(pid), WAIT_LIMIT_MS)
 }

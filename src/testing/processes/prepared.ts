@@ -9,14 +9,14 @@ export interface SharedPostgresSetup {
   readonly settings: Readonly<Record<string, string>>
 }
 
-let prepared: SharedPostgresSetup | undefined
+let sharedSetup: SharedPostgresSetup | undefined
 
 /**
  * Sets the setup of the PostgreSQL servers that this process starts later. A copy of the template takes a third of
  * initdb's time.
  */
 export function setSharedPostgresSetup(common: SharedPostgresSetup): void {
-  prepared = common
+  sharedSetup = common
 }
 
-export const getSharedPostgresSetup = (): SharedPostgresSetup | undefined => prepared
+export const getSharedPostgresSetup = (): SharedPostgresSetup | undefined => sharedSetup

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const POLL_MS = 25
-const TAIL_BYTES = 4_096
+const LOG_TAIL_BYTES = 4_096
 
 /** Identity of a process. The process id is not enough, because the system reuses ids. */
 interface ProcessIdentity {
@@ -48,7 +48,7 @@ export const isProcessAlive = (pid: number): boolean => identifyProcess(pid) !==
 export interface SpawnOptions {
   command: string
   args: string[]
-  /** File to which stdout and stderr are appended. A pipe kills the child by EPIPE after its launcher has ended. */
+  /** File to which stdout and stderr are appended. A pipe would end the child by EPIPE once its launcher has ended. */
   logFile: string
   env?: NodeJS.ProcessEnv
   cwd?: string
@@ -68,7 +68,7 @@ export interface ProcessHandle {
   readonly pid: number
   /** Ends the process gracefully. */
   stop(): Promise<void>
-  /** Sends SIGKILL, like a power cut. Resolves when the process is gone. */
+  /** Sends SIGKILL, so that the process can't finish its work. Resolves when the process is gone. */
   kill(): Promise<void>
   hasExited(): boolean
   /** Resolves when the process has ended, in any way. */
@@ -97,7 +97,7 @@ export function createProcessHandle(
  * Shell script of the guard, a process that outlives this one. Each line of its input lists the running children, as
  * `pid:signal`. When the input ends, because this process has ended, each child gets its signal, and SIGKILL 5 s later.
  */
-const GUARD = `
+const GUARD_SCRIPT = `
 list=
 while read -r line; do list=$line; done
 for one in $list; do kill -s "\${one#*:}" "\${one%:*}"; done
@@ -112,12 +112,12 @@ for one in $list; do kill -9 "\${one%:*}"; done
 
 let guard: ChildProcess | undefined
 /** Running children by process id, each with the signal that the guard sends to it. */
-const guarded = new Map<number, NodeJS.Signals>()
+const guardedChildren = new Map<number, NodeJS.Signals>()
 
 /** Starts the guard, which ends this process's children when this process has ended. @returns the guard's process id */
 export function startChildGuard(): number {
   if (!guard) {
-    guard = spawn('sh', ['-c', GUARD], {
+    guard = spawn('sh', ['-c', GUARD_SCRIPT], {
       stdio: ['pipe', 'ignore', 'ignore'],
       cwd: '/',
       detached: true,
@@ -129,16 +129,17 @@ export function startChildGuard(): number {
   return guard.pid as number
 }
 
-function tellGuard(): void {
+/** Sends the guard the list of the running children, and starts the guard where none runs. */
+function sendChildrenToGuard(): void {
   startChildGuard()
-  const list = [...guarded].map(([pid, signal]) => `${pid}:${signal.slice('SIG'.length)}`)
+  const list = [...guardedChildren].map(([pid, signal]) => `${pid}:${signal.slice('SIG'.length)}`)
   guard?.stdin?.write(`${list.join(' ')}\n`)
 }
 
 /**
  * Starts a program as a child process, with its output in a log file. The child has its own process group, so that
  * Ctrl-C in the terminal reaches only this process, which ends its children in order. When this process ends, a guard
- * process ends the remaining children.
+ * process ends the remaining children by their `exitSignal`.
  * @throws Error when the program can't be started (missing, not executable)
  */
 export async function spawnChild(options: SpawnOptions) {
@@ -155,14 +156,14 @@ export async function spawnChild(options: SpawnOptions) {
     throw new Error(`starting ${command}: ${(error as Error).message}`)
   }
   const pid = child.pid as number
-  guarded.set(pid, exitSignal)
-  tellGuard()
+  guardedChildren.set(pid, exitSignal)
+  sendChildrenToGuard()
   let hasExited = false
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once('exit', (code, signal) => {
       hasExited = true
-      guarded.delete(pid)
-      tellGuard()
+      guardedChildren.delete(pid)
+      sendChildrenToGuard()
       resolve({ code, signal })
     })
   })
@@ -183,7 +184,7 @@ export async function spawnChild(options: SpawnOptions) {
     /** Output of the child since its start, at most the last 4 KiB. */
     logTail(): string {
       const output = fs.readFileSync(logFile).subarray(logStart)
-      return output.subarray(-TAIL_BYTES).toString('utf8')
+      return output.subarray(-LOG_TAIL_BYTES).toString('utf8')
     },
   }
 }

@@ -1,27 +1,28 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-type Locate = (program: string) => Promise<string>
+type LocateProgram = (program: string) => Promise<string>
 
-let locate: Locate | undefined
+let locateBuild: LocateProgram | undefined
 
 /**
- * Makes this project's programs start from the files that `built` returns, instead of their sources, which is much
- * faster.
+ * Makes this project's programs start from the built files that `locateProgram` returns, which is much faster than from
+ * their sources.
  */
-export function useBuiltPrograms(built: Locate): void {
-  locate = built
+export function useBuiltPrograms(locateProgram: LocateProgram): void {
+  locateBuild = locateProgram
 }
 
 /**
- * Command that runs a program of this project (`cli`, …): its source through tsx in a checkout, otherwise its build.
+ * Command that runs a program of this project (`cli`, …): the file of `useBuiltPrograms`; else in a checkout the
+ * source, through tsx; else the build beside this module.
  */
 export async function programCommand(program: string) {
   const isSource = import.meta.url.endsWith('.ts')
   const ownFile = fileURLToPath(
     new URL(`../../${program}.${isSource ? 'ts' : 'js'}`, import.meta.url),
   )
-  const file = locate ? await locate(program) : ownFile
+  const file = locateBuild ? await locateBuild(program) : ownFile
   const loader = file.endsWith('.ts')
     ? ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href]
     : []

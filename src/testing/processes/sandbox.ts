@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { writeFileAtomically } from '../../config/files.js'
-import { removeWorld } from '../world.js'
+import { removeWorldFiles } from '../world.js'
 import type { DaemonProcess } from './daemonProcess.js'
 import { processIdAndStart, readFileOrUndefined, tryLockFile } from './files.js'
 import { startChildGuard, waitForCondition } from './processes.js'
@@ -48,7 +48,10 @@ export async function createSandbox(home: string | undefined, log: (line: string
   }
 }
 
-/** Waits until the guard of a killed launcher has ended the launcher's children, then records this process's guard. */
+/**
+ * Waits, at most `GUARD_DEADLINE_MS`, until the guard of a killed launcher has ended the launcher's children. Then
+ * records this process's guard in the file.
+ */
 async function replaceGuard(file: string, log: (line: string) => void): Promise<void> {
   const guard = processIdAndStart(startChildGuard())
   const earlier = readFileOrUndefined(file) ?? guard
@@ -60,10 +63,10 @@ async function replaceGuard(file: string, log: (line: string) => void): Promise<
   writeFileAtomically(file, guard)
 }
 
-/** Ends every process of the local world, and unlocks its home folder or removes a temporary one. */
+/** Ends every process of the local world, unlocks its home folder, and removes the folder if it is temporary. */
 export async function destroySandbox(sandbox: Sandbox): Promise<void> {
   sandbox.fail = () => {}
-  removeWorld(sandbox.home)
+  removeWorldFiles(sandbox.home)
   await sandbox.daemon?.kill('SIGTERM')
   await Promise.all(sandbox.closers.map((close) => close()))
   fs.rmSync(path.join(sandbox.home, 'guard'), { force: true })

@@ -15,6 +15,7 @@ const LOG_LINES = 10
 
 /** A program that listens on a port, and ends gracefully after SIGINT. */
 interface ServerProgram extends SpawnOptions {
+  /** Name for error messages. */
   name: string
   port: number
   isReady(child: WatchedChild): boolean

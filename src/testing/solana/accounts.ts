@@ -4,18 +4,21 @@ import bs58 from 'bs58'
 import { ed25519PublicKey } from '../../registry/primitives/ed25519.js'
 import type { SolanaAccount } from '../world.js'
 
-const ACCOUNTS = 5
+const ACCOUNT_COUNT = 5
 
 type SolanaOperatorRole = 'deployer' | 'relayer' | 'treasurer'
 
-/** Key pair of an account that the local world uses for its own work. The key is public, like all local keys. */
+/**
+ * Keypair of an account that the local world uses for its own work. The secret key is derived from constants of this
+ * file, so anybody can sign with it.
+ */
 export const solanaOperatorKeypair = (operator: SolanaOperatorRole): Keypair =>
-  localKey(`operator ${operator}`)
+  derivedKeypair(`operator ${operator}`)
 
 /** Solana wallets for users of a local world. They are the same in every local world. */
 export function solanaAccounts(): SolanaAccount[] {
-  return Array.from({ length: ACCOUNTS }, (_, index) =>
-    solanaAccountOf(localKey(`account ${index}`)),
+  return Array.from({ length: ACCOUNT_COUNT }, (_, index) =>
+    solanaAccountOf(derivedKeypair(`account ${index}`)),
   )
 }
 
@@ -27,7 +30,7 @@ export function solanaAccountOf({ publicKey, secretKey }: Keypair): SolanaAccoun
 export const keypairOfAccount = ({ secretKey }: SolanaAccount): Keypair =>
   Keypair.fromSecretKey(bs58.decode(secretKey))
 
-function localKey(role: string): Keypair {
+function derivedKeypair(role: string): Keypair {
   const seed = createHash('sha256').update(`clusterd local world, Solana, ${role}`).digest()
   return Keypair.fromSecretKey(Buffer.concat([seed, ed25519PublicKey(seed)]), {
     skipValidation: true,

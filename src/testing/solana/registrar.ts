@@ -13,7 +13,7 @@ const RECLAIM_SECONDS = 604_800n
  * Deploys the registrar under a fresh key and initializes it with the local world's accounts for relaying and treasury.
  * `payer` becomes its upgrade and admin authority and needs about a quarter of a SOL.
  * @param isSurfpool true if Surfpool runs the chain, which accepts a program without transactions
- * @returns the program's id and the slot of its deployment
+ * @returns the program's id, and the newest slot after its initialization: no payment is earlier
  */
 export async function deployRegistrar(
   connection: Connection,

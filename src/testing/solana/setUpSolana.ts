@@ -50,7 +50,7 @@ export async function setUpSolana(
   return {
     rpcUrl,
     wsUrl,
-    /** Hash of the chain's genesis block, base58. */
+    /** Result of `getGenesisHash`, base58. It identifies the cluster. */
     genesisHash,
     /** `programId` and `startSlot` of the first registrar. */
     ...programs[0]!,

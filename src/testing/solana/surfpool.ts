@@ -44,7 +44,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
     exitSignal: 'SIGKILL',
   })
   try {
-    const { rpcUrl, wsUrl } = await ask(child, { module, slotMs: options.slotMs ?? 400 })
+    const { rpcUrl, wsUrl } = await startNetwork(child, { module, slotMs: options.slotMs ?? 400 })
     return {
       rpcUrl,
       wsUrl,
@@ -56,7 +56,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
   }
 }
 
-async function ask(
+async function startNetwork(
   child: WatchedChild,
   request: SurfpoolRequest,
 ): Promise<{ rpcUrl: string; wsUrl: string }> {

@@ -36,7 +36,7 @@ interface Surfnet {
   timeTravelToTimestamp(ms: number): unknown
 }
 
-const TEND_EVERY_MS = 500
+const UPDATE_EVERY_MS = 500
 /**
  * The chain's clock is moved forward to this many ms behind the system's time. Left alone, the clock counts slots,
  * which are late under load, and payments get too early times.
@@ -44,23 +44,23 @@ const TEND_EVERY_MS = 500
 const CLOCK_LAG_MS = 500
 
 /** Keeps references to the chains: garbage collection would end them. */
-const running: Surfnet[] = []
+const runningSurfnets: Surfnet[] = []
 setInterval(() => {
-  for (const net of running) {
+  for (const net of runningSurfnets) {
     net.drainEvents()
     try {
       net.timeTravelToTimestamp(Date.now() - CLOCK_LAG_MS)
     } catch {}
   }
-}, TEND_EVERY_MS).unref()
+}, UPDATE_EVERY_MS).unref()
 
 process.once('disconnect', () => process.exit(0))
 process.once('message', ({ module, slotMs }: SurfpoolRequest) => {
-  const answer = start(module, slotMs)
+  const answer = startSurfnet(module, slotMs)
   process.send?.(answer)
 })
 
-function start(module: string, slotMs: number): SurfpoolAnswer {
+function startSurfnet(module: string, slotMs: number): SurfpoolAnswer {
   try {
     const sdk: SurfpoolSdk = createRequire(import.meta.url)(module)
     const net = sdk.Surfnet.startWithConfig({
@@ -68,7 +68,7 @@ function start(module: string, slotMs: number): SurfpoolAnswer {
       slotTimeMs: slotMs,
       blockProductionMode: 'clock',
     })
-    running.push(net)
+    runningSurfnets.push(net)
     return { rpcUrl: net.rpcUrl, wsUrl: net.wsUrl }
   } catch (cause) {
     return { error: cause instanceof Error ? cause.message : String(cause) }

@@ -16,8 +16,9 @@ interface WorldOptions {
 }
 
 /**
- * Starts Solana with a registrar for each network, if the options choose Solana. Returns undefined if they do not, or,
- * after a log line, if Solana can't run.
+ * Starts Solana with a registrar for each network, if the options choose Solana (`StackOptions.solana`). Returns
+ * undefined if they do not, or, after a log line, if Solana can't run.
+ * @param networks number of networks
  */
 export async function startLocalSolanaCluster(
   sandbox: Sandbox,
@@ -39,13 +40,13 @@ export async function startLocalSolanaCluster(
   })
   if (!solana) return undefined
   sandbox.log(`Solana runs on ${solana.rpcUrl}`)
-  return { ...clusterOf(solana), handle: solana }
+  return { ...describeCluster(solana), handle: solana }
 }
 
 /**
  * Describes a running local Solana cluster, which has a registrar for each network. The price feeds are on the hubs.
  */
-function clusterOf(solana: LocalSolana): LocalNonEvmChain {
+function describeCluster(solana: LocalSolana): LocalNonEvmChain {
   const { rpcUrl, wsUrl, genesisHash, programs, relayAuthority, accounts } = solana
   return {
     key: 'solana',

@@ -10,8 +10,8 @@ import { Home } from './views/home.js'
 import { EnsRedirect, LookupRedirect, NotFound } from './views/notFound.js'
 import { TxPage } from './views/tx.js'
 
-/** Components by the page that `pageOfPath` returns for a path. */
-const PAGES = {
+/** Components by the kind of page that `pageOfPath` returns for a path. */
+const PAGE_COMPONENTS = {
   home: Home,
   account: lazy(() => import('./account/index.js')),
   name: NamePage,
@@ -25,7 +25,7 @@ const PAGES = {
   reference: NotFound,
 } as const
 
-function Pages() {
+function CurrentPage() {
   const { path, query } = useLocation()
   const { page, ...about } = pageOfPath(path, query.q, serviceInfo.ens)
   // all account pages share one component, so that its state survives
@@ -33,19 +33,21 @@ function Pages() {
   return (
     <ErrorBoundary>
       <Router onRouteChange={() => document.getElementById('main')?.focus({ preventScroll: true })}>
-        {[<Route default component={PAGES[page] as ComponentType} key={key} {...about} />]}
+        {[
+          <Route default component={PAGE_COMPONENTS[page] as ComponentType} key={key} {...about} />,
+        ]}
       </Router>
     </ErrorBoundary>
   )
 }
 
-// a signed-in tab hears on every page when another tab signs the wallet out
+// load the listener that forgets the session when another tab signs the wallet out, also on pages without an account
 if (loadTabItem(SESSION_ITEM)) void import('./account/session.js')
 
 render(
   <LocationProvider scope={/^\/(?!openapi|docs(?:[/?#]|$)|v1\/)/}>
     <PageFrame>
-      <Pages />
+      <CurrentPage />
     </PageFrame>
   </LocationProvider>,
   document.getElementById('app')!,

@@ -1,18 +1,18 @@
-/** The forms of `/docs`, whose pages scripts/reference makes from the OpenAPI documents. */
+// this script runs the forms of `/docs`, whose pages scripts/reference makes from the OpenAPI documents
 import { clientSample, curlSample, type SampleRequest, samplePath } from './samples.js'
 
 const JSON_TYPE = 'application/json'
 /** Maximum number of characters of a response to show. */
-const SHOWN = 20_000
+const MAX_SHOWN_CHARS = 20_000
 
-type Fields = NodeListOf<HTMLInputElement>
+type InputList = NodeListOf<HTMLInputElement>
 
-/** The request as filled into a route's form. */
-function requestOf(route: HTMLElement): SampleRequest {
+/** The request as filled into a route's form. @param route element of the route */
+function readRequestForm(route: HTMLElement): SampleRequest {
   const { method = 'get', path = '', key } = route.dataset
   const valuesIn = (place: string) =>
     Object.fromEntries(
-      [...(route.querySelectorAll(`input[data-in=${place}]`) as Fields)]
+      [...(route.querySelectorAll(`input[data-in=${place}]`) as InputList)]
         .filter(({ value }) => place === 'path' || value !== '')
         .map(({ name, value }) => [name, value]),
     )
@@ -27,27 +27,27 @@ function requestOf(route: HTMLElement): SampleRequest {
   }
 }
 
-function show(route: HTMLElement, place: string, text: string): void {
+function showText(route: HTMLElement, place: string, text: string): void {
   route.querySelector(`[data-shows=${place}]`)!.textContent = text
 }
 
-function update(route: HTMLElement): void {
-  const request = requestOf(route)
-  show(route, 'curl', curlSample(request, location.origin))
-  show(route, 'typescript', clientSample(request, location.origin))
+function updateSamples(route: HTMLElement): void {
+  const request = readRequestForm(route)
+  showText(route, 'curl', curlSample(request, location.origin))
+  showText(route, 'typescript', clientSample(request, location.origin))
 }
 
-async function textOf(response: Response): Promise<string> {
+async function responseText(response: Response): Promise<string> {
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith(JSON_TYPE)
   const shown = isJson ? JSON.stringify(JSON.parse(text), null, 2) : text
-  return `${response.status} ${response.statusText}\n${shown.slice(0, SHOWN)}`
+  return `${response.status} ${response.statusText}\n${shown.slice(0, MAX_SHOWN_CHARS)}`
 }
 
 /** Sends the request of a form, and shows the response. */
 async function send(route: HTMLElement): Promise<void> {
-  show(route, 'answer', '…')
-  const { method, body, hasKey, ...place } = requestOf(route)
+  showText(route, 'answer', '…')
+  const { method, body, hasKey, ...place } = readRequestForm(route)
   const token = document.querySelector<HTMLInputElement>('#key')!.value.trim()
   const headers = {
     ...(body !== undefined && { 'content-type': JSON_TYPE }),
@@ -55,11 +55,11 @@ async function send(route: HTMLElement): Promise<void> {
   }
   const init = { method: method.toUpperCase(), headers, ...(body !== undefined && { body }) }
   const path = samplePath({ method, body, hasKey, ...place })
-  show(route, 'answer', await fetch(path, init).then(textOf, String))
+  showText(route, 'answer', await fetch(path, init).then(responseText, String))
 }
 
-/** Shows only the routes whose path or summary has a text. */
-function find(text: string): void {
+/** Hides the routes whose heading (method, path and summary) does not have a text, and sections without routes. */
+function showMatchingRoutes(text: string): void {
   for (const section of document.querySelectorAll<HTMLElement>('.routes')) {
     const routes = [...section.querySelectorAll<HTMLElement>('.route')]
     for (const route of routes) {
@@ -74,12 +74,12 @@ const routeAt = ({ target }: Event) => (target as Element).closest<HTMLElement>(
 
 document.addEventListener('input', (event) => {
   const route = routeAt(event)
-  if (route) update(route)
+  if (route) updateSamples(route)
   const { id, value } = event.target as HTMLInputElement
-  if (id === 'find') find(value)
+  if (id === 'find') showMatchingRoutes(value)
 })
 document.addEventListener('click', (event) => {
   const route = routeAt(event)
   if (route && event.target instanceof HTMLButtonElement) void send(route)
 })
-for (const route of document.querySelectorAll<HTMLElement>('.route')) update(route)
+for (const route of document.querySelectorAll<HTMLElement>('.route')) updateSamples(route)

@@ -1,14 +1,14 @@
 /** A request as filled into a route's form. */
 export interface SampleRequest {
   method: string
-  /** Template, as `/v1/names/address/{address}`. */
+  /** Path template, such as `/v1/names/address/{address}`. */
   path: string
   params: Readonly<Record<string, string>>
-  /** Without empty values. */
+  /** Parameters of the query, without empty values. */
   query: Readonly<Record<string, string>>
-  /** JSON; undefined for a route without a body. */
+  /** Body, as JSON text; undefined for a route without a body. */
   body: string | undefined
-  /** The route takes an authentication key. */
+  /** Whether the route takes an authentication key. */
   hasKey: boolean
 }
 
@@ -19,20 +19,21 @@ export function samplePath({ path, params, query }: SampleRequest): string {
   return search === '' ? filled : `${filled}?${search}`
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The request as a curl command. @param origin of the service */
 export function curlSample(request: SampleRequest, origin: string): string {
   const { method, body, hasKey } = request
-  const lines = [`curl -s ${quoted(origin + samplePath(request))}`]
+  const lines = [`curl -s ${shellQuoted(origin + samplePath(request))}`]
   if (method !== 'get') lines.push(`-X ${method.toUpperCase()}`)
   if (hasKey) lines.push(`-H "x-auth-key: $KEY"`)
-  if (body !== undefined) lines.push(`-H 'content-type: application/json'`, `-d ${quoted(body)}`)
+  if (body !== undefined)
+    lines.push(`-H 'content-type: application/json'`, `-d ${shellQuoted(body)}`)
   return lines.join(' \\\n  ')
 }
 
 /** JSON in the notation of TypeScript, indented for use inside an object. */
-const literal = (json: string): string =>
+const typescriptLiteral = (json: string): string =>
   json.replaceAll(/^(\s*)"([a-z]\w*)":/gim, '$1$2:').replaceAll('\n', '\n  ')
 
 /** The request as code that uses the typed client. @param origin of the service */
@@ -42,9 +43,9 @@ export function clientSample(
 ): string {
   const parts = Object.entries({ params, query }).filter(([, one]) => Object.keys(one).length > 0)
   const inputs = parts.map(
-    ([name, one]) => `  ${name}: ${literal(JSON.stringify(one, null, 2))},\n`,
+    ([name, one]) => `  ${name}: ${typescriptLiteral(JSON.stringify(one, null, 2))},\n`,
   )
-  if (body !== undefined) inputs.push(`  body: ${literal(body)},\n`)
+  if (body !== undefined) inputs.push(`  body: ${typescriptLiteral(body)},\n`)
   const input = inputs.length > 0 ? `, {\n${inputs.join('')}}` : ''
   const options = hasKey ? `{ url: '${origin}', token }` : `{ url: '${origin}' }`
   return [

@@ -7,11 +7,11 @@ import type { Airdrop, AirdropClaims } from '../lib/types.js'
 import { Badge, Card, CopyableAddress, LoadedContent, NameLabel } from '../parts/basics.js'
 import { agreesToShowAddress } from './communities.js'
 import { chainNameWithGasToken, Form, type FormValues, TextInput } from './pieces.js'
-import { type Account, useAccount } from './state.js'
+import { type AccountState, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 
-type Reason = NonNullable<AirdropClaims['claims'][number]['reason']>
-const REASONS: Readonly<Record<Reason, string>> = {
+type ClaimReason = NonNullable<AirdropClaims['claims'][number]['reason']>
+const REASON_TEXTS: Readonly<Record<ClaimReason, string>> = {
   claimed: 'claimed',
   pending: 'being claimed',
   no_distributor: 'not open yet',
@@ -21,16 +21,16 @@ const REASONS: Readonly<Record<Reason, string>> = {
   chain_not_served: 'its chain is not served here',
   no_operator: 'this service cannot permit it',
 }
-/** Maximum number of open airdrops that are read at once, the newest first. */
-const ASKED = 10
+/** Maximum number of open airdrops whose claims are read: the newest. */
+const MAX_READ_AIRDROPS = 10
 
-const readClaims = ({ send }: Account, community: string): Promise<AirdropClaims> =>
+const readClaims = ({ send }: AccountState, community: string): Promise<AirdropClaims> =>
   send(`/v1/airdrop/claim/${encodeURIComponent(community)}`)
 
-/** Claims of the wallet's cluster (bundle) from open airdrops. */
-async function readOpen(account: Account): Promise<AirdropClaims[]> {
+/** Claims of the wallet's cluster (bundle) from the newest open airdrops, without airdrops that give it nothing. */
+async function readOpenClaims(account: AccountState): Promise<AirdropClaims[]> {
   const open = await account.send<Airdrop[]>('/v1/airdrops')
-  const newest = open.slice(0, ASKED)
+  const newest = open.slice(0, MAX_READ_AIRDROPS)
   const all = await Promise.all(newest.map(({ community }) => readClaims(account, community)))
   return all.filter(({ claims }) => claims.length > 0)
 }
@@ -39,7 +39,7 @@ async function readOpen(account: Account): Promise<AirdropClaims[]> {
 export function AirdropsPage() {
   const account = useAccount()
   const [searched, setSearched] = useState<string | null>(null)
-  const open = usePolled('', () => readOpen(account))
+  const open = usePolled('', () => readOpenClaims(account))
   const claims = usePolled(searched, () => readClaims(account, searched!))
   const look = async (typed: FormValues) => {
     setSearched(canonicalName(typed('community')))
@@ -56,7 +56,7 @@ export function AirdropsPage() {
               <p class="empty">No open airdrop gives your bundle anything.</p>
             ) : (
               others.map((one) => (
-                <Given key={one.community} airdrop={one} refresh={open.refresh} />
+                <AirdropClaimList key={one.community} airdrop={one} refresh={open.refresh} />
               ))
             )
           }}
@@ -72,7 +72,7 @@ export function AirdropsPage() {
               given.claims.length === 0 ? (
                 <p class="empty">It gives your bundle nothing.</p>
               ) : (
-                <Given airdrop={given} refresh={claims.refresh} />
+                <AirdropClaimList airdrop={given} refresh={claims.refresh} />
               )
             }
           </LoadedContent>
@@ -83,7 +83,7 @@ export function AirdropsPage() {
 }
 
 /** The cluster's claims from one airdrop. */
-function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => void }) {
+function AirdropClaimList({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => void }) {
   const account = useAccount()
   const { community, network, token, endsAt, total, totalUnclaimed, claims } = airdrop
   const chain = findChain(account.chains, network)
@@ -140,19 +140,19 @@ function Given({ airdrop, refresh }: { airdrop: AirdropClaims; refresh: () => vo
               <Badge kind={claimed ? 'good' : ''}>
                 {transaction
                   ? 'sign in with this wallet to claim'
-                  : reason && (REASONS[reason] ?? reason)}
+                  : reason && (REASON_TEXTS[reason] ?? reason)}
               </Badge>
             )}
           </li>
         ))}
       </ul>
-      {claims.some(({ claimed }) => claimed) && <Assign community={community} />}
+      {claims.some(({ claimed }) => claimed) && <AssignNameForm community={community} />}
     </>
   )
 }
 
 /** Form that registers a name below the community after a claim. */
-function Assign({ community }: { community: string }) {
+function AssignNameForm({ community }: { community: string }) {
   const account = useAccount()
   const assign = async (typed: FormValues) => {
     if (!(await agreesToShowAddress(account))) return false

@@ -32,10 +32,10 @@ import {
   TextInput,
 } from './pieces.js'
 import { PrimaryNameCard } from './primary.js'
-import { type Account, namesOfCluster, useAccount, walletOfSession } from './state.js'
+import { type AccountState, namesOfCluster, useAccount, walletOfSession } from './state.js'
 import type { ConfirmationQuestion } from './talk.js'
 
-const WALLETS = '/v1/clusters/wallets'
+const WALLETS_PATH = '/v1/clusters/wallets'
 
 /** `/@account`: the wallet's cluster. */
 export function BundlePage() {
@@ -58,9 +58,9 @@ export function BundlePage() {
   if (cluster === null)
     return (
       <>
-        <Invitations />
+        <InvitationsCard />
         <Card title="Your bundle">
-          <NoCluster account={account} />
+          <NoClusterHint account={account} />
           {owned.items.length > 0 && names}
           <JoinForm />
         </Card>
@@ -68,17 +68,17 @@ export function BundlePage() {
     )
   return (
     <>
-      <Invitations />
-      {query.join === cluster.id && <VerifyOther />}
+      <InvitationsCard />
+      {query.join === cluster.id && <VerifyWalletCard />}
       <Card title="Your bundle" aside={<CopyableText text={cluster.id} />}>
         {names}
-        <Wallets cluster={cluster} />
-        <Referrals clusterId={cluster.id} />
+        <WalletTable cluster={cluster} />
+        <ReferralSummary clusterId={cluster.id} />
       </Card>
       <div class="columns">
         <div>
           <Card title="Add a wallet">
-            <Add />
+            <AddWalletForm />
           </Card>
           <Card title="Join another bundle">
             <JoinForm />
@@ -96,7 +96,7 @@ export function BundlePage() {
 }
 
 /** Card that explains how to verify a wallet that the bundle lists. */
-const VerifyOther = () => (
+const VerifyWalletCard = () => (
   <Card title="Verify a wallet">
     <p>
       A wallet is verified by signing in with it. Sign out above and sign in with that wallet, or
@@ -106,8 +106,8 @@ const VerifyOther = () => (
   </Card>
 )
 
-/** Names that others registered with the bundle as their referral. */
-function Referrals({ clusterId }: { clusterId: string }) {
+/** Number and sum of the registrations that name the bundle as their referral. */
+function ReferralSummary({ clusterId }: { clusterId: string }) {
   const { data } = useApi<ReferredBids>(`/v1/names/referrals/cluster/${clusterId}`)
   if (!data || data.count === 0) return null
   return (
@@ -118,7 +118,7 @@ function Referrals({ clusterId }: { clusterId: string }) {
   )
 }
 
-function NoCluster({ account: { session, change } }: { account: Account }) {
+function NoClusterHint({ account: { session, change } }: { account: AccountState }) {
   const text = `Your wallet ${session?.address} becomes its first entry. Everybody can see that entry, and it cannot be made private later.`
   const create = () => change('The bundle is created.', '/v1/clusters', { method: 'POST' })
   return (
@@ -143,7 +143,7 @@ function NoCluster({ account: { session, change } }: { account: Account }) {
   )
 }
 
-function Wallets({ cluster: { id, wallets } }: { cluster: Cluster }) {
+function WalletTable({ cluster: { id, wallets } }: { cluster: Cluster }) {
   const hidden = wallets.filter(({ isPrivate }) => isPrivate).length
   return (
     <table>
@@ -158,20 +158,21 @@ function Wallets({ cluster: { id, wallets } }: { cluster: Cluster }) {
       </thead>
       <tbody>
         {wallets.map((wallet) => (
-          <Row key={wallet.address} wallet={wallet} clusterId={id} />
+          <WalletRow key={wallet.address} wallet={wallet} clusterId={id} />
         ))}
       </tbody>
     </table>
   )
 }
 
-function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
+function WalletRow({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
   const { address, name, isVerified, isPrivate, isBackedUp, evidence } = wallet
   const { session, change, signMembership } = useAccount()
   const isOwn = address === session?.address
   const publish = () =>
-    change(`${name} is public now.`, WALLETS, { body: [{ address, name, isPrivate: false }] })
-  const remove = () => change(`${name} is removed.`, WALLETS, { method: 'DELETE', body: [address] })
+    change(`${name} is public now.`, WALLETS_PATH, { body: [{ address, name, isPrivate: false }] })
+  const remove = () =>
+    change(`${name} is removed.`, WALLETS_PATH, { method: 'DELETE', body: [address] })
   const toPublish: ConfirmationQuestion = {
     title: 'Make this wallet public?',
     text: `Everybody will see that ${address} belongs to your bundle. This cannot be taken back.`,
@@ -193,7 +194,7 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
   return (
     <tr class={isPrivate ? 'private' : ''}>
       <td>
-        <Rename address={address} name={name} />
+        <RenameWalletForm address={address} name={name} />
       </td>
       <td>
         <CopyableAddress address={address} />
@@ -243,12 +244,12 @@ function Row({ wallet, clusterId }: { wallet: Wallet; clusterId: string }) {
 const signingText = (isPrivate: boolean): string =>
   `Your wallet signs that it belongs to this bundle, and ${isPrivate ? 'the signature is public once the wallet is' : 'everybody can see the signature'}. This cannot be taken back.`
 
-function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
+function RenameWalletForm({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   const { change } = useAccount()
   const [typed, setTyped] = useState(name)
   const rename = async () => {
     const body = [{ address, name: typed }]
-    await change('Renamed.', `${WALLETS}/names`, { method: 'PUT', body })
+    await change('Renamed.', `${WALLETS_PATH}/names`, { method: 'PUT', body })
     return false
   }
   return (
@@ -269,13 +270,13 @@ function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   )
 }
 
-function Add() {
+function AddWalletForm() {
   const { change } = useAccount()
   const add = (typed: FormValues) => {
     const isPrivate = typed('private') !== ''
     const body = [{ address: typed('address'), name: typed('name'), isPrivate }]
     const done = isPrivate ? 'Added; only members see it.' : 'Added; everybody sees it.'
-    return change(done, WALLETS, { body })
+    return change(done, WALLETS_PATH, { body })
   }
   return (
     <Form label="Add a wallet" work={add} submit="Add">
@@ -297,8 +298,10 @@ function Add() {
 const bundleText = (text: string): string =>
   isClusterId(text) ? shortText(text) : nameText(canonicalName(text))
 
-/** Whether the wallet's names leave with it: it is the last verified one of its bundle. */
-function movesNames({ cluster, session, owned }: Account): boolean {
+/**
+ * Whether names leave the bundle with the wallet: it is the last verified one of its bundle, and the bundle has names.
+ */
+function movesNames({ cluster, session, owned }: AccountState): boolean {
   const verified = cluster?.wallets.filter(({ isVerified }) => isVerified) ?? []
   const isLast = verified.length === 1 && verified[0]!.address === session?.address
   return isLast && (owned.isMore || owned.items.some(({ name }) => !name.includes('/')))
@@ -307,13 +310,14 @@ function movesNames({ cluster, session, owned }: Account): boolean {
 /**
  * Joins a bundle that lists the wallet.
  * @param text the bundle's id, or one of its names
- * @param isPublic whether the wallet also signs its membership, in public
+ * @param isPublic whether the wallet also signs its membership, for everybody to see
  * @param invited name or id by which the list of invitations shows the bundle. Strangers write that list, so no names
  * move then
- * @throws Error where names would move by an invitation
+ * @returns false where the visitor declines
+ * @throws Error where names would move by an invitation; ClusterdError
  */
-async function join(
-  account: Account,
+async function joinBundle(
+  account: AccountState,
   text: string,
   isPublic: boolean,
   invited?: string,
@@ -355,8 +359,10 @@ async function join(
   })
 }
 
-/** Bundles that list the wallet in public. Whoever lists a wallet privately is not shown. */
-function Invitations() {
+/**
+ * Bundles that list the wallet in public, though it has not joined them. Bundles that list it privately are not shown.
+ */
+function InvitationsCard() {
   const account = useAccount()
   const { invitations, moreInvitations } = account
   if (invitations.length === 0) return null
@@ -370,7 +376,7 @@ function Invitations() {
             <span class="soft">as {walletName}</span>
             <ActionButton
               class="plain"
-              work={() => join(account, clusterId, false, clusterName ?? clusterId)}
+              work={() => joinBundle(account, clusterId, false, clusterName ?? clusterId)}
               label={`Join ${clusterName ?? clusterId}`}
             >
               Join
@@ -393,7 +399,7 @@ function JoinForm() {
   return (
     <Form
       label="Join another bundle"
-      work={(typed) => join(account, typed('bundle'), typed('public') !== '')}
+      work={(typed) => joinBundle(account, typed('bundle'), typed('public') !== '')}
       submit="Join"
       isPlain
     >

@@ -17,7 +17,7 @@ import {
 } from './pieces.js'
 import { RulesForm, readRuleDrafts } from './rules.js'
 import {
-  type Account,
+  type AccountState,
   namesOfCluster,
   payableChains,
   useAccount,
@@ -71,8 +71,8 @@ export function CommunitiesPage() {
   )
 }
 
-/** Asks a wallet that is private in its bundle before a name below a community shows its address. */
-export const agreesToShowAddress = async (account: Account): Promise<boolean> =>
+/** Asks the visitor if a name below a community would show the address of a private wallet. @returns true to go on */
+export const agreesToShowAddress = async (account: AccountState): Promise<boolean> =>
   !walletOfSession(account)?.isPrivate ||
   account.confirmed({
     title: 'Everybody sees your address',
@@ -82,7 +82,7 @@ export const agreesToShowAddress = async (account: Account): Promise<boolean> =>
   })
 
 async function joinCommunity(
-  account: Account,
+  account: AccountState,
   community: string,
   member: string,
 ): Promise<unknown> {
@@ -153,7 +153,7 @@ function OwnCommunity({ name }: { name: string }) {
                 />
                 <TextInput label="Wallet" name="wallet" />
               </Form>
-              <Payouts name={name} />
+              <PayoutList name={name} />
             </div>
           )}
         </div>
@@ -162,11 +162,11 @@ function OwnCommunity({ name }: { name: string }) {
   )
 }
 
-/** Text that identifies a payout: its fields except the transaction, which differs at each read. */
-const bare = ({ transaction: _, ...payout }: CommunityPayout) => JSON.stringify(payout)
+/** Text that identifies a payout: its fields without the transaction, which differs at each read. */
+const payoutKey = ({ transaction: _, ...payout }: CommunityPayout) => JSON.stringify(payout)
 
 /** Earnings of a community that its recipients have not taken yet. */
-function Payouts({ name }: { name: string }) {
+function PayoutList({ name }: { name: string }) {
   const account = useAccount()
   const read = () => account.send<{ payouts: CommunityPayout[] }>(`/v1/communities/${name}/payouts`)
   const state = usePolled(name, read, { again: account.outcomes })
@@ -174,7 +174,8 @@ function Payouts({ name }: { name: string }) {
     <ul class="rows">
       {state.data?.payouts.map((payout) => {
         const { network, recipient, token, transaction } = payout
-        const isGone = async () => !(await read()).payouts.some((one) => bare(one) === bare(payout))
+        const isGone = async () =>
+          !(await read()).payouts.some((one) => payoutKey(one) === payoutKey(payout))
         return (
           <li key={`${network} ${recipient} ${token}`}>
             <span>
@@ -183,7 +184,7 @@ function Payouts({ name }: { name: string }) {
             {recipient === account.session?.address && transaction && (
               <TransactionButton
                 offer={{
-                  key: `${name} ${bare(payout)}`,
+                  key: `${name} ${payoutKey(payout)}`,
                   chain: findChain(account.chains, network),
                   transactions: [transaction],
                   done: 'The money is yours.',

@@ -11,25 +11,32 @@ import { UnansweredError } from './wallets/kind.js'
 export interface SentTransaction {
   /** Name that the transaction pays for, or the key of the offer that the transaction takes. */
   title: string
-  /** Wallet that was asked. */
+  /** Address of the wallet that was asked. */
   payer: string
   isTestnet: boolean
   /** Absent while the wallet has not answered. Its window may still be open after a reload. */
   tx?: string
   /** Status of a registration; null before the first response. */
   status: TxStatus | null
-  /** The transaction takes an offer of a `TransactionButton`, such as a refund, and registers nothing. */
+  /** True if the transaction takes an offer of a `TransactionButton`, such as a refund, and registers nothing. */
   isOffer?: boolean
 }
 
-/** Maximum number of transactions that survive a reload, the newest. A sent payment that is not final is always kept. */
-const KEPT = 20
+/** Number of the newest transactions that survive a reload. Registrations whose status may change always survive it. */
+const MAX_STORED = 20
 
-/** Sent transactions, newest first. They are not the state of a component, because a wallet may answer after the visitor has opened another page. */
-const known = createTabState<readonly SentTransaction[]>('clusterd.followed', [], (all) => {
-  const stored = all.filter((one, i) => i < KEPT || isOpen(one))
-  return stored.length > 0 ? stored : null
-})
+/**
+ * Sent transactions, newest first. They are not the state of a component, because a wallet may answer after the visitor
+ * has opened another page.
+ */
+const sentTransactions = createTabState<readonly SentTransaction[]>(
+  'clusterd.followed',
+  [],
+  (all) => {
+    const stored = all.filter((one, i) => i < MAX_STORED || isOpen(one))
+    return stored.length > 0 ? stored : null
+  },
+)
 
 /** True for a registration whose status may still change. */
 const isOpen = ({ tx, status, isOffer }: SentTransaction): boolean =>
@@ -49,13 +56,13 @@ export function decisivePayment(
   return same.find(isWon) ?? same.find(isOpen) ?? same[0]
 }
 
-type Payer = Pick<SentTransaction, 'payer' | 'isTestnet'>
+type PayerOnNetwork = Pick<SentTransaction, 'payer' | 'isTestnet'>
 
-const sentBy = ({ payer, isTestnet }: Payer): readonly SentTransaction[] =>
-  known.get().filter((one) => one.payer === payer && one.isTestnet === isTestnet)
+const sentBy = ({ payer, isTestnet }: PayerOnNetwork): readonly SentTransaction[] =>
+  sentTransactions.get().filter((one) => one.payer === payer && one.isTestnet === isTestnet)
 
 /** Warning before another payment, if earlier payments for the same title are open or unanswered; else ''. */
-export function earlierPaymentWarning(payer: Payer, title: string): string {
+export function earlierPaymentWarning(payer: PayerOnNetwork, title: string): string {
   const same = sentBy(payer).filter((one) => one.title === title)
   if (same.some(isOpen)) return ' You have paid for it already, and that is not decided yet.'
   return same.some(({ tx }) => !tx)
@@ -63,8 +70,8 @@ export function earlierPaymentWarning(payer: Payer, title: string): string {
     : ''
 }
 
-/** Waits for the wallet's late answer: the wallet may send the payment after its time limit (UnansweredError). */
-const inTheEnd = (payment: Promise<string>): Promise<string> =>
+/** Waits for the payment's transaction id, also after the wallet's time limit (UnansweredError). */
+const waitForLateAnswer = (payment: Promise<string>): Promise<string> =>
   payment.catch(
     (error: unknown) => (error instanceof UnansweredError && error.sent) || Promise.reject(error),
   )
@@ -72,20 +79,25 @@ const inTheEnd = (payment: Promise<string>): Promise<string> =>
 /** Pause between two status requests. */
 const FOLLOW_PAUSE_MS = 500
 
-/** Polls the status of open payments one after the other, because a browser has few connections to one service. */
+/**
+ * Polls the status of open payments one after the other, because a browser has few connections to one service.
+ * @param onEnd called with a payment whose status has become final
+ */
 async function followOpen(
   left: AbortSignal,
   onEnd: (ended: SentTransaction) => void,
 ): Promise<void> {
   for (let round = 0; !left.aborted; round++) {
-    const open = known.get().filter(isOpen)
+    const open = sentTransactions.get().filter(isOpen)
     const transaction = open[round % Math.max(1, open.length)]
     const { isTestnet = false, tx = '' } = transaction ?? {}
     const read = () => callApi<TxStatus>(statusPath(tx), { isTestnet, signal: left })
     const status = transaction && (await read().catch(() => null))
     if (left.aborted) return
     if (status) {
-      known.set(known.get().map((one) => (one.tx === tx ? { ...one, status } : one)))
+      sentTransactions.set(
+        sentTransactions.get().map((one) => (one.tx === tx ? { ...one, status } : one)),
+      )
       if (isFinalStatus(status)) onEnd(transaction)
     }
     await pause(FOLLOW_PAUSE_MS)
@@ -96,8 +108,12 @@ async function followOpen(
  * Transactions that this wallet was asked to send. Registrations are followed across reloads until they are final, or
  * the visitor signs out.
  */
-export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () => Promise<void>) {
-  useTabState(known)
+export function useSentTransactions(
+  payer: PayerOnNetwork,
+  say: ShowMessage,
+  onEnd: () => Promise<void>,
+) {
+  useTabState(sentTransactions)
   const latest = useRef({ payer, say, onEnd })
   latest.current = { payer, say, onEnd }
   useEffect(() => {
@@ -128,20 +144,23 @@ export function useSentTransactions(payer: Payer, say: ShowMessage, onEnd: () =>
       said: string,
     ) {
       const pending: SentTransaction = { ...of, ...payer, status: null }
-      known.set([pending, ...known.get()])
+      sentTransactions.set([pending, ...sentTransactions.get()])
       const become = (...next: SentTransaction[]) =>
-        known.set(known.get().flatMap((one) => (one === pending ? next : [one])))
+        sentTransactions.set(
+          sentTransactions.get().flatMap((one) => (one === pending ? next : [one])),
+        )
       const sent = (tx: string) => {
         become({ ...pending, tx })
         say(said)
       }
-      void inTheEnd(payment).then(sent, () => become())
+      void waitForLateAnswer(payment).then(sent, () => become())
       await payment
     },
     /** Forgets a transaction that takes an offer. */
-    forget: (tx: string) => known.set(known.get().filter((one) => one.tx !== tx)),
+    forget: (tx: string) =>
+      sentTransactions.set(sentTransactions.get().filter((one) => one.tx !== tx)),
   }
 }
 
 /** Forgets every transaction. */
-export const forgetSentTransactions = () => known.set([])
+export const forgetSentTransactions = () => sentTransactions.set([])

@@ -8,7 +8,7 @@ import { walletProofOf } from './proof.js'
 import { useAccount } from './state.js'
 
 /** Kinds of wallets that the service generates. */
-const KINDS: Record<GeneratedWallet['type'], string> = {
+const GENERATED_KIND_NAMES: Record<GeneratedWallet['type'], string> = {
   evm: PAYER_ADDRESS_TYPE_NAMES.evm,
   solana: PAYER_ADDRESS_TYPE_NAMES.solana,
 }
@@ -33,7 +33,7 @@ export function GeneratedWalletForms({ wallets }: { wallets: readonly Wallet[] }
   return (
     <>
       <Form label="Generate a wallet" work={make} submit="Generate" isPlain>
-        <Select label="Kind" name="type" options={Object.entries(KINDS)} />
+        <Select label="Kind" name="type" options={Object.entries(GENERATED_KIND_NAMES)} />
         <TextInput
           label="Name of the new wallet"
           hint={NAME_RULES_HINT}
@@ -58,13 +58,13 @@ export function GeneratedWalletForms({ wallets }: { wallets: readonly Wallet[] }
           {isOpen && <ActionButton work={confirm}>I have kept them</ActionButton>}
         </div>
       )}
-      <Recover />
+      <RecoverKeyForm />
     </>
   )
 }
 
 /** Recovers a key from one share. The signed-in wallet signs the request. */
-function Recover() {
+function RecoverKeyForm() {
   const account = useAccount()
   const [key, setKey] = useState('')
   const recover = async (typed: FormValues) => {

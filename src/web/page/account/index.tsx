@@ -17,9 +17,9 @@ import { tabChannel } from './session.js'
 import { AccountProvider, useAccount } from './state.js'
 import { WALLET_KINDS, WALLET_KINDS_TEXT } from './wallets/kinds.js'
 
-/** The pages of a signed-in wallet, loaded when one is opened. */
+// this module has the pages of a signed-in wallet, and is loaded when one of them is opened
 
-const PAGES: Readonly<Record<AccountPageName, PageOf>> = {
+const PAGES_BY_NAME: Readonly<Record<AccountPageName, AccountPage>> = {
   register: { title: 'Register', Page: RegisterPage },
   account: {
     title: 'Bundle',
@@ -47,7 +47,7 @@ const PAGES: Readonly<Record<AccountPageName, PageOf>> = {
     intro: 'Make keys by which a site or a program may ask more often.',
   },
 }
-interface PageOf {
+interface AccountPage {
   title: string
   Page: ComponentType
   /** What the page is for, shown before the visitor signs in. */
@@ -65,7 +65,7 @@ export default function AccountPages({ part }: { part: AccountPageName }) {
 
 function AccountPageView({ page }: { page: AccountPageName }) {
   const { session, isEnded, message, problem, signOut } = useAccount()
-  const { title, Page, intro } = PAGES[page]
+  const { title, Page, intro } = PAGES_BY_NAME[page]
   useTitle(title)
   return (
     <>
@@ -82,7 +82,7 @@ function AccountPageView({ page }: { page: AccountPageName }) {
       </div>
       {session && (
         <nav class="tabs" aria-label="Your wallet">
-          {Object.entries(PAGES).map(([path, { title }]) => (
+          {Object.entries(PAGES_BY_NAME).map(([path, { title }]) => (
             <Link key={path} to={`/@${path}`} class={path === page ? 'current' : ''}>
               {title}
             </Link>
@@ -95,16 +95,16 @@ function AccountPageView({ page }: { page: AccountPageName }) {
       </p>
       {!session && page === 'register' && <RegisterPage />}
       {page === 'communities' && <CommunityList />}
-      {(!session || isEnded) && <SignIn />}
+      {(!session || isEnded) && <SignInCard />}
       {session && <Page key={session.address} />}
     </>
   )
 }
 
-/** Accepted icons of wallets. An icon is untrusted input, so it is only shown as an image from a data URI. */
-const ICON = /^data:image\/(png|svg\+xml|webp|gif|jpeg)[;,]/
+/** Pattern of wallets' icons that are shown. An icon is untrusted input, so only an image in a data URI is shown. */
+const ICON_PATTERN = /^data:image\/(png|svg\+xml|webp|gif|jpeg)[;,]/
 
-function SignIn() {
+function SignInCard() {
   const { wallets, isEnded, signIn } = useAccount()
   return (
     <Card title={isEnded ? 'Sign in again' : 'Sign in'}>
@@ -118,7 +118,9 @@ function SignIn() {
           {wallets.map((wallet) => (
             <li key={wallet.id}>
               <ActionButton class="wallet plain" work={() => signIn(wallet)}>
-                {ICON.test(wallet.icon) && <img src={wallet.icon} alt="" width="24" height="24" />}
+                {ICON_PATTERN.test(wallet.icon) && (
+                  <img src={wallet.icon} alt="" width="24" height="24" />
+                )}
                 <span>{wallet.name}</span>
                 <small>{WALLET_KINDS[wallet.type].name}</small>
               </ActionButton>
@@ -136,12 +138,12 @@ function SignIn() {
           ? 'New tabs of this site are signed in too. The key ends with the last tab, or when you sign out.'
           : 'Each tab signs in on its own, because this browser has no safe way to share the key.'}
       </p>
-      <Elsewhere />
+      <SignInElsewhereForm />
     </Card>
   )
 }
 
-/** The chains that a smart wallet can name, the hub first. */
+/** Options of the mainnet's EVM chains, on one of which a smart wallet has its contract, the hub first. */
 const mainnetChainOptions = (chains: readonly Chain[]) =>
   chains
     .filter(({ chainId }) => chainId !== null)
@@ -149,7 +151,7 @@ const mainnetChainOptions = (chains: readonly Chain[]) =>
     .map(({ chainId, network }) => [String(chainId), chainName(network)] as const)
 
 /** Form that signs in with a wallet outside this browser. */
-function Elsewhere() {
+function SignInElsewhereForm() {
   const { signInElsewhere } = useAccount()
   const { data: chains = [] } = usePolled('', async () =>
     mainnetChainOptions(await readChains(false)),

@@ -6,7 +6,7 @@ import { ActionButton, Form, type FormValues, TextInput } from './pieces.js'
 import { useAccount } from './state.js'
 import type { ConfirmationQuestion } from './talk.js'
 
-/** `/@keys`: the wallet's API keys, and buttons that end its sessions. */
+/** `/@keys`: the wallet's API keys, and a button that ends all its sessions. */
 export function KeysPage() {
   const account = useAccount()
   const [made, setMade] = useState<{ id: string; key: string } | null>(null)
@@ -33,7 +33,7 @@ export function KeysPage() {
           {(keys) => (
             <ul class="rows">
               {keys.map((key) => (
-                <Key key={key.id} apiKey={key} onChange={changed} />
+                <ApiKeyRow key={key.id} apiKey={key} onChange={changed} />
               ))}
             </ul>
           )}
@@ -55,7 +55,7 @@ export function KeysPage() {
   )
 }
 
-function Key({
+function ApiKeyRow({
   apiKey: { id, name, createdAt },
   onChange,
 }: {

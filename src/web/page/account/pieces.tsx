@@ -13,12 +13,12 @@ import { decisivePayment, type SentTransaction } from './followed.js'
 import { useAccount } from './state.js'
 import type { ConfirmationQuestion } from './talk.js'
 
-/** Small components of the pages of a signed-in wallet. */
+// this module has small components of the pages of a signed-in wallet
 
 /** Values of a form by field, trimmed; '' for a check box that is not checked. */
 export type FormValues = (field: string) => string
 
-/** Runs the action of a button or a form, never twice at once, and shows its error. */
+/** For a button or a form: `run` does its work, never twice at once, and shows the error. */
 function useWork() {
   const { attempt, confirmed } = useAccount()
   const [isBusy, setBusy] = useState(false)
@@ -46,7 +46,7 @@ export function ActionButton({
   class: className = '',
   label,
   isWaiting = false,
-}: ActionProps) {
+}: ActionButtonProps) {
   const { isBusy, run } = useWork()
   return (
     <button
@@ -60,7 +60,7 @@ export function ActionButton({
     </button>
   )
 }
-interface ActionProps {
+interface ActionButtonProps {
   work: () => Promise<unknown>
   ask?: ConfirmationQuestion
   children: ComponentChildren
@@ -113,7 +113,7 @@ interface FormProps {
   class?: string
 }
 
-/** Attributes of an input whose text is no ordinary word: the browser neither completes nor corrects it. */
+/** Attributes of a required input, such as for an address: the browser neither completes nor corrects the text. */
 export const REQUIRED_TEXT_INPUT_ATTRIBUTES = {
   required: true,
   autocomplete: 'off',
@@ -125,7 +125,7 @@ export const TextInput = ({
   label,
   hint,
   ...input
-}: Described & PartialInputHTMLAttributes<HTMLInputElement>) => (
+}: LabelProps & PartialInputHTMLAttributes<HTMLInputElement>) => (
   <LabelledControl label={label} hint={hint}>
     <input {...REQUIRED_TEXT_INPUT_ATTRIBUTES} {...(input as object)} />
   </LabelledControl>
@@ -146,7 +146,7 @@ export const CheckBox = ({
   </label>
 )
 
-interface Described {
+interface LabelProps {
   label: string
   hint?: string | undefined
 }
@@ -156,7 +156,7 @@ function LabelledControl({
   label,
   hint,
   children,
-}: Described & { children: VNode<{ id?: string }> }) {
+}: LabelProps & { children: VNode<{ id?: string }> }) {
   const id = useId()
   return (
     <div class="field">
@@ -187,7 +187,7 @@ interface SelectProps {
   onInput?: (event: TargetedEvent<HTMLSelectElement>) => void
 }
 
-/** `Ethereum (ETH)` */
+/** A chain with its coin, such as `Ethereum (ETH)`. */
 export const chainNameWithGasToken = ({ network, gasToken }: Chain): string =>
   `${chainName(network)} (${gasToken.symbol})`
 
@@ -246,7 +246,7 @@ export function QuestionDialog() {
   )
 }
 
-const STATUS_TEXT: Readonly<Record<TxStatus['status'], string>> = {
+const STATUS_TEXTS: Readonly<Record<TxStatus['status'], string>> = {
   not_found: 'Sent; no chain has it yet.',
   pending: 'Waiting for confirmations…',
   bridging: 'Confirmed; on its way to the hub…',
@@ -259,10 +259,10 @@ const STATUS_TEXT: Readonly<Record<TxStatus['status'], string>> = {
 export function statusText({ status }: SentTransaction): string {
   const { status: word = 'not_found', confirmations } = status ?? {}
   const { have = 0, need = 0 } = (word === 'pending' && confirmations) || {}
-  return `${STATUS_TEXT[word]}${need > 0 ? ` ${Math.min(have, need)} of ${need}` : ''}`
+  return `${STATUS_TEXTS[word]}${need > 0 ? ` ${Math.min(have, need)} of ${need}` : ''}`
 }
 
-/** Registrations that were sent from this tab: each name with its one outcome. */
+/** Registrations that the wallet sent from this tab: each name once, with the status of its decisive payment. */
 export function FollowedPaymentList() {
   const { sent } = useAccount()
   const payments = sent.filter(({ tx, isOffer }) => tx && !isOffer)

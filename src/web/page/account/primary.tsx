@@ -5,21 +5,21 @@ import { serviceInfo } from '../lib/service.js'
 import type { PrimaryNameTransactions } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
 import { Select } from './pieces.js'
-import { type Account, useAccount, walletOfSession } from './state.js'
+import { type AccountState, useAccount, walletOfSession } from './state.js'
 import { TransactionButton } from './transaction.js'
 
-type OnChain = PrimaryNameTransactions['chains'][number]
+type ChainPrimaryName = PrimaryNameTransactions['chains'][number]
 
-const REASONS: Readonly<Record<NonNullable<OnChain['reason']>, string>> = {
+const REASON_TEXTS: Readonly<Record<NonNullable<ChainPrimaryName['reason']>, string>> = {
   not_in_ens: 'ENS has no such name: it allows fewer characters.',
   other_address: 'In ENS this name stands for another wallet, or for none that everybody may see.',
 }
 
 /**
- * Names that may become the wallet's primary name: names of its cluster, the wallet's name below each of them, and its
- * names below communities.
+ * Names that may become the wallet's primary name, as far as they were read: names of its cluster, the wallet's name
+ * below each of them, and the cluster's names below communities.
  */
-function namesOf(account: Account): string[] {
+function primaryNameCandidates(account: AccountState): string[] {
   const wallet = walletOfSession(account)
   return account.owned.items.flatMap(({ name }) =>
     wallet && !name.includes('/') ? [name, `${name}/${wallet.name}`] : [name],
@@ -28,13 +28,13 @@ function namesOf(account: Account): string[] {
 
 /**
  * Form that makes a name the wallet's primary name in ENS (ENSIP-19). Shows nothing where no chain has a registrar for
- * primary names, and for wallets that are not EVM accounts.
+ * primary names, where the network has no ENS name, and for a wallet without names or of another kind than EVM.
  */
 export function PrimaryNameCard() {
   const account = useAccount()
   const { session, send, isTestnet } = account
   const [chosen, choose] = useState('')
-  const names = namesOf(account)
+  const names = primaryNameCandidates(account)
   const name = names.includes(chosen) ? chosen : (names[0] ?? '')
   const parent = isTestnet ? serviceInfo.ens.testnet : serviceInfo.ens.mainnet
   const isServed = Boolean(parent) && session?.type === 'evm'
@@ -79,7 +79,7 @@ export function PrimaryNameCard() {
                     Set {ensName}
                   </TransactionButton>
                 )}
-                {reason && <span class="soft">{REASONS[reason]}</span>}
+                {reason && <span class="soft">{REASON_TEXTS[reason]}</span>}
               </li>
             ))}
           </ul>
@@ -89,7 +89,7 @@ export function PrimaryNameCard() {
   )
 }
 
-function chainText({ chains }: Account, chainId: number): string {
+function chainText({ chains }: AccountState, chainId: number): string {
   const known = chains.find((chain) => chain.chainId === chainId)
   return known ? chainName(known.network) : `Chain ${chainId}`
 }

@@ -4,16 +4,16 @@ import { callApi } from '../lib/api.js'
 import { readChains } from '../lib/money.js'
 import type { ConnectedAccount } from './wallets/kind.js'
 
-/** Messages that a wallet signs for the service, and the keys that the service gives for them. */
+// a wallet signs the service's messages, and the service gives session keys for the signatures
 
 const NONCE_BYTES = 16
 
 /**
  * A wallet's proof: the service's message with its signature. The message is bound to the wallet and, if the wallet is
  * on one of the service's chains, to that chain, so that signatures of smart wallets are valid too.
- * @param more `recover`: the generated wallet whose key the message requests; `cluster`: the cluster to which the wallet
- * says that it belongs, of the testnet if `isTestnet`
- * @throws ClusterdError
+ * @param more `recover`: the generated wallet whose key the message requests; `cluster`: the cluster to which the
+ * wallet says that it belongs, of the testnet if `isTestnet`
+ * @throws ClusterdError, and the wallet's errors
  */
 export async function walletProofOf(
   { type, address, chainId, sign }: ConnectedAccount,
@@ -23,7 +23,7 @@ export async function walletProofOf(
   // a wallet that does not report its chain signs in on the hub's chain
   const wanted = await chainId?.().catch(() => undefined)
   const isKnown = wanted && (await readChains(false)).some((chain) => chain.chainId === wanted)
-  // without a secret share of the nonce, an approval on chain would prove nothing
+  // a smart wallet may approve the message on its chain, in public: only who knows this random value can use that
   const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
   const named = { nonce, ...(isKnown && { chainId: wanted }) }
   const query = new URLSearchParams({ type, wallet: address, ...more })
@@ -36,7 +36,7 @@ export async function walletProofOf(
   return { signature: await sign(message), signingDate, ...named }
 }
 
-/** Signs a wallet in. @param more as for `walletProofOf` @returns the key of its new session @throws ClusterdError */
+/** Signs a wallet in. @param more as for `walletProofOf` @returns its session's key @throws as `walletProofOf` */
 export async function createSessionKey(
   account: ConnectedAccount,
   more: { cluster?: string } = {},
@@ -50,6 +50,7 @@ export async function createSessionKey(
 /**
  * Verifies a wallet in a cluster that lists it, by a signature that will be public.
  * @returns whether the service has kept the signature
+ * @throws as `walletProofOf`
  */
 export async function signMembershipWith(
   account: ConnectedAccount,

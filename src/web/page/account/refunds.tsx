@@ -5,7 +5,7 @@ import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, LoadedContent } from '../parts/basics.js'
 import { chainNameWithGasToken, Form, type FormValues, TextInput } from './pieces.js'
-import { type Account, useAccount } from './state.js'
+import { type AccountState, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 
 /** `/@refunds`: the money that the wallet is owed, with buttons that take it. */
@@ -20,7 +20,7 @@ export function RefundsPage() {
             {refunds.length === 0 && <p class="empty">Nothing is owed to your wallet.</p>}
             <ul class="rows">
               {refunds.map((refund) => (
-                <Line key={bare(refund)} refund={refund} refresh={state.refresh} />
+                <RefundRow key={refundKey(refund)} refund={refund} refresh={state.refresh} />
               ))}
             </ul>
             {truncated && <p>There is more; it shows once some of this is taken.</p>}
@@ -37,7 +37,7 @@ export function RefundsPage() {
   )
 }
 
-const readRefunds = ({ send, session }: Account, to = ''): Promise<Refunds> =>
+const readRefunds = ({ send, session }: AccountState, to = ''): Promise<Refunds> =>
   send(`/v1/refunds/${session?.address}${to && `?to=${encodeURIComponent(to)}`}`)
 
 function reasonText(
@@ -54,7 +54,7 @@ function reasonText(
   return `paid${names}${where}${until}`
 }
 
-function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
+function RefundRow({ refund, refresh }: { refund: Refund; refresh: () => void }) {
   const account = useAccount()
   const [to, setTo] = useState('')
   const [offered, setOffered] = useState(refund)
@@ -74,7 +74,8 @@ function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
     const { refunds, unavailable } = await readRefunds(account)
     // a chain that does not answer lists no refunds, which does not mean that this refund was taken
     return (
-      !unavailable.includes(refund.network!) && !refunds.some((one) => bare(one) === bare(refund))
+      !unavailable.includes(refund.network!) &&
+      !refunds.some((one) => refundKey(one) === refundKey(refund))
     )
   }
   return (
@@ -96,7 +97,7 @@ function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
       {transaction && chain && (
         <TransactionButton
           offer={{
-            key: bare(refund),
+            key: refundKey(refund),
             chain,
             transactions: [transaction.type === 'evm' ? transaction : transaction.data],
             ...(to && { ask: { title: 'Send it there?', text: `It goes to ${to}.`, yes: 'Send' } }),
@@ -112,5 +113,6 @@ function Line({ refund, refresh }: { refund: Refund; refresh: () => void }) {
   )
 }
 
-/** Text that identifies a refund: its fields except those that may differ at each read. */
-const bare = ({ transaction: _, needsReceiver: __, ...refund }: Refund) => JSON.stringify(refund)
+/** Text that identifies a refund: its fields without those that may differ at each read. */
+const refundKey = ({ transaction: _, needsReceiver: __, ...refund }: Refund) =>
+  JSON.stringify(refund)

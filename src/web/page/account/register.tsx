@@ -26,17 +26,17 @@ import {
   statusText,
   TextInput,
 } from './pieces.js'
-import { type Account, payableChains, useAccount, walletOfSession } from './state.js'
+import { type AccountState, payableChains, useAccount, walletOfSession } from './state.js'
 
-/** The terms of a free name. */
-interface Offer {
+/** The terms on which an available name can be registered. */
+interface NameTerms {
   name: string
   text: string
-  /** Absent for a visitor who has not signed in. */
+  /** Absent where no wallet is signed in, or no chain is chosen. */
   quote?: Quote
 }
 
-const REVEALS = {
+const REVEAL_QUESTION = {
   title: 'Your wallet becomes public',
   text: 'The chain names the payer in public. Your wallet is private in its bundle now: its entry becomes public with this registration, for good.',
   yes: 'Register all the same',
@@ -45,9 +45,13 @@ const REVEALS = {
 
 /**
  * Reads the terms of a name: on a chain for the signed-in wallet, else on the hub.
- * @throws Error with a sentence where the name can't be registered
+ * @throws Error with a sentence where the name can't be registered; ClusterdError
  */
-async function offerOf(account: Account, name: string, chain: Chain | undefined): Promise<Offer> {
+async function readNameTerms(
+  account: AccountState,
+  name: string,
+  chain: Chain | undefined,
+): Promise<NameTerms> {
   const { send, session, isTestnet } = account
   const { isFree, text, overview } = await readNameAvailabilityAndPrice(name, { isTestnet })
   if (!isFree) throw new Error(text)
@@ -57,19 +61,19 @@ async function offerOf(account: Account, name: string, chain: Chain | undefined)
   return {
     name,
     quote,
-    text: `${priceText(quote, chain)} ${registrationTimeText(chain, overview)}`,
+    text: `${quotePriceText(quote, chain)} ${registrationTimeText(chain, overview)}`,
   }
 }
 
-function priceText(quote: Quote, chain: Chain): string {
+function quotePriceText(quote: Quote, chain: Chain): string {
   const { bridgeFee } = quote
   const bridge =
     bridgeFee === '0' ? '' : `, of which ${moneyText(bridgeFee, chain.gasToken)} are for the bridge`
   return `It costs ${quoteCostText(quote, chain)} and gas${bridge}.`
 }
 
-/** Next steps after the newest registration. */
-function Arrival() {
+/** The newest name that was registered from this tab, and what to do next with it. Shows nothing where none was. */
+function RegisteredNameCard() {
   const { sent, isTestnet, session } = useAccount()
   const title = sent.find(({ status }) => status?.status === 'finalized')?.title
   const path = title && pathOfName(title)
@@ -113,11 +117,11 @@ export function RegisterPage() {
   const name = parseNewName(typed)
   const outcome = decisivePayment(sent, typed)
   const isOwn = outcome?.status?.status === 'finalized'
-  const offer = usePolled<Offer>(
+  const offer = usePolled<NameTerms>(
     name && !outcome && (chain || !session) ? `${chain?.network} ${name}` : null,
     async ({ signal }) => {
       await waitUntilTypingPauses(signal)
-      return offerOf(account, typed, chain)
+      return readNameTerms(account, typed, chain)
     },
     { again: outcomes },
   )
@@ -178,15 +182,16 @@ export function RegisterPage() {
           </p>
         )}
       </Card>
-      <Arrival />
+      <RegisteredNameCard />
       <FollowedPaymentList />
     </>
   )
 }
 
-async function register(account: Account, name: string, chain: Chain): Promise<boolean> {
-  const quote = (await offerOf(account, name, chain)).quote!
-  if (walletOfSession(account)?.isPrivate && !(await account.confirmed(REVEALS))) return false
+async function register(account: AccountState, name: string, chain: Chain): Promise<boolean> {
+  const quote = (await readNameTerms(account, name, chain)).quote!
+  if (walletOfSession(account)?.isPrivate && !(await account.confirmed(REVEAL_QUESTION)))
+    return false
   const data = quote.transactionData
   return account.transact({
     title: name,
@@ -194,7 +199,7 @@ async function register(account: Account, name: string, chain: Chain): Promise<b
     transactions: [Array.isArray(data) ? data[0] : data],
     ask: {
       title: `Register ${name}?`,
-      text: `${priceText(quote, chain)} Your wallet asks you to sign that payment on ${chainNameWithGasToken(chain)}. The first valid bid wins; what a later one paid can be taken back.`,
+      text: `${quotePriceText(quote, chain)} Your wallet asks you to sign that payment on ${chainNameWithGasToken(chain)}. The first valid bid wins; what a later one paid can be taken back.`,
       yes: 'Pay',
     },
     said: `Sent. ${name} is being registered.`,

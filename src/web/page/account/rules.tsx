@@ -5,29 +5,34 @@ import { fetchAmountUnit, NATIVE_TOKEN, priceText } from '../lib/money.js'
 import { canonicalName } from '../lib/names.js'
 import type { Community } from '../lib/types.js'
 import { chainNameWithGasToken, Form, type FormValues, Select, TextInput } from './pieces.js'
-import { type Account, useAccount } from './state.js'
+import { type AccountState, useAccount } from './state.js'
 
-/** A price or a requirement as typed: its kind, and the text of each field. */
+/**
+ * A price or a requirement as typed: its kind, and the text of each field. `text` is the amount, the bundle's name, or
+ * the list of addresses.
+ */
 export type RuleDraft = Readonly<
   Record<'kind' | 'network' | 'text' | 'token' | 'recipient', string>
 >
 
-const TOKEN = ['Token', 'Its address; empty for the coin of the chain'] as const
+const TOKEN_FIELD_TEXTS = ['Token', 'Its address; empty for the coin of the chain'] as const
 
 /** Kinds of rules: the button that adds one, and the label and hint of each field. */
-const KINDS: Readonly<Record<string, { add: string; fields: Readonly<Record<string, Texts>> }>> = {
+const RULE_KINDS: Readonly<
+  Record<string, { add: string; fields: Readonly<Record<string, FieldTexts>> }>
+> = {
   price: {
     add: 'Add a price',
     fields: {
       text: ['Price'],
       network: ['On'],
-      token: TOKEN,
+      token: TOKEN_FIELD_TEXTS,
       recipient: ['Paid to', 'Empty for your wallet'],
     },
   },
   token: {
     add: 'Require a token',
-    fields: { text: ['Least balance'], network: ['On'], token: TOKEN },
+    fields: { text: ['Least balance'], network: ['On'], token: TOKEN_FIELD_TEXTS },
   },
   cluster: {
     add: 'Require a bundle',
@@ -38,7 +43,7 @@ const KINDS: Readonly<Record<string, { add: string; fields: Readonly<Record<stri
     fields: { text: ['Wallets that may register', 'Addresses, with spaces between'] },
   },
 }
-type Texts = readonly [label: string, hint?: string]
+type FieldTexts = readonly [label: string, hint?: string]
 
 const NEW_DRAFT = { text: '', token: '', recipient: '' }
 /** Length of `2026-12-01T08:00`. */
@@ -65,10 +70,10 @@ export async function readRuleDrafts(rules: Community, isTestnet: boolean): Prom
   return Promise.all([...prices, ...requirements])
 }
 
-/** A draft as the API takes it. @throws Error for a text that is no amount, ClusterdError */
-async function ruleOf(
+/** Price or requirement of the API for a draft. @throws Error for a text that is no amount; ClusterdError */
+async function ruleFromDraft(
   { kind, network, text, token, recipient }: RuleDraft,
-  { isTestnet, session }: Account,
+  { isTestnet, session }: AccountState,
 ) {
   if (kind === 'cluster') return { kind, name: canonicalName(text) }
   if (kind === 'allowlist') return { kind, addresses: text.split(/[\s,]+/).filter(Boolean) }
@@ -79,8 +84,8 @@ async function ruleOf(
 }
 
 /**
- * Form for the rules of a name as a community. It starts with the current rules, so pressing the button changes
- * nothing.
+ * Form for the rules of a name as a community. It starts with the current rules, so pressing the button at once changes
+ * no rule.
  */
 export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
   const account = useAccount()
@@ -92,7 +97,7 @@ export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
       Promise.all(
         shown
           .filter(({ kind }) => (kind === 'price') === isPrice)
-          .map((draft) => ruleOf(draft, account)),
+          .map((draft) => ruleFromDraft(draft, account)),
       )
     const start = typed('start')
     const startsAt = start === '' ? null : `${start}:00Z`
@@ -141,7 +146,7 @@ export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
         />
       ))}
       <p class="row">
-        {Object.entries(KINDS).map(
+        {Object.entries(RULE_KINDS).map(
           ([kind, { add }]) =>
             (isOpen || kind !== 'price') && (
               <button
@@ -181,7 +186,7 @@ function RuleFields({ draft, onChange }: RuleFieldsProps) {
   })
   return (
     <fieldset>
-      {Object.entries(KINDS[draft.kind]!.fields).map(([field, [label, hint]]) =>
+      {Object.entries(RULE_KINDS[draft.kind]!.fields).map(([field, [label, hint]]) =>
         field === 'network' ? (
           <Select
             key={field}

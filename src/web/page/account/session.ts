@@ -10,11 +10,11 @@ export interface Session {
   walletId: string | null
   /** EIP-155 id of the chain of a smart wallet outside this browser. */
   chainId?: number | undefined
-  /** The service refuses the key, so the wallet has to sign in again. */
+  /** True once the service has refused the key, so the wallet has to sign in again. */
   isEnded?: true
 }
 
-/** The signed-in wallet of this tab. A key that has ended is not stored. */
+/** The signed-in wallet of this tab; null for none. A session whose key has ended does not survive a reload. */
 export const sessionState = createTabState<Session | null>(SESSION_ITEM, null, (session) =>
   session?.isEnded ? null : session,
 )
@@ -25,19 +25,19 @@ export const sessionState = createTabState<Session | null>(SESSION_ITEM, null, (
  */
 export const tabChannel =
   'BroadcastChannel' in globalThis ? new BroadcastChannel(SESSION_ITEM) : null
-/** Time for which a tab that has asked takes a session from another tab. */
+/** Time for which a tab that has asked takes a session from another tab, ms. */
 const HANDOVER_MS = 1_000
 /** A tab asks when its account pages open. Another tab gives its session, or reports a key that was signed out. */
 type TabMessage = { asks: true } | { gives: Session } | { ended: string | undefined }
 
-/** Ends the session of a key in this tab, and in every other tab that has the same key. */
+/** Forgets the session in this tab, and in every other tab that has the same key. Does not revoke the key. */
 export function endSession(token = sessionState.get()?.token): void {
-  forget()
+  forgetSession()
   endedToken = token
   tabChannel?.postMessage({ ended: token } satisfies TabMessage)
 }
 
-function forget(): void {
+function forgetSession(): void {
   sessionState.set(null)
   forgetSentTransactions()
 }
@@ -61,5 +61,5 @@ if (tabChannel)
     const isNew = !session && Date.now() - askedMs < HANDOVER_MS
     // a slow tab may give the session after another one has ended it
     if ('gives' in data && isNew && data.gives.token !== endedToken) sessionState.set(data.gives)
-    if ('ended' in data && session && session.token === data.ended) forget()
+    if ('ended' in data && session && session.token === data.ended) forgetSession()
   }

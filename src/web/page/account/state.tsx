@@ -24,18 +24,14 @@ import {
 } from './wallets/kind.js'
 import { discoverWallets } from './wallets/kinds.js'
 
-/** State that the pages of a signed-in wallet share. */
-
-/** Calls the API with the wallet's key. @throws ClusterdError */
+/** Calls the API with the wallet's key. @throws ClusterdError; Error with `KEY_ENDED_TEXT` once the key has ended */
 type Send = <T>(path: string, call?: Pick<ApiCallOptions, 'method' | 'body'>) => Promise<T>
 
 /** Data about the signed-in wallet. */
 interface AccountData {
   /** Null for a wallet without a cluster. */
   cluster: Cluster | null
-  /**
-   * Names of the wallet's cluster, as far as they were read. Names below communities have the form `community/name`.
-   */
+  /** Names of the wallet's cluster, as far as they were read. Those below communities are `community/name`. */
   owned: ListPart<{ name: string }>
   /** Bundles that list the wallet in public, though it has not joined them, newest first. */
   invitations: readonly Invitation[]
@@ -44,13 +40,13 @@ interface AccountData {
 }
 
 /** A transaction that the pages ask a wallet for. */
-export interface Transaction {
+export interface RequestedTransaction {
   /** Name that the transaction pays for; where `isOffer`, the offer's key. */
   title: string
   isOffer?: true
   /** undefined for a chain that is not served here. */
   chain: ChainToSendOn | undefined
-  /** Transactions that are sent in this order. The last one is the payment, the ones before it are approvals. */
+  /** Sent in this order, without the undefined ones. The last one is the payment, the others are approvals. */
   transactions: readonly (EvmTransaction | string | undefined)[]
   /** Question to confirm first. It is shown with a warning about earlier payments for the same title. */
   ask?: ConfirmationQuestion
@@ -58,14 +54,15 @@ export interface Transaction {
   said: string
 }
 
-export type Account = ReturnType<typeof useWallet>
+/** What components in `AccountProvider` share: session, cluster, owned names, chains, and the wallet's actions. */
+export type AccountState = ReturnType<typeof useAccountState>
 
-const Context = createContext<Account | null>(null)
+const AccountContext = createContext<AccountState | null>(null)
 
-/** The account of this page. Only for components inside AccountProvider. */
-export const useAccount = (): Account => useContext(Context)!
+/** The shared state of the account pages. Only for components inside `AccountProvider`. */
+export const useAccount = (): AccountState => useContext(AccountContext)!
 
-/** Reads the cluster of the wallet, and at least `count` of its names, where it has so many. */
+/** Reads the wallet's cluster, and of its names at least `count`, where everybody can read so many. */
 async function readAccount({ address }: Session, count: number, send: Send): Promise<AccountData> {
   const {
     clusterId,
@@ -73,33 +70,33 @@ async function readAccount({ address }: Session, count: number, send: Send): Pro
     moreInvitations = false,
   } = await send<ClusterOfAddress>(`/v1/clusters/address/${address}?orNull=true&invitations=true`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
-  const owner = ownerOf(cluster, address)
-  let owned: AccountData['owned'] = owner ? NOTHING : await readPrivateNames(address, send)
+  const owner = publicOwnerAddress(cluster, address)
+  let owned: AccountData['owned'] = owner ? NO_NAMES : await readPrivateNames(address, send)
   if (owner)
     do owned = await readNextNames(owner, owned.items, send)
     while (owned.isMore && owned.items.length < count)
   return { cluster, invitations, moreInvitations, owned }
 }
-const NOTHING: AccountData['owned'] = { items: [], isMore: false }
+const NO_NAMES: AccountData['owned'] = { items: [], isMore: false }
 
-/** Reads the first names of a wallet's bundle in which no public wallet is verified. */
+/** Reads the first names of the wallet's bundle by the wallet's key, for a bundle without a public verified wallet. */
 async function readPrivateNames(address: string, send: Send): Promise<AccountData['owned']> {
   const path = `/v1/clusters/address/${address}?names=true`
   const { names = [], moreNames = false } = await send<ClusterOfAddress>(path)
   return { items: names.map((name) => ({ name })), isMore: moreNames }
 }
 
-/** Address by which everybody can read the names of the wallet's bundle; undefined if every member is private. */
-function ownerOf(cluster: Cluster | null, address: string): string | undefined {
+/** Address by which everybody can read the bundle's names; undefined if every verified wallet is private. */
+function publicOwnerAddress(cluster: Cluster | null, address: string): string | undefined {
   const isShown = ({ isVerified, isPrivate }: Wallet) => isVerified && !isPrivate
   const wallet = cluster?.wallets.find((one) => one.address === address)
   return wallet?.isPrivate ? cluster!.wallets.find(isShown)?.address : address
 }
 
-const isRefused = (error: unknown): boolean =>
+const isUnauthorized = (error: unknown): boolean =>
   error instanceof ClusterdError && error.status === 401
 
-function sentenceOf(error: unknown): string {
+function errorText(error: unknown): string {
   const refusal = refusalText(error)
   if (refusal) return refusal
   // wallets reject with plain objects
@@ -107,25 +104,23 @@ function sentenceOf(error: unknown): string {
   return typeof message === 'string' && message !== '' ? message : 'That did not work.'
 }
 
-/** Drops the late answer that a wallet may still give to an approval, because it must not count as the payment. */
-const withoutPayment = (error: unknown): never => {
-  throw new Error(sentenceOf(error))
+/** Throws the text of an approval's error: its late answer (`UnansweredError.sent`) must not count as the payment. */
+const throwWithoutLateAnswer = (error: unknown): never => {
+  throw new Error(errorText(error))
 }
 
 /** A wallet outside this browser, with the chain of a smart wallet. */
 type AccountElsewhere = Pick<Session, 'type' | 'address' | 'chainId'>
 
-/**
- * Question for the signature of a wallet outside this browser. The service takes a request for a key for five minutes.
- */
-const SIGN_ELSEWHERE: ConfirmationQuestion = {
+/** Question for a signature by a wallet outside this browser. The service accepts it for five minutes. */
+const SIGN_ELSEWHERE_QUESTION: ConfirmationQuestion = {
   title: 'Sign with your wallet',
   text: 'Sign this text there, to the letter, and bring the signature within five minutes.',
   yes: 'Go on',
 }
 
-/** The service refuses the key, because the key has expired or was revoked. */
-const KEY_ENDED = 'Your key is not valid any more: sign in again.'
+/** Message once the service refuses the key, because the key has expired or was revoked. */
+const KEY_ENDED_TEXT = 'Your key is not valid any more: sign in again.'
 
 /** Adds a wallet that is not in the list yet. If another wallet has its id, the added wallet gets a new id. */
 function withWallet(
@@ -137,10 +132,10 @@ function withWallet(
   return [...known, twins === 0 ? wallet : { ...wallet, id: `${wallet.id} ${twins + 1}` }]
 }
 
-type Shared = ReturnType<typeof useShared>
+type SharedState = ReturnType<typeof useSharedState>
 
-/** State that all wallets of the page share. */
-function useShared() {
+/** State that outlives a change of the signed-in wallet. */
+function useSharedState() {
   const { isTestnet } = useNetwork()
   const { query, url } = useLocation()
   const session = useTabState(sessionState)
@@ -170,40 +165,44 @@ function useShared() {
   }
 }
 
-/** Provides the account to the pages below. Its state is discarded when the wallet or the network changes. */
+/** Provides `AccountState` to the components inside. The state is discarded when the wallet or the network changes. */
 export function AccountProvider({ children }: { children: ComponentChildren }) {
-  const shared = useShared()
+  const shared = useSharedState()
   return (
-    <OfWallet key={`${shared.session?.address} ${shared.isTestnet}`} shared={shared}>
+    <WalletProvider key={`${shared.session?.address} ${shared.isTestnet}`} shared={shared}>
       {children}
-    </OfWallet>
+    </WalletProvider>
   )
 }
 
-const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChildren }) => (
-  <Context.Provider value={useWallet(shared)}>{children}</Context.Provider>
-)
+const WalletProvider = ({
+  shared,
+  children,
+}: {
+  shared: SharedState
+  children: ComponentChildren
+}) => <AccountContext.Provider value={useAccountState(shared)}>{children}</AccountContext.Provider>
 
-/** Creates the function that sends requests with the wallet's key. It signs the wallet out once the key has ended. */
-const sendAs =
-  ({ session, isTestnet }: Shared, left: AbortSignal): Send =>
+/** Creates the function that calls the API with the wallet's key. It marks a session whose key has ended. */
+const createSend =
+  ({ session, isTestnet }: SharedState, left: AbortSignal): Send =>
   async (path, options = {}) => {
     try {
       return await callApi(path, { ...options, isTestnet, token: session?.token })
     } catch (error) {
-      if (!session || !isRefused(error)) throw error
+      if (!session || !isUnauthorized(error)) throw error
       // some routes return 401 for a wrong proof in the body, so ask whether the key itself has ended
       const validated = callApi('/v1/auth/validate', { isTestnet, token: session.token })
-      const isOver = isRefused(await validated.catch((refused: unknown) => refused))
+      const isOver = isUnauthorized(await validated.catch((refused: unknown) => refused))
       // a late response must not sign out a wallet that has signed in since
       if (!isOver || left.aborted || sessionState.get()?.token !== session.token) throw error
       sessionState.set({ ...session, isEnded: true })
-      throw new Error(KEY_ENDED)
+      throw new Error(KEY_ENDED_TEXT)
     }
   }
 
-/** Reads the data about the wallet, when the wallet signs in and after each change. */
-function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage) {
+/** Reads the data about the wallet when it signs in, and again with `reload`. */
+function useAccountData({ session, error, talk }: SharedState, send: Send, say: ShowMessage) {
   const [more, setMore] = useState<{ of: AccountData; owned: AccountData['owned'] } | null>(null)
   const shown = useRef(0)
   const state = usePolled<AccountData>(
@@ -218,9 +217,9 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
   const { data, refresh } = state
   const isUnknown = data === undefined
   // drop names that were read after an earlier answer: they may have changed
-  const owned = more?.of === data && more ? more.owned : (data?.owned ?? NOTHING)
+  const owned = more?.of === data && more ? more.owned : (data?.owned ?? NO_NAMES)
   shown.current = owned.items.length
-  const owner = data && session ? ownerOf(data.cluster, session.address) : undefined
+  const owner = data && session ? publicOwnerAddress(data.cluster, session.address) : undefined
   const readMore = async () => {
     const next = await readNextNames(owner!, owned.items, send)
     setMore({ of: data!, owned: next })
@@ -230,31 +229,28 @@ function useKnown({ session, error, talk }: Shared, send: Send, say: ShowMessage
     // sign out only if no data is shown yet; otherwise the page keeps its data and asks to sign in again
     if (!session?.isEnded || !isUnknown) return
     sessionState.set(null)
-    talk.say(KEY_ENDED, 'error')
+    talk.say(KEY_ENDED_TEXT, 'error')
   }, [session, isUnknown])
   return {
     /** Why the data or the chains could not be read; undefined once they are. */
     problem: (state.error ?? error)?.message,
     /** `cluster` is undefined while it is loading. */
     known: { cluster: undefined, invitations: [], moreInvitations: false, ...data, owned },
-    /** Reads the account again. @param done message about the change that was made */
+    /** Reads the account's data again. @param done message about the change that was made, shown afterwards */
     async reload(done?: string): Promise<void> {
       if (session) await refresh()
       if (done) say(done)
     },
-    /**
-     * Reads the next names. Undefined where every member of the bundle is private: only the first names are available
-     * then.
-     */
+    /** Reads the next names. Undefined where every member is private: only the first names can be read then. */
     moreNames:
       owner === undefined
         ? undefined
-        : () => readMore().catch((error: unknown) => say(sentenceOf(error), 'error')),
+        : () => readMore().catch((error: unknown) => say(errorText(error), 'error')),
   }
 }
 
-/** Connects the signed-in wallet, or one that signs in. */
-function useConnection({ session, wallets, talk }: Shared, left: AbortSignal) {
+/** Functions that connect the signed-in wallet, or a wallet that signs in. */
+function useConnection({ session, wallets, talk }: SharedState, left: AbortSignal) {
   const connected = useRef<ConnectedAccount | null>(null)
   const confirmed = async (question: ConfirmationQuestion, more?: () => string) =>
     (await talk.ask(question, left, more)) !== null
@@ -263,7 +259,7 @@ function useConnection({ session, wallets, talk }: Shared, left: AbortSignal) {
     type,
     address,
     async sign(message) {
-      const signature = await talk.ask({ ...SIGN_ELSEWHERE, toSign: message }, left)
+      const signature = await talk.ask({ ...SIGN_ELSEWHERE_QUESTION, toSign: message }, left)
       if (signature === null) throw new Error('Nothing was signed.')
       return signature
     },
@@ -274,7 +270,7 @@ function useConnection({ session, wallets, talk }: Shared, left: AbortSignal) {
     },
     ...(chainId !== undefined && { chainId: async () => chainId }),
   })
-  /** The connected account. @throws Error where the wallet offers another account */
+  /** Connects the signed-in wallet's account. @throws Error, such as where the wallet has another account */
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
     // a session that an earlier build stored has ''
@@ -318,7 +314,7 @@ function useConnection({ session, wallets, talk }: Shared, left: AbortSignal) {
 }
 
 /** Actions of the wallet: signing in and out, signing a membership, sending transactions. */
-function useWalletActions(shared: Shared, { send, say, left, reload }: Actions) {
+function useWalletActions(shared: SharedState, { send, say, left, reload }: WalletActionContext) {
   const { session, talk, isTestnet } = shared
   const { confirmed, account, ...connection } = useConnection(shared, left)
   const payer = { payer: session?.address ?? '', isTestnet }
@@ -331,7 +327,7 @@ function useWalletActions(shared: Shared, { send, say, left, reload }: Actions) 
     say('Waiting for your wallet…')
     // a wallet sends in order, so the payment is included after its approvals
     for (const approval of transactions.slice(0, -1))
-      await from.send(chain, approval).catch(withoutPayment)
+      await from.send(chain, approval).catch(throwWithoutLateAnswer)
     return from.send(chain, transactions.at(-1)!)
   }
   /** Runs work and shows its error. @returns whether it succeeded; false also for cancelled work */
@@ -340,14 +336,14 @@ function useWalletActions(shared: Shared, { send, say, left, reload }: Actions) 
     try {
       return (await work()) !== false
     } catch (error) {
-      say(sentenceOf(error), 'error')
+      say(errorText(error), 'error')
       return false
     }
   }
   return {
     sent,
     attempt,
-    /** Changes with each status of a registration: prices, refunds and payouts may then differ. */
+    /** Text that changes with each status of a registration: prices, refunds and payouts may then differ. */
     outcomes: sent.map(({ tx, status }) => `${tx} ${status?.status}`).join(),
     forget,
     ...connection,
@@ -377,7 +373,7 @@ function useWalletActions(shared: Shared, { send, say, left, reload }: Actions) 
       talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
     },
     /** Sends a transaction on a chain. @returns false where the visitor declined */
-    async transact({ title, isOffer, chain, transactions, ask, said }: Transaction) {
+    async transact({ title, isOffer, chain, transactions, ask, said }: RequestedTransaction) {
       if (!chain) throw new Error('This chain is not served here.')
       if (ask && !(await confirmed(ask, () => earlierPaymentWarning(payer, title)))) return false
       const steps = transactions.filter((one) => one !== undefined)
@@ -387,7 +383,7 @@ function useWalletActions(shared: Shared, { send, say, left, reload }: Actions) 
   }
 }
 
-interface Actions {
+interface WalletActionContext {
   send: Send
   /** Shows a message as long as the wallet is signed in. */
   say: ShowMessage
@@ -395,8 +391,8 @@ interface Actions {
   reload: (done?: string) => Promise<void>
 }
 
-/** The account of one wallet on one network. */
-function useWallet(shared: Shared) {
+/** State of the account pages for one wallet, or for none, on one network. */
+function useAccountState(shared: SharedState) {
   const { isTestnet, session, wallets, chains, talk, wanted, setWanted } = shared
   const [leaving] = useState(() => new AbortController())
   useLayoutEffect(() => () => leaving.abort(), [leaving])
@@ -405,8 +401,8 @@ function useWallet(shared: Shared) {
   const say: ShowMessage = (...said) => {
     if (!left.aborted) talk.say(...said)
   }
-  const send = sendAs(shared, left)
-  const { known, ...reading } = useKnown(shared, send, say)
+  const send = createSend(shared, left)
+  const { known, ...reading } = useAccountData(shared, send, say)
   const actions = useWalletActions(shared, { send, say, left, reload: reading.reload })
   return {
     session,
@@ -432,17 +428,17 @@ function useWallet(shared: Shared) {
   }
 }
 
-/** Chains that the signed-in wallet can send on. */
-export const payableChains = ({ chains, session }: Account): readonly Chain[] =>
+/** Chains on which the signed-in wallet can pay for names. Without one: on which an EVM wallet can. */
+export const payableChains = ({ chains, session }: AccountState): readonly Chain[] =>
   chains.filter(
     ({ canRegister, network }) =>
       canRegister && familyOfLabel(network).addressType === (session?.type ?? 'evm'),
   )
 
-/** The signed-in wallet's entry in its cluster. */
-export const walletOfSession = ({ cluster, session }: Account) =>
+/** The signed-in wallet's entry in its cluster; undefined where it has no cluster, or that is loading. */
+export const walletOfSession = ({ cluster, session }: AccountState) =>
   cluster?.wallets.find(({ address }) => address === session?.address)
 
-/** Names held by the wallet's cluster. */
-export const namesOfCluster = ({ owned }: Account): string[] =>
+/** Names of the wallet's cluster, as far as they were read, without names below communities. */
+export const namesOfCluster = ({ owned }: AccountState): string[] =>
   owned.items.map(({ name }) => name).filter((name) => !name.includes('/'))

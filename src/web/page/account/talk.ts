@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks'
 import { pause } from '../../../client/time.js'
 
-/** A question to confirm before an irreversible action. */
+/** A question that the visitor confirms or declines before an action. */
 export interface ConfirmationQuestion {
   title: string
   text: string
   yes: string
-  /** Warns that the action is irreversible. */
+  /** True to show the confirming button as dangerous. */
   isGrave?: true
   /** Text that a wallet outside this browser has to sign: the visitor answers with the signature. */
   toSign?: string
@@ -24,7 +24,7 @@ export type ShowMessage = (text: string, kind?: Message['kind']) => void
 /** Pause before the next question, ms, so that a double click does not answer that question too. */
 const DOUBLE_CLICK_MS = 500
 
-/** State of the page's message line and question. */
+/** State of the page's message line and question, with functions that show another. */
 export function useTalk() {
   const [message, setMessage] = useState<Message>({ text: '', kind: 'note' })
   const [question, setQuestion] = useState<ShownQuestion | null>(null)
@@ -36,7 +36,8 @@ export function useTalk() {
     say,
     /**
      * Shows the question once the previous one is answered.
-     * @param more end of its text as of then
+     * @param left withdraws the question
+     * @param more returns the end of the question's text, when the question is shown
      * @returns the answer, as `ShownQuestion.answer` gets it
      */
     ask(

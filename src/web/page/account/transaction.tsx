@@ -2,12 +2,12 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { pause } from '../../../client/time.js'
 import { ActionButton } from './pieces.js'
-import { type Transaction, useAccount } from './state.js'
+import { type RequestedTransaction, useAccount } from './state.js'
 import { RevertedError } from './wallets/kind.js'
 
 /** A transaction that the service offers to the wallet, such as a refund. */
-interface Offer extends Pick<Transaction, 'chain' | 'transactions' | 'ask'> {
-  /** Identifies the offer among those of the wallet, also after it was read again. */
+interface OfferedTransaction extends Pick<RequestedTransaction, 'chain' | 'transactions' | 'ask'> {
+  /** Text that identifies the offer among those of the wallet, also after it was read again. */
   key: string
   /** Message once the transaction has had its effect. */
   done: string
@@ -22,13 +22,13 @@ interface Offer extends Pick<Transaction, 'chain' | 'transactions' | 'ask'> {
 
 const POLL_MS = 1_000
 /** Maximum number of polls until a transaction has its effect. A chain may need minutes. */
-const POLLS = 120
+const MAX_POLLS = 120
 
-const SENT = 'Sent. It is done once the chain has confirmed it.'
+const SENT_TEXT = 'Sent. It is done once the chain has confirmed it.'
 
 /**
- * The button of an offer. It sends one transaction, waits until the offer is gone, and shows why where that does not
- * happen. A transaction under way survives a reload.
+ * The button of an offered transaction. It has the wallet send the transaction, waits until the service no longer
+ * offers it, and shows an error where that does not happen. The wait goes on after a reload.
  */
 export function TransactionButton({ offer, children }: TransactionButtonProps) {
   const account = useAccount()
@@ -47,7 +47,7 @@ export function TransactionButton({ offer, children }: TransactionButtonProps) {
       return isExecuted !== false && offer.isGone(isExecuted)
     }
     const wait = async (): Promise<string> => {
-      for (let polls = 0; polls < POLLS; polls++) {
+      for (let polls = 0; polls < MAX_POLLS; polls++) {
         await pause(POLL_MS, left.signal)
         const hasEffect = await isTaken().catch((error: unknown) => {
           if (error instanceof RevertedError) throw error
@@ -73,7 +73,7 @@ export function TransactionButton({ offer, children }: TransactionButtonProps) {
   }, [tx])
   if (taken === offer.key) return null
   const work = async () =>
-    tx ? say(SENT) : transact({ ...offer, title: offer.key, isOffer: true, said: SENT })
+    tx ? say(SENT_TEXT) : transact({ ...offer, title: offer.key, isOffer: true, said: SENT_TEXT })
   return (
     <ActionButton work={work} isWaiting={tx !== undefined}>
       {tx ? 'Sent…' : children}
@@ -82,6 +82,6 @@ export function TransactionButton({ offer, children }: TransactionButtonProps) {
 }
 
 interface TransactionButtonProps {
-  offer: Offer
+  offer: OfferedTransaction
   children: ComponentChildren
 }

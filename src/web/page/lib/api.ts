@@ -3,18 +3,18 @@ import { Transport } from '../../../client/transport.js'
 import type { Method } from '../../../client/types.js'
 
 const TIMEOUT_MS = 40_000
-/** Pause before a page asks again after an outage, ms. */
+/** Shortest pause before a page asks again after an outage, ms. */
 const OUTAGE_PAUSE_MS = 5_000
 
-/** Pause before a page asks again, ms; null where the error is not an outage, so that asking again does not help. */
+/** Pause before a page repeats a failed request, ms; null for an error after which the request is not repeated. */
 export const outagePauseMs = (error: unknown): number | null =>
-  error instanceof ClusterdError && (error.isTransient || OWN_CODES.includes(error.code))
+  error instanceof ClusterdError && (error.isTransient || CLIENT_SIDE_CODES.includes(error.code))
     ? Math.max(OUTAGE_PAUSE_MS, error.retryAfterMs ?? 0)
     : null
 
-const UNREACHABLE = 'The service cannot be reached now.'
-/** Codes of failures on the client's side. */
-const OWN_CODES = ['network', 'timeout', 'unexpected']
+const UNREACHABLE_TEXT = 'The service cannot be reached now.'
+/** Codes of errors that the client makes itself, without an error response of the service. */
+const CLIENT_SIDE_CODES = ['network', 'timeout', 'unexpected']
 
 export interface ApiCallOptions {
   method?: Method
@@ -28,7 +28,7 @@ export interface ApiCallOptions {
 /** Path of the status of a registration. */
 export const statusPath = (tx: string): string => `/v1/names/register/tx/${encodeURIComponent(tx)}`
 
-/** Calls the API. A 404 whose body is no error (an unknown address) is a valid answer. @throws ClusterdError */
+/** Calls the API. A 404 whose body is no error, as for an unknown address, is an answer. @throws ClusterdError */
 export async function callApi<T>(
   path: string,
   { method, isTestnet, token, body, signal }: ApiCallOptions,
@@ -45,7 +45,8 @@ export async function callApi<T>(
     const { code, status, body: answer } = error
     if (status === 404 && answer && typeof answer === 'object' && !('error' in answer))
       return answer as T
-    if (OWN_CODES.includes(code)) throw new ClusterdError(code, UNREACHABLE, { status })
+    if (CLIENT_SIDE_CODES.includes(code))
+      throw new ClusterdError(code, UNREACHABLE_TEXT, { status })
     throw withDetails(error)
   }
 }

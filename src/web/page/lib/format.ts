@@ -2,17 +2,17 @@ import { familyOfLabel } from '../../../registry/families.js'
 import { serviceInfo } from './service.js'
 import type { Chain, Quote } from './types.js'
 
-/** A coin or a token. */
-export interface Unit {
+/** Symbol and decimals of a coin or token. */
+export interface MoneyUnit {
   symbol: string
   decimals: number
 }
 
-/** `0x1234…cdef` */
+/** Shortens a text of more than 16 characters, such as to `0x1234…cdef`. */
 export const shortText = (text: string): string =>
   text.length > 16 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
 
-/** Converts an amount of the smallest unit to a decimal number of tokens. */
+/** Converts base units to a decimal number of coins or tokens. */
 export function amountText(value: string, decimals: number): string {
   const digits = value.padStart(decimals + 1, '0')
   const point = digits.length - decimals
@@ -21,18 +21,22 @@ export function amountText(value: string, decimals: number): string {
   return fraction ? `${whole}.${fraction}` : whole
 }
 
-/** `0.01 ETH` */
-export const moneyText = (value: string, { symbol, decimals }: Unit): string =>
+/** An amount with its symbol, such as `0.01 ETH`. @param value base units */
+export const moneyText = (value: string, { symbol, decimals }: MoneyUnit): string =>
   `${amountText(value, decimals)} ${symbol}`
 
-/** The cost of a quote without gas, as text. */
+/** What a quote costs without gas, with its symbol: for EVM the value to send, else registration and bridge fee. */
 export function quoteCostText(quote: Quote, { gasToken }: Chain): string {
   const { transactionData: data, registrationFee, bridgeFee } = quote
   const total = Array.isArray(data) ? BigInt(registrationFee) + BigInt(bridgeFee) : data.value
   return moneyText(String(total), gasToken)
 }
 
-/** Parses a decimal number of tokens. @throws Error for anything but a number above zero */
+/**
+ * Parses a decimal number of coins or tokens.
+ * @returns base units
+ * @throws Error for anything but a number above zero
+ */
 export function parseAmount(text: string, decimals: number): string {
   const [, whole, fraction = ''] = /^([0-9]{1,40})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []
   if (whole === undefined || fraction.length > decimals || /^0*$/.test(whole + fraction))
@@ -56,7 +60,7 @@ const CHAIN_NAMES: Readonly<Record<string, string>> = {
   17000: 'Holesky',
 }
 
-/** The chain of a network label. */
+/** The chain with a network label; undefined if the list does not have it. */
 export const findChain = <C extends { network: string }>(
   chains: readonly C[] | undefined,
   label: string | null | undefined,
@@ -69,31 +73,31 @@ export function chainName(network: string): string {
 }
 
 /** Units of durations, with the seconds of each. */
-const UNITS = [
+const DURATION_UNITS = [
   [86_400, 'd'],
   [3_600, 'h'],
   [60, 'min'],
   [1, 's'],
 ] as const
 
-/** `3 min`, rounded down; `0 s` for less than a second */
+/** A duration in its largest unit, rounded down, such as `3 min`; `0 s` for less than a second. */
 export function durationText(seconds: number): string {
-  const [length, unit] = UNITS.find(([length]) => seconds >= length) ?? [1, 's']
+  const [length, unit] = DURATION_UNITS.find(([length]) => seconds >= length) ?? [1, 's']
   return `${Math.floor(Math.max(0, seconds) / length)} ${unit}`
 }
 
-/** `3 min ago` */
+/** Age of a time, such as `3 min ago`; `now` for less than a second. @param ms Unix time */
 export function agoText(ms: number, nowMs = Date.now()): string {
   const age = durationText((nowMs - ms) / 1_000)
   return age === '0 s' ? 'now' : `${age} ago`
 }
 
-/** `2026-11-28 14:33 UTC`, of a time in ISO form */
+/** An ISO 8601 time to the minute, such as `2026-11-28 14:33 UTC`. */
 export const utcMinuteText = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`
 
-/** `1 name`, `2 names` */
+/** A count with its noun, such as `1 name` and `2 names`. @param one the noun in the singular */
 export const countText = (count: number, one: string): string =>
   `${count} ${one}${count === 1 ? '' : 's'}`
 
-/** `12,345` */
+/** A number with separators, such as `12,345`. */
 export const groupedDigits = (value: number): string => value.toLocaleString('en-US')

@@ -2,16 +2,14 @@ import { useRef } from 'preact/hooks'
 import { type ApiState, usePolled } from './net.js'
 import type { Community, OwnedName } from './types.js'
 
-/** Lists that a page shows in parts. The visitor asks for the next part. */
-
-/** A list as far as it was read. */
+/** A list as far as it was read: the visitor asks for the next part. */
 export interface ListPart<T> {
   items: readonly T[]
   isMore: boolean
 }
 
-/** Calls a route with GET. */
-type Ask = <T>(path: string) => Promise<T>
+/** Function that reads a path of the API. */
+type GetRequest = <T>(path: string) => Promise<T>
 
 /**
  * Reads the items of a route after the known ones. Requests one more than `count`, to learn whether more items follow.
@@ -21,7 +19,7 @@ export async function readNextItems<T extends { name: string }>(
   path: string,
   count: number,
   known: readonly T[],
-  ask: Ask,
+  ask: GetRequest,
 ): Promise<ListPart<T>> {
   const query = new URLSearchParams({ limit: String(count + 1) })
   const last = known.at(-1)
@@ -34,28 +32,36 @@ export async function readNextItems<T extends { name: string }>(
  * The rules of a community; null for a name that is no community. The list is searched first, because the browser's
  * console logs each 404.
  */
-export async function findCommunity(name: string, ask: Ask): Promise<Community | null> {
+export async function findCommunity(name: string, ask: GetRequest): Promise<Community | null> {
   const path = '/v1/communities'
   const matches = await ask<object[]>(`${path}?name=${encodeURIComponent(name)}`)
   return matches.length > 0 ? ask<Community>(`${path}/${encodeURIComponent(name)}`) : null
 }
 
 /** Maximum number of names that one request reads. */
-const NAMES = 100
+const NAMES_PER_REQUEST = 100
 
+/** Reads the next names that an address owns, oldest first, those below communities last. */
 export const readNextNames = <T extends { name: string } = OwnedName>(
   address: string,
   known: readonly T[],
-  ask: Ask,
-) => readNextItems(`/v1/names/owner/address/${encodeURIComponent(address)}`, NAMES, known, ask)
+  ask: GetRequest,
+) =>
+  readNextItems(
+    `/v1/names/owner/address/${encodeURIComponent(address)}`,
+    NAMES_PER_REQUEST,
+    known,
+    ask,
+  )
 
 /**
- * Reads a list whenever the key or the network changes; `more` reads its next part.
+ * Reads the first part of a list whenever the key or the network changes; `more` reads the next part.
+ * @param key identifies the list; null while there is nothing to read
  * @param read gets the known items and returns them with the next ones
  */
 export function useListParts<T>(
   key: string | null,
-  read: (known: readonly T[], get: Ask) => Promise<ListPart<T>>,
+  read: (known: readonly T[], get: GetRequest) => Promise<ListPart<T>>,
 ): { state: ApiState<ListPart<T>>; more(): Promise<unknown> } {
   const last = useRef<{ of: string; items: readonly T[] }>({ of: '', items: [] })
   const { refresh, ...state } = usePolled(key, async ({ isTestnet, signal, get }) => {

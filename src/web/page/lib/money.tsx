@@ -1,14 +1,14 @@
 import type { Answer } from '../../../client/types.js'
 import { callApi } from './api.js'
-import { moneyText, shortText, type Unit } from './format.js'
+import { moneyText, shortText, type MoneyUnit } from './format.js'
 import { usePolled } from './net.js'
 import type { Chain } from './types.js'
 
-/** Amounts of a chain's coin or of a token, with symbol and decimals. */
+// this module reads symbols and decimals of coins and tokens, and shows amounts with them
 
 /** An amount in base units. */
 export interface Amount {
-  /** Label of the chain, or `HUB_NETWORK`; null where it is not served here. */
+  /** Label of the chain, or `HUB_NETWORK`; null for a chain that is not served here. */
   network: string | null
   /** `native`, or the address of a token. */
   token: string
@@ -20,19 +20,19 @@ export const HUB_NETWORK = 'hub'
 /** Value of `Amount.token` for amounts in the coin of a chain. */
 export const NATIVE_TOKEN = 'native'
 
-/** Responses that this page has read, by network and path. Symbols and decimals do not change. */
-const answers = new Map<string, Promise<unknown>>()
+/** Responses that this tab has read, by network and path. Symbols and decimals do not change. */
+const responses = new Map<string, Promise<unknown>>()
 
-/** Reads a path of the API once, so that all amounts of a page share the answer. @throws ClusterdError */
+/** Reads a path of the API once, so that all amounts share the answer; again after an error. @throws ClusterdError */
 function readOnce<T>(path: string, isTestnet: boolean): Promise<T> {
   const key = `${isTestnet} ${path}`
-  const answer = (answers.get(key) as Promise<T> | undefined) ?? callApi<T>(path, { isTestnet })
-  answers.set(key, answer)
-  answer.catch(() => answers.delete(key))
+  const answer = (responses.get(key) as Promise<T> | undefined) ?? callApi<T>(path, { isTestnet })
+  responses.set(key, answer)
+  answer.catch(() => responses.delete(key))
   return answer
 }
 
-/** The chains of a network. @throws ClusterdError */
+/** The chains of the mainnet or the testnet. @throws ClusterdError */
 export const readChains = async (isTestnet: boolean): Promise<Chain[]> =>
   (await readOnce<Chain[]>('/v1/networks', isTestnet)).filter(
     (chain) => chain.isTestnet === isTestnet,
@@ -45,7 +45,7 @@ export const useChains = () => usePolled('', ({ isTestnet }) => readChains(isTes
 export async function fetchAmountUnit(
   { network, token }: Omit<Amount, 'amount'>,
   isTestnet: boolean,
-): Promise<Unit> {
+): Promise<MoneyUnit> {
   if (token !== NATIVE_TOKEN) {
     const path = `/v1/tokens/${network}/${encodeURIComponent(token)}`
     const { symbol, decimals } = await readOnce<TokenUnit>(path, isTestnet)
@@ -59,7 +59,7 @@ export async function fetchAmountUnit(
 }
 type TokenUnit = Answer<'GET', '/v1/tokens/{network}/{token}'>
 
-/** `0.01 ETH`, `5 USDC (0x1234…abcd)`. @throws ClusterdError */
+/** A price with its symbol, such as `0.01 ETH` or `5 USDC (0x1234…abcd)`. @throws ClusterdError */
 export const priceText = async (price: Amount, isTestnet: boolean): Promise<string> =>
   moneyText(price.amount, await fetchAmountUnit(price, isTestnet))
 

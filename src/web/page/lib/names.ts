@@ -6,7 +6,7 @@ import {
 } from '../../../registry/primitives/nameRule.js'
 import { serviceInfo } from './service.js'
 
-/** The rules of names, in which no line breaks within `a-z`. */
+/** Text of the rules of names. Word joiners keep the browser from breaking a line within `a-z`. */
 export const NAME_RULES_HINT = NAME_RULES_TEXT.replaceAll('-', '-\u2060')
 
 /** A typed name in canonical form, without its slash. */
@@ -16,15 +16,16 @@ export const canonicalName = (text: string): string => text.trim().replace(/\/$/
 export const nameText = (name: string): string => (name.includes('/') ? name : `${name}/`)
 
 /**
- * Names that ENS refuses: an underscore after another character, or hyphens at the third and fourth place (ENSIP-15).
+ * Pattern of labels that ENS refuses: an underscore after another character, or hyphens at the third and fourth place
+ * (ENSIP-15).
  */
-const NOT_OF_ENS = /[^_]_|^..--/
+const NOT_IN_ENS_PATTERN = /[^_]_|^..--/
 
 /** The ENS name of `alice` or `club/alice`, such as `alice.club.bundles.eth`; null where there is none. */
 export function ensNameOf(name: string, isTestnet: boolean): string | null {
   const parent = isTestnet ? serviceInfo.ens.testnet : serviceInfo.ens.mainnet
   const labels = name.split('/').reverse()
-  if (!parent || labels.some((label) => NOT_OF_ENS.test(label))) return null
+  if (!parent || labels.some((label) => NOT_IN_ENS_PATTERN.test(label))) return null
   return [...labels, parent].join('.')
 }
 

@@ -39,17 +39,17 @@ export interface ApiState<T> {
 const HIDDEN_PAUSE_MS = 1_000
 
 export interface PollOptions<T> {
-  /** Pause before the next request; 0 for a single one. */
+  /** Pause before the next request, ms; 0 for a single request. Default: 0. */
   everyMs?: number
-  /** True if the answer is final, so that polling ends. */
+  /** True if the answer is final, so that polling ends. Default: never, with `everyMs`. */
   isLast?: (data: T) => boolean
-  /** A value whose change sends the request again. The earlier answer is shown until the next one. */
+  /** A value whose change sends the request again. The earlier answer is shown until the next one comes. */
   again?: unknown
 }
 
 /**
- * Sends a request whenever the key or the network changes, and again after a pause while the page is open and visible. After an outage
- * the request is repeated even if `everyMs` is 0.
+ * Sends a request whenever the subject, the network or `again` changes, and with `everyMs` again after each pause while
+ * the page is open and visible. After an outage the request is repeated even if `everyMs` is 0.
  * @param subject what is asked about; null while there is nothing to ask
  * @returns the state, and `refresh`, which sends the request again and resolves once it has ended
  */

@@ -4,12 +4,13 @@ import { chainName, durationText, findChain } from './format.js'
 import { HUB_NETWORK, NATIVE_TOKEN, priceText } from './money.js'
 import type { Cluster, NameAvailabilityResponse, Overview } from './types.js'
 
-/** Availability and price of a name, shown before the visitor signs in. */
+/** Availability and price of a name, as read without a wallet. */
 export interface NameAvailabilityAndPrice {
+  /** True if the name can be registered. */
   isFree: boolean
   /** `0.01 ETH`: cost on the hub, without gas. */
   price: string
-  /** Sentences to show. */
+  /** Sentences to show: the terms, or why the name can't be registered. */
   text: string
   overview: Overview
 }
@@ -64,11 +65,12 @@ async function readAvailability(name: string, options: ReadOptions) {
   return (await callApi<NameAvailabilityResponse[]>(path, { ...options, body: [name] }))[0]
 }
 
-/** Whether a name is taken. */
+/** Whether a name is taken. A name with only a pending bid is not. */
 export async function isNameTaken(name: string, options: ReadOptions): Promise<boolean> {
   const availability = await readAvailability(name, options)
   return availability?.isAvailable === false && availability.reason !== 'pending'
 }
 
+/** The cluster that holds a name; null for a name that is not taken. @throws ClusterdError */
 export const findCluster = async (name: string, options: ReadOptions): Promise<Cluster | null> =>
   (await isNameTaken(name, options)) ? callApi<Cluster>(`/v1/clusters/name/${name}`, options) : null

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
+/** Key of the signed-in wallet in session storage. */
 export const SESSION_ITEM = 'clusterd.session'
 
 /**
@@ -13,7 +14,11 @@ interface TabState<T> {
   listen(listener: (value: T) => void): () => void
 }
 
-/** @param storedPart returns the part of a value that is stored for a reload; null stores nothing */
+/**
+ * Creates state of this tab, stored in session storage.
+ * @param item key in session storage
+ * @param storedPart returns the part of a value that is stored for a reload; null stores nothing
+ */
 export function createTabState<T>(
   item: string,
   first: T,
@@ -25,7 +30,7 @@ export function createTabState<T>(
     get: () => value,
     set(next) {
       value = next
-      save(item, storedPart(next))
+      storeTabItem(item, storedPart(next))
       for (const listener of listeners) listener(next)
     },
     listen(listener) {
@@ -35,7 +40,7 @@ export function createTabState<T>(
   }
 }
 
-/** The value of a tab's state, in a component. */
+/** The value of a tab's state, in a component, which is rendered again at each change. */
 export function useTabState<T>({ get, listen }: TabState<T>): T {
   const [, show] = useState(get)
   useEffect(() => {
@@ -54,7 +59,7 @@ export function loadTabItem<T>(item: string): T | null {
   }
 }
 
-function save(item: string, value: unknown): void {
+function storeTabItem(item: string, value: unknown): void {
   try {
     if (value === null) sessionStorage.removeItem(item)
     else sessionStorage.setItem(item, JSON.stringify(value))

@@ -2,7 +2,7 @@ import type { Answer, QuoteFamily, QuoteOfFamily, Schemas } from '../../../clien
 
 export type { FeedEvent } from '../../../client/types.js'
 
-/** Short names for the API's response types, which come from the routes' schemas. */
+// this module gives short names to the API's response types, which come from the routes' schemas
 
 export type Wallet = Schemas['Wallet']
 /** Kind of a wallet that can sign in. */
@@ -28,7 +28,7 @@ export type ReferredBids = Schemas['Referrals']
 export type ApiKey = Schemas['ApiKey']
 /** A generated wallet, with shares of its key. */
 export type GeneratedWallet = Answer<'POST', '/v1/clusters/generate/wallet'>
-/** Price and transactions of a registration. */
+/** Price of a registration, and the transactions to sign for it. */
 export type Quote = QuoteOfFamily<QuoteFamily>
 export type AirdropClaims = Schemas['AirdropClaims']
 /** Result of a registration below a community: done, or a payment to make. */

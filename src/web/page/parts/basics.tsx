@@ -7,11 +7,10 @@ import type { ApiState } from '../lib/net.js'
 import { useNetwork } from '../lib/net.js'
 import type { Wallet } from '../lib/types.js'
 
-/** Small components of all pages. */
+/** Time for which the button shows that the text was copied, ms. */
+const COPIED_MS = 1_500
 
-const SHOWN_MS = 1_500
-
-/** Link within the pages, on the same network. */
+/** Link within the pages, which keeps the network. */
 export function Link({
   to,
   children,
@@ -32,7 +31,7 @@ export function Link({
 }
 
 /** Button that copies a text. */
-function Copy({ text, label }: { text: string; label: string }) {
+function CopyButton({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
     // the clipboard is missing on a page by plain HTTP, and a browser may refuse it
@@ -42,7 +41,7 @@ function Copy({ text, label }: { text: string; label: string }) {
     )
     if (!isDone) return void window.prompt('Copy it from here:', text)
     setCopied(true)
-    setTimeout(() => setCopied(false), SHOWN_MS)
+    setTimeout(() => setCopied(false), COPIED_MS)
   }
   return (
     <button
@@ -58,7 +57,9 @@ function Copy({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** An address or a hash, shortened. The whole text is in its title, and a button copies it. */
+/**
+ * A text, shortened unless `isWhole`, as a link if `to` is given. Its title has the whole text, and a button copies it.
+ */
 export function CopyableText({
   text,
   to,
@@ -72,7 +73,7 @@ export function CopyableText({
   return (
     <span class="mono">
       {to ? <Link to={to}>{shown}</Link> : shown}
-      <Copy text={text} label={shortText(text)} />
+      <CopyButton text={text} label={shortText(text)} />
     </span>
   )
 }
@@ -161,7 +162,7 @@ interface CardProps {
  * Button that reads more of a list. At the end of the list the focus stays there instead of jumping to the top of the
  * page.
  */
-export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreProps) {
+export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreButtonProps) {
   const [isPressed, setPressed] = useState(false)
   const end = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
@@ -186,18 +187,15 @@ export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreProps
     </p>
   ) : null
 }
-interface MoreProps {
+interface MoreButtonProps {
   isMore: boolean
-  /**
-   * Reads the next part. Undefined for a list of which only the first part is available: a text then says that there
-   * are more.
-   */
+  /** Reads the next part. Undefined if only the first part is available: a text then says that there are more. */
   onMore: (() => unknown) | undefined
   /** Text at the end of the list. */
   atEnd?: string | undefined
 }
 
-/** Facts with their titles, without the facts that are not known. */
+/** Facts by their titles. A fact that is undefined, false or empty is left out. */
 export const FactList = ({
   class: className,
   facts,
@@ -253,7 +251,7 @@ export const LoadedList = <T,>({
 )
 interface LoadedListProps<T> {
   state: ApiState<ListPart<T>>
-  more: MoreProps['onMore']
+  more: MoreButtonProps['onMore']
   /** Sentence for a list without items. */
   empty: string
   lines?: number | undefined
@@ -262,7 +260,7 @@ interface LoadedListProps<T> {
 }
 
 /** Content that is being read: skeleton lines while it loads, an error message if it fails. */
-export function LoadedContent<T>({ state, lines = 3, children }: LoadedProps<T>) {
+export function LoadedContent<T>({ state, lines = 3, children }: LoadedContentProps<T>) {
   if (state.data !== undefined)
     return (
       <>
@@ -279,7 +277,7 @@ export function LoadedContent<T>({ state, lines = 3, children }: LoadedProps<T>)
     </div>
   )
 }
-interface LoadedProps<T> {
+interface LoadedContentProps<T> {
   state: ApiState<T>
   lines?: number | undefined
   children: (data: T) => ComponentChildren

@@ -1,13 +1,13 @@
 import { readNextItems, useListParts } from '../lib/lists.js'
 import { Card, LoadedList, NameList } from './basics.js'
 
-/** Communities per part of the list. */
-const COMMUNITIES = 20
+/** Number of communities in a part of the list. */
+const PART_SIZE = 20
 
 /** Every community of the network, by name. */
 export function CommunityList() {
   const list = useListParts<{ name: string }>('communities', (known, get) =>
-    readNextItems('/v1/communities', COMMUNITIES, known, get),
+    readNextItems('/v1/communities', PART_SIZE, known, get),
   )
   return (
     <Card title="Communities">

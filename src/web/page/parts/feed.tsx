@@ -4,46 +4,50 @@ import { BidAmount } from '../lib/money.js'
 import type { FeedEvent, OwnedName } from '../lib/types.js'
 import { InlineAddress, Link, NameLabel } from './basics.js'
 
-/** Events as sentences. */
+/** Pattern of the zero address, which an event without an actor has. */
+const ZERO_ADDRESS_PATTERN = /^0x0{40}$/
 
-const NOBODY = /^0x0{40}$/
-
-type Data = FeedEvent['data']
-const text = (data: Data, field: string): string =>
+type EventData = FeedEvent['data']
+const fieldText = (data: EventData, field: string): string =>
   String((data as Record<string, unknown>)[field] ?? '')
 
 /** Values of the placeholders in the sentences. @param from the event's actor */
-const WORDS: Readonly<Record<string, (data: Data, from: string) => ComponentChildren>> = {
-  ':name': (data) => <NameLabel name={text(data, 'name')} />,
-  ':member': (data) => <NameLabel name={`${text(data, 'community')}/${text(data, 'name')}`} />,
-  ':address': (data) => <InlineAddress address={text(data, 'address')} />,
+const PLACEHOLDER_VALUES: Readonly<
+  Record<string, (data: EventData, from: string) => ComponentChildren>
+> = {
+  ':name': (data) => <NameLabel name={fieldText(data, 'name')} />,
+  ':member': (data) => (
+    <NameLabel name={`${fieldText(data, 'community')}/${fieldText(data, 'name')}`} />
+  ),
+  ':address': (data) => <InlineAddress address={fieldText(data, 'address')} />,
   ':forOther': (data, from) =>
-    text(data, 'address') === from ? null : (
+    fieldText(data, 'address') === from ? null : (
       <>
         {' for '}
-        <InlineAddress address={text(data, 'address')} />
+        <InlineAddress address={fieldText(data, 'address')} />
       </>
     ),
-  ':wallet': (data) => text(data, 'name'),
-  ':price': (data) => <BidAmount amount={text(data, 'wei_amount')} />,
+  ':wallet': (data) => fieldText(data, 'name'),
+  ':price': (data) => <BidAmount amount={fieldText(data, 'wei_amount')} />,
 }
 
 /** Sentence and colour of each event type, inserted by the build (scripts/build-web.ts). */
 declare const EVENT_TEXTS: Readonly<Record<string, { sentence: string; tone: string }>>
 
-const sentence = ({ type, data, from }: FeedEvent): ComponentChildren =>
+const eventSentence = ({ type, data, from }: FeedEvent): ComponentChildren =>
   (EVENT_TEXTS[type]?.sentence ?? type).split(/(:\w+)/).map((word) => {
-    const value = WORDS[word]
+    const value = PLACEHOLDER_VALUES[word]
     return value ? value(data, from) : word
   })
 
-function Item({ event, tx }: { event: FeedEvent; tx: string | null | undefined }) {
+function EventRow({ event, tx }: { event: FeedEvent; tx: string | null | undefined }) {
   const { id, type, from, timestamp } = event
   return (
     <li key={id} data-tone={EVENT_TEXTS[type]?.tone}>
       <span class="dot" aria-hidden="true" />
       <span class="what">
-        {NOBODY.test(from) ? 'Somebody' : <InlineAddress address={from} />} {sentence(event)}
+        {ZERO_ADDRESS_PATTERN.test(from) ? 'Somebody' : <InlineAddress address={from} />}{' '}
+        {eventSentence(event)}
         {tx && ' '}
         {tx && <Link to={`/tx/${tx}`}>in this transaction</Link>}
       </span>
@@ -65,7 +69,7 @@ export const EventList = ({ events, names = [] }: EventListProps) => (
     {events.map((event) => {
       const { id, type, data } = event
       const name = type === 'REGISTER_NAME' ? names.find((one) => one.name === data.name) : null
-      return <Item key={id} event={event} tx={name?.tx} />
+      return <EventRow key={id} event={event} tx={name?.tx} />
     })}
   </ol>
 )

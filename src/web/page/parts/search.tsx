@@ -6,23 +6,20 @@ import { useNetwork, usePolled } from '../lib/net.js'
 import { readNameAvailabilityAndPrice, waitUntilTypingPauses } from '../lib/offer.js'
 import { NameLabel } from './basics.js'
 
-/** A suggestion below the search box: a registered name, or a free name with its price. */
+/** A suggestion below the search box: a registered name, or with its price a name that can be registered. */
 interface Suggestion {
   name: string
   /** Only for a name that is available. */
   price?: string
 }
 
-/** Arrow keys that move through the list of suggestions, with the step of each. */
-const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
+/** Steps through the list of suggestions, by the arrow key. */
+const ARROW_KEY_STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
 /** Minimum number of typed letters for which registered names are suggested. */
-const LEAST_LETTERS = 2
+const MIN_LETTERS = 2
 
-/**
- * Registered names that begin with a text, and the text itself if it is a free name. @param prefix null without a
- * text
- */
+/** Registered names that begin with a text, and the text itself if it can be registered. @param prefix null: no text */
 function useSuggestions(prefix: string | null): readonly Suggestion[] {
   const state = usePolled<Suggestion[]>(prefix, async (asking) => {
     await waitUntilTypingPauses(asking.signal)
@@ -39,10 +36,10 @@ function useSuggestions(prefix: string | null): readonly Suggestion[] {
   return prefix ? known.current.filter(({ name }) => name.startsWith(prefix)) : []
 }
 
-/** The typed text as the beginning of a name; null for other texts, and for too few letters. */
-function prefixOf(text: string): string | null {
+/** The typed text as the beginning of a name; null for a text that is no name, and for too few letters. */
+function namePrefixOf(text: string): string | null {
   const place = pageOfPath('/', text)
-  return place.page === 'name' && place.name.length >= LEAST_LETTERS ? place.name : null
+  return place.page === 'name' && place.name.length >= MIN_LETTERS ? place.name : null
 }
 
 /** Search box for names, addresses and transactions: a combobox with a list (ARIA 1.2). */
@@ -52,7 +49,7 @@ export function SearchBox({ isLarge = false }: { isLarge?: boolean }) {
   const [text, setText] = useState('')
   const [isOpen, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
-  const options = useSuggestions(isOpen ? prefixOf(text) : null)
+  const options = useSuggestions(isOpen ? namePrefixOf(text) : null)
   const isShown = options.length > 0
   const close = () => {
     setOpen(false)
@@ -67,7 +64,7 @@ export function SearchBox({ isLarge = false }: { isLarge?: boolean }) {
     visit(options[active]?.name ?? text)
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = STEPS[event.key]
+    const step = ARROW_KEY_STEPS[event.key]
     if (step !== undefined) {
       event.preventDefault()
       setOpen(true)
@@ -77,7 +74,7 @@ export function SearchBox({ isLarge = false }: { isLarge?: boolean }) {
     }
     if (event.key === 'Escape') close()
   }
-  const type = (typed: string) => {
+  const changeText = (typed: string) => {
     setText(typed)
     setOpen(true)
     setActive(-1)
@@ -100,7 +97,7 @@ export function SearchBox({ isLarge = false }: { isLarge?: boolean }) {
           spellcheck={false}
           maxLength={128}
           value={text}
-          onInput={(event) => type(event.currentTarget.value)}
+          onInput={(event) => changeText(event.currentTarget.value)}
           onKeyDown={onKeyDown}
           onBlur={close}
         />

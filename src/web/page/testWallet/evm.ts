@@ -12,12 +12,12 @@ const chains = testWalletChainSettings('evm') as { chainId: number; rpcUrl: stri
 /** Chain that the wallet is on. */
 let chosenChain = chains[0]
 /** Selected account, once the wallet is announced. */
-let chosen = () => ''
+let chosenAccount = () => ''
 
 /** A chain's node answers what the wallet does not: nodes of local worlds sign for their test accounts. */
 const provider = {
   async request({ method, params = [] }: { method: string; params?: readonly unknown[] }) {
-    if (method === 'eth_requestAccounts') return [chosen()]
+    if (method === 'eth_requestAccounts') return [chosenAccount()]
     if (method !== 'wallet_switchEthereumChain')
       return askTestNode(chosenChain!.rpcUrl, method, params)
     const wanted = Number((params[0] as { chainId: string }).chainId)
@@ -45,8 +45,8 @@ const announce = () =>
 export const evmTestWalletAccounts: TestWalletAccounts = {
   addresses,
   first: addresses[1] ?? '',
-  announce(chosenAccount) {
-    chosen = chosenAccount
+  announce(getChosenAccount) {
+    chosenAccount = getChosenAccount
     window.addEventListener('eip6963:requestProvider', announce)
     announce()
   },

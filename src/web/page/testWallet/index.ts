@@ -3,17 +3,14 @@ import type { TestWalletAccounts } from './accounts.js'
 import { evmTestWalletAccounts } from './evm.js'
 import { solanaTestWalletAccounts } from './solana.js'
 
-/**
- * Test wallet of a local world (the test network on one machine), announced by EIP-6963 and Wallet Standard. Its keys
- * are public.
- */
+/** Accounts of the test wallet of a local world (a test network on one machine), by type. Their keys are public. */
 const ACCOUNTS_BY_TYPE: Readonly<Partial<Record<PayerAddressType, TestWalletAccounts>>> = {
   evm: evmTestWalletAccounts,
   solana: solanaTestWalletAccounts,
 }
 
-/** Selector that chooses among the test wallet's accounts of one type. */
-function choiceOf(
+/** Creates the selector of the test wallet's accounts of one type, and announces the wallet to the page. */
+function createAccountSelector(
   type: PayerAddressType,
   { addresses, first, announce }: TestWalletAccounts,
 ): HTMLElement {
@@ -49,6 +46,6 @@ title.textContent = 'Test wallet of the local world'
 bar.append(title)
 for (const [type, accounts] of Object.entries(ACCOUNTS_BY_TYPE)) {
   if (accounts.addresses.length === 0) continue
-  bar.append(choiceOf(type as PayerAddressType, accounts))
+  bar.append(createAccountSelector(type as PayerAddressType, accounts))
 }
 document.body.prepend(bar)

@@ -17,7 +17,7 @@ const ACCOUNTS = testWalletAccounts<{ address: string; secretKey: string }>('sol
 const rpcUrl = testWalletChainSettings('solana') as string | null
 const addresses = rpcUrl ? ACCOUNTS.map(({ address }) => address) : []
 /** Selected account, once the wallet is announced. */
-let chosen = () => ''
+let chosenAccount = () => ''
 
 /** Signs bytes with a Solana account. */
 function signBytes(address: string, message: Uint8Array): Uint8Array {
@@ -26,10 +26,11 @@ function signBytes(address: string, message: Uint8Array): Uint8Array {
 }
 
 /**
- * Signs a Solana transaction of one signer and sends it. Layout of the bytes: number of signatures, signatures, message.
+ * Signs a Solana transaction of one signer and sends it. Layout of the bytes: number of signatures, signatures,
+ * message.
  * @returns the transaction's signature
  */
-async function send(address: string, transaction: Uint8Array): Promise<Uint8Array> {
+async function signAndSend(address: string, transaction: Uint8Array): Promise<Uint8Array> {
   if (transaction[0] !== 1) throw new Error('The transaction is for several accounts.')
   const signed = transaction.slice()
   signed.set(signBytes(address, transaction.subarray(1 + SIGNATURE_BYTES)), 1)
@@ -38,21 +39,21 @@ async function send(address: string, transaction: Uint8Array): Promise<Uint8Arra
 }
 
 const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes))
-const CHAINS = ['solana:mainnet', 'solana:devnet'] as const
-const FEATURES = ['solana:signMessage', 'solana:signAndSendTransaction'] as const
+const CHAIN_NAMES = ['solana:mainnet', 'solana:devnet'] as const
+const FEATURE_NAMES = ['solana:signMessage', 'solana:signAndSendTransaction'] as const
 const account = () => ({
-  address: chosen(),
-  publicKey: bs58.decode(chosen()),
-  chains: CHAINS,
-  features: FEATURES,
+  address: chosenAccount(),
+  publicKey: bs58.decode(chosenAccount()),
+  chains: CHAIN_NAMES,
+  features: FEATURE_NAMES,
 })
-type Input = { account: { address: string } } & Record<'message' | 'transaction', Uint8Array>
+type SigningInput = { account: { address: string } } & Record<'message' | 'transaction', Uint8Array>
 
 const wallet = {
   version: '1.0.0',
   name: TEST_WALLET_NAME,
   icon: TEST_WALLET_ICON,
-  chains: CHAINS,
+  chains: CHAIN_NAMES,
   get accounts() {
     return [account()]
   },
@@ -63,15 +64,15 @@ const wallet = {
     },
     'solana:signMessage': {
       version: '1.0.0',
-      async signMessage({ account: { address }, message }: Input) {
+      async signMessage({ account: { address }, message }: SigningInput) {
         return [{ signedMessage: message, signature: signBytes(address, message) }]
       },
     },
     'solana:signAndSendTransaction': {
       version: '1.0.0',
       supportedTransactionVersions: ['legacy', 0],
-      async signAndSendTransaction({ account: { address }, transaction }: Input) {
-        return [{ signature: await send(address, transaction) }]
+      async signAndSendTransaction({ account: { address }, transaction }: SigningInput) {
+        return [{ signature: await signAndSend(address, transaction) }]
       },
     },
   },
@@ -80,8 +81,8 @@ const wallet = {
 export const solanaTestWalletAccounts: TestWalletAccounts = {
   addresses,
   first: addresses[0] ?? '',
-  announce(chosenAccount) {
-    chosen = chosenAccount
+  announce(getChosenAccount) {
+    chosenAccount = getChosenAccount
     const register = ({ register }: { register: (wallet: object) => void }) => register(wallet)
     window.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }))
     window.addEventListener('wallet-standard:app-ready', (event) =>

@@ -34,18 +34,18 @@ import {
 import { EventList } from '../parts/feed.js'
 import { NotFound } from './notFound.js'
 
-/** Number of a cluster's wallets whose history is read. */
-const ACTORS = 6
+/** Maximum number of a cluster's wallets whose history is read: the first. */
+const MAX_ACTORS = 6
 /** Number of events of a history: shown at first, added by each "more", and read at most. */
-const EVENTS = { first: 25, next: 100, most: 1_000 }
+const EVENT_COUNTS = { first: 25, next: 100, most: 1_000 }
 
 /** Number of an event in its feed. */
 const eventNumber = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
 
-const isMissing = (error: Error | undefined): boolean =>
+const isNotFoundError = (error: Error | undefined): boolean =>
   error instanceof ClusterdError && error.status === 404
 
-/** `/:name`: the cluster that holds a name. If only the other network has the name, its cluster there. */
+/** `/:name`: the cluster that holds a name; for a name that nobody holds, how to register it (`FreeNameView`). */
 export function NamePage({ name }: { name: string }) {
   const { isTestnet } = useNetwork()
   const cluster = usePolled(name, (context) => findCluster(name, context))
@@ -53,27 +53,27 @@ export function NamePage({ name }: { name: string }) {
   const { error } = cluster
   const ens = ensNameOf(name, isTestnet)
   useTitle(`${name}/`)
-  if (cluster.data === null || isMissing(error)) return <FreeName name={name} />
+  if (cluster.data === null || isNotFoundError(error)) return <FreeNameView name={name} />
   return (
     <>
-      <Head picture={name} title={<NameLabel name={name} />}>
+      <PageHead picture={name} title={<NameLabel name={name} />}>
         <p class="soft">
-          {cluster.data ? <Summary {...cluster.data} /> : !error && 'Looking it up…'}
+          {cluster.data ? <ClusterSummary {...cluster.data} /> : !error && 'Looking it up…'}
         </p>
         {ens && (
           <p>
             <CopyableText text={ens} isWhole />
           </p>
         )}
-      </Head>
-      {community.data && <Rules name={name} community={community.data} />}
-      <LoadedContent state={cluster}>{(data) => <Holdings cluster={data} />}</LoadedContent>
-      {community.data && <Members community={name} />}
+      </PageHead>
+      {community.data && <CommunityRules name={name} community={community.data} />}
+      <LoadedContent state={cluster}>{(data) => <ClusterHoldings cluster={data} />}</LoadedContent>
+      {community.data && <MemberList community={name} />}
     </>
   )
 }
 
-const Head = ({ picture, title, class: className, children }: HeadProps) => (
+const PageHead = ({ picture, title, class: className, children }: PageHeadProps) => (
   <div class="head">
     {picture && <NamePicture name={picture} size={88} />}
     <div>
@@ -82,20 +82,20 @@ const Head = ({ picture, title, class: className, children }: HeadProps) => (
     </div>
   </div>
 )
-interface HeadProps {
+interface PageHeadProps {
   picture: string | null | undefined
   title: ComponentChildren
   class?: string
   children: ComponentChildren
 }
 
-const Summary = ({ wallets, createdAt }: Cluster) => (
+const ClusterSummary = ({ wallets, createdAt }: Cluster) => (
   <>
     {countText(wallets.length, 'public wallet')} · since <time>{createdAt.slice(0, 10)}</time>
   </>
 )
 
-function FreeName({ name }: { name: string }) {
+function FreeNameView({ name }: { name: string }) {
   const { isTestnet, href } = useNetwork()
   const elsewhere = usePolled(name, (context) =>
     isNameTaken(name, { ...context, isTestnet: !isTestnet }),
@@ -103,7 +103,7 @@ function FreeName({ name }: { name: string }) {
   // terms on the hub, or the reason why the name can't be registered now
   const terms = usePolled(name, (context) => readNameAvailabilityAndPrice(name, context))
   return (
-    <Head picture={name} title={<NameLabel name={name} />}>
+    <PageHead picture={name} title={<NameLabel name={name} />}>
       <p>Nobody holds this name on the {isTestnet ? 'testnet' : 'mainnet'}.</p>
       <LoadedContent state={terms} lines={1}>
         {({ text }) => <p class="soft">{text}</p>}
@@ -116,12 +116,12 @@ function FreeName({ name }: { name: string }) {
           <a href={href(`/${name}`, !isTestnet)}>See who holds it on the other network</a>
         )}
       </p>
-    </Head>
+    </PageHead>
   )
 }
 
 /** Rules of a community as sentences. */
-function Rules({ name, community }: { name: string; community: Community }) {
+function CommunityRules({ name, community }: { name: string; community: Community }) {
   const { prices, ownersOnly, requirements, startsAt } = community
   const airdrops = useApi<Airdrop[]>('/v1/airdrops')
   const airdrop = airdrops.data?.find(({ community }) => community === name)
@@ -159,13 +159,13 @@ function Rules({ name, community }: { name: string; community: Community }) {
   )
 }
 
-/** Names per part of the list of members. */
-const MEMBERS = 25
+/** Number of names in a part of the list of members. */
+const MEMBERS_PART_SIZE = 25
 
 /** Names below a community, and their owners. */
-function Members({ community }: { community: string }) {
+function MemberList({ community }: { community: string }) {
   const list = useListParts<CommunityMember>(community, (known, get) =>
-    readNextItems(`/v1/communities/${community}/members`, MEMBERS, known, get),
+    readNextItems(`/v1/communities/${community}/members`, MEMBERS_PART_SIZE, known, get),
   )
   return (
     <Card title="Members">
@@ -189,7 +189,7 @@ function Members({ community }: { community: string }) {
  * The wallets and names of a cluster beside its history.
  * @param cluster null for an address without one
  */
-function Holdings({ cluster, address }: { cluster: Cluster | null; address?: string }) {
+function ClusterHoldings({ cluster, address }: { cluster: Cluster | null; address?: string }) {
   const owner = cluster ? cluster.wallets.find(({ isVerified }) => isVerified)?.address : address
   const names = useListParts<OwnedName>(owner ?? null, (known, get) =>
     readNextNames(owner!, known, get),
@@ -226,7 +226,7 @@ function Holdings({ cluster, address }: { cluster: Cluster | null; address?: str
         )}
       </div>
       <Card title="History">
-        <History
+        <EventHistory
           addresses={cluster ? cluster.wallets.map(({ address }) => address) : [address!]}
           names={names.state.data?.items}
         />
@@ -235,16 +235,15 @@ function Holdings({ cluster, address }: { cluster: Cluster | null; address?: str
   )
 }
 
-/**
- * Changes that wallets made, newest first.
- * @param names names with their transactions
- */
-function History({ addresses, names }: HistoryProps) {
-  const actors = addresses.slice(0, ACTORS)
+/** Events of the first `MAX_ACTORS` addresses, newest first. @param names registered names with their transactions */
+function EventHistory({ addresses, names }: EventHistoryProps) {
+  const actors = addresses.slice(0, MAX_ACTORS)
   const list = useListParts<FeedEvent>(actors.join(' '), async (known, get) => {
     // the list is merged from several lists, so reading more means reading all again
     const limit =
-      known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
+      known.length === 0
+        ? EVENT_COUNTS.first
+        : Math.min(known.length + EVENT_COUNTS.next, EVENT_COUNTS.most)
     const pageOf = (address: string) =>
       get<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`)
     const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
@@ -252,7 +251,7 @@ function History({ addresses, names }: HistoryProps) {
     return { items: items.slice(0, limit), isMore: items.length >= limit }
   })
   const { data } = list.state
-  const isFull = data !== undefined && data.items.length >= EVENTS.most
+  const isFull = data !== undefined && data.items.length >= EVENT_COUNTS.most
   const state = isFull ? { data: { ...data, isMore: false } } : list.state
   return (
     <LoadedList
@@ -265,9 +264,9 @@ function History({ addresses, names }: HistoryProps) {
       {(events) => (
         <>
           <EventList events={events} names={names} />
-          {addresses.length > ACTORS && (
+          {addresses.length > MAX_ACTORS && (
             <p class="soft">
-              Of the first {ACTORS} of its {addresses.length} wallets.
+              Of the first {MAX_ACTORS} of its {addresses.length} wallets.
             </p>
           )}
         </>
@@ -276,7 +275,7 @@ function History({ addresses, names }: HistoryProps) {
   )
 }
 
-interface HistoryProps {
+interface EventHistoryProps {
   addresses: readonly string[]
   names: readonly OwnedName[] | undefined
 }
@@ -292,7 +291,7 @@ export function NameBelowCommunityPage({ community, name }: { community: string;
   useTitle(full)
   return (
     <>
-      <Head
+      <PageHead
         picture={community}
         title={
           <>
@@ -317,11 +316,11 @@ export function NameBelowCommunityPage({ community, name }: { community: string;
                 )}
               </>
             ) : (
-              <FreeMember community={community} name={name} />
+              <FreeMemberHint community={community} name={name} />
             )
           }
         </LoadedContent>
-      </Head>
+      </PageHead>
       {owner.data && <AddressView address={owner.data.address} />}
     </>
   )
@@ -331,7 +330,7 @@ export function NameBelowCommunityPage({ community, name }: { community: string;
  * Page text for a name below a community that nobody holds: a link to get the name, or to the name above if that is no
  * community.
  */
-function FreeMember({ community, name }: { community: string; name: string }) {
+function FreeMemberHint({ community, name }: { community: string; name: string }) {
   const rules = usePolled(community, ({ get }) => findCommunity(community, get))
   if (rules.data === null)
     return (
@@ -375,7 +374,11 @@ export function AddressPage({ address }: { address: string }) {
   const { clusterName, walletName } = record.data ?? {}
   return (
     <>
-      <Head picture={clusterName} title={<CopyableText text={address} isWhole />} class="address">
+      <PageHead
+        picture={clusterName}
+        title={<CopyableText text={address} isWhole />}
+        class="address"
+      >
         <LoadedContent state={record} lines={1}>
           {({ type, isVerified }) =>
             clusterName ? (
@@ -395,7 +398,7 @@ export function AddressPage({ address }: { address: string }) {
             )
           }
         </LoadedContent>
-      </Head>
+      </PageHead>
       {record.data && <AddressView address={record.data.address} />}
     </>
   )
@@ -409,7 +412,7 @@ function AddressView({ address }: { address: string }) {
   })
   return (
     <LoadedContent state={cluster}>
-      {(data) => <Holdings cluster={data} address={address} />}
+      {(data) => <ClusterHoldings cluster={data} address={address} />}
     </LoadedContent>
   )
 }

@@ -7,22 +7,22 @@ import { EventList, isInformativeEvent } from '../parts/feed.js'
 import { SearchBox } from '../parts/search.js'
 
 /** Number of newest events that are requested. Not all of them are informative enough to be shown. */
-const ASKED = 40
+const REQUESTED_EVENTS = 40
 /** Maximum number of events shown. */
-const SHOWN = 10
+const MAX_SHOWN_EVENTS = 10
 const FEED_PAUSE_MS = 2_000
 const OVERVIEW_PAUSE_MS = 5_000
 /** Lag of a chain's index from which the page shows a warning, seconds. */
 const BEHIND_SECONDS = 60
 
-const Counts = ({ counts: { clusters, events } }: Pick<Overview, 'counts'>) => (
+const TotalCounts = ({ counts: { clusters, events } }: Pick<Overview, 'counts'>) => (
   <FactList
     class="counts"
     facts={{ bundles: groupedDigits(clusters), events: groupedDigits(events) }}
   />
 )
 
-function Chains({ chains }: Pick<Overview, 'chains'>) {
+function ChainList({ chains }: Pick<Overview, 'chains'>) {
   return (
     <ul class="chains">
       {chains.map(({ network, block, behindSeconds, isHealthy }) => (
@@ -45,11 +45,14 @@ function Chains({ chains }: Pick<Overview, 'chains'>) {
   )
 }
 
-/** `/`: the search, the newest events, and totals. */
+/** `/`: the search, the newest events, totals, chains and communities. */
 export function Home() {
-  const newest = useApi<{ items: FeedEvent[] }>(`/v1/events?orderBy=newest&limit=${ASKED}`, {
-    everyMs: FEED_PAUSE_MS,
-  })
+  const newest = useApi<{ items: FeedEvent[] }>(
+    `/v1/events?orderBy=newest&limit=${REQUESTED_EVENTS}`,
+    {
+      everyMs: FEED_PAUSE_MS,
+    },
+  )
   const overview = useApi<Overview>('/v1/overview', { everyMs: OVERVIEW_PAUSE_MS })
   useTitle('')
   return (
@@ -71,7 +74,7 @@ export function Home() {
           <LoadedContent state={newest} lines={8}>
             {({ items }) =>
               items.length > 0 ? (
-                <EventList events={items.filter(isInformativeEvent).slice(0, SHOWN)} />
+                <EventList events={items.filter(isInformativeEvent).slice(0, MAX_SHOWN_EVENTS)} />
               ) : (
                 <p class="empty">Nothing yet: register the first name.</p>
               )
@@ -81,11 +84,11 @@ export function Home() {
         <div>
           <Card title="Totals">
             <LoadedContent state={overview} lines={5}>
-              {Counts}
+              {TotalCounts}
             </LoadedContent>
           </Card>
           <Card title="Chains">
-            <LoadedContent state={overview}>{Chains}</LoadedContent>
+            <LoadedContent state={overview}>{ChainList}</LoadedContent>
           </Card>
           <CommunityList />
         </div>

@@ -28,7 +28,10 @@ export function NotFound({ text }: { text: string }) {
   )
 }
 
-/** Path of a cluster's page; null for a cluster without a page. */
+/**
+ * Path of a cluster's page: of its first name, else of its first verified wallet. Null for a cluster without a public
+ * verified wallet, and where none is found.
+ */
 async function pathOfCluster(id: string, get: PageRequestContext['get']): Promise<string | null> {
   const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
   const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
@@ -47,16 +50,17 @@ async function pathOfAddress(text: string, get: PageRequestContext['get']): Prom
   return isKnown ? `/address/${text}` : null
 }
 
-const ASK = { cluster: pathOfCluster, address: pathOfAddress } as const
+const PATH_READERS = { cluster: pathOfCluster, address: pathOfAddress } as const
 
 /**
- * Redirects a path that has a hash or an address where a name is expected, to the page of the transaction or address.
+ * Redirects from a text that may be a hash, an address or a name to the first page that exists: of a cluster or
+ * address, by `kinds`, else of `otherwise`.
  */
 export function LookupRedirect({ text, kinds, otherwise }: Omit<SearchPlace, 'page'>) {
   const { go } = useNetwork()
   const redirect = usePolled(text, async ({ signal, get }) => {
     for (const reading of kinds) {
-      const path = await ASK[reading](text, get)
+      const path = await PATH_READERS[reading](text, get)
       // do nothing if the visitor has opened another page meanwhile
       signal.throwIfAborted()
       if (path) return go(path, { replace: true })

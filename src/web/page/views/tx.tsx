@@ -24,13 +24,11 @@ import {
   NameLabel,
 } from '../parts/basics.js'
 
-/** `/tx/:hash`: the progress of a transaction, updated automatically. */
-
 /**
- * A step of a transaction, with its title, state and text. `part`: the share of its confirmations that is reached, 0 to
- * 1.
+ * A step of a transaction, with its title, state and text. `part`: the share of the needed confirmations that is
+ * reached, from 0 to 1.
  */
-type Station = readonly [title: string, ...State]
+type TxStep = readonly [title: string, ...StepState]
 
 const HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
   not_found: 'No chain has this transaction',
@@ -41,14 +39,14 @@ const HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
   invalid: 'It registered nothing',
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+const REASON_TEXTS: Readonly<Record<string, string>> = {
   name_taken: 'An earlier bid has the name. What this one paid can be taken back.',
   ...INVALID_REASONS,
   ...PAYMENT_REFUSALS,
 }
 
 /** The steps of a transaction from sending to its decision. */
-function stationsOf(txStatus: TxStatus): Station[] {
+function txStepsOf(txStatus: TxStatus): TxStep[] {
   const { status, hubTx, tx, updatedAt, block } = txStatus
   const isSeen = status !== 'not_found'
   const inBlock = block === undefined ? '.' : `, in block ${groupedDigits(block)}.`
@@ -58,15 +56,19 @@ function stationsOf(txStatus: TxStatus): Station[] {
     isSeen
       ? ['Sent', 'done', seen + inBlock]
       : ['Sent', 'now', 'Not seen by any chain yet. It may take a moment.'],
-    ['Confirmed', ...confirmed(txStatus)],
-    ...(isBridged ? [['Over the bridge', ...bridged(txStatus)] as const] : []),
-    decided(txStatus),
+    ['Confirmed', ...confirmedStep(txStatus)],
+    ...(isBridged ? [['Over the bridge', ...bridgedStep(txStatus)] as const] : []),
+    decidedStep(txStatus),
   ]
 }
 
-type State = readonly [state: keyof typeof STATE_WORDS, text: ComponentChildren, part?: number]
+type StepState = readonly [
+  state: keyof typeof STEP_STATE_TEXTS,
+  text: ComponentChildren,
+  part?: number,
+]
 
-function confirmed({ status, confirmations }: TxStatus): State {
+function confirmedStep({ status, confirmations }: TxStatus): StepState {
   if (status === 'not_found') return ['next', '']
   if (status !== 'pending') return ['done', 'Too deep to be undone.']
   if (!confirmations) return ['now', 'Waiting for a block.']
@@ -75,56 +77,56 @@ function confirmed({ status, confirmations }: TxStatus): State {
   return ['now', `${done} of ${need} blocks`, need === 0 ? 1 : done / need]
 }
 
-function bridged({ status, step, reason, hubTx, trouble }: TxStatus): State {
+function bridgedStep({ status, step, reason, hubTx, trouble }: TxStatus): StepState {
   if (status === 'bridging' && trouble)
     return ['bad', `${trouble.text} Due since ${utcMinuteText(trouble.since)}.`]
   if (step === 'delivery_failed')
-    return ['bad', `The last attempt failed${reason ? `: ${REASONS[reason] ?? reason}` : ''}.`]
+    return ['bad', `The last attempt failed${reason ? `: ${REASON_TEXTS[reason] ?? reason}` : ''}.`]
   const arrival = hubTx && <CopyableText text={hubTx} to={`/tx/${hubTx}`} />
   if (status === 'pending') return ['next', '']
   if (status !== 'bridging') return ['done', arrival && <>Hub transaction {arrival}</>]
   return ['now', arrival ? <>Arrived on the hub: {arrival}</> : 'The message travels to the hub.']
 }
 
-const DECIDING: Readonly<Record<string, string>> = {
+const LEAD_TEXTS: Readonly<Record<string, string>> = {
   behind: 'Another bid is ahead.',
   leading: 'It leads for its name.',
 }
 
-function decided(txStatus: TxStatus): Station {
+function decidedStep(txStatus: TxStatus): TxStep {
   const { status, step = '', names = [], hubBlock } = txStatus
-  if (!isFinalStatus(txStatus)) return ['Decided', 'next', DECIDING[step] ?? '']
+  if (!isFinalStatus(txStatus)) return ['Decided', 'next', LEAD_TEXTS[step] ?? '']
   const first = names[0]?.name
   const text = (
     <>
       {first && !first.startsWith('0x') && <NameLabel name={first} />}
-      {hubBlock !== undefined && <HubBlock block={hubBlock} />}
+      {hubBlock !== undefined && <HubBlockText block={hubBlock} />}
     </>
   )
   return [HEADINGS[status], status === 'finalized' ? 'done' : 'bad', text]
 }
 
 /** The number of a block, as a link into its chain's explorer if there is one. */
-function Block({ of, block }: { of: Chain | undefined; block: number }) {
+function BlockLink({ of, block }: { of: Chain | undefined; block: number }) {
   const digits = groupedDigits(block)
   return of?.explorer ? <a href={`${of.explorer}/block/${block}`}>{digits}</a> : digits
 }
 
-function HubBlock({ block }: { block: number }) {
+function HubBlockText({ block }: { block: number }) {
   const { data } = useChains()
   const hub = data?.find(({ role }) => role === 'hub')
   return (
     <>
       {' '}
-      in block <Block of={hub} block={block} /> of the hub
+      in block <BlockLink of={hub} block={block} /> of the hub
     </>
   )
 }
 
-function Way(txStatus: TxStatus) {
+function StepList(txStatus: TxStatus) {
   return (
     <ol class="way">
-      {stationsOf(txStatus).map(([title, state, text, part]) => (
+      {txStepsOf(txStatus).map(([title, state, text, part]) => (
         <li key={title} data-state={state}>
           <svg viewBox="0 0 36 36" width="36" height="36" aria-hidden="true">
             <circle cx="18" cy="18" r="15" class="track" />
@@ -144,7 +146,7 @@ function Way(txStatus: TxStatus) {
           </svg>
           <div>
             <strong>{title}</strong>
-            <span class="sr">{STATE_WORDS[state]}</span>
+            <span class="sr">{STEP_STATE_TEXTS[state]}</span>
             <p>{text}</p>
           </div>
         </li>
@@ -152,14 +154,14 @@ function Way(txStatus: TxStatus) {
     </ol>
   )
 }
-const STATE_WORDS = {
+const STEP_STATE_TEXTS = {
   done: ' (done)',
   now: ' (now)',
   next: ' (to come)',
   bad: ' (failed)',
 } as const
 
-const OUTCOMES: Readonly<Record<string, readonly [text: string, kind?: string]>> = {
+const OUTCOME_BADGES: Readonly<Record<string, readonly [text: string, kind?: string]>> = {
   won: ['registered', 'good'],
   lost: ['lost to an earlier bid', 'bad'],
   refused: ['refused', 'bad'],
@@ -169,10 +171,10 @@ const OUTCOMES: Readonly<Record<string, readonly [text: string, kind?: string]>>
   bridging: ['on its way'],
 }
 
-const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
+const NameOutcomeList = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
   <ul class="rows">
     {names.map(({ name, outcome, winner }) => {
-      const [text, kind] = OUTCOMES[outcome] ?? [outcome]
+      const [text, kind] = OUTCOME_BADGES[outcome] ?? [outcome]
       return (
         <li key={name}>
           {name.startsWith('0x') ? <CopyableText text={name} /> : <NameLabel name={name} />}
@@ -189,7 +191,7 @@ const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
   </ul>
 )
 
-const REFUNDS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = {
+const REFUND_TEXTS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = {
   held: 'The payment is held and is being paid back.',
   refused: 'The money is the payer’s again: paid back, or to be taken from the contract.',
   reclaim: 'It is worth less than paying it back costs: the payer takes it back.',
@@ -197,8 +199,8 @@ const REFUNDS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = {
   released: 'The recipient has the money.',
 }
 
-/** Money that is owed, and how to get it; null where none is owed. */
-function Owed({ txStatus: { credit, refund, reclaimAfter } }: { txStatus: TxStatus }) {
+/** Money that is owed, and where it is; shows nothing where none is owed. */
+function OwedMoneyCard({ txStatus: { credit, refund, reclaimAfter } }: { txStatus: TxStatus }) {
   if (!credit && !refund) return null
   return (
     <Card title="Refund">
@@ -213,7 +215,7 @@ function Owed({ txStatus: { credit, refund, reclaimAfter } }: { txStatus: TxStat
           transaction.
         </p>
       )}
-      {refund && <p>{REFUNDS[refund]}</p>}
+      {refund && <p>{REFUND_TEXTS[refund]}</p>}
       {reclaimAfter && <p>The payer may take it back from {utcMinuteText(reclaimAfter)} on.</p>}
       <p>
         <Link to="/@refunds" class="button">
@@ -225,7 +227,7 @@ function Owed({ txStatus: { credit, refund, reclaimAfter } }: { txStatus: TxStat
 }
 
 /** The known details of a transaction: its chain, blocks and times. */
-function Facts({ txStatus }: { txStatus: TxStatus }) {
+function TransactionFacts({ txStatus }: { txStatus: TxStatus }) {
   const { data: chains } = useChains()
   const { data: overview } = useApi<Overview>('/v1/overview')
   const { tx, network, sender, paid, block, updatedAt } = txStatus
@@ -235,8 +237,8 @@ function Facts({ txStatus }: { txStatus: TxStatus }) {
     Chain: network && chainName(network),
     Sender: sender && <CopyableAddress address={sender} />,
     Amount: paid && <Money network={network ?? null} {...paid} />,
-    Block: block !== undefined && <Block of={chain} block={block} />,
-    Seen: updatedAt && agoText(Date.parse(isoOf(updatedAt))),
+    Block: block !== undefined && <BlockLink of={chain} block={block} />,
+    Seen: updatedAt && agoText(Date.parse(isoFromPostgres(updatedAt))),
     Expected: expectedText(txStatus, overview),
     Explorer: explorer && <a href={`${explorer}/tx/${tx}`}>{new URL(explorer).host}</a>,
   }
@@ -248,7 +250,7 @@ function Facts({ txStatus }: { txStatus: TxStatus }) {
 }
 
 /** Converts `2026-11-20 08:00:00.123+00` to ISO 8601. */
-const isoOf = (text: string): string => `${text.slice(0, 23).replace(' ', 'T')}Z`
+const isoFromPostgres = (text: string): string => `${text.slice(0, 23).replace(' ', 'T')}Z`
 
 /** Expected time to the confirmation of a pending transaction; empty where it is not known. */
 function expectedText(
@@ -264,6 +266,7 @@ function expectedText(
 
 const STATUS_PAUSE_MS = 1_000
 
+/** `/tx/:hash`: the progress of a transaction, updated automatically. */
 export function TxPage({ tx }: { tx: string }) {
   const state = useApi<TxStatus>(statusPath(tx), {
     everyMs: STATUS_PAUSE_MS,
@@ -271,7 +274,7 @@ export function TxPage({ tx }: { tx: string }) {
   })
   const txStatus = state.data
   useTitle(txStatus ? HEADINGS[txStatus.status] : 'Transaction')
-  const reason = txStatus?.reason && (REASONS[txStatus.reason] ?? txStatus.reason)
+  const reason = txStatus?.reason && (REASON_TEXTS[txStatus.reason] ?? txStatus.reason)
   return (
     <>
       <div class="head tx" data-status={txStatus?.status}>
@@ -290,19 +293,19 @@ export function TxPage({ tx }: { tx: string }) {
           )}
         </div>
       </div>
-      {txStatus && txStatus.status !== 'not_found' && <Facts txStatus={txStatus} />}
+      {txStatus && txStatus.status !== 'not_found' && <TransactionFacts txStatus={txStatus} />}
       <Card title="Progress">
         <LoadedContent state={state} lines={4}>
-          {Way}
+          {StepList}
         </LoadedContent>
       </Card>
       {txStatus?.names && txStatus.names.length > 0 && (
         <Card title="Names">
-          <Names names={txStatus.names} />
+          <NameOutcomeList names={txStatus.names} />
           {txStatus.more !== undefined && <p>and {txStatus.more} more</p>}
         </Card>
       )}
-      {txStatus && <Owed txStatus={txStatus} />}
+      {txStatus && <OwedMoneyCard txStatus={txStatus} />}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { createSignOnlyWallet, discoverInjectedWallet, type PageWalletKind } from './kind.js'
 
 /** Object that UniSat adds to `window`. */
-interface Injected {
+interface WindowWithUniSat {
   unisat?: {
     requestAccounts(): Promise<string[]>
     signMessage(message: string, form: string): Promise<string>
@@ -13,7 +13,7 @@ export const bitcoinWalletKind: PageWalletKind = {
   foundBy: 'UniSat',
   discover: (onWallet) =>
     discoverInjectedWallet(
-      () => (window as Injected).unisat,
+      () => (window as WindowWithUniSat).unisat,
       (source) => {
         // BIP-322 fits every address type except the oldest
         const sign = (message: string, address: string) =>

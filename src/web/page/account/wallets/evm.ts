@@ -17,7 +17,7 @@ export const evmWalletKind: PageWalletKind = {
   foundBy: 'EIP-6963',
   discover(onWallet) {
     window.addEventListener('eip6963:announceProvider', (event) => {
-      const announced = (event as CustomEvent<Announced | null>).detail
+      const announced = (event as CustomEvent<ProviderAnnouncement | null>).detail
       if (announced?.info && announced.provider)
         onWallet(evmWallet(announced.info, announced.provider))
     })
@@ -26,7 +26,7 @@ export const evmWalletKind: PageWalletKind = {
 }
 
 /**
- * Gas beyond the estimate. A bid that loses its name to another one after the estimate needs 27,000 more than one that
+ * Gas added to the estimate. A bid that loses to another one after the estimate needs 27,000 more gas than a bid that
  * wins (contracts/evm/gas.json).
  */
 const SPARE_GAS = 30_000n
@@ -43,12 +43,15 @@ interface Receipt {
   blockNumber: string
 }
 
-interface Announced {
+interface ProviderAnnouncement {
   info: { uuid: string; name: string; icon: string; rdns: string }
   provider: Provider
 }
 
-function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provider): BrowserWallet {
+function evmWallet(
+  { uuid, name, icon, rdns }: ProviderAnnouncement['info'],
+  source: Provider,
+): BrowserWallet {
   const provider: Provider = { request: (request) => withWalletTimeout(source.request(request)) }
   return {
     id: `evm:${rdns}`,
@@ -65,7 +68,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
       return {
         type: 'evm',
         address: address.toLowerCase(),
-        chainId: () => chainOf(provider),
+        chainId: () => readChainId(provider),
         sign: (message) =>
           provider.request({
             method: 'personal_sign',
@@ -73,20 +76,20 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
           }) as Promise<string>,
         async send({ chainId }, transaction) {
           if (chainId === null || typeof transaction === 'string') throw unpayableChainError()
-          await switchTo(provider, chainId)
+          await switchChain(provider, chainId)
           const { to, data, value } = transaction
           const call = {
             from: address,
             to,
             data,
-            value: hexOfNumber(value),
-            chainId: hexOfNumber(chainId),
+            value: hexQuantity(value),
+            chainId: hexQuantity(chainId),
           }
           // a wallet that can't estimate says why when it is asked to send
           const estimate = provider.request({ method: 'eth_estimateGas', params: [call] })
           const gas = await Promise.race([
             estimate.then(
-              (units) => hexOfNumber(BigInt(units as string) + SPARE_GAS),
+              (units) => hexQuantity(BigInt(units as string) + SPARE_GAS),
               () => undefined,
             ),
             pause(ESTIMATE_LIMIT_MS),
@@ -118,18 +121,18 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
   }
 }
 
-const hexOfNumber = (value: bigint | number): string => `0x${value.toString(16)}`
+const hexQuantity = (value: bigint | number): string => `0x${value.toString(16)}`
 
-const chainOf = async (provider: Provider): Promise<number> =>
+const readChainId = async (provider: Provider): Promise<number> =>
   Number(await provider.request({ method: 'eth_chainId' }))
 
-async function switchTo(provider: Provider, chainId: number): Promise<void> {
-  if ((await chainOf(provider)) === chainId) return
+async function switchChain(provider: Provider, chainId: number): Promise<void> {
+  if ((await readChainId(provider)) === chainId) return
   await provider.request({
     method: 'wallet_switchEthereumChain',
-    params: [{ chainId: hexOfNumber(chainId) }],
+    params: [{ chainId: hexQuantity(chainId) }],
   })
   // a wallet that has not switched could send the money on another chain
-  if ((await chainOf(provider)) !== chainId)
+  if ((await readChainId(provider)) !== chainId)
     throw new Error(`The wallet has not switched to chain ${chainId}.`)
 }

@@ -11,7 +11,9 @@ export interface PageWalletKind {
   readonly name: string
   /** The standard by which `discover` finds wallets in the browser, or the name of the only wallet that it finds. */
   readonly foundBy: string
-  /** Calls `onWallet` for every wallet of the kind in this browser, including wallets that announce themselves later. */
+  /**
+   * Calls `onWallet` for every wallet of the kind in this browser, including wallets that announce themselves later.
+   */
   discover(onWallet: (wallet: BrowserWallet) => void): unknown
 }
 
@@ -51,7 +53,7 @@ export const refusalText = (error: unknown): string | null =>
 /**
  * Waits for a wallet's answer.
  * @param sent the transaction id that the wallet may return after the time limit
- * @throws UnansweredError
+ * @throws UnansweredError after the time limit; the wallet's errors
  */
 export async function withWalletTimeout<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -66,9 +68,11 @@ export interface ConnectedAccount {
   type: SigningWalletKind
   /** Address in the service's form: EVM in lower case. */
   address: string
-  /** EIP-155 id of the chain that the wallet is on, where a smart wallet has its contract. Only of EVM wallets. */
+  /**
+   * EIP-155 id of the chain that the wallet has chosen, on which a smart wallet has its contract. Only of EVM wallets.
+   */
   chainId?(): Promise<number>
-  /** @returns the signature in a form that the service accepts: 0x hex for EVM and Solana */
+  /** @returns the signature in the kind's form that the service accepts, such as 0x hex for EVM and Solana */
   sign(message: string): Promise<string>
   /**
    * Sends a transaction. An EVM wallet first switches to the chain.
@@ -89,8 +93,9 @@ export const unpayableChainError = () => new Error('This chain takes no payment 
 /** `send` of a wallet that only signs. */
 const refuseToSend = () => Promise.reject(unpayableChainError())
 
+/** A wallet that the pages found in this browser. */
 export interface BrowserWallet {
-  /** Stable over reloads. */
+  /** Id that a reload does not change. */
   id: string
   name: string
   /** A data URI. */
@@ -124,29 +129,30 @@ export const createSignOnlyWallet = (
   },
 })
 
-/** Pause between two checks for an object that a wallet adds to `window`, ms, and the number of checks. */
-const LATE_MS = 500
-const LATE_CHECKS = 120
+/** Pause between two checks for an object that a wallet adds to `window`, ms. */
+const INJECTION_CHECK_PAUSE_MS = 500
+/** Number of checks, over a minute. */
+const MAX_INJECTION_CHECKS = 120
 
 /** Calls `onInjected` once a wallet has added its object to `window`, within a minute. */
 export async function discoverInjectedWallet<T>(
   read: () => T | undefined,
   onInjected: (injected: T) => void,
 ): Promise<void> {
-  for (let checks = 0; checks < LATE_CHECKS; checks++) {
+  for (let checks = 0; checks < MAX_INJECTION_CHECKS; checks++) {
     const injected = read()
     if (injected) return onInjected(injected)
-    await pause(LATE_MS)
+    await pause(INJECTION_CHECK_PAUSE_MS)
   }
 }
 
-/** A wallet of the Wallet Standard with these features. */
+/** A wallet of the Wallet Standard that has these features and can connect. */
 type StandardWallet<Features> = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
   readonly features: Features & StandardConnectFeature
 }
 
 /** Chains and features by which wallets of the Wallet Standard belong to a kind, with functions that use them. */
-interface StandardKind<Features> {
+interface StandardWalletKind<Features> {
   type: SigningWalletKind
   /** Prefix of the names of its chains. */
   family: string
@@ -158,12 +164,13 @@ interface StandardKind<Features> {
 
 /** Calls `onWallet` for every wallet of the Wallet Standard that is of a kind, also for later ones. */
 export function discoverStandardWallets<Features>(
-  kind: StandardKind<Features>,
+  kind: StandardWalletKind<Features>,
   onWallet: (wallet: BrowserWallet) => void,
 ): void {
   const { get, on } = getWallets()
   const take = (...wallets: readonly Wallet[]) => {
-    for (const wallet of wallets) if (isOfKind(wallet, kind)) onWallet(standardWallet(wallet, kind))
+    for (const wallet of wallets)
+      if (isOfKind(wallet, kind)) onWallet(browserWalletOf(wallet, kind))
   }
   take(...get())
   on('register', take)
@@ -172,7 +179,7 @@ export function discoverStandardWallets<Features>(
 /** True if a wallet can connect, and has a kind's feature and chains. */
 function isOfKind<Features>(
   wallet: Wallet,
-  { family, feature }: StandardKind<Features>,
+  { family, feature }: StandardWalletKind<Features>,
 ): wallet is Wallet & StandardWallet<Features> {
   try {
     const { chains, features } = wallet
@@ -187,9 +194,9 @@ function isOfKind<Features>(
   }
 }
 
-function standardWallet<Features>(
+function browserWalletOf<Features>(
   source: StandardWallet<Features>,
-  { type, family, feature, sign, send }: StandardKind<Features>,
+  { type, family, feature, sign, send }: StandardWalletKind<Features>,
 ): BrowserWallet {
   const { name, icon, features } = source
   return {

@@ -12,7 +12,7 @@ import {
   withWalletTimeout,
 } from './kind.js'
 
-const SIGN: keyof SolanaSignMessageFeature = 'solana:signMessage'
+const SIGN_MESSAGE_FEATURE: keyof SolanaSignMessageFeature = 'solana:signMessage'
 
 type SolanaFeatures = SolanaSignMessageFeature & Partial<SolanaSignAndSendTransactionFeature>
 
@@ -24,9 +24,9 @@ export const solanaWalletKind: PageWalletKind = {
       {
         type: 'solana',
         family: 'solana:',
-        feature: SIGN,
+        feature: SIGN_MESSAGE_FEATURE,
         async sign(features, account, message) {
-          const [signed] = await features[SIGN].signMessage({ account, message })
+          const [signed] = await features[SIGN_MESSAGE_FEATURE].signMessage({ account, message })
           if (!signed) throw new Error('The wallet gave no signature.')
           return bytesToHex(signed.signature)
         },

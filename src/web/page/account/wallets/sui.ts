@@ -1,10 +1,10 @@
 import type { WalletAccount } from '@wallet-standard/base'
 import { discoverStandardWallets, type PageWalletKind } from './kind.js'
 
-const SIGN = 'sui:signPersonalMessage'
+const SIGN_MESSAGE_FEATURE = 'sui:signPersonalMessage'
 /** Sui wallets in the Wallet Standard. Their signatures are in base64. */
 interface SuiFeatures {
-  [SIGN]: {
+  [SIGN_MESSAGE_FEATURE]: {
     signPersonalMessage(input: {
       account: WalletAccount
       message: Uint8Array
@@ -20,9 +20,10 @@ export const suiWalletKind: PageWalletKind = {
       {
         type: 'sui',
         family: 'sui:',
-        feature: SIGN,
+        feature: SIGN_MESSAGE_FEATURE,
         sign: async (features, account, message) =>
-          (await features[SIGN].signPersonalMessage({ account, message })).signature,
+          (await features[SIGN_MESSAGE_FEATURE].signPersonalMessage({ account, message }))
+            .signature,
       },
       onWallet,
     ),
