@@ -22,6 +22,7 @@ import {
   type ApiWorld,
   bid,
   freshName,
+  limitsOf,
   MINIMUM_WEI,
   randomHash,
   START_MS,
@@ -305,6 +306,37 @@ describe('GET /v1/names/register/tx/:tx', () => {
       })
     // nothing is stored for it, because anybody may request any transaction of a chain
     expect(await rememberedRow(hash)).toBeUndefined()
+  })
+
+  it('charges each status of a transaction that is no registration like that of an unknown one', async () => {
+    const limits = limitsOf(1_000)
+    const limited = await startApi({
+      rpcUrls: { '1': anvil.rpcUrl },
+      contract: hub.toLowerCase() as Hex,
+      limits,
+    })
+    try {
+      const unitsOf = async (tx: string, query = '') => {
+        const leftOf = async (path: string) =>
+          Number(/r=(\d+)/.exec((await limited.get(path)).headers.get('ratelimit')!)![1])
+        const before = await leftOf('/v1/networks')
+        return before - (await leftOf(`/v1/names/register/tx/${tx}${query}`))
+      }
+      const foreign = await clients().walletClient.sendTransaction({
+        to: account.address,
+        value: 1n,
+      })
+      await minedReceipt(foreign)
+      expect(await unitsOf(randomHash())).toBe(5)
+      expect([await unitsOf(foreign), await unitsOf(foreign)]).toEqual([5, 5])
+      // a wait reads the status of a pending transaction once more at its end
+      expect(await unitsOf(foreign, '?wait=1')).toBe(10)
+      const ours = await register([freshName()], 1n)
+      await minedReceipt(ours)
+      expect([await unitsOf(ours), await unitsOf(ours)]).toEqual([1, 1])
+    } finally {
+      await limited.stop()
+    }
   })
 
   it('remembers a transaction with our contract’s address in its data, as of a wallet contract, and no other', async () => {

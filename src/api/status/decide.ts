@@ -71,6 +71,8 @@ export interface TxStatus extends StatusAnswer, TxDetails {
   hubBlock?: number
   updatedAt?: string
   trouble?: Trouble
+  /** True if a chain has the transaction, and no record of ours: each read of its status calls chains. Not shown. */
+  isOfStranger?: true
 }
 
 export interface TxStatusQuery {

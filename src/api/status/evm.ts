@@ -169,7 +169,12 @@ async function statusFromChains(
   const answer = decideTxStatusWithDefaults({ tracked, seen })
   if (tracked || seen.isOurs) await storeSeenTxStatus(query, sightingOf(chain, seen), answer)
   const isOnHub = chain.role === 'hub' && seen.state === 'mined'
-  return { ...answer, network: chain.label, ...(isOnHub && { hubTx: toHex(tx) }) }
+  return {
+    ...answer,
+    network: chain.label,
+    ...(isOnHub && { hubTx: toHex(tx) }),
+    ...(!tracked && !seen.isOurs && { isOfStranger: true }),
+  }
 }
 
 async function findReplacement(

@@ -68,7 +68,11 @@ export async function paymentTxStatus(context: Context, tx: Buffer): Promise<TxS
     const sighting = { chain: number, sender: null, nonce: null, seenMs: Date.now() }
     await storeSeenTxStatus({ context, tx }, sighting, answer)
   }
-  return { ...answer, network: chain.label }
+  return {
+    ...answer,
+    network: chain.label,
+    ...(!tracked && !seen.isOurs && { isOfStranger: true }),
+  }
 }
 
 /**

@@ -222,9 +222,12 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     ),
 })
 
-/** Units of a status request to give back: all but one, unless no record and no chain has the transaction. */
-export const unusedStatusUnits = ({ status }: TxStatus): number =>
-  status === 'not_found' ? 0 : CHAIN_CALL_COST - 1
+/**
+ * Units of a status request to give back: all but one where a record of ours has the transaction. Else each read of the
+ * status calls the chains. @param reads of the status, at least one
+ */
+export const unusedStatusUnits = ({ status, isOfStranger }: TxStatus, reads = 1): number =>
+  status === 'not_found' || isOfStranger ? CHAIN_CALL_COST * (1 - reads) : CHAIN_CALL_COST - 1
 
 /** Value of the Retry-After header, seconds, for the statuses that may change. */
 const RETRY_AFTER_S: Partial<Record<RegistrationStatus, number>> = {
@@ -276,14 +279,10 @@ const createStatusRoute = (longPolls: LongPolls) =>
           'This is neither a transaction hash (0x and 64 hex digits) nor a signature of Solana (base58).',
         )
       const { txStatus, reads } = await awaitTxStatus(longPolls, context, id, { ms, since })
-      // each further read of an unknown transaction's status calls the chains again
-      const unspent =
-        txStatus.status === 'not_found'
-          ? CHAIN_CALL_COST * (1 - reads)
-          : unusedStatusUnits(txStatus)
+      const { isOfStranger: _, ...shown } = txStatus
       return {
-        ...okAnswer({ tx, ...txStatus }, statusHeaders(txStatus)),
-        unspent,
+        ...okAnswer({ tx, ...shown }, statusHeaders(txStatus)),
+        unspent: unusedStatusUnits(txStatus, reads),
         isTransient: !isStatusInJournal(tx, txStatus),
       }
     },

@@ -202,6 +202,7 @@ const REFUND_TEXTS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = 
 /** Money that is owed, and where it is; shows nothing where none is owed. */
 function OwedMoneyCard({ txStatus: { credit, refund, reclaimAfter } }: { txStatus: TxStatus }) {
   if (!credit && !refund) return null
+  const canBeTaken = credit || refund === 'refused' || refund === 'reclaim' || reclaimAfter
   return (
     <Card title="Refund">
       {credit && (
@@ -217,11 +218,13 @@ function OwedMoneyCard({ txStatus: { credit, refund, reclaimAfter } }: { txStatu
       )}
       {refund && <p>{REFUND_TEXTS[refund]}</p>}
       {reclaimAfter && <p>The payer may take it back from {utcMinuteText(reclaimAfter)} on.</p>}
-      <p>
-        <Link to="/@refunds" class="button">
-          Sign in with that wallet to take it
-        </Link>
-      </p>
+      {canBeTaken && (
+        <p>
+          <Link to="/@refunds" class="button">
+            Sign in with that wallet to take it
+          </Link>
+        </p>
+      )}
     </Card>
   )
 }
