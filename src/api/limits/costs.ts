@@ -12,6 +12,8 @@ const LOOKUPS_PER_UNIT = 100
  * request's price.
  */
 export const ROWS_PER_UNIT = 75
+/** Number of further names of a transaction, listed in its status or only counted, that cost one unit more. */
+export const STATUS_NAMES_PER_UNIT = 30
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
 

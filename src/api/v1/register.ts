@@ -10,7 +10,7 @@ import { enumParameter, wholeNumberParameter } from '../http/query.js'
 import { declareRoute, MAX_LONG_POLL_MS } from '../http/route.js'
 import { makeSampleList, type SampleData } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
-import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
+import { CHAIN_CALL_COST, CHAIN_CALL_PRICE, STATUS_NAMES_PER_UNIT } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
 import type { TxStatus } from '../status/decide.js'
 import { awaitTxStatus, isStatusInJournal, type LongPolls } from '../status/status.js'
@@ -222,9 +222,15 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     ),
 })
 
-/** Units of a status request to give back. Only the status of an unknown transaction calls the chains. */
-export const unusedStatusUnits = ({ status }: TxStatus): number =>
-  status === 'not_found' ? 0 : CHAIN_CALL_COST - 1
+/**
+ * Units of a status request to give back. Only the status of an unknown transaction calls the chains. Each name after
+ * the first one costs more, also a name that is only counted.
+ */
+export function unusedStatusUnits({ status, names = [], more = 0 }: TxStatus): number {
+  if (status === 'not_found') return 0
+  const further = Math.max(0, names.length + more - 1)
+  return CHAIN_CALL_COST - 1 - further / STATUS_NAMES_PER_UNIT
+}
 
 /** Value of the Retry-After header by status, seconds. */
 const ASK_AGAIN_S: Partial<Record<RegistrationStatus, number>> = {
